@@ -1,0 +1,148 @@
+package checkpoint
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+const (
+	penguinDir = "checkpoints"
+	penguinExt = ".json.gz"
+
+	// maxPenguin bounds what one of Penguin's checkpoints may unpack to.
+	maxPenguin = 1 << 30
+)
+
+// A Penguin is a checkpoint that Penguin made, in its own file
+// checkpoints/ID.json.gz: what Penguin says of it.
+type Penguin struct {
+	ID           string
+	Type         string // auto, manual, branch, rollback
+	Name         string
+	Session      string // the session that it was taken of
+	Message      string // the message at which it was taken
+	MessageCount int    // of that session's file then
+	CreatedAt    time.Time
+	Auto         bool
+}
+
+// PenguinFile returns the path of a checkpoint's file inside the workspace.
+func PenguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
+
+// IsPenguin reports whether id has the shape of the id of one of Penguin's
+// checkpoints.
+func IsPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.ValidID(id) }
+
+// ListPenguin returns Penguin's checkpoints, oldest first. What Penguin's own
+// list of them does not say is read from their files; files that cannot be read
+// are left out and returned as errors.
+func ListPenguin(root *os.Root) (list []Penguin, damaged []error) {
+	entries, err := fs.ReadDir(root.FS(), penguinDir)
+	if err != nil {
+		return nil, nil
+	}
+	known, _ := root.ReadFile(penguinDir + "/checkpoint_index.json")
+	if rawjson.Check(known) != nil {
+		known = nil
+	}
+	byID := gjson.ParseBytes(known).Map()
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), penguinExt)
+		if !ok || !IsPenguin(id) {
+			continue
+		}
+		meta := byID[id]
+		if !meta.IsObject() {
+			data, err := unpack(root, id)
+			if err != nil {
+				damaged = append(damaged, err)
+				continue
+			}
+			meta = gjson.GetBytes(data, "metadata")
+		}
+		list = append(list, penguin(id, meta))
+	}
+	slices.SortStableFunc(list, func(a, b Penguin) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return list, damaged
+}
+
+func penguin(id string, meta gjson.Result) Penguin {
+	created, _ := session.ParseTime(meta.Get("created_at").String())
+	return Penguin{
+		ID:           id,
+		Type:         meta.Get("type").String(),
+		Name:         meta.Get("name").String(),
+		Session:      meta.Get("session_id").String(),
+		Message:      meta.Get("message_id").String(),
+		MessageCount: int(meta.Get("message_count").Int()),
+		CreatedAt:    created,
+		Auto:         meta.Get("auto").Bool(),
+	}
+}
+
+// ReadPenguin reads one of Penguin's checkpoints as a session under the
+// checkpoint's id. Its automatic ones hold one file of a line, so the session
+// may continue another. The error is [session.ErrNotFound] if there is none, a
+// *[session.DamageError] if it cannot be read; offsets count unpacked bytes.
+func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
+	if !IsPenguin(id) {
+		return nil, session.ErrNotFound
+	}
+	data, err := unpack(root, id)
+	if err != nil {
+		return nil, err
+	}
+	content := gjson.GetBytes(data, "session")
+	if !content.IsObject() {
+		return nil, damage(id, 0, "no session in it")
+	}
+	s, err := session.Decode(id, []byte(content.Raw))
+	var broken *session.DamageError
+	if errors.As(err, &broken) {
+		broken.Path, broken.Offset = PenguinFile(id), broken.Offset+content.Index
+	}
+	return s, err
+}
+
+// unpack returns the JSON document in a checkpoint's file, checked.
+func unpack(root *os.Root, id string) ([]byte, error) {
+	packed, err := root.ReadFile(PenguinFile(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, session.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, damage(id, 0, err.Error())
+	}
+	data, err := io.ReadAll(io.LimitReader(z, maxPenguin+1))
+	switch {
+	case err != nil:
+		return nil, damage(id, len(data), err.Error())
+	case len(data) > maxPenguin:
+		return nil, damage(id, len(data), fmt.Sprintf("unpacks to more than %d bytes", maxPenguin))
+	}
+	var syntax *rawjson.SyntaxError
+	if err := rawjson.Check(data); errors.As(err, &syntax) {
+		return nil, damage(id, syntax.Offset, syntax.Problem)
+	}
+	return data, nil
+}
+
+func damage(id string, offset int, problem string) error {
+	return &session.DamageError{Path: PenguinFile(id), Offset: offset, Problem: problem}
+}

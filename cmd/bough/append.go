@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+func (p *program) appendVerb() *cli.Command {
+	return p.command(verb{
+		name:  "append",
+		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE]",
+		short: "add a message",
+		long: `Adds a message to SESSION, or to where the head is. One argument is the TEXT; without a
+TEXT, or with '-', it is read from standard input. The message answers the one named with
+--parent; else the head, if it is in this conversation and nothing came since it was set;
+else the newest one. Appending to a checkpoint makes a branch of it first.
+Prints SESSION@MESSAGE.`,
+		example: `bough append "Plan the trip" "How about Lisbon?" --role assistant
+git diff | bough append`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "role", Value: "user", Usage: "who speaks: `ROLE` is user, assistant, system or tool"},
+			&cli.StringFlag{Name: "parent", Usage: "answer this `MESSAGE`"},
+		},
+		max: 2,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent")}
+			text := "-"
+			switch c.NArg() {
+			case 1:
+				text = c.Args().Get(0)
+			case 2:
+				a.Session, text = c.Args().Get(0), c.Args().Get(1)
+				if a.Session == "" {
+					return usageError("the session is empty")
+				}
+			}
+			var err error
+			if a.Text, err = p.text(text); err != nil {
+				return err
+			}
+			added, err := w.Append(c.Context, a)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(added)
+			}
+			if added.ForkedFrom != "" {
+				fmt.Fprintf(p.stderr, "%s is a checkpoint: branched from it to %s\n", added.ForkedFrom, added.Session)
+			}
+			fmt.Fprintf(p.stdout, "%s@%s\n", added.Session, added.Message)
+			return nil
+		},
+	})
+}
+
+// text returns arg, or for "-" what comes on standard input, without the line
+// end at its end.
+func (p *program) text(arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	if f, ok := p.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintln(p.stderr, "Type the message; end it with Ctrl-D on a line of its own.")
+	}
+	data, err := io.ReadAll(p.stdin)
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// global is the part of a command line that belongs to bough and not to a verb.
+type global struct {
+	args []string // -w and its value, --json
+	json bool
+}
+
+// splitGlobal takes -w and --json out of args, wherever they stand before "--".
+func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return g, append(rest, args[i:]...)
+		}
+		name, value, inline := flagOf(args[i])
+		f := findFlag(flags, name)
+		switch {
+		case f == nil:
+			rest = append(rest, args[i])
+			continue
+		case slices.Contains(f.Names(), "json") && value != "false":
+			g.json = true
+		}
+		g.args = append(g.args, args[i])
+		if takesValue(f) && !inline && i+1 < len(args) {
+			i++
+			g.args = append(g.args, args[i])
+		}
+	}
+	return g, rest
+}
+
+// arrange moves the flags of a verb before its arguments, because the parser
+// stops at the first argument. "--" ends the flags; what looks like a flag and
+// is none stays in front, where the parser complains of it. A request for shell
+// completion stays as it is.
+func arrange(args []string, commands []*cli.Command) []string {
+	if len(args) > 0 && args[len(args)-1] == "--generate-bash-completion" {
+		return args
+	}
+	at := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+	if at < 0 {
+		return args
+	}
+	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(args[at]) })
+	if i < 0 {
+		return args
+	}
+	front, rest := slices.Clone(args[:at+1]), args[at+1:]
+	if sub := commands[i].Subcommands; len(sub) > 0 {
+		return append(front, arrange(rest, sub)...)
+	}
+	flags, words := splitFlags(rest, commands[i].Flags)
+	front = append(front, flags...)
+	if len(words) > 0 {
+		front = append(append(front, "--"), words...)
+	}
+	return front
+}
+
+// splitFlags parts flags, with their values, from the other words.
+func splitFlags(args []string, declared []cli.Flag) (flags, words []string) {
+	for i := 0; i < len(args); i++ {
+		name, _, inline := flagOf(args[i])
+		switch {
+		case args[i] == "--":
+			return flags, append(words, args[i+1:]...)
+		case name == "":
+			words = append(words, args[i])
+			continue
+		}
+		flags = append(flags, args[i])
+		if f := findFlag(declared, name); f != nil && takesValue(f) && !inline && i+1 < len(args) {
+			i++
+			flags = append(flags, args[i])
+		}
+	}
+	return flags, words
+}
+
+// flagOf takes -name, --name or --name=value apart. The name of what is no flag
+// is empty.
+func flagOf(arg string) (name, value string, inline bool) {
+	if !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--" {
+		return "", "", false
+	}
+	name, value, inline = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+	return name, value, inline
+}
+
+func findFlag(flags []cli.Flag, name string) cli.Flag {
+	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+	if i < 0 {
+		return nil
+	}
+	return flags[i]
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+// damageFound ends a doctor's visit that found something: all is told already.
+type damageFound struct{}
+
+func (damageFound) Error() string { return "something is wrong" }
+
+func (p *program) doctorVerb() *cli.Command {
+	return p.command(verb{
+		name:  "doctor",
+		args:  "[--fix]",
+		short: "find everything that is wrong with the files",
+		long: `Looks at every file. Exits with 5 while something is wrong. With --fix it mends what can be
+mended without loss; what it replaces goes to .bough/trash.`,
+		example: `bough doctor --fix`,
+		flags:   []cli.Flag{&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "mend what can be mended without loss"}},
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			report, err := w.Doctor(c.Context, c.Bool("fix"))
+			if err != nil {
+				return err
+			}
+			if p.json {
+				if err := p.printJSON(report); err != nil {
+					return err
+				}
+			} else {
+				p.report(report)
+			}
+			if !report.OK {
+				return damageFound{}
+			}
+			return nil
+		},
+	})
+}
+
+func (p *program) report(r *workspace.Report) {
+	for _, problem := range r.Problems {
+		state := p.paint.yellow("wrong")
+		if problem.Fixed {
+			state = p.paint.green("fixed")
+		}
+		fmt.Fprintf(p.stdout, "%s  %s  %s\n       %s\n", state, problem.Kind, clean(problem.Path), clean(problem.Detail))
+	}
+	if len(r.Problems) == 0 {
+		fmt.Fprintln(p.stdout, "Nothing is wrong.")
+	}
+}

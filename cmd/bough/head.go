@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) restoreVerb() *cli.Command {
+	return p.command(verb{
+		name:  "restore",
+		args:  "CHECKPOINT",
+		short: "go back to a checkpoint",
+		long: `Moves the head to the end of a checkpoint. The next message makes a branch of it; the
+checkpoint, and all that came after it, stay as they are. Prints where the head is.`,
+		example: `bough restore "Before the budget"
+bough append "Let us spend less."`,
+		min: 1,
+		max: 1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			pos, err := w.Restore(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			return p.position(pos)
+		},
+	})
+}
+
+func (p *program) rewindVerb() *cli.Command {
+	return p.command(verb{
+		name:    "rewind",
+		aliases: []string{"continue-from"},
+		args:    "REF",
+		short:   "move the head to any message",
+		long: `Moves the head to REF. Nothing after it is touched: the next message begins another branch
+of the same conversation there. Prints where the head is.`,
+		example: `bough rewind "Plan the trip@msg_2b0c3457"
+bough append "Let me ask that differently."`,
+		min: 1,
+		max: 1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			pos, err := w.Rewind(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			return p.position(pos)
+		},
+	})
+}
+
+func (p *program) position(pos *workspace.Position) error {
+	if p.json {
+		return p.printJSON(pos)
+	}
+	if pos.ReadOnly {
+		fmt.Fprintln(p.stderr, "This is a checkpoint: the next message makes a branch of it.")
+	}
+	if pos.Head.Message == "" {
+		fmt.Fprintln(p.stdout, pos.Head.Session)
+		return nil
+	}
+	fmt.Fprintf(p.stdout, "%s@%s\n", pos.Head.Session, pos.Head.Message)
+	return nil
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) lineageVerb() *cli.Command {
+	return p.command(verb{
+		name:    "lineage",
+		args:    "SESSION",
+		short:   "the sessions that a session comes from, root first",
+		long:    `Prints one id a line, from the root to SESSION itself.`,
+		example: `bough lineage 4b9ad01c`,
+		min:     1,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			ids, err := w.Lineage(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(struct {
+					Lineage []string `json:"lineage"`
+				}{ids})
+			}
+			for _, id := range ids {
+				fmt.Fprintln(p.stdout, id)
+			}
+			return nil
+		},
+	})
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) lsVerb() *cli.Command {
+	return p.command(verb{
+		name:  "ls",
+		args:  "[--kind KIND]",
+		short: "list the sessions, last active first",
+		long: `Lists every session with a piece of its id that is enough to name it. A long conversation
+goes on in further files, its continuations. '*' marks where the head is.`,
+		example: `bough ls --kind checkpoint`,
+		flags: []cli.Flag{&cli.StringFlag{
+			Name:  "kind",
+			Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (with Penguin's own)",
+		}},
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			entries, err := w.List(c.Context, session.Kind(c.String("kind")))
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(struct {
+					Sessions []workspace.Entry `json:"sessions"`
+				}{entries})
+			}
+			head, err := w.Head(c.Context)
+			if err != nil {
+				return err
+			}
+			p.list(entries, head)
+			return nil
+		},
+	})
+}
+
+func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
+	if len(entries) == 0 {
+		fmt.Fprintln(p.stderr, "No sessions. 'bough new' begins one.")
+		return
+	}
+	short := shortIDs(entries)
+	titles := map[string]string{}
+	for _, e := range entries {
+		titles[e.ID] = e.Title
+	}
+	rows := [][4]string{{"SESSION", "KIND", "MESSAGES", "ACTIVE"}}
+	for _, e := range entries {
+		rows = append(rows, [4]string{short(e.ID), string(e.Kind), fmt.Sprint(e.MessageCount), age(e.LastActive)})
+	}
+	widths := [4]int{}
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	used := 2 + widths[0] + widths[1] + widths[2] + widths[3] + 4*2
+	for i, row := range rows {
+		mark, title := " ", "TITLE"
+		if i > 0 {
+			e := entries[i-1]
+			title = line(e.Title)
+			if e.Kind == session.Continuation {
+				title = "continues " + line(named(titles, e.Lineage[max(0, len(e.Lineage)-2)], short))
+			}
+			if head != nil && head.Head.Session == e.ID {
+				mark = "*"
+			}
+		}
+		text := fmt.Sprintf("%s %s  %s  %*s  %s  ", mark, pad(row[0], widths[0]), pad(row[1], widths[1]), widths[2], row[2], pad(row[3], widths[3]))
+		if i == 0 {
+			fmt.Fprintln(p.stdout, p.paint.dim(text+title))
+			continue
+		}
+		fmt.Fprintln(p.stdout, text+p.paint.bold(p.paint.fit(title, p.paint.width-used)))
+	}
+}
+
+// named returns the title of a session, or its short id.
+func named(titles map[string]string, id string, short func(string) string) string {
+	if t := titles[id]; t != "" {
+		return t
+	}
+	return short(id)
+}
+
+// shortIDs returns a function that shortens an id to its last eight characters,
+// where those are enough to name it among entries.
+func shortIDs(entries []workspace.Entry) func(string) string {
+	tail := func(id string) string { return id[max(0, len(id)-8):] }
+	seen := map[string]int{}
+	for _, e := range entries {
+		seen[tail(e.ID)]++
+	}
+	return func(id string) string {
+		if seen[tail(id)] > 1 {
+			return id
+		}
+		return tail(id)
+	}
+}

@@ -1,0 +1,9 @@
+// Command bough checkpoints, branches and restores AI conversations kept as
+// plain JSON files. 'bough help' says how.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

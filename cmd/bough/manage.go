@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) renameVerb() *cli.Command {
+	return p.command(verb{
+		name:    "rename",
+		args:    "SESSION TITLE",
+		short:   "give a session another title",
+		long:    `Changes the title and nothing else.`,
+		example: `bough rename 4b9ad01c "By train instead"`,
+		min:     2,
+		max:     2,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			entry, err := w.Rename(c.Context, c.Args().Get(0), c.Args().Get(1))
+			if err != nil {
+				return err
+			}
+			return p.done(entry, "Renamed")
+		},
+	})
+}
+
+func (p *program) rmVerb() *cli.Command {
+	return p.command(verb{
+		name:  "rm",
+		args:  "SESSION [--force or --line]",
+		short: "move a session to the trash",
+		long: `Moves the session's file to .bough/trash. It is refused while other sessions come from this
+one: checkpoints and branches hold all they need, and --force removes what they were taken
+from; a conversation's own files are only removed together, with --line.`,
+		example: `bough rm "By train instead"`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "remove it although checkpoints or branches come from it"},
+			&cli.BoolFlag{Name: "line", DisableDefaultText: true, Usage: "remove all files of the conversation"},
+		},
+		min: 1,
+		max: 1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			o := workspace.RemoveOptions{Force: c.Bool("force"), Line: c.Bool("line")}
+			entry, err := w.Remove(c.Context, c.Args().First(), o)
+			if err != nil {
+				return err
+			}
+			return p.done(entry, "Removed")
+		},
+	})
+}
+
+func (p *program) done(e *workspace.Entry, did string) error {
+	if p.json {
+		return p.printJSON(e)
+	}
+	fmt.Fprintf(p.stderr, "%s %q\n", did, clean(e.Title))
+	fmt.Fprintln(p.stdout, e.ID)
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/dustin/go-humanize"
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+)
+
+// paint makes text look well on a terminal. Its zero value changes nothing.
+type paint struct {
+	color bool
+	width int // of the terminal, 0 if it is none
+}
+
+// newPaint looks at where the output goes. NO_COLOR turns colours off.
+func newPaint(w io.Writer) paint {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return paint{}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		width = 80
+	}
+	return paint{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width}
+}
+
+func (p paint) bold(s string) string   { return p.sgr("1", s) }
+func (p paint) dim(s string) string    { return p.sgr("2", s) }
+func (p paint) yellow(s string) string { return p.sgr("33", s) }
+func (p paint) cyan(s string) string   { return p.sgr("36", s) }
+func (p paint) green(s string) string  { return p.sgr("32", s) }
+
+func (p paint) sgr(code, s string) string {
+	if !p.color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// fit cuts s to a number of columns. Off a terminal it stays whole.
+func (p paint) fit(s string, columns int) string {
+	if p.width == 0 {
+		return s
+	}
+	return runewidth.Truncate(s, max(columns, 8), "…")
+}
+
+// role paints the name of a role.
+func (p paint) role(role string) string {
+	switch role {
+	case "user":
+		return p.green(role)
+	case "assistant":
+		return p.cyan(role)
+	}
+	return p.dim(role)
+}
+
+// pad fills s with blanks to a number of columns.
+func pad(s string, columns int) string { return runewidth.FillRight(s, columns) }
+
+// clean makes text from a file safe to print: control characters, which could
+// drive the terminal, become visible ones.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r):
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+// line is text on one line.
+func line(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+
+// age is how long ago a time of an answer was.
+func age(s string) string {
+	t, ok := session.ParseTime(s)
+	if !ok {
+		return s
+	}
+	if d := time.Since(t); d >= 0 && d < time.Minute {
+		return "just now"
+	}
+	return humanize.Time(t)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return humanize.Comma(int64(n)) + " " + what + "s"
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+var partialFlag = &cli.BoolFlag{Name: "partial", DisableDefaultText: true, Usage: "take what is there where earlier files of the conversation are missing"}
+
+func (p *program) showVerb() *cli.Command {
+	return p.command(verb{
+		name:  "show",
+		args:  "REF",
+		short: "read a conversation, or the path to one message",
+		long: `Prints the messages from the beginning to REF, over all files of the conversation, each
+once. With --json it prints a whole session file: the messages as they stand, byte for byte.`,
+		example: `bough show "Plan the trip"
+bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
+		flags: []cli.Flag{partialFlag},
+		min:   1,
+		max:   1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			conv, err := w.Show(c.Context, c.Args().First(), c.Bool("partial"))
+			if err != nil {
+				return err
+			}
+			if p.json {
+				_, err := fmt.Fprintf(p.stdout, "%s\n", conv.Document)
+				return err
+			}
+			p.conversation(conv)
+			return nil
+		},
+	})
+}
+
+func (p *program) conversation(c *workspace.Conversation) {
+	fmt.Fprintln(p.stdout, p.paint.bold(line(c.Entry.Title)))
+	about := fmt.Sprintf("%s · %s · %s", c.Entry.ID, c.Entry.Kind, count(len(c.Messages), "message"))
+	if c.Entry.Kind == session.Checkpoint {
+		about += " · read-only"
+	}
+	fmt.Fprintln(p.stdout, p.paint.dim(about))
+	for _, m := range c.Messages {
+		fmt.Fprintln(p.stdout)
+		head := p.paint.role(clean(m.Role)) + "  " + p.paint.yellow(clean(m.ID))
+		if m.Time != "" {
+			head += "  " + p.paint.dim(age(m.Time))
+		}
+		fmt.Fprintln(p.stdout, head)
+		fmt.Fprintln(p.stdout, clean(m.Text))
+	}
+}

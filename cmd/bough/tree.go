@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) treeVerb() *cli.Command {
+	return p.command(verb{
+		name:  "tree",
+		args:  "[SESSION]",
+		short: "show where conversations branch",
+		long: `Draws every conversation with the checkpoints and branches taken from it, and the message
+at which each leaves; with SESSION, the tree that holds it. The files of one conversation
+are one line here. '*' marks where the head is.`,
+		example: `bough tree "Plan the trip"`,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			roots, err := w.Tree(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(struct {
+					Roots []workspace.Node `json:"roots"`
+				}{roots})
+			}
+			head, err := w.Head(c.Context)
+			if err != nil {
+				return err
+			}
+			p.forest(roots, head)
+			return nil
+		},
+	})
+}
+
+func (p *program) forest(roots []workspace.Node, head *workspace.Position) {
+	if len(roots) == 0 {
+		fmt.Fprintln(p.stderr, "No sessions. 'bough new' begins one.")
+		return
+	}
+	d := drawing{program: p, short: shortIDs(entriesOf(roots))}
+	if head != nil {
+		d.head = head.Head.Session
+	}
+	for _, n := range roots {
+		d.draw(n, "", "")
+	}
+}
+
+func entriesOf(nodes []workspace.Node) []workspace.Entry {
+	var list []workspace.Entry
+	for _, n := range nodes {
+		list = append(append(list, n.Entry), entriesOf(n.Children)...)
+	}
+	return list
+}
+
+type drawing struct {
+	*program
+	short func(string) string
+	head  string
+}
+
+// draw prints a session, folded with its continuations, and what leaves it.
+// first goes before its own line, rest before those below.
+func (d *drawing) draw(n workspace.Node, first, rest string) {
+	files, messages, active, headHere := 1, n.MessageCount, n.LastActive, n.ID == d.head
+	var below []workspace.Node
+	for at := n; ; {
+		var next *workspace.Node
+		for i, child := range at.Children {
+			if next == nil && child.Kind == session.Continuation {
+				next = &at.Children[i]
+				continue
+			}
+			below = append(below, child)
+		}
+		if next == nil {
+			break
+		}
+		files, messages, active = files+1, messages+next.MessageCount, next.LastActive
+		headHere = headHere || next.ID == d.head
+		at = *next
+	}
+	about := count(messages, "message")
+	if files > 1 {
+		about += fmt.Sprintf(" in %d files", files)
+	}
+	about += " · " + age(active)
+	if n.BranchPoint != "" {
+		about = fmt.Sprintf("at %s · %s", clean(string(n.BranchPoint)), about)
+	}
+	mark := ""
+	if headHere {
+		mark = " " + d.paint.green("*")
+	}
+	title := line(n.Title)
+	used := len(first) + len(n.ID) + len(about) + 8
+	fmt.Fprintf(d.stdout, "%s%s%s  %s  %s%s\n", d.paint.dim(first), kindMark(n.Kind),
+		d.paint.bold(d.paint.fit(title, d.paint.width-used)), d.paint.yellow(d.short(n.ID)), d.paint.dim(about), mark)
+	for i, child := range below {
+		if i == len(below)-1 {
+			d.draw(child, rest+"└─ ", rest+"   ")
+		} else {
+			d.draw(child, rest+"├─ ", rest+"│  ")
+		}
+	}
+}
+
+// kindMark tells a checkpoint and a second continuation from a branch.
+func kindMark(k session.Kind) string {
+	switch k {
+	case session.Checkpoint:
+		return "◆ "
+	case session.Continuation:
+		return "↳ "
+	}
+	return ""
+}

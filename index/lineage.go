@@ -1,0 +1,161 @@
+package index
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// Origin returns the session that id comes from, under the name that the
+// workspace has for it; "" if it comes from none.
+func (x *Index) Origin(id string) string {
+	e := x.Entry(id)
+	if e == nil {
+		return ""
+	}
+	return x.resolve(e.Origin())
+}
+
+func (x *Index) resolve(id string) string {
+	if session := x.Aliases[id]; session != "" && x.entries[id] == nil {
+		return session
+	}
+	return id
+}
+
+// Lineage returns the session ids from the root to id, which is there.
+//
+// It goes over continuations and over the origins of snapshots. Where an origin
+// is gone, what the nearest snapshot recorded of its lineage stands in for it;
+// a session that continues one that is gone, with nothing recorded, is a
+// *[MissingError], and a ring is a *[CycleError]. With either comes the lineage
+// as far as it is known.
+func (x *Index) Lineage(id string) ([]string, error) {
+	chain := []string{id} // from id towards the root
+	for at := id; ; {
+		e := x.Entry(at)
+		if e == nil {
+			return x.recorded(chain)
+		}
+		from := x.resolve(e.Origin())
+		switch {
+		case from == "":
+			slices.Reverse(chain)
+			return chain, nil
+		case slices.Contains(chain, from):
+			ring := chain[slices.Index(chain, from):]
+			slices.Reverse(chain)
+			return chain, &CycleError{slices.Clone(ring)}
+		}
+		chain = append(chain, from)
+		at = from
+	}
+}
+
+// recorded completes a lineage whose last id is gone from what a snapshot in it
+// recorded.
+func (x *Index) recorded(chain []string) ([]string, error) {
+	gone := chain[len(chain)-1]
+	if len(chain) == 1 {
+		return chain, x.Err(gone)
+	}
+	for i := len(chain) - 2; i >= 0; i-- {
+		e := x.Entry(chain[i])
+		if !e.Snapshot {
+			continue
+		}
+		list := e.Meta.Lineage
+		if len(list) == 0 {
+			list = chain[i+1:]
+			list = slices.Clone(list)
+			slices.Reverse(list)
+		}
+		if k := slices.Index(list, gone); k >= 0 {
+			rest := slices.Clone(chain[:len(chain)-1])
+			slices.Reverse(rest)
+			return append(slices.Clone(list[:k+1]), rest...), nil
+		}
+		rest := slices.Clone(chain[:i+1])
+		slices.Reverse(rest)
+		return append(slices.Clone(list), rest...), nil
+	}
+	known := slices.Clone(chain[:len(chain)-1])
+	from := known[len(known)-1]
+	slices.Reverse(known)
+	return known, x.missing(gone, from)
+}
+
+// missing returns the error for id, which from continues and which is not
+// there or cannot be used.
+func (x *Index) missing(id, from string) error {
+	if err := x.Err(id); err != nil {
+		return err
+	}
+	return &MissingError{ID: id, From: from}
+}
+
+// Line returns the ids of the files of the line that id is in, each after the
+// one it continues. A session missing on the way from id to the line's first
+// file is a *[MissingError]; with it comes the line as far as it is there.
+func (x *Index) Line(id string) ([]string, error) {
+	first := id
+	var missing error
+	seen := []string{id}
+	for {
+		e := x.Entry(first)
+		if e.Snapshot || len(e.ContinuedFrom) == 0 {
+			break
+		}
+		from := e.ContinuedFrom[0]
+		if slices.Contains(seen, from) {
+			return nil, &CycleError{seen[slices.Index(seen, from):]}
+		}
+		if x.Entry(from) == nil {
+			missing = x.missing(from, first)
+			break
+		}
+		seen = append(seen, from)
+		first = from
+	}
+	line := []string{first}
+	for i := 0; i < len(line); i++ {
+		for _, child := range x.children[line[i]] {
+			if e := x.Entry(child); e != nil && e.Kind() == session.Continuation {
+				line = append(line, child)
+			}
+		}
+	}
+	return line, missing
+}
+
+// Children returns the sessions that come from id, oldest first: what continues
+// it, and the snapshots copied from it.
+func (x *Index) Children(id string) []string {
+	var list []string
+	for _, e := range x.Entries() {
+		if x.resolve(e.Origin()) == id {
+			list = append(list, e.ID)
+		}
+	}
+	return list
+}
+
+// Parents returns for each session the one to show it under: its origin, or,
+// where that is gone, the nearest session of its recorded lineage that is
+// there. A session that has none, or that is in a ring, has no parent.
+func (x *Index) Parents() map[string]string {
+	parents := map[string]string{}
+	for _, e := range x.Entries() {
+		lineage, err := x.Lineage(e.ID)
+		if _, ring := err.(*CycleError); ring {
+			continue
+		}
+		for i := len(lineage) - 2; i >= 0; i-- {
+			if x.Entry(lineage[i]) != nil {
+				parents[e.ID] = lineage[i]
+				break
+			}
+		}
+	}
+	return parents
+}

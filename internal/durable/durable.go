@@ -1,0 +1,130 @@
+// Package durable changes files so that a change is there whole or not at all,
+// and stays there once it is acknowledged. It is the only package that renames.
+//
+// A change is: write a temporary file beside the target, fsync it, rename it
+// over the target, fsync the folder. After a crash the target holds its old
+// bytes or its new ones; a temporary file may be left over. Temporary names
+// begin with a dot and end in [TempSuffix], never in ".json", so that no reader
+// takes one for a session.
+//
+// All names are relative to an [os.Root], which keeps them inside it. The
+// caller makes sure that one process at a time writes there.
+//
+// On Windows a folder cannot be fsynced: a rename is atomic there, but after a
+// power failure the old file may be back.
+package durable
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// TempSuffix ends the name of every temporary file.
+const TempSuffix = ".bough-tmp"
+
+// Mode is the permission of new files and DirMode that of new folders: what
+// people say to an assistant is private.
+const (
+	Mode    fs.FileMode = 0o600
+	DirMode fs.FileMode = 0o700
+)
+
+// Bytes returns a function for [Replace] and [Create] that writes pieces.
+func Bytes(pieces ...[]byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		for _, p := range pieces {
+			if _, err := w.Write(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Replace makes name hold what write writes. An existing file keeps its
+// permissions.
+func Replace(root *os.Root, name string, write func(io.Writer) error) error {
+	mode := Mode
+	switch info, err := root.Stat(name); {
+	case err == nil:
+		mode = info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return put(root, name, mode, write)
+}
+
+// Create makes a new file. It returns an error that is [fs.ErrExist] if there
+// is something of that name.
+func Create(root *os.Root, name string, write func(io.Writer) error) error {
+	if _, err := root.Lstat(name); err == nil {
+		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return put(root, name, Mode, write)
+}
+
+func put(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	temp := path.Join(path.Dir(name), "."+path.Base(name)+TempSuffix)
+	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			root.Remove(temp)
+		}
+	}()
+	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 64<<10)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := root.Rename(temp, name); err != nil {
+		return err
+	}
+	return syncDir(root, path.Dir(name))
+}
+
+// Move renames a file inside root.
+func Move(root *os.Root, from, to string) error {
+	if err := root.Rename(from, to); err != nil {
+		return err
+	}
+	if err := syncDir(root, path.Dir(to)); err != nil {
+		return err
+	}
+	return syncDir(root, path.Dir(from))
+}
+
+// MakeDir makes the folder name and those above it inside root, where they are
+// missing.
+func MakeDir(root *os.Root, name string) error {
+	if info, err := root.Stat(name); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := root.MkdirAll(name, DirMode); err != nil {
+		return err
+	}
+	return syncDir(root, path.Dir(name))
+}

@@ -1,0 +1,250 @@
+// Package rawjson reads JSON without decoding it: it says whether a document
+// is whole, where its members and elements begin and end, and leaves the bytes
+// as they are.
+//
+// A document is one JSON value (RFC 8259) in valid UTF-8 without a byte order
+// mark. The tokens NaN, Infinity and -Infinity, which Python writes, count as
+// numbers. Nothing here changes a byte, and no number or string passes through
+// a Go value, so what a caller copies from one document to another arrives
+// exactly as it was.
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+)
+
+// MaxDepth is how deeply arrays and objects may be nested, the limit of
+// encoding/json.
+const MaxDepth = 10000
+
+// A SyntaxError says what is wrong in a document, and where.
+type SyntaxError struct {
+	Offset  int // in bytes from the start of the document
+	Problem string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("byte %d: %s", e.Offset, e.Problem)
+}
+
+// A Span is where a value stands: data[Start:End].
+type Span struct {
+	Start, End int
+}
+
+// Of returns the bytes of data that s covers.
+func (s Span) Of(data []byte) []byte { return data[s.Start:s.End:s.End] }
+
+// A Member is one key of an object with the place of its value.
+type Member struct {
+	Key      string // unescaped
+	KeyStart int    // where the quoted key begins
+	Value    Span
+}
+
+// Check reports what is wrong with data as a document, nil if nothing.
+// The error is a *[SyntaxError].
+func Check(data []byte) error {
+	switch {
+	case len(bytes.TrimLeft(data, " \t\r\n")) == 0:
+		return &SyntaxError{len(data), "the file is empty"}
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		return &SyntaxError{0, "the file begins with a byte order mark"}
+	case !utf8.Valid(data):
+		return &SyntaxError{invalidUTF8(data), "invalid UTF-8"}
+	}
+	if at := tooDeep(data); at >= 0 {
+		return &SyntaxError{at, fmt.Sprintf("nested more than %d deep", MaxDepth)}
+	}
+	if gjson.ValidBytes(data) {
+		return nil
+	}
+	plain := withoutPythonNumbers(data)
+	if gjson.ValidBytes(plain) {
+		return nil
+	}
+	return syntaxError(plain)
+}
+
+// syntaxError finds the place that makes data no document.
+func syntaxError(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	var v json.RawMessage
+	err := dec.Decode(&v)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return &SyntaxError{len(data), "the file ends in the middle"}
+	case errors.As(err, &syntax):
+		return &SyntaxError{max(int(syntax.Offset)-1, 0), syntax.Error()}
+	case err != nil:
+		return &SyntaxError{0, err.Error()}
+	}
+	end := int(dec.InputOffset())
+	rest := bytes.TrimLeft(data[end:], " \t\r\n")
+	return &SyntaxError{len(data) - len(rest), "more follows after the JSON value"}
+}
+
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(data)
+}
+
+// tooDeep returns where data first nests deeper than MaxDepth, or -1.
+// It guards the recursive validator, so a deep document cannot exhaust the
+// stack.
+func tooDeep(data []byte) int {
+	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) <= MaxDepth {
+		return -1
+	}
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i = stringEnd(data, i) - 1
+		case '[', '{':
+			if depth++; depth > MaxDepth {
+				return i
+			}
+		case ']', '}':
+			depth--
+		}
+	}
+	return -1
+}
+
+// stringEnd returns the place after the string that begins at data[i], or
+// len(data) if it does not end.
+func stringEnd(data []byte, i int) int {
+	for i++; i < len(data); {
+		n := bytes.IndexByte(data[i:], '"')
+		if n < 0 {
+			return len(data)
+		}
+		back := 0
+		for data[i+n-1-back] == '\\' {
+			back++
+		}
+		i += n + 1
+		if back%2 == 0 {
+			return i
+		}
+	}
+	return len(data)
+}
+
+// withoutPythonNumbers returns data with the number tokens that only Python
+// writes replaced by numbers of the same length, so that every other byte
+// keeps its place.
+func withoutPythonNumbers(data []byte) []byte {
+	var out []byte
+	for i := 0; i < len(data); {
+		if data[i] == '"' {
+			i = stringEnd(data, i)
+			continue
+		}
+		n := pythonNumber(data[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		if out == nil {
+			out = bytes.Clone(data)
+		}
+		for k := range n {
+			if out[i+k] != '-' {
+				out[i+k] = '1'
+			}
+		}
+		i += n
+	}
+	if out == nil {
+		return data
+	}
+	return out
+}
+
+func pythonNumber(data []byte) int {
+	for _, token := range []string{"NaN", "Infinity", "-Infinity"} {
+		if bytes.HasPrefix(data, []byte(token)) {
+			return len(token)
+		}
+	}
+	return 0
+}
+
+// Root returns the place of the value in data, which has passed [Check].
+func Root(data []byte) Span {
+	start := len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
+	return Span{start, len(bytes.TrimRight(data, " \t\r\n"))}
+}
+
+// Members lists the members of the object at s in data, which has passed
+// [Check]. A key that stands twice is a *[SyntaxError].
+func Members(data []byte, s Span) ([]Member, error) {
+	if data[s.Start] != '{' {
+		return nil, &SyntaxError{s.Start, "not an object"}
+	}
+	members := make([]Member, 0, 12)
+	var twice *SyntaxError
+	parse(s.Of(data)).ForEach(func(key, value gjson.Result) bool {
+		m := Member{key.Str, s.Start + key.Index, within(s.Start, value)}
+		for i := range members {
+			if members[i].Key == m.Key {
+				twice = &SyntaxError{m.KeyStart, fmt.Sprintf("the key %q stands twice", m.Key)}
+				return false
+			}
+		}
+		members = append(members, m)
+		return true
+	})
+	if twice != nil {
+		return nil, twice
+	}
+	return members, nil
+}
+
+// Elements lists the places of the elements of the array at s in data, which
+// has passed [Check].
+func Elements(data []byte, s Span) []Span {
+	var spans []Span
+	parse(s.Of(data)).ForEach(func(_, value gjson.Result) bool {
+		spans = append(spans, within(s.Start, value))
+		return true
+	})
+	return spans
+}
+
+// Find returns the place of key's value among members, and reports whether
+// there is one.
+func Find(members []Member, key string) (Span, bool) {
+	for _, m := range members {
+		if m.Key == key {
+			return m.Value, true
+		}
+	}
+	return Span{}, false
+}
+
+func within(start int, value gjson.Result) Span {
+	return Span{start + value.Index, start + value.Index + len(value.Raw)}
+}
+
+// parse hands data to gjson without copying it. Results point into data.
+func parse(data []byte) gjson.Result {
+	return gjson.Parse(unsafe.String(unsafe.SliceData(data), len(data)))
+}

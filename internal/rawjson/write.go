@@ -1,0 +1,73 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Indent is what every level of a file that bough writes is indented by, as
+// Penguin's files are.
+const Indent = "  "
+
+// Value returns v as JSON for a place depth levels deep in a file, laid out as
+// Python's json.dumps(indent=2) does it, but with text as UTF-8. It panics if
+// v cannot be JSON.
+func Value(v any, depth int) []byte {
+	return Layout(Compact(v), depth)
+}
+
+// Compact returns v as JSON on one line. It panics if v cannot be JSON.
+func Compact(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("rawjson: " + err.Error())
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+// Layout returns value, a document without Python's number tokens, indented
+// for a place depth levels deep. A value with such tokens is returned as it is.
+func Layout(value []byte, depth int) []byte {
+	var buf bytes.Buffer
+	prefix := string(bytes.Repeat([]byte(Indent), depth))
+	if err := json.Indent(&buf, value, prefix, Indent); err != nil {
+		return value
+	}
+	return buf.Bytes()
+}
+
+// A Pair is a key and its raw value, to be written.
+type Pair struct {
+	Key   string
+	Value []byte
+}
+
+// AppendObject appends an object of pairs for a place depth levels deep,
+// values as they are.
+func AppendObject(dst []byte, pairs []Pair, depth int) []byte {
+	if len(pairs) == 0 {
+		return append(dst, "{}"...)
+	}
+	dst = append(dst, '{')
+	for i, p := range pairs {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = newLine(dst, depth+1)
+		dst = append(dst, Compact(p.Key)...)
+		dst = append(dst, ": "...)
+		dst = append(dst, p.Value...)
+	}
+	dst = newLine(dst, depth)
+	return append(dst, '}')
+}
+
+func newLine(dst []byte, depth int) []byte {
+	dst = append(dst, '\n')
+	for range depth {
+		dst = append(dst, Indent...)
+	}
+	return dst
+}

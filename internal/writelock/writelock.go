@@ -1,0 +1,91 @@
+// Package writelock lets one process at a time write to a workspace.
+//
+// The lock is an advisory lock of the operating system on a file that is never
+// removed: it ends with the process that holds it, so a dead holder blocks
+// nobody. Beside it lies a small JSON file that says who holds the lock. That
+// file is only for people to read: what it says decides nothing, and it may be
+// out of date when nobody holds the lock.
+package writelock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// A Holder is a process that holds the lock.
+type Holder struct {
+	PID   int       `json:"pid"`
+	Verb  string    `json:"verb"`  // what it is doing
+	Since time.Time `json:"since"` // when it took the lock
+}
+
+// A HeldError says that somebody else held the lock all the time that the
+// caller was willing to wait. Holder is zero if it left no word.
+type HeldError struct {
+	Path   string
+	Holder Holder
+}
+
+func (e *HeldError) Error() string {
+	if e.Holder.PID == 0 {
+		return fmt.Sprintf("%s is locked by another process", e.Path)
+	}
+	return fmt.Sprintf("the workspace is locked by process %d (%s, since %s)",
+		e.Holder.PID, e.Holder.Verb, e.Holder.Since.Format(time.TimeOnly))
+}
+
+const (
+	lockName   = "lock"
+	holderName = "lock.holder"
+	retry      = 5 * time.Millisecond
+)
+
+// Lock takes the lock of the folder dir for h, waiting at most wait for a
+// process that has it. It returns a *[HeldError] when that is not enough, and
+// ctx's error when ctx ends first.
+func Lock(ctx context.Context, dir string, h Holder, wait time.Duration) (unlock func(), err error) {
+	path := filepath.Join(dir, lockName)
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		locked, err = lock.TryLockContext(waiting, retry)
+	}
+	switch {
+	case ctx.Err() != nil:
+		if locked {
+			lock.Unlock()
+		}
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, &HeldError{path, readHolder(dir)}
+	case err != nil:
+		return nil, err
+	}
+	word, err := json.Marshal(h)
+	if err != nil {
+		panic("writelock: " + err.Error())
+	}
+	holder := filepath.Join(dir, holderName)
+	if err := os.WriteFile(holder, append(word, '\n'), 0o600); err != nil {
+		lock.Unlock()
+		return nil, err
+	}
+	return func() { lock.Unlock() }, nil
+}
+
+func readHolder(dir string) (h Holder) {
+	word, err := os.ReadFile(filepath.Join(dir, holderName))
+	if err != nil || json.Unmarshal(word, &h) != nil {
+		return Holder{}
+	}
+	return h
+}

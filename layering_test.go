@@ -1,0 +1,142 @@
+package bough_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bough-dev/bough/"
+
+// layers lists the packages from the top of the house to its ground. A package
+// imports only packages of lower lines; a name that ends in "/" stands for all
+// packages below it.
+var layers = [][]string{
+	{"cmd/bough"},
+	{"workspace"},
+	{"checkpoint"},
+	{"index"},
+	{"session"},
+	{"internal/"},
+}
+
+// apart are the packages outside the house, with the packages that may import
+// them beside tests.
+var apart = map[string][]string{
+	"fixtures": {"cmd/bough"},
+}
+
+func layerOf(pkg string) (int, bool) {
+	for i, line := range layers {
+		for _, name := range line {
+			if pkg == name || strings.HasSuffix(name, "/") && strings.HasPrefix(pkg, name) {
+				return len(layers) - i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// TestLayering holds the imports of the module: strictly down.
+func TestLayering(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		files++
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		for _, imported := range importsOf(t, path) {
+			if why := forbidden(pkg, imported, strings.HasSuffix(path, "_test.go")); why != "" {
+				t.Errorf("%s imports %s: %s", path, imported, why)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 10 {
+		t.Fatalf("found only %d Go files", files)
+	}
+}
+
+// importsOf returns the packages of the module that a file imports.
+func importsOf(t *testing.T, path string) []string {
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, spec := range f.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own, ok := strings.CutPrefix(name, module); ok {
+			list = append(list, own)
+		}
+	}
+	return list
+}
+
+// forbidden says why pkg must not import another package of the module, "" if
+// it may. Tests may import what is apart.
+func forbidden(pkg, imported string, test bool) string {
+	if allowed, ok := apart[imported]; ok {
+		if test {
+			return ""
+		}
+		for _, name := range allowed {
+			if pkg == name {
+				return ""
+			}
+		}
+		return "only tests and " + strings.Join(allowed, ", ") + " use it"
+	}
+	if test && pkg == "." || pkg == imported {
+		return ""
+	}
+	from, ok := layerOf(pkg)
+	if _, isApart := apart[pkg]; isApart {
+		return "it stands apart"
+	}
+	if !ok {
+		return pkg + " is in no layer"
+	}
+	to, ok := layerOf(imported)
+	switch {
+	case !ok:
+		return imported + " is in no layer"
+	case to >= from:
+		return "imports point strictly down"
+	}
+	return ""
+}
+
+// TestForbidden makes sure that the test above can fail.
+func TestForbidden(t *testing.T) {
+	for _, c := range []struct {
+		pkg, imported string
+		test          bool
+		forbidden     bool
+	}{
+		{"workspace", "session", false, false},
+		{"session", "workspace", false, true},
+		{"index", "index", true, false},
+		{"internal/durable", "internal/rawjson", false, true},
+		{"session", "fixtures", false, true},
+		{"session", "fixtures", true, false},
+		{"cmd/bough", "fixtures", false, false},
+		{"elsewhere", "session", false, true},
+		{"workspace", "elsewhere", false, true},
+	} {
+		if why := forbidden(c.pkg, c.imported, c.test); (why != "") != c.forbidden {
+			t.Errorf("forbidden(%q, %q, %v) = %q", c.pkg, c.imported, c.test, why)
+		}
+	}
+}

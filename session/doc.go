@@ -1,0 +1,39 @@
+// Package session reads and edits one conversation file.
+//
+// A session is a JSON object with the eight keys that Penguin writes: id,
+// created_at, last_active, metadata, messages, llm_request_lifecycles,
+// tool_call_records, tool_result_records. Only messages must be there. What a
+// file says of its place among other files stands in its metadata: see [Meta].
+// docs/format.md is the whole specification.
+//
+// [Decode] takes bytes and returns a [Session] that still is those bytes: it
+// remembers where things stand and decodes only ids and links. Messages are
+// never decoded and encoded again, so number text, key order, escapes, NaN and
+// members that bough does not know survive everything that bough does. [Edit]
+// changes single members in place.
+//
+// A line is a conversation as a person sees it: a session with its
+// continuations. [Tree] is the tree of messages in the files of a line.
+//
+// The package never repairs: a damaged file is a [DamageError] with the place
+// of the damage, and nothing of it is used. Only [Folder] touches the disk.
+package session
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotFound is the error for a session that is not in the folder.
+var ErrNotFound = errors.New("no such session")
+
+// A DamageError says that a file is not a session, and where that shows.
+type DamageError struct {
+	Path    string // slash-separated, inside the workspace
+	Offset  int    // in bytes from the start of the file
+	Problem string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("%s: byte %d: %s", e.Path, e.Offset, e.Problem)
+}

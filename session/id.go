@@ -1,0 +1,42 @@
+package session
+
+import (
+	"encoding/hex"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// maxID is the longest id that bough takes, in bytes: with ".json" and a
+// temporary suffix it must fit a file name everywhere.
+const maxID = 200
+
+// ValidID reports whether id can name a session: it is the stem of a file
+// name, holds no separator, dot, wildcard, '@', quote, or control character,
+// and is not empty.
+func ValidID(id string) bool {
+	if id == "" || len(id) > maxID || id == indexStem {
+		return false
+	}
+	return !strings.ContainsFunc(id, func(r rune) bool {
+		return strings.ContainsRune(`/\.*?@:"<>|`, r) || unicode.IsControl(r) || r == unicode.ReplacementChar
+	})
+}
+
+// NewID returns a session id in Penguin's shape,
+// session_YYYYMMDD_HHMMSS_XXXXXXXX, with the local time of now and eight
+// hexadecimal digits from random.
+func NewID(now time.Time, random io.Reader) (string, error) {
+	var b [4]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", err
+	}
+	return "session_" + now.Local().Format("20060102_150405") + "_" + hex.EncodeToString(b[:]), nil
+}
+
+// DefaultTitle is the title of a session that has none, as Penguin's index
+// gives it.
+func DefaultTitle(id string) string {
+	return "Session " + id[max(0, len(id)-8):]
+}

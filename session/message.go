@@ -1,0 +1,175 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// A Message is one message of a session, as the bytes it has in the file.
+// What its methods return is decoded at each call.
+type Message struct {
+	ID  string
+	Raw []byte
+
+	span     rawjson.Span
+	metadata []byte // raw, nil if it is no object
+}
+
+func decodeMessage(data []byte, span rawjson.Span) (Message, error) {
+	members, err := rawjson.Members(data, span)
+	if err != nil {
+		return Message{}, err
+	}
+	m := Message{Raw: span.Of(data), span: span}
+	if v, ok := rawjson.Find(members, "id"); ok {
+		m.ID = text(gjson.ParseBytes(v.Of(data)))
+	}
+	if v, ok := rawjson.Find(members, "metadata"); ok && data[v.Start] == '{' {
+		m.metadata = v.Of(data)
+	}
+	return m, nil
+}
+
+// Role is who speaks: user, assistant, system, tool.
+func (m Message) Role() string { return text(gjson.GetBytes(m.Raw, "role")) }
+
+// Category is Penguin's category: SYSTEM, CONTEXT, DIALOG, SYSTEM_OUTPUT …
+func (m Message) Category() string { return text(gjson.GetBytes(m.Raw, "category")) }
+
+// Time is when the message was written, and whether the file says so in a way
+// that can be read.
+func (m Message) Time() (time.Time, bool) {
+	return ParseTime(text(gjson.GetBytes(m.Raw, "timestamp")))
+}
+
+// Text is the message's content for reading: the string it is, or the text of
+// its parts with other parts as their type in brackets.
+func (m Message) Text() string {
+	content := gjson.GetBytes(m.Raw, "content")
+	if content.Type == gjson.String {
+		return content.Str
+	}
+	if !content.IsArray() {
+		return content.Raw
+	}
+	var parts []string
+	for _, part := range content.Array() {
+		switch t := part.Get("text"); {
+		case part.Type == gjson.String:
+			parts = append(parts, part.Str)
+		case t.Type == gjson.String:
+			parts = append(parts, t.Str)
+		default:
+			parts = append(parts, "["+part.Get("type").String()+"]")
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// edge is what a message says of its parent.
+type edge int
+
+const (
+	follows edge = iota // nothing: it follows the message before it
+	begins              // null: it is a root
+	named               // the id of its parent
+)
+
+func (m Message) parent() (edge, string) {
+	if !m.has("parent_id") {
+		return follows, ""
+	}
+	switch v := gjson.GetBytes(m.metadata, "parent_id"); {
+	case !v.Exists():
+		return follows, ""
+	case v.Type == gjson.String && v.Str != "":
+		return named, v.Str
+	default:
+		return begins, ""
+	}
+}
+
+// marks reports whether m is the marker that ends the header of a session
+// continuing previous.
+func (m Message) marks(previous string) bool {
+	return m.IsMarker() && text(gjson.GetBytes(m.metadata, "previous_session")) == previous
+}
+
+// IsMarker reports whether m marks the place where a line goes on in another
+// file.
+func (m Message) IsMarker() bool {
+	return m.has("session_transition") && text(gjson.GetBytes(m.metadata, "type")) == "session_transition"
+}
+
+// late reports whether m came into its file when the file already had a
+// continuation: see docs/format.md on markers without a parent_id.
+func (m Message) late() bool {
+	return m.has("continued") && gjson.GetBytes(m.metadata, "bough.continued").Bool()
+}
+
+// has reports whether the metadata may hold the text s. It is a quick look
+// before a slow one.
+func (m Message) has(s string) bool {
+	return bytes.Contains(m.metadata, []byte(s)) || bytes.IndexByte(m.metadata, '\\') >= 0
+}
+
+// Calls returns the ids of the tool calls that the message makes, in the forms
+// of Penguin, OpenAI, Anthropic and Acontext.
+func (m Message) Calls() []string {
+	var ids []string
+	add := func(v gjson.Result) {
+		if id := text(v); id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, path := range []string{"metadata.tool_calls", "tool_calls"} {
+		for _, call := range gjson.GetBytes(m.Raw, path).Array() {
+			add(call.Get("id"))
+		}
+	}
+	m.eachPart(func(kind string, part gjson.Result) {
+		switch kind {
+		case "tool_use":
+			add(part.Get("id"))
+		case "tool-call":
+			add(part.Get("meta.id"))
+		}
+	})
+	return ids
+}
+
+// Results returns the ids of the tool calls that the message answers.
+func (m Message) Results() []string {
+	var ids []string
+	add := func(v gjson.Result) {
+		if id := text(v); id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	add(gjson.GetBytes(m.Raw, "metadata.tool_call_id"))
+	add(gjson.GetBytes(m.Raw, "tool_call_id"))
+	m.eachPart(func(kind string, part gjson.Result) {
+		switch kind {
+		case "tool_result":
+			add(part.Get("tool_use_id"))
+		case "tool-result":
+			add(part.Get("meta.tool_call_id"))
+		}
+	})
+	return ids
+}
+
+func (m Message) eachPart(f func(kind string, part gjson.Result)) {
+	content := gjson.GetBytes(m.Raw, "content")
+	if !content.IsArray() {
+		return
+	}
+	for _, part := range content.Array() {
+		f(text(part.Get("type")), part)
+	}
+}

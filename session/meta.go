@@ -1,0 +1,157 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// Kind says what a session is to the one that it comes from.
+type Kind string
+
+const (
+	Root         Kind = "root"         // comes from none
+	Continuation Kind = "continuation" // the next file of the same line
+	Branch       Kind = "branch"       // a snapshot to go on in
+	Checkpoint   Kind = "checkpoint"   // a read-only snapshot
+)
+
+// Meta is what a session's metadata says of the session itself and of its
+// place among others. Its names are those of docs/format.md.
+type Meta struct {
+	Title         string
+	ContinuedFrom []string // at most one: the session that this one continues or was copied from
+	ContinuedTo   []string // as the file has it; the index derives the truth
+	ListLinks     bool     // continued_from is written as a list: the file is in bough's dialect
+	BranchedFrom  string   // the session, or Penguin's checkpoint, that a snapshot was copied from
+	BranchPoint   string   // the last message that a snapshot copied
+	Lineage       []string // of a snapshot: root to source, when it was made
+	Snapshot      bool     // holds all messages of its path, whatever it comes from
+	Auto          bool     // a checkpoint that nobody asked for by name
+	Sealed        *Seal    // of a checkpoint that bough made
+
+	kind Kind // bough.kind
+}
+
+// A Seal says what a checkpoint held when it was made.
+type Seal struct {
+	Messages int    // how many
+	CRC32C   string // of the bytes from the first message's first to the last one's last, eight hexadecimal digits
+}
+
+// Kind derives what the session is. A snapshot that does not say it is a
+// checkpoint is a branch.
+func (m *Meta) Kind() Kind {
+	switch {
+	case m.Snapshot && m.kind == Checkpoint:
+		return Checkpoint
+	case m.Snapshot:
+		return Branch
+	case len(m.ContinuedFrom) > 0:
+		return Continuation
+	}
+	return Root
+}
+
+// Origin returns the session that this one comes from, "" if none.
+func (m *Meta) Origin() string {
+	if len(m.ContinuedFrom) > 0 {
+		return m.ContinuedFrom[0]
+	}
+	return m.BranchedFrom
+}
+
+// Dialect returns the dialect that the session's links are written in.
+func (m *Meta) Dialect() Dialect {
+	if m.ListLinks {
+		return Bough
+	}
+	return Penguin
+}
+
+// DecodeMeta reads the links out of the object at s in data, which has passed
+// the checks of package rawjson: a session's metadata, or its entry in the
+// index, which has the same names. An error is a *rawjson.SyntaxError.
+func DecodeMeta(data []byte, s rawjson.Span) (Meta, error) {
+	members, err := rawjson.Members(data, s)
+	if err != nil {
+		return Meta{}, err
+	}
+	var m Meta
+	for _, member := range members {
+		v := gjson.ParseBytes(member.Value.Of(data))
+		switch member.Key {
+		case "title":
+			m.Title = text(v)
+		case "continued_from":
+			m.ListLinks = v.IsArray()
+			if m.ContinuedFrom, err = link(v); err != nil {
+				return Meta{}, &rawjson.SyntaxError{Offset: member.Value.Start, Problem: "continued_from " + err.Error()}
+			}
+		case "continued_to":
+			m.ContinuedTo = names(v)
+		case "branched_from":
+			m.BranchedFrom = text(v)
+		case "branch_point":
+			m.BranchPoint = text(v)
+		case "lineage":
+			m.Lineage = names(v)
+		case "flattened_snapshot":
+			m.Snapshot = m.Snapshot || v.Type == gjson.True
+		case "bough":
+			m.kind = Kind(text(v.Get("kind")))
+			m.Auto = v.Get("auto").Bool()
+			if sealed := v.Get("sealed"); sealed.IsObject() {
+				m.Sealed = &Seal{int(sealed.Get("messages").Int()), text(sealed.Get("crc32c"))}
+			}
+		}
+	}
+	m.Snapshot = m.Snapshot || m.BranchedFrom != "" || m.BranchPoint != "" ||
+		m.kind == Branch || m.kind == Checkpoint
+	return m, nil
+}
+
+func text(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return v.Str
+}
+
+// link reads continued_from: a string, a list of at most one, null, or absent.
+func link(v gjson.Result) ([]string, error) {
+	switch {
+	case v.Type == gjson.Null:
+		return nil, nil
+	case v.Type == gjson.String && v.Str == "":
+		return nil, nil
+	case v.Type == gjson.String:
+		return []string{v.Str}, nil
+	case !v.IsArray():
+		return nil, fmt.Errorf("is neither a string nor a list")
+	}
+	list := v.Array()
+	switch {
+	case len(list) > 1:
+		return nil, fmt.Errorf("lists %d sessions: a session comes from one", len(list))
+	case len(list) == 1 && (list[0].Type != gjson.String || list[0].Str == ""):
+		return nil, fmt.Errorf("lists something that is no session id")
+	}
+	return names(v), nil
+}
+
+// names reads a list of strings, or one string as a list of it.
+func names(v gjson.Result) []string {
+	if v.Type == gjson.String && v.Str != "" {
+		return []string{v.Str}
+	}
+	var list []string
+	for _, e := range v.Array() {
+		if s := text(e); s != "" && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,212 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// The eight keys of a session file, in the order in which they are written.
+const (
+	keyID         = "id"
+	keyCreated    = "created_at"
+	keyActive     = "last_active"
+	keyMetadata   = "metadata"
+	keyMessages   = "messages"
+	keyLifecycles = "llm_request_lifecycles"
+	keyCalls      = "tool_call_records"
+	keyResults    = "tool_result_records"
+)
+
+// A Session is one decoded session file. It keeps the bytes it was decoded
+// from, and everything in it points into them.
+type Session struct {
+	// ID is what the session is known by: its file's stem. The file's own id
+	// member may say otherwise; nobody asks it.
+	ID         string
+	CreatedAt  string // as in the file, "" if absent
+	LastActive string // as in the file, "" if absent
+	Meta       Meta
+	Messages   []Message
+
+	data    []byte
+	members []rawjson.Member
+}
+
+// Decode reads a session from data, the content of the file with the stem id,
+// and keeps data. It checks everything that makes a session valid: one JSON
+// value, valid UTF-8, no key twice at the top, in the metadata, or among a
+// message's own members, ids present and unique. An error is a *[DamageError]
+// without a path.
+func Decode(id string, data []byte) (_ *Session, err error) {
+	defer func() {
+		var syntax *rawjson.SyntaxError
+		if errors.As(err, &syntax) {
+			err = &DamageError{Offset: syntax.Offset, Problem: syntax.Problem}
+		}
+	}()
+	if err := rawjson.Check(data); err != nil {
+		return nil, err
+	}
+	root := rawjson.Root(data)
+	if data[root.Start] != '{' {
+		return nil, &DamageError{Offset: root.Start, Problem: "not a JSON object"}
+	}
+	members, err := rawjson.Members(data, root)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{ID: id, data: data, members: members}
+	s.CreatedAt = text(s.get(keyCreated))
+	s.LastActive = text(s.get(keyActive))
+	if span, ok := rawjson.Find(members, keyMetadata); ok && data[span.Start] == '{' {
+		if s.Meta, err = DecodeMeta(data, span); err != nil {
+			return nil, err
+		}
+	} else if ok && string(span.Of(data)) != "null" {
+		return nil, &DamageError{Offset: span.Start, Problem: "metadata is not an object"}
+	}
+	span, ok := rawjson.Find(members, keyMessages)
+	if !ok || data[span.Start] != '[' {
+		return nil, &DamageError{Offset: span.Start, Problem: "no messages array"}
+	}
+	return s, s.decodeMessages(span)
+}
+
+func (s *Session) decodeMessages(array rawjson.Span) error {
+	spans := rawjson.Elements(s.data, array)
+	s.Messages = make([]Message, len(spans))
+	seen := make(map[string]bool, len(spans))
+	for i, span := range spans {
+		if s.data[span.Start] != '{' {
+			return &DamageError{Offset: span.Start, Problem: fmt.Sprintf("message %d is not an object", i+1)}
+		}
+		m, err := decodeMessage(s.data, span)
+		if err != nil {
+			return err
+		}
+		switch {
+		case m.ID == "":
+			return &DamageError{Offset: span.Start, Problem: fmt.Sprintf("message %d has no id", i+1)}
+		case seen[m.ID]:
+			return &DamageError{Offset: span.Start, Problem: fmt.Sprintf("the message id %q stands twice", m.ID)}
+		}
+		seen[m.ID] = true
+		s.Messages[i] = m
+	}
+	return nil
+}
+
+// Frozen returns the messages that the session stands for: all of them, but of
+// a sealed checkpoint those that were sealed. What another program added to a
+// checkpoint is not part of it.
+func (s *Session) Frozen() []Message {
+	if seal := s.Meta.Sealed; seal != nil && s.Meta.Kind() == Checkpoint && seal.Messages < len(s.Messages) {
+		return s.Messages[:max(seal.Messages, 0)]
+	}
+	return s.Messages
+}
+
+// FitsSeal reports whether a sealed session still holds what was sealed, and
+// nothing more. A session without a seal fits.
+func (s *Session) FitsSeal() bool {
+	seal := s.Meta.Sealed
+	if seal == nil {
+		return true
+	}
+	return seal.Messages == len(s.Messages) && seal.CRC32C == Checksum(s.Region(0, len(s.Messages)))
+}
+
+// Region returns the bytes from the first byte of message from to the last
+// byte of the message before to, with all that stands between them.
+func (s *Session) Region(from, to int) []byte {
+	if from >= to {
+		return nil
+	}
+	return s.data[s.Messages[from].span.Start:s.Messages[to-1].span.End]
+}
+
+// Metadata returns the members of the session's metadata, values as they are
+// in the file.
+func (s *Session) Metadata() []rawjson.Pair {
+	span, ok := rawjson.Find(s.members, keyMetadata)
+	if !ok || s.data[span.Start] != '{' {
+		return nil
+	}
+	return s.pairs(span)
+}
+
+// Message returns the members of message i, values as they are in the file.
+func (s *Session) message(i int) []rawjson.Pair {
+	return s.pairs(s.Messages[i].span)
+}
+
+func (s *Session) pairs(span rawjson.Span) []rawjson.Pair {
+	members, err := rawjson.Members(s.data, span)
+	if err != nil {
+		panic("session: " + err.Error())
+	}
+	pairs := make([]rawjson.Pair, len(members))
+	for i, m := range members {
+		pairs[i] = rawjson.Pair{Key: m.Key, Value: m.Value.Of(s.data)}
+	}
+	return pairs
+}
+
+// Records are the three arrays of a session beside its messages: what it
+// recorded of requests to models and of calls to tools. Each record is raw.
+type Records struct {
+	Lifecycles, Calls, Results [][]byte
+}
+
+// Records returns the session's records.
+func (s *Session) Records() Records {
+	list := func(key string) (records [][]byte) {
+		span, ok := rawjson.Find(s.members, key)
+		if !ok || s.data[span.Start] != '[' {
+			return nil
+		}
+		for _, e := range rawjson.Elements(s.data, span) {
+			records = append(records, e.Of(s.data))
+		}
+		return records
+	}
+	return Records{list(keyLifecycles), list(keyCalls), list(keyResults)}
+}
+
+// CallOf returns the id of the call that a record is about, "" if it names
+// none.
+func CallOf(record []byte) string { return text(gjson.GetBytes(record, "call_id")) }
+
+// OwnID returns the file's id member, "" if it has none.
+func (s *Session) OwnID() string { return text(s.get(keyID)) }
+
+// Size is the number of bytes in the file.
+func (s *Session) Size() int { return len(s.data) }
+
+func (s *Session) get(key string) gjson.Result {
+	span, ok := rawjson.Find(s.members, key)
+	if !ok {
+		return gjson.Result{}
+	}
+	return gjson.ParseBytes(span.Of(s.data))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Checksum returns the CRC-32C of pieces, one after the other, as a seal has
+// it: eight hexadecimal digits.
+func Checksum(pieces ...[]byte) string {
+	var sum uint32
+	for _, p := range pieces {
+		sum = crc32.Update(sum, castagnoli, p)
+	}
+	return fmt.Sprintf("%08x", sum)
+}
+
+// sameBytes reports whether two messages are the same, byte for byte.
+func sameBytes(a, b Message) bool { return bytes.Equal(a.Raw, b.Raw) }

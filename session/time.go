@@ -1,0 +1,69 @@
+package session
+
+import (
+	"strings"
+	"time"
+)
+
+const (
+	zoned = "2006-01-02T15:04:05.000000-07:00"
+	naive = "2006-01-02T15:04:05.000000"
+)
+
+// FormatTime returns t as every answer and bough's dialect have it: UTC with
+// six digits and +00:00.
+func FormatTime(t time.Time) string { return t.UTC().Format(zoned) }
+
+// Dialect is how links and times are written in a folder.
+type Dialect int
+
+const (
+	// Bough writes links as lists and times with a zone.
+	Bough Dialect = iota
+	// Penguin writes links as strings and times as naive local ones, as the
+	// Penguin assistant reads them.
+	Penguin
+)
+
+func (d Dialect) String() string {
+	if d == Penguin {
+		return "penguin"
+	}
+	return "bough"
+}
+
+// Time returns t as d writes it.
+func (d Dialect) Time(t time.Time) string {
+	if d == Penguin {
+		return t.Local().Format(naive)
+	}
+	return FormatTime(t)
+}
+
+// ParseTime reads a time in any of the forms found in session files and
+// reports whether it could. A time without a zone is local. Typographic
+// hyphens, which word processors put into times, count as hyphens.
+func ParseTime(s string) (time.Time, bool) {
+	s = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2212", "-").Replace(strings.TrimSpace(s))
+	for _, layout := range []string{
+		"2006-01-02T15:04:05Z07:00",
+		"2006-01-02 15:04:05Z07:00",
+		"2006-01-02T15:04:05Z0700",
+		"2006-01-02T15:04Z07:00",
+	} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	for _, layout := range []string{
+		"2006-01-02T15:04:05",
+		"2006-01-02 15:04:05",
+		"2006-01-02T15:04",
+		"2006-01-02",
+	} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}

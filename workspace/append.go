@@ -1,0 +1,287 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// New begins an empty conversation and moves the head there. The title may be
+// empty.
+func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
+	var entry Entry
+	err := w.make(ctx, "new", func(v *view) error {
+		id, err := v.newID()
+		if err != nil {
+			return err
+		}
+		dialect := v.index.Dialect()
+		now := dialect.Time(v.now(nil))
+		d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)}
+		if _, err := v.create(id, d.Pieces()); err != nil {
+			return err
+		}
+		entry = v.entry(id)
+		p, err := v.placeIn(id, "", false)
+		if err != nil {
+			return err
+		}
+		_, err = v.moveHead(p)
+		return err
+	})
+	return &entry, err
+}
+
+// newMetadata is the metadata of a session that is no snapshot.
+func newMetadata(dialect session.Dialect, title string, messages int, from ...string) []rawjson.Pair {
+	var pairs []rawjson.Pair
+	set := func(key string, value any) {
+		pairs = append(pairs, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
+	}
+	if title != "" {
+		set("title", title)
+	}
+	set("message_count", messages)
+	switch {
+	case dialect == session.Bough:
+		set("continued_from", list(from))
+		set("continued_to", []string{})
+	case len(from) > 0:
+		set("continued_from", from[0])
+	}
+	return pairs
+}
+
+// An Append is a message to be added.
+type Append struct {
+	Session string // "" for where the head is
+	Text    string
+	Role    string // "" for user
+	Parent  string // the message to answer, "" for where the conversation is
+}
+
+// An Appended says where a message went.
+type Appended struct {
+	Session    string `json:"session_id"` // the file that was written
+	Message    string `json:"message_id"`
+	Parent     ID     `json:"parent_id"`   // none for the first message
+	ForkedFrom ID     `json:"forked_from"` // the checkpoint that was branched first, if one was
+}
+
+// Append adds a message. Its parent is the one named; else the message at the
+// head, if the head lies in this line and nothing came into the line since it
+// was set; else the newest message. Without a session the message goes to where
+// the head is, and the head moves to it. Appending to a checkpoint branches
+// first, each time.
+func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
+	a.Role = cmp.Or(a.Role, "user")
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	out := &Appended{}
+	err := w.write(ctx, "append", func(v *view) error {
+		p, err := v.appendPlace(&a)
+		if err != nil {
+			return err
+		}
+		out.Parent = ID(p.messageID())
+		if out.Message, err = v.newMessageID(); err != nil {
+			return err
+		}
+		if asked := p.id(); v.kind(asked) == session.Checkpoint {
+			out.ForkedFrom = ID(asked)
+			out.Session, err = v.appendFork(p, a, out.Message)
+		} else {
+			out.Session, err = v.appendTo(p, a, out.Message)
+		}
+		if err != nil || a.Session != "" {
+			return err
+		}
+		end, err := v.placeIn(out.Session, out.Message, true)
+		if err != nil {
+			return err
+		}
+		_, err = v.moveHead(end)
+		return err
+	})
+	return out, err
+}
+
+func (a *Append) check() error {
+	switch {
+	case strings.TrimSpace(a.Text) == "":
+		return &Error{Code: Usage, Message: "there is no text to append", Hint: "give it as an argument or on standard input"}
+	case !utf8.ValidString(a.Text):
+		return &Error{Code: Usage, Message: "the text is not valid UTF-8"}
+	}
+	switch a.Role {
+	case "user", "assistant", "system", "tool":
+		return nil
+	}
+	return &Error{Code: Usage, Message: fmt.Sprintf("no role %q", a.Role), Hint: "roles are user, assistant, system, tool"}
+}
+
+// appendPlace finds the message that a answers.
+func (v *view) appendPlace(a *Append) (*place, error) {
+	name := a.Session
+	if name == "" {
+		h, ok := v.head()
+		if !ok {
+			return nil, &Error{
+				Code:    NotFound,
+				Message: "there is no head: nothing says where the message goes",
+				Hint:    "name a session, or begin one with 'bough new'",
+			}
+		}
+		name = h.Session
+	}
+	id, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := v.line(id, false)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{l, -1}
+	if a.Parent != "" {
+		p.node, err = l.find(a.Parent)
+		return p, err
+	}
+	if node, ok := v.headIn(l); ok {
+		p.node = node
+		return p, nil
+	}
+	p.node = l.Newest(l.part)
+	return p, nil
+}
+
+// encode returns a as a message for the files of a dialect.
+func (a *Append) encode(id string, at string, metadata ...rawjson.Pair) []byte {
+	return session.NewMessage{ID: id, Role: a.Role, Content: a.Text, Time: at, Metadata: metadata}.Encode()
+}
+
+// appendFork branches at p and adds the message to the branch, in one file.
+func (v *view) appendFork(p *place, a Append, id string) (string, error) {
+	d, err := v.document(p, session.Branch, "")
+	if err != nil {
+		return "", err
+	}
+	d.Messages = append(d.Messages, a.encode(id, d.LastActive))
+	for i, pair := range d.Metadata {
+		if pair.Key == "message_count" {
+			d.Metadata[i].Value = rawjson.Compact(len(p.Path(p.node)) + 1)
+		}
+	}
+	_, err = v.create(d.ID, d.Pieces())
+	return d.ID, err
+}
+
+// appendTo adds the message below p, in the file of its parent, or, under the
+// newest leaf of the line, in the line's last file or a new continuation.
+func (v *view) appendTo(p *place, a Append, id string) (string, error) {
+	s := p.Parts[p.filePart()]
+	dialect := v.index.Dialect()
+	now := v.now(p.line)
+	if p.node >= 0 && p.node == p.Newest(0) && len(s.Messages)-s.HeaderLen() >= v.opts.Limit {
+		return v.appendContinuation(p, s, a, id, now)
+	}
+	var metadata, own []rawjson.Pair
+	if p.node != p.Follows(p.filePart()) {
+		parent := rawjson.Compact(ID(p.messageID()))
+		metadata = append(metadata, rawjson.Pair{Key: "parent_id", Value: parent})
+	}
+	if len(v.continuations(s.ID)) > 0 {
+		own = append(own, rawjson.Pair{Key: "continued", Value: []byte("true")})
+		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 4)})
+	}
+	edit := s.Edit()
+	edit.SetActive(dialect.Time(now))
+	edit.SetMeta("message_count", len(s.Messages)+1)
+	edit.Append(a.encode(id, dialect.Time(now), metadata...))
+	_, err := v.replace(s.ID, edit.Pieces())
+	return s.ID, err
+}
+
+// filePart returns the part that a message below p goes into: that of its
+// parent, or the last one that goes on from there and is still empty.
+func (p *place) filePart() int {
+	part := 0
+	if p.node >= 0 {
+		part = p.Nodes[p.node].Part
+	}
+	for i := range p.Parts {
+		if i > part && p.Follows(i) == p.node && len(p.Parts[i].Messages) == p.Parts[i].HeaderLen() {
+			part = i
+		}
+	}
+	return part
+}
+
+// continuations returns the sessions that continue id, oldest first.
+func (v *view) continuations(id string) []string {
+	var ids []string
+	for _, child := range v.index.ContinuedTo(id) {
+		if e := v.index.Entry(child); e != nil && e.Kind() == session.Continuation {
+			ids = append(ids, child)
+		}
+	}
+	return ids
+}
+
+// appendContinuation goes on from s, which is full, in a new file: the line's
+// headers, a marker, the message. Then the file of s learns of it.
+func (v *view) appendContinuation(p *place, s *session.Session, a Append, message string, now time.Time) (string, error) {
+	id, err := v.newID()
+	if err != nil {
+		return "", err
+	}
+	dialect := v.index.Dialect()
+	at := dialect.Time(now)
+	d := &session.Document{ID: id, CreatedAt: at, LastActive: at}
+	for i, m := range p.Parts[0].Messages {
+		if c := m.Category(); c != "SYSTEM" && c != "CONTEXT" || m.IsMarker() {
+			continue
+		}
+		copied, err := v.newMessageID()
+		if err != nil {
+			return "", err
+		}
+		d.Messages = append(d.Messages, p.Parts[0].Copy(i, copied, at))
+	}
+	marker, err := v.newMessageID()
+	if err != nil {
+		return "", err
+	}
+	d.Messages = append(d.Messages, session.Marker(marker, s.ID, p.messageID(), at), a.encode(message, at))
+	d.Metadata = newMetadata(dialect, "", len(d.Messages), s.ID)
+	if _, err := v.create(id, d.Pieces()); err != nil {
+		return "", err
+	}
+	return id, v.setContinuedTo(s)
+}
+
+// setContinuedTo writes the continuations of s into its file, as the file's
+// dialect has them.
+func (v *view) setContinuedTo(s *session.Session) error {
+	ids := v.continuations(s.ID)
+	edit := s.Edit()
+	switch {
+	case s.Meta.Dialect() == session.Bough:
+		edit.SetMeta("continued_to", list(ids))
+	case len(ids) == 0:
+		edit.DeleteMeta("continued_to")
+	case len(ids) == 1:
+		edit.SetMeta("continued_to", ids[0])
+	default:
+		edit.SetMeta("continued_to", ids)
+	}
+	_, err := v.replace(s.ID, edit.Pieces())
+	return err
+}

@@ -1,0 +1,115 @@
+package workspace
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/session"
+)
+
+// An ID is a session or message id. The empty one, which is none, is null in
+// JSON.
+type ID string
+
+// MarshalJSON implements [json.Marshaler].
+func (id ID) MarshalJSON() ([]byte, error) {
+	if id == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(id))
+}
+
+// An Entry is one session as every answer has it.
+type Entry struct {
+	ID            string       `json:"id"`
+	Kind          session.Kind `json:"kind"`
+	Title         string       `json:"title"`         // its own, else one made from the id
+	MessageCount  int          `json:"message_count"` // what the file holds, a repeated header included
+	CreatedAt     string       `json:"created_at"`
+	LastActive    string       `json:"last_active"`
+	ContinuedFrom []string     `json:"continued_from"` // at most one
+	ContinuedTo   []string     `json:"continued_to"`   // oldest first
+	BranchedFrom  ID           `json:"branched_from"`  // the session that a snapshot was copied from
+	BranchPoint   ID           `json:"branch_point"`   // the last message that it copied
+	Lineage       []string     `json:"lineage"`        // root to itself
+}
+
+// A Snapshot is a new checkpoint or branch: its entry and its file.
+type Snapshot struct {
+	Entry
+	Path  string `json:"path"`  // absolute
+	Bytes int64  `json:"bytes"` // the file's size
+}
+
+// A Node is a session in the tree of sessions, with those that come from it.
+type Node struct {
+	Entry
+	Children []Node `json:"children"` // oldest first
+}
+
+// entry returns the entry of a session or of one of Penguin's checkpoints. The
+// lineage is as far as it is known.
+func (v *view) entry(id string) Entry {
+	lineage, _ := v.lineage(id)
+	if v.isPenguin(id) {
+		return v.penguinEntry(id, lineage)
+	}
+	e := v.index.Entry(id)
+	branched := e.BranchedFrom
+	if cp, ok := v.penguin[branched]; ok && v.index.Entry(branched) == nil {
+		branched = cp.Session
+	}
+	return Entry{
+		ID:            id,
+		Kind:          e.Kind(),
+		Title:         title(e),
+		MessageCount:  e.MessageCount,
+		CreatedAt:     session.FormatTime(e.CreatedAt),
+		LastActive:    session.FormatTime(e.LastActive),
+		ContinuedFrom: list(e.ContinuedFrom),
+		ContinuedTo:   list(v.index.ContinuedTo(id)),
+		BranchedFrom:  ID(branched),
+		BranchPoint:   ID(e.BranchPoint),
+		Lineage:       lineage,
+	}
+}
+
+func (v *view) penguinEntry(id string, lineage []string) Entry {
+	cp := v.penguin[id]
+	messages := cp.MessageCount
+	if s, err := v.session(id); err == nil {
+		messages = len(s.Messages)
+	}
+	at := session.FormatTime(cp.CreatedAt)
+	return Entry{
+		ID:            id,
+		Kind:          session.Checkpoint,
+		Title:         cmp.Or(cp.Name, session.DefaultTitle(id)),
+		MessageCount:  messages,
+		CreatedAt:     at,
+		LastActive:    at,
+		ContinuedFrom: []string{},
+		ContinuedTo:   []string{},
+		BranchedFrom:  ID(cp.Session),
+		BranchPoint:   ID(cp.Message),
+		Lineage:       lineage,
+	}
+}
+
+func title(e *index.Entry) string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
+
+// list makes no list an empty one, which JSON needs.
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// lastActive returns the time of the newest thing in a session.
+func (e *Entry) lastActive() time.Time {
+	t, _ := session.ParseTime(e.LastActive)
+	return t
+}

@@ -1,0 +1,113 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Code names what a failure is to a program. The codes are a contract.
+type Code string
+
+const (
+	Failed      Code = "failed"       // anything without a code of its own
+	Usage       Code = "usage"        // the request makes no sense
+	NotFound    Code = "not_found"    // what was named is not there
+	Ambiguous   Code = "ambiguous"    // what was named is there more than once
+	ReadOnly    Code = "read_only"    // what was named must not change
+	HasChildren Code = "has_children" // others depend on what was named
+	ToolCut     Code = "tool_cut"     // a tool call would be parted from its result
+	Refused     Code = "refused"      // not allowed, by bough or by the system
+	Damaged     Code = "damaged"      // a file is not what it should be
+	Locked      Code = "locked"       // another process is writing
+)
+
+// An Error is a failure with its [Code], one sentence that says what is the
+// matter, and one that says what to do next, which may be empty.
+type Error struct {
+	Code    Code
+	Message string
+	Hint    string
+	Err     error // what it comes from, may be nil
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns what e comes from.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Explain gives any error of this package its code and hint. It returns nil for
+// nil.
+func Explain(err error) *Error {
+	var (
+		own      *Error
+		damage   *session.DamageError
+		missing  *index.MissingError
+		ring     *index.CycleError
+		cut      *checkpoint.ToolCutError
+		held     *writelock.HeldError
+		pathErr  *fs.PathError
+		explain  = func(code Code, hint string) *Error { return &Error{code, err.Error(), hint, err} }
+		isEscape = errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes")
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &damage):
+		return explain(Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
+	case errors.As(err, &missing):
+		return explain(Damaged, "bring the file back, or take what is there with --partial")
+	case errors.As(err, &ring):
+		return explain(Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
+	case errors.As(err, &cut):
+		return explain(ToolCut, cutHint(cut))
+	case errors.As(err, &held):
+		return explain(Locked, "try again when it is done")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return explain(Failed, "")
+	case isEscape:
+		return explain(Refused, "a link leads out of the workspace; bough does not follow it")
+	case errors.Is(err, fs.ErrPermission):
+		return explain(Refused, "check who owns the file and its permissions")
+	}
+	return explain(Failed, "")
+}
+
+func cutHint(cut *checkpoint.ToolCutError) string {
+	switch {
+	case cut.Before == "" && cut.After == "":
+		return "no place before or after it leaves the call whole"
+	case cut.Before == "":
+		return fmt.Sprintf("the nearest whole place is %s, after it", cut.After)
+	case cut.After == "":
+		return fmt.Sprintf("the nearest whole place is %s, before it; --at-boundary takes that", cut.Before)
+	}
+	return fmt.Sprintf("the nearest whole places are %s before it and %s after it; --at-boundary takes the first", cut.Before, cut.After)
+}
+
+func notFound(what, name string) error {
+	return &Error{Code: NotFound, Message: fmt.Sprintf("no %s %q", what, name), Hint: "'bough ls' lists the sessions, 'bough show SESSION' its messages"}
+}
+
+func ambiguous(what, name string, candidates []string) error {
+	const most = 12
+	shown := candidates[:min(len(candidates), most)]
+	list := strings.Join(shown, ", ")
+	if more := len(candidates) - len(shown); more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return &Error{
+		Code:    Ambiguous,
+		Message: fmt.Sprintf("%q may be %d %ss: %s", name, len(candidates), what, list),
+		Hint:    "name one of them in full",
+	}
+}

@@ -1,0 +1,143 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Head is where the next message goes.
+type Head struct {
+	Session string `json:"session_id"`
+	Message ID     `json:"message_id"` // none in an empty session
+}
+
+// A Position is a head that was just set.
+type Position struct {
+	Head     Head `json:"head"`
+	ReadOnly bool `json:"read_only"` // the next message makes a branch first
+}
+
+// storedHead is head.json.
+type storedHead struct {
+	Head
+	// Newest is the newest message of the line when the head was set. Once
+	// there is a newer one, the conversation went on without the head.
+	Newest ID `json:"newest"`
+}
+
+// head returns the stored head, and whether there is one. A head that cannot be
+// read is none.
+func (v *view) head() (h storedHead, ok bool) {
+	data, err := v.root.ReadFile(headFile)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			v.opts.Note(err.Error())
+		}
+		return h, false
+	}
+	if err := json.Unmarshal(data, &h); err != nil || h.Session == "" {
+		v.opts.Note(headFile + " is damaged and does not count")
+		return storedHead{}, false
+	}
+	return h, true
+}
+
+// Head returns where the next message goes, nil if nothing says.
+func (w *Workspace) Head(ctx context.Context) (*Position, error) {
+	var pos *Position
+	err := w.read(ctx, func(v *view) error {
+		if h, ok := v.head(); ok {
+			pos = &Position{h.Head, v.kind(h.Session) == session.Checkpoint}
+		}
+		return nil
+	})
+	return pos, err
+}
+
+// moveHead sets the head to a place.
+func (v *view) moveHead(p *place) (*Position, error) {
+	h := storedHead{Head: Head{p.id(), ID(p.messageID())}}
+	if newest := p.Newest(0); newest >= 0 {
+		h.Newest = ID(p.Message(newest).ID)
+	}
+	data := append(rawjson.Value(h, 0), '\n')
+	if err := durable.Replace(v.root, headFile, durable.Bytes(data)); err != nil {
+		return nil, err
+	}
+	return &Position{h.Head, v.kind(h.Session) == session.Checkpoint}, nil
+}
+
+// headIn returns the node that the head is at, if it lies in l and nothing came
+// into l since it was set.
+func (v *view) headIn(l *line) (node int, ok bool) {
+	h, ok := v.head()
+	if !ok {
+		return -1, false
+	}
+	inside := false
+	for _, part := range l.Parts {
+		inside = inside || part.ID == h.Session
+	}
+	newest := ID("")
+	if n := l.Newest(0); n >= 0 {
+		newest = ID(l.Message(n).ID)
+	}
+	if !inside || newest != h.Newest {
+		return -1, false
+	}
+	if h.Message == "" {
+		return -1, true
+	}
+	nodes := l.Find(string(h.Message))
+	if len(nodes) != 1 {
+		return -1, false
+	}
+	return nodes[0], true
+}
+
+// Restore moves the head to the end of a checkpoint. The next message there
+// makes a branch; the checkpoint stays as it is.
+func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error) {
+	var pos *Position
+	err := w.write(ctx, "restore", func(v *view) error {
+		id, err := v.resolve(name)
+		if err != nil {
+			return err
+		}
+		if v.kind(id) != session.Checkpoint {
+			return &Error{
+				Code:    Refused,
+				Message: id + " is no checkpoint but a " + string(v.kind(id)),
+				Hint:    "'bough rewind' moves the head into any session",
+			}
+		}
+		p, err := v.placeIn(id, "", false)
+		if err != nil {
+			return err
+		}
+		pos, err = v.moveHead(p)
+		return err
+	})
+	return pos, err
+}
+
+// Rewind moves the head to where ref points. Nothing that comes after is
+// touched; the next message there begins another branch of the line.
+func (w *Workspace) Rewind(ctx context.Context, ref string) (*Position, error) {
+	var pos *Position
+	err := w.write(ctx, "rewind", func(v *view) error {
+		p, err := v.cut(ref, CutOptions{})
+		if err != nil {
+			return err
+		}
+		pos, err = v.moveHead(p)
+		return err
+	})
+	return pos, err
+}

@@ -1,0 +1,168 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// Rename gives a session another title.
+func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, error) {
+	var entry Entry
+	err := w.write(ctx, "rename", func(v *view) error {
+		if strings.TrimSpace(title) == "" {
+			return &Error{Code: Usage, Message: "the title is empty"}
+		}
+		s, err := v.ownSession(name)
+		if err != nil {
+			return err
+		}
+		edit := s.Edit()
+		edit.SetMeta("title", title)
+		if _, err := v.replace(s.ID, edit.Pieces()); err != nil {
+			return err
+		}
+		entry = v.entry(s.ID)
+		return nil
+	})
+	return &entry, err
+}
+
+// ownSession finds a session that bough may change: not one of Penguin's
+// checkpoints.
+func (v *view) ownSession(name string) (*session.Session, error) {
+	id, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if v.isPenguin(id) {
+		return nil, &Error{
+			Code:    ReadOnly,
+			Message: id + " is a checkpoint that Penguin keeps; bough only reads it",
+			Hint:    "'bough branch " + id + "' makes a session of it",
+		}
+	}
+	return v.session(id)
+}
+
+// RemoveOptions say how much a removal may take.
+type RemoveOptions struct {
+	// Force removes a session although snapshots were copied from it. They
+	// hold all they need.
+	Force bool
+	// Line removes all files of the line.
+	Line bool
+}
+
+// Remove moves a session to the trash and returns its entry as it was. It is
+// refused while the session has children.
+func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
+	var entry Entry
+	err := w.write(ctx, "rm", func(v *view) error {
+		s, err := v.ownSession(name)
+		if err != nil {
+			return err
+		}
+		ids := []string{s.ID}
+		if o.Line {
+			if ids, err = v.index.Line(s.ID); len(ids) == 0 {
+				return err
+			}
+		}
+		if err := v.mayRemove(ids, o); err != nil {
+			return err
+		}
+		entry = v.entry(s.ID)
+		for _, id := range slices.Backward(ids) {
+			if err := v.remove(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return &entry, err
+}
+
+// mayRemove reports whether nothing that stays needs what goes.
+func (v *view) mayRemove(ids []string, o RemoveOptions) error {
+	var continued, copied []string
+	for _, id := range ids {
+		for _, child := range v.index.Children(id) {
+			switch {
+			case slices.Contains(ids, child):
+			case v.kind(child) == session.Continuation:
+				continued = append(continued, child)
+			default:
+				copied = append(copied, child)
+			}
+		}
+	}
+	refuse := func(why string, children []string, hint string) error {
+		return &Error{
+			Code:    HasChildren,
+			Message: fmt.Sprintf("%s %s %s", ids[0], why, strings.Join(children, ", ")),
+			Hint:    hint,
+		}
+	}
+	switch {
+	case len(continued) > 0:
+		return refuse("is continued by", continued, "--line removes the whole line")
+	case len(copied) > 0 && !o.Force:
+		return refuse("is where these come from:", copied, "--force removes it all the same; they hold all they need")
+	}
+	return nil
+}
+
+// remove moves one session to the trash, with the older copy that Penguin keeps
+// beside it, and tells the session that it continued.
+func (v *view) remove(id string) error {
+	parent := ""
+	if v.kind(id) == session.Continuation {
+		parent = v.index.Origin(id)
+	}
+	if err := v.discard(session.FileName(id)); err != nil {
+		return err
+	}
+	if err := v.discard(session.FileName(id) + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	v.index.Remove(id)
+	delete(v.open, id)
+	if v.index.Entry(parent) == nil {
+		return nil
+	}
+	s, err := v.session(parent)
+	if err != nil {
+		return err
+	}
+	return v.setContinuedTo(s)
+}
+
+// discard moves a file into a new folder of the trash, named after the time.
+func (v *view) discard(name string) error {
+	if _, err := v.root.Lstat(name); err != nil {
+		return err
+	}
+	stamp := v.opts.Now().UTC().Format("20060102T150405.000000")
+	for n := 0; ; n++ {
+		dir := fmt.Sprintf("%s/%s", trashDir, stamp)
+		if n > 0 {
+			dir += fmt.Sprintf("-%d", n)
+		}
+		to := path.Join(dir, path.Base(name))
+		if _, err := v.root.Lstat(to); err == nil {
+			continue
+		}
+		if err := durable.MakeDir(v.root, dir); err != nil {
+			return err
+		}
+		return durable.Move(v.root, name, to)
+	}
+}

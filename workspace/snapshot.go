@@ -1,0 +1,153 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
+)
+
+// CutOptions say how to take a place to cut at.
+type CutOptions struct {
+	// AtBoundary steps back to the nearest message where no tool call is
+	// parted from its result, instead of refusing.
+	AtBoundary bool
+	// Partial takes what is there of a line whose first files are missing.
+	Partial bool
+}
+
+// SnapshotOptions are the choices for a checkpoint or a branch.
+type SnapshotOptions struct {
+	// Name is the title. Empty means one made from the conversation's.
+	Name string
+	CutOptions
+}
+
+// cut finds the place that ref means and makes sure that a path can end there.
+func (v *view) cut(ref string, o CutOptions) (*place, error) {
+	p, err := v.place(ref, o.Partial)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkpoint.Cut(p.Tree, p.node); err != nil {
+		var cut *checkpoint.ToolCutError
+		if !o.AtBoundary || !errors.As(err, &cut) || cut.Before == "" {
+			return nil, err
+		}
+		p.node = checkpoint.WholeBefore(p.Tree, p.node)
+		v.opts.Note(fmt.Sprintf("stepped back from %s to %s, where no tool call is cut", cut.Message, cut.Before))
+	}
+	return p, nil
+}
+
+// Checkpoint freezes the path to where ref points: a new session, read-only,
+// that stands alone.
+func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
+	var snap *Snapshot
+	err := w.write(ctx, "checkpoint", func(v *view) error {
+		p, err := v.cut(ref, o.CutOptions)
+		if err != nil {
+			return err
+		}
+		snap, err = v.snapshot(p, session.Checkpoint, o.Name)
+		return err
+	})
+	return snap, err
+}
+
+// Branch makes a new session, to go on in, of the path to where ref points,
+// and moves the head there.
+func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
+	var snap *Snapshot
+	err := w.write(ctx, "branch", func(v *view) error {
+		p, err := v.cut(ref, o.CutOptions)
+		if err != nil {
+			return err
+		}
+		if snap, err = v.snapshot(p, session.Branch, o.Name); err != nil {
+			return err
+		}
+		end, err := v.placeIn(snap.ID, "", false)
+		if err != nil {
+			return err
+		}
+		_, err = v.moveHead(end)
+		return err
+	})
+	return snap, err
+}
+
+// snapshot writes a snapshot of the path to p.
+func (v *view) snapshot(p *place, kind session.Kind, name string) (*Snapshot, error) {
+	d, err := v.document(p, kind, name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := v.create(d.ID, d.Pieces())
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{v.entry(s.ID), v.path(session.FileName(s.ID)), int64(s.Size())}, nil
+}
+
+// document decides what a snapshot of the path to p holds.
+func (v *view) document(p *place, kind session.Kind, name string) (*session.Document, error) {
+	id, err := v.newID()
+	if err != nil {
+		return nil, err
+	}
+	source := p.source().ID
+	if v.isPenguin(source) {
+		source = v.penguin[source].Session
+	}
+	lineage, err := v.lineage(source)
+	if len(lineage) == 0 {
+		lineage = []string{source}
+	}
+	if err != nil {
+		v.opts.Note(err.Error())
+	}
+	if name == "" {
+		name = v.freeTitle(v.lineTitle(p.line), kind)
+	}
+	dialect := v.index.Dialect()
+	return checkpoint.Flatten(p.Tree, p.node, checkpoint.Snapshot{
+		ID:      id,
+		Title:   name,
+		Kind:    kind,
+		Now:     dialect.Time(v.now(p.line)),
+		Dialect: dialect,
+		Source:  source,
+		Lineage: lineage,
+	}), nil
+}
+
+// lineTitle returns the title of a conversation: that of its first file.
+func (v *view) lineTitle(l *line) string {
+	return v.entry(l.Parts[0].ID).Title
+}
+
+// freeTitle makes a title for a snapshot of a conversation, one that no session
+// has: "T (branch)", "T (branch 2)" …
+func (v *view) freeTitle(title string, kind session.Kind) string {
+	if i := strings.LastIndex(title, " ("); i > 0 && strings.HasSuffix(title, ")") {
+		for _, k := range []session.Kind{session.Branch, session.Checkpoint} {
+			if strings.HasPrefix(title[i+2:], string(k)) {
+				title = title[:i]
+				break
+			}
+		}
+	}
+	taken := map[string]bool{}
+	for _, e := range v.index.Entries() {
+		taken[e.Title] = true
+	}
+	free := fmt.Sprintf("%s (%s)", title, kind)
+	for n := 2; taken[free]; n++ {
+		free = fmt.Sprintf("%s (%s %d)", title, kind, n)
+	}
+	return free
+}

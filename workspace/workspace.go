@@ -1,0 +1,246 @@
+// Package workspace is the front door of bough, for programs that embed it and
+// for the bough command: every verb that reads or changes a workspace is one
+// method here.
+//
+// A workspace is a folder:
+//
+//	conversations/      the session files and session_index.json
+//	checkpoints/        Penguin's own checkpoints, only read
+//	head.json           where the next message goes
+//	.bough/             lock, trash; without it every session still opens
+//
+// The session files are the truth. Methods that read take no lock and write
+// nothing. Methods that change something take the lock of the workspace, check
+// everything before the first byte is written, and have changed the disk
+// durably when they return without an error; one that returns an error from its
+// checks has changed nothing. No message of a session is ever rewritten.
+//
+// Results are plain structs whose JSON is a contract with other programs. Times
+// in them are UTC with six digits and +00:00. A failure that a person or a
+// program can act on has a [Code]: see [Explain].
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/session"
+)
+
+// Options are the choices of an embedder. The zero value is the default, and
+// nil is the zero value.
+type Options struct {
+	// Limit is how many messages a session file of a line takes after its
+	// header before the line goes on in another. Zero means 1,000.
+	Limit int
+
+	// Wait is how long to wait for another process that is writing.
+	// Zero means 30 seconds; negative means not at all.
+	Wait time.Duration
+
+	// Now is the clock. Nil means time.Now.
+	Now func() time.Time
+
+	// Random is where ids come from. Nil means crypto/rand.
+	Random io.Reader
+
+	// Note is told, in one sentence each, what a person should know although
+	// nothing failed: a damaged index, a session file that cannot be read.
+	// Nil means that nobody is told.
+	Note func(string)
+}
+
+// A Workspace is an open workspace. Its methods may be called from several
+// goroutines.
+type Workspace struct {
+	dir  string
+	opts Options
+}
+
+const (
+	stateDir = ".bough"
+	trashDir = stateDir + "/trash"
+	headFile = "head.json"
+)
+
+// Open returns the workspace in the folder dir. The folder need not be there:
+// methods that read then say so, those that write make it. Given a folder
+// conversations instead of its workspace, Open takes the workspace.
+func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Base(abs) == session.Dir && !Is(abs) && holdsSessions(abs) {
+		abs = filepath.Dir(abs)
+	}
+	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
+		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
+	}
+	w := &Workspace{dir: abs}
+	if opts != nil {
+		w.opts = *opts
+	}
+	if w.opts.Limit <= 0 {
+		w.opts.Limit = 1000
+	}
+	if w.opts.Wait == 0 {
+		w.opts.Wait = 30 * time.Second
+	}
+	if w.opts.Now == nil {
+		w.opts.Now = time.Now
+	}
+	if w.opts.Random == nil {
+		w.opts.Random = rand.Reader
+	}
+	if w.opts.Note == nil {
+		w.opts.Note = func(string) {}
+	}
+	return w, nil
+}
+
+// Dir returns the absolute path of the workspace.
+func (w *Workspace) Dir() string { return w.dir }
+
+// Is reports whether the folder dir is a workspace: it has a folder .bough, or
+// a folder conversations with an index or a session in it.
+func Is(dir string) bool {
+	if info, err := os.Stat(filepath.Join(dir, stateDir)); err == nil && info.IsDir() {
+		return true
+	}
+	return holdsSessions(filepath.Join(dir, session.Dir))
+}
+
+func holdsSessions(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for {
+		names, err := f.Readdirnames(64)
+		for _, name := range names {
+			if strings.HasSuffix(name, ".json") {
+				return true
+			}
+		}
+		if err != nil {
+			return false
+		}
+	}
+}
+
+// Find returns the workspace that dir lies in: dir or the nearest folder above
+// it that is one, and whether there is one.
+func Find(dir string) (string, bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if Is(dir) {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// read calls f with the workspace as it is now.
+func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(w.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return w.absent()
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if !Is(w.dir) {
+		return w.absent()
+	}
+	v, err := w.load(root)
+	if err != nil {
+		return err
+	}
+	return f(v)
+}
+
+func (w *Workspace) absent() error {
+	return &Error{
+		Code:    NotFound,
+		Message: "there is no workspace in " + w.dir,
+		Hint:    "name one with -w, or begin one with 'bough new'",
+	}
+}
+
+// make creates the workspace if it is not there, and calls write.
+func (w *Workspace) make(ctx context.Context, verb string, f func(*view) error) error {
+	if err := os.MkdirAll(filepath.Join(w.dir, stateDir), durable.DirMode); err != nil {
+		return err
+	}
+	return w.write(ctx, verb, f)
+}
+
+// write calls f with the workspace as it is now, under the lock, and completes
+// the index afterwards. verb says to others who have to wait what is going on.
+func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !Is(w.dir) {
+		return w.absent()
+	}
+	root, err := os.OpenRoot(w.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := durable.MakeDir(root, stateDir); err != nil {
+		return err
+	}
+	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.opts.Now()}
+	unlock, err := writelock.Lock(ctx, filepath.Join(w.dir, stateDir), holder, max(w.opts.Wait, 0))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	v, err := w.load(root)
+	if err != nil {
+		return err
+	}
+	if err := f(v); err != nil {
+		return err
+	}
+	return v.saveIndex()
+}
+
+// saveIndex writes the index if it does not say what is there. A torn one goes
+// to the trash first.
+func (v *view) saveIndex() error {
+	if v.index.Torn && v.index.Stale() {
+		if err := v.discard(session.Dir + "/" + session.IndexFile); err != nil {
+			return err
+		}
+		v.index.Torn = false
+	}
+	return v.index.Save(v.root)
+}

@@ -1,0 +1,365 @@
+package workspace_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/fixtures"
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// eachVector runs f for every vector that keep keeps, on a copy of its files.
+func eachVector(t *testing.T, keep func(*fixtures.Vector) bool, f func(*testing.T, *fixtures.Vector, *workspace.Workspace)) {
+	t.Helper()
+	vectors, err := fixtures.Vectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, v := range vectors {
+		if !keep(&v) {
+			continue
+		}
+		ran++
+		t.Run(v.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range slices.Sorted(maps.Keys(v.Files)) {
+				path := filepath.Join(dir, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, v.Files[name], 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w, err := workspace.Open(context.Background(), dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(v.About)
+			f(t, &v, w)
+		})
+	}
+	if ran == 0 {
+		t.Fatal("no vectors")
+	}
+}
+
+// checkFiles reports every file of dir that does not hold what want says, and
+// every one that want does not have, but not those whose names begin with one
+// of made.
+func checkFiles(t *testing.T, dir string, want map[string][]byte, made ...string) {
+	t.Helper()
+	found := 0
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, ok := want[name]
+		if !ok {
+			if !slices.ContainsFunc(made, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+				t.Errorf("%s was made", name)
+			}
+			return nil
+		}
+		found++
+		got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err == nil && !bytes.Equal(got, content) {
+			t.Errorf("%s changed to\n%s", name, got)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found != len(want) {
+		t.Errorf("%d of %d files are there", found, len(want))
+	}
+}
+
+// messageIDs returns the ids of messages.
+func messageIDs(messages []workspace.Message) []string {
+	var ids []string
+	for _, m := range messages {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+// rawMessages returns the bytes of messages.
+func rawMessages(messages []workspace.Message) []string {
+	var raw []string
+	for _, m := range messages {
+		raw = append(raw, string(m.Raw))
+	}
+	return raw
+}
+
+func TestVectorsData(t *testing.T) {
+	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
+	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+		conv, err := w.Show(t.Context(), v.Session, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := messageIDs(conv.Messages); !slices.Equal(got, v.Messages) {
+			t.Errorf("messages = %q, want %q", got, v.Messages)
+		}
+		packed := slices.ContainsFunc(slices.Collect(maps.Keys(v.Files)), func(name string) bool { return strings.HasSuffix(name, ".gz") })
+		for _, m := range conv.Messages {
+			stored := packed
+			for _, content := range v.Files {
+				stored = stored || bytes.Contains(content, m.Raw)
+			}
+			if !stored || !bytes.Contains(conv.Document, m.Raw) {
+				t.Errorf("message %s is not in its file and in the document as %s", m.ID, m.Raw)
+			}
+		}
+		times := 0
+		for _, m := range conv.Messages {
+			if m.Time != "" {
+				times++
+			}
+		}
+		if v.Times >= 0 && times != v.Times {
+			t.Errorf("%d times can be read, want %d", times, v.Times)
+		}
+		if got := string(conv.Entry.Kind); v.Kind != "" && got != v.Kind {
+			t.Errorf("kind = %s, want %s", got, v.Kind)
+		}
+		lineage, err := w.Lineage(t.Context(), v.Session)
+		if err != nil {
+			t.Error(err)
+		}
+		if v.Lineage != nil && !slices.Equal(lineage, v.Lineage) {
+			t.Errorf("lineage = %q, want %q", lineage, v.Lineage)
+		}
+		checkUsable(t, v, w)
+		checkSeal(t, v, w)
+		checkRefused(t, v, w)
+	})
+}
+
+// checkUsable opens the sessions that a vector has beside the one it is about.
+func checkUsable(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+	t.Helper()
+	var listed []string
+	for _, kind := range []session.Kind{"", session.Checkpoint} {
+		entries, err := w.List(t.Context(), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			listed = append(listed, e.ID)
+		}
+	}
+	for _, id := range v.Usable {
+		conv, err := w.Show(t.Context(), id, false)
+		if err != nil {
+			t.Errorf("show %s: %v", id, err)
+		} else if len(conv.Messages) == 0 {
+			t.Errorf("show %s: no messages", id)
+		}
+		if !slices.Contains(listed, id) {
+			t.Errorf("%s is not among %q", id, listed)
+		}
+	}
+	if v.Expect == fixtures.Data {
+		checkWhole(t, v, w, listed)
+	}
+	checkFiles(t, w.Dir(), v.Files)
+}
+
+// checkWhole makes sure that nothing in a vector without damage is taken for
+// damage, and nothing for a session that is none.
+func checkWhole(t *testing.T, v *fixtures.Vector, w *workspace.Workspace, listed []string) {
+	t.Helper()
+	want := append([]string{v.Session}, v.Usable...)
+	slices.Sort(want)
+	slices.Sort(listed)
+	if listed = slices.Compact(listed); !slices.Equal(listed, want) {
+		t.Errorf("sessions are %q, want %q", listed, want)
+	}
+	report, err := w.Doctor(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		switch p.Kind {
+		case workspace.DamagedSession, workspace.UnreadableSession, workspace.DamagedCheckpoint, workspace.Cycle, workspace.MissingAncestor:
+			t.Errorf("doctor finds %s in %s: %s", p.Kind, p.Path, p.Detail)
+		}
+	}
+}
+
+func checkSeal(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+	t.Helper()
+	if v.Seal == "" {
+		return
+	}
+	report, err := w.Doctor(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := slices.ContainsFunc(report.Problems, func(p workspace.Problem) bool {
+		return p.Kind == workspace.BrokenSeal && p.Path == session.FileName(v.Session)
+	})
+	if want := v.Seal == "broken"; broken != want {
+		t.Errorf("the seal is broken: %v, want %v: %v", broken, want, report.Problems)
+	}
+}
+
+// checkRefused tries to cut where no cut may be. It comes last, for it takes
+// the lock.
+func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+	t.Helper()
+	if v.Refused == nil {
+		return
+	}
+	_, err := w.Checkpoint(t.Context(), v.Session+"@"+v.Refused.At, workspace.SnapshotOptions{})
+	var cut *checkpoint.ToolCutError
+	if !errors.As(err, &cut) {
+		t.Fatalf("checkpoint at %s: %v", v.Refused.At, err)
+	}
+	if got := (fixtures.Refused{At: cut.Message, Before: cut.Before, After: cut.After}); got != *v.Refused {
+		t.Errorf("refused = %q, want %q", got, *v.Refused)
+	}
+	checkFiles(t, w.Dir(), v.Files, ".bough/")
+}
+
+func TestVectorsBroken(t *testing.T) {
+	broken := func(v *fixtures.Vector) bool { return v.Expect != fixtures.Data }
+	eachVector(t, broken, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+		_, err := w.Show(t.Context(), v.Session, false)
+		if err == nil {
+			t.Fatal("it opens")
+		}
+		var damage *session.DamageError
+		var missing *index.MissingError
+		var cycle *index.CycleError
+		switch {
+		case v.Expect == fixtures.Damage && errors.As(err, &damage):
+			if damage.Path != v.Path || damage.Offset != v.Offset {
+				t.Errorf("damage in %s at %d, want %s at %d: %v", damage.Path, damage.Offset, v.Path, v.Offset, err)
+			}
+		case v.Expect == fixtures.Missing && errors.As(err, &missing):
+			if missing.ID != v.IDs[0] {
+				t.Errorf("%s is missing, want %s", missing.ID, v.IDs[0])
+			}
+		case v.Expect == fixtures.Cycle && errors.As(err, &cycle):
+			got, want := slices.Sorted(slices.Values(cycle.IDs)), slices.Sorted(slices.Values(v.IDs))
+			if !slices.Equal(got, want) {
+				t.Errorf("cycle of %q, want %q", got, want)
+			}
+		default:
+			t.Errorf("want %s, got: %v", v.Expect, err)
+		}
+		if v.Expect != fixtures.Damage {
+			if lineage, err := w.Lineage(t.Context(), v.Session); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Damaged {
+				t.Errorf("lineage = %q, %v, want it %s", lineage, err, workspace.Damaged)
+			}
+		}
+		if code := workspace.Explain(err).Code; code != workspace.Damaged {
+			t.Errorf("code = %s, want %s", code, workspace.Damaged)
+		}
+		checkUsable(t, v, w)
+
+		for verb, change := range map[string]func() error{
+			"append": func() error {
+				_, err := w.Append(t.Context(), workspace.Append{Session: v.Session, Text: "Hm."})
+				return err
+			},
+			"checkpoint": func() error { _, err := w.Checkpoint(t.Context(), v.Session, workspace.SnapshotOptions{}); return err },
+		} {
+			if err := change(); err == nil {
+				t.Errorf("%s succeeds", verb)
+			}
+		}
+		checkFiles(t, w.Dir(), v.Files, ".bough/")
+	})
+}
+
+// TestVectorsSnapshot makes a checkpoint of each conversation and deletes all
+// that it was made of: nothing is missing, and no byte of a message changed. A
+// path that has an id twice cannot be one file, and is refused.
+func TestVectorsSnapshot(t *testing.T) {
+	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
+	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+		before, err := w.Show(t.Context(), v.Session, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := w.Checkpoint(t.Context(), v.Session, workspace.SnapshotOptions{Name: "kept"})
+		if ids := slices.Sorted(slices.Values(v.Messages)); len(slices.Compact(slices.Clone(ids))) < len(ids) {
+			if err == nil {
+				t.Error("a checkpoint holds an id twice")
+			}
+			checkFiles(t, w.Dir(), v.Files, ".bough/")
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources := maps.Clone(v.Files)
+		delete(sources, session.Dir+"/"+session.IndexFile)
+		checkFiles(t, w.Dir(), sources, ".bough/", "conversations/session_")
+		for name := range v.Files {
+			if err := os.Remove(filepath.Join(w.Dir(), filepath.FromSlash(name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after, err := w.Show(t.Context(), snap.ID, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := rawMessages(after.Messages), rawMessages(before.Messages); !slices.Equal(got, want) {
+			t.Errorf("messages = %s, want %s", got, want)
+		}
+	})
+}
+
+// TestVectorsIndex makes sure that an index that cannot be used is told of, in
+// one line, and is in order after the next change.
+func TestVectorsIndex(t *testing.T) {
+	told := func(v *fixtures.Vector) bool { return v.Clause == "12.6" }
+	eachVector(t, told, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+		var notes []string
+		w, err := workspace.Open(t.Context(), w.Dir(), &workspace.Options{Note: func(s string) { notes = append(notes, s) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []int{1, 0} {
+			notes = nil
+			if _, err := w.Show(t.Context(), v.Session, false); err != nil {
+				t.Fatal(err)
+			}
+			if len(notes) != want || want == 1 && !strings.Contains(notes[0], "the index") {
+				t.Errorf("notes are %q, want %d", notes, want)
+			}
+			if _, err := w.Rename(t.Context(), v.Session, "Renamed"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		old, there := v.Files["conversations/session_index.json"]
+		torn := there && !(json.Valid(old) && old[0] == '{')
+		trash, err := filepath.Glob(filepath.Join(w.Dir(), ".bough", "trash", "*", "session_index.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if torn != (len(trash) == 1) {
+			t.Errorf("the index is no object: %v; in the trash: %q", torn, trash)
+		}
+	})
+}

@@ -20,20 +20,40 @@ type Message struct {
 	metadata []byte // raw, nil if it is no object
 }
 
-func decodeMessage(data []byte, span rawjson.Span) (Message, error) {
-	members, err := rawjson.Members(data, span)
-	if err != nil {
-		return Message{}, err
-	}
-	m := Message{Raw: span.Of(data), span: span}
-	if v, ok := rawjson.Find(members, "id"); ok {
-		m.ID = text(gjson.ParseBytes(v.Of(data)))
-	}
-	if v, ok := rawjson.Find(members, "metadata"); ok && data[v.Start] == '{' {
-		m.metadata = v.Of(data)
-	}
-	return m, nil
+// walkMessage goes through the message that w stands before.
+func walkMessage(w *rawjson.Walker, data []byte) (Message, error) {
+	var m Message
+	var buf [16][]byte
+	keys := buf[:0]
+	m.span.Start, _ = w.Start()
+	err := w.Object(func(key []byte, keyStart int) error {
+		for _, k := range keys {
+			if bytes.Equal(k, key) {
+				return rawjson.Twice(key, keyStart)
+			}
+		}
+		keys = append(keys, key)
+		value, err := w.Value()
+		if err != nil {
+			return err
+		}
+		switch string(key) {
+		case "id":
+			m.ID = text(gjson.ParseBytes(value.Of(data)))
+		case "metadata":
+			if data[value.Start] == '{' {
+				m.metadata = value.Of(data)
+			}
+		}
+		return nil
+	})
+	m.span.End, _ = w.Start()
+	m.Raw = m.span.Of(data)
+	return m, err
 }
+
+// Offset is where the message begins in its file, in bytes.
+func (m Message) Offset() int { return m.span.Start }
 
 // Role is who speaks: user, assistant, system, tool.
 func (m Message) Role() string { return text(gjson.GetBytes(m.Raw, "role")) }
@@ -52,7 +72,7 @@ func (m Message) Time() (time.Time, bool) {
 func (m Message) Text() string {
 	content := gjson.GetBytes(m.Raw, "content")
 	if content.Type == gjson.String {
-		return content.Str
+		return text(content)
 	}
 	if !content.IsArray() {
 		return content.Raw
@@ -61,9 +81,9 @@ func (m Message) Text() string {
 	for _, part := range content.Array() {
 		switch t := part.Get("text"); {
 		case part.Type == gjson.String:
-			parts = append(parts, part.Str)
+			parts = append(parts, text(part))
 		case t.Type == gjson.String:
-			parts = append(parts, t.Str)
+			parts = append(parts, text(t))
 		default:
 			parts = append(parts, "["+part.Get("type").String()+"]")
 		}

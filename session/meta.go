@@ -1,8 +1,10 @@
 package session
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
@@ -113,9 +115,18 @@ func DecodeMeta(data []byte, s rawjson.Span) (Meta, error) {
 	return m, nil
 }
 
+// text returns a string, "" for anything else. gjson takes the escape after
+// that of a lone surrogate for its other half, so strings with such escapes are
+// decoded by encoding/json.
 func text(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
+	}
+	if strings.Contains(v.Raw, `\u`) {
+		var s string
+		if err := json.Unmarshal([]byte(v.Raw), &s); err == nil {
+			return s
+		}
 	}
 	return v.Str
 }

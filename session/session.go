@@ -49,56 +49,78 @@ func Decode(id string, data []byte) (_ *Session, err error) {
 			err = &DamageError{Offset: syntax.Offset, Problem: syntax.Problem}
 		}
 	}()
-	if err := rawjson.Check(data); err != nil {
+	s := &Session{ID: id, data: data}
+	if err := rawjson.Walk(data, s.walk); err != nil {
 		return nil, err
 	}
-	root := rawjson.Root(data)
-	if data[root.Start] != '{' {
-		return nil, &DamageError{Offset: root.Start, Problem: "not a JSON object"}
-	}
-	members, err := rawjson.Members(data, root)
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{ID: id, data: data, members: members}
 	s.CreatedAt = text(s.get(keyCreated))
 	s.LastActive = text(s.get(keyActive))
-	if span, ok := rawjson.Find(members, keyMetadata); ok && data[span.Start] == '{' {
+	if span, ok := rawjson.Find(s.members, keyMetadata); ok && data[span.Start] == '{' {
 		if s.Meta, err = DecodeMeta(data, span); err != nil {
 			return nil, err
 		}
 	} else if ok && string(span.Of(data)) != "null" {
 		return nil, &DamageError{Offset: span.Start, Problem: "metadata is not an object"}
 	}
-	span, ok := rawjson.Find(members, keyMessages)
-	if !ok || data[span.Start] != '[' {
+	if span, ok := rawjson.Find(s.members, keyMessages); !ok || data[span.Start] != '[' {
 		return nil, &DamageError{Offset: span.Start, Problem: "no messages array"}
 	}
-	return s, s.decodeMessages(span)
+	return s, nil
 }
 
-func (s *Session) decodeMessages(array rawjson.Span) error {
-	spans := rawjson.Elements(s.data, array)
-	s.Messages = make([]Message, len(spans))
-	seen := make(map[string]bool, len(spans))
-	for i, span := range spans {
-		if s.data[span.Start] != '{' {
-			return &DamageError{Offset: span.Start, Problem: fmt.Sprintf("message %d is not an object", i+1)}
-		}
-		m, err := decodeMessage(s.data, span)
-		if err != nil {
+// walk goes through the whole file and finds its members and messages.
+func (s *Session) walk(w *rawjson.Walker) error {
+	at, first := w.Start()
+	if first != '{' {
+		if _, err := w.Value(); err != nil {
 			return err
 		}
+		return &DamageError{Offset: at, Problem: "not a JSON object"}
+	}
+	return w.Object(func(key []byte, keyStart int) error {
+		if _, twice := rawjson.Find(s.members, string(key)); twice {
+			return rawjson.Twice(key, keyStart)
+		}
+		at, first := w.Start()
+		m := rawjson.Member{Key: string(key), KeyStart: keyStart, Value: rawjson.Span{Start: at}}
+		var err error
+		if m.Key == keyMessages && first == '[' {
+			m.Value.End, err = s.walkMessages(w)
+		} else {
+			m.Value, err = w.Value()
+		}
+		s.members = append(s.members, m)
+		return err
+	})
+}
+
+// walkMessages goes through the messages and returns where they end.
+func (s *Session) walkMessages(w *rawjson.Walker) (end int, err error) {
+	seen := map[string]bool{}
+	err = w.Array(func() error {
+		at, first := w.Start()
+		n := len(s.Messages) + 1
+		if first != '{' {
+			if _, err := w.Value(); err != nil {
+				return err
+			}
+			return &DamageError{Offset: at, Problem: fmt.Sprintf("message %d is not an object", n)}
+		}
+		m, err := walkMessage(w, s.data)
 		switch {
+		case err != nil:
+			return err
 		case m.ID == "":
-			return &DamageError{Offset: span.Start, Problem: fmt.Sprintf("message %d has no id", i+1)}
+			return &DamageError{Offset: at, Problem: fmt.Sprintf("message %d has no id", n)}
 		case seen[m.ID]:
-			return &DamageError{Offset: span.Start, Problem: fmt.Sprintf("the message id %q stands twice", m.ID)}
+			return &DamageError{Offset: at, Problem: fmt.Sprintf("the message id %q stands twice", m.ID)}
 		}
 		seen[m.ID] = true
-		s.Messages[i] = m
-	}
-	return nil
+		s.Messages = append(s.Messages, m)
+		return nil
+	})
+	end, _ = w.Start()
+	return end, err
 }
 
 // Frozen returns the messages that the session stands for: all of them, but of
@@ -182,6 +204,24 @@ func (s *Session) Records() Records {
 // none.
 func CallOf(record []byte) string { return text(gjson.GetBytes(record, "call_id")) }
 
+// LinkOffset returns where the file says what the session comes from, in bytes.
+func (s *Session) LinkOffset() int {
+	span, ok := rawjson.Find(s.members, keyMetadata)
+	if !ok || s.data[span.Start] != '{' {
+		return 0
+	}
+	members, err := rawjson.Members(s.data, span)
+	if err != nil {
+		panic("session: " + err.Error())
+	}
+	for _, key := range []string{"continued_from", "branched_from"} {
+		if v, ok := rawjson.Find(members, key); ok {
+			return v.Start
+		}
+	}
+	return span.Start
+}
+
 // OwnID returns the file's id member, "" if it has none.
 func (s *Session) OwnID() string { return text(s.get(keyID)) }
 
@@ -196,11 +236,10 @@ func (s *Session) get(key string) gjson.Result {
 	return gjson.ParseBytes(span.Of(s.data))
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Checksum returns the CRC-32C of pieces, one after the other, as a seal has
 // it: eight hexadecimal digits.
 func Checksum(pieces ...[]byte) string {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	var sum uint32
 	for _, p := range pieces {
 		sum = crc32.Update(sum, castagnoli, p)

@@ -112,8 +112,9 @@ func (t *Tree) base(p, previous int, place [][]int) int {
 		}
 	}
 	last := t.bases[previous]
+	copied := t.Parts[previous].copied()
 	for i, m := range t.Parts[previous].Frozen() {
-		if m.late() {
+		if i >= copied && m.late() {
 			break
 		}
 		if n := place[previous][i]; n != none {
@@ -121,6 +122,15 @@ func (t *Tree) base(p, previous int, place [][]int) int {
 		}
 	}
 	return last
+}
+
+// copied returns how many messages at the start of a snapshot were copied into
+// it: what they say of the file that they came from does not hold here.
+func (s *Session) copied() int {
+	if !s.Meta.Snapshot {
+		return 0
+	}
+	return 1 + slices.IndexFunc(s.Messages, func(m Message) bool { return m.ID == s.Meta.BranchPoint })
 }
 
 // link finds the parents of the messages of part p.

@@ -11,10 +11,7 @@ package rawjson
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 	"unsafe"
 
@@ -52,7 +49,10 @@ type Member struct {
 
 // Check reports what is wrong with data as a document, nil if nothing.
 // The error is a *[SyntaxError].
-func Check(data []byte) error {
+func Check(data []byte) error { return Walk(data, (*Walker).value) }
+
+// checkText reports what is wrong with data as text.
+func checkText(data []byte) error {
 	switch {
 	case len(bytes.TrimLeft(data, " \t\r\n")) == 0:
 		return &SyntaxError{len(data), "the file is empty"}
@@ -61,36 +61,7 @@ func Check(data []byte) error {
 	case !utf8.Valid(data):
 		return &SyntaxError{invalidUTF8(data), "invalid UTF-8"}
 	}
-	if at := tooDeep(data); at >= 0 {
-		return &SyntaxError{at, fmt.Sprintf("nested more than %d deep", MaxDepth)}
-	}
-	if gjson.ValidBytes(data) {
-		return nil
-	}
-	plain := withoutPythonNumbers(data)
-	if gjson.ValidBytes(plain) {
-		return nil
-	}
-	return syntaxError(plain)
-}
-
-// syntaxError finds the place that makes data no document.
-func syntaxError(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	var v json.RawMessage
-	err := dec.Decode(&v)
-	var syntax *json.SyntaxError
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &SyntaxError{len(data), "the file ends in the middle"}
-	case errors.As(err, &syntax):
-		return &SyntaxError{max(int(syntax.Offset)-1, 0), syntax.Error()}
-	case err != nil:
-		return &SyntaxError{0, err.Error()}
-	}
-	end := int(dec.InputOffset())
-	rest := bytes.TrimLeft(data[end:], " \t\r\n")
-	return &SyntaxError{len(data) - len(rest), "more follows after the JSON value"}
+	return nil
 }
 
 func invalidUTF8(data []byte) int {
@@ -102,89 +73,6 @@ func invalidUTF8(data []byte) int {
 		i += n
 	}
 	return len(data)
-}
-
-// tooDeep returns where data first nests deeper than MaxDepth, or -1.
-// It guards the recursive validator, so a deep document cannot exhaust the
-// stack.
-func tooDeep(data []byte) int {
-	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) <= MaxDepth {
-		return -1
-	}
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			i = stringEnd(data, i) - 1
-		case '[', '{':
-			if depth++; depth > MaxDepth {
-				return i
-			}
-		case ']', '}':
-			depth--
-		}
-	}
-	return -1
-}
-
-// stringEnd returns the place after the string that begins at data[i], or
-// len(data) if it does not end.
-func stringEnd(data []byte, i int) int {
-	for i++; i < len(data); {
-		n := bytes.IndexByte(data[i:], '"')
-		if n < 0 {
-			return len(data)
-		}
-		back := 0
-		for data[i+n-1-back] == '\\' {
-			back++
-		}
-		i += n + 1
-		if back%2 == 0 {
-			return i
-		}
-	}
-	return len(data)
-}
-
-// withoutPythonNumbers returns data with the number tokens that only Python
-// writes replaced by numbers of the same length, so that every other byte
-// keeps its place.
-func withoutPythonNumbers(data []byte) []byte {
-	var out []byte
-	for i := 0; i < len(data); {
-		if data[i] == '"' {
-			i = stringEnd(data, i)
-			continue
-		}
-		n := pythonNumber(data[i:])
-		if n == 0 {
-			i++
-			continue
-		}
-		if out == nil {
-			out = bytes.Clone(data)
-		}
-		for k := range n {
-			if out[i+k] != '-' {
-				out[i+k] = '1'
-			}
-		}
-		i += n
-	}
-	if out == nil {
-		return data
-	}
-	return out
-}
-
-func pythonNumber(data []byte) int {
-	for _, token := range []string{"NaN", "Infinity", "-Infinity"} {
-		if bytes.HasPrefix(data, []byte(token)) {
-			return len(token)
-		}
-	}
-	return 0
 }
 
 // Root returns the place of the value in data, which has passed [Check].
@@ -205,7 +93,7 @@ func Members(data []byte, s Span) ([]Member, error) {
 		m := Member{key.Str, s.Start + key.Index, within(s.Start, value)}
 		for i := range members {
 			if members[i].Key == m.Key {
-				twice = &SyntaxError{m.KeyStart, fmt.Sprintf("the key %q stands twice", m.Key)}
+				twice = Twice([]byte(m.Key), m.KeyStart)
 				return false
 			}
 		}
@@ -216,6 +104,11 @@ func Members(data []byte, s Span) ([]Member, error) {
 		return nil, twice
 	}
 	return members, nil
+}
+
+// Twice is the error for a key that stands a second time, at keyStart.
+func Twice(key []byte, keyStart int) *SyntaxError {
+	return &SyntaxError{keyStart, fmt.Sprintf("the key %q stands twice", key)}
 }
 
 // Elements lists the places of the elements of the array at s in data, which

@@ -1,0 +1,173 @@
+package rawjson_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+func TestCheckAccepts(t *testing.T) {
+	deep := strings.Repeat("[", rawjson.MaxDepth) + strings.Repeat("]", rawjson.MaxDepth)
+	for _, doc := range []string{
+		`{}`, `[]`, `""`, `null`, `-0.0e+10`, " \t\r\n[1, 2]\n\n",
+		`NaN`, `-Infinity`, `[NaN, Infinity,-Infinity ]`, `{"a":NaN}`, `{"NaN":"Infinity","x":-Infinity}`,
+		`"\ud83d "`, `"\ud800\ud800"`, `123456789012345678901234567890`, `1e999`,
+		`{"k":{"a":1,"a":2}}`, `{"a":1,"a":2}`,
+		"\"\ufeff\"", "\"\u2028\x7f\"",
+		`"` + strings.Repeat("[", 2*rawjson.MaxDepth) + `\"{"`,
+		deep,
+	} {
+		if err := rawjson.Check([]byte(doc)); err != nil {
+			t.Errorf("Check(%.40q) = %v", doc, err)
+		}
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	for _, c := range []struct {
+		doc     string
+		offset  int
+		problem string
+	}{
+		{"", 0, "empty"},
+		{" \r\n\t", 4, "empty"},
+		{"\xef\xbb\xbf{}", 0, "byte order mark"},
+		{"{\"a\":\"\xff\"}", 6, "invalid UTF-8"},
+		{"\"\xed\xa0\x80\"", 1, "invalid UTF-8"},
+		{"{\"a\":\"\xe4\xbd", 6, "invalid UTF-8"},
+		{"{}\x80", 2, "invalid UTF-8"},
+		{`{"a":1`, 6, "ends in the middle"},
+		{`{"a":"x`, 7, "ends in the middle"},
+		{`["x\"`, 5, "ends in the middle"},
+		{`[nul`, 4, "ends in the middle"},
+		{`[NaN`, 4, "ends in the middle"},
+		{`{"a":1,}`, 7, "invalid character '}'"},
+		{`{"a" 1}`, 5, "invalid character '1'"},
+		{`[1 2]`, 3, "invalid character '2'"},
+		{`{'a':1}`, 1, "invalid character '\\''"},
+		{`[01]`, 2, "invalid character '1'"},
+		{"[\"a\nb\"]", 3, "invalid character '\\n'"},
+		{`["\x41"]`, 3, "invalid character 'x'"},
+		{`[NaN,,1]`, 5, "invalid character ','"},
+		{`[nan]`, 2, "invalid character 'a'"},
+		{`{NaN:1}`, 1, "invalid character"},
+		{`{"a":1} {"b":2}`, 8, "more follows"},
+		{`[1]]`, 3, "more follows"},
+		{`NaN NaN`, 4, "more follows"},
+		{strings.Repeat("[", rawjson.MaxDepth+1), rawjson.MaxDepth, "nested"},
+		{`{"a":"[",` + strings.Repeat(`"a":{`, rawjson.MaxDepth), 9 + 5*rawjson.MaxDepth - 1, "nested"},
+	} {
+		var syntax *rawjson.SyntaxError
+		if err := rawjson.Check([]byte(c.doc)); !errors.As(err, &syntax) {
+			t.Errorf("Check(%.40q) = %v, want a *SyntaxError", c.doc, err)
+		} else if syntax.Offset != c.offset || !strings.Contains(syntax.Problem, c.problem) {
+			t.Errorf("Check(%.40q) = %v, want byte %d: %s", c.doc, err, c.offset, c.problem)
+		}
+	}
+}
+
+// TestPythonNumbersStandAlone: what Python writes is a token, not a part of one.
+func TestPythonNumbersStandAlone(t *testing.T) {
+	for _, doc := range []string{`[1NaN]`, `[-NaN]`, `[NaN5]`, `[NaN.5]`, `[NaNNaN]`, `[1e-Infinity]`, `[--Infinity]`, `[NaNe1]`} {
+		if err := rawjson.Check([]byte(doc)); err == nil {
+			t.Errorf("Check(%q) = nil, want an error", doc)
+		}
+	}
+}
+
+func TestMembers(t *testing.T) {
+	const doc = ` {"a" : NaN , "\u0062\n":{"a":[1, {}]},"":"x\"}", "c":-Infinity}`
+	members, err := rawjson.Members([]byte(doc), rawjson.Root([]byte(doc)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range members {
+		if doc[m.KeyStart] != '"' {
+			t.Errorf("the key %q begins at %q", m.Key, doc[m.KeyStart:])
+		}
+		got = append(got, m.Key+"="+string(m.Value.Of([]byte(doc))))
+	}
+	want := []string{"a=NaN", "b\n=" + `{"a":[1, {}]}`, `="x\"}"`, "c=-Infinity"}
+	if !slices.Equal(got, want) {
+		t.Errorf("members are %q, want %q", got, want)
+	}
+	if span, ok := rawjson.Find(members, "b\n"); !ok || span != members[1].Value {
+		t.Errorf("Find = %v, %v, want %v", span, ok, members[1].Value)
+	}
+	if _, ok := rawjson.Find(members, "d"); ok {
+		t.Error("found a key that is not there")
+	}
+	if members, err := rawjson.Members([]byte("[{ }]"), rawjson.Span{Start: 1, End: 4}); err != nil || len(members) != 0 {
+		t.Errorf("members of an empty object are %v, %v", members, err)
+	}
+}
+
+func TestMembersRefuses(t *testing.T) {
+	for _, c := range []struct {
+		doc    string
+		offset int
+	}{
+		{`[1]`, 0},
+		{` "x"`, 1},
+		{`{"a":1, "b":2, "a":3}`, 15},
+		{`{"id":1,"\u0069d":2}`, 8},
+		{`{"":1,"":2}`, 6},
+	} {
+		var syntax *rawjson.SyntaxError
+		_, err := rawjson.Members([]byte(c.doc), rawjson.Root([]byte(c.doc)))
+		if !errors.As(err, &syntax) || syntax.Offset != c.offset {
+			t.Errorf("Members(%q) = %v, want an error at byte %d", c.doc, err, c.offset)
+		}
+	}
+}
+
+func TestElements(t *testing.T) {
+	const doc = "[[ 1,\"],\" ,\n{\"a\":[2]},NaN,null,-1e5 , []]]"
+	var got []string
+	for _, s := range rawjson.Elements([]byte(doc), rawjson.Span{Start: 1, End: len(doc) - 1}) {
+		got = append(got, string(s.Of([]byte(doc))))
+	}
+	want := []string{"1", `"],"`, `{"a":[2]}`, "NaN", "null", "-1e5", "[]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("elements are %q, want %q", got, want)
+	}
+	if spans := rawjson.Elements([]byte("[ ]"), rawjson.Span{Start: 0, End: 3}); len(spans) != 0 {
+		t.Errorf("an empty array has elements %v", spans)
+	}
+}
+
+// TestSpanOf makes sure that appending to a value does not write into the
+// document.
+func TestSpanOf(t *testing.T) {
+	doc := []byte(`[1,2]`)
+	_ = append(rawjson.Span{Start: 1, End: 2}.Of(doc), "xxx"...)
+	if string(doc) != `[1,2]` {
+		t.Errorf("the document is now %q", doc)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	value := map[string]any{"list": []any{1, "a<b>&\u2028"}, "none": []string{}, "object": map[string]any{}}
+	for _, c := range []struct {
+		what, got, want string
+	}{
+		{"Compact", string(rawjson.Compact("a<b>&\n☃")), `"a<b>&\n☃"`},
+		{"Compact", string(rawjson.Compact(nil)), `null`},
+		{"Value", string(rawjson.Value(value, 1)), "{\n    \"list\": [\n      1,\n      \"a<b>&\\u2028\"\n    ],\n    \"none\": [],\n    \"object\": {}\n  }"},
+		{"Layout", string(rawjson.Layout([]byte(`{"b":1,"a":[1.0,1e5]}`), 0)), "{\n  \"b\": 1,\n  \"a\": [\n    1.0,\n    1e5\n  ]\n}"},
+		{"Layout", string(rawjson.Layout([]byte(`{"a": NaN}`), 2)), `{"a": NaN}`},
+		{"AppendObject", string(rawjson.AppendObject([]byte("x"), nil, 3)), "x{}"},
+		{"AppendObject", string(rawjson.AppendObject(nil, []rawjson.Pair{
+			{Key: "a\"", Value: []byte("1.0")},
+			{Key: "b", Value: []byte("NaN")},
+		}, 1)), "{\n    \"a\\\"\": 1.0,\n    \"b\": NaN\n  }"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s = %q, want %q", c.what, c.got, c.want)
+		}
+	}
+}

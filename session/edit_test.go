@@ -1,0 +1,232 @@
+package session_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+func join(pieces [][]byte) string { return string(bytes.Join(pieces, nil)) }
+
+func TestEdit(t *testing.T) {
+	title := func(e *session.Edit) { e.SetMeta("title", "T") }
+	count := func(e *session.Edit) { e.SetMeta("message_count", 2) }
+	active := func(e *session.Edit) { e.SetActive("now") }
+	add := func(e *session.Edit) { e.Append([]byte(`{"id":"z"}`)) }
+	all := func(e *session.Edit) { add(e); active(e); count(e) }
+	const pretty = `{
+  "id": "s",
+  "last_active": "2026-05-25T15:32:00",
+  "metadata": {
+    "token_count": 1.0,
+    "message_count": 1
+  },
+  "messages": [
+    {
+      "id": "a",
+      "n": NaN
+    }
+  ],
+  "tool_call_records": []
+}
+`
+	for _, c := range []struct {
+		name string
+		edit func(*session.Edit)
+		data string
+		want string
+	}{
+		{"nothing", func(*session.Edit) {}, pretty, pretty},
+		{"all, pretty", all, pretty, `{
+  "id": "s",
+  "last_active": "now",
+  "metadata": {
+    "token_count": 1.0,
+    "message_count": 2
+  },
+  "messages": [
+    {
+      "id": "a",
+      "n": NaN
+    },
+    {"id":"z"}
+  ],
+  "tool_call_records": []
+}
+`},
+		{"all, compact", all, `{"messages":[{"id":"a"}],"metadata":{"message_count":1},"last_active":1}`,
+			"{\"messages\":[{\"id\":\"a\"},\n    {\"id\":\"z\"}],\"metadata\":{\"message_count\":2},\"last_active\":\"now\"}"},
+		{"all, odd white space", all, "\n\t{ \"messages\"\r\n:\t[ {\"id\" : \"a\"} \n] , \"metadata\" : { \"message_count\" :1 } ,\"last_active\": null\t}\n\n",
+			"\n\t{ \"messages\"\r\n:\t[ {\"id\" : \"a\"},\n    {\"id\":\"z\"} \n] , \"metadata\" : { \"message_count\" :2 } ,\"last_active\": \"now\"\t}\n\n"},
+		{"no metadata", title, `{"messages":[]}`, "{\"messages\":[],\n  \"metadata\": {\"title\":\"T\"}}"},
+		{"null metadata", title, `{"metadata": null,"messages":[]}`, `{"metadata": {"title":"T"},"messages":[]}`},
+		{"null metadata, left alone", add, `{"metadata": null,"messages":[{"id":"a"}]}`, "{\"metadata\": null,\"messages\":[{\"id\":\"a\"},\n    {\"id\":\"z\"}]}"},
+		{"empty metadata", title, `{"metadata":{},"messages":[]}`, `{"metadata":{"title":"T"},"messages":[]}`},
+		{"no last_active", active, `{"messages":[] }`, "{\"messages\":[],\n  \"last_active\": \"now\" }"},
+		{"neither", func(e *session.Edit) { active(e); title(e) }, `{"messages":[]}`,
+			"{\"messages\":[],\n  \"last_active\": \"now\",\n  \"metadata\": {\"title\":\"T\"}}"},
+		{"escaped names", func(e *session.Edit) { all(e); title(e) },
+			`{"\u006dessages":[{"id":"a"}],"\u006detadata":{"t\u0069tle":"old","message\u005fcount":1},"last\u005factive":""}`,
+			"{\"\\u006dessages\":[{\"id\":\"a\"},\n    {\"id\":\"z\"}],\"\\u006detadata\":{\"t\\u0069tle\":\"T\",\"message\\u005fcount\":2},\"last\\u005factive\":\"now\"}"},
+		{"names that are close", title, `{"metadata":{"title.":1,"a":{"title":2},"Title":3},"messages":[]}`,
+			`{"metadata":{"title.":1,"a":{"title":2},"Title":3,"title":"T"},"messages":[]}`},
+		{"numbers of Python", count, `{"metadata":{"a":NaN,"message_count":Infinity,"b":-Infinity},"messages":[]}`,
+			`{"metadata":{"a":NaN,"message_count":2,"b":-Infinity},"messages":[]}`},
+		{"no messages", add, `{"messages":[]}`, "{\"messages\":[\n    {\"id\":\"z\"}\n  ]}"},
+		{"no messages, spaced", add, "{\"messages\": [ \n ] }", "{\"messages\": [\n    {\"id\":\"z\"}\n   \n ] }"},
+		{"two messages", func(e *session.Edit) { add(e); e.Append([]byte(`{"id":"y"}`)) }, `{"messages":[]}`,
+			"{\"messages\":[\n    {\"id\":\"z\"},\n    {\"id\":\"y\"}\n  ]}"},
+		{"a member gone", func(e *session.Edit) { e.DeleteMeta("title") }, `{"metadata":{"a":1, "title":"x" ,"b":2},"messages":[]}`,
+			`{"metadata":{"a":1 ,"b":2},"messages":[]}`},
+		{"what is not there", func(e *session.Edit) { e.DeleteMeta("title") }, `{"metadata":{"a": 1},"messages":[]}`, `{"metadata":{"a": 1},"messages":[]}`},
+		{"what is not there at all", func(e *session.Edit) { e.DeleteMeta("title") }, `{"messages":[]}`, `{"messages":[]}`},
+		{"set twice", func(e *session.Edit) { title(e); e.SetMeta("title", "<&>\u2028") }, `{"metadata":{},"messages":[]}`,
+			`{"metadata":{"title":"<&>\u2028"},"messages":[]}`},
+	} {
+		s := decode(t, "s", []byte(c.data))
+		e := s.Edit()
+		c.edit(e)
+		if got := join(e.Pieces()); got != c.want {
+			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
+		}
+		if got := join(s.Edit().Pieces()); got != c.data {
+			t.Errorf("%s: the session is now\n%q, want\n%q", c.name, got, c.data)
+		}
+	}
+}
+
+// keys returns the keys of an object in their order.
+func keys(t *testing.T, object []byte) []string {
+	t.Helper()
+	members, err := rawjson.Members(object, rawjson.Root(object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, m := range members {
+		list = append(list, m.Key)
+	}
+	return list
+}
+
+const (
+	eightKeys = "id created_at last_active metadata messages llm_request_lifecycles tool_call_records tool_result_records"
+	tenKeys   = "role content category id timestamp metadata tokens agent_id recipient_id message_type"
+)
+
+func TestNewMessage(t *testing.T) {
+	raw := session.NewMessage{ID: "a", Role: "tool", Content: "<b>\"分\u2028\"</b>", Time: "now",
+		Metadata: []rawjson.Pair{{Key: "parent_id", Value: []byte("null")}}}.Encode()
+	const want = `{
+      "role": "tool",
+      "content": "<b>\"分\u2028\"</b>",
+      "category": "SYSTEM_OUTPUT",
+      "id": "a",
+      "timestamp": "now",
+      "metadata": {
+        "parent_id": null
+      },
+      "tokens": 0,
+      "agent_id": null,
+      "recipient_id": null,
+      "message_type": "message"
+    }`
+	if string(raw) != want {
+		t.Errorf("the message is\n%s\nwant\n%s", raw, want)
+	}
+	if got := one(t, string(raw)).Text(); got != "<b>\"分\u2028\"</b>" {
+		t.Errorf("the text is %q", got)
+	}
+	for role, want := range map[string]string{"system": "SYSTEM", "user": "DIALOG", "assistant": "DIALOG", "tool": "SYSTEM_OUTPUT"} {
+		if got := one(t, string(session.NewMessage{ID: "a", Role: role}.Encode())).Category(); got != want {
+			t.Errorf("the category of %s is %q, want %q", role, got, want)
+		}
+	}
+	if got := one(t, string(session.NewMessage{ID: "a", Role: "system", Category: "CONTEXT"}.Encode())).Category(); got != "CONTEXT" {
+		t.Errorf("the category is %q, want CONTEXT", got)
+	}
+}
+
+func TestMarker(t *testing.T) {
+	raw := session.Marker("a", "p", "b", "now")
+	if got := strings.Join(keys(t, raw), " "); got != tenKeys {
+		t.Errorf("the keys are %s, want %s", got, tenKeys)
+	}
+	if !one(t, string(raw)).IsMarker() {
+		t.Errorf("%s is no marker", raw)
+	}
+	got := edges(tree(t, []part{
+		{"p", "", []string{m("a"), m("b"), m("c")}},
+		{"q", `"continued_from":"p"`, []string{string(raw), m("d")}},
+	}))
+	if want := "a<- b<a c<b d<b"; got != want {
+		t.Errorf("edges are %s, want %s", got, want)
+	}
+}
+
+func TestCopy(t *testing.T) {
+	s := decode(t, "s", []byte(`{"messages":[{"x":NaN,"id":"a","content":"\ud83d <&>","timestamp":"then","metadata":{"k":1,"k":1.0}}]}`))
+	const want = `{
+      "x": NaN,
+      "id": "b",
+      "content": "\ud83d <&>",
+      "timestamp": "now",
+      "metadata": {"k":1,"k":1.0}
+    }`
+	if got := string(s.Copy(0, "b", "now")); got != want {
+		t.Errorf("the copy is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDocument(t *testing.T) {
+	source := decode(t, "s", []byte(`{"messages":[{"id":"a","n":1.0}  ,{"id":"b"},{"id":"c"}]}`))
+	d := session.Document{
+		ID: "s", CreatedAt: "then", LastActive: "now",
+		Metadata: []rawjson.Pair{{Key: "title", Value: []byte(`"\u5206"`)}},
+		Messages: [][]byte{source.Region(0, 2), source.Region(2, 3)},
+		Records:  session.Records{Calls: [][]byte{[]byte(`{"call_id":"c1","n":NaN}`)}, Results: [][]byte{[]byte("1"), []byte("2")}},
+	}
+	data := []byte(join(d.Pieces()))
+	if got := strings.Join(keys(t, data), " "); got != eightKeys {
+		t.Errorf("the keys are %s, want %s", got, eightKeys)
+	}
+	s := decode(t, "s", data)
+	if got := ids(s.Messages); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("the messages are %q", got)
+	}
+	if got := string(s.Region(0, 2)); got != `{"id":"a","n":1.0}  ,{"id":"b"}` {
+		t.Errorf("the first two are %q", got)
+	}
+	if got, want := d.MessagesChecksum(), session.Checksum(s.Region(0, 3)); got != want {
+		t.Errorf("the checksum is %s, want %s", got, want)
+	}
+	if got := len(s.Records().Calls) + 10*len(s.Records().Results) + 100*len(s.Records().Lifecycles); got != 21 {
+		t.Errorf("%d calls and results, want 1 and 2", got)
+	}
+	if s.OwnID() != "s" || s.CreatedAt != "then" || s.LastActive != "now" || s.Meta.Title != "分" {
+		t.Errorf("the session is %q of %q, %q, %q", s.OwnID(), s.CreatedAt, s.LastActive, s.Meta.Title)
+	}
+
+	empty := (&session.Document{ID: "s"}).Pieces()
+	const want = `{
+  "id": "s",
+  "created_at": "",
+  "last_active": "",
+  "metadata": {},
+  "messages": [],
+  "llm_request_lifecycles": [],
+  "tool_call_records": [],
+  "tool_result_records": []
+}`
+	if got := join(empty); got != want || !json.Valid([]byte(got)) {
+		t.Errorf("an empty document is\n%s\nwant\n%s", got, want)
+	}
+	if got := (&session.Document{}).MessagesChecksum(); got != "00000000" {
+		t.Errorf("the checksum of no messages is %s", got)
+	}
+}

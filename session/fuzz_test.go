@@ -1,0 +1,261 @@
+package session_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/session"
+)
+
+// addSessions gives a fuzz target session files to begin with.
+func addSessions(f *testing.F) {
+	seeds := []string{
+		`{"messages":[]}`,
+		`{"messages":[ ]}`,
+		`{"id":"s","metadata":null,"messages":[{"id":"a"}],"last_active":null}`,
+		`{"messages":[{"id":"a","n":NaN}],"metadata":{"a":-Infinity,"message_count":1,"t\u0069tle":"x"},"x":[{"k":1,"k":2}]}`,
+		"\n{ \"last\\u005factive\" : 1 ,\"messages\"\t:[\r\n{\"id\":\"a\"} , {\"id\":\"b\\u0000\",\"metadata\":{\"parent_id\":null}}\n] }\n",
+		`{"metadata":{"continued_from":["p"],"continued_to":[],"title":"","a.b":{"title":1},"*":2,"":3},"messages":[{"id":"a"}]}`,
+		`{"metadata":{"title":{"title":[1,2]},"bough":{"kind":"checkpoint","sealed":{"messages":1,"crc32c":"00000000"}}},"messages":[{"id":"a"},{"id":"b"}]}`,
+		string(sealed(m("a"), under("a", "b"))),
+	}
+	for _, file := range (testchat.Chat{Messages: 24, PerFile: 12, Text: 20, Odd: true}).Files() {
+		seeds = append(seeds, string(file.Data))
+	}
+	if len(seeds) < 10 {
+		f.Fatal("no seeds")
+	}
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+}
+
+// FuzzDecode: what decodes is a document, and written back is as it was; what
+// does not is damaged at a place in it.
+func FuzzDecode(f *testing.F) {
+	addSessions(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		kept := bytes.Clone(data)
+		s, err := session.Decode("s", data)
+		if err != nil {
+			var damage *session.DamageError
+			if !errors.As(err, &damage) || damage.Offset < 0 || damage.Offset > len(data) {
+				t.Errorf("Decode(%q) = %v, want damage at a place in it", data, err)
+			}
+			return
+		}
+		if err := rawjson.Check(kept); err != nil {
+			t.Errorf("%q decodes although %v", kept, err)
+		}
+		s.Frozen()
+		s.FitsSeal()
+		if got := join(s.Edit().Pieces()); got != string(kept) {
+			t.Errorf("%q is written as %q", kept, got)
+		}
+		members := pairs(t, kept)
+		i := slices.IndexFunc(members, func(p rawjson.Pair) bool { return p.Key == "messages" })
+		array := members[i].Value
+		elements := rawjson.Elements(array, rawjson.Root(array))
+		if len(elements) != len(s.Messages) {
+			t.Fatalf("%q has %d messages, want %d", kept, len(s.Messages), len(elements))
+		}
+		for i, m := range s.Messages {
+			if want := elements[i].Of(array); !bytes.Equal(m.Raw, want) {
+				t.Errorf("message %d of %q is %q, want %q", i, kept, m.Raw, want)
+			}
+			if _, err := rawjson.Members(m.Raw, rawjson.Root(m.Raw)); err != nil {
+				t.Errorf("message %d of %q decodes although %v", i, kept, err)
+			}
+			m.Text()
+			m.Calls()
+			m.Results()
+			m.Time()
+		}
+	})
+}
+
+// FuzzEdit: an edit changes what it says and nothing else: every other member,
+// known or not, of the session, its metadata, and every message keeps its
+// bytes and its place.
+func FuzzEdit(f *testing.F) {
+	addSessions(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := session.Decode("s", data)
+		if err != nil {
+			return
+		}
+		id := "new"
+		for n := 0; hasID(s, id); n++ {
+			id = fmt.Sprint("new", n)
+		}
+		edit := s.Edit()
+		edit.SetMeta("message_count", 17)
+		edit.SetMeta("title", "T\"\u2028")
+		edit.DeleteMeta("continued_to")
+		edit.SetActive("now")
+		edit.Append([]byte(m(id)))
+		edit.Append([]byte(m(id + "+")))
+		edited := bytes.Join(edit.Pieces(), nil)
+		after, err := session.Decode("s", edited)
+		if err != nil {
+			t.Fatalf("%q is edited to %q: %v", data, edited, err)
+		}
+		sameMembers(t, "the session", pairs(t, data), pairs(t, edited), "metadata", "messages", "last_active")
+		sameMembers(t, "the metadata", s.Metadata(), after.Metadata(), "message_count", "title", "continued_to")
+		if after.Meta.Title != "T\"\u2028" || after.LastActive != "now" || len(after.Meta.ContinuedTo) > 0 {
+			t.Errorf("%q is edited to %q", data, edited)
+		}
+		if len(after.Messages) != len(s.Messages)+2 || after.Messages[len(s.Messages)].ID != id || after.Messages[len(s.Messages)+1].ID != id+"+" {
+			t.Fatalf("%q with two messages more is %q", data, edited)
+		}
+		if !bytes.Equal(after.Region(0, len(s.Messages)), s.Region(0, len(s.Messages))) {
+			t.Errorf("the messages of %q are not the same in %q", data, edited)
+		}
+	})
+}
+
+func hasID(s *session.Session, id string) bool {
+	for _, m := range s.Messages {
+		if m.ID == id || m.ID == id+"+" {
+			return true
+		}
+	}
+	return false
+}
+
+func pairs(t *testing.T, data []byte) []rawjson.Pair {
+	members, err := rawjson.Members(data, rawjson.Root(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []rawjson.Pair
+	for _, m := range members {
+		list = append(list, rawjson.Pair{Key: m.Key, Value: m.Value.Of(data)})
+	}
+	return list
+}
+
+// sameMembers compares objects but for the members that may change.
+func sameMembers(t *testing.T, what string, before, after []rawjson.Pair, but ...string) {
+	others := func(list []rawjson.Pair) (s string) {
+		for _, p := range list {
+			if !slices.Contains(but, p.Key) {
+				s += fmt.Sprintf("%q: %q\n", p.Key, p.Value)
+			}
+		}
+		return s
+	}
+	if got, want := others(after), others(before); got != want {
+		t.Errorf("of %s is left\n%swant\n%s", what, got, want)
+	}
+}
+
+// FuzzTree: in any line, paths end in a root and never come back to a node, and
+// every message is in the tree once.
+func FuzzTree(f *testing.F) {
+	for _, seed := range []string{"", "\x00\x00\x00", "\x01\x02\x04\x03", "\x00\x05\x00\x0d\x01\x15\x02\x08", "\xff\x1f\x20\x60\x81\x42\x07\x06\x05"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 200 {
+			return
+		}
+		parts := lineOf(data)
+		tr, err := session.NewTree(decodeParts(t, parts))
+		if err != nil {
+			return // a ring
+		}
+		messages := 0
+		for p, s := range tr.Parts {
+			messages += len(s.Messages) - s.HeaderLen()
+			if n := tr.Newest(p); n >= 0 && p == 0 && len(tr.Children()[n]) > 0 {
+				t.Errorf("the newest leaf of %q has children", data)
+			}
+		}
+		if len(tr.Nodes) > messages {
+			t.Errorf("%d messages make %d nodes", messages, len(tr.Nodes))
+		}
+		for n := range tr.Nodes {
+			seen := map[int]bool{}
+			path := tr.Path(n)
+			for i, k := range path {
+				if seen[k] {
+					t.Fatalf("the path to node %d of %q is %v", n, data, path)
+				}
+				seen[k] = true
+				if i > 0 && tr.Nodes[k].Parent != path[i-1] {
+					t.Fatalf("the path to node %d of %q is %v", n, data, path)
+				}
+			}
+			if tr.Nodes[path[0]].Parent != -1 || path[len(path)-1] != n {
+				t.Fatalf("the path to node %d of %q is %v", n, data, path)
+			}
+			length := 0
+			for _, r := range tr.Runs(path) {
+				length += r.To - r.From
+			}
+			if length != len(path) {
+				t.Errorf("the runs of a path of %d hold %d messages", len(path), length)
+			}
+		}
+	})
+}
+
+// lineOf makes a line of data, one byte a step: its low bits say what happens,
+// the others to which message.
+func lineOf(data []byte) []part {
+	parts := []part{{id: "p0"}}
+	last := func() *part { return &parts[len(parts)-1] }
+	for i, b := range data {
+		id, other := fmt.Sprint("m", i), fmt.Sprint("m", b>>3)
+		add := func(message string) { last().messages = append(last().messages, message) }
+		switch b & 7 {
+		case 0, 1:
+			add(m(id))
+		case 2:
+			add(under(other, id)) // earlier, later, itself, or gone
+		case 3:
+			add(message(id, `"parent_id":null`))
+		case 4:
+			add(late(other, id))
+		case 5:
+			from := parts[int(b>>3)%len(parts)].id
+			parts = append(parts, part{fmt.Sprint("p", i), fmt.Sprintf(`"continued_from":%q`, from), []string{m("h" + id), marker(from, "")}})
+		case 6:
+			from := parts[int(b>>3)%len(parts)].id
+			parts = append(parts, part{fmt.Sprint("p", i), fmt.Sprintf(`"continued_from":[%q]`, from), []string{marker(from, fmt.Sprintf(`,"parent_id":%q`, other))}})
+		case 7: // again what another file has, or the id with other content
+			if len(parts) > 1 && len(parts[0].messages) > 0 {
+				k := int(b>>3) % len(parts[0].messages)
+				if again := parts[0].messages[k]; b>>7 == 0 {
+					add(again)
+				} else {
+					add(message(fmt.Sprint("m", k), `"other":true`))
+				}
+			}
+		}
+	}
+	for i := range parts {
+		parts[i].messages = unique(parts[i].messages)
+	}
+	return parts
+}
+
+// unique leaves out messages whose id came before.
+func unique(messages []string) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, message := range messages {
+		s, err := session.Decode("s", file("", message))
+		if err == nil && !seen[s.Messages[0].ID] {
+			seen[s.Messages[0].ID] = true
+			list = append(list, message)
+		}
+	}
+	return list
+}

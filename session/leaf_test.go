@@ -1,0 +1,164 @@
+package session_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// at is a message with a time, and members of its metadata.
+func at(id, time, metadata string) string {
+	return fmt.Sprintf(`{"id":%q,"timestamp":%q,"metadata":{%s}}`, id, time, metadata)
+}
+
+func TestNewest(t *testing.T) {
+	inZone(t, 2)
+	const fromP = `"continued_from":"p"`
+	for _, c := range []struct {
+		name  string
+		parts []part
+		of    int
+		want  string // the id, "" for none
+	}{
+		{"an empty file", []part{{"p", "", nil}}, 0, ""},
+		{"the last message", []part{{"p", "", []string{m("a"), m("b")}}}, 0, "b"},
+		{"the last message of two branches", []part{{"p", "", []string{m("a"), m("b"), m("c"), under("a", "d")}}}, 0, "d"},
+		{"a clock that ran backwards", []part{{"p", "", []string{at("a", "2026-01-01T00:00:00", ""), at("b", "2026-01-03T00:00:00", ""), at("c", "2026-01-02T00:00:00", `"parent_id":"a"`)}}}, 0, "c"},
+		{"a continuation", []part{{"p", "", []string{m("a"), m("b")}}, {"q", fromP, []string{marker("p", ""), m("c")}}}, 0, "c"},
+		{"a continuation with nothing in it", []part{{"p", "", []string{m("a"), m("b")}}, {"q", fromP, []string{marker("p", "")}}}, 0, "b"},
+		{"of a continuation with nothing in it", []part{{"p", "", []string{m("a"), m("b")}}, {"q", fromP, []string{marker("p", `,"parent_id":"a"`)}}}, 1, "a"},
+		{"a later branch in the first file", []part{
+			{"p", "", []string{at("a", "2026-01-01T00:00:00", ""), at("b", "2026-01-01T00:00:01", ""), at("x", "2026-01-01T00:00:03", `"parent_id":"a","bough":{"continued":true}`)}},
+			{"q", fromP, []string{marker("p", ""), at("c", "2026-01-01T00:00:02", "")}},
+		}, 0, "x"},
+		{"the same, asked of the continuation", []part{
+			{"p", "", []string{at("a", "2026-01-01T00:00:00", ""), at("x", "2026-01-01T00:00:03", `"parent_id":"a","bough":{"continued":true}`)}},
+			{"q", fromP, []string{marker("p", ""), at("c", "2026-01-01T00:00:02", "")}},
+		}, 1, "c"},
+		{"an earlier branch in the first file", []part{
+			{"p", "", []string{at("a", "2026-01-01T00:00:00", ""), at("x", "2026-01-01T00:00:01", `"parent_id":"a","bough":{"continued":true}`)}},
+			{"q", fromP, []string{marker("p", ""), at("c", "2026-01-01T00:00:02", "")}},
+		}, 0, "c"},
+		{"the same time in two zones", []part{
+			{"p", "", []string{at("a", "2026-01-01T00:00:00Z", ""), at("x", "2026-01-01T12:00:00Z", `"parent_id":"a","bough":{"continued":true}`)}},
+			{"q", fromP, []string{marker("p", ""), at("c", "2026-01-01T14:00:00", "")}},
+		}, 0, "c"},
+		{"naive and zoned times", []part{
+			{"p", "", []string{at("a", "2026-01-01T00:00:00Z", ""), at("x", "2026-01-01T12:00:00.000001Z", `"parent_id":"a","bough":{"continued":true}`)}},
+			{"q", fromP, []string{marker("p", ""), at("c", "2026-01-01T14:00:00", "")}},
+		}, 0, "x"},
+		{"no time", []part{
+			{"p", "", []string{m("a"), at("x", "2026-01-01T12:00:00", `"parent_id":"a","bough":{"continued":true}`)}},
+			{"q", fromP, []string{marker("p", ""), m("c")}},
+		}, 0, "c"},
+		{"two continuations", []part{
+			{"p", "", []string{m("a")}},
+			{"q", fromP, []string{marker("p", ""), at("b", "2026-01-02T00:00:00", "")}},
+			{"r", fromP, []string{marker("p", ""), at("c", "2026-01-01T00:00:00", "")}},
+			{"s", `"continued_from":"r"`, []string{marker("r", ""), at("d", "2026-01-01T00:00:01", "")}},
+		}, 0, "b"},
+		{"of the second continuation", []part{
+			{"p", "", []string{m("a")}},
+			{"q", fromP, []string{marker("p", ""), at("b", "2026-01-02T00:00:00", "")}},
+			{"r", fromP, []string{marker("p", ""), at("c", "2026-01-01T00:00:00", "")}},
+			{"s", `"continued_from":"r"`, []string{marker("r", ""), at("d", "2026-01-01T00:00:01", "")}},
+		}, 2, "d"},
+	} {
+		tr := tree(t, c.parts)
+		got := ""
+		if n := tr.Newest(c.of); n >= 0 {
+			got = tr.Message(n).ID
+		}
+		if got != c.want {
+			t.Errorf("%s: the newest leaf is %q, want %q", c.name, got, c.want)
+		}
+	}
+	if n := tree(t, nil).Newest(0); n != -1 {
+		t.Errorf("the newest leaf of nothing is %d, want -1", n)
+	}
+}
+
+func TestPathsAndRuns(t *testing.T) {
+	tr := tree(t, []part{
+		{"p", "", []string{m("a"), m("b"), m("c"), under("b", "d")}},
+		{"q", `"continued_from":"p"`, []string{m("h"), marker("p", `,"parent_id":"c"`), m("e"), under("b", "f"), m("g")}},
+	})
+	node := func(id string) int { return tr.Find(id)[0] }
+	for id, want := range map[string]string{"a": "a", "c": "a b c", "d": "a b d", "e": "a b c e", "g": "a b f g"} {
+		if got := pathIDs(tr, node(id)); got != want {
+			t.Errorf("the path to %s is %s, want %s", id, got, want)
+		}
+	}
+	if path := tr.Path(-1); len(path) != 0 {
+		t.Errorf("the path to nothing is %v", path)
+	}
+	for id, want := range map[string][]session.Run{
+		"c": {{Part: 0, From: 0, To: 3}},
+		"d": {{Part: 0, From: 0, To: 2}, {Part: 0, From: 3, To: 4}},
+		"e": {{Part: 0, From: 0, To: 3}, {Part: 1, From: 2, To: 3}},
+		"g": {{Part: 0, From: 0, To: 2}, {Part: 1, From: 3, To: 5}},
+	} {
+		if got := tr.Runs(tr.Path(node(id))); !reflect.DeepEqual(got, want) {
+			t.Errorf("the runs of the path to %s are %v, want %v", id, got, want)
+		}
+	}
+	children := tr.Children()
+	for id, want := range map[string]string{"a": "b", "b": "c d f", "c": "e", "f": "g", "g": ""} {
+		var list []string
+		for _, n := range children[node(id)] {
+			list = append(list, tr.Message(n).ID)
+		}
+		if got := strings.Join(list, " "); got != want {
+			t.Errorf("the children of %s are %q, want %q", id, got, want)
+		}
+	}
+	for p, want := range []string{"d", "g"} {
+		if got := tr.Message(tr.Follows(p)).ID; got != want {
+			t.Errorf("a message added to part %d follows %s, want %s", p, got, want)
+		}
+	}
+	if n := tree(t, []part{{"p", "", nil}}).Follows(0); n != -1 {
+		t.Errorf("a message added to an empty file follows %d, want -1", n)
+	}
+}
+
+// TestDeepTree builds, walks and searches lines of 100,000 messages. Anything
+// quadratic takes minutes here.
+func TestDeepTree(t *testing.T) {
+	const n, most = 100_000, 20 * time.Second
+	for _, c := range []struct {
+		name               string
+		metadata           func(i int) string
+		root, leaf, length int
+	}{
+		{"without parents", func(i int) string { return "" }, 0, n - 1, n},
+		{"each with a parent", func(i int) string { return fmt.Sprintf(`"parent_id":"%d"`, i-1) }, 0, n - 1, n},
+		{"the last one a root", func(i int) string { return fmt.Sprintf(`"parent_id":"%d"`, i+1) }, n - 1, 0, n},
+		{"all under one", func(i int) string { return `"parent_id":"0"` }, 0, n - 1, 2},
+	} {
+		messages := make([]string, n)
+		for i := range messages {
+			metadata := `"parent_id":null`
+			if i != c.root {
+				metadata = c.metadata(i)
+			}
+			messages[i] = fmt.Sprintf(`{"id":"%d","metadata":{%s}}`, i, metadata)
+		}
+		start := time.Now()
+		tr := tree(t, []part{{"p", "", messages}})
+		leaf := tr.Newest(0)
+		path := tr.Path(leaf)
+		children := tr.Children()
+		if leaf != c.leaf || len(path) != c.length || path[0] != c.root || len(children[leaf]) != 0 {
+			t.Errorf("%s: the path to leaf %d has %d messages from %d, want leaf %d, %d messages from %d",
+				c.name, leaf, len(path), path[0], c.leaf, c.length, c.root)
+		}
+		if took := time.Since(start); took > most {
+			t.Errorf("%s: took %v", c.name, took)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// A part is one file of a line, in short.
+type part struct {
+	id, metadata string
+	messages     []string
+}
+
+func decodeParts(t *testing.T, parts []part) []*session.Session {
+	t.Helper()
+	list := make([]*session.Session, len(parts))
+	for i, p := range parts {
+		list[i] = decode(t, p.id, file(p.metadata, p.messages...))
+	}
+	return list
+}
+
+func tree(t *testing.T, parts []part) *session.Tree {
+	t.Helper()
+	tree, err := session.NewTree(decodeParts(t, parts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// edges writes every node of a tree as id<parent: "-" for a root, "?" for an
+// orphan.
+func edges(t *session.Tree) string {
+	var list []string
+	for n, node := range t.Nodes {
+		parent := "-"
+		if node.Orphan {
+			parent = "?"
+		}
+		if node.Parent >= 0 {
+			parent = t.Message(node.Parent).ID
+		}
+		list = append(list, t.Message(n).ID+"<"+parent)
+	}
+	return strings.Join(list, " ")
+}
+
+func pathIDs(t *session.Tree, at int) string {
+	var list []string
+	for _, n := range t.Path(at) {
+		list = append(list, t.Message(n).ID)
+	}
+	return strings.Join(list, " ")
+}
+
+// m is a message without metadata, under is one with a parent, late one that
+// came when its file was already continued, and marker ends a header.
+func m(id string) string             { return message(id, "") }
+func under(parent, id string) string { return message(id, fmt.Sprintf(`"parent_id":%q`, parent)) }
+func late(parent, id string) string {
+	return message(id, fmt.Sprintf(`"parent_id":%q,"bough":{"continued":true}`, parent))
+}
+func marker(previous, more string) string {
+	return message("marker of "+previous, fmt.Sprintf(`"type":"session_transition","previous_session":%q%s`, previous, more))
+}
+
+func TestTree(t *testing.T) {
+	const fromP = `"continued_from":"p"`
+	p := part{"p", "", []string{m("a"), m("b"), m("c")}}
+	for _, c := range []struct {
+		name  string
+		parts []part
+		want  string
+	}{
+		{"no files", nil, ""},
+		{"no messages", []part{{"p", "", nil}}, ""},
+		{"one after the other", []part{p}, "a<- b<a c<b"},
+		{"a parent", []part{{"p", "", []string{m("a"), m("b"), under("a", "c"), m("d")}}}, "a<- b<a c<a d<c"},
+		{"a parent further down", []part{{"p", "", []string{under("c", "a"), m("b"), message("c", `"parent_id":null`)}}}, "a<c b<a c<-"},
+		{"null", []part{{"p", "", []string{m("a"), message("b", `"parent_id":null`), m("c")}}}, "a<- b<- c<b"},
+		{"no string", []part{{"p", "", []string{m("a"), message("b", `"parent_id":7`), message("c", `"parent_id":""`)}}}, "a<- b<- c<-"},
+		{"a parent that is gone", []part{{"p", "", []string{m("a"), under("x", "b"), m("c")}}}, "a<- b<? c<b"},
+		{"an escaped name", []part{{"p", "", []string{m("a"), m("b"), message("c", `"parent\u005fid":"\u0061"`)}}}, "a<- b<a c<a"},
+		{"a parent deeper in the metadata", []part{{"p", "", []string{m("a"), m("b"), message("c", `"x":{"parent_id":"a"}`)}}}, "a<- b<a c<b"},
+
+		{"a header", []part{p, {"q", fromP, []string{m("h1"), m("h2"), marker("p", ""), m("d"), m("e")}}},
+			"a<- b<a c<b d<c e<d"},
+		{"a header with older markers", []part{p, {"q", fromP, []string{marker("o", ""), m("h"), marker("p", ""), m("d")}}},
+			"a<- b<a c<b d<c"},
+		{"a header in bough's dialect", []part{p, {"q", `"continued_from":["p"]`, []string{m("h"), marker("p", ""), m("d")}}},
+			"a<- b<a c<b d<c"},
+		{"no header", []part{p, {"q", fromP, []string{m("d"), m("e")}}}, "a<- b<a c<b d<c e<d"},
+		{"a marker for another", []part{p, {"q", fromP, []string{marker("x", ""), m("d")}}}, "a<- b<a c<b marker of x<c d<marker of x"},
+		{"a header and nothing more", []part{p, {"q", fromP, []string{m("h"), marker("p", "")}}}, "a<- b<a c<b"},
+		{"a marker with a parent", []part{p, {"q", fromP, []string{marker("p", `,"parent_id":"b"`), m("d"), m("e")}}},
+			"a<- b<a c<b d<b e<d"},
+		{"a marker with a parent that is gone", []part{p, {"q", fromP, []string{marker("p", `,"parent_id":"x"`), m("d")}}},
+			"a<- b<a c<b d<c"},
+		{"a marker with a null parent", []part{p, {"q", fromP, []string{marker("p", `,"parent_id":null`), m("d")}}},
+			"a<- b<a c<b d<c"},
+		{"a marker in a root", []part{{"p", "", []string{m("a"), marker("p", ""), m("b")}}}, "a<- marker of p<a b<marker of p"},
+		{"a marker in a snapshot", []part{{"s", `"continued_from":["p"],"flattened_snapshot":true`, []string{m("a"), marker("p", ""), m("b")}}},
+			"a<- marker of p<a b<marker of p"},
+
+		{"a late branch", []part{
+			{"p", "", []string{m("a"), m("b"), late("a", "x"), m("y")}},
+			{"q", fromP, []string{m("h"), marker("p", ""), m("c")}},
+		}, "a<- b<a x<a y<x c<b"},
+		{"a branch that is not late", []part{
+			{"p", "", []string{m("a"), m("b"), under("a", "x")}},
+			{"q", fromP, []string{marker("p", ""), m("c")}},
+		}, "a<- b<a x<a c<x"},
+		{"only late messages", []part{
+			{"o", "", []string{m("a")}},
+			{"p", `"continued_from":"o"`, []string{marker("o", ""), late("a", "x")}},
+			{"q", fromP, []string{marker("p", ""), m("c")}},
+		}, "a<- x<a c<a"},
+		{"three files, the second empty", []part{
+			p,
+			{"q", fromP, []string{m("h"), marker("p", "")}},
+			{"r", `"continued_from":"q"`, []string{m("h"), marker("p", ""), marker("q", ""), m("d")}},
+		}, "a<- b<a c<b d<c"},
+		{"two continuations", []part{
+			p,
+			{"q", fromP, []string{marker("p", ""), m("d")}},
+			{"r", fromP, []string{marker("p", `,"parent_id":"a"`), m("e")}},
+			{"s", `"continued_from":"q"`, []string{marker("q", ""), m("f")}},
+		}, "a<- b<a c<b d<c e<a f<d"},
+		{"a file that is missing", []part{p, {"r", `"continued_from":"q"`, []string{m("h"), marker("q", ""), m("e"), m("f")}}},
+			"a<- b<a c<b e<- f<e"},
+		{"a parent in an earlier file", []part{p, {"q", fromP, []string{marker("p", ""), m("d"), under("b", "e"), m("f")}}},
+			"a<- b<a c<b d<c e<b f<e"},
+		{"a parent in a header", []part{p, {"q", fromP, []string{m("h"), marker("p", ""), under("h", "d")}}},
+			"a<- b<a c<b d<?"},
+
+		{"the same message twice", []part{p, {"q", fromP, []string{marker("p", ""), m("c"), m("d")}}}, "a<- b<a c<b d<c"},
+		{"the same message twice, apart", []part{p, {"q", fromP, []string{marker("p", ""), m("d"), m("a"), m("e")}}}, "a<- b<a c<b d<c e<a"},
+		{"another message under the same id", []part{p, {"q", fromP, []string{marker("p", ""), message("b", `"x":1`), m("d")}}},
+			"a<- b<a c<b b<c d<b"},
+		{"a parent whose id is there twice", []part{p, {"q", fromP, []string{marker("p", ""), message("a", `"x":1`), under("a", "d")}}},
+			"a<- b<a c<b a<c d<a"},
+	} {
+		if got := edges(tree(t, c.parts)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTreeNearest: of two messages under one id, a parent_id means the one in
+// its own file, else the nearest above.
+func TestTreeNearest(t *testing.T) {
+	tr := tree(t, []part{
+		{"p", "", []string{m("a"), under("a", "b")}},
+		{"q", `"continued_from":"p"`, []string{marker("p", ""), message("a", `"x":1`), under("a", "c")}},
+		{"r", `"continued_from":"q"`, []string{marker("q", ""), under("a", "d")}},
+	})
+	if got := tr.Find("a"); len(got) != 2 {
+		t.Fatalf("a is at %v, want two nodes", got)
+	}
+	for id, want := range map[string]int{"b": tr.Find("a")[0], "c": tr.Find("a")[1], "d": tr.Find("a")[1]} {
+		if got := tr.Nodes[tr.Find(id)[0]].Parent; got != want {
+			t.Errorf("the parent of %s is node %d, want %d", id, got, want)
+		}
+	}
+}
+
+// TestTreeSnapshotContinued: what was late in the file that a snapshot copied
+// is not late in the snapshot, which Penguin's marker continues at its end.
+func TestTreeSnapshotContinued(t *testing.T) {
+	got := edges(tree(t, []part{
+		{"s", `"branched_from":"p","branch_point":"x","flattened_snapshot":true`, []string{m("a"), late("a", "x")}},
+		{"t", `"continued_from":"s"`, []string{m("h"), marker("s", ""), m("c")}},
+	}))
+	if want := "a<- x<a c<x"; got != want {
+		t.Errorf("edges are %s, want %s", got, want)
+	}
+}
+
+func TestTreeFrozen(t *testing.T) {
+	edit := decode(t, "s", sealed(m("a"), m("b"))).Edit()
+	edit.Append([]byte(m("c")))
+	tr, err := session.NewTree([]*session.Session{
+		decode(t, "s", slices.Concat(edit.Pieces()...)),
+		decode(t, "q", file(`"continued_from":"s"`, m("h"), marker("s", ""), m("d"))),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := edges(tr), "a<- b<a d<b"; got != want {
+		t.Errorf("edges are %s, want %s", got, want)
+	}
+}
+
+func TestTreeRings(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		parts []part
+		ring  []string // the messages in it
+	}{
+		{"itself", []part{{"p", "", []string{m("a"), under("b", "b")}}}, []string{"b"}},
+		{"each other", []part{{"p", "", []string{under("b", "a"), m("b")}}}, []string{"a", "b"}},
+		{"over two files", []part{
+			{"p", "", []string{under("d", "a"), m("b")}},
+			{"q", `"continued_from":"p"`, []string{marker("p", ""), m("d")}},
+		}, []string{"a", "b", "d"}},
+		{"below a whole path", []part{{"p", "", []string{m("r"), m("s"), under("c", "a"), m("b"), m("c")}}}, []string{"a", "b", "c"}},
+	} {
+		_, err := session.NewTree(decodeParts(t, c.parts))
+		var damage *session.DamageError
+		if !errors.As(err, &damage) {
+			t.Errorf("%s: %v, want a *DamageError", c.name, err)
+			continue
+		}
+		for _, p := range c.parts {
+			if damage.Path != session.FileName(p.id) {
+				continue
+			}
+			rest := string(file(p.metadata, p.messages...))[damage.Offset:]
+			if !slices.ContainsFunc(c.ring, func(id string) bool {
+				return strings.HasPrefix(rest, `{"role":"user","content":"text of `+id+`"`) && strings.Contains(damage.Problem, `"`+id+`"`)
+			}) {
+				t.Errorf("%s: %v, want one of %q at its place", c.name, err, c.ring)
+			}
+		}
+	}
+}

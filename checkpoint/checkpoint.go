@@ -16,7 +16,6 @@
 package checkpoint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -182,96 +181,4 @@ func dropped(key string) bool {
 	}
 	return strings.HasPrefix(key, "continued_") || strings.HasPrefix(key, "continuation_") ||
 		strings.HasSuffix(key, "_count")
-}
-
-// A ToolCutError says that a cut would separate a tool call from its result.
-type ToolCutError struct {
-	Message string // where the cut was asked for
-	Call    string // the id of the call
-	Before  string // the nearest message before that leaves calls whole, "" if none
-	After   string // the nearest one after, "" if none
-}
-
-func (e *ToolCutError) Error() string {
-	return fmt.Sprintf("a cut at %s would part the tool call %s from its result", e.Message, e.Call)
-}
-
-// Cut reports whether the path to node at can be cut there: a *[ToolCutError]
-// if a result of a call at or before it comes after it. Calls that nothing
-// answers are no obstacle.
-func Cut(t *session.Tree, at int) error {
-	if at < 0 {
-		return nil
-	}
-	children := t.Children()
-	call, result := parted(t, children, at)
-	if call == "" {
-		return nil
-	}
-	err := &ToolCutError{Message: t.Message(at).ID, Call: call}
-	if before := WholeBefore(t, at); before >= 0 {
-		err.Before = t.Message(before).ID
-	}
-	for _, n := range towards(t, children, at, result) {
-		if c, _ := parted(t, children, n); c == "" {
-			err.After = t.Message(n).ID
-			break
-		}
-	}
-	return err
-}
-
-// WholeBefore returns the nearest node at or above at where the path can be
-// cut, -1 if there is none.
-func WholeBefore(t *session.Tree, at int) int {
-	children := t.Children()
-	for n := at; n >= 0; n = t.Nodes[n].Parent {
-		if call, _ := parted(t, children, n); call == "" {
-			return n
-		}
-	}
-	return -1
-}
-
-// parted returns a call on the path to at whose result lies below at, and the
-// node of that result.
-func parted(t *session.Tree, children [][]int, at int) (call string, result int) {
-	if len(children[at]) == 0 {
-		return "", -1
-	}
-	open := map[string]bool{}
-	for _, n := range t.Path(at) {
-		m := t.Message(n)
-		for _, id := range m.Calls() {
-			open[id] = true
-		}
-		for _, id := range m.Results() {
-			delete(open, id)
-		}
-	}
-	if len(open) == 0 {
-		return "", -1
-	}
-	for below := slices.Clone(children[at]); len(below) > 0; {
-		n := below[len(below)-1]
-		below = append(below[:len(below)-1], children[n]...)
-		for _, id := range t.Message(n).Results() {
-			if open[id] {
-				return id, n
-			}
-		}
-	}
-	return "", -1
-}
-
-// towards returns the nodes below at on the way to target, and from there on
-// along the oldest children to a leaf.
-func towards(t *session.Tree, children [][]int, at, target int) []int {
-	path := t.Path(target)
-	way := path[slices.Index(path, at)+1:]
-	for n := target; len(children[n]) > 0; {
-		n = children[n][0]
-		way = append(way, n)
-	}
-	return way
 }

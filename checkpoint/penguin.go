@@ -36,6 +36,7 @@ type Penguin struct {
 	MessageCount int    // of that session's file then
 	CreatedAt    time.Time
 	Auto         bool
+	Err          error // why nothing else is known, nil if it is
 }
 
 // PenguinFile returns the path of a checkpoint's file inside the workspace.
@@ -46,12 +47,12 @@ func PenguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
 func IsPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.ValidID(id) }
 
 // ListPenguin returns Penguin's checkpoints, oldest first. What Penguin's own
-// list of them does not say is read from their files; files that cannot be read
-// are left out and returned as errors.
-func ListPenguin(root *os.Root) (list []Penguin, damaged []error) {
+// list of them does not say is read from their files; for one that cannot be
+// read, there is only its id and Err.
+func ListPenguin(root *os.Root) (list []Penguin) {
 	entries, err := fs.ReadDir(root.FS(), penguinDir)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	known, _ := root.ReadFile(penguinDir + "/checkpoint_index.json")
 	if rawjson.Check(known) != nil {
@@ -67,7 +68,7 @@ func ListPenguin(root *os.Root) (list []Penguin, damaged []error) {
 		if !meta.IsObject() {
 			data, err := unpack(root, id)
 			if err != nil {
-				damaged = append(damaged, err)
+				list = append(list, Penguin{ID: id, Err: err})
 				continue
 			}
 			meta = gjson.GetBytes(data, "metadata")
@@ -75,7 +76,7 @@ func ListPenguin(root *os.Root) (list []Penguin, damaged []error) {
 		list = append(list, penguin(id, meta))
 	}
 	slices.SortStableFunc(list, func(a, b Penguin) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return list, damaged
+	return list
 }
 
 func penguin(id string, meta gjson.Result) Penguin {

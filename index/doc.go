@@ -20,23 +20,27 @@ package index
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bough-dev/bough/session"
 )
 
 // A MissingError says that a session in a chain of continuations is gone.
 type MissingError struct {
-	ID   string // the session that is gone
-	From string // the session that continues it
+	ID     string // the session that is gone
+	From   string // the session that continues it
+	Offset int    // of the link in From's file, in bytes; 0 where nobody looked
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s continues %s, which is missing", e.From, e.ID)
+	return fmt.Sprintf("%s: byte %d: continues %s, which is missing", session.FileName(e.From), e.Offset, e.ID)
 }
 
 // A CycleError says that sessions come from one another in a ring.
 type CycleError struct {
-	IDs []string
+	IDs    []string // each comes from the next, the last from the first
+	Offset int      // of the link in the first one's file, in bytes; 0 where nobody looked
 }
 
 func (e *CycleError) Error() string {
-	return "sessions come from each other in a ring: " + strings.Join(e.IDs, ", ")
+	return fmt.Sprintf("%s: byte %d: comes from itself: %s", session.FileName(e.IDs[0]), e.Offset, strings.Join(e.IDs, ", "))
 }

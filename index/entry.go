@@ -28,7 +28,7 @@ func (e *Entry) take(s *session.Session) {
 	e.Meta = s.Meta
 	e.MessageCount = len(s.Messages)
 	e.CreatedAt = timeOf(s.CreatedAt, e.stat.ModTime)
-	e.LastActive = timeOf(cmp.Or(s.LastActive, s.CreatedAt), e.stat.ModTime)
+	e.LastActive = timeOf(s.LastActive, e.CreatedAt)
 	metadata := s.Metadata()
 	add := func(key string, value []byte) { e.fresh = append(e.fresh, rawjson.Pair{Key: key, Value: value}) }
 	copyOf := func(key string) {
@@ -89,12 +89,12 @@ func (e *Entry) describes(st session.Stat) bool {
 	return e.stat.Size == st.Size && e.stat.ModTime.Equal(st.ModTime) && st.Size > 0
 }
 
-// timeOf reads a time of a session, or takes that of the file.
-func timeOf(s string, file time.Time) time.Time {
+// timeOf reads a time of a session, or takes another where it cannot be read.
+func timeOf(s string, other time.Time) time.Time {
 	if t, ok := session.ParseTime(s); ok {
 		return t
 	}
-	return file
+	return other
 }
 
 // decode reads an index file: the entries that can be used, and all the keys in
@@ -138,7 +138,7 @@ func decodeEntry(id string, data []byte, span rawjson.Span) *Entry {
 	}
 	e.stat = session.Stat{ID: id, Size: v[4].Int(), ModTime: time.Unix(0, ns)}
 	e.CreatedAt = timeOf(v[0].String(), e.stat.ModTime)
-	e.LastActive = timeOf(v[1].String(), e.stat.ModTime)
+	e.LastActive = timeOf(v[1].String(), e.CreatedAt)
 	if e.Title == session.DefaultTitle(id) {
 		e.Title = ""
 	}

@@ -44,7 +44,8 @@ type Index struct {
 	entries  map[string]*Entry
 	order    []string // as in the file, new ones at the end
 	children map[string][]string
-	dirty    bool
+	absent   bool      // the file is not there
+	dirty    bool      // the file does not say what the index knows
 	newest   time.Time // of the session files
 }
 
@@ -81,6 +82,9 @@ func Load(root *os.Root) (*Index, error) {
 			x.outOfDate("it lists " + id + ", which is gone")
 		}
 	}
+	if x.absent && len(x.entries) > 0 {
+		x.Trouble = "the index is missing"
+	}
 	x.order = append(x.order, x.unlisted(stored)...)
 	x.derive()
 	return x, nil
@@ -90,7 +94,7 @@ func Load(root *os.Root) (*Index, error) {
 func (x *Index) readFile(root *os.Root) (stored map[string]*Entry, order []string) {
 	data, err := root.ReadFile(session.Dir + "/" + session.IndexFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		x.dirty = true
+		x.absent, x.dirty = true, true
 		return nil, nil
 	}
 	if err != nil {
@@ -109,7 +113,7 @@ func (x *Index) reread(folder session.Folder, st session.Stat, old *Entry) (*Ent
 	x.dirty = true
 	e := &Entry{ID: st.ID, stat: st}
 	if old != nil {
-		e.raw = old.raw
+		e.raw, e.ListLinks = old.raw, old.ListLinks
 	}
 	if !session.ValidID(st.ID) {
 		e.spoil(&session.DamageError{Path: session.FileName(st.ID), Problem: "the file's name cannot be a session id"})
@@ -210,10 +214,15 @@ func (x *Index) Unusable() []*Entry {
 func (x *Index) ContinuedTo(id string) []string { return x.children[id] }
 
 // Dialect returns the dialect of the folder: bough's if it is empty or any
-// session has a list for its continued_from, else Penguin's.
+// session, or the entry of one that cannot be read, has a list for its
+// continued_from; else Penguin's.
 func (x *Index) Dialect() session.Dialect {
-	sessions := x.Entries()
-	if len(sessions) == 0 || slices.ContainsFunc(sessions, func(e *Entry) bool { return e.ListLinks }) {
+	for _, e := range x.entries {
+		if e.ListLinks {
+			return session.Bough
+		}
+	}
+	if len(x.entries) == 0 {
 		return session.Bough
 	}
 	return session.Penguin
@@ -269,15 +278,14 @@ func (x *Index) Stale() bool { return x.dirty }
 // Save writes the index file if it does not say what x knows. The file is made
 // no older than any session file, which is how Penguin tells that it is fresh.
 func (x *Index) Save(root *os.Root) error {
-	if !x.dirty {
-		return nil
-	}
-	if err := durable.MakeDir(root, session.Dir); err != nil {
-		return err
-	}
 	name := session.Dir + "/" + session.IndexFile
-	if err := durable.Replace(root, name, durable.Bytes(x.encode())); err != nil {
-		return err
+	if x.dirty {
+		if err := durable.MakeDir(root, session.Dir); err != nil {
+			return err
+		}
+		if err := durable.Replace(root, name, durable.Bytes(x.encode())); err != nil {
+			return err
+		}
 	}
 	info, err := root.Stat(name)
 	if err != nil {

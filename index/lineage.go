@@ -43,9 +43,9 @@ func (x *Index) Lineage(id string) ([]string, error) {
 			slices.Reverse(chain)
 			return chain, nil
 		case slices.Contains(chain, from):
-			ring := chain[slices.Index(chain, from):]
+			ring := slices.Clone(chain[slices.Index(chain, from):])
 			slices.Reverse(chain)
-			return chain, &CycleError{slices.Clone(ring)}
+			return chain, &CycleError{IDs: ring}
 		}
 		chain = append(chain, from)
 		at = from
@@ -108,7 +108,7 @@ func (x *Index) Line(id string) ([]string, error) {
 		}
 		from := e.ContinuedFrom[0]
 		if slices.Contains(seen, from) {
-			return nil, &CycleError{seen[slices.Index(seen, from):]}
+			return nil, &CycleError{IDs: seen[slices.Index(seen, from):]}
 		}
 		if x.Entry(from) == nil {
 			missing = x.missing(from, first)

@@ -108,7 +108,7 @@ func (d *doctor) files() {
 		if err != nil {
 			continue // gone while we look
 		}
-		if own := s.OwnID(); own != e.ID {
+		if own := s.OwnID(); own != "" && own != e.ID {
 			d.found(ForeignID, session.FileName(e.ID), fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
 		}
 		if !s.FitsSeal() {
@@ -116,14 +116,8 @@ func (d *doctor) files() {
 		}
 	}
 	for _, id := range d.penguinIDs() {
-		if _, err := checkpoint.ReadPenguin(d.root, id); err != nil {
-			d.found(DamagedCheckpoint, checkpoint.PenguinFile(id), err.Error(), false)
-		}
-	}
-	_, damaged := checkpoint.ListPenguin(d.root)
-	for _, err := range damaged {
 		var damage *session.DamageError
-		if errors.As(err, &damage) {
+		if _, err := checkpoint.ReadPenguin(d.root, id); errors.As(err, &damage) {
 			d.found(DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		}
 	}
@@ -142,14 +136,14 @@ func (d *doctor) lines() {
 	seen := map[string]bool{}
 	for _, e := range d.index.Entries() {
 		var ring *index.CycleError
-		if _, err := d.index.Lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
+		if _, err := d.lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
 			d.found(Cycle, session.FileName(e.ID), ring.Error(), false)
 			continue
 		}
 		if seen[e.ID] {
 			continue
 		}
-		ids, err := d.index.Line(e.ID)
+		ids, err := d.lineIDs(e.ID)
 		for _, id := range ids {
 			seen[id] = true
 		}

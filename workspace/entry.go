@@ -58,6 +58,9 @@ func (v *view) entry(id string) Entry {
 	}
 	e := v.index.Entry(id)
 	branched := e.BranchedFrom
+	if e.Snapshot {
+		branched = cmp.Or(branched, e.Origin())
+	}
 	if cp, ok := v.penguin[branched]; ok && v.index.Entry(branched) == nil {
 		branched = cp.Session
 	}

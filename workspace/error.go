@@ -94,7 +94,7 @@ func cutHint(cut *checkpoint.ToolCutError) string {
 	return fmt.Sprintf("the nearest whole places are %s before it and %s after it; --at-boundary takes the first", cut.Before, cut.After)
 }
 
-func notFound(what, name string) error {
+func notFound(what, name string) *Error {
 	return &Error{Code: NotFound, Message: fmt.Sprintf("no %s %q", what, name), Hint: "'bough ls' lists the sessions, 'bough show SESSION' its messages"}
 }
 

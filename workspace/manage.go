@@ -62,7 +62,7 @@ type RemoveOptions struct {
 }
 
 // Remove moves a session to the trash and returns its entry as it was. It is
-// refused while the session has children.
+// refused while the session has children. A head in what is removed goes too.
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	var entry Entry
 	err := w.write(ctx, "rm", func(v *view) error {
@@ -80,6 +80,11 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 			return err
 		}
 		entry = v.entry(s.ID)
+		if h, ok := v.head(); ok && slices.Contains(ids, h.Session) {
+			if err := v.discard(headFile); err != nil {
+				return err
+			}
+		}
 		for _, id := range slices.Backward(ids) {
 			if err := v.remove(id); err != nil {
 				return err

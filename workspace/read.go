@@ -25,6 +25,7 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) ([]Entry, error
 	}
 	entries := []Entry{}
 	err := w.read(ctx, func(v *view) error {
+		entries = entries[:0]
 		v.noteUnusable()
 		for _, e := range v.index.Entries() {
 			if kind == "" || e.Kind() == kind {
@@ -33,6 +34,10 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) ([]Entry, error
 		}
 		if kind == session.Checkpoint {
 			for _, id := range v.penguinIDs() {
+				if err := v.penguin[id].Err; err != nil {
+					v.opts.Note(err.Error())
+					continue
+				}
 				entries = append(entries, v.entry(id))
 			}
 		}
@@ -74,6 +79,7 @@ type Conversation struct {
 func (w *Workspace) Show(ctx context.Context, ref string, partial bool) (*Conversation, error) {
 	c := &Conversation{}
 	err := w.read(ctx, func(v *view) error {
+		*c = Conversation{}
 		p, err := v.place(ref, partial)
 		if err != nil {
 			return err
@@ -119,6 +125,7 @@ func (w *Workspace) Lineage(ctx context.Context, name string) ([]string, error) 
 func (w *Workspace) Tree(ctx context.Context, name string) ([]Node, error) {
 	roots := []Node{}
 	err := w.read(ctx, func(v *view) error {
+		roots = roots[:0]
 		parents := v.index.Parents()
 		only := ""
 		if name != "" {

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,13 +96,16 @@ func (v *view) snapshot(p *place, kind session.Kind, name string) (*Snapshot, er
 
 // document decides what a snapshot of the path to p holds.
 func (v *view) document(p *place, kind session.Kind, name string) (*session.Document, error) {
+	if err := p.unique(); err != nil {
+		return nil, err
+	}
 	id, err := v.newID()
 	if err != nil {
 		return nil, err
 	}
 	source := p.source().ID
 	if v.isPenguin(source) {
-		source = v.penguin[source].Session
+		source = cmp.Or(v.penguin[source].Session, source)
 	}
 	lineage, err := v.lineage(source)
 	if len(lineage) == 0 {
@@ -123,6 +127,24 @@ func (v *view) document(p *place, kind session.Kind, name string) (*session.Docu
 		Source:  source,
 		Lineage: lineage,
 	}), nil
+}
+
+// unique reports as damage two messages with one id on the path to p: one file
+// cannot hold both.
+func (p *place) unique() error {
+	seen := map[string]int{}
+	for _, n := range p.Path(p.node) {
+		id := p.Message(n).ID
+		if first, twice := seen[id]; twice {
+			return &session.DamageError{
+				Path:    session.FileName(p.Parts[p.Nodes[n].Part].ID),
+				Offset:  p.Message(n).Offset(),
+				Problem: fmt.Sprintf("the message id %q stands in %s too, with other content", id, session.FileName(p.Parts[p.Nodes[first].Part].ID)),
+			}
+		}
+		seen[id] = n
+	}
+	return nil
 }
 
 // lineTitle returns the title of a conversation: that of its first file.

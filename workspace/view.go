@@ -43,13 +43,11 @@ func (w *Workspace) load(root *os.Root) (*view, error) {
 		open:      map[string]*session.Session{},
 	}
 	x.Aliases = map[string]string{}
-	list, damaged := checkpoint.ListPenguin(root)
-	for _, err := range damaged {
-		w.opts.Note(err.Error())
-	}
-	for _, cp := range list {
+	for _, cp := range checkpoint.ListPenguin(root) {
 		v.penguin[cp.ID] = cp
-		x.Aliases[cp.ID] = cp.Session
+		if cp.Session != "" {
+			x.Aliases[cp.ID] = cp.Session
+		}
 	}
 	return v, nil
 }
@@ -70,7 +68,9 @@ func (v *view) session(id string) (*session.Session, error) {
 		s, err = v.folder.Read(id)
 	}
 	if errors.Is(err, session.ErrNotFound) {
-		return nil, notFound("session", id)
+		gone := notFound("session", id)
+		gone.Err = errGone
+		return nil, gone
 	}
 	if err != nil {
 		return nil, err
@@ -196,7 +196,8 @@ func (v *view) line(id string, partial bool) (*line, error) {
 func (v *view) lineIDs(id string) ([]string, error) {
 	switch {
 	case v.kind(id) != session.Checkpoint:
-		return v.index.Line(id)
+		ids, err := v.index.Line(id)
+		return ids, v.locate(err)
 	case !v.isPenguin(id):
 		return []string{id}, nil
 	}
@@ -218,6 +219,23 @@ func (v *view) lineIDs(id string) ([]string, error) {
 	}
 	slices.Reverse(ids)
 	return append(ids, id), err
+}
+
+// locate adds to an error about links where in the file the link stands.
+func (v *view) locate(err error) error {
+	var missing *index.MissingError
+	var ring *index.CycleError
+	switch {
+	case errors.As(err, &missing):
+		if s, err := v.session(missing.From); err == nil {
+			missing.Offset = s.LinkOffset()
+		}
+	case errors.As(err, &ring):
+		if s, err := v.session(ring.IDs[0]); err == nil {
+			ring.Offset = s.LinkOffset()
+		}
+	}
+	return err
 }
 
 // A place is where a REF points: a node of a line, -1 in an empty conversation.
@@ -342,7 +360,8 @@ func (l *line) find(name string) (int, error) {
 // lineage returns the ids from the root to id.
 func (v *view) lineage(id string) ([]string, error) {
 	if !v.isPenguin(id) {
-		return v.index.Lineage(id)
+		list, err := v.index.Lineage(id)
+		return list, v.locate(err)
 	}
 	from := v.penguin[id].Session
 	if v.index.Entry(from) == nil {

@@ -25,7 +25,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -161,28 +160,36 @@ func Find(dir string) (string, bool) {
 	}
 }
 
-// read calls f with the workspace as it is now.
+// read calls f with the workspace as it is now. If a file is gone that was
+// there a moment ago, it calls f once more: somebody is writing.
 func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(w.dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if !Is(w.dir) {
 		return w.absent()
 	}
+	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if !Is(w.dir) {
-		return w.absent()
+	try := func() error {
+		v, err := w.load(root)
+		if err != nil {
+			return err
+		}
+		return f(v)
 	}
-	v, err := w.load(root)
-	if err != nil {
+	if err := try(); !errors.Is(err, errGone) {
 		return err
 	}
-	return f(v)
+	return try()
 }
+
+// errGone is behind the error for a session that the index lists and that is
+// not there.
+var errGone = errors.New("gone since the index was read")
 
 func (w *Workspace) absent() error {
 	return &Error{

@@ -1,0 +1,234 @@
+package index_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// TestLinks reads the links from the files, and again from the index that was
+// made of them.
+func TestLinks(t *testing.T) {
+	for _, w := range worlds {
+		f := w.folder(t)
+		x := f.load()
+		if x.Trouble != "the index is missing" || x.Torn || !x.Stale() {
+			t.Errorf("%v: without an index there is trouble %q, stale: %v", w.dialect, x.Trouble, x.Stale())
+		}
+		w.check(t, "from the files", x)
+		f.save(x)
+		f.healthy(w.dialect.String())
+		w.check(t, "from the index", f.load())
+		// Only the index says what stands here now.
+		for _, id := range ids {
+			at := mtime(t, f.path(id+".json"))
+			f.write(id+".json", strings.Repeat(" ", len(f.read(id+".json"))))
+			f.date(id+".json", at)
+		}
+		w.check(t, "from the index alone", f.load())
+	}
+}
+
+func mtime(t testing.TB, path string) time.Time {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
+}
+
+// TestHeal damages an index and makes sure that nothing is lost.
+func TestHeal(t *testing.T) {
+	replace := func(pattern, with string) func(string) string {
+		return func(s string) string {
+			out := regexp.MustCompile(pattern).ReplaceAllString(s, with)
+			if out == s {
+				t.Fatalf("%q changes nothing in %s", pattern, s)
+			}
+			return out
+		}
+	}
+	entry := func(id, with string) func(string) string {
+		return replace(`(?s)"`+id+`": \{.*?\n  \}`, with)
+	}
+	for _, c := range []struct {
+		name    string
+		damage  func(string) string
+		trouble string // a piece of what is said of it, "" for nothing
+		torn    bool
+	}{
+		{"an entry that Penguin replaced", entry("cont", `"cont": {"created_at":"2026-05-25T15:01:00","last_active":"2026-05-25T15:01:00","message_count":1,"token_count":0,"title":"Session cont"}`), "out of date", false},
+		{"an entry with the wrong link", entry("cont", `"cont": {"continued_from":"tail","title":"Session cont"}`), "out of date", false},
+		{"an entry that is missing", entry("cont", `"x": {"message_count":1}`), "out of date", false},
+		{"an entry of a file that is gone", replace(`^\{`, `{"gone": {"message_count":1,"continued_from":"root"},`), "gone, which is gone", false},
+		{"an entry that is no object", entry("cont", `"cont": 7`), "out of date", false},
+		{"an entry with a key twice", entry("cont", `"cont": {"title":"a","title":"b"}`), "out of date", false},
+		{"an entry with two origins", entry("cont", `"cont": {"continued_from":["a","b"]}`), "out of date", false},
+		{"the file's size in another entry", replace(`"size": \d+`, `"size": 1`), "", false},
+		{"the file's time in another entry", replace(`"mtime": "\d+"`, `"mtime": "x"`), "", false},
+		{"no index", nil, "missing", false},
+		{"an empty object", func(string) string { return "{}" }, "out of date", false},
+		{"a torn index", func(s string) string { return s[:len(s)-30] }, "damaged", true},
+		{"an empty file", func(string) string { return "" }, "damaged", true},
+		{"an array", func(string) string { return "[]" }, "damaged", true},
+		{"an entry twice", replace(`^\{`, `{"cont": {},`), "damaged", true},
+		{"no JSON", func(s string) string { return "\xff" + s }, "damaged", true},
+	} {
+		for _, w := range worlds {
+			f := w.folder(t)
+			f.save(f.load())
+			if c.damage == nil {
+				f.remove(session.IndexFile)
+			} else {
+				f.write(session.IndexFile, c.damage(f.read(session.IndexFile)))
+			}
+			x := f.load()
+			if !x.Stale() || x.Torn != c.torn || !strings.Contains(x.Trouble, c.trouble) || c.trouble == "" && x.Trouble != "" {
+				t.Errorf("%v, %s: stale %v, torn %v, %q", w.dialect, c.name, x.Stale(), x.Torn, x.Trouble)
+			}
+			w.check(t, c.name, x)
+			f.save(x)
+			f.healthy(c.name)
+			w.check(t, c.name+", healed", f.load())
+		}
+	}
+}
+
+// TestFileChanged: an index counts only while the file is the one it was taken
+// from.
+func TestFileChanged(t *testing.T) {
+	w := worlds[0]
+	for name, change := range map[string]func(f *folder){
+		"another time": func(f *folder) {
+			f.write("tail.json", strings.Replace(f.read("tail.json"), `["cont"]`, `["root"]`, 1))
+			f.date("tail.json", time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))
+		},
+		"another size": func(f *folder) {
+			at := mtime(t, f.path("tail.json"))
+			f.write("tail.json", strings.Replace(f.read("tail.json"), `["cont"]`, `[ "root" ]`, 1))
+			f.date("tail.json", at)
+		},
+		"an older time": func(f *folder) {
+			f.write("tail.json", strings.Replace(f.read("tail.json"), `["cont"]`, `["root"]`, 1))
+			f.date("tail.json", time.Date(2020, 6, 1, 0, 0, 0, 0, time.UTC))
+		},
+	} {
+		f := w.folder(t)
+		f.save(f.load())
+		change(f)
+		x := f.load()
+		if x.Origin("tail") != "root" || !x.Stale() || !strings.Contains(x.Trouble, "tail changed") {
+			t.Errorf("%s: tail comes from %q, %q", name, x.Origin("tail"), x.Trouble)
+		}
+		f.save(x)
+		f.healthy(name)
+	}
+	f := w.folder(t)
+	f.save(f.load())
+	f.date("tail.json", time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))
+	if x := f.load(); !x.Stale() || x.Trouble != "" {
+		t.Errorf("a file that was only touched is stale: %v, trouble: %q, want true and none", x.Stale(), x.Trouble)
+	}
+}
+
+// TestForeignMembers: what another program keeps in an entry stays, whether or
+// not the entry is written anew.
+func TestForeignMembers(t *testing.T) {
+	w := worlds[1]
+	f := w.folder(t)
+	f.save(f.load())
+	const foreign = `"total_chain_tokens": 1.0, "note": {"k": NaN, "k": "\ud83d "},`
+	for _, id := range []string{"root", "tail"} {
+		f.write(session.IndexFile, strings.Replace(f.read(session.IndexFile), `"`+id+`": {`, `"`+id+`": {`+foreign, 1))
+	}
+	kept := func(when string, id string) {
+		t.Helper()
+		s := f.read(session.IndexFile)
+		i := strings.Index(s, `"`+id+`": {`)
+		e := s[i : i+strings.Index(s[i:], "\n  }")]
+		for _, member := range []string{`"total_chain_tokens": 1.0`, `"note": {"k": NaN, "k": "\ud83d "}`} {
+			if !strings.Contains(e, member) {
+				t.Errorf("%s, %s is %s, want %s in it", when, id, e, member)
+			}
+		}
+	}
+	f.session("tail", 30, `"title":"New","continued_from":"cont"`)
+	f.save(f.load())
+	kept("after tail changed", "root")
+	kept("after tail changed", "tail")
+	f.session("late", 40, `"continued_from":"root"`)
+	f.save(f.load())
+	kept("after root was continued", "root")
+	kept("after root was continued", "tail")
+	if x := f.load(); x.Trouble != "" || x.Entry("tail").Title != "New" || len(x.ContinuedTo("root")) != 3 {
+		t.Errorf("trouble %q, tail is %q, root is continued by %q", x.Trouble, x.Entry("tail").Title, x.ContinuedTo("root"))
+	}
+}
+
+// TestSameBytes: entries that still hold keep their bytes and their places, and
+// an index that holds is not written at all.
+func TestSameBytes(t *testing.T) {
+	f := worlds[0].folder(t)
+	f.save(f.load())
+	odd := strings.Replace(f.read(session.IndexFile), `"title": "Session tail",`, "\t\"title\"  :\"Session tail\"\r\n,", 1)
+	f.write(session.IndexFile, odd)
+	before, err := os.Stat(f.path(session.IndexFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := f.load()
+	if x.Stale() {
+		t.Fatalf("the index is stale: %q", x.Trouble)
+	}
+	f.save(x)
+	if after, err := os.Stat(f.path(session.IndexFile)); err != nil || !os.SameFile(before, after) || f.read(session.IndexFile) != odd {
+		t.Errorf("the index was written although it holds: %v", err)
+	}
+	f.session("new", 50, `"continued_from":["other"],"continued_to":[]`)
+	f.save(f.load())
+	want := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(odd), &want); err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, id := range append(ids[:len(ids):len(ids)], "new") {
+		i := strings.Index(f.read(session.IndexFile), `"`+id+`": {`)
+		if i < at {
+			t.Errorf("%s is not where it was", id)
+		}
+		at = i
+		if got := f.entries()[id]; id != "other" && id != "new" && string(got) != string(want[id]) {
+			t.Errorf("%s is now %s, want %s", id, got, want[id])
+		}
+	}
+}
+
+// TestFresh: the index is never older than a session file, whatever the clock
+// says.
+func TestFresh(t *testing.T) {
+	f := worlds[0].folder(t)
+	f.date("tail.json", time.Date(2036, 1, 1, 0, 0, 0, 999, time.UTC))
+	f.save(f.load())
+	f.healthy("a file of the future")
+	f.session("new", 50, "")
+	f.date("new.json", time.Date(2037, 1, 1, 0, 0, 0, 1, time.UTC))
+	s, err := session.NewFolder(f.root).Read("new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := f.load()
+	if err := x.Put(f.root, s); err != nil {
+		t.Fatal(err)
+	}
+	f.save(x)
+	f.healthy("a new file of the future")
+	f.date(session.IndexFile, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	f.save(f.load())
+	f.healthy("an index of the past")
+}

@@ -1,0 +1,286 @@
+package durable_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+func open(t *testing.T) (*os.Root, string) {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return root, dir
+}
+
+func put(t *testing.T, name, content string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(name, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+func wantMode(t *testing.T, name string, want fs.FileMode) {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != want && runtime.GOOS != "windows" {
+		t.Errorf("%s has mode %o, want %o", filepath.Base(name), got, want)
+	}
+}
+
+func TestReplace(t *testing.T) {
+	root, dir := open(t)
+	for _, c := range []struct {
+		name string
+		had  fs.FileMode // 0 for no file
+		want fs.FileMode
+	}{
+		{"new.json", 0, durable.Mode},
+		{"shared.json", 0o644, 0o644},
+		{"group.json", 0o660, 0o660},
+		{"private.json", 0o600, 0o600},
+	} {
+		file := filepath.Join(dir, c.name)
+		if c.had != 0 {
+			put(t, file, "old and longer", c.had)
+		}
+		if err := durable.Replace(root, c.name, durable.Bytes([]byte("a"), nil, []byte("b"))); err != nil {
+			t.Fatal(err)
+		}
+		if got := content(t, file); got != "ab" {
+			t.Errorf("%s holds %q, want %q", c.name, got, "ab")
+		}
+		wantMode(t, file, c.want)
+	}
+	if got := names(t, dir); len(got) != 4 {
+		t.Errorf("the folder holds %q, want the four files", got)
+	}
+}
+
+// TestReplaceKeepsReaders: who has the old file open goes on reading it.
+func TestReplaceKeepsReaders(t *testing.T) {
+	root, dir := open(t)
+	file := filepath.Join(dir, "a.json")
+	put(t, file, "old", 0o600)
+	reader, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := durable.Replace(root, "a.json", durable.Bytes([]byte("new"))); err != nil {
+		t.Fatal(err)
+	}
+	if old, err := io.ReadAll(reader); err != nil || string(old) != "old" {
+		t.Errorf("the reader gets %q, %v, want %q", old, err, "old")
+	}
+	if got := content(t, file); got != "new" {
+		t.Errorf("the file holds %q, want %q", got, "new")
+	}
+}
+
+func TestFailedWrite(t *testing.T) {
+	root, dir := open(t)
+	put(t, filepath.Join(dir, "a.json"), "old", 0o600)
+	broken := errors.New("broken")
+	write := func(w io.Writer) error {
+		if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+			return err
+		}
+		return broken
+	}
+	if err := durable.Replace(root, "a.json", write); !errors.Is(err, broken) {
+		t.Errorf("Replace returns %v, want %v", err, broken)
+	}
+	if err := durable.Create(root, "b.json", write); !errors.Is(err, broken) {
+		t.Errorf("Create returns %v, want %v", err, broken)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"a.json"}) {
+		t.Errorf("the folder holds %q, want only a.json", got)
+	}
+	if got := content(t, filepath.Join(dir, "a.json")); got != "old" {
+		t.Errorf("a.json holds %q, want %q", got, "old")
+	}
+}
+
+// TestTemp looks at the folder while a file is being written. What a crash left
+// over is no obstacle.
+func TestTemp(t *testing.T) {
+	root, dir := open(t)
+	put(t, filepath.Join(dir, ".a.json"+durable.TempSuffix), "left over by a crash", 0o644)
+	for _, c := range []struct {
+		name   string
+		change func(*os.Root, string, func(io.Writer) error) error
+	}{
+		{"a.json", durable.Replace},
+		{"b.json", durable.Create},
+	} {
+		var temp []string
+		err := c.change(root, c.name, func(w io.Writer) error {
+			temp = slices.DeleteFunc(names(t, dir), func(name string) bool { return name == "a.json" })
+			_, err := io.WriteString(w, "new")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(temp) != 1 || temp[0][0] != '.' || !strings.HasSuffix(temp[0], durable.TempSuffix) || strings.HasSuffix(temp[0], ".json") {
+			t.Errorf("%s is written in %q", c.name, temp)
+		}
+		if got := content(t, filepath.Join(dir, c.name)); got != "new" {
+			t.Errorf("%s holds %q, want %q", c.name, got, "new")
+		}
+		wantMode(t, filepath.Join(dir, c.name), durable.Mode)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"a.json", "b.json"}) {
+		t.Errorf("the folder holds %q, want the two files", got)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	root, dir := open(t)
+	if err := durable.Create(root, "a.json", durable.Bytes([]byte("new"))); err != nil {
+		t.Fatal(err)
+	}
+	wantMode(t, filepath.Join(dir, "a.json"), durable.Mode)
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.json", "folder", "link"} {
+		if err := durable.Create(root, name, durable.Bytes([]byte("other"))); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("Create(%q) = %v, want fs.ErrExist", name, err)
+		}
+	}
+	if got := content(t, filepath.Join(dir, "a.json")); got != "new" {
+		t.Errorf("a.json holds %q, want %q", got, "new")
+	}
+}
+
+func TestMove(t *testing.T) {
+	root, dir := open(t)
+	put(t, filepath.Join(dir, "a.json"), "a", 0o640)
+	if err := durable.MakeDir(root, "trash/today"); err != nil {
+		t.Fatal(err)
+	}
+	wantMode(t, filepath.Join(dir, "trash"), durable.DirMode)
+	wantMode(t, filepath.Join(dir, "trash", "today"), durable.DirMode)
+	if err := durable.MakeDir(root, "trash/today"); err != nil {
+		t.Errorf("MakeDir of a folder that is there: %v", err)
+	}
+	if err := durable.Move(root, "a.json", "trash/today/a.json"); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, filepath.Join(dir, "trash", "today", "a.json")); got != "a" {
+		t.Errorf("the moved file holds %q, want %q", got, "a")
+	}
+	wantMode(t, filepath.Join(dir, "trash", "today", "a.json"), 0o640)
+	if got := names(t, dir); !slices.Equal(got, []string{"trash"}) {
+		t.Errorf("the folder holds %q, want only the trash", got)
+	}
+	if err := durable.Move(root, "a.json", "b.json"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Move of a file that is not there: %v, want fs.ErrNotExist", err)
+	}
+	if err := durable.MakeDir(root, "trash/today/a.json"); err == nil {
+		t.Error("MakeDir makes a folder where a file is")
+	}
+}
+
+// TestEscape: no name leads out of the root.
+func TestEscape(t *testing.T) {
+	root, dir := open(t)
+	outside := t.TempDir()
+	put(t, filepath.Join(outside, "a.json"), "outside", 0o600)
+	put(t, filepath.Join(dir, "in.json"), "inside", 0o600)
+	for link, to := range map[string]string{"dir": outside, "file.json": filepath.Join(outside, "a.json")} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := names(t, dir)
+	up, err := filepath.Rel(dir, outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := durable.Bytes([]byte("changed"))
+	for _, name := range []string{
+		filepath.ToSlash(up) + "/a.json",
+		filepath.ToSlash(up) + "/b.json",
+		filepath.Join(outside, "a.json"),
+		"x/../../a.json",
+		"../b.json",
+		"dir/a.json",
+		"dir/b.json",
+	} {
+		for verb, err := range map[string]error{
+			"Replace": durable.Replace(root, name, write),
+			"Create":  durable.Create(root, name, write),
+			"Move to": durable.Move(root, "in.json", name),
+		} {
+			if err == nil {
+				t.Errorf("%s %q is not refused", verb, name)
+			}
+		}
+		if err := durable.Move(root, name, "stolen.json"); err == nil {
+			t.Errorf("Move from %q is not refused", name)
+		}
+	}
+	for _, name := range []string{"../d", "dir/d", filepath.Join(outside, "d")} {
+		if err := durable.MakeDir(root, name); err == nil {
+			t.Errorf("MakeDir %q is not refused", name)
+		}
+	}
+	if err := durable.Replace(root, "file.json", write); err == nil {
+		t.Error("Replace of a link that leads out is not refused")
+	}
+	if got := content(t, filepath.Join(outside, "a.json")); got != "outside" {
+		t.Errorf("the file outside holds %q", got)
+	}
+	if got := names(t, outside); !slices.Equal(got, []string{"a.json"}) {
+		t.Errorf("the folder outside holds %q", got)
+	}
+	if got := names(t, dir); !slices.Equal(got, before) {
+		t.Errorf("the folder holds %q, want %q", got, before)
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 )
@@ -86,12 +87,15 @@ func splitFlags(args []string, declared []cli.Flag) (flags, words []string) {
 }
 
 // flagOf takes -name, --name or --name=value apart. The name of what is no flag
-// is empty.
+// is empty; no flag has white space in its name.
 func flagOf(arg string) (name, value string, inline bool) {
 	if !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--" {
 		return "", "", false
 	}
 	name, value, inline = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+	if strings.ContainsFunc(name, unicode.IsSpace) {
+		return "", "", false
+	}
 	return name, value, inline
 }
 

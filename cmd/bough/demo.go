@@ -1,5 +1,197 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
-func (p *program) demoVerb() *cli.Command { return &cli.Command{Name: "demo"} }
+	"github.com/bough-dev/bough/fixtures"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) demoVerb() *cli.Command {
+	return &cli.Command{
+		Name:      "demo",
+		Usage:     "see it all on a built-in conversation",
+		UsageText: "bough demo [FOLDER]",
+		Description: `Tells the whole story, each step with the command that does it, in a new folder that is
+yours to look at afterwards. FOLDER must be new or empty; without one it is a temporary one.
+
+Example:
+  bough demo ~/bough-demo`,
+		CustomHelpTemplate: verbHelp,
+		OnUsageError:       onUsageError,
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usageError("'bough demo' takes at most one FOLDER")
+			}
+			dir, err := demoFolder(c.Args().First())
+			if err != nil {
+				return err
+			}
+			d := &demo{program: p, dir: dir}
+			if err := d.tell(c.Context); err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(struct {
+					Path  string     `json:"path"`
+					Steps [][]string `json:"steps"`
+				}{dir, d.steps})
+			}
+			return nil
+		},
+	}
+}
+
+// demoFolder returns the absolute path of an empty folder.
+func demoFolder(dir string) (string, error) {
+	if dir == "" {
+		return os.MkdirTemp("", "bough-demo-")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(entries) > 0 {
+		return "", usageError("%s is not empty", dir)
+	}
+	return filepath.Abs(dir)
+}
+
+// A demo tells the story of the program in a folder.
+type demo struct {
+	*program
+	dir   string
+	steps [][]string // the command lines so far
+	err   error      // of the first step that failed
+}
+
+// The conversation that the demo is about.
+const (
+	demoTitle = "A weekend in Lisbon"
+	demoSaved = "Before the budget"
+	demoOther = "By the sea instead"
+)
+
+func (d *demo) tell(ctx context.Context) error {
+	if err := os.CopyFS(d.dir, fixtures.Demo()); err != nil {
+		return err
+	}
+	answer, err := d.secondAnswer(ctx)
+	if err != nil {
+		return err
+	}
+	d.say("A workspace is a folder of plain JSON files. This one holds a conversation:")
+	d.say("  export BOUGH_WORKSPACE=%s", d.dir)
+	d.do("ls")
+	d.do("show", demoTitle)
+
+	d.say("It went well so far. Freeze this moment before trying something:")
+	d.do("checkpoint", demoTitle, "--name", demoSaved)
+	d.do("append", demoTitle, "Now do it all for half the money.")
+	d.do("append", demoTitle, "Then we skip the hotel by the river and take a room in Graça.", "--role", "assistant")
+
+	d.say("What if an earlier answer had led elsewhere? Branch from it; nothing is overwritten:")
+	d.do("branch", demoTitle+"@"+answer, "--name", demoOther)
+	d.do("append", "What if we stay by the sea instead?")
+	d.do("append", "Then take the train to Cascais: forty minutes, and you wake up to the waves.", "--role", "assistant")
+	d.do("diff", demoTitle, demoOther)
+
+	d.say("Back to the frozen moment. A checkpoint is read-only: the next message makes a branch.")
+	d.do("restore", demoSaved)
+	d.do("append", "Let us leave money out of it.")
+
+	d.say("Changing your mind within one conversation works too: rewind, and go on from there.")
+	d.do("rewind", demoTitle+"@"+answer)
+	d.do("append", "And if it rains all weekend?")
+
+	d.say("This is the tree of it all ('*' is where the next message goes):")
+	d.do("tree")
+	d.say("Snapshots stand alone. Remove the conversation that they came from, and they are whole:")
+	d.do("rm", demoTitle, "--force")
+	d.do("show", demoSaved)
+	d.do("doctor")
+	d.say("All of it is in %s, in files that any editor opens:", d.dir)
+	d.files()
+	return d.err
+}
+
+// secondAnswer returns the id of the assistant's second answer in words.
+func (d *demo) secondAnswer(ctx context.Context) (string, error) {
+	w, err := workspace.Open(ctx, d.dir, nil)
+	if err != nil {
+		return "", err
+	}
+	conv, err := w.Show(ctx, demoTitle, false)
+	if err != nil {
+		return "", err
+	}
+	answers := 0
+	for i, m := range conv.Messages {
+		last := i+1 == len(conv.Messages) || conv.Messages[i+1].Role == "user"
+		if m.Role == "assistant" && last {
+			if answers++; answers == 2 {
+				return m.ID, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the built-in conversation has only %d answers", answers)
+}
+
+func (d *demo) say(format string, args ...any) {
+	if d.err == nil && !d.json {
+		fmt.Fprintf(d.stdout, "\n"+format+"\n", args...)
+	}
+}
+
+// do runs a command line of bough as if it had been typed, and prints it first.
+func (d *demo) do(args ...string) {
+	if d.err != nil {
+		return
+	}
+	d.steps = append(d.steps, append([]string{"bough"}, args...))
+	out := d.stdout
+	if d.json {
+		out = io.Discard
+	} else {
+		fmt.Fprintf(d.stdout, "\n%s\n", d.paint.bold("$ bough "+quoteArgs(args)))
+	}
+	if code := run(append([]string{"-w", d.dir}, args...), strings.NewReader(""), out, out); code != 0 {
+		d.err = fmt.Errorf("'bough %s' exited with %d", quoteArgs(args), code)
+	}
+}
+
+// files lists the files of the demo's folder.
+func (d *demo) files() {
+	if d.err != nil || d.json {
+		return
+	}
+	fmt.Fprintln(d.stdout)
+	d.err = fs.WalkDir(os.DirFS(d.dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			fmt.Fprintln(d.stdout, "  "+name)
+		}
+		return err
+	})
+}
+
+// quoteArgs writes arguments as a person would type them.
+func quoteArgs(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = a
+		if strings.ContainsAny(a, " ?!'()") {
+			words[i] = `"` + a + `"`
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -46,9 +47,9 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 		return
 	}
 	short := shortIDs(entries)
-	titles := map[string]string{}
+	byID := map[string]workspace.Entry{}
 	for _, e := range entries {
-		titles[e.ID] = e.Title
+		byID[e.ID] = e
 	}
 	rows := [][4]string{{"SESSION", "KIND", "MESSAGES", "ACTIVE"}}
 	for _, e := range entries {
@@ -67,7 +68,7 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 			e := entries[i-1]
 			title = line(e.Title)
 			if e.Kind == session.Continuation {
-				title = "continues " + line(named(titles, e.Lineage[max(0, len(e.Lineage)-2)], short))
+				title = line(continued(e, byID))
 			}
 			if head != nil && head.Head.Session == e.ID {
 				mark = "*"
@@ -82,12 +83,15 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 	}
 }
 
-// named returns the title of a session, or its short id.
-func named(titles map[string]string, id string, short func(string) string) string {
-	if t := titles[id]; t != "" {
-		return t
+// continued returns what to call a continuation: after the conversation that it
+// is part of.
+func continued(e workspace.Entry, byID map[string]workspace.Entry) string {
+	for _, id := range slices.Backward(e.Lineage) {
+		if from, ok := byID[id]; ok && from.Kind != session.Continuation {
+			return from.Title + " (continued)"
+		}
 	}
-	return short(id)
+	return e.Title
 }
 
 // shortIDs returns a function that shortens an id to its last eight characters,

@@ -64,6 +64,9 @@ func (p paint) role(role string) string {
 	return p.dim(role)
 }
 
+// width is the number of columns that s takes.
+func width(s string) int { return runewidth.StringWidth(s) }
+
 // pad fills s with blanks to a number of columns.
 func pad(s string, columns int) string { return runewidth.FillRight(s, columns) }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace"
@@ -23,8 +24,9 @@ const version = "0.1.0"
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	dir            string // -w
-	json           bool   // --json
+	dir            string        // -w
+	json           bool          // --json
+	wait           time.Duration // --wait
 	paint          paint
 }
 
@@ -49,6 +51,10 @@ func (p *program) fail(err error) int {
 	var damage damageFound
 	if errors.As(err, &damage) {
 		return exitCodes[workspace.Damaged]
+	}
+	var exit cli.ExitCoder // how the parser of the command line says that it is wrong
+	if errors.As(err, &exit) {
+		err = usageError("%s", err)
 	}
 	e := workspace.Explain(err)
 	if p.json {
@@ -98,7 +104,11 @@ func (p *program) open(ctx context.Context) (*workspace.Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return workspace.Open(ctx, dir, &workspace.Options{Note: p.note})
+	wait := p.wait
+	if wait == 0 {
+		wait = -1 // the library takes zero for its default
+	}
+	return workspace.Open(ctx, dir, &workspace.Options{Note: p.note, Wait: wait})
 }
 
 // workspaceDir finds the workspace: -w, else $BOUGH_WORKSPACE, else the nearest
@@ -160,14 +170,21 @@ func (p *program) app() *cli.App {
 				Destination: &p.dir,
 			},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document", Destination: &p.json},
+			&cli.DurationFlag{
+				Name:        "wait",
+				Value:       30 * time.Second,
+				Usage:       "how long to wait while another process writes",
+				Destination: &p.wait,
+			},
 		},
 		Commands: []*cli.Command{
 			p.newVerb(), p.appendVerb(),
 			p.lsVerb(), p.showVerb(), p.treeVerb(), p.lineageVerb(), p.diffVerb(),
 			p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 			p.renameVerb(), p.rmVerb(),
-			p.doctorVerb(), p.demoVerb(), p.completionVerb(),
+			p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
 		},
+		HideHelpCommand:       true,
 		CustomAppHelpTemplate: appHelp,
 		EnableBashCompletion:  true,
 		Writer:                p.stdout,
@@ -193,6 +210,32 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 
 func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
 
+func (p *program) helpVerb() *cli.Command {
+	return &cli.Command{
+		Name:               "help",
+		Usage:              "how to use bough, or one verb",
+		UsageText:          "bough help [VERB]",
+		Description:        "Example:\n  bough help branch",
+		CustomHelpTemplate: verbHelp,
+		OnUsageError:       onUsageError,
+		BashComplete: func(c *cli.Context) {
+			for _, v := range c.App.Commands {
+				fmt.Fprintln(p.stdout, v.Name)
+			}
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return cli.ShowAppHelp(c)
+			}
+			word := c.Args().First()
+			if c.App.Command(word) == nil {
+				return usageError("there is no verb %q", word)
+			}
+			return cli.ShowCommandHelp(c, word)
+		},
+	}
+}
+
 const appHelp = `bough checkpoints, branches and restores AI conversations kept as plain JSON files.
 
 Usage: {{.UsageText}}
@@ -204,6 +247,7 @@ Flags, anywhere on the line:
   -w FOLDER                 the workspace; else $BOUGH_WORKSPACE, else the nearest
                             folder above that is one, else your data folder
   --json                    print one JSON document, errors too
+  --wait TIME               how long to wait while another process writes (30s)
   --version                 print the version
 
 A SESSION is an id, an exact title, or a unique piece of an id. A REF is a SESSION,

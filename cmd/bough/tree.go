@@ -93,15 +93,16 @@ func (d *drawing) draw(n workspace.Node, first, rest string) {
 	}
 	about += " · " + age(active)
 	if n.BranchPoint != "" {
-		about = fmt.Sprintf("at %s · %s", clean(string(n.BranchPoint)), about)
+		about = fmt.Sprintf("at %s · %s", shortMessage(string(n.BranchPoint)), about)
 	}
 	mark := ""
 	if headHere {
 		mark = " " + d.paint.green("*")
 	}
 	title := line(n.Title)
-	used := len(first) + len(n.ID) + len(about) + 8
-	fmt.Fprintf(d.stdout, "%s%s%s  %s  %s%s\n", d.paint.dim(first), kindMark(n.Kind),
+	first += kindMark(n.Kind)
+	used := width(first) + width(d.short(n.ID)) + width(about) + 6
+	fmt.Fprintf(d.stdout, "%s%s  %s  %s%s\n", d.paint.dim(first),
 		d.paint.bold(d.paint.fit(title, d.paint.width-used)), d.paint.yellow(d.short(n.ID)), d.paint.dim(about), mark)
 	for i, child := range below {
 		if i == len(below)-1 {
@@ -110,6 +111,15 @@ func (d *drawing) draw(n workspace.Node, first, rest string) {
 			d.draw(child, rest+"├─ ", rest+"│  ")
 		}
 	}
+}
+
+// shortMessage cuts the id of a message to a piece that is enough to name it.
+func shortMessage(id string) string {
+	const uuid = 36
+	if len(id) == uuid {
+		id = id[:8]
+	}
+	return clean(id)
 }
 
 // kindMark tells a checkpoint and a second continuation from a branch.

@@ -10,7 +10,8 @@ import (
 
 // global is the part of a command line that belongs to bough and not to a verb.
 type global struct {
-	args []string // -w and its value, --json
+	args []string // -w and its value, --json …
+	dir  string   // the value of -w
 	json bool
 }
 
@@ -32,7 +33,11 @@ func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
 		g.args = append(g.args, args[i])
 		if takesValue(f) && !inline && i+1 < len(args) {
 			i++
-			g.args = append(g.args, args[i])
+			value = args[i]
+			g.args = append(g.args, value)
+		}
+		if slices.Contains(f.Names(), "w") {
+			g.dir = value
 		}
 	}
 	return g, rest
@@ -40,12 +45,8 @@ func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
 
 // arrange moves the flags of a verb before its arguments, because the parser
 // stops at the first argument. "--" ends the flags; what looks like a flag and
-// is none stays in front, where the parser complains of it. A request for shell
-// completion stays as it is.
+// is none stays in front, where the parser complains of it.
 func arrange(args []string, commands []*cli.Command) []string {
-	if len(args) > 0 && args[len(args)-1] == "--generate-bash-completion" {
-		return args
-	}
 	at := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if at < 0 {
 		return args

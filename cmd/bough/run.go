@@ -39,6 +39,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := p.app()
 	global, rest := splitGlobal(args, app.Flags)
 	p.json = global.json
+	if n := len(args); n > 0 && args[n-1] == completeFlag {
+		p.dir = global.dir
+		p.complete(ctx, app, args[:n-1])
+		return 0
+	}
 	err := app.RunContext(ctx, append(append([]string{app.Name}, global.args...), arrange(rest, app.Commands)...))
 	if err == nil {
 		return 0
@@ -186,7 +191,6 @@ func (p *program) app() *cli.App {
 		},
 		HideHelpCommand:       true,
 		CustomAppHelpTemplate: appHelp,
-		EnableBashCompletion:  true,
 		Writer:                p.stdout,
 		ErrWriter:             p.stderr,
 		ExitErrHandler:        func(*cli.Context, error) {},
@@ -218,11 +222,6 @@ func (p *program) helpVerb() *cli.Command {
 		Description:        "Example:\n  bough help branch",
 		CustomHelpTemplate: verbHelp,
 		OnUsageError:       onUsageError,
-		BashComplete: func(c *cli.Context) {
-			for _, v := range c.App.Commands {
-				fmt.Fprintln(p.stdout, v.Name)
-			}
-		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return cli.ShowAppHelp(c)
@@ -285,7 +284,6 @@ func (p *program) command(v verb) *cli.Command {
 		CustomHelpTemplate: verbHelp,
 		Flags:              v.flags,
 		OnUsageError:       onUsageError,
-		BashComplete:       p.complete(v),
 		Action: func(c *cli.Context) error {
 			if n := c.NArg(); n < v.min || n > v.max {
 				e := usageError("'bough %s' takes %s; got %s", v.name, argCount(v), count(n, "argument"))

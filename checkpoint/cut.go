@@ -24,7 +24,8 @@ func (e *ToolCutError) Error() string {
 // if a result of a call at or before it comes after it. Calls that nothing
 // answers are no obstacle.
 func Cut(t *session.Tree, at int) error {
-	if at < 0 {
+	leaf := !slices.ContainsFunc(t.Nodes, func(n session.Node) bool { return n.Parent == at })
+	if at < 0 || leaf {
 		return nil
 	}
 	c := findCuts(t)

@@ -27,6 +27,8 @@ func TestCut(t *testing.T) {
 	}{
 		{"a call and its result", []part{plain}, "a b:c1<a>d c:c1<a>d d e"},
 		{"both in one message", []part{{id: "p", messages: []string{message("a", ""), both, message("c", "")}}}, "a b c"},
+		{"both in one message, and a second result", []part{{id: "p", messages: []string{message("a", ""), both, result("c", "c1")}}}, "a b c"},
+		{"a second result", []part{{id: "p", messages: []string{call("a", "c1"), result("b", "c1"), result("c", "c1")}}}, "a:c1<>b b c"},
 		{"several calls", []part{{id: "p", messages: []string{message("a", ""), call("b", "c1", "c2"), result("c", "c2"), result("d", "c1"), message("e", "")}}},
 			"a b:c2<a>d c:c1<a>d d e"},
 		{"one call after the other", []part{{id: "p", messages: []string{call("a", "c1"), result("b", "c1"), call("c", "c2"), result("d", "c2")}}},

@@ -84,7 +84,7 @@ cp_1 manual "Before" of s1@m1 (7) false 2026-05-25 15:32:00`
 		"whole":        `{"cp_1":` + manual + `,"cp_2":` + auto + `,"cp_9":{}}`,
 		"short":        `{"cp_1":` + manual + `}`,
 		"empty":        `{}`,
-		"torn":         `{"cp_1":` + manual,
+		"torn":         `{"cp_1":` + metaOf("auto", "Wrong", "s9", "2020-01-01T00:00:00Z", true) + `,"cp_2":{`,
 		"no object":    `[1]`,
 		"odd entries":  `{"cp_1":7,"cp_2":null}`,
 		"not there":    "",

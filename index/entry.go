@@ -27,6 +27,7 @@ var (
 func (e *Entry) take(s *session.Session) {
 	e.Meta = s.Meta
 	e.MessageCount = len(s.Messages)
+	e.HeaderCount = s.HeaderLen()
 	e.CreatedAt = timeOf(s.CreatedAt, e.stat.ModTime)
 	e.LastActive = timeOf(s.LastActive, e.CreatedAt)
 	metadata := s.Metadata()
@@ -59,11 +60,12 @@ func (e *Entry) take(s *session.Session) {
 // own is what bough keeps of e beside the copied members.
 func (e *Entry) own() []byte {
 	own := struct {
-		Kind  session.Kind `json:"kind"`
-		Auto  bool         `json:"auto,omitempty"`
-		Size  int64        `json:"size"`
-		MTime string       `json:"mtime"` // in nanoseconds, as a string: it is more than a float holds
-	}{e.Meta.Kind(), e.Auto, e.stat.Size, strconv.FormatInt(e.stat.ModTime.UnixNano(), 10)}
+		Kind   session.Kind `json:"kind"`
+		Auto   bool         `json:"auto,omitempty"`
+		Header int          `json:"header,omitempty"`
+		Size   int64        `json:"size"`
+		MTime  string       `json:"mtime"` // in nanoseconds, as a string: it is more than a float holds
+	}{e.Meta.Kind(), e.Auto, e.HeaderCount, e.stat.Size, strconv.FormatInt(e.stat.ModTime.UnixNano(), 10)}
 	return rawjson.Value(own, 2)
 }
 
@@ -130,8 +132,8 @@ func decodeEntry(id string, data []byte, span rawjson.Span) *Entry {
 		return e
 	}
 	e.Meta = meta
-	v := gjson.GetManyBytes(e.raw, "created_at", "last_active", "message_count", "title", "bough.size", "bough.mtime")
-	e.MessageCount = int(v[2].Int())
+	v := gjson.GetManyBytes(e.raw, "created_at", "last_active", "message_count", "title", "bough.size", "bough.mtime", "bough.header")
+	e.MessageCount, e.HeaderCount = int(v[2].Int()), int(v[6].Int())
 	ns, err := strconv.ParseInt(v[5].String(), 10, 64)
 	if err != nil {
 		return e
@@ -187,7 +189,7 @@ func (x *Index) entryBytes(e *Entry) []byte {
 			known[key] = true
 		}
 	}
-	for _, p := range membersOf(e.raw) {
+	for _, p := range e.rawPairs() {
 		switch {
 		case p.Key == "bough" && e.fresh == nil && to != nil:
 			pairs = append(pairs, rawjson.Pair{Key: "continued_to", Value: to}, p)
@@ -198,20 +200,12 @@ func (x *Index) entryBytes(e *Entry) []byte {
 	return rawjson.AppendObject(nil, pairs, 1)
 }
 
-// membersOf returns the members of an entry, values as they are.
-func membersOf(raw []byte) []rawjson.Pair {
-	if raw == nil {
+// rawPairs returns the members of the entry as it stands in the index.
+func (e *Entry) rawPairs() []rawjson.Pair {
+	if e.raw == nil {
 		return nil
 	}
-	members, err := rawjson.Members(raw, rawjson.Root(raw))
-	if err != nil {
-		return nil
-	}
-	pairs := make([]rawjson.Pair, len(members))
-	for i, m := range members {
-		pairs[i] = rawjson.Pair{Key: m.Key, Value: m.Value.Of(raw)}
-	}
-	return pairs
+	return rawjson.Pairs(e.raw, rawjson.Root(e.raw))
 }
 
 // continuedTo returns the derived member in the dialect of the entry: a list,

@@ -21,6 +21,7 @@ type Entry struct {
 	CreatedAt    time.Time
 	LastActive   time.Time
 	MessageCount int
+	HeaderCount  int   // of those, how many repeat what the line already has
 	Err          error // why the file cannot be used, nil if it can: damage, or no permission
 
 	stat  session.Stat
@@ -141,10 +142,10 @@ func (x *Index) unlisted(stored map[string]*Entry) []string {
 			ids = append(ids, id)
 		}
 	}
+	slices.SortFunc(ids, x.byAge)
 	if len(ids) > 0 && stored != nil {
 		x.outOfDate(ids[0] + " is not in it")
 	}
-	slices.SortFunc(ids, x.byAge)
 	return ids
 }
 

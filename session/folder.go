@@ -74,7 +74,14 @@ func (f Folder) Read(id string) (*Session, error) {
 	if !ValidID(id) {
 		return nil, ErrNotFound
 	}
-	data, err := f.root.ReadFile(FileName(id))
+	info, err := f.root.Stat(FileName(id))
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: FileName(id), Err: errors.New("not a regular file")}
+	}
+	var data []byte
+	if err == nil {
+		data, err = f.root.ReadFile(FileName(id))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNotFound
 	}

@@ -17,6 +17,10 @@ func addSessions(f *testing.F) {
 	seeds := []string{
 		`{"messages":[]}`,
 		`{"messages":[ ]}`,
+		`{"messages":[],"x":1,"\u0078":2}`,
+		`{"messages":[{"id":"a","x":1,"x":2}],"metadata":{"a":1}}`,
+		`{"messages":[{"id":"a"},{"id":"a"}]}`,
+		`[{"messages":[]}]`,
 		`{"id":"s","metadata":null,"messages":[{"id":"a"}],"last_active":null}`,
 		`{"messages":[{"id":"a","n":NaN}],"metadata":{"a":-Infinity,"message_count":1,"t\u0069tle":"x"},"x":[{"k":1,"k":2}]}`,
 		"\n{ \"last\\u005factive\" : 1 ,\"messages\"\t:[\r\n{\"id\":\"a\"} , {\"id\":\"b\\u0000\",\"metadata\":{\"parent_id\":null}}\n] }\n",

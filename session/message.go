@@ -141,55 +141,45 @@ func (m Message) has(s string) bool {
 // Calls returns the ids of the tool calls that the message makes, in the forms
 // of Penguin, OpenAI, Anthropic and Acontext.
 func (m Message) Calls() []string {
-	var ids []string
-	add := func(v gjson.Result) {
-		if id := text(v); id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
+	var found ids
 	for _, path := range []string{"metadata.tool_calls", "tool_calls"} {
 		for _, call := range gjson.GetBytes(m.Raw, path).Array() {
-			add(call.Get("id"))
+			found.add(call.Get("id"))
 		}
 	}
-	m.eachPart(func(kind string, part gjson.Result) {
-		switch kind {
-		case "tool_use":
-			add(part.Get("id"))
-		case "tool-call":
-			add(part.Get("meta.id"))
-		}
-	})
-	return ids
+	found.addParts(m, "tool_use", "id")
+	found.addParts(m, "tool-call", "meta.id")
+	return found
 }
 
 // Results returns the ids of the tool calls that the message answers.
 func (m Message) Results() []string {
-	var ids []string
-	add := func(v gjson.Result) {
-		if id := text(v); id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	add(gjson.GetBytes(m.Raw, "metadata.tool_call_id"))
-	add(gjson.GetBytes(m.Raw, "tool_call_id"))
-	m.eachPart(func(kind string, part gjson.Result) {
-		switch kind {
-		case "tool_result":
-			add(part.Get("tool_use_id"))
-		case "tool-result":
-			add(part.Get("meta.tool_call_id"))
-		}
-	})
-	return ids
+	var found ids
+	found.add(gjson.GetBytes(m.Raw, "metadata.tool_call_id"))
+	found.add(gjson.GetBytes(m.Raw, "tool_call_id"))
+	found.addParts(m, "tool_result", "tool_use_id")
+	found.addParts(m, "tool-result", "meta.tool_call_id")
+	return found
 }
 
-func (m Message) eachPart(f func(kind string, part gjson.Result)) {
+// ids is a set of ids in the order in which they were found.
+type ids []string
+
+func (list *ids) add(v gjson.Result) {
+	if id := text(v); id != "" && !slices.Contains(*list, id) {
+		*list = append(*list, id)
+	}
+}
+
+// addParts adds what stands at path in each part of a type in the content of m.
+func (list *ids) addParts(m Message, kind, path string) {
 	content := gjson.GetBytes(m.Raw, "content")
 	if !content.IsArray() {
 		return
 	}
 	for _, part := range content.Array() {
-		f(text(part.Get("type")), part)
+		if text(part.Get("type")) == kind {
+			list.add(part.Get(path))
+		}
 	}
 }

@@ -159,24 +159,12 @@ func (s *Session) Metadata() []rawjson.Pair {
 	if !ok || s.data[span.Start] != '{' {
 		return nil
 	}
-	return s.pairs(span)
+	return rawjson.Pairs(s.data, span)
 }
 
-// Message returns the members of message i, values as they are in the file.
+// message returns the members of message i, values as they are in the file.
 func (s *Session) message(i int) []rawjson.Pair {
-	return s.pairs(s.Messages[i].span)
-}
-
-func (s *Session) pairs(span rawjson.Span) []rawjson.Pair {
-	members, err := rawjson.Members(s.data, span)
-	if err != nil {
-		panic("session: " + err.Error())
-	}
-	pairs := make([]rawjson.Pair, len(members))
-	for i, m := range members {
-		pairs[i] = rawjson.Pair{Key: m.Key, Value: m.Value.Of(s.data)}
-	}
-	return pairs
+	return rawjson.Pairs(s.data, s.Messages[i].span)
 }
 
 // Records are the three arrays of a session beside its messages: what it

@@ -58,6 +58,30 @@ func Replace(root *os.Root, name string, write func(io.Writer) error) error {
 	return put(root, name, mode, write)
 }
 
+// Probe reports whether [Replace] could write name, as far as can be told
+// without doing it.
+func Probe(root *os.Root, name string) error {
+	if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, temp, err := openTemp(root, name, Mode)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return root.Remove(temp)
+}
+
+// openTemp makes the temporary file for name.
+func openTemp(root *os.Root, name string, mode fs.FileMode) (f *os.File, temp string, err error) {
+	temp = path.Join(path.Dir(name), "."+path.Base(name)+TempSuffix)
+	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, "", err
+	}
+	f, err = root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	return f, temp, err
+}
+
 // Create makes a new file. It returns an error that is [fs.ErrExist] if there
 // is something of that name.
 func Create(root *os.Root, name string, write func(io.Writer) error) error {
@@ -70,11 +94,7 @@ func Create(root *os.Root, name string, write func(io.Writer) error) error {
 }
 
 func put(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
-	temp := path.Join(path.Dir(name), "."+path.Base(name)+TempSuffix)
-	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, temp, err := openTemp(root, name, mode)
 	if err != nil {
 		return err
 	}

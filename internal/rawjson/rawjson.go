@@ -13,9 +13,6 @@ import (
 	"bytes"
 	"fmt"
 	"unicode/utf8"
-	"unsafe"
-
-	"github.com/tidwall/gjson"
 )
 
 // MaxDepth is how deeply arrays and objects may be nested, the limit of
@@ -88,22 +85,16 @@ func Members(data []byte, s Span) ([]Member, error) {
 		return nil, &SyntaxError{s.Start, "not an object"}
 	}
 	members := make([]Member, 0, 12)
-	var twice *SyntaxError
-	parse(s.Of(data)).ForEach(func(key, value gjson.Result) bool {
-		m := Member{key.Str, s.Start + key.Index, within(s.Start, value)}
-		for i := range members {
-			if members[i].Key == m.Key {
-				twice = Twice([]byte(m.Key), m.KeyStart)
-				return false
-			}
+	w := &Walker{data: data[:s.End], at: s.Start}
+	err := w.Object(func(key []byte, keyStart int) error {
+		if _, twice := Find(members, string(key)); twice {
+			return Twice(key, keyStart)
 		}
-		members = append(members, m)
-		return true
+		value, err := w.Value()
+		members = append(members, Member{string(key), keyStart, value})
+		return err
 	})
-	if twice != nil {
-		return nil, twice
-	}
-	return members, nil
+	return members, err
 }
 
 // Twice is the error for a key that stands a second time, at keyStart.
@@ -115,11 +106,35 @@ func Twice(key []byte, keyStart int) *SyntaxError {
 // has passed [Check].
 func Elements(data []byte, s Span) []Span {
 	var spans []Span
-	parse(s.Of(data)).ForEach(func(_, value gjson.Result) bool {
-		spans = append(spans, within(s.Start, value))
-		return true
+	w := &Walker{data: data[:s.End], at: s.Start}
+	err := w.Array(func() error {
+		value, err := w.Value()
+		spans = append(spans, value)
+		return err
 	})
+	if err != nil {
+		panic("rawjson: " + err.Error())
+	}
 	return spans
+}
+
+// Pairs returns the members of the object at s in data, which has passed
+// [Check] and has no key twice, to be written elsewhere: keys and values as they
+// stand.
+func Pairs(data []byte, s Span) []Pair {
+	members, err := Members(data, s)
+	if err != nil {
+		panic("rawjson: " + err.Error())
+	}
+	pairs := make([]Pair, len(members))
+	for i, m := range members {
+		w := &Walker{data: data, at: m.KeyStart}
+		if _, err := w.text(); err != nil {
+			panic("rawjson: " + err.Error())
+		}
+		pairs[i] = Pair{Key: m.Key, Value: m.Value.Of(data), quoted: data[m.KeyStart:w.at]}
+	}
+	return pairs
 }
 
 // Find returns the place of key's value among members, and reports whether
@@ -131,13 +146,4 @@ func Find(members []Member, key string) (Span, bool) {
 		}
 	}
 	return Span{}, false
-}
-
-func within(start int, value gjson.Result) Span {
-	return Span{start + value.Index, start + value.Index + len(value.Raw)}
-}
-
-// parse hands data to gjson without copying it. Results point into data.
-func parse(data []byte) gjson.Result {
-	return gjson.Parse(unsafe.String(unsafe.SliceData(data), len(data)))
 }

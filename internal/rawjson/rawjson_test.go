@@ -69,6 +69,30 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// TestCheckLongStrings puts what ends or breaks a string, and what only looks
+// like it, at every place of strings of many lengths.
+func TestCheckLongStrings(t *testing.T) {
+	for _, c := range []struct {
+		piece string
+		bad   int // which byte of the piece is wrong, -1 for none
+	}{
+		{"\x1f", 0}, {"\x00", 0}, {"\n", 0}, {"\"", 1}, {`\x`, 1}, {`\u12g4`, 4},
+		{" ", -1}, {"!", -1}, {"\x7f", -1}, {`\"`, -1}, {`\\`, -1}, {`\u001f`, -1}, {"é", -1}, {"\U0010ffff", -1}, {"{[", -1},
+	} {
+		for n := range 400 {
+			before, after := n/20, n%20
+			doc := `["` + strings.Repeat("a", before) + c.piece + strings.Repeat("b", after) + `x"]`
+			err := rawjson.Check([]byte(doc))
+			var syntax *rawjson.SyntaxError
+			if c.bad < 0 && err != nil {
+				t.Fatalf("Check(%q) = %v", doc, err)
+			} else if c.bad >= 0 && (!errors.As(err, &syntax) || syntax.Offset != 2+before+c.bad) {
+				t.Fatalf("Check(%q) = %v, want byte %d", doc, err, 2+before+c.bad)
+			}
+		}
+	}
+}
+
 // TestPythonNumbersStandAlone: what Python writes is a token, not a part of one.
 func TestPythonNumbersStandAlone(t *testing.T) {
 	for _, doc := range []string{`[1NaN]`, `[-NaN]`, `[NaN5]`, `[NaN.5]`, `[NaNNaN]`, `[1e-Infinity]`, `[--Infinity]`, `[NaNe1]`} {

@@ -40,8 +40,9 @@ func Layout(value []byte, depth int) []byte {
 
 // A Pair is a key and its raw value, to be written.
 type Pair struct {
-	Key   string
-	Value []byte
+	Key    string
+	Value  []byte
+	quoted []byte // the key as it stood where it comes from, nil for a new one
 }
 
 // AppendObject appends an object of pairs for a place depth levels deep,
@@ -56,7 +57,11 @@ func AppendObject(dst []byte, pairs []Pair, depth int) []byte {
 			dst = append(dst, ',')
 		}
 		dst = newLine(dst, depth+1)
-		dst = append(dst, Compact(p.Key)...)
+		if p.quoted != nil {
+			dst = append(dst, p.quoted...)
+		} else {
+			dst = append(dst, Compact(p.Key)...)
+		}
 		dst = append(dst, ": "...)
 		dst = append(dst, p.Value...)
 	}

@@ -16,7 +16,13 @@ import (
 // empty.
 func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 	var entry Entry
+	if err := checkUTF8("title", title); err != nil {
+		return nil, err
+	}
 	err := w.make(ctx, "new", func(v *view) error {
+		if err := v.mayWrite(true); err != nil {
+			return err
+		}
 		id, err := v.newID()
 		if err != nil {
 			return err
@@ -90,12 +96,15 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		if err != nil {
 			return err
 		}
+		if err := v.mayWrite(a.Session == ""); err != nil {
+			return err
+		}
 		out.Parent = ID(p.messageID())
 		if out.Message, err = v.newMessageID(); err != nil {
 			return err
 		}
-		if asked := p.id(); v.kind(asked) == session.Checkpoint {
-			out.ForkedFrom = ID(asked)
+		if frozen := v.frozen(p); frozen != "" {
+			out.ForkedFrom = ID(frozen)
 			out.Session, err = v.appendFork(p, a, out.Message)
 		} else {
 			out.Session, err = v.appendTo(p, a, out.Message)
@@ -114,17 +123,25 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 }
 
 func (a *Append) check() error {
-	switch {
-	case strings.TrimSpace(a.Text) == "":
+	if strings.TrimSpace(a.Text) == "" {
 		return &Error{Code: Usage, Message: "there is no text to append", Hint: "give it as an argument or on standard input"}
-	case !utf8.ValidString(a.Text):
-		return &Error{Code: Usage, Message: "the text is not valid UTF-8"}
+	}
+	if err := checkUTF8("text", a.Text); err != nil {
+		return err
 	}
 	switch a.Role {
 	case "user", "assistant", "system", "tool":
 		return nil
 	}
 	return &Error{Code: Usage, Message: fmt.Sprintf("no role %q", a.Role), Hint: "roles are user, assistant, system, tool"}
+}
+
+// checkUTF8 refuses what JSON cannot hold as it is.
+func checkUTF8(what, s string) error {
+	if !utf8.ValidString(s) {
+		return &Error{Code: Usage, Message: "the " + what + " is not valid UTF-8"}
+	}
+	return nil
 }
 
 // appendPlace finds the message that a answers.
@@ -160,6 +177,18 @@ func (v *view) appendPlace(a *Append) (*place, error) {
 	}
 	p.node = l.Newest(l.part)
 	return p, nil
+}
+
+// frozen returns the checkpoint that a message below p would be written to, ""
+// if it is none: the session that was asked for, or the file of the parent,
+// where another program went on from a checkpoint.
+func (v *view) frozen(p *place) string {
+	for _, id := range []string{p.id(), p.Parts[p.filePart()].ID} {
+		if v.kind(id) == session.Checkpoint {
+			return id
+		}
+	}
+	return ""
 }
 
 // encode returns a as a message for the files of a dialect.

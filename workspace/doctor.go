@@ -96,17 +96,13 @@ func (d *doctor) run() error {
 // files looks at every session alone.
 func (d *doctor) files() {
 	for _, e := range d.index.Unusable() {
-		var damage *session.DamageError
-		if errors.As(e.Err, &damage) {
-			d.found(DamagedSession, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
-		} else {
-			d.found(UnreadableSession, session.FileName(e.ID), e.Err.Error(), false)
-		}
+		d.unusable(e.ID, e.Err)
 	}
 	for _, e := range d.index.Entries() {
 		s, err := d.session(e.ID)
 		if err != nil {
-			continue // gone while we look
+			d.unusable(e.ID, err)
+			continue
 		}
 		if own := s.OwnID(); own != "" && own != e.ID {
 			d.found(ForeignID, session.FileName(e.ID), fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
@@ -120,6 +116,17 @@ func (d *doctor) files() {
 		if _, err := checkpoint.ReadPenguin(d.root, id); errors.As(err, &damage) {
 			d.found(DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		}
+	}
+}
+
+// unusable reports why the file of a session cannot be used, unless it is gone.
+func (d *doctor) unusable(id string, err error) {
+	var damage *session.DamageError
+	switch {
+	case errors.As(err, &damage):
+		d.found(DamagedSession, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
+	case !errors.Is(err, errGone):
+		d.found(UnreadableSession, session.FileName(id), err.Error(), false)
 	}
 }
 

@@ -27,6 +27,7 @@ type Entry struct {
 	Kind          session.Kind `json:"kind"`
 	Title         string       `json:"title"`         // its own, else one made from the id
 	MessageCount  int          `json:"message_count"` // what the file holds, a repeated header included
+	HeaderCount   int          `json:"-"`             // of those, how many repeat what the line already has
 	CreatedAt     string       `json:"created_at"`
 	LastActive    string       `json:"last_active"`
 	ContinuedFrom []string     `json:"continued_from"` // at most one
@@ -69,6 +70,7 @@ func (v *view) entry(id string) Entry {
 		Kind:          e.Kind(),
 		Title:         title(e),
 		MessageCount:  e.MessageCount,
+		HeaderCount:   e.HeaderCount,
 		CreatedAt:     session.FormatTime(e.CreatedAt),
 		LastActive:    session.FormatTime(e.LastActive),
 		ContinuedFrom: list(e.ContinuedFrom),

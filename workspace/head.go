@@ -26,6 +26,7 @@ type Position struct {
 // storedHead is head.json.
 type storedHead struct {
 	Head
+	ReadOnly bool `json:"read_only"` // for those who only want to show it
 	// Newest is the newest message of the line when the head was set. Once
 	// there is a newer one, the conversation went on without the head.
 	Newest ID `json:"newest"`
@@ -48,21 +49,23 @@ func (v *view) head() (h storedHead, ok bool) {
 	return h, true
 }
 
-// Head returns where the next message goes, nil if nothing says.
+// Head returns where the next message goes, nil if nothing says. It looks at no
+// session.
 func (w *Workspace) Head(ctx context.Context) (*Position, error) {
-	var pos *Position
-	err := w.read(ctx, func(v *view) error {
-		if h, ok := v.head(); ok {
-			pos = &Position{h.Head, v.kind(h.Session) == session.Checkpoint}
-		}
-		return nil
-	})
-	return pos, err
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if h, ok := (&view{Workspace: w, root: root}).head(); ok {
+		return &Position{h.Head, h.ReadOnly}, nil
+	}
+	return nil, nil
 }
 
 // moveHead sets the head to a place.
 func (v *view) moveHead(p *place) (*Position, error) {
-	h := storedHead{Head: Head{p.id(), ID(p.messageID())}}
+	h := storedHead{Head: Head{p.id(), ID(p.messageID())}, ReadOnly: v.kind(p.id()) == session.Checkpoint}
 	if newest := p.Newest(0); newest >= 0 {
 		h.Newest = ID(p.Message(newest).ID)
 	}
@@ -70,7 +73,7 @@ func (v *view) moveHead(p *place) (*Position, error) {
 	if err := durable.Replace(v.root, headFile, durable.Bytes(data)); err != nil {
 		return nil, err
 	}
-	return &Position{h.Head, v.kind(h.Session) == session.Checkpoint}, nil
+	return &Position{h.Head, h.ReadOnly}, nil
 }
 
 // headIn returns the node that the head is at, if it lies in l and nothing came

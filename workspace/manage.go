@@ -20,8 +20,14 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		if strings.TrimSpace(title) == "" {
 			return &Error{Code: Usage, Message: "the title is empty"}
 		}
+		if err := checkUTF8("title", title); err != nil {
+			return err
+		}
 		s, err := v.ownSession(name)
 		if err != nil {
+			return err
+		}
+		if err := v.mayWrite(false); err != nil {
 			return err
 		}
 		edit := s.Edit()
@@ -79,16 +85,32 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 		if err := v.mayRemove(ids, o); err != nil {
 			return err
 		}
+		h, headHere := v.head()
+		headHere = headHere && slices.Contains(ids, h.Session)
+		if err := v.mayWrite(headHere); err != nil {
+			return err
+		}
 		entry = v.entry(s.ID)
-		if h, ok := v.head(); ok && slices.Contains(ids, h.Session) {
-			if err := v.discard(headFile); err != nil {
-				return err
-			}
+		parent := ""
+		if v.kind(ids[0]) == session.Continuation {
+			parent = v.index.Origin(ids[0])
 		}
 		for _, id := range slices.Backward(ids) {
 			if err := v.remove(id); err != nil {
 				return err
 			}
+		}
+		if v.index.Entry(parent) != nil {
+			s, err := v.session(parent)
+			if err != nil {
+				return err
+			}
+			if err := v.setContinuedTo(s); err != nil {
+				return err
+			}
+		}
+		if headHere {
+			return v.discard(headFile)
 		}
 		return nil
 	})
@@ -125,13 +147,9 @@ func (v *view) mayRemove(ids []string, o RemoveOptions) error {
 	return nil
 }
 
-// remove moves one session to the trash, with the older copy that Penguin keeps
-// beside it, and tells the session that it continued.
+// remove moves a session to the trash, with the older copy that Penguin keeps
+// beside it.
 func (v *view) remove(id string) error {
-	parent := ""
-	if v.kind(id) == session.Continuation {
-		parent = v.index.Origin(id)
-	}
 	if err := v.discard(session.FileName(id)); err != nil {
 		return err
 	}
@@ -140,14 +158,7 @@ func (v *view) remove(id string) error {
 	}
 	v.index.Remove(id)
 	delete(v.open, id)
-	if v.index.Entry(parent) == nil {
-		return nil
-	}
-	s, err := v.session(parent)
-	if err != nil {
-		return err
-	}
-	return v.setContinuedTo(s)
+	return nil
 }
 
 // discard moves a file into a new folder of the trash, named after the time.

@@ -59,7 +59,7 @@ func (v *view) noteUnusable() {
 type Message struct {
 	ID   string
 	Role string
-	Time string // as in the file
+	Time string // UTC, "" if the file has none that can be read
 	Text string // the content, parts that are no text as their type in brackets
 	Raw  []byte // as in the file
 }

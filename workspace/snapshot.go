@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
@@ -53,6 +53,9 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		if err != nil {
 			return err
 		}
+		if err := v.mayWrite(false); err != nil {
+			return err
+		}
 		snap, err = v.snapshot(p, session.Checkpoint, o.Name)
 		return err
 	})
@@ -66,6 +69,9 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 	err := w.write(ctx, "branch", func(v *view) error {
 		p, err := v.cut(ref, o.CutOptions)
 		if err != nil {
+			return err
+		}
+		if err := v.mayWrite(true); err != nil {
 			return err
 		}
 		if snap, err = v.snapshot(p, session.Branch, o.Name); err != nil {
@@ -96,7 +102,7 @@ func (v *view) snapshot(p *place, kind session.Kind, name string) (*Snapshot, er
 
 // document decides what a snapshot of the path to p holds.
 func (v *view) document(p *place, kind session.Kind, name string) (*session.Document, error) {
-	if err := p.unique(); err != nil {
+	if err := cmp.Or(checkUTF8("name", name), p.unique()); err != nil {
 		return nil, err
 	}
 	id, err := v.newID()
@@ -152,16 +158,14 @@ func (v *view) lineTitle(l *line) string {
 	return v.entry(l.Parts[0].ID).Title
 }
 
+// snapshotTitle is a title that freeTitle made.
+var snapshotTitle = regexp.MustCompile(`^(.+) \((?:branch|checkpoint)(?: \d+)?\)$`)
+
 // freeTitle makes a title for a snapshot of a conversation, one that no session
 // has: "T (branch)", "T (branch 2)" …
 func (v *view) freeTitle(title string, kind session.Kind) string {
-	if i := strings.LastIndex(title, " ("); i > 0 && strings.HasSuffix(title, ")") {
-		for _, k := range []session.Kind{session.Branch, session.Checkpoint} {
-			if strings.HasPrefix(title[i+2:], string(k)) {
-				title = title[:i]
-				break
-			}
-		}
+	if m := snapshotTitle.FindStringSubmatch(title); m != nil {
+		title = m[1]
 	}
 	taken := map[string]bool{}
 	for _, e := range v.index.Entries() {

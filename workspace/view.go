@@ -12,6 +12,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/google/uuid"
 )
@@ -393,18 +394,35 @@ func (v *view) now(l *line) time.Time {
 
 // newID returns a session id that is not taken.
 func (v *view) newID() (string, error) {
-	for {
+	const tries = 100
+	for range tries {
 		id, err := session.NewID(v.opts.Now(), v.opts.Random)
 		if err != nil || v.index.Entry(id) == nil && v.index.Err(id) == nil {
 			return id, err
 		}
 	}
+	return "", fmt.Errorf("%d new session ids were all taken", tries)
 }
 
 // newMessageID returns a UUID, version 4.
 func (v *view) newMessageID() (string, error) {
 	id, err := uuid.NewRandomFromReader(v.opts.Random)
 	return id.String(), err
+}
+
+// mayWrite reports whether sessions can be written, and the head too if the
+// caller is going to move it: a verb that cannot be completed is not begun.
+func (v *view) mayWrite(head bool) error {
+	if err := durable.MakeDir(v.root, session.Dir); err != nil {
+		return err
+	}
+	if err := durable.Probe(v.root, session.Dir+"/"+session.IndexFile); err != nil {
+		return err
+	}
+	if head {
+		return durable.Probe(v.root, headFile)
+	}
+	return nil
 }
 
 // create writes a new session file and takes it into the index.

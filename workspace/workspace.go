@@ -163,13 +163,7 @@ func Find(dir string) (string, bool) {
 // read calls f with the workspace as it is now. If a file is gone that was
 // there a moment ago, it calls f once more: somebody is writing.
 func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if !Is(w.dir) {
-		return w.absent()
-	}
-	root, err := os.OpenRoot(w.dir)
+	root, err := w.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,12 +185,19 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 // not there.
 var errGone = errors.New("gone since the index was read")
 
-func (w *Workspace) absent() error {
-	return &Error{
-		Code:    NotFound,
-		Message: "there is no workspace in " + w.dir,
-		Hint:    "name one with -w, or begin one with 'bough new'",
+// open opens the folder, which must be there.
+func (w *Workspace) open(ctx context.Context) (*os.Root, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
+	if !Is(w.dir) {
+		return nil, &Error{
+			Code:    NotFound,
+			Message: "there is no workspace in " + w.dir,
+			Hint:    "name one with -w, or begin one with 'bough new'",
+		}
+	}
+	return os.OpenRoot(w.dir)
 }
 
 // make creates the workspace if it is not there, and calls write.
@@ -210,13 +211,7 @@ func (w *Workspace) make(ctx context.Context, verb string, f func(*view) error) 
 // write calls f with the workspace as it is now, under the lock, and completes
 // the index afterwards. verb says to others who have to wait what is going on.
 func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if !Is(w.dir) {
-		return w.absent()
-	}
-	root, err := os.OpenRoot(w.dir)
+	root, err := w.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,136 @@
+package workspace_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// tell goes through every verb that writes and returns the sessions it made.
+func tell(s *space) (ids []string) {
+	root := s.new("Bread")
+	said := s.say("one", "two", "three", "four")
+	point := s.checkpoint(root + "@" + said[1])
+	branch := s.branch(root + "@" + said[0])
+	s.say("other")
+	if _, err := s.Rewind(s.t.Context(), root+"@"+said[2]); err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("in place")
+	fork := s.append(workspace.Append{Session: point.ID, Text: "after the checkpoint"})
+	return []string{root, point.ID, branch.ID, fork.Session}
+}
+
+// TestReproducible: the same clock and the same random bytes make the same
+// files.
+func TestReproducible(t *testing.T) {
+	var files [2]map[string]string
+	for i := range files {
+		s := openSpace(t, t.TempDir(), 3)
+		tell(s)
+		files[i] = s.files()
+		delete(files[i], "conversations/session_index.json") // it has the times of files
+	}
+	sameFiles(t, "the second time", files[0], files[1])
+	if len(files[0]) < 6 {
+		t.Errorf("only %d files", len(files[0]))
+	}
+}
+
+// TestReadsWriteNothing: not a byte, and not a folder, even where the index is
+// missing or torn.
+func TestReadsWriteNothing(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 3)
+	ids := tell(s)
+	for _, name := range []string{".bough/lock", ".bough/lock.holder", ".bough"} {
+		if err := os.Remove(filepath.Join(s.Dir(), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, index := range []string{s.read("conversations/session_index.json"), `{"x"`, ""} {
+		s.write("conversations/session_index.json", index)
+		if index == "" {
+			if err := os.Remove(filepath.Join(s.Dir(), "conversations", "session_index.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := s.files()
+		_, list := s.List(t.Context(), session.Checkpoint)
+		_, show := s.Show(t.Context(), ids[0], true)
+		_, lineage := s.Lineage(t.Context(), ids[3])
+		_, tree := s.Tree(t.Context(), "")
+		_, diff := s.Diff(t.Context(), ids[0], ids[2])
+		_, head := s.Head(t.Context())
+		_, doctor := s.Doctor(t.Context(), false)
+		for verb, err := range map[string]error{"List": list, "Show": show, "Lineage": lineage, "Tree": tree, "Diff": diff, "Head": head, "Doctor": doctor} {
+			if err != nil {
+				t.Errorf("with the index %.5q, %s: %v", index, verb, err)
+			}
+		}
+		sameFiles(t, "reading", before, s.files())
+		if _, err := os.Stat(filepath.Join(s.Dir(), ".bough")); err == nil {
+			t.Error("reading makes .bough")
+		}
+	}
+}
+
+// TestJSON: the answers have the keys that other programs rely on, and lists
+// that are empty are lists.
+func TestJSON(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	e, err := s.New(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const entry = "id kind title message_count created_at last_active continued_from continued_to branched_from branch_point lineage"
+	diff, err := s.Diff(t.Context(), e.ID, e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := s.Doctor(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos, err := s.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := s.Tree(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		answer     any
+		keys, part string
+	}{
+		{e, entry, `"continued_from":[],"continued_to":[],"branched_from":null,"branch_point":null`},
+		{nodes[0], entry + " children", `"children":[]`},
+		{s.checkpoint(e.ID), entry + " path bytes", `"branch_point":null`},
+		{diff, "common a b", `{"common":null,"a":[],"b":[]}`},
+		{report, "ok problems", `{"ok":true,"problems":[]}`},
+		{pos, "head read_only", `{"head":{"session_id":"` + e.ID + `","message_id":null},"read_only":false}`},
+		{s.append(workspace.Append{Session: e.ID, Text: "x"}), "session_id message_id parent_id forked_from", `"parent_id":null,"forked_from":null`},
+	} {
+		data, err := json.Marshal(c.answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members, err := rawjson.Members(data, rawjson.Root(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, m := range members {
+			keys = append(keys, m.Key)
+		}
+		if got := strings.Join(keys, " "); got != c.keys || !strings.Contains(string(data), c.part) {
+			t.Errorf("%T is %s, want the keys %s and %s", c.answer, data, c.keys, c.part)
+		}
+	}
+}

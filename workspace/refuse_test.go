@@ -1,0 +1,198 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// messages writes a session file with messages and members of its metadata.
+func (s *space) messages(id, metadata string, messages ...string) {
+	s.t.Helper()
+	s.write(session.FileName(id), fmt.Sprintf(`{"id":%q,"metadata":{%s},"messages":[%s]}`, id, metadata, strings.Join(messages, ",")))
+}
+
+// TestRefused: what is refused has its code, and leaves every file as it was.
+func TestRefused(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 3)
+	root := s.new("Chat")
+	ids := s.say("a", "b", "c", "d") // the last one in another file
+	point := s.checkpoint(root)
+	s.branch(root + "@" + ids[0])
+	s.messages("tools", ``, `{"id":"t0"}`, `{"id":"t1","tool_calls":[{"id":"c"}]}`, `{"id":"t2","tool_call_id":"c"}`)
+	s.messages("call", ``, `{"id":"t1","tool_calls":[{"id":"c"}]}`, `{"id":"t2","tool_call_id":"c"}`)
+	s.messages("orphan", `"continued_from":["gone"]`, `{"id":"o"}`)
+	s.messages("ring1", `"continued_from":["ring2"]`, `{"id":"r1"}`)
+	s.messages("ring2", `"continued_from":["ring1"]`, `{"id":"r2"}`)
+	s.messages("inner", ``, `{"id":"i1","metadata":{"parent_id":"i2"}}`, `{"id":"i2"}`)
+	s.messages("twin1", `"title":"Twins"`, `{"id":"x"}`)
+	s.messages("twin2", `"title":"Twins"`, `{"id":"y"}`)
+	s.write(session.FileName("torn"), `{"messages":[{"id":"m"`)
+	outside := filepath.Join(t.TempDir(), "outside.json")
+	if err := os.WriteFile(outside, []byte(`{"messages":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(s.Dir(), "conversations", "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Rename(t.Context(), "tools", "Tools"); err != nil {
+		t.Fatal(err) // and the index is up to date
+	}
+	ctx := t.Context()
+	cut := func(ref string, o workspace.CutOptions) func() error {
+		return func() error { _, err := s.Checkpoint(ctx, ref, workspace.SnapshotOptions{CutOptions: o}); return err }
+	}
+	branch := func(ref string) func() error {
+		return func() error { _, err := s.Branch(ctx, ref, workspace.SnapshotOptions{}); return err }
+	}
+	to := func(session, parent string) func() error {
+		return func() error {
+			_, err := s.Append(ctx, workspace.Append{Session: session, Parent: parent, Text: "x"})
+			return err
+		}
+	}
+	remove := func(ref string, o workspace.RemoveOptions) func() error {
+		return func() error { _, err := s.Remove(ctx, ref, o); return err }
+	}
+	for _, c := range []struct {
+		name string
+		do   func() error
+		want workspace.Code
+	}{
+		{"checkpoint of nothing", cut("", workspace.CutOptions{}), workspace.NotFound},
+		{"checkpoint of what is not there", cut("nothing", workspace.CutOptions{}), workspace.NotFound},
+		{"checkpoint at what is not there", cut(root+"@nothing", workspace.CutOptions{}), workspace.NotFound},
+		{"checkpoint at no message", cut(root+"@", workspace.CutOptions{}), workspace.Usage},
+		{"checkpoint at a message of another line", cut("tools@"+ids[0], workspace.CutOptions{}), workspace.NotFound},
+		{"checkpoint of many", cut("session_", workspace.CutOptions{}), workspace.Ambiguous},
+		{"checkpoint of twins", cut("Twins", workspace.CutOptions{}), workspace.Ambiguous},
+		{"checkpoint at many", cut(root+"@-", workspace.CutOptions{}), workspace.Ambiguous},
+		{"checkpoint in a call", cut("tools@t1", workspace.CutOptions{}), workspace.ToolCut},
+		{"branch in a call", branch("tools@t1"), workspace.ToolCut},
+		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1"); return err }, workspace.ToolCut},
+		{"checkpoint before any whole place", cut("call@t1", workspace.CutOptions{AtBoundary: true}), workspace.ToolCut},
+		{"checkpoint of a line with a gap", cut("orphan", workspace.CutOptions{}), workspace.Damaged},
+		{"message to a line with a gap", to("orphan", ""), workspace.Damaged},
+		{"checkpoint of a ring", cut("ring1", workspace.CutOptions{Partial: true}), workspace.Damaged},
+		{"checkpoint of a ring of messages", cut("inner", workspace.CutOptions{}), workspace.Damaged},
+		{"checkpoint of a torn file", cut("torn", workspace.CutOptions{}), workspace.Damaged},
+		{"message to a torn file", to("torn", ""), workspace.Damaged},
+		{"rename of a torn file", func() error { _, err := s.Rename(ctx, "torn", "x"); return err }, workspace.Damaged},
+		{"branch of a link that leads out", branch("link"), workspace.Refused},
+		{"message to a link that leads out", to("link", ""), workspace.Refused},
+		{"message to what is not there", to("nothing", ""), workspace.NotFound},
+		{"message under what is not there", to(root, "nothing"), workspace.NotFound},
+		{"hostile id", to("../outside", ""), workspace.NotFound},
+		{"hostile id of a file", branch("../../etc/passwd"), workspace.NotFound},
+		{"hostile id with a star", branch("*"), workspace.NotFound},
+		{"hostile message", branch(root + "@../x"), workspace.NotFound},
+		{"the index as a session", branch("session_index"), workspace.NotFound},
+		{"restore of a root", func() error { _, err := s.Restore(ctx, root); return err }, workspace.Refused},
+		{"restore of what is not there", func() error { _, err := s.Restore(ctx, "nothing"); return err }, workspace.NotFound},
+		{"rewind to what is not there", func() error { _, err := s.Rewind(ctx, root+"@nothing"); return err }, workspace.NotFound},
+		{"rename to nothing", func() error { _, err := s.Rename(ctx, root, " "); return err }, workspace.Usage},
+		{"rename of many", func() error { _, err := s.Rename(ctx, "Twins", "x"); return err }, workspace.Ambiguous},
+		{"removal of what is continued", remove(root, workspace.RemoveOptions{}), workspace.HasChildren},
+		{"forced removal of what is continued", remove(root, workspace.RemoveOptions{Force: true}), workspace.HasChildren},
+		{"removal of a line with snapshots", remove(root, workspace.RemoveOptions{Line: true}), workspace.HasChildren},
+		{"removal of what is not there", remove("nothing", workspace.RemoveOptions{}), workspace.NotFound},
+		{"list of a kind that is none", func() error { _, err := s.List(ctx, "twig"); return err }, workspace.Usage},
+		{"show of a torn file", func() error { _, err := s.Show(ctx, "torn", true); return err }, workspace.Damaged},
+		{"lineage of a ring", func() error { _, err := s.Lineage(ctx, "ring2"); return err }, workspace.Damaged},
+		{"diff with what is not there", func() error { _, err := s.Diff(ctx, point.ID, "nothing"); return err }, workspace.NotFound},
+	} {
+		before := s.files()
+		err := c.do()
+		if code(err) != c.want {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+		sameFiles(t, c.name, before, s.files())
+	}
+}
+
+// TestSameIDOnPath: messages of two files with one id cannot both be in a file.
+// A snapshot of a path with both is refused, or can be opened; what it never
+// does is to leave a damaged file.
+func TestSameIDOnPath(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.messages("one", `"continued_from":[],"continued_to":["two"]`, `{"id":"x","content":"here"}`, `{"id":"y"}`)
+	s.messages("two", `"continued_from":["one"],"continued_to":[]`,
+		`{"id":"m","metadata":{"type":"session_transition","previous_session":"one"}}`, `{"id":"x","content":"there"}`)
+	if c := s.show("two"); len(c.Messages) != 3 {
+		t.Errorf("the path has %d messages, want 3", len(c.Messages))
+	}
+	before := s.files()
+	snap, err := s.Checkpoint(t.Context(), "two", workspace.SnapshotOptions{})
+	if err == nil {
+		s.show(snap.ID)
+		return
+	}
+	sameFiles(t, "a checkpoint that is refused", before, s.files())
+	if _, err := s.Branch(t.Context(), "one@y", workspace.SnapshotOptions{}); err != nil {
+		t.Errorf("a branch at a path with one of them: %v", err)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("")
+	unlock, err := writelock.Lock(t.Context(), filepath.Join(s.Dir(), ".bough"), writelock.Holder{PID: 4711, Verb: "checkpoint"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasty, err := workspace.Open(t.Context(), s.Dir(), &workspace.Options{Wait: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.files()
+	if _, err := hasty.Append(t.Context(), workspace.Append{Session: id, Text: "x"}); code(err) != workspace.Locked || !strings.Contains(err.Error(), "4711") {
+		t.Errorf("Append while another writes: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := s.Append(ctx, workspace.Append{Session: id, Text: "x"}); !errors.Is(err, context.DeadlineExceeded) || code(err) != workspace.Failed {
+		t.Errorf("Append until the context ends: %v", err)
+	}
+	if _, err := hasty.Show(t.Context(), id, false); err != nil {
+		t.Errorf("Show while another writes: %v", err)
+	}
+	sameFiles(t, "waiting", before, s.files())
+	unlock()
+	if _, err := hasty.Append(t.Context(), workspace.Append{Session: id, Text: "x"}); err != nil {
+		t.Errorf("Append after the other is done: %v", err)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	if workspace.Explain(nil) != nil {
+		t.Error("nothing is explained")
+	}
+	own := &workspace.Error{Code: workspace.Usage, Message: "m", Hint: "h"}
+	if got := workspace.Explain(fmt.Errorf("more: %w", own)); got != own {
+		t.Errorf("an error of its own becomes %+v", got)
+	}
+	for _, c := range []struct {
+		err  error
+		want workspace.Code
+	}{
+		{errors.New("x"), workspace.Failed},
+		{context.Canceled, workspace.Failed},
+		{&session.DamageError{Path: "a", Offset: 7, Problem: "p"}, workspace.Damaged},
+		{&writelock.HeldError{Path: "a"}, workspace.Locked},
+		{fmt.Errorf("more: %w", os.ErrPermission), workspace.Refused},
+	} {
+		got := workspace.Explain(c.err)
+		if got.Code != c.want || got.Error() != c.err.Error() || !errors.Is(got, c.err) {
+			t.Errorf("%v is explained as %+v, want %s", c.err, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package workspace_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestStress takes a conversation of 10,000 messages in more than ten files
+// apart, with branches in earlier files, branches that go on in files of their
+// own, and branches of those. Each view holds each message of its path once, in
+// order, byte for byte.
+func TestStress(t *testing.T) {
+	const limit = 800
+	files := testchat.Chat{Messages: 10_000, PerFile: limit, Text: 120, Odd: true, Seed: 1}.Files()
+	if len(files) <= 10 {
+		t.Fatalf("%d files", len(files))
+	}
+	s := openSpace(t, t.TempDir(), limit)
+	if err := testchat.Write(s.Dir(), files); err != nil {
+		t.Fatal(err)
+	}
+	all := testchat.All(files)
+	root, tail := files[0].ID, files[len(files)-1].ID
+	sameMessages(t, "the line", s.show(root), all)
+	whole := s.checkpoint(tail)
+	s.holds("a checkpoint at the end", whole, all)
+
+	// Branches at the end of a file, at the start of the next, in the middle,
+	// asked for by different files of the line.
+	at := []int{limit - 1, limit, 4003, 7205}
+	branches := make([]*workspace.Snapshot, len(at))
+	for i, n := range at {
+		branches[i] = s.branch([]string{root, tail, files[3].ID, whole.ID}[i] + "@" + all[n].ID)
+		s.holds(fmt.Sprint("a branch at ", n), branches[i], all[:n+1])
+	}
+
+	// Penguin goes on with two of the branches, over several files.
+	for i, n := range []int{1700, 2500} {
+		branch, start := branches[i+1], at[i+1]+1
+		more := testchat.Chat{Messages: n, PerFile: limit, Text: 120, Odd: true, Seed: uint64(i) + 2, From: branch.ID}.Files()
+		if err := testchat.Write(s.Dir(), more); err != nil {
+			t.Fatal(err)
+		}
+		line, end := slices.Concat(all[:start], testchat.All(more)), more[len(more)-1].ID
+		s.holds("a checkpoint of a branch that goes on", s.checkpoint(end), line)
+		second := s.branch(branch.ID + "@" + line[start+1200].ID)
+		s.holds("a branch of a branch that goes on", second, line[:start+1201])
+		above := s.branch(end + "@" + line[limit/2].ID)
+		s.holds("a branch above where the branch was copied", above, line[:limit/2+1])
+		third := s.branch(s.checkpoint(second.ID).ID)
+		s.holds("a branch of a checkpoint of a branch", third, line[:start+1201])
+	}
+	if report, err := s.Doctor(t.Context(), true); err != nil || !report.OK {
+		t.Errorf("doctor finds %+v, %v", report, err)
+	}
+
+	// An in-place branch from the second file, which goes on in files of its
+	// own when its file is full.
+	n := limit + 301
+	path := slices.Clone(all[:n+1])
+	parent := all[n].ID
+	var written []string
+	for i := range 3 {
+		out := s.append(workspace.Append{Session: root, Parent: parent, Text: fmt.Sprint("in place ", i)})
+		last := s.session(out.Session).Messages
+		path = append(path, testchat.Message{ID: out.Message, Raw: last[len(last)-1].Raw})
+		parent = out.Message
+		written = append(written, out.Session)
+	}
+	if written[0] != files[1].ID || written[1] == files[1].ID || written[2] != written[1] {
+		t.Errorf("the in-place branch stands in %q", written)
+	}
+	s.holds("a checkpoint of an in-place branch", s.checkpoint(root+"@"+parent), path)
+	s.holds("a checkpoint of the line it left", s.checkpoint(root+"@"+all[len(all)-1].ID), all)
+	if c := s.show(root); len(c.Messages) != len(path) {
+		t.Errorf("the newest leaf of the line is %d messages deep, want %d", len(c.Messages), len(path))
+	}
+	healthy(t, s)
+
+	// Alone, a snapshot is still whole.
+	for _, id := range allIDs(t, s) {
+		if id != whole.ID {
+			if err := os.Remove(filepath.Join(s.Dir(), session.FileName(id))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sameMessages(t, "alone", s.show(whole.ID), all)
+}
+
+// holds makes sure that the file of a snapshot is whole and holds the messages.
+func (s *space) holds(what string, snap *workspace.Snapshot, want []testchat.Message) {
+	s.t.Helper()
+	file := s.session(snap.ID)
+	if len(file.Messages) != len(want) || snap.MessageCount != len(want) {
+		s.t.Errorf("%s holds %d messages and says %d, want %d", what, len(file.Messages), snap.MessageCount, len(want))
+		return
+	}
+	for i, m := range file.Messages {
+		if !bytes.Equal(m.Raw, want[i].Raw) {
+			s.t.Errorf("%s: message %d is\n%s\nwant\n%s", what, i, m.Raw, want[i].Raw)
+			return
+		}
+	}
+	if !file.FitsSeal() {
+		s.t.Errorf("%s does not fit its seal", what)
+	}
+}

@@ -1,0 +1,286 @@
+package workspace_test
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A space is a workspace in a test: its clock goes on by a second at each look,
+// and its ids are the same each time.
+type space struct {
+	*workspace.Workspace
+	t     testing.TB
+	notes []string
+}
+
+func openSpace(t testing.TB, dir string, limit int) *space {
+	t.Helper()
+	s := &space{t: t}
+	now := time.Date(2026, 5, 25, 15, 32, 0, 0, time.UTC)
+	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
+		Limit: limit,
+		Now: func() time.Time {
+			now = now.Add(time.Second)
+			return now
+		},
+		Random: rand.NewChaCha8([32]byte{}),
+		Note:   func(note string) { s.notes = append(s.notes, note) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Workspace = w
+	return s
+}
+
+func (s *space) new(title string) string {
+	s.t.Helper()
+	e, err := s.New(s.t.Context(), title)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return e.ID
+}
+
+func (s *space) append(a workspace.Append) *workspace.Appended {
+	s.t.Helper()
+	out, err := s.Append(s.t.Context(), a)
+	if err != nil {
+		s.t.Fatalf("Append(%+v): %v", a, err)
+	}
+	return out
+}
+
+// say appends texts at the head and returns the ids of the messages.
+func (s *space) say(texts ...string) (ids []string) {
+	s.t.Helper()
+	for _, text := range texts {
+		ids = append(ids, s.append(workspace.Append{Text: text}).Message)
+	}
+	return ids
+}
+
+func (s *space) checkpoint(ref string) *workspace.Snapshot {
+	s.t.Helper()
+	snap, err := s.Checkpoint(s.t.Context(), ref, workspace.SnapshotOptions{})
+	if err != nil {
+		s.t.Fatalf("Checkpoint(%q): %v", ref, err)
+	}
+	return snap
+}
+
+func (s *space) branch(ref string) *workspace.Snapshot {
+	s.t.Helper()
+	snap, err := s.Branch(s.t.Context(), ref, workspace.SnapshotOptions{})
+	if err != nil {
+		s.t.Fatalf("Branch(%q): %v", ref, err)
+	}
+	return snap
+}
+
+func (s *space) show(ref string) *workspace.Conversation {
+	s.t.Helper()
+	c, err := s.Show(s.t.Context(), ref, false)
+	if err != nil {
+		s.t.Fatalf("Show(%q): %v", ref, err)
+	}
+	return c
+}
+
+// texts returns the texts of the path to ref.
+func (s *space) texts(ref string) string {
+	s.t.Helper()
+	var list []string
+	for _, m := range s.show(ref).Messages {
+		list = append(list, m.Text)
+	}
+	return strings.Join(list, " ")
+}
+
+// session decodes the file of a session.
+func (s *space) session(id string) *session.Session {
+	s.t.Helper()
+	d, err := session.Decode(id, []byte(s.read(session.FileName(id))))
+	if err != nil {
+		s.t.Fatalf("%s: %v", id, err)
+	}
+	return d
+}
+
+func (s *space) read(name string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.Dir(), filepath.FromSlash(name)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (s *space) write(name, content string) {
+	s.t.Helper()
+	name = filepath.Join(s.Dir(), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// files returns what the files of the workspace hold, the lock apart.
+func (s *space) files() map[string]string {
+	s.t.Helper()
+	files := map[string]string{}
+	err := fs.WalkDir(os.DirFS(s.Dir()), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, ".bough/lock") {
+			return err
+		}
+		files[name] = s.read(name)
+		return nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return files
+}
+
+// sameFiles compares what files hold before and after.
+func sameFiles(t testing.TB, what string, before, after map[string]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if old, ok := before[name]; !ok {
+			t.Errorf("%s makes %s", what, name)
+		} else if old != after[name] {
+			t.Errorf("%s changes %s from\n%s\nto\n%s", what, name, old, after[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, ok := after[name]; !ok {
+			t.Errorf("%s removes %s", what, name)
+		}
+	}
+}
+
+func code(err error) workspace.Code {
+	if err == nil {
+		return ""
+	}
+	return workspace.Explain(err).Code
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	chat := filepath.Join(dir, "chat")
+	for _, name := range []string{"conversations", "empty/conversations"} {
+		if err := os.MkdirAll(filepath.Join(chat, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(chat, "conversations", "a.json")
+	if err := os.WriteFile(file, []byte(`{"messages":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{
+		chat:                                       chat,
+		filepath.Join(chat, "conversations"):       chat,
+		filepath.Join(chat, "conversations/"):      chat,
+		filepath.Join(dir, "nothing"):              filepath.Join(dir, "nothing"),
+		filepath.Join(chat, "empty/conversations"): filepath.Join(chat, "empty/conversations"),
+	} {
+		w, err := workspace.Open(t.Context(), given, nil)
+		if err != nil || w.Dir() != want {
+			t.Errorf("Open(%q) = %v, %v, want %q", given, w, err, want)
+		}
+	}
+	if _, err := workspace.Open(t.Context(), file, nil); code(err) != workspace.Usage {
+		t.Errorf("Open of a file: %v", err)
+	}
+	t.Chdir(chat)
+	if w, err := workspace.Open(t.Context(), ".", nil); err != nil || !filepath.IsAbs(w.Dir()) {
+		t.Errorf("Open(\".\") = %v, %v, want an absolute folder", w, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := workspace.Open(ended, chat, nil); err != context.Canceled {
+		t.Errorf("Open with an ended context: %v", err)
+	}
+	w, err := workspace.Open(t.Context(), chat, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.List(ended, ""); err != context.Canceled {
+		t.Errorf("List with an ended context: %v", err)
+	}
+	if _, err := w.New(ended, ""); err != context.Canceled {
+		t.Errorf("New with an ended context: %v", err)
+	}
+}
+
+func TestIsAndFind(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"bough/.bough", "bough/deep/er", "index/conversations", "session/conversations/sub", "empty/conversations", "other/conversations", "file"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"index/conversations/session_index.json", "session/conversations/a.json", "other/conversations/notes.txt", "other/conversations/a.json.bak", "file/.bough"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]bool{"bough": true, "index": true, "session": true, "empty": false, "other": false, "file": false, "nothing": false, "session/conversations": false} {
+		if got := workspace.Is(filepath.Join(dir, name)); got != want {
+			t.Errorf("Is(%q) = %v", name, got)
+		}
+	}
+	for name, want := range map[string]string{"bough": "bough", "bough/deep/er": "bough", "bough/deep/er/not/there": "bough", "session/conversations/sub": "session", "index": "index"} {
+		if got, ok := workspace.Find(filepath.Join(dir, name)); !ok || got != filepath.Join(dir, want) {
+			t.Errorf("Find(%q) = %q, %v, want %q", name, got, ok, want)
+		}
+	}
+	if got, ok := workspace.Find(filepath.Join(dir, "empty")); ok && strings.HasPrefix(got, dir) {
+		t.Errorf("Find finds %q where there is none", got)
+	}
+}
+
+// TestAbsent: verbs that read an absent workspace say so, those that write make
+// it, private.
+func TestAbsent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	s := openSpace(t, dir, 0)
+	_, list := s.List(t.Context(), "")
+	_, show := s.Show(t.Context(), "x", false)
+	_, head := s.Head(t.Context())
+	_, doctor := s.Doctor(t.Context(), true)
+	_, add := s.Append(t.Context(), workspace.Append{Text: "x"})
+	for verb, err := range map[string]error{"List": list, "Show": show, "Head": head, "Doctor": doctor, "Append": add} {
+		if code(err) != workspace.NotFound {
+			t.Errorf("%s: %v, want not found", verb, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Dir(dir)); err == nil {
+		t.Error("a verb that failed made the folder")
+	}
+	id := s.new("")
+	for name, want := range map[string]fs.FileMode{".": 0o700, "conversations": 0o700, ".bough": 0o700, session.FileName(id): 0o600, "conversations/session_index.json": 0o600, "head.json": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want && runtime.GOOS != "windows" {
+			t.Errorf("%s has mode %o, want %o", name, got, want)
+		}
+	}
+}

@@ -10,9 +10,10 @@ import (
 
 // global is the part of a command line that belongs to bough and not to a verb.
 type global struct {
-	args []string // -w and its value, --json …
-	dir  string   // the value of -w
-	json bool
+	args  []string // -w and its value, --json …
+	dir   string   // the value of -w
+	noDir bool     // -w is given, and empty
+	json  bool
 }
 
 // splitGlobal takes -w and --json out of args, wherever they stand before "--".
@@ -31,13 +32,15 @@ func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
 			g.json = true
 		}
 		g.args = append(g.args, args[i])
-		if takesValue(f) && !inline && i+1 < len(args) {
-			i++
+		if takesValue(f) && !inline {
+			if i++; i == len(args) {
+				return g, nil // the parser complains that the value is missing
+			}
 			value = args[i]
 			g.args = append(g.args, value)
 		}
 		if slices.Contains(f.Names(), "w") {
-			g.dir = value
+			g.dir, g.noDir = value, value == ""
 		}
 	}
 	return g, rest
@@ -79,8 +82,10 @@ func splitFlags(args []string, declared []cli.Flag) (flags, words []string) {
 			continue
 		}
 		flags = append(flags, args[i])
-		if f := findFlag(declared, name); f != nil && takesValue(f) && !inline && i+1 < len(args) {
-			i++
+		if f := findFlag(declared, name); f != nil && takesValue(f) && !inline {
+			if i++; i == len(args) {
+				return flags, nil // the parser complains that the value is missing
+			}
 			flags = append(flags, args[i])
 		}
 	}

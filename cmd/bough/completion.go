@@ -16,7 +16,7 @@ const completeFlag = "--generate-bash-completion"
 // complete prints what can stand in place of the last of words, one a line:
 // verbs, flags after a dash, else short ids of sessions.
 func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
-	_, words = splitGlobal(words, app.Flags)
+	_, words = splitGlobal(words, p.globalFlags())
 	if len(words) == 0 {
 		return
 	}
@@ -32,7 +32,7 @@ func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 		}
 	case verb == nil:
 	case strings.HasPrefix(last, "-"):
-		found = append(flagNames(verb.Flags), flagNames(app.Flags)...)
+		found = append(flagNames(verb.Flags), flagNames(p.globalFlags())...)
 	case verb.Name == "completion":
 		found = shells
 	case takesSession(verb):
@@ -96,8 +96,7 @@ func (p *program) completionVerb() *cli.Command {
 			if !ok || c.NArg() != 1 {
 				return usageError("'bough completion' takes one of bash, fish, zsh")
 			}
-			fmt.Fprint(p.stdout, script)
-			return nil
+			return p.printText("script", script)
 		},
 	}
 }

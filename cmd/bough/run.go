@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type program struct {
 	json           bool          // --json
 	wait           time.Duration // --wait
 	paint          paint
+	noted          []string
 }
 
 // run carries out a command line, without the name of the program, and returns
@@ -35,20 +37,41 @@ type program struct {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, paint: newPaint(stdout)}
+	out := &watched{Writer: stdout}
+	p := &program{stdin: stdin, stdout: out, stderr: stderr, paint: newPaint(stdout)}
 	app := p.app()
-	global, rest := splitGlobal(args, app.Flags)
+	global, rest := splitGlobal(args, p.globalFlags())
 	p.json = global.json
 	if n := len(args); n > 0 && args[n-1] == completeFlag {
 		p.dir = global.dir
 		p.complete(ctx, app, args[:n-1])
 		return 0
 	}
+	if global.noDir {
+		return p.fail(usageError("-w names no folder"))
+	}
 	err := app.RunContext(ctx, append(append([]string{app.Name}, global.args...), arrange(rest, app.Commands)...))
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return 0
 	}
 	return p.fail(err)
+}
+
+// watched remembers that writing failed: nobody looks at each print.
+type watched struct {
+	io.Writer
+	err error
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // fail tells what went wrong and returns the exit code.
@@ -151,12 +174,45 @@ func dataDir() (string, error) {
 	return filepath.Join(home, ".local", "share", "bough"), nil
 }
 
-// note tells a person what they should know although nothing failed.
-func (p *program) note(s string) { fmt.Fprintf(p.stderr, "bough: %s\n", clean(s)) }
+// note tells a person, once, what they should know although nothing failed.
+func (p *program) note(s string) {
+	if !slices.Contains(p.noted, s) {
+		p.noted = append(p.noted, s)
+		fmt.Fprintf(p.stderr, "bough: %s\n", clean(s))
+	}
+}
 
 // printJSON prints one document on one line.
 func (p *program) printJSON(v any) error {
 	_, err := fmt.Fprintf(p.stdout, "%s\n", rawjson.Compact(v))
+	return err
+}
+
+// globalFlags are the flags that may stand anywhere on the command line.
+func (p *program) globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{
+			Name:        "w",
+			Aliases:     []string{"workspace"},
+			Usage:       "the `FOLDER` of the workspace",
+			Destination: &p.dir,
+		},
+		&cli.BoolFlag{Name: "json", Usage: "print one JSON document", Destination: &p.json},
+		&cli.DurationFlag{
+			Name:        "wait",
+			Value:       30 * time.Second,
+			Usage:       "how long to wait while another process writes",
+			Destination: &p.wait,
+		},
+	}
+}
+
+// printText prints text as it is, or with --json as the one member of a document.
+func (p *program) printText(name, text string) error {
+	if p.json {
+		return p.printJSON(map[string]string{name: text})
+	}
+	_, err := io.WriteString(p.stdout, text)
 	return err
 }
 
@@ -167,21 +223,7 @@ func (p *program) app() *cli.App {
 		Usage:     "checkpoint, branch and restore AI conversations",
 		UsageText: "bough [-w WORKSPACE] [--json] VERB [ARGUMENTS]",
 		Version:   version,
-		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name:        "w",
-				Aliases:     []string{"workspace"},
-				Usage:       "the `FOLDER` of the workspace",
-				Destination: &p.dir,
-			},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON document", Destination: &p.json},
-			&cli.DurationFlag{
-				Name:        "wait",
-				Value:       30 * time.Second,
-				Usage:       "how long to wait while another process writes",
-				Destination: &p.wait,
-			},
-		},
+		Flags:     append(p.globalFlags(), cli.HelpFlag),
 		Commands: []*cli.Command{
 			p.newVerb(), p.appendVerb(),
 			p.lsVerb(), p.showVerb(), p.treeVerb(), p.lineageVerb(), p.diffVerb(),
@@ -206,7 +248,7 @@ func (p *program) app() *cli.App {
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
 	e := usageError("%s", err)
-	if c.Command != nil && c.Command.Name != "" {
+	if c.Command != nil && c.Command.Name != c.App.Name {
 		e.Hint = seeHelp(c.Command.Name)
 	}
 	return e
@@ -223,14 +265,15 @@ func (p *program) helpVerb() *cli.Command {
 		CustomHelpTemplate: verbHelp,
 		OnUsageError:       onUsageError,
 		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return cli.ShowAppHelp(c)
-			}
-			word := c.Args().First()
-			if c.App.Command(word) == nil {
+			var text strings.Builder
+			if word := c.Args().First(); word == "" {
+				cli.HelpPrinter(&text, appHelp, c.App)
+			} else if verb := c.App.Command(word); verb != nil {
+				cli.HelpPrinter(&text, verbHelp, verb)
+			} else {
 				return usageError("there is no verb %q", word)
 			}
-			return cli.ShowCommandHelp(c, word)
+			return p.printText("help", text.String())
 		},
 	}
 }

@@ -69,7 +69,7 @@ type drawing struct {
 // draw prints a session, folded with its continuations, and what leaves it.
 // first goes before its own line, rest before those below.
 func (d *drawing) draw(n workspace.Node, first, rest string) {
-	files, messages, active, headHere := 1, n.MessageCount, n.LastActive, n.ID == d.head
+	files, messages, active, headHere := 1, n.MessageCount-n.HeaderCount, n.LastActive, n.ID == d.head
 	var below []workspace.Node
 	for at := n; ; {
 		var next *workspace.Node
@@ -83,7 +83,7 @@ func (d *drawing) draw(n workspace.Node, first, rest string) {
 		if next == nil {
 			break
 		}
-		files, messages, active = files+1, messages+next.MessageCount, next.LastActive
+		files, messages, active = files+1, messages+next.MessageCount-next.HeaderCount, next.LastActive
 		headHere = headHere || next.ID == d.head
 		at = *next
 	}

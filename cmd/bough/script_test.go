@@ -1,0 +1,252 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+)
+
+// TestMain makes the command itself available to the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"bough": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScript runs what users do, one script a subject. The scripts have these
+// commands beside bough and those of testscript:
+//
+//	exits CODE PROGRAM ARG...       runs a program that must exit with CODE
+//	as-nobody CODE PROGRAM ARG...   the same, never as root (unix)
+//	idof VAR [MESSAGEVAR]           takes the last output, ID or SESSION@MESSAGE, into variables
+//	jsonof VAR PATH                 takes a value of the last output into a variable
+//	[!] jsonis FILE PATH VALUE      FILE has VALUE, as JSON or as the text of a string, at PATH
+//	jsonsame FILE PATH FILE PATH    both values are the same bytes
+//	messages FILE ID...             FILE holds messages with these ids, in this order, and no other
+//	samebytes FILE FILE...          each message of the first FILE stands in one of the others, byte for byte
+//	remember DIR NAME               remembers a folder
+//	unchanged DIR NAME              it is as it was, in every byte and mode; .bough/lock* does not count
+//	penguinfresh DIR                Penguin takes the workspace as it is
+//	mode OCTAL FILE...              files have these permissions
+//	size FILE BYTES                 a file is so long
+//	trashed DIR NAME FILE...        the trash of the workspace has files NAME with just the bytes of these
+//	session DIR ID METADATA MSG...  writes a session as Penguin does: see cmdSession
+//	index DIR                       writes the index as Penguin does
+//	edit FILE OLD NEW               replaces text that stands once; \xff and the like are bytes
+//	truncate FILE SIZE              cuts a file; a negative SIZE is taken off its end
+//	gzip FILE GZFILE                packs a file
+//	helps                           runs 'bough help VERB' for each verb of the last output, and looks for an example
+//	hold DIR VERB                   takes the writers' lock, until release or the end of the script
+//	release DIR                     gives it back
+func TestScript(t *testing.T) {
+	cmds := map[string]scriptCommand{
+		"exits":        plain(2, cmdExits),
+		"idof":         plain(1, cmdIDOf),
+		"jsonof":       plain(2, cmdJSONOf),
+		"jsonis":       cmdJSONIs,
+		"jsonsame":     plain(4, cmdJSONSame),
+		"messages":     plain(1, cmdMessages),
+		"samebytes":    plain(2, cmdSameBytes),
+		"remember":     plain(2, cmdRemember),
+		"unchanged":    plain(2, cmdUnchanged),
+		"penguinfresh": plain(1, cmdPenguinFresh),
+		"mode":         plain(2, cmdMode),
+		"size":         plain(2, cmdSize),
+		"trashed":      plain(3, cmdTrashed),
+		"session":      plain(3, cmdSession),
+		"index":        plain(1, cmdIndex),
+		"edit":         plain(3, cmdEdit),
+		"truncate":     plain(2, cmdTruncate),
+		"gzip":         plain(2, cmdGzip),
+		"helps":        plain(0, cmdHelps),
+		"hold":         plain(2, cmdHold),
+		"release":      plain(1, cmdRelease),
+	}
+	maps.Copy(cmds, systemCommands)
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
+		Cmds:               cmds,
+		Setup:              setUp,
+	})
+}
+
+type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
+
+// A memory is what the commands of one script keep between them.
+type memory struct {
+	folders map[string]map[string]string // of remember, by name
+	locks   map[string]func()            // of hold, by folder
+}
+
+type memoryKey struct{}
+
+func memoryOf(ts *testscript.TestScript) *memory { return ts.Value(memoryKey{}).(*memory) }
+
+// setUp gives a script a home of its own and an environment that is the same
+// everywhere.
+func setUp(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	env.Setenv("HOME", home)
+	env.Setenv("TZ", "UTC")
+	// Under the race detector a program else rests for a second at its end.
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	env.Values[memoryKey{}] = &memory{map[string]map[string]string{}, map[string]func(){}}
+	return os.Mkdir(home, 0o700)
+}
+
+// plain makes a command of one that takes at least so many arguments and cannot
+// be negated.
+func plain(atLeast int, f func(ts *testscript.TestScript, args []string)) scriptCommand {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < atLeast {
+			ts.Fatalf("takes at least %d arguments and no '!'", atLeast)
+		}
+		f(ts, args)
+	}
+}
+
+func cmdExits(ts *testscript.TestScript, args []string) {
+	checkExit(ts, args[0], ts.Exec(args[1], args[2:]...))
+}
+
+// checkExit makes sure that a program that ended with err had the exit code.
+func checkExit(ts *testscript.TestScript, code string, err error) {
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if want, err := strconv.Atoi(code); err != nil || got != want {
+		ts.Fatalf("exit code %d, want %s", got, code)
+	}
+}
+
+func cmdIDOf(ts *testscript.TestScript, args []string) {
+	out := strings.TrimSuffix(ts.ReadFile("stdout"), "\n")
+	session, message, found := strings.Cut(out, "@")
+	if session == "" || strings.ContainsAny(out, "\n ") || found != (len(args) > 1) {
+		ts.Fatalf("the output is not what was expected: %q", out)
+	}
+	ts.Setenv(args[0], session)
+	if found {
+		ts.Setenv(args[1], message)
+	}
+}
+
+func cmdJSONOf(ts *testscript.TestScript, args []string) {
+	v := gjson.Get(ts.ReadFile("stdout"), args[1])
+	if !v.Exists() {
+		ts.Fatalf("no %s in the output", args[1])
+	}
+	ts.Setenv(args[0], v.String())
+}
+
+func cmdEdit(ts *testscript.TestScript, args []string) {
+	text := func(s string) string {
+		out, err := strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`)
+		ts.Check(err)
+		return out
+	}
+	data, old := ts.ReadFile(args[0]), text(args[1])
+	if n := strings.Count(data, old); n != 1 {
+		ts.Fatalf("%s holds %q %d times, want once", args[0], old, n)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(data, old, text(args[2]), 1)), 0o666))
+}
+
+func cmdTruncate(ts *testscript.TestScript, args []string) {
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if size < 0 {
+		size += len(ts.ReadFile(args[0]))
+	}
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(size)))
+}
+
+func cmdGzip(ts *testscript.TestScript, args []string) {
+	data := ts.ReadFile(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[1])), 0o777))
+	f, err := os.Create(ts.MkAbs(args[1]))
+	ts.Check(err)
+	z := gzip.NewWriter(f)
+	_, err = z.Write([]byte(data))
+	ts.Check(errors.Join(err, z.Close(), f.Close()))
+}
+
+func cmdHelps(ts *testscript.TestScript, args []string) {
+	_, list, _ := strings.Cut(ts.ReadFile("stdout"), "\nVerbs:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	verbs := strings.Split(list, "\n")
+	if len(verbs) < 15 {
+		ts.Fatalf("only %d verbs in %q", len(verbs), list)
+	}
+	for _, l := range verbs {
+		name := strings.Trim(strings.Fields(l)[0], ",")
+		ts.Check(ts.Exec("bough", "help", name))
+		_, example, _ := strings.Cut(ts.ReadFile("stdout"), "\nExample:\n")
+		if example, _, _ = strings.Cut(example, "\n\n"); !strings.Contains(example, "bough "+name) {
+			ts.Fatalf("the example for %s is %q", name, example)
+		}
+	}
+}
+
+func cmdMode(ts *testscript.TestScript, args []string) {
+	for _, name := range args[1:] {
+		info, err := os.Stat(ts.MkAbs(name))
+		ts.Check(err)
+		if got := fmt.Sprintf("%03o", info.Mode().Perm()); got != args[0] {
+			ts.Fatalf("%s has the mode %s, want %s", name, got, args[0])
+		}
+	}
+}
+
+func cmdSize(ts *testscript.TestScript, args []string) {
+	if got := strconv.Itoa(len(ts.ReadFile(args[0]))); got != args[1] {
+		ts.Fatalf("%s has %s bytes, want %s", args[0], got, args[1])
+	}
+}
+
+func cmdTrashed(ts *testscript.TestScript, args []string) {
+	files, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), ".bough", "trash", "*", args[1]))
+	ts.Check(err)
+	if len(files) != len(args[2:]) {
+		ts.Fatalf("the trash has %d files %s, want %d", len(files), args[1], len(args[2:]))
+	}
+	for i, name := range args[2:] {
+		if got, want := ts.ReadFile(files[i]), ts.ReadFile(name); got != want {
+			ts.Fatalf("%s in the trash is\n%s\nwant\n%s", args[1], got, want)
+		}
+	}
+}
+
+func cmdHold(ts *testscript.TestScript, args []string) {
+	dir := filepath.Join(ts.MkAbs(args[0]), ".bough")
+	ts.Check(os.MkdirAll(dir, 0o700))
+	holder := writelock.Holder{PID: os.Getpid(), Verb: args[1], Since: time.Now()}
+	unlock, err := writelock.Lock(context.Background(), dir, holder, 0)
+	ts.Check(err)
+	ts.Defer(unlock)
+	ts.Setenv("HOLDER", strconv.Itoa(os.Getpid()))
+	memoryOf(ts).locks[args[0]] = unlock
+}
+
+func cmdRelease(ts *testscript.TestScript, args []string) {
+	memoryOf(ts).locks[args[0]]()
+}

@@ -1,0 +1,89 @@
+package workspace
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+	"github.com/google/uuid"
+)
+
+// now returns the time for something new in l, nil for a line that begins: at
+// least a microsecond after the newest message of each of its files.
+func (v *view) now(l *line) time.Time {
+	t := v.opts.Now().Truncate(time.Microsecond)
+	if l == nil {
+		return t
+	}
+	for _, part := range l.Parts {
+		if n := len(part.Messages); n > 0 {
+			if last, ok := part.Messages[n-1].Time(); ok && !t.After(last) {
+				t = last.Truncate(time.Microsecond).Add(time.Microsecond)
+			}
+		}
+	}
+	return t
+}
+
+// newID returns a session id that is not taken.
+func (v *view) newID() (string, error) {
+	const tries = 100
+	for range tries {
+		id, err := session.NewID(v.opts.Now(), v.opts.Random)
+		if err != nil || v.index.Entry(id) == nil && v.index.Err(id) == nil {
+			return id, err
+		}
+	}
+	return "", fmt.Errorf("%d new session ids were all taken", tries)
+}
+
+// newMessageID returns a UUID, version 4.
+func (v *view) newMessageID() (string, error) {
+	id, err := uuid.NewRandomFromReader(v.opts.Random)
+	return id.String(), err
+}
+
+// mayWrite reports whether sessions can be written, and the head too if the
+// caller is going to move it: a verb that cannot be completed is not begun.
+func (v *view) mayWrite(head bool) error {
+	if err := durable.MakeDir(v.root, session.Dir); err != nil {
+		return err
+	}
+	if err := durable.Probe(v.root, session.Dir+"/"+session.IndexFile); err != nil {
+		return err
+	}
+	if head {
+		return durable.Probe(v.root, headFile)
+	}
+	return nil
+}
+
+// create writes a new session file and takes it into the index.
+func (v *view) create(id string, pieces [][]byte) (*session.Session, error) {
+	if err := v.folder.Create(id, pieces); err != nil {
+		return nil, err
+	}
+	return v.takeIn(id)
+}
+
+// replace writes a session file that is there and takes it into the index.
+func (v *view) replace(id string, pieces [][]byte) (*session.Session, error) {
+	if err := v.folder.Replace(id, pieces); err != nil {
+		return nil, err
+	}
+	return v.takeIn(id)
+}
+
+func (v *view) takeIn(id string) (*session.Session, error) {
+	s, err := v.folder.Read(id)
+	if err != nil {
+		return nil, err
+	}
+	v.open[id] = s
+	return s, v.index.Put(v.root, s)
+}
+
+// path returns the absolute path of a file of the workspace.
+func (v *view) path(name string) string { return filepath.Join(v.dir, filepath.FromSlash(name)) }

@@ -1,0 +1,174 @@
+package workspace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/session"
+)
+
+// A line is the tree of messages of a line, and where in it a session is.
+type line struct {
+	*session.Tree
+	part int // of the session that was asked for
+}
+
+// id returns the id of the session that the line was asked for by.
+func (l *line) id() string { return l.Parts[l.part].ID }
+
+// line opens the line that session id is in. With partial, a line whose first
+// files are missing is taken as far as it is there.
+func (v *view) line(id string, partial bool) (*line, error) {
+	ids, err := v.lineIDs(id)
+	if err != nil {
+		if !partial || len(ids) == 0 {
+			return nil, err
+		}
+		v.opts.Note(err.Error() + "; what is there is taken")
+	}
+	parts := make([]*session.Session, len(ids))
+	for i, id := range ids {
+		if parts[i], err = v.session(id); err != nil {
+			return nil, err
+		}
+	}
+	t, err := session.NewTree(parts)
+	if err != nil {
+		return nil, err
+	}
+	return &line{t, slices.Index(ids, id)}, nil
+}
+
+// lineIDs returns the files of the line that id is in. A checkpoint is a line
+// of its own, whatever another program made of it; one of Penguin's that is not
+// flattened goes after what it continues.
+func (v *view) lineIDs(id string) ([]string, error) {
+	switch {
+	case v.kind(id) != session.Checkpoint:
+		ids, err := v.index.Line(id)
+		return ids, v.locate(err)
+	case !v.isPenguin(id):
+		return []string{id}, nil
+	}
+	s, err := v.session(id)
+	if err != nil {
+		return nil, err
+	}
+	if s.Meta.Snapshot || len(s.Meta.ContinuedFrom) == 0 {
+		return []string{id}, nil
+	}
+	from := s.Meta.ContinuedFrom[0]
+	if v.index.Entry(from) == nil {
+		return []string{id}, cmp.Or(v.index.Err(from), error(&index.MissingError{ID: from, From: id}))
+	}
+	all, err := v.index.Line(from)
+	var ids []string
+	for at := from; slices.Contains(all, at); at = v.index.Origin(at) {
+		ids = append(ids, at)
+	}
+	slices.Reverse(ids)
+	return append(ids, id), err
+}
+
+// A place is where a REF points: a node of a line, -1 in an empty conversation.
+type place struct {
+	*line
+	node int
+}
+
+// messageID returns the id of the message at p, "" in an empty conversation.
+func (p *place) messageID() string {
+	if p.node < 0 {
+		return ""
+	}
+	return p.Message(p.node).ID
+}
+
+// source returns the session whose file holds the message at p.
+func (p *place) source() *session.Session {
+	if p.node < 0 {
+		return p.Parts[p.part]
+	}
+	return p.Parts[p.Nodes[p.node].Part]
+}
+
+// place finds what a REF means: SESSION, SESSION@MESSAGE, or TREE/NODE. Without
+// a message it is the newest leaf of the session and what continues it.
+func (v *view) place(ref string, partial bool) (*place, error) {
+	id, message, err := v.split(ref)
+	if err != nil {
+		return nil, err
+	}
+	return v.placeIn(id, message, partial)
+}
+
+func (v *view) placeIn(id, message string, partial bool) (*place, error) {
+	l, err := v.line(id, partial)
+	if err != nil {
+		return nil, err
+	}
+	if message == "" {
+		return &place{l, l.Newest(l.part)}, nil
+	}
+	node, err := l.find(message)
+	if err == nil {
+		return &place{l, node}, nil
+	}
+	if Explain(err).Code != NotFound {
+		return nil, err
+	}
+	return v.placeAbove(id, message, err)
+}
+
+// placeAbove finds a message in the lines that id's own line was copied from,
+// the nearest first.
+func (v *view) placeAbove(id, message string, notFound error) (*place, error) {
+	lineage, _ := v.index.Lineage(id)
+	seen := map[string]bool{}
+	own, _ := v.lineIDs(id)
+	for _, file := range own {
+		seen[file] = true
+	}
+	for _, from := range slices.Backward(lineage) {
+		if seen[from] || v.index.Entry(from) == nil {
+			continue
+		}
+		l, err := v.line(from, true)
+		if err != nil {
+			continue
+		}
+		for _, part := range l.Parts {
+			seen[part.ID] = true
+		}
+		if node, err := l.find(message); err == nil {
+			return &place{l, node}, nil
+		}
+	}
+	return nil, notFound
+}
+
+// find returns the node of the message that name means: an id, else a unique
+// piece of one.
+func (l *line) find(name string) (int, error) {
+	nodes := l.Find(name)
+	if len(nodes) == 0 && name != "" {
+		for n := range l.Nodes {
+			if strings.Contains(l.Message(n).ID, name) {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	switch len(nodes) {
+	case 0:
+		return -1, notFound("message", name)
+	case 1:
+		return nodes[0], nil
+	}
+	var ids []string
+	for _, n := range nodes {
+		ids = append(ids, l.Message(n).ID+" in "+l.Parts[l.Nodes[n].Part].ID)
+	}
+	return -1, ambiguous("message", name, ids)
+}

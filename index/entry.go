@@ -121,26 +121,34 @@ func decode(data []byte) (map[string]*Entry, []string, error) {
 // decodeEntry reads one entry. One that bough did not write, or that cannot be
 // used, has a stat that fits no file.
 func decodeEntry(id string, data []byte, span rawjson.Span) *Entry {
-	e := &Entry{ID: id, raw: span.Of(data)}
-	if data[span.Start] != '{' {
-		e.raw = nil
-		return e
-	}
-	meta, err := session.DecodeMeta(data, span)
-	if err != nil {
-		e.raw = nil
-		return e
-	}
-	e.Meta = meta
-	v := gjson.GetManyBytes(e.raw, "created_at", "last_active", "message_count", "title", "bough.size", "bough.mtime", "bough.header")
-	e.MessageCount, e.HeaderCount = int(v[2].Int()), int(v[6].Int())
-	ns, err := strconv.ParseInt(v[5].String(), 10, 64)
+	e := &Entry{ID: id}
+	members, err := rawjson.Members(data, span)
 	if err != nil {
 		return e
 	}
-	e.stat = session.Stat{ID: id, Size: v[4].Int(), ModTime: time.Unix(0, ns)}
-	e.CreatedAt = timeOf(v[0].String(), e.stat.ModTime)
-	e.LastActive = timeOf(v[1].String(), e.CreatedAt)
+	if e.Meta, err = session.DecodeMeta(data, members); err != nil {
+		return e
+	}
+	e.raw = span.Of(data)
+	var created, active string
+	for _, m := range members {
+		v := gjson.ParseBytes(m.Value.Of(data))
+		switch m.Key {
+		case "created_at":
+			created = v.String()
+		case "last_active":
+			active = v.String()
+		case "message_count":
+			e.MessageCount = int(v.Int())
+		case "bough":
+			e.HeaderCount = int(v.Get("header").Int())
+			if ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64); err == nil {
+				e.stat = session.Stat{ID: id, Size: v.Get("size").Int(), ModTime: time.Unix(0, ns)}
+			}
+		}
+	}
+	e.CreatedAt = timeOf(created, e.stat.ModTime)
+	e.LastActive = timeOf(active, e.CreatedAt)
 	if e.Title == session.DefaultTitle(id) {
 		e.Title = ""
 	}

@@ -45,21 +45,30 @@ type Stat struct {
 // it, which other assistants keep for themselves, are left alone. A workspace
 // without the folder has no sessions.
 func (f Folder) List() ([]Stat, error) {
-	entries, err := fs.ReadDir(f.root.FS(), Dir)
+	dir, err := f.root.Open(Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var list []Stat
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Stat, 0, len(entries))
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ext)
 		if !ok || e.IsDir() || id == indexStem {
 			continue
 		}
 		st := Stat{ID: id}
-		if info, err := f.root.Stat(FileName(id)); err == nil {
+		info, err := e.Info()
+		if err == nil && !info.Mode().IsRegular() {
+			info, err = f.root.Stat(FileName(id))
+		}
+		if err == nil {
 			st.Size, st.ModTime = info.Size(), info.ModTime()
 		}
 		list = append(list, st)

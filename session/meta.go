@@ -73,15 +73,10 @@ func (m *Meta) Dialect() Dialect {
 	return Penguin
 }
 
-// DecodeMeta reads the links out of the object at s in data, which has passed
-// the checks of package rawjson: a session's metadata, or its entry in the
-// index, which has the same names. An error is a *rawjson.SyntaxError.
-func DecodeMeta(data []byte, s rawjson.Span) (Meta, error) {
-	members, err := rawjson.Members(data, s)
-	if err != nil {
-		return Meta{}, err
-	}
-	var m Meta
+// DecodeMeta reads the links out of members of an object in data: a session's
+// metadata, or its entry in the index, which has the same names. An error is a
+// *rawjson.SyntaxError.
+func DecodeMeta(data []byte, members []rawjson.Member) (m Meta, err error) {
 	for _, member := range members {
 		v := gjson.ParseBytes(member.Value.Of(data))
 		switch member.Key {

@@ -2,13 +2,11 @@ package session_test
 
 import (
 	"bytes"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -75,16 +73,6 @@ func TestMetaSeal(t *testing.T) {
 	}
 	if m := decode(t, "s", file(`"bough":{"kind":"checkpoint","sealed":true}`)).Meta; m.Sealed != nil {
 		t.Errorf("the seal is %+v, want none", m.Sealed)
-	}
-}
-
-// TestDecodeMetaTwice: an entry of the index may be no session's metadata.
-func TestDecodeMetaTwice(t *testing.T) {
-	data := []byte(`{"x":{"title":1,"title":2}}`)
-	_, err := session.DecodeMeta(data, rawjson.Span{Start: 5, End: len(data) - 1})
-	var syntax *rawjson.SyntaxError
-	if !errors.As(err, &syntax) || syntax.Offset != 16 {
-		t.Errorf("DecodeMeta = %v, want an error at byte 16", err)
 	}
 }
 

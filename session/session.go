@@ -56,7 +56,11 @@ func Decode(id string, data []byte) (_ *Session, err error) {
 	s.CreatedAt = text(s.get(keyCreated))
 	s.LastActive = text(s.get(keyActive))
 	if span, ok := rawjson.Find(s.members, keyMetadata); ok && data[span.Start] == '{' {
-		if s.Meta, err = DecodeMeta(data, span); err != nil {
+		members, err := rawjson.Members(data, span)
+		if err != nil {
+			return nil, err
+		}
+		if s.Meta, err = DecodeMeta(data, members); err != nil {
 			return nil, err
 		}
 	} else if ok && string(span.Of(data)) != "null" {

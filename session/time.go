@@ -44,7 +44,7 @@ func (d Dialect) Time(t time.Time) string {
 // reports whether it could. A time without a zone is local. Typographic
 // hyphens, which word processors put into times, count as hyphens.
 func ParseTime(s string) (time.Time, bool) {
-	s = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2212", "-").Replace(strings.TrimSpace(s))
+	s = strings.Map(plainHyphen, strings.TrimSpace(s))
 	for _, layout := range []string{
 		"2006-01-02T15:04:05Z07:00",
 		"2006-01-02 15:04:05Z07:00",
@@ -66,4 +66,13 @@ func ParseTime(s string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// plainHyphen turns hyphens, dashes and minus signs into the one on keyboards.
+func plainHyphen(r rune) rune {
+	switch r {
+	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2212':
+		return '-'
+	}
+	return r
 }

@@ -3,7 +3,6 @@ package workspace
 import (
 	"cmp"
 	"encoding/json"
-	"time"
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/session"
@@ -111,10 +110,4 @@ func list(s []string) []string {
 		return []string{}
 	}
 	return s
-}
-
-// lastActive returns the time of the newest thing in a session.
-func (e *Entry) lastActive() time.Time {
-	t, _ := session.ParseTime(e.LastActive)
-	return t
 }

@@ -41,8 +41,8 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) ([]Entry, error
 				entries = append(entries, v.entry(id))
 			}
 		}
-		slices.SortStableFunc(entries, func(a, b Entry) int {
-			return cmp.Or(b.lastActive().Compare(a.lastActive()), cmp.Compare(b.ID, a.ID))
+		slices.SortFunc(entries, func(a, b Entry) int {
+			return cmp.Or(cmp.Compare(b.LastActive, a.LastActive), cmp.Compare(b.ID, a.ID))
 		})
 		return nil
 	})

@@ -44,6 +44,7 @@ func Flatten(t *session.Tree, at int, snap Snapshot) *session.Document {
 		CreatedAt:  snap.Now,
 		LastActive: snap.Now,
 		Messages:   messages(t, path),
+		Count:      len(path),
 		Records:    records(t, path),
 	}
 	d.Metadata = carried(t, at)
@@ -95,6 +96,7 @@ func View(t *session.Tree, at int, s *session.Session) *session.Document {
 		LastActive: s.LastActive,
 		Metadata:   s.Metadata(),
 		Messages:   messages(t, path),
+		Count:      len(path),
 		Records:    records(t, path),
 	}
 }

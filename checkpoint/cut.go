@@ -24,8 +24,7 @@ func (e *ToolCutError) Error() string {
 // if a result of a call at or before it comes after it. Calls that nothing
 // answers are no obstacle.
 func Cut(t *session.Tree, at int) error {
-	leaf := !slices.ContainsFunc(t.Nodes, func(n session.Node) bool { return n.Parent == at })
-	if at < 0 || leaf {
+	if at < 0 || t.IsLeaf(at) {
 		return nil
 	}
 	c := findCuts(t)

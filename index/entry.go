@@ -24,18 +24,16 @@ var (
 )
 
 // take fills e from the session file it describes.
-func (e *Entry) take(s *session.Session) {
+func (e *Entry) take(s session.Summary) {
 	e.Meta = s.Meta
-	e.MessageCount = len(s.Messages)
-	e.HeaderCount = s.HeaderLen()
+	e.MessageCount, e.HeaderCount = s.Messages, s.Header
 	e.CreatedAt = timeOf(s.CreatedAt, e.stat.ModTime)
 	e.LastActive = timeOf(s.LastActive, e.CreatedAt)
-	metadata := s.Metadata()
 	add := func(key string, value []byte) { e.fresh = append(e.fresh, rawjson.Pair{Key: key, Value: value}) }
 	copyOf := func(key string) {
-		i := slices.IndexFunc(metadata, func(p rawjson.Pair) bool { return p.Key == key })
-		if i >= 0 && !bytes.Equal(metadata[i].Value, []byte("null")) {
-			add(key, rawjson.Layout(metadata[i].Value, 2))
+		i := slices.IndexFunc(s.Metadata, func(p rawjson.Pair) bool { return p.Key == key })
+		if i >= 0 && !bytes.Equal(s.Metadata[i].Value, []byte("null")) {
+			add(key, rawjson.Layout(s.Metadata[i].Value, 2))
 		}
 	}
 	e.fresh = nil

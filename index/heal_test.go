@@ -223,9 +223,7 @@ func TestFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := f.load()
-	if err := x.Put(f.root, s); err != nil {
-		t.Fatal(err)
-	}
+	x.Put(s.Summary(), f.stat("new"))
 	f.save(x)
 	f.healthy("a new file of the future")
 	f.date(session.IndexFile, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))

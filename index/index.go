@@ -29,6 +29,9 @@ type Entry struct {
 	fresh []rawjson.Pair // what the file says, in Penguin's order; nil if raw still says it
 }
 
+// Size is the size of the session's file in bytes.
+func (e *Entry) Size() int64 { return e.stat.Size }
+
 // An Index is the sessions of a workspace and their links.
 type Index struct {
 	// Aliases are ids under which other programs name a session as the origin
@@ -126,7 +129,7 @@ func (x *Index) reread(folder session.Folder, st session.Stat, old *Entry) (*Ent
 	case err != nil:
 		e.spoil(err)
 	default:
-		e.take(s)
+		e.take(s.Summary())
 		if old != nil && old.Err == nil && old.differs(e) {
 			x.outOfDate(st.ID + " changed")
 		}
@@ -243,12 +246,8 @@ func (x *Index) Mixed() (bough, penguin string, mixed bool) {
 	return bough, penguin, bough != "" && penguin != ""
 }
 
-// Put takes in a session that was just written.
-func (x *Index) Put(root *os.Root, s *session.Session) error {
-	st, err := session.NewFolder(root).Stat(s.ID)
-	if err != nil {
-		return err
-	}
+// Put takes in a session that was just written, as the file that st describes.
+func (x *Index) Put(s session.Summary, st session.Stat) {
 	e := &Entry{ID: s.ID, stat: st}
 	if old := x.entries[s.ID]; old != nil {
 		e.raw = old.raw
@@ -262,7 +261,6 @@ func (x *Index) Put(root *os.Root, s *session.Session) error {
 		x.newest = st.ModTime
 	}
 	x.derive()
-	return nil
 }
 
 // Remove forgets a session.

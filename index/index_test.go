@@ -55,6 +55,15 @@ func (f *folder) read(name string) string {
 	return string(data)
 }
 
+func (f *folder) stat(id string) session.Stat {
+	f.t.Helper()
+	st, err := session.NewFolder(f.root).Stat(id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return st
+}
+
 func (f *folder) remove(name string) {
 	f.t.Helper()
 	if err := os.Remove(f.path(name)); err != nil {

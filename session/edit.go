@@ -12,7 +12,7 @@ type Edit struct {
 	s        *Session
 	metadata []byte
 	messages [][]byte
-	top      []rawjson.Pair
+	active   string // the new last_active, "" for the old one
 }
 
 // Edit begins an edit of s, which does not change.
@@ -48,9 +48,7 @@ func mustEdit(b []byte, err error) []byte {
 }
 
 // SetActive sets last_active.
-func (e *Edit) SetActive(t string) {
-	e.top = append(e.top, rawjson.Pair{Key: keyActive, Value: rawjson.Compact(t)})
-}
+func (e *Edit) SetActive(t string) { e.active = t }
 
 // Append adds a message, raw, at the end.
 func (e *Edit) Append(message []byte) { e.messages = append(e.messages, message) }
@@ -61,17 +59,18 @@ func (e *Edit) Pieces() [][]byte {
 	s := e.s
 	set := map[string][]byte{}
 	var added []rawjson.Pair
-	for _, p := range e.top {
-		if _, ok := rawjson.Find(s.members, p.Key); ok {
-			set[p.Key] = p.Value
+	put := func(key string, value []byte) {
+		if _, ok := rawjson.Find(s.members, key); ok {
+			set[key] = value
 		} else {
-			added = append(added, p)
+			added = append(added, rawjson.Pair{Key: key, Value: value})
 		}
 	}
-	if _, ok := rawjson.Find(s.members, keyMetadata); ok {
-		set[keyMetadata] = e.metadata
-	} else if e.metadata != nil {
-		added = append(added, rawjson.Pair{Key: keyMetadata, Value: e.metadata})
+	if e.active != "" {
+		put(keyActive, rawjson.Compact(e.active))
+	}
+	if e.metadata != nil {
+		put(keyMetadata, e.metadata)
 	}
 	var pieces [][]byte
 	at := 0
@@ -199,6 +198,8 @@ type Document struct {
 	LastActive string
 	Metadata   []rawjson.Pair
 	Messages   [][]byte // each one message, or several with what stands between them
+	Count      int      // how many messages that is
+	Header     int      // of those, how many repeat what the line already has
 	Records    Records
 }
 

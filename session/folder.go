@@ -107,16 +107,22 @@ func (f Folder) Read(id string) (*Session, error) {
 
 // Create writes a new session file. The error is [fs.ErrExist] if the id is
 // taken.
-func (f Folder) Create(id string, pieces [][]byte) error {
+func (f Folder) Create(id string, pieces [][]byte) (Stat, error) {
 	if err := durable.MakeDir(f.root, Dir); err != nil {
-		return err
+		return Stat{}, err
 	}
-	return durable.Create(f.root, FileName(id), durable.Bytes(pieces...))
+	if err := durable.Create(f.root, FileName(id), durable.Bytes(pieces...)); err != nil {
+		return Stat{}, err
+	}
+	return f.Stat(id)
 }
 
 // Replace writes a session file that is there.
-func (f Folder) Replace(id string, pieces [][]byte) error {
-	return durable.Replace(f.root, FileName(id), durable.Bytes(pieces...))
+func (f Folder) Replace(id string, pieces [][]byte) (Stat, error) {
+	if err := durable.Replace(f.root, FileName(id), durable.Bytes(pieces...)); err != nil {
+		return Stat{}, err
+	}
+	return f.Stat(id)
 }
 
 // Stat returns what the file system says of the file of a session.

@@ -110,20 +110,21 @@ func TestRead(t *testing.T) {
 func TestCreateAndReplace(t *testing.T) {
 	f, dir := folder(t, nil)
 	pieces := [][]byte{[]byte(`{"messages":`), []byte(`[]}`)}
-	if err := f.Create("a", pieces); err != nil {
+	if _, err := f.Create("a", pieces); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Create("a", pieces); !errors.Is(err, fs.ErrExist) {
+	if _, err := f.Create("a", pieces); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("Create of what is there: %v, want fs.ErrExist", err)
 	}
-	if err := f.Replace("a", append(pieces, []byte("\n"))); err != nil {
+	replaced, err := f.Replace("a", append(pieces, []byte("\n")))
+	if err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "conversations", "a.json"))
 	if err != nil || string(data) != "{\"messages\":[]}\n" {
 		t.Errorf("the file holds %q, %v", data, err)
 	}
-	if st, err := f.Stat("a"); err != nil || st.ID != "a" || st.Size != int64(len(data)) {
+	if st, err := f.Stat("a"); err != nil || st != replaced || st.ID != "a" || st.Size != int64(len(data)) {
 		t.Errorf("Stat = %+v, %v", st, err)
 	}
 	if _, err := f.Stat("b"); !errors.Is(err, fs.ErrNotExist) {

@@ -51,8 +51,12 @@ func TestNewest(t *testing.T) {
 			{"p", "", []string{at("a", "2026-01-01T00:00:00Z", ""), at("x", "2026-01-01T12:00:00.000001Z", `"parent_id":"a","bough":{"continued":true}`)}},
 			{"q", fromP, []string{marker("p", ""), at("c", "2026-01-01T14:00:00", "")}},
 		}, 0, "x"},
-		{"no time", []part{
+		{"one without a time", []part{
 			{"p", "", []string{m("a"), at("x", "2026-01-01T12:00:00", `"parent_id":"a","bough":{"continued":true}`)}},
+			{"q", fromP, []string{marker("p", ""), m("c")}},
+		}, 0, "x"},
+		{"no times", []part{
+			{"p", "", []string{m("a"), message("x", `"metadata":{"parent_id":"a","bough":{"continued":true}}`)}},
 			{"q", fromP, []string{marker("p", ""), m("c")}},
 		}, 0, "c"},
 		{"two continuations", []part{

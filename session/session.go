@@ -217,9 +217,6 @@ func (s *Session) LinkOffset() int {
 // OwnID returns the file's id member, "" if it has none.
 func (s *Session) OwnID() string { return text(s.get(keyID)) }
 
-// Size is the number of bytes in the file.
-func (s *Session) Size() int { return len(s.data) }
-
 func (s *Session) get(key string) gjson.Result {
 	span, ok := rawjson.Find(s.members, key)
 	if !ok {

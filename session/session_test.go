@@ -49,9 +49,6 @@ func TestDecode(t *testing.T) {
 	if s.CreatedAt != "2026-05-25T15:32:00" || s.LastActive != "" {
 		t.Errorf("times are %q and %q", s.CreatedAt, s.LastActive)
 	}
-	if s.Size() != len(data) {
-		t.Errorf("size is %d, want %d", s.Size(), len(data))
-	}
 	if got := ids(s.Messages); !slices.Equal(got, []string{"a", "b"}) {
 		t.Fatalf("messages are %q", got)
 	}

@@ -18,6 +18,8 @@ type Tree struct {
 	byID  map[string][]int
 	bases []int // per part, the node that its first message follows, or none
 	ends  []int // per part, the node that a message added to it follows
+	inner []bool
+	lasts []int // per part, its last leaf, or none
 }
 
 // A Node is the place of a message in a [Tree].
@@ -48,6 +50,7 @@ func NewTree(parts []*Session) (*Tree, error) {
 		partOf[s.ID] = p
 		t.link(p, place[p])
 	}
+	t.findLeaves()
 	return t, t.checkRings()
 }
 
@@ -242,34 +245,16 @@ func (t *Tree) Children() [][]int {
 // what p continues where they are empty, or -1 where that is empty too.
 //
 // In one file the later message is the newer one. Between files, each with a
-// leaf of its own, the time of the leaves decides, and where they have none or
-// the same, the later file.
+// leaf of its own, the time of the leaves decides, one that has none counting as
+// the oldest, and where they have the same, the later file.
 func (t *Tree) Newest(p int) int {
 	if len(t.Parts) == 0 {
 		return none
 	}
-	leaf := make([]bool, len(t.Nodes))
-	for n := range leaf {
-		leaf[n] = true
-	}
-	for _, node := range t.Nodes {
-		if node.Parent != none {
-			leaf[node.Parent] = false
-		}
-	}
-	within := t.continuing(p)
-	last := make([]int, len(t.Parts))
-	for i := range last {
-		last[i] = none
-	}
-	for n, node := range t.Nodes {
-		if leaf[n] && within[node.Part] {
-			last[node.Part] = n
-		}
-	}
 	newest := none
-	for _, n := range last {
-		if n != none && (newest == none || !t.older(n, newest)) {
+	for part, within := range t.continuing(p) {
+		n := t.lasts[part]
+		if within && n != none && (newest == none || !t.older(n, newest)) {
 			newest = n
 		}
 	}
@@ -277,6 +262,28 @@ func (t *Tree) Newest(p int) int {
 		return t.bases[p]
 	}
 	return newest
+}
+
+// Leaf returns the last leaf among the messages of part p, -1 if there is none.
+func (t *Tree) Leaf(p int) int { return t.lasts[p] }
+
+// IsLeaf reports whether no message has n as its parent.
+func (t *Tree) IsLeaf(n int) bool { return !t.inner[n] }
+
+// findLeaves finds the nodes that have children, and the last leaf of each part.
+func (t *Tree) findLeaves() {
+	t.inner = make([]bool, len(t.Nodes))
+	for _, node := range t.Nodes {
+		if node.Parent != none {
+			t.inner[node.Parent] = true
+		}
+	}
+	t.lasts = slices.Repeat([]int{none}, len(t.Parts))
+	for n, node := range t.Nodes {
+		if !t.inner[n] {
+			t.lasts[node.Part] = n
+		}
+	}
 }
 
 // continuing reports for each part whether it is p or continues it, however
@@ -294,10 +301,12 @@ func (t *Tree) continuing(p int) []bool {
 	return within
 }
 
+// older reports whether a has an earlier time than b. A time that cannot be read
+// is earlier than any other.
 func (t *Tree) older(a, b int) bool {
-	at, ok := t.Message(a).Time()
-	bt, ok2 := t.Message(b).Time()
-	return ok && ok2 && at.Before(bt)
+	at, _ := t.Message(a).Time()
+	bt, _ := t.Message(b).Time()
+	return at.Before(bt)
 }
 
 // A Run is a piece of a path that stands in one file without a gap:

@@ -30,15 +30,11 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 		dialect := v.index.Dialect()
 		now := dialect.Time(v.now(nil))
 		d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)}
-		if _, err := v.create(id, d.Pieces()); err != nil {
+		if err := v.create(d); err != nil {
 			return err
 		}
 		entry = v.entry(id)
-		p, err := v.placeIn(id, "", false)
-		if err != nil {
-			return err
-		}
-		_, err = v.moveHead(p)
+		_, err = v.moveHead(id, "", "")
 		return err
 	})
 	return &entry, err
@@ -112,11 +108,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		if err != nil || a.Session != "" {
 			return err
 		}
-		end, err := v.placeIn(out.Session, out.Message, true)
-		if err != nil {
-			return err
-		}
-		_, err = v.moveHead(end)
+		_, err = v.moveHead(out.Session, out.Message, out.Message)
 		return err
 	})
 	return out, err
@@ -203,13 +195,13 @@ func (v *view) appendFork(p *place, a Append, id string) (string, error) {
 		return "", err
 	}
 	d.Messages = append(d.Messages, a.encode(id, d.LastActive))
+	d.Count++
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
-			d.Metadata[i].Value = rawjson.Compact(len(p.Path(p.node)) + 1)
+			d.Metadata[i].Value = rawjson.Compact(d.Count)
 		}
 	}
-	_, err = v.create(d.ID, d.Pieces())
-	return d.ID, err
+	return d.ID, v.create(d)
 }
 
 // appendTo adds the message below p, in the file of its parent, or, under the
@@ -234,8 +226,7 @@ func (v *view) appendTo(p *place, a Append, id string) (string, error) {
 	edit.SetActive(dialect.Time(now))
 	edit.SetMeta("message_count", len(s.Messages)+1)
 	edit.Append(a.encode(id, dialect.Time(now), metadata...))
-	_, err := v.replace(s.ID, edit.Pieces())
-	return s.ID, err
+	return s.ID, v.replace(s, edit)
 }
 
 // filePart returns the part that a message below p goes into: that of its
@@ -289,8 +280,9 @@ func (v *view) appendContinuation(p *place, s *session.Session, a Append, messag
 		return "", err
 	}
 	d.Messages = append(d.Messages, session.Marker(marker, s.ID, p.messageID(), at), a.encode(message, at))
-	d.Metadata = newMetadata(dialect, "", len(d.Messages), s.ID)
-	if _, err := v.create(id, d.Pieces()); err != nil {
+	d.Count, d.Header = len(d.Messages), len(d.Messages)-1
+	d.Metadata = newMetadata(dialect, "", d.Count, s.ID)
+	if err := v.create(d); err != nil {
 		return "", err
 	}
 	return id, v.setContinuedTo(s)
@@ -311,6 +303,5 @@ func (v *view) setContinuedTo(s *session.Session) error {
 	default:
 		edit.SetMeta("continued_to", ids)
 	}
-	_, err := v.replace(s.ID, edit.Pieces())
-	return err
+	return v.replace(s, edit)
 }

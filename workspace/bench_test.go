@@ -45,7 +45,7 @@ func BenchmarkFlatten(b *testing.B) {
 				b.Fatal(err)
 			}
 			d := checkpoint.Flatten(t, t.Newest(0), checkpoint.Snapshot{ID: "snap", Kind: session.Checkpoint, Source: tail})
-			if err := folder.Create(d.ID, d.Pieces()); err != nil {
+			if _, err := folder.Create(d.ID, d.Pieces()); err != nil {
 				b.Fatal(err)
 			}
 			return d.ID

@@ -17,11 +17,17 @@ func (v *view) now(l *line) time.Time {
 	if l == nil {
 		return t
 	}
-	for _, part := range l.Parts {
+	after := func(m session.Message) {
+		if last, ok := m.Time(); ok && !t.After(last) {
+			t = last.Truncate(time.Microsecond).Add(time.Microsecond)
+		}
+	}
+	for p, part := range l.Parts {
 		if n := len(part.Messages); n > 0 {
-			if last, ok := part.Messages[n-1].Time(); ok && !t.After(last) {
-				t = last.Truncate(time.Microsecond).Add(time.Microsecond)
-			}
+			after(part.Messages[n-1])
+		}
+		if leaf := l.Leaf(p); leaf >= 0 {
+			after(l.Message(leaf))
 		}
 	}
 	return t
@@ -61,28 +67,23 @@ func (v *view) mayWrite(head bool) error {
 }
 
 // create writes a new session file and takes it into the index.
-func (v *view) create(id string, pieces [][]byte) (*session.Session, error) {
-	if err := v.folder.Create(id, pieces); err != nil {
-		return nil, err
+func (v *view) create(d *session.Document) error {
+	st, err := v.folder.Create(d.ID, d.Pieces())
+	if err == nil {
+		v.index.Put(d.Summary(), st)
 	}
-	return v.takeIn(id)
+	return err
 }
 
-// replace writes a session file that is there and takes it into the index.
-func (v *view) replace(id string, pieces [][]byte) (*session.Session, error) {
-	if err := v.folder.Replace(id, pieces); err != nil {
-		return nil, err
+// replace writes a session file that is there, as edited, and takes it into the
+// index.
+func (v *view) replace(s *session.Session, edit *session.Edit) error {
+	st, err := v.folder.Replace(s.ID, edit.Pieces())
+	if err == nil {
+		delete(v.open, s.ID)
+		v.index.Put(edit.Summary(), st)
 	}
-	return v.takeIn(id)
-}
-
-func (v *view) takeIn(id string) (*session.Session, error) {
-	s, err := v.folder.Read(id)
-	if err != nil {
-		return nil, err
-	}
-	v.open[id] = s
-	return s, v.index.Put(v.root, s)
+	return err
 }
 
 // path returns the absolute path of a file of the workspace.

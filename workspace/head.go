@@ -63,17 +63,24 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 	return nil, nil
 }
 
-// moveHead sets the head to a place.
-func (v *view) moveHead(p *place) (*Position, error) {
-	h := storedHead{Head: Head{p.id(), ID(p.messageID())}, ReadOnly: v.kind(p.id()) == session.Checkpoint}
-	if newest := p.Newest(0); newest >= 0 {
-		h.Newest = ID(p.Message(newest).ID)
+// moveHead sets the head to a message of a session, "" in an empty one. newest
+// is the newest message of the line.
+func (v *view) moveHead(id, message, newest string) (*Position, error) {
+	h := storedHead{
+		Head:     Head{id, ID(message)},
+		ReadOnly: v.kind(id) == session.Checkpoint,
+		Newest:   ID(newest),
 	}
 	data := append(rawjson.Value(h, 0), '\n')
 	if err := durable.Replace(v.root, headFile, durable.Bytes(data)); err != nil {
 		return nil, err
 	}
 	return &Position{h.Head, h.ReadOnly}, nil
+}
+
+// moveHeadTo sets the head to a place.
+func (v *view) moveHeadTo(p *place) (*Position, error) {
+	return v.moveHead(p.id(), p.messageID(), p.newestID())
 }
 
 // headIn returns the node that the head is at, if it lies in l and nothing came
@@ -87,11 +94,7 @@ func (v *view) headIn(l *line) (node int, ok bool) {
 	for _, part := range l.Parts {
 		inside = inside || part.ID == h.Session
 	}
-	newest := ID("")
-	if n := l.Newest(0); n >= 0 {
-		newest = ID(l.Message(n).ID)
-	}
-	if !inside || newest != h.Newest {
+	if !inside || l.newestID() != string(h.Newest) {
 		return -1, false
 	}
 	if h.Message == "" {
@@ -124,7 +127,7 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 		if err != nil {
 			return err
 		}
-		pos, err = v.moveHead(p)
+		pos, err = v.moveHeadTo(p)
 		return err
 	})
 	return pos, err
@@ -139,7 +142,7 @@ func (w *Workspace) Rewind(ctx context.Context, ref string) (*Position, error) {
 		if err != nil {
 			return err
 		}
-		pos, err = v.moveHead(p)
+		pos, err = v.moveHeadTo(p)
 		return err
 	})
 	return pos, err

@@ -18,6 +18,14 @@ type line struct {
 // id returns the id of the session that the line was asked for by.
 func (l *line) id() string { return l.Parts[l.part].ID }
 
+// newestID returns the id of the newest message of the line, "" if it has none.
+func (l *line) newestID() string {
+	if n := l.Newest(0); n >= 0 {
+		return l.Message(n).ID
+	}
+	return ""
+}
+
 // line opens the line that session id is in. With partial, a line whose first
 // files are missing is taken as far as it is there.
 func (v *view) line(id string, partial bool) (*line, error) {
@@ -28,11 +36,9 @@ func (v *view) line(id string, partial bool) (*line, error) {
 		}
 		v.opts.Note(err.Error() + "; what is there is taken")
 	}
-	parts := make([]*session.Session, len(ids))
-	for i, id := range ids {
-		if parts[i], err = v.session(id); err != nil {
-			return nil, err
-		}
+	parts, err := v.sessions(ids)
+	if err != nil {
+		return nil, err
 	}
 	t, err := session.NewTree(parts)
 	if err != nil {

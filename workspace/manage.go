@@ -32,7 +32,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		}
 		edit := s.Edit()
 		edit.SetMeta("title", title)
-		if _, err := v.replace(s.ID, edit.Pieces()); err != nil {
+		if err := v.replace(s, edit); err != nil {
 			return err
 		}
 		entry = v.entry(s.ID)

@@ -77,11 +77,7 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		if snap, err = v.snapshot(p, session.Branch, o.Name); err != nil {
 			return err
 		}
-		end, err := v.placeIn(snap.ID, "", false)
-		if err != nil {
-			return err
-		}
-		_, err = v.moveHead(end)
+		_, err = v.moveHead(snap.ID, p.messageID(), p.messageID())
 		return err
 	})
 	return snap, err
@@ -93,11 +89,10 @@ func (v *view) snapshot(p *place, kind session.Kind, name string) (*Snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	s, err := v.create(d.ID, d.Pieces())
-	if err != nil {
+	if err := v.create(d); err != nil {
 		return nil, err
 	}
-	return &Snapshot{v.entry(s.ID), v.path(session.FileName(s.ID)), int64(s.Size())}, nil
+	return &Snapshot{v.entry(d.ID), v.path(session.FileName(d.ID)), v.index.Entry(d.ID).Size()}, nil
 }
 
 // document decides what a snapshot of the path to p holds.

@@ -3,6 +3,9 @@ package workspace
 import (
 	"errors"
 	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
@@ -50,11 +53,43 @@ func (v *view) session(id string) (*session.Session, error) {
 	if s := v.open[id]; s != nil {
 		return s, nil
 	}
+	s, err := v.readSession(id)
+	if err == nil {
+		v.open[id] = s
+	}
+	return s, err
+}
+
+// sessions reads several sessions, as many at once as there are processors. Of
+// several errors it returns the one of the first session.
+func (v *view) sessions(ids []string) ([]*session.Session, error) {
+	list := make([]*session.Session, len(ids))
+	errs := make([]error, len(ids))
+	var next atomic.Int32
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(ids)) {
+		readers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(ids); i = int(next.Add(1)) - 1 {
+				if list[i] = v.open[ids[i]]; list[i] == nil {
+					list[i], errs[i] = v.readSession(ids[i])
+				}
+			}
+		})
+	}
+	readers.Wait()
+	for i, id := range ids {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		v.open[id] = list[i]
+	}
+	return list, nil
+}
+
+func (v *view) readSession(id string) (s *session.Session, err error) {
 	if err := v.index.Err(id); err != nil {
 		return nil, err
 	}
-	var s *session.Session
-	var err error
 	if v.isPenguin(id) {
 		s, err = checkpoint.ReadPenguin(v.root, id)
 	} else {
@@ -65,11 +100,7 @@ func (v *view) session(id string) (*session.Session, error) {
 		gone.Err = errGone
 		return nil, gone
 	}
-	if err != nil {
-		return nil, err
-	}
-	v.open[id] = s
-	return s, nil
+	return s, err
 }
 
 func (v *view) isPenguin(id string) bool {

@@ -10,9 +10,9 @@
 //
 // A checkpoint is a snapshot that is read-only and sealed; a branch is one to
 // go on in. Everything here is decided without touching a file: the result is
-// a [session.Document] for somebody to write. The exception is [ReadPenguin],
-// which reads the checkpoints that Penguin keeps for itself; nothing writes
-// those.
+// a [session.Document] for somebody to write. The exceptions are [ListPenguin]
+// and [ReadPenguin], which read the checkpoints that Penguin keeps for itself;
+// nothing writes those.
 package checkpoint
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Snapshot says what a new snapshot is to be.
-type Snapshot struct {
+// A Spec says what a new snapshot is to be.
+type Spec struct {
 	ID      string
 	Title   string
 	Kind    session.Kind // session.Checkpoint or session.Branch
@@ -37,12 +37,12 @@ type Snapshot struct {
 
 // Flatten returns the snapshot of the path to node at of t, -1 for that of an
 // empty conversation.
-func Flatten(t *session.Tree, at int, snap Snapshot) *session.Document {
+func Flatten(t *session.Tree, at int, spec Spec) *session.Document {
 	path := t.Path(at)
 	d := &session.Document{
-		ID:         snap.ID,
-		CreatedAt:  snap.Now,
-		LastActive: snap.Now,
+		ID:         spec.ID,
+		CreatedAt:  spec.Now,
+		LastActive: spec.Now,
 		Messages:   messages(t, path),
 		Count:      len(path),
 		Records:    records(t, path),
@@ -51,26 +51,26 @@ func Flatten(t *session.Tree, at int, snap Snapshot) *session.Document {
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
 	}
-	if snap.Title != "" {
-		set("title", snap.Title)
+	if spec.Title != "" {
+		set("title", spec.Title)
 	}
-	if snap.Dialect == session.Bough {
-		set("continued_from", []string{snap.Source})
+	if spec.Dialect == session.Bough {
+		set("continued_from", []string{spec.Source})
 		set("continued_to", []string{})
 	}
-	set("branched_from", snap.Source)
+	set("branched_from", spec.Source)
 	if at >= 0 {
 		set("branch_point", t.Message(at).ID)
 	}
-	set("lineage", snap.Lineage)
+	set("lineage", spec.Lineage)
 	set("flattened_snapshot", true)
 	set("message_count", len(path))
-	set("bough", mark(snap, len(path), d))
+	set("bough", mark(spec, len(path), d))
 	return d
 }
 
 // mark is what bough keeps of a snapshot in metadata.bough.
-func mark(snap Snapshot, messages int, d *session.Document) any {
+func mark(spec Spec, messages int, d *session.Document) any {
 	type seal struct {
 		Messages int    `json:"messages"`
 		CRC32C   string `json:"crc32c"`
@@ -79,8 +79,8 @@ func mark(snap Snapshot, messages int, d *session.Document) any {
 		Kind   session.Kind `json:"kind"`
 		Auto   bool         `json:"auto,omitempty"`
 		Sealed *seal        `json:"sealed,omitempty"`
-	}{Kind: snap.Kind, Auto: snap.Auto}
-	if snap.Kind == session.Checkpoint {
+	}{Kind: spec.Kind, Auto: spec.Auto}
+	if spec.Kind == session.Checkpoint {
 		m.Sealed = &seal{messages, d.MessagesChecksum()}
 	}
 	return m

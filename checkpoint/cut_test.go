@@ -115,7 +115,7 @@ func TestCutFarApart(t *testing.T) {
 func TestCutAllows(t *testing.T) {
 	tr := tree(t, part{id: "p", messages: []string{call("a", "c1"), call("b", "c2"), result("c", "c2"), result("d", "c1"), call("e", "c3")}})
 	for n := range tr.Nodes {
-		s := flatten(t, tr, n, checkpoint.Snapshot{ID: "snap", Kind: session.Branch, Source: "x"})
+		s := flatten(t, tr, n, checkpoint.Spec{ID: "snap", Kind: session.Branch, Source: "x"})
 		open := map[string]bool{}
 		for _, m := range s.Messages {
 			for _, id := range m.Calls() {

@@ -63,7 +63,7 @@ func decode(t *testing.T, id string, data []byte) *session.Session {
 }
 
 // flatten writes a snapshot and reads it again.
-func flatten(t *testing.T, tr *session.Tree, at int, snap checkpoint.Snapshot) *session.Session {
+func flatten(t *testing.T, tr *session.Tree, at int, snap checkpoint.Spec) *session.Session {
 	t.Helper()
 	return decode(t, snap.ID, join(checkpoint.Flatten(tr, at, snap)))
 }
@@ -119,7 +119,7 @@ func TestFlattenFiles(t *testing.T) {
 	}
 	tr := grow(t, parts...)
 	for _, n := range []int{0, 1, 39, 40, 41, 250, 498, 499} {
-		s := flatten(t, tr, node(t, tr, all[n].ID), checkpoint.Snapshot{ID: "snap", Kind: session.Checkpoint, Source: "x"})
+		s := flatten(t, tr, node(t, tr, all[n].ID), checkpoint.Spec{ID: "snap", Kind: session.Checkpoint, Source: "x"})
 		if len(s.Messages) != n+1 {
 			t.Fatalf("a snapshot at message %d holds %d messages", n, len(s.Messages))
 		}
@@ -143,7 +143,7 @@ func TestFlattenBranches(t *testing.T) {
 	for at, want := range map[string]string{
 		"": "", "a": "a", "c": "a b c", "e": "a b d e", "f": "a b d e f", "g": "a b c g", "i": "i", "j": "a b c g j",
 	} {
-		s := flatten(t, tr, node(t, tr, at), checkpoint.Snapshot{ID: "snap", Kind: session.Branch, Source: "x"})
+		s := flatten(t, tr, node(t, tr, at), checkpoint.Spec{ID: "snap", Kind: session.Branch, Source: "x"})
 		if got := idsOf(s.Messages); got != want {
 			t.Errorf("a snapshot at %q holds %q, want %q", at, got, want)
 		}
@@ -175,10 +175,10 @@ func TestFlattenDocument(t *testing.T) {
   "tool_result_records": []
 }`
 	for _, c := range []struct {
-		snap checkpoint.Snapshot
+		snap checkpoint.Spec
 		want string
 	}{
-		{checkpoint.Snapshot{Kind: session.Checkpoint, Auto: true, Dialect: session.Bough}, `
+		{checkpoint.Spec{Kind: session.Checkpoint, Auto: true, Dialect: session.Bough}, `
     "continued_from": [
       "p"
     ],
@@ -199,7 +199,7 @@ func TestFlattenDocument(t *testing.T) {
         "crc32c": "4213270d"
       }
     }`},
-		{checkpoint.Snapshot{Kind: session.Branch, Dialect: session.Penguin}, `
+		{checkpoint.Spec{Kind: session.Branch, Dialect: session.Penguin}, `
     "branched_from": "p",
     "branch_point": "b",
     "lineage": [
@@ -234,7 +234,7 @@ func TestFlattenMetadata(t *testing.T) {
 		"b": `a=1.0 b=2e0 c="\ud83d " parentID="x" d={"k":1,"k":2} _opencode_usage_v1={}`,
 		"c": `a=1.0 b=2e0 c="\ud83d " parentID="x" d={"k":1,"k":2} _opencode_usage_v1={} e=1`,
 	} {
-		s := flatten(t, tr, node(t, tr, at), checkpoint.Snapshot{ID: "snap", Kind: session.Checkpoint, Source: "r", Dialect: session.Penguin})
+		s := flatten(t, tr, node(t, tr, at), checkpoint.Spec{ID: "snap", Kind: session.Checkpoint, Source: "r", Dialect: session.Penguin})
 		var carried []string
 		for _, p := range s.Metadata() {
 			if p.Key == "branched_from" {
@@ -265,7 +265,7 @@ func TestFlattenRecords(t *testing.T) {
 		"d": `[] [{"call_id":"c1","n":1.0} {"call_id":"c2","x":NaN}] [{"call_id":"c1"} {"call_id":"c1","again":true}]`,
 		"e": `[{"n":1} {"n":2}] [{"call_id":"c1","n":1.0} {"call_id":"never"} {"call_id":"c2","x":NaN}] [{"call_id":"c1"} {"call_id":"c1","again":true} {}]`,
 	} {
-		r := flatten(t, tr, node(t, tr, at), checkpoint.Snapshot{ID: "snap", Kind: session.Branch, Source: "x"}).Records()
+		r := flatten(t, tr, node(t, tr, at), checkpoint.Spec{ID: "snap", Kind: session.Branch, Source: "x"}).Records()
 		if got := fmt.Sprintf("%s %s %s", r.Lifecycles, r.Calls, r.Results); got != want {
 			t.Errorf("at %q the records are\n%s\nwant\n%s", at, got, want)
 		}

@@ -41,7 +41,7 @@ func FuzzFlatten(f *testing.F) {
 		last := tr
 		for i, kind := range []session.Kind{session.Checkpoint, session.Branch, session.Checkpoint} {
 			for _, d := range []session.Dialect{session.Bough, session.Penguin} {
-				snap := checkpoint.Snapshot{ID: fmt.Sprint("snap", i), Kind: kind, Dialect: d, Source: "p0", Lineage: []string{"p0"}, Now: "now"}
+				snap := checkpoint.Spec{ID: fmt.Sprint("snap", i), Kind: kind, Dialect: d, Source: "p0", Lineage: []string{"p0"}, Now: "now"}
 				s := flatten(t, last, n, snap)
 				if got := rawMessages(s); !slices.Equal(got, want) {
 					t.Fatalf("snapshot %d at node %d of %q holds\n%q\nwant\n%q", i, at, data, got, want)

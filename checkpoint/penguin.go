@@ -39,21 +39,25 @@ type Penguin struct {
 	Err          error // why nothing else is known, nil if it is
 }
 
-// PenguinFile returns the path of a checkpoint's file inside the workspace.
-func PenguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
+// penguinFile returns the path of a checkpoint's file inside the workspace.
+func penguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
 
-// IsPenguin reports whether id has the shape of the id of one of Penguin's
+// isPenguin reports whether id has the shape of the id of one of Penguin's
 // checkpoints.
-func IsPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.ValidID(id) }
+func isPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.ValidID(id) }
 
 // ListPenguin returns Penguin's checkpoints, oldest first. What Penguin's own
 // list of them does not say is read from their files; for one that cannot be
 // read, there is only its id and Err.
-func ListPenguin(root *os.Root) (list []Penguin) {
+func ListPenguin(root *os.Root) ([]Penguin, error) {
 	entries, err := fs.ReadDir(root.FS(), penguinDir)
-	if err != nil {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Penguin
 	known, _ := root.ReadFile(penguinDir + "/checkpoint_index.json")
 	if rawjson.Check(known) != nil {
 		known = nil
@@ -61,7 +65,7 @@ func ListPenguin(root *os.Root) (list []Penguin) {
 	byID := gjson.ParseBytes(known).Map()
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), penguinExt)
-		if !ok || !IsPenguin(id) {
+		if !ok || !isPenguin(id) {
 			continue
 		}
 		meta := byID[id]
@@ -76,7 +80,7 @@ func ListPenguin(root *os.Root) (list []Penguin) {
 		list = append(list, penguin(id, meta))
 	}
 	slices.SortStableFunc(list, func(a, b Penguin) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return list
+	return list, nil
 }
 
 func penguin(id string, meta gjson.Result) Penguin {
@@ -98,7 +102,7 @@ func penguin(id string, meta gjson.Result) Penguin {
 // may continue another. The error is [session.ErrNotFound] if there is none, a
 // *[session.DamageError] if it cannot be read; offsets count unpacked bytes.
 func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
-	if !IsPenguin(id) {
+	if !isPenguin(id) {
 		return nil, session.ErrNotFound
 	}
 	data, err := unpack(root, id)
@@ -112,14 +116,14 @@ func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
 	s, err := session.Decode(id, []byte(content.Raw))
 	var broken *session.DamageError
 	if errors.As(err, &broken) {
-		broken.Path, broken.Offset = PenguinFile(id), broken.Offset+content.Index
+		broken.Path, broken.Offset = penguinFile(id), broken.Offset+content.Index
 	}
 	return s, err
 }
 
 // unpack returns the JSON document in a checkpoint's file, checked.
 func unpack(root *os.Root, id string) ([]byte, error) {
-	packed, err := root.ReadFile(PenguinFile(id))
+	packed, err := root.ReadFile(penguinFile(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, session.ErrNotFound
 	}
@@ -145,5 +149,5 @@ func unpack(root *os.Root, id string) ([]byte, error) {
 }
 
 func damage(id string, offset int, problem string) error {
-	return &session.DamageError{Path: PenguinFile(id), Offset: offset, Problem: problem}
+	return &session.DamageError{Path: penguinFile(id), Offset: offset, Problem: problem}
 }

@@ -57,7 +57,11 @@ func metaOf(kind, name, session, at string, auto bool) string {
 func list(root *os.Root) (string, []error) {
 	var all []string
 	var damaged []error
-	for _, cp := range checkpoint.ListPenguin(root) {
+	cps, err := checkpoint.ListPenguin(root)
+	if err != nil {
+		return "", []error{err}
+	}
+	for _, cp := range cps {
 		if cp.Err != nil {
 			damaged = append(damaged, cp.Err)
 			continue

@@ -41,7 +41,7 @@ func (e *Entry) take(s session.Summary) {
 	add("last_active", rawjson.Compact(cmp.Or(s.LastActive, e.Dialect().Time(e.LastActive))))
 	add("message_count", rawjson.Compact(e.MessageCount))
 	copyOf("token_count")
-	add("title", rawjson.Compact(cmp.Or(s.Meta.Title, session.DefaultTitle(e.ID))))
+	add("title", rawjson.Compact(e.DisplayTitle()))
 	for _, key := range copiedByPenguin {
 		copyOf(key)
 	}
@@ -156,9 +156,8 @@ func decodeEntry(id string, data []byte, span rawjson.Span) *Entry {
 // differs reports whether the index said something else of a session than its
 // file does, of what a person would notice.
 func (e *Entry) differs(file *Entry) bool {
-	title := func(e *Entry) string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
 	return e.MessageCount != file.MessageCount ||
-		title(e) != title(file) ||
+		e.DisplayTitle() != file.DisplayTitle() ||
 		!slices.Equal(e.ContinuedFrom, file.ContinuedFrom)
 }
 

@@ -42,7 +42,7 @@ func FuzzLoad(f *testing.F) {
 				folder.date(id+".json", time.Date(2026, 5, 26, 0, i, 0, 111111111, time.UTC))
 			}
 			folder.write(session.IndexFile, string(data))
-			x, err := index.Load(folder.root)
+			x, err := index.Load(folder.root, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

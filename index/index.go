@@ -29,16 +29,14 @@ type Entry struct {
 	fresh []rawjson.Pair // what the file says, in Penguin's order; nil if raw still says it
 }
 
+// DisplayTitle is the title of the session, or one made from its id.
+func (e *Entry) DisplayTitle() string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
+
 // Size is the size of the session's file in bytes.
 func (e *Entry) Size() int64 { return e.stat.Size }
 
 // An Index is the sessions of a workspace and their links.
 type Index struct {
-	// Aliases are ids under which other programs name a session as the origin
-	// of another: Penguin names its checkpoints. Set it before asking for
-	// lineage.
-	Aliases map[string]string
-
 	// Trouble says in one sentence why the index file could not be used as it
 	// was, "" if it could.
 	Trouble string
@@ -47,19 +45,24 @@ type Index struct {
 
 	entries  map[string]*Entry
 	order    []string // as in the file, new ones at the end
+	aliases  map[string]string
 	children map[string][]string
-	absent   bool      // the file is not there
-	dirty    bool      // the file does not say what the index knows
-	newest   time.Time // of the session files
+	lineages map[string][]string // whole ones, as far as they were asked for
+	absent   bool                // the file is not there
+	dirty    bool                // the file does not say what the index knows
+	newest   time.Time           // of the session files
 }
 
 // Load reads the index and makes it agree with the session files. It reads
 // every file that the index does not describe as it now is, and writes nothing.
 // Files that cannot be used are entries with an Err. An error means that the
 // folder cannot be read.
-func Load(root *os.Root) (*Index, error) {
+//
+// Aliases are ids under which other programs name a session as the origin of
+// another: Penguin names its checkpoints. They may be nil.
+func Load(root *os.Root, aliases map[string]string) (*Index, error) {
 	folder := session.NewFolder(root)
-	x := &Index{entries: map[string]*Entry{}}
+	x := &Index{entries: map[string]*Entry{}, aliases: aliases}
 	stored, order := x.readFile(root)
 	list, err := folder.List()
 	if err != nil {
@@ -117,7 +120,7 @@ func (x *Index) reread(folder session.Folder, st session.Stat, old *Entry) (*Ent
 	x.dirty = true
 	e := &Entry{ID: st.ID, stat: st}
 	if old != nil {
-		e.raw, e.ListLinks = old.raw, old.ListLinks
+		e.raw = old.raw
 	}
 	if !session.ValidID(st.ID) {
 		e.spoil(&session.DamageError{Path: session.FileName(st.ID), Problem: "the file's name cannot be a session id"})
@@ -127,6 +130,9 @@ func (x *Index) reread(folder session.Folder, st session.Stat, old *Entry) (*Ent
 	case errors.Is(err, session.ErrNotFound):
 		return nil, err
 	case err != nil:
+		if old != nil {
+			e.Meta, e.CreatedAt, e.LastActive = old.Meta, old.CreatedAt, old.LastActive
+		}
 		e.spoil(err)
 	default:
 		e.take(s.Summary())
@@ -164,10 +170,20 @@ func (x *Index) byAge(a, b string) int {
 	return cmp.Or(x.entries[a].CreatedAt.Compare(x.entries[b].CreatedAt), cmp.Compare(a, b))
 }
 
-// derive computes the children of every session.
+// derive computes the children of every session. Of a file that cannot be read
+// the index may still know what it continues; if it does not, what the file of
+// the other session says has to do.
 func (x *Index) derive() {
+	x.lineages = map[string][]string{}
 	x.children = map[string][]string{}
 	ids := slices.SortedFunc(maps.Keys(x.entries), x.byAge)
+	for _, id := range ids {
+		for _, to := range x.entries[id].Meta.ContinuedTo {
+			if e := x.entries[to]; e != nil && e.Err != nil && len(e.ContinuedFrom) == 0 && to != id {
+				e.ContinuedFrom = []string{id}
+			}
+		}
+	}
 	for _, id := range ids {
 		if from := x.entries[id].ContinuedFrom; len(from) > 0 {
 			x.children[from[0]] = append(x.children[from[0]], id)

@@ -21,6 +21,8 @@ type folder struct {
 	t    testing.TB
 	dir  string
 	root *os.Root
+
+	aliases map[string]string
 }
 
 func newFolder(t testing.TB) *folder {
@@ -34,7 +36,7 @@ func newFolder(t testing.TB) *folder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	return &folder{t, dir, root}
+	return &folder{t: t, dir: dir, root: root}
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, session.Dir, name) }
@@ -90,7 +92,7 @@ func (f *folder) session(id string, minute int, metadata string) {
 
 func (f *folder) load() *index.Index {
 	f.t.Helper()
-	x, err := index.Load(f.root)
+	x, err := index.Load(f.root, f.aliases)
 	if err != nil {
 		f.t.Fatal(err)
 	}

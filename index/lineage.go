@@ -1,6 +1,7 @@
 package index
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/session"
@@ -17,7 +18,7 @@ func (x *Index) Origin(id string) string {
 }
 
 func (x *Index) resolve(id string) string {
-	if session := x.Aliases[id]; session != "" && x.entries[id] == nil {
+	if session := x.aliases[id]; session != "" && x.entries[id] == nil {
 		return session
 	}
 	return id
@@ -32,21 +33,26 @@ func (x *Index) resolve(id string) string {
 // as far as it is known.
 func (x *Index) Lineage(id string) ([]string, error) {
 	chain := []string{id} // from id towards the root
+	seen := map[string]bool{id: true}
 	for at := id; ; {
 		e := x.Entry(at)
 		if e == nil {
 			return x.recorded(chain)
 		}
 		from := x.resolve(e.Origin())
+		known := x.lineages[from]
 		switch {
-		case from == "":
-			slices.Reverse(chain)
-			return chain, nil
-		case slices.Contains(chain, from):
+		case seen[from]:
 			ring := slices.Clone(chain[slices.Index(chain, from):])
 			slices.Reverse(chain)
 			return chain, &CycleError{IDs: ring}
+		case from == "" || known != nil:
+			slices.Reverse(chain)
+			lineage := slices.Concat(known, chain)
+			x.lineages[id] = lineage
+			return slices.Clip(lineage), nil
 		}
+		seen[from] = true
 		chain = append(chain, from)
 		at = from
 	}
@@ -96,7 +102,8 @@ func (x *Index) missing(id, from string) error {
 
 // Line returns the ids of the files of the line that id is in, each after the
 // one it continues. A session missing on the way from id to the line's first
-// file is a *[MissingError]; with it comes the line as far as it is there.
+// file is a *[MissingError]; with it comes the line as far as it is there. For
+// files that continue the line and cannot be used, see [Index.Broken].
 func (x *Index) Line(id string) ([]string, error) {
 	first := id
 	var missing error
@@ -128,13 +135,36 @@ func (x *Index) Line(id string) ([]string, error) {
 	return line, missing
 }
 
+// Broken returns why the line goes on after the session id in a file that cannot
+// be used, nil if it does not.
+func (x *Index) Broken(id string) error {
+	for _, child := range x.Continuations(id) {
+		if err := x.Err(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Continuations returns the sessions that continue id, oldest first, those that
+// cannot be used too.
+func (x *Index) Continuations(id string) []string {
+	var list []string
+	for _, child := range x.children[id] {
+		if x.entries[child].Kind() == session.Continuation {
+			list = append(list, child)
+		}
+	}
+	return list
+}
+
 // Children returns the sessions that come from id, oldest first: what continues
-// it, and the snapshots copied from it.
+// it, also what cannot be used, and the snapshots copied from it.
 func (x *Index) Children(id string) []string {
 	var list []string
-	for _, e := range x.Entries() {
-		if x.resolve(e.Origin()) == id {
-			list = append(list, e.ID)
+	for _, child := range slices.SortedFunc(maps.Keys(x.entries), x.byAge) {
+		if x.resolve(x.entries[child].Origin()) == id {
+			list = append(list, child)
 		}
 	}
 	return list

@@ -130,8 +130,8 @@ func TestAliases(t *testing.T) {
 	f.session("b", 2, `"branched_from":"cp_1","lineage":["r"],"flattened_snapshot":true`)
 	f.session("cp_2", 3, ``)
 	f.session("d", 4, `"branched_from":"cp_2","flattened_snapshot":true`)
+	f.aliases = map[string]string{"cp_1": "r", "cp_2": "r"}
 	x := f.load()
-	x.Aliases = map[string]string{"cp_1": "r", "cp_2": "r"}
 	for id, want := range map[string][]string{"b": {"r", "b"}, "d": {"cp_2", "d"}} {
 		if got, err := x.Lineage(id); err != nil || !slices.Equal(got, want) {
 			t.Errorf("lineage of %s is %q, %v, want %q", id, got, err, want)

@@ -252,9 +252,9 @@ func (t *Tree) Newest(p int) int {
 		return none
 	}
 	newest := none
-	for part, within := range t.continuing(p) {
+	for _, part := range t.Continuing(p) {
 		n := t.lasts[part]
-		if within && n != none && (newest == none || !t.older(n, newest)) {
+		if n != none && (newest == none || !t.older(n, newest)) {
 			newest = n
 		}
 	}
@@ -286,19 +286,17 @@ func (t *Tree) findLeaves() {
 	}
 }
 
-// continuing reports for each part whether it is p or continues it, however
-// far.
-func (t *Tree) continuing(p int) []bool {
-	within := make([]bool, len(t.Parts))
+// Continuing returns part p and the parts that continue it, however far.
+func (t *Tree) Continuing(p int) []int {
+	list := []int{p}
 	ids := map[string]bool{t.Parts[p].ID: true}
-	within[p] = true
 	for i := p + 1; i < len(t.Parts); i++ {
 		if ids[continued(t.Parts[i])] {
-			within[i] = true
+			list = append(list, i)
 			ids[t.Parts[i].ID] = true
 		}
 	}
-	return within
+	return list
 }
 
 // older reports whether a has an earlier time than b. A time that cannot be read

@@ -19,7 +19,7 @@ func tell(s *space) (ids []string) {
 	point := s.checkpoint(root + "@" + said[1])
 	branch := s.branch(root + "@" + said[0])
 	s.say("other")
-	if _, err := s.Rewind(s.t.Context(), root+"@"+said[2]); err != nil {
+	if _, err := s.Rewind(s.t.Context(), root+"@"+said[2], workspace.CutOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.say("in place")
@@ -62,12 +62,12 @@ func TestReadsWriteNothing(t *testing.T) {
 		}
 		before := s.files()
 		_, list := s.List(t.Context(), session.Checkpoint)
-		_, show := s.Show(t.Context(), ids[0], true)
-		_, lineage := s.Lineage(t.Context(), ids[3])
+		_, show := s.Show(t.Context(), ids[0], workspace.ReadOptions{Partial: true})
+		_, lineage := s.Lineage(t.Context(), ids[3], workspace.ReadOptions{})
 		_, tree := s.Tree(t.Context(), "")
-		_, diff := s.Diff(t.Context(), ids[0], ids[2])
+		_, diff := s.Diff(t.Context(), ids[0], ids[2], workspace.ReadOptions{})
 		_, head := s.Head(t.Context())
-		_, doctor := s.Doctor(t.Context(), false)
+		_, doctor := s.Doctor(t.Context(), workspace.DoctorOptions{})
 		for verb, err := range map[string]error{"List": list, "Show": show, "Lineage": lineage, "Tree": tree, "Diff": diff, "Head": head, "Doctor": doctor} {
 			if err != nil {
 				t.Errorf("with the index %.5q, %s: %v", index, verb, err)
@@ -89,11 +89,11 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	const entry = "id kind title message_count created_at last_active continued_from continued_to branched_from branch_point lineage"
-	diff, err := s.Diff(t.Context(), e.ID, e.ID)
+	diff, err := s.Diff(t.Context(), e.ID, e.ID, workspace.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := s.Doctor(t.Context(), false)
+	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,8 +167,8 @@ func (v *view) appendPlace(a *Append) (*place, error) {
 		p.node = node
 		return p, nil
 	}
-	p.node = l.Newest(l.part)
-	return p, nil
+	p.node, err = v.end(l, false)
+	return p, err
 }
 
 // frozen returns the checkpoint that a message below p would be written to, ""
@@ -218,7 +218,7 @@ func (v *view) appendTo(p *place, a Append, id string) (string, error) {
 		parent := rawjson.Compact(ID(p.messageID()))
 		metadata = append(metadata, rawjson.Pair{Key: "parent_id", Value: parent})
 	}
-	if len(v.continuations(s.ID)) > 0 {
+	if len(v.index.Continuations(s.ID)) > 0 {
 		own = append(own, rawjson.Pair{Key: "continued", Value: []byte("true")})
 		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 4)})
 	}
@@ -242,17 +242,6 @@ func (p *place) filePart() int {
 		}
 	}
 	return part
-}
-
-// continuations returns the sessions that continue id, oldest first.
-func (v *view) continuations(id string) []string {
-	var ids []string
-	for _, child := range v.index.ContinuedTo(id) {
-		if e := v.index.Entry(child); e != nil && e.Kind() == session.Continuation {
-			ids = append(ids, child)
-		}
-	}
-	return ids
 }
 
 // appendContinuation goes on from s, which is full, in a new file: the line's
@@ -291,7 +280,7 @@ func (v *view) appendContinuation(p *place, s *session.Session, a Append, messag
 // setContinuedTo writes the continuations of s into its file, as the file's
 // dialect has them.
 func (v *view) setContinuedTo(s *session.Session) error {
-	ids := v.continuations(s.ID)
+	ids := v.index.Continuations(s.ID)
 	edit := s.Edit()
 	switch {
 	case s.Meta.Dialect() == session.Bough:

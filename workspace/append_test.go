@@ -54,7 +54,7 @@ func TestAppend(t *testing.T) {
 	if c.Entry.MessageCount != 2 || c.Entry.LastActive != c.Messages[1].Time || !strings.Contains(s.read(session.FileName(id)), `"message_count": 2`) {
 		t.Errorf("the entry is %+v, the newest message is of %s", c.Entry, c.Messages[1].Time)
 	}
-	if _, err := s.Doctor(t.Context(), false); err != nil || len(s.notes) > 0 {
+	if _, err := s.Doctor(t.Context(), workspace.DoctorOptions{}); err != nil || len(s.notes) > 0 {
 		t.Errorf("%v, notes %q", err, s.notes)
 	}
 }
@@ -64,7 +64,7 @@ func TestAppend(t *testing.T) {
 func TestAppendParent(t *testing.T) {
 	rewind := func(at string) func(*space, map[string]string) {
 		return func(s *space, ids map[string]string) {
-			if _, err := s.Rewind(s.t.Context(), ids["chat"]+"@"+ids[at]); err != nil {
+			if _, err := s.Rewind(s.t.Context(), ids["chat"]+"@"+ids[at], workspace.CutOptions{}); err != nil {
 				s.t.Fatal(err)
 			}
 		}
@@ -185,7 +185,7 @@ func TestAppendTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := w.Show(t.Context(), out.Session, false)
+		c, err := w.Show(t.Context(), out.Session, workspace.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func BenchmarkFlatten(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			d := checkpoint.Flatten(t, t.Newest(0), checkpoint.Snapshot{ID: "snap", Kind: session.Checkpoint, Source: tail})
+			d := checkpoint.Flatten(t, t.Newest(0), checkpoint.Spec{ID: "snap", Kind: session.Checkpoint, Source: tail})
 			if _, err := folder.Create(d.ID, d.Pieces()); err != nil {
 				b.Fatal(err)
 			}

@@ -30,7 +30,7 @@ func TestConcurrent(t *testing.T) {
 				return
 			default:
 			}
-			c, err := first.Show(t.Context(), e.ID, false)
+			c, err := first.Show(t.Context(), e.ID, workspace.ReadOptions{})
 			if err != nil || len(c.Messages) < last {
 				t.Errorf("a reader sees %d messages after %d: %v", len(c.Messages), last, err)
 				return

@@ -102,7 +102,7 @@ func TestContinue(t *testing.T) {
 // healthy lets doctor look.
 func healthy(t *testing.T, s *space) {
 	t.Helper()
-	report, err := s.Doctor(t.Context(), false)
+	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
 	if err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report.Problems, err)
 	}

@@ -47,14 +47,20 @@ type Report struct {
 	Problems []Problem `json:"problems"`
 }
 
+// DoctorOptions are the choices for a doctor's visit.
+type DoctorOptions struct {
+	// Fix mends what can be mended without loss: the index, links that can be
+	// derived, a head that points nowhere, what an interrupted write left. What
+	// it replaces goes to the trash.
+	Fix bool
+}
+
 // Doctor looks at every file of the workspace and reports everything that is
-// wrong. With fix it mends what can be mended without loss: the index, links
-// that can be derived, what an interrupted write left. What it replaces goes to
-// the trash.
-func (w *Workspace) Doctor(ctx context.Context, fix bool) (*Report, error) {
-	d := &doctor{fix: fix, report: &Report{Problems: []Problem{}}}
+// wrong.
+func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error) {
+	d := &doctor{fix: o.Fix, report: &Report{Problems: []Problem{}}}
 	run := w.read
-	if fix {
+	if o.Fix {
 		run = func(ctx context.Context, f func(*view) error) error { return w.write(ctx, "doctor --fix", f) }
 	}
 	quiet := *w
@@ -85,7 +91,9 @@ func (d *doctor) run() error {
 	d.files()
 	d.lines()
 	d.dialects()
-	d.headPlace()
+	if err := d.headPlace(); err != nil {
+		return err
+	}
 	if err := d.links(); err != nil {
 		return err
 	}
@@ -197,14 +205,24 @@ func (d *doctor) dialects() {
 	}
 }
 
-func (d *doctor) headPlace() {
+// headPlace looks whether the head points to something. One in a session that
+// is damaged is not lost: the session may come back.
+func (d *doctor) headPlace() error {
 	h, ok := d.head()
 	if !ok {
-		return
+		return nil
 	}
-	if _, err := d.placeIn(h.Session, string(h.Message), true); err != nil {
-		d.found(LostHead, headFile, "the head points to a place that is gone: "+err.Error(), false)
+	_, err := d.placeIn(h.Session, string(h.Message), true)
+	if err == nil || Explain(err).Code != NotFound {
+		return nil
 	}
+	if d.fix {
+		if err := d.discard(headFile); err != nil {
+			return err
+		}
+	}
+	d.found(LostHead, headFile, "the head points to what is gone: "+err.Error(), d.fix)
+	return nil
 }
 
 // links compares what the files say of their continuations with what continues
@@ -215,7 +233,7 @@ func (d *doctor) links() error {
 		if err != nil {
 			continue // gone while we look
 		}
-		continuations := d.continuations(e.ID)
+		continuations := d.index.Continuations(e.ID)
 		said := slices.DeleteFunc(slices.Clone(s.Meta.ContinuedTo), func(id string) bool {
 			c := d.index.Entry(id)
 			return c != nil && c.Snapshot && slices.Contains(c.ContinuedFrom, e.ID)

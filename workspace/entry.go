@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -43,10 +42,10 @@ type Snapshot struct {
 	Bytes int64  `json:"bytes"` // the file's size
 }
 
-// A Node is a session in the tree of sessions, with those that come from it.
-type Node struct {
+// A TreeEntry is a session in the tree of sessions, with those that come from it.
+type TreeEntry struct {
 	Entry
-	Children []Node `json:"children"` // oldest first
+	Children []TreeEntry `json:"children"` // oldest first
 }
 
 // entry returns the entry of a session or of one of Penguin's checkpoints. The
@@ -67,7 +66,7 @@ func (v *view) entry(id string) Entry {
 	return Entry{
 		ID:            id,
 		Kind:          e.Kind(),
-		Title:         title(e),
+		Title:         e.DisplayTitle(),
 		MessageCount:  e.MessageCount,
 		HeaderCount:   e.HeaderCount,
 		CreatedAt:     session.FormatTime(e.CreatedAt),
@@ -101,8 +100,6 @@ func (v *view) penguinEntry(id string, lineage []string) Entry {
 		Lineage:       lineage,
 	}
 }
-
-func title(e *index.Entry) string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
 
 // list makes no list an empty one, which JSON needs.
 func list(s []string) []string {

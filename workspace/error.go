@@ -65,7 +65,7 @@ func Explain(err error) *Error {
 	case errors.As(err, &damage):
 		return explain(Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
 	case errors.As(err, &missing):
-		return explain(Damaged, "bring the file back, or take what is there with --partial")
+		return explain(Damaged, "bring the file back; reading and branching take what is there with --partial")
 	case errors.As(err, &ring):
 		return explain(Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
 	case errors.As(err, &cut):

@@ -41,7 +41,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, id := range []string{chat.ID, point.ID, fork.Session} {
-		c, err := w.Show(ctx, id, false)
+		c, err := w.Show(ctx, id, workspace.ReadOptions{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func ExampleExplain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = w.Show(ctx, "Bread", false)
+	_, err = w.Show(ctx, "Bread", workspace.ReadOptions{})
 	switch e := workspace.Explain(err); e.Code {
 	case workspace.NotFound:
 		fmt.Println("not there")

@@ -17,7 +17,7 @@ type Head struct {
 	Message ID     `json:"message_id"` // none in an empty session
 }
 
-// A Position is a head that was just set.
+// A Position is where the head is.
 type Position struct {
 	Head     Head `json:"head"`
 	ReadOnly bool `json:"read_only"` // the next message makes a branch first
@@ -135,10 +135,10 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 
 // Rewind moves the head to where ref points. Nothing that comes after is
 // touched; the next message there begins another branch of the line.
-func (w *Workspace) Rewind(ctx context.Context, ref string) (*Position, error) {
+func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Position, error) {
 	var pos *Position
 	err := w.write(ctx, "rewind", func(v *view) error {
-		p, err := v.cut(ref, CutOptions{})
+		p, err := v.cut(ref, o)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,8 @@ import (
 // A line is the tree of messages of a line, and where in it a session is.
 type line struct {
 	*session.Tree
-	part int // of the session that was asked for
+	part   int   // of the session that was asked for
+	broken error // why the line goes on in a file that cannot be used, nil if it does not
 }
 
 // id returns the id of the session that the line was asked for by.
@@ -44,7 +45,24 @@ func (v *view) line(id string, partial bool) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &line{t, slices.Index(ids, id)}, nil
+	l := &line{Tree: t, part: slices.Index(ids, id)}
+	for _, part := range l.Continuing(l.part) {
+		l.broken = cmp.Or(l.broken, v.index.Broken(ids[part]))
+	}
+	return l, nil
+}
+
+// end returns the newest leaf of the session that the line was asked for by and
+// what continues it. Where the line goes on in a file that cannot be used that
+// is its damage, unless partial takes what is there.
+func (v *view) end(l *line, partial bool) (int, error) {
+	if l.broken != nil {
+		if !partial {
+			return -1, l.broken
+		}
+		v.opts.Note(l.broken.Error() + "; what is there is taken")
+	}
+	return l.Newest(l.part), nil
 }
 
 // lineIDs returns the files of the line that id is in. A checkpoint is a line
@@ -116,7 +134,8 @@ func (v *view) placeIn(id, message string, partial bool) (*place, error) {
 		return nil, err
 	}
 	if message == "" {
-		return &place{l, l.Newest(l.part)}, nil
+		node, err := v.end(l, partial)
+		return &place{l, node}, err
 	}
 	node, err := l.find(message)
 	if err == nil {

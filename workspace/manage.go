@@ -124,7 +124,7 @@ func (v *view) mayRemove(ids []string, o RemoveOptions) error {
 		for _, child := range v.index.Children(id) {
 			switch {
 			case slices.Contains(ids, child):
-			case v.kind(child) == session.Continuation:
+			case slices.Contains(v.index.Continuations(id), child):
 				continued = append(continued, child)
 			default:
 				copied = append(copied, child)
@@ -161,24 +161,25 @@ func (v *view) remove(id string) error {
 	return nil
 }
 
-// discard moves a file into a new folder of the trash, named after the time.
+// discard moves a file to the trash: into a folder named after the time of the
+// command, under the path that it had in the workspace.
 func (v *view) discard(name string) error {
 	if _, err := v.root.Lstat(name); err != nil {
 		return err
 	}
-	stamp := v.opts.Now().UTC().Format("20060102T150405.000000")
-	for n := 0; ; n++ {
-		dir := fmt.Sprintf("%s/%s", trashDir, stamp)
-		if n > 0 {
-			dir += fmt.Sprintf("-%d", n)
+	if v.trash == "" {
+		stamp := trashDir + "/" + v.opts.Now().UTC().Format("20060102T150405.000000")
+		v.trash = stamp
+		for n := 1; ; n++ {
+			if _, err := v.root.Lstat(v.trash); err != nil {
+				break
+			}
+			v.trash = fmt.Sprintf("%s-%d", stamp, n)
 		}
-		to := path.Join(dir, path.Base(name))
-		if _, err := v.root.Lstat(to); err == nil {
-			continue
-		}
-		if err := durable.MakeDir(v.root, dir); err != nil {
-			return err
-		}
-		return durable.Move(v.root, name, to)
 	}
+	to := path.Join(v.trash, name)
+	if err := durable.MakeDir(v.root, path.Dir(to)); err != nil {
+		return err
+	}
+	return durable.Move(v.root, name, to)
 }

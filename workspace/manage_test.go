@@ -120,7 +120,7 @@ func TestDiff(t *testing.T) {
 		{root, root + "@" + ids[0], ids[0], ids[1:], nil},
 		{root, alone, "", ids, nil},
 	} {
-		d, err := s.Diff(t.Context(), c.a, c.b)
+		d, err := s.Diff(t.Context(), c.a, c.b, workspace.ReadOptions{})
 		if err != nil || string(d.Common) != c.common || !slices.Equal(d.A, c.left) || !slices.Equal(d.B, c.right) {
 			t.Errorf("Diff(%q, %q) = %+v, %v, want %q, %q, %q", c.a, c.b, d, err, c.common, c.left, c.right)
 		}
@@ -128,7 +128,7 @@ func TestDiff(t *testing.T) {
 }
 
 // shape writes a tree as nested ids.
-func shape(nodes []workspace.Node, names map[string]string) string {
+func shape(nodes []workspace.TreeEntry, names map[string]string) string {
 	var list []string
 	for _, n := range nodes {
 		s := names[n.ID]
@@ -194,7 +194,7 @@ func TestDoctor(t *testing.T) {
 	s.write("conversations/session_index.json", "{")
 	s.write("conversations/torn.json", `{"messages":[`)
 	kinds := func(fix bool) string {
-		report, err := s.Doctor(t.Context(), fix)
+		report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: fix})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,13 +74,19 @@ type Conversation struct {
 	Document []byte
 }
 
-// Show returns the path to where ref points, flattened. With partial, what is
-// there of a line whose first files are missing is taken.
-func (w *Workspace) Show(ctx context.Context, ref string, partial bool) (*Conversation, error) {
+// ReadOptions are the choices for reading.
+type ReadOptions struct {
+	// Partial takes what is there of a line of which files are missing or
+	// damaged, instead of saying so.
+	Partial bool
+}
+
+// Show returns the path to where ref points, flattened.
+func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conversation, error) {
 	c := &Conversation{}
 	err := w.read(ctx, func(v *view) error {
 		*c = Conversation{}
-		p, err := v.place(ref, partial)
+		p, err := v.place(ref, o.Partial)
 		if err != nil {
 			return err
 		}
@@ -106,14 +112,17 @@ func message(m session.Message) Message {
 }
 
 // Lineage returns the ids from the root to the session.
-func (w *Workspace) Lineage(ctx context.Context, name string) ([]string, error) {
+func (w *Workspace) Lineage(ctx context.Context, name string, o ReadOptions) ([]string, error) {
 	var lineage []string
 	err := w.read(ctx, func(v *view) error {
 		id, err := v.resolve(name)
 		if err != nil {
 			return err
 		}
-		lineage, err = v.lineage(id)
+		if lineage, err = v.lineage(id); err != nil && o.Partial && len(lineage) > 0 {
+			v.opts.Note(err.Error() + "; what is known is taken")
+			return nil
+		}
 		return err
 	})
 	return lineage, err
@@ -122,8 +131,8 @@ func (w *Workspace) Lineage(ctx context.Context, name string) ([]string, error) 
 // Tree returns the trees of sessions, oldest first, or with a name the one that
 // holds that session. A session whose origin is gone stands under the nearest
 // one of its lineage that is there, or at the top.
-func (w *Workspace) Tree(ctx context.Context, name string) ([]Node, error) {
-	roots := []Node{}
+func (w *Workspace) Tree(ctx context.Context, name string) ([]TreeEntry, error) {
+	roots := []TreeEntry{}
 	err := w.read(ctx, func(v *view) error {
 		roots = roots[:0]
 		parents := v.index.Parents()
@@ -156,8 +165,8 @@ func (w *Workspace) Tree(ctx context.Context, name string) ([]Node, error) {
 	return roots, err
 }
 
-func (v *view) subtree(id string, children map[string][]string) Node {
-	n := Node{Entry: v.entry(id), Children: []Node{}}
+func (v *view) subtree(id string, children map[string][]string) TreeEntry {
+	n := TreeEntry{Entry: v.entry(id), Children: []TreeEntry{}}
 	for _, child := range children[id] {
 		n.Children = append(n.Children, v.subtree(child, children))
 	}
@@ -169,32 +178,45 @@ type Diff struct {
 	Common ID       `json:"common"` // the last message that both have, none if they share none
 	A      []string `json:"a"`      // the messages that only the first has, in order
 	B      []string `json:"b"`      // and the second
+
+	MessagesA []Message `json:"-"` // those of A, to be read
+	MessagesB []Message `json:"-"`
 }
 
 // Diff compares the paths to two places, by message id, from their roots.
-func (w *Workspace) Diff(ctx context.Context, a, b string) (*Diff, error) {
+func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff, error) {
 	d := &Diff{}
 	err := w.read(ctx, func(v *view) error {
-		var paths [2][]string
-		for i, ref := range []string{a, b} {
-			p, err := v.place(ref, false)
-			if err != nil {
-				return err
-			}
-			paths[i] = []string{}
-			for _, n := range p.Path(p.node) {
-				paths[i] = append(paths[i], p.Message(n).ID)
-			}
+		pa, err := v.place(a, o.Partial)
+		if err != nil {
+			return err
 		}
+		pb, err := v.place(b, o.Partial)
+		if err != nil {
+			return err
+		}
+		as, bs := pa.Path(pa.node), pb.Path(pb.node)
 		same := 0
-		for same < min(len(paths[0]), len(paths[1])) && paths[0][same] == paths[1][same] {
+		for same < min(len(as), len(bs)) && pa.Message(as[same]).ID == pb.Message(bs[same]).ID {
 			same++
 		}
+		*d = Diff{}
 		if same > 0 {
-			d.Common = ID(paths[0][same-1])
+			d.Common = ID(pa.Message(as[same-1]).ID)
 		}
-		d.A, d.B = paths[0][same:], paths[1][same:]
+		d.A, d.MessagesA = pa.beyond(as[same:])
+		d.B, d.MessagesB = pb.beyond(bs[same:])
 		return nil
 	})
 	return d, err
+}
+
+// beyond returns the ids of nodes, and their messages to be read.
+func (l *line) beyond(nodes []int) (ids []string, messages []Message) {
+	ids = []string{}
+	for _, n := range nodes {
+		ids = append(ids, l.Message(n).ID)
+		messages = append(messages, message(l.Message(n)))
+	}
+	return ids, messages
 }

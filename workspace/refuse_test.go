@@ -78,11 +78,11 @@ func TestRefused(t *testing.T) {
 		{"checkpoint at many", cut(root+"@-", workspace.CutOptions{}), workspace.Ambiguous},
 		{"checkpoint in a call", cut("tools@t1", workspace.CutOptions{}), workspace.ToolCut},
 		{"branch in a call", branch("tools@t1"), workspace.ToolCut},
-		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1"); return err }, workspace.ToolCut},
+		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1", workspace.CutOptions{}); return err }, workspace.ToolCut},
 		{"checkpoint before any whole place", cut("call@t1", workspace.CutOptions{AtBoundary: true}), workspace.ToolCut},
 		{"checkpoint of a line with a gap", cut("orphan", workspace.CutOptions{}), workspace.Damaged},
 		{"message to a line with a gap", to("orphan", ""), workspace.Damaged},
-		{"checkpoint of a ring", cut("ring1", workspace.CutOptions{Partial: true}), workspace.Damaged},
+		{"checkpoint of a ring", cut("ring1", workspace.CutOptions{ReadOptions: workspace.ReadOptions{Partial: true}}), workspace.Damaged},
 		{"checkpoint of a ring of messages", cut("inner", workspace.CutOptions{}), workspace.Damaged},
 		{"checkpoint of a torn file", cut("torn", workspace.CutOptions{}), workspace.Damaged},
 		{"message to a torn file", to("torn", ""), workspace.Damaged},
@@ -98,7 +98,7 @@ func TestRefused(t *testing.T) {
 		{"the index as a session", branch("session_index"), workspace.NotFound},
 		{"restore of a root", func() error { _, err := s.Restore(ctx, root); return err }, workspace.Refused},
 		{"restore of what is not there", func() error { _, err := s.Restore(ctx, "nothing"); return err }, workspace.NotFound},
-		{"rewind to what is not there", func() error { _, err := s.Rewind(ctx, root+"@nothing"); return err }, workspace.NotFound},
+		{"rewind to what is not there", func() error { _, err := s.Rewind(ctx, root+"@nothing", workspace.CutOptions{}); return err }, workspace.NotFound},
 		{"rename to nothing", func() error { _, err := s.Rename(ctx, root, " "); return err }, workspace.Usage},
 		{"rename of many", func() error { _, err := s.Rename(ctx, "Twins", "x"); return err }, workspace.Ambiguous},
 		{"removal of what is continued", remove(root, workspace.RemoveOptions{}), workspace.HasChildren},
@@ -106,9 +106,9 @@ func TestRefused(t *testing.T) {
 		{"removal of a line with snapshots", remove(root, workspace.RemoveOptions{Line: true}), workspace.HasChildren},
 		{"removal of what is not there", remove("nothing", workspace.RemoveOptions{}), workspace.NotFound},
 		{"list of a kind that is none", func() error { _, err := s.List(ctx, "twig"); return err }, workspace.Usage},
-		{"show of a torn file", func() error { _, err := s.Show(ctx, "torn", true); return err }, workspace.Damaged},
-		{"lineage of a ring", func() error { _, err := s.Lineage(ctx, "ring2"); return err }, workspace.Damaged},
-		{"diff with what is not there", func() error { _, err := s.Diff(ctx, point.ID, "nothing"); return err }, workspace.NotFound},
+		{"show of a torn file", func() error { _, err := s.Show(ctx, "torn", workspace.ReadOptions{Partial: true}); return err }, workspace.Damaged},
+		{"lineage of a ring", func() error { _, err := s.Lineage(ctx, "ring2", workspace.ReadOptions{}); return err }, workspace.Damaged},
+		{"diff with what is not there", func() error { _, err := s.Diff(ctx, point.ID, "nothing", workspace.ReadOptions{}); return err }, workspace.NotFound},
 	} {
 		before := s.files()
 		err := c.do()
@@ -145,7 +145,12 @@ func TestSameIDOnPath(t *testing.T) {
 func TestLocked(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
-	unlock, err := writelock.Lock(t.Context(), filepath.Join(s.Dir(), ".bough"), writelock.Holder{PID: 4711, Verb: "checkpoint"}, 0)
+	root, err := os.OpenRoot(s.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	unlock, err := writelock.Lock(t.Context(), root, ".bough", writelock.Holder{PID: 4711, Verb: "checkpoint"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +167,7 @@ func TestLocked(t *testing.T) {
 	if _, err := s.Append(ctx, workspace.Append{Session: id, Text: "x"}); !errors.Is(err, context.DeadlineExceeded) || code(err) != workspace.Failed {
 		t.Errorf("Append until the context ends: %v", err)
 	}
-	if _, err := hasty.Show(t.Context(), id, false); err != nil {
+	if _, err := hasty.Show(t.Context(), id, workspace.ReadOptions{}); err != nil {
 		t.Errorf("Show while another writes: %v", err)
 	}
 	sameFiles(t, "waiting", before, s.files())

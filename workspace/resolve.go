@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/bough-dev/bough/session"
 )
 
 // resolve finds the session that name means: an id, else an exact title, else a
@@ -49,10 +47,10 @@ func (v *view) matching(match func(id, title string) bool) []string {
 		}
 	}
 	for _, e := range v.index.Entries() {
-		add(e.ID, cmp.Or(e.Title, session.DefaultTitle(e.ID)))
+		add(e.ID, e.DisplayTitle())
 	}
 	for _, e := range v.index.Unusable() {
-		add(e.ID, "")
+		add(e.ID, e.DisplayTitle())
 	}
 	for _, id := range v.penguinIDs() {
 		add(id, v.penguin[id].Name)

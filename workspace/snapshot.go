@@ -16,8 +16,7 @@ type CutOptions struct {
 	// AtBoundary steps back to the nearest message where no tool call is
 	// parted from its result, instead of refusing.
 	AtBoundary bool
-	// Partial takes what is there of a line whose first files are missing.
-	Partial bool
+	ReadOptions
 }
 
 // SnapshotOptions are the choices for a checkpoint or a branch.
@@ -119,7 +118,7 @@ func (v *view) document(p *place, kind session.Kind, name string) (*session.Docu
 		name = v.freeTitle(v.lineTitle(p.line), kind)
 	}
 	dialect := v.index.Dialect()
-	return checkpoint.Flatten(p.Tree, p.node, checkpoint.Snapshot{
+	return checkpoint.Flatten(p.Tree, p.node, checkpoint.Spec{
 		ID:      id,
 		Title:   name,
 		Kind:    kind,
@@ -153,13 +152,11 @@ func (v *view) lineTitle(l *line) string {
 	return v.entry(l.Parts[0].ID).Title
 }
 
-// snapshotTitle is a title that freeTitle made.
-var snapshotTitle = regexp.MustCompile(`^(.+) \((?:branch|checkpoint)(?: \d+)?\)$`)
-
 // freeTitle makes a title for a snapshot of a conversation, one that no session
 // has: "T (branch)", "T (branch 2)" …
 func (v *view) freeTitle(title string, kind session.Kind) string {
-	if m := snapshotTitle.FindStringSubmatch(title); m != nil {
+	made := regexp.MustCompile(`^(.+) \((?:branch|checkpoint)(?: \d+)?\)$`)
+	if m := made.FindStringSubmatch(title); m != nil {
 		title = m[1]
 	}
 	taken := map[string]bool{}

@@ -160,7 +160,7 @@ func TestSnapshotOfSnapshots(t *testing.T) {
 			}
 		}
 		sameMessages(t, dialect.String()+", alone", s.show(four.ID), all[:4])
-		if got, err := s.Lineage(t.Context(), four.ID); err != nil || !slices.Equal(got, lineage) {
+		if got, err := s.Lineage(t.Context(), four.ID, workspace.ReadOptions{}); err != nil || !slices.Equal(got, lineage) {
 			t.Errorf("%v, alone: the lineage is %q, %v, want %q", dialect, got, err, lineage)
 		}
 	}
@@ -217,12 +217,12 @@ func TestPartial(t *testing.T) {
 	if _, err := s.Checkpoint(t.Context(), last, workspace.SnapshotOptions{}); code(err) != workspace.Damaged || !strings.Contains(err.Error(), files[1].ID) {
 		t.Errorf("Checkpoint of a line with a gap: %v", err)
 	}
-	snap, err := s.Checkpoint(t.Context(), last, workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Partial: true}})
+	snap, err := s.Checkpoint(t.Context(), last, workspace.SnapshotOptions{CutOptions: workspace.CutOptions{ReadOptions: workspace.ReadOptions{Partial: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sameMessages(t, "what is there", s.show(snap.ID), files[2].Messages)
-	if c, err := s.Show(t.Context(), last, true); err != nil {
+	if c, err := s.Show(t.Context(), last, workspace.ReadOptions{Partial: true}); err != nil {
 		t.Error(err)
 	} else {
 		sameMessages(t, "Show of what is there", c, files[2].Messages)

@@ -58,7 +58,7 @@ func TestStress(t *testing.T) {
 		third := s.branch(s.checkpoint(second.ID).ID)
 		s.holds("a branch of a checkpoint of a branch", third, line[:start+1201])
 	}
-	if report, err := s.Doctor(t.Context(), true); err != nil || !report.OK {
+	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 

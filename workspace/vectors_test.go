@@ -110,7 +110,7 @@ func rawMessages(messages []workspace.Message) []string {
 func TestVectorsData(t *testing.T) {
 	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
 	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
-		conv, err := w.Show(t.Context(), v.Session, false)
+		conv, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestVectorsData(t *testing.T) {
 		if got := string(conv.Entry.Kind); v.Kind != "" && got != v.Kind {
 			t.Errorf("kind = %s, want %s", got, v.Kind)
 		}
-		lineage, err := w.Lineage(t.Context(), v.Session)
+		lineage, err := w.Lineage(t.Context(), v.Session, workspace.ReadOptions{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -166,7 +166,7 @@ func checkUsable(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		}
 	}
 	for _, id := range v.Usable {
-		conv, err := w.Show(t.Context(), id, false)
+		conv, err := w.Show(t.Context(), id, workspace.ReadOptions{})
 		if err != nil {
 			t.Errorf("show %s: %v", id, err)
 		} else if len(conv.Messages) == 0 {
@@ -192,7 +192,7 @@ func checkWhole(t *testing.T, v *fixtures.Vector, w *workspace.Workspace, listed
 	if listed = slices.Compact(listed); !slices.Equal(listed, want) {
 		t.Errorf("sessions are %q, want %q", listed, want)
 	}
-	report, err := w.Doctor(t.Context(), false)
+	report, err := w.Doctor(t.Context(), workspace.DoctorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func checkSeal(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	if v.Seal == "" {
 		return
 	}
-	report, err := w.Doctor(t.Context(), false)
+	report, err := w.Doctor(t.Context(), workspace.DoctorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 func TestVectorsBroken(t *testing.T) {
 	broken := func(v *fixtures.Vector) bool { return v.Expect != fixtures.Data }
 	eachVector(t, broken, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
-		_, err := w.Show(t.Context(), v.Session, false)
+		_, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{})
 		if err == nil {
 			t.Fatal("it opens")
 		}
@@ -267,7 +267,7 @@ func TestVectorsBroken(t *testing.T) {
 			t.Errorf("want %s, got: %v", v.Expect, err)
 		}
 		if v.Expect != fixtures.Damage {
-			if lineage, err := w.Lineage(t.Context(), v.Session); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Damaged {
+			if lineage, err := w.Lineage(t.Context(), v.Session, workspace.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Damaged {
 				t.Errorf("lineage = %q, %v, want it %s", lineage, err, workspace.Damaged)
 			}
 		}
@@ -297,7 +297,7 @@ func TestVectorsBroken(t *testing.T) {
 func TestVectorsSnapshot(t *testing.T) {
 	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
 	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
-		before, err := w.Show(t.Context(), v.Session, false)
+		before, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestVectorsSnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		after, err := w.Show(t.Context(), snap.ID, false)
+		after, err := w.Show(t.Context(), snap.ID, workspace.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestVectorsIndex(t *testing.T) {
 		}
 		for _, want := range []int{1, 0} {
 			notes = nil
-			if _, err := w.Show(t.Context(), v.Session, false); err != nil {
+			if _, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if len(notes) != want || want == 1 && !strings.Contains(notes[0], "the index") {
@@ -354,7 +354,7 @@ func TestVectorsIndex(t *testing.T) {
 		}
 		old, there := v.Files["conversations/session_index.json"]
 		torn := there && !(json.Valid(old) && old[0] == '{')
-		trash, err := filepath.Glob(filepath.Join(w.Dir(), ".bough", "trash", "*", "session_index.json"))
+		trash, err := filepath.Glob(filepath.Join(w.Dir(), ".bough", "trash", "*", session.Dir, "session_index.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

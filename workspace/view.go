@@ -20,30 +20,33 @@ type view struct {
 	index   *index.Index
 	penguin map[string]checkpoint.Penguin
 	open    map[string]*session.Session // read so far
+	trash   string                      // where this command discards files, "" before the first
 }
 
 func (w *Workspace) load(root *os.Root) (*view, error) {
-	x, err := index.Load(root)
-	if err != nil {
-		return nil, err
-	}
-	if x.Trouble != "" {
-		w.opts.Note(x.Trouble + "; the sessions are read from their files")
-	}
 	v := &view{
 		Workspace: w,
 		root:      root,
 		folder:    session.NewFolder(root),
-		index:     x,
 		penguin:   map[string]checkpoint.Penguin{},
 		open:      map[string]*session.Session{},
 	}
-	x.Aliases = map[string]string{}
-	for _, cp := range checkpoint.ListPenguin(root) {
+	checkpoints, err := checkpoint.ListPenguin(root)
+	if err != nil {
+		return nil, err
+	}
+	aliases := map[string]string{}
+	for _, cp := range checkpoints {
 		v.penguin[cp.ID] = cp
 		if cp.Session != "" {
-			x.Aliases[cp.ID] = cp.Session
+			aliases[cp.ID] = cp.Session
 		}
+	}
+	if v.index, err = index.Load(root, aliases); err != nil {
+		return nil, err
+	}
+	if v.index.Trouble != "" {
+		w.opts.Note(v.index.Trouble + "; the sessions are read from their files")
 	}
 	return v, nil
 }

@@ -202,7 +202,12 @@ func (w *Workspace) open(ctx context.Context) (*os.Root, error) {
 
 // make creates the workspace if it is not there, and calls write.
 func (w *Workspace) make(ctx context.Context, verb string, f func(*view) error) error {
-	if err := os.MkdirAll(filepath.Join(w.dir, stateDir), durable.DirMode); err != nil {
+	root, err := durable.MakeRoot(w.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := durable.MakeDir(root, stateDir); err != nil {
 		return err
 	}
 	return w.write(ctx, verb, f)
@@ -220,7 +225,7 @@ func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error)
 		return err
 	}
 	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.opts.Now()}
-	unlock, err := writelock.Lock(ctx, filepath.Join(w.dir, stateDir), holder, max(w.opts.Wait, 0))
+	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(w.opts.Wait, 0))
 	if err != nil {
 		return err
 	}

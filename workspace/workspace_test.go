@@ -92,7 +92,7 @@ func (s *space) branch(ref string) *workspace.Snapshot {
 
 func (s *space) show(ref string) *workspace.Conversation {
 	s.t.Helper()
-	c, err := s.Show(s.t.Context(), ref, false)
+	c, err := s.Show(s.t.Context(), ref, workspace.ReadOptions{})
 	if err != nil {
 		s.t.Fatalf("Show(%q): %v", ref, err)
 	}
@@ -261,9 +261,9 @@ func TestAbsent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s := openSpace(t, dir, 0)
 	_, list := s.List(t.Context(), "")
-	_, show := s.Show(t.Context(), "x", false)
+	_, show := s.Show(t.Context(), "x", workspace.ReadOptions{})
 	_, head := s.Head(t.Context())
-	_, doctor := s.Doctor(t.Context(), true)
+	_, doctor := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true})
 	_, add := s.Append(t.Context(), workspace.Append{Text: "x"})
 	for verb, err := range map[string]error{"List": list, "Show": show, "Head": head, "Doctor": doctor, "Append": add} {
 		if code(err) != workspace.NotFound {

@@ -40,6 +40,7 @@ git diff | bough append`,
 					return usageError("the session is empty")
 				}
 			}
+
 			var err error
 			if a.Text, err = p.text(text); err != nil {
 				return err

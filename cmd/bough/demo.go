@@ -131,7 +131,7 @@ func (d *demo) secondAnswer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	conv, err := w.Show(ctx, demoTitle, false)
+	conv, err := w.Show(ctx, demoTitle, workspace.ReadOptions{})
 	if err != nil {
 		return "", err
 	}

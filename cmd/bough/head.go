@@ -32,16 +32,17 @@ func (p *program) rewindVerb() *cli.Command {
 	return p.command(verb{
 		name:    "rewind",
 		aliases: []string{"continue-from"},
-		args:    "REF",
+		args:    "REF [--at-boundary] [--partial]",
 		short:   "move the head to any message",
 		long: `Moves the head to REF. Nothing after it is touched: the next message begins another branch
 of the same conversation there. Prints where the head is.`,
 		example: `bough rewind "Plan the trip@msg_2b0c3457"
 bough append "Let me ask that differently."`,
-		min: 1,
-		max: 1,
+		flags: cutFlags(),
+		min:   1,
+		max:   1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			pos, err := w.Rewind(c.Context, c.Args().First())
+			pos, err := w.Rewind(c.Context, c.Args().First(), cutOptions(c))
 			if err != nil {
 				return err
 			}

@@ -10,14 +10,15 @@ import (
 func (p *program) lineageVerb() *cli.Command {
 	return p.command(verb{
 		name:    "lineage",
-		args:    "SESSION",
+		args:    "SESSION [--partial]",
 		short:   "the sessions that a session comes from, root first",
 		long:    `Prints one id a line, from the root to SESSION itself.`,
 		example: `bough lineage 4b9ad01c`,
+		flags:   []cli.Flag{partialFlag()},
 		min:     1,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			ids, err := w.Lineage(c.Context, c.Args().First())
+			ids, err := w.Lineage(c.Context, c.Args().First(), readOptions(c))
 			if err != nil {
 				return err
 			}

@@ -342,11 +342,19 @@ func (p *program) command(v verb) *cli.Command {
 	}
 }
 
+// argCount says what arguments a verb takes, without its flags.
 func argCount(v verb) string {
-	if v.args == "" || v.max == 0 {
+	words := strings.Fields(v.args)
+	for i, word := range words {
+		if strings.HasPrefix(word, "[--") {
+			words = words[:i]
+			break
+		}
+	}
+	if len(words) == 0 {
 		return "no arguments"
 	}
-	return v.args
+	return strings.Join(words, " ")
 }
 
 func indent(s string) string {

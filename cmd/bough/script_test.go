@@ -224,8 +224,12 @@ func cmdSize(ts *testscript.TestScript, args []string) {
 }
 
 func cmdTrashed(ts *testscript.TestScript, args []string) {
-	files, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), ".bough", "trash", "*", args[1]))
-	ts.Check(err)
+	var files []string
+	for _, dir := range []string{"", "conversations"} {
+		found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), ".bough", "trash", "*", dir, args[1]))
+		ts.Check(err)
+		files = append(files, found...)
+	}
 	if len(files) != len(args[2:]) {
 		ts.Fatalf("the trash has %d files %s, want %d", len(files), args[1], len(args[2:]))
 	}
@@ -240,7 +244,10 @@ func cmdHold(ts *testscript.TestScript, args []string) {
 	dir := filepath.Join(ts.MkAbs(args[0]), ".bough")
 	ts.Check(os.MkdirAll(dir, 0o700))
 	holder := writelock.Holder{PID: os.Getpid(), Verb: args[1], Since: time.Now()}
-	unlock, err := writelock.Lock(context.Background(), dir, holder, 0)
+	root, err := os.OpenRoot(dir)
+	ts.Check(err)
+	defer root.Close()
+	unlock, err := writelock.Lock(context.Background(), root, ".", holder, 0)
 	ts.Check(err)
 	ts.Defer(unlock)
 	ts.Setenv("HOLDER", strconv.Itoa(os.Getpid()))

@@ -8,22 +8,32 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-var partialFlag = &cli.BoolFlag{Name: "partial", DisableDefaultText: true, Usage: "take what is there where earlier files of the conversation are missing"}
+func partialFlag() cli.Flag {
+	return &cli.BoolFlag{
+		Name:               "partial",
+		DisableDefaultText: true,
+		Usage:              "take what is there where files of the conversation are missing or damaged",
+	}
+}
+
+func readOptions(c *cli.Context) workspace.ReadOptions {
+	return workspace.ReadOptions{Partial: c.Bool("partial")}
+}
 
 func (p *program) showVerb() *cli.Command {
 	return p.command(verb{
 		name:  "show",
-		args:  "REF",
+		args:  "REF [--partial]",
 		short: "read a conversation, or the path to one message",
 		long: `Prints the messages from the beginning to REF, over all files of the conversation, each
 once. With --json it prints a whole session file: the messages as they stand, byte for byte.`,
 		example: `bough show "Plan the trip"
 bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
-		flags: []cli.Flag{partialFlag},
+		flags: []cli.Flag{partialFlag()},
 		min:   1,
 		max:   1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			conv, err := w.Show(c.Context, c.Args().First(), c.Bool("partial"))
+			conv, err := w.Show(c.Context, c.Args().First(), readOptions(c))
 			if err != nil {
 				return err
 			}

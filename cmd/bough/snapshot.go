@@ -8,24 +8,40 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-var snapshotFlags = []cli.Flag{
-	&cli.StringFlag{Name: "name", Usage: "its title `N`; else one made from the conversation's"},
-	&cli.BoolFlag{Name: "at-boundary", DisableDefaultText: true, Usage: "step back to where no tool call is parted from its result"},
-	partialFlag,
+// cutFlags are the flags of verbs that cut a path.
+func cutFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "at-boundary", DisableDefaultText: true, Usage: "step back to where no tool call is parted from its result"},
+		partialFlag(),
+	}
+}
+
+func cutOptions(c *cli.Context) workspace.CutOptions {
+	return workspace.CutOptions{AtBoundary: c.Bool("at-boundary"), ReadOptions: readOptions(c)}
+}
+
+func snapshotFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "name", Usage: "the title `N`; without it one is made from the conversation's"},
+	}, cutFlags()...)
+}
+
+func snapshotOptions(c *cli.Context) workspace.SnapshotOptions {
+	return workspace.SnapshotOptions{Name: c.String("name"), CutOptions: cutOptions(c)}
 }
 
 func (p *program) checkpointVerb() *cli.Command {
 	return p.command(verb{
 		name:    "checkpoint",
 		aliases: []string{"save"},
-		args:    "REF [--name N] [--at-boundary]",
+		args:    "REF [--name N] [--at-boundary] [--partial]",
 		short:   "freeze a conversation, up to any message",
 		long: `Makes a read-only copy of the path to REF, that message included: one file that stands
 alone, whatever becomes of the conversation. Appending to it branches first, so it stays.
 Prints the checkpoint's id.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
-		flags: snapshotFlags,
+		flags: snapshotFlags(),
 		min:   1,
 		max:   1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -41,13 +57,13 @@ bough checkpoint "Plan the trip@msg_2b0c3457"`,
 func (p *program) branchVerb() *cli.Command {
 	return p.command(verb{
 		name:  "branch",
-		args:  "REF [--name N] [--at-boundary]",
+		args:  "REF [--name N] [--at-boundary] [--partial]",
 		short: "go on from any message, in a session of its own",
 		long: `Makes a copy of the path to REF, that message included, to go on in, and moves the head
 there. The conversation it comes from does not change. Prints the branch's id.`,
 		example: `bough branch "Plan the trip@msg_2b0c3457" --name "By train instead"
 bough append "What if we take the train?"`,
-		flags: snapshotFlags,
+		flags: snapshotFlags(),
 		min:   1,
 		max:   1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -58,13 +74,6 @@ bough append "What if we take the train?"`,
 			return p.snapshot("Branched", snap)
 		},
 	})
-}
-
-func snapshotOptions(c *cli.Context) workspace.SnapshotOptions {
-	return workspace.SnapshotOptions{
-		Name:       c.String("name"),
-		CutOptions: workspace.CutOptions{AtBoundary: c.Bool("at-boundary"), Partial: c.Bool("partial")},
-	}
 }
 
 func (p *program) snapshot(did string, s *workspace.Snapshot) error {

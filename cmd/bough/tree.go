@@ -25,7 +25,7 @@ are one line here. '*' marks where the head is.`,
 			}
 			if p.json {
 				return p.printJSON(struct {
-					Roots []workspace.Node `json:"roots"`
+					Roots []workspace.TreeEntry `json:"roots"`
 				}{roots})
 			}
 			head, err := w.Head(c.Context)
@@ -38,7 +38,7 @@ are one line here. '*' marks where the head is.`,
 	})
 }
 
-func (p *program) forest(roots []workspace.Node, head *workspace.Position) {
+func (p *program) forest(roots []workspace.TreeEntry, head *workspace.Position) {
 	if len(roots) == 0 {
 		fmt.Fprintln(p.stderr, "No sessions. 'bough new' begins one.")
 		return
@@ -52,7 +52,7 @@ func (p *program) forest(roots []workspace.Node, head *workspace.Position) {
 	}
 }
 
-func entriesOf(nodes []workspace.Node) []workspace.Entry {
+func entriesOf(nodes []workspace.TreeEntry) []workspace.Entry {
 	var list []workspace.Entry
 	for _, n := range nodes {
 		list = append(append(list, n.Entry), entriesOf(n.Children)...)
@@ -68,11 +68,11 @@ type drawing struct {
 
 // draw prints a session, folded with its continuations, and what leaves it.
 // first goes before its own line, rest before those below.
-func (d *drawing) draw(n workspace.Node, first, rest string) {
+func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	files, messages, active, headHere := 1, n.MessageCount-n.HeaderCount, n.LastActive, n.ID == d.head
-	var below []workspace.Node
+	var below []workspace.TreeEntry
 	for at := n; ; {
-		var next *workspace.Node
+		var next *workspace.TreeEntry
 		for i, child := range at.Children {
 			if next == nil && child.Kind == session.Continuation {
 				next = &at.Children[i]

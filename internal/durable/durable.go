@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 )
 
 // TempSuffix ends the name of every temporary file.
@@ -138,13 +139,41 @@ func Move(root *os.Root, from, to string) error {
 }
 
 // MakeDir makes the folder name and those above it inside root, where they are
-// missing.
+// missing, so that they are still there after a power failure.
 func MakeDir(root *os.Root, name string) error {
-	if info, err := root.Stat(name); err == nil && info.IsDir() {
+	switch info, err := root.Stat(name); {
+	case err == nil && info.IsDir():
 		return nil
+	case err == nil:
+		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
-	if err := root.MkdirAll(name, DirMode); err != nil {
+	if parent := path.Dir(name); parent != "." && parent != name {
+		if err := MakeDir(root, parent); err != nil {
+			return err
+		}
+	}
+	if err := root.Mkdir(name, DirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(root, path.Dir(name))
+}
+
+// MakeRoot makes the folder dir, and those above it, where they are missing, and
+// opens it.
+func MakeRoot(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+		return root, err
+	}
+	parent, err := MakeRoot(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	if err := MakeDir(parent, filepath.Base(dir)); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
 }

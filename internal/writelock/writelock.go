@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -47,11 +48,15 @@ const (
 	retry      = 5 * time.Millisecond
 )
 
-// Lock takes the lock of the folder dir for h, waiting at most wait for a
-// process that has it. It returns a *[HeldError] when that is not enough, and
-// ctx's error when ctx ends first.
-func Lock(ctx context.Context, dir string, h Holder, wait time.Duration) (unlock func(), err error) {
-	path := filepath.Join(dir, lockName)
+// Lock takes the lock in the folder dir of root for h, waiting at most wait for
+// a process that has it. It returns a *[HeldError] when that is not enough, and
+// ctx's error when ctx ends first. A lock file that is a link is refused.
+func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Duration) (unlock func(), err error) {
+	name := dir + "/" + lockName
+	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "lock", Path: name, Err: errors.New("not a regular file")}
+	}
+	path := filepath.Join(root.Name(), filepath.FromSlash(name))
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -66,7 +71,7 @@ func Lock(ctx context.Context, dir string, h Holder, wait time.Duration) (unlock
 		}
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, &HeldError{path, readHolder(dir)}
+		return nil, &HeldError{path, readHolder(root, dir)}
 	case err != nil:
 		return nil, err
 	}
@@ -74,16 +79,15 @@ func Lock(ctx context.Context, dir string, h Holder, wait time.Duration) (unlock
 	if err != nil {
 		panic("writelock: " + err.Error())
 	}
-	holder := filepath.Join(dir, holderName)
-	if err := os.WriteFile(holder, append(word, '\n'), 0o600); err != nil {
+	if err := root.WriteFile(dir+"/"+holderName, append(word, '\n'), 0o600); err != nil {
 		lock.Unlock()
 		return nil, err
 	}
 	return func() { lock.Unlock() }, nil
 }
 
-func readHolder(dir string) (h Holder) {
-	word, err := os.ReadFile(filepath.Join(dir, holderName))
+func readHolder(root *os.Root, dir string) (h Holder) {
+	word, err := root.ReadFile(dir + "/" + holderName)
 	if err != nil || json.Unmarshal(word, &h) != nil {
 		return Holder{}
 	}

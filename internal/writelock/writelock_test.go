@@ -33,6 +33,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// take takes the lock of the folder dir.
+func take(ctx context.Context, dir string, h writelock.Holder, wait time.Duration) (unlock func(), err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return writelock.Lock(ctx, root, ".", h, wait)
+}
+
 // hold takes the lock, says so, and keeps it until standard input ends.
 func hold(dir string) int {
 	h := writelock.Holder{PID: os.Getpid(), Verb: "checkpoint", Since: time.Now()}
@@ -40,7 +50,7 @@ func hold(dir string) int {
 	if err != nil {
 		panic(err)
 	}
-	unlock, err := writelock.Lock(context.Background(), dir, h, wait)
+	unlock, err := take(context.Background(), dir, h, wait)
 	if err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")
 		return 1
@@ -80,7 +90,7 @@ func start(t *testing.T, dir string) (cmd *exec.Cmd, stdin io.Closer) {
 
 func lock(t *testing.T, dir string, wait time.Duration) func() {
 	t.Helper()
-	unlock, err := writelock.Lock(context.Background(), dir, writelock.Holder{PID: os.Getpid(), Verb: "test"}, wait)
+	unlock, err := take(context.Background(), dir, writelock.Holder{PID: os.Getpid(), Verb: "test"}, wait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +104,7 @@ func TestOneAtATime(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 5 {
-				unlock, err := writelock.Lock(context.Background(), dir, writelock.Holder{PID: 1}, time.Minute)
+				unlock, err := take(context.Background(), dir, writelock.Holder{PID: 1}, time.Minute)
 				if err != nil {
 					t.Error(err)
 					return
@@ -117,12 +127,12 @@ func TestOneAtATime(t *testing.T) {
 func TestHeldHere(t *testing.T) {
 	dir := t.TempDir()
 	since := time.Date(2026, 11, 20, 7, 29, 4, 0, time.UTC)
-	unlock, err := writelock.Lock(context.Background(), dir, writelock.Holder{PID: 4711, Verb: "branch", Since: since}, 0)
+	unlock, err := take(context.Background(), dir, writelock.Holder{PID: 4711, Verb: "branch", Since: since}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var held *writelock.HeldError
-	if _, err := writelock.Lock(context.Background(), dir, writelock.Holder{PID: 1}, 0); !errors.As(err, &held) {
+	if _, err := take(context.Background(), dir, writelock.Holder{PID: 1}, 0); !errors.As(err, &held) {
 		t.Fatalf("a second lock: %v, want a *HeldError", err)
 	}
 	if held.Holder.PID != 4711 || held.Holder.Verb != "branch" || !held.Holder.Since.Equal(since) {
@@ -145,7 +155,7 @@ func TestNoWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *writelock.HeldError
-	_, err := writelock.Lock(context.Background(), dir, writelock.Holder{PID: 1}, 0)
+	_, err := take(context.Background(), dir, writelock.Holder{PID: 1}, 0)
 	if !errors.As(err, &held) || held.Holder != (writelock.Holder{}) || !strings.Contains(err.Error(), "locked") {
 		t.Errorf("Lock = %v, want a *HeldError without a holder", err)
 	}
@@ -155,7 +165,7 @@ func TestOtherProcess(t *testing.T) {
 	dir := t.TempDir()
 	cmd, stdin := start(t, dir)
 	var held *writelock.HeldError
-	_, err := writelock.Lock(context.Background(), dir, writelock.Holder{PID: os.Getpid()}, 20*time.Millisecond)
+	_, err := take(context.Background(), dir, writelock.Holder{PID: os.Getpid()}, 20*time.Millisecond)
 	if !errors.As(err, &held) {
 		t.Fatalf("Lock = %v, want a *HeldError", err)
 	}
@@ -199,14 +209,14 @@ func TestContext(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := writelock.Lock(ctx, dir, writelock.Holder{}, time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := take(ctx, dir, writelock.Holder{}, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("with an ended context: %v, want context.Canceled", err)
 	}
 	unlock := lock(t, dir, 0)
 	ctx, cancel = context.WithCancel(context.Background())
 	failed := make(chan error)
 	go func() {
-		_, err := writelock.Lock(ctx, dir, writelock.Holder{}, time.Minute)
+		_, err := take(ctx, dir, writelock.Holder{}, time.Minute)
 		failed <- err
 	}()
 	cancel()
@@ -215,7 +225,7 @@ func TestContext(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	if _, err := writelock.Lock(ctx, dir, writelock.Holder{}, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := take(ctx, dir, writelock.Holder{}, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("with a context that times out: %v, want context.DeadlineExceeded", err)
 	}
 	unlock()

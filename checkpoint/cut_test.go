@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
@@ -92,22 +91,19 @@ func TestCut(t *testing.T) {
 }
 
 // TestCutFarApart: a result that comes thousands of messages after its call is
-// found, and the nearest whole places too, in time that grows with the line.
+// found, and the nearest whole places too; a search from each message anew would
+// take hours.
 func TestCutFarApart(t *testing.T) {
-	const n, most = 4000, 5 * time.Second
+	const n = 100_000
 	messages := []string{message("first", ""), call("call", "c1")}
 	for i := range n {
 		messages = append(messages, message(fmt.Sprint("m", i), ""))
 	}
 	messages = append(messages, result("result", "c1"))
 	tr := tree(t, part{id: "p", messages: messages})
-	start := time.Now()
 	var cut *checkpoint.ToolCutError
 	if err := checkpoint.Cut(tr, len(tr.Nodes)/2); !errors.As(err, &cut) || cut.Before != "first" || cut.After != "result" {
 		t.Errorf("Cut = %+v, want first and result", cut)
-	}
-	if took := time.Since(start); took > most {
-		t.Errorf("Cut took %v in a line of %d messages", took, n)
 	}
 }
 

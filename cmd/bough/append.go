@@ -46,8 +46,11 @@ git diff | bough append`,
 				return err
 			}
 			added, err := w.Append(c.Context, a)
-			if err != nil {
-				return err
+			if e := workspace.Explain(err); e != nil {
+				if e.Code == workspace.NotFound && c.NArg() == 2 {
+					e.Hint = "two arguments are SESSION and TEXT: quote a text of several words. " + e.Hint
+				}
+				return e
 			}
 			if p.json {
 				return p.printJSON(added)

@@ -43,7 +43,7 @@ goes on in further files, its continuations. '*' marks where the head is.`,
 
 func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 	if len(entries) == 0 {
-		fmt.Fprintln(p.stderr, "No sessions. 'bough new' begins one.")
+		p.noSessions()
 		return
 	}
 	short := shortIDs(entries)
@@ -80,6 +80,15 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 			continue
 		}
 		fmt.Fprintln(p.stdout, text+p.paint.bold(p.paint.fit(title, p.paint.width-used)))
+	}
+}
+
+// noSessions says that there is nothing to show.
+func (p *program) noSessions() {
+	if len(p.noted) > 0 {
+		fmt.Fprintln(p.stderr, "No session can be read. 'bough doctor' says what is wrong.")
+	} else {
+		fmt.Fprintln(p.stderr, "No sessions. 'bough new' begins one.")
 	}
 }
 

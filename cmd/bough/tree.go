@@ -40,7 +40,7 @@ are one line here. '*' marks where the head is.`,
 
 func (p *program) forest(roots []workspace.TreeEntry, head *workspace.Position) {
 	if len(roots) == 0 {
-		fmt.Fprintln(p.stderr, "No sessions. 'bough new' begins one.")
+		p.noSessions()
 		return
 	}
 	d := drawing{program: p, short: shortIDs(entriesOf(roots))}

@@ -17,13 +17,8 @@ goes into it. The workspace is made if it is not there. Prints the session's id.
 		example: `bough new --title "Plan the trip"
 bough append "Where shall we go in May?"`,
 		flags: []cli.Flag{&cli.StringFlag{Name: "title", Usage: "the title `T`"}},
-		max:   1000,
+		hint:  "the title goes after --title, in quotes",
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			if c.NArg() > 0 {
-				e := usageError("'bough new' takes no arguments; got %q", c.Args().First())
-				e.Hint = "the title goes after --title, in quotes"
-				return e
-			}
 			entry, err := w.New(c.Context, c.String("title"))
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -313,6 +314,7 @@ type verb struct {
 	flags   []cli.Flag
 	min     int // arguments
 	max     int
+	hint    string // for a wrong number of arguments, "" for the usual one
 	action  func(*cli.Context, *workspace.Workspace) error
 }
 
@@ -330,7 +332,7 @@ func (p *program) command(v verb) *cli.Command {
 		Action: func(c *cli.Context) error {
 			if n := c.NArg(); n < v.min || n > v.max {
 				e := usageError("'bough %s' takes %s; got %s", v.name, argCount(v), count(n, "argument"))
-				e.Hint = seeHelp(v.name)
+				e.Hint = cmp.Or(v.hint, seeHelp(v.name))
 				return e
 			}
 			w, err := p.open(c.Context)

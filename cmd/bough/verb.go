@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+// globalFlags are the flags that may stand anywhere on the command line.
+func (p *program) globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{
+			Name:        "w",
+			Aliases:     []string{"workspace"},
+			Usage:       "the `FOLDER` of the workspace",
+			Destination: &p.dir,
+		},
+		&cli.BoolFlag{Name: "json", Usage: "print one JSON document", Destination: &p.json},
+		&cli.DurationFlag{
+			Name:        "wait",
+			Value:       30 * time.Second,
+			Usage:       "how long to wait while another process writes",
+			Destination: &p.wait,
+		},
+	}
+}
+
+// app is the command line of bough.
+func (p *program) app() *cli.App {
+	return &cli.App{
+		Name:      "bough",
+		Usage:     "checkpoint, branch and restore AI conversations",
+		UsageText: "bough [-w WORKSPACE] [--json] VERB [ARGUMENTS]",
+		Version:   version,
+		Flags:     append(p.globalFlags(), cli.HelpFlag),
+		Commands: []*cli.Command{
+			p.newVerb(), p.appendVerb(),
+			p.lsVerb(), p.showVerb(), p.treeVerb(), p.lineageVerb(), p.diffVerb(),
+			p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
+			p.renameVerb(), p.rmVerb(),
+			p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
+		},
+		HideHelpCommand:       true,
+		CustomAppHelpTemplate: appHelp,
+		Writer:                p.stdout,
+		ErrWriter:             p.stderr,
+		ExitErrHandler:        func(*cli.Context, error) {},
+		OnUsageError:          onUsageError,
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usageError("there is no verb %q", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+}
+
+func onUsageError(c *cli.Context, err error, _ bool) error {
+	e := usageError("%s", err)
+	if c.Command != nil && c.Command.Name != c.App.Name {
+		e.Hint = seeHelp(c.Command.Name)
+	}
+	return e
+}
+
+func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
+
+// A verb is the help of one verb; what it does is its action.
+type verb struct {
+	name    string
+	aliases []string
+	args    string // what stands after the name
+	short   string
+	long    string
+	example string
+	flags   []cli.Flag
+	min     int // arguments
+	max     int
+	hint    string // for a wrong number of arguments, "" for the usual one
+	action  func(*cli.Context, *workspace.Workspace) error
+}
+
+// command makes the verb a command of the app.
+func (p *program) command(v verb) *cli.Command {
+	return &cli.Command{
+		Name:               v.name,
+		Aliases:            v.aliases,
+		Usage:              v.short,
+		UsageText:          strings.TrimSpace("bough " + v.name + " " + v.args),
+		Description:        strings.TrimSpace(v.long) + "\n\nExample:\n" + indent(v.example),
+		CustomHelpTemplate: verbHelp,
+		Flags:              v.flags,
+		OnUsageError:       onUsageError,
+		Action: func(c *cli.Context) error {
+			if n := c.NArg(); n < v.min || n > v.max {
+				e := usageError("'bough %s' takes %s; got %s", v.name, argCount(v), count(n, "argument"))
+				e.Hint = cmp.Or(v.hint, seeHelp(v.name))
+				return e
+			}
+			w, err := p.open(c.Context)
+			if err != nil {
+				return err
+			}
+			return v.action(c, w)
+		},
+	}
+}
+
+// argCount says what arguments a verb takes, without its flags.
+func argCount(v verb) string {
+	words := strings.Fields(v.args)
+	for i, word := range words {
+		if strings.HasPrefix(word, "[--") {
+			words = words[:i]
+			break
+		}
+	}
+	if len(words) == 0 {
+		return "no arguments"
+	}
+	return strings.Join(words, " ")
+}

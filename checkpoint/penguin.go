@@ -39,8 +39,8 @@ type Penguin struct {
 	Err          error // why nothing else is known, nil if it is
 }
 
-// penguinFile returns the path of a checkpoint's file inside the workspace.
-func penguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
+// PenguinFile returns the path of a checkpoint's file inside the workspace.
+func PenguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
 
 // isPenguin reports whether id has the shape of the id of one of Penguin's
 // checkpoints.
@@ -116,14 +116,14 @@ func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
 	s, err := session.Decode(id, []byte(content.Raw))
 	var broken *session.DamageError
 	if errors.As(err, &broken) {
-		broken.Path, broken.Offset = penguinFile(id), broken.Offset+content.Index
+		broken.Path, broken.Offset = PenguinFile(id), broken.Offset+content.Index
 	}
 	return s, err
 }
 
 // unpack returns the JSON document in a checkpoint's file, checked.
 func unpack(root *os.Root, id string) ([]byte, error) {
-	packed, err := root.ReadFile(penguinFile(id))
+	packed, err := root.ReadFile(PenguinFile(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, session.ErrNotFound
 	}
@@ -149,5 +149,5 @@ func unpack(root *os.Root, id string) ([]byte, error) {
 }
 
 func damage(id string, offset int, problem string) error {
-	return &session.DamageError{Path: penguinFile(id), Offset: offset, Problem: problem}
+	return &session.DamageError{Path: PenguinFile(id), Offset: offset, Problem: problem}
 }

@@ -18,6 +18,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -28,11 +29,12 @@ import (
 type MissingError struct {
 	ID     string // the session that is gone
 	From   string // the session that continues it
+	File   string // of From, where it is not a session's file
 	Offset int    // of the link in From's file, in bytes; 0 where nobody looked
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s: byte %d: continues %s, which is missing", session.FileName(e.From), e.Offset, e.ID)
+	return fmt.Sprintf("%s: byte %d: continues %s, which is missing", cmp.Or(e.File, session.FileName(e.From)), e.Offset, e.ID)
 }
 
 // A CycleError says that sessions come from one another in a ring.

@@ -216,7 +216,7 @@ func (e *Entry) rawPairs() []rawjson.Pair {
 // continuedTo returns the derived member in the dialect of the entry: a list,
 // or for Penguin a string where it can be one, or nothing.
 func (x *Index) continuedTo(e *Entry) []byte {
-	children := x.children[e.ID]
+	children := x.childrenOf(e.ID)
 	switch {
 	case e.ListLinks && children == nil:
 		return []byte("[]")

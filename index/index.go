@@ -42,6 +42,9 @@ type Index struct {
 	Trouble string
 	// Torn reports that the index file is there and is no JSON object.
 	Torn bool
+	// Old reports that the index file is older than a session file, which for
+	// Penguin makes it out of date.
+	Old bool
 
 	entries  map[string]*Entry
 	order    []string // as in the file, new ones at the end
@@ -62,7 +65,7 @@ type Index struct {
 // another: Penguin names its checkpoints. They may be nil.
 func Load(root *os.Root, aliases map[string]string) (*Index, error) {
 	folder := session.NewFolder(root)
-	x := &Index{entries: map[string]*Entry{}, aliases: aliases}
+	x := &Index{entries: map[string]*Entry{}, aliases: aliases, lineages: map[string][]string{}}
 	stored, order := x.readFile(root)
 	list, err := folder.List()
 	if err != nil {
@@ -81,6 +84,9 @@ func Load(root *os.Root, aliases map[string]string) (*Index, error) {
 		if st.ModTime.After(x.newest) {
 			x.newest = st.ModTime
 		}
+	}
+	if info, err := root.Stat(session.Dir + "/" + session.IndexFile); err == nil {
+		x.Old = info.ModTime().Before(x.newest)
 	}
 	for _, id := range order {
 		if x.entries[id] != nil {
@@ -170,11 +176,18 @@ func (x *Index) byAge(a, b string) int {
 	return cmp.Or(x.entries[a].CreatedAt.Compare(x.entries[b].CreatedAt), cmp.Compare(a, b))
 }
 
+// childrenOf returns the sessions whose continued_from names id, oldest first.
+func (x *Index) childrenOf(id string) []string {
+	if x.children == nil {
+		x.derive()
+	}
+	return x.children[id]
+}
+
 // derive computes the children of every session. Of a file that cannot be read
 // the index may still know what it continues; if it does not, what the file of
 // the other session says has to do.
 func (x *Index) derive() {
-	x.lineages = map[string][]string{}
 	x.children = map[string][]string{}
 	ids := slices.SortedFunc(maps.Keys(x.entries), x.byAge)
 	for _, id := range ids {
@@ -231,7 +244,7 @@ func (x *Index) Unusable() []*Entry {
 }
 
 // ContinuedTo returns the sessions whose continued_from names id, oldest first.
-func (x *Index) ContinuedTo(id string) []string { return x.children[id] }
+func (x *Index) ContinuedTo(id string) []string { return x.childrenOf(id) }
 
 // Dialect returns the dialect of the folder: bough's if it is empty or any
 // session, or the entry of one that cannot be read, has a list for its
@@ -276,7 +289,16 @@ func (x *Index) Put(s session.Summary, st session.Stat) {
 	if st.ModTime.After(x.newest) {
 		x.newest = st.ModTime
 	}
-	x.derive()
+	x.children, x.lineages = nil, map[string][]string{}
+}
+
+// Says reports whether the index says of a session what its file says, of what a
+// person would notice.
+func (x *Index) Says(s session.Summary) bool {
+	file := &Entry{ID: s.ID}
+	file.take(s)
+	e := x.Entry(s.ID)
+	return e != nil && !e.differs(file)
 }
 
 // Remove forgets a session.
@@ -284,7 +306,7 @@ func (x *Index) Remove(id string) {
 	delete(x.entries, id)
 	x.order = slices.DeleteFunc(x.order, func(s string) bool { return s == id })
 	x.dirty = true
-	x.derive()
+	x.children, x.lineages = nil, map[string][]string{}
 }
 
 // Stale reports whether the index file does not say what the Index knows.

@@ -126,7 +126,7 @@ func (x *Index) Line(id string) ([]string, error) {
 	}
 	line := []string{first}
 	for i := 0; i < len(line); i++ {
-		for _, child := range x.children[line[i]] {
+		for _, child := range x.childrenOf(line[i]) {
 			if e := x.Entry(child); e != nil && e.Kind() == session.Continuation {
 				line = append(line, child)
 			}
@@ -150,7 +150,7 @@ func (x *Index) Broken(id string) error {
 // cannot be used too.
 func (x *Index) Continuations(id string) []string {
 	var list []string
-	for _, child := range x.children[id] {
+	for _, child := range x.childrenOf(id) {
 		if x.entries[child].Kind() == session.Continuation {
 			list = append(list, child)
 		}

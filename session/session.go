@@ -137,6 +137,14 @@ func (s *Session) Frozen() []Message {
 	return s.Messages
 }
 
+// Unsealed returns s as a session that was never sealed: with what another
+// program added to it.
+func (s *Session) Unsealed() *Session {
+	open := *s
+	open.Meta.Sealed = nil
+	return &open
+}
+
 // FitsSeal reports whether a sealed session still holds what was sealed, and
 // nothing more. A session without a seal fits.
 func (s *Session) FitsSeal() bool {

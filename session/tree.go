@@ -66,7 +66,7 @@ func continued(s *Session) string {
 // addMessages makes the nodes of part p and returns the node of each message.
 // A message that stands, byte for byte, in an earlier part is that one's node.
 func (t *Tree) addMessages(p int, s *Session) []int {
-	messages := s.Frozen()
+	messages := t.messages(p)
 	nodes := make([]int, len(messages))
 	header := s.HeaderLen()
 	for i, m := range messages {
@@ -83,6 +83,15 @@ func (t *Tree) addMessages(p int, s *Session) []int {
 		t.Nodes = append(t.Nodes, Node{Part: p, Index: i, Parent: none})
 	}
 	return nodes
+}
+
+// messages returns the messages of part p: of a checkpoint that stands alone
+// those that were sealed, of one that another program went on from all of them.
+func (t *Tree) messages(p int) []Message {
+	if len(t.Parts) == 1 {
+		return t.Parts[p].Frozen()
+	}
+	return t.Parts[p].Messages
 }
 
 func (t *Tree) same(m Message) int {
@@ -102,7 +111,7 @@ func (s *Session) HeaderLen() int {
 	if previous == "" {
 		return 0
 	}
-	return 1 + slices.IndexFunc(s.Frozen(), func(m Message) bool { return m.marks(previous) })
+	return 1 + slices.IndexFunc(s.Messages, func(m Message) bool { return m.marks(previous) })
 }
 
 // base finds the node that the first message of part p follows.
@@ -116,7 +125,7 @@ func (t *Tree) base(p, previous int, place [][]int) int {
 	}
 	last := t.bases[previous]
 	copied := t.Parts[previous].copied()
-	for i, m := range t.Parts[previous].Frozen() {
+	for i, m := range t.messages(previous) {
 		if i >= copied && m.late() {
 			break
 		}

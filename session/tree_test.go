@@ -182,6 +182,8 @@ func TestTreeSnapshotContinued(t *testing.T) {
 	}
 }
 
+// TestTreeFrozen: where another program went on from a checkpoint, what it added
+// to the checkpoint first is part of the way.
 func TestTreeFrozen(t *testing.T) {
 	edit := decode(t, "s", sealed(m("a"), m("b"))).Edit()
 	edit.Append([]byte(m("c")))
@@ -192,7 +194,7 @@ func TestTreeFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := edges(tr), "a<- b<a d<b"; got != want {
+	if got, want := edges(tr), "a<- b<a c<b d<c"; got != want {
 		t.Errorf("edges are %s, want %s", got, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,7 +36,8 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 		}
 		entry = v.entry(id)
 		_, err = v.moveHead(id, "", "")
-		return err
+		v.follow("the head stays where it was", err)
+		return nil
 	})
 	return &entry, err
 }
@@ -109,7 +111,8 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 			return err
 		}
 		_, err = v.moveHead(out.Session, out.Message, out.Message)
-		return err
+		v.follow("the head stays where it was", err)
+		return nil
 	})
 	return out, err
 }
@@ -226,7 +229,24 @@ func (v *view) appendTo(p *place, a Append, id string) (string, error) {
 	edit.SetActive(dialect.Time(now))
 	edit.SetMeta("message_count", len(s.Messages)+1)
 	edit.Append(a.encode(id, dialect.Time(now), metadata...))
-	return s.ID, v.replace(s, edit)
+	if err := v.replace(s, edit); err != nil {
+		return "", err
+	}
+	v.completeLink(p.line, s)
+	return s.ID, nil
+}
+
+// completeLink tells the file that s continues of s, if it does not know: a
+// crash may have come between the two.
+func (v *view) completeLink(l *line, s *session.Session) {
+	if s.Meta.Kind() != session.Continuation {
+		return
+	}
+	for _, part := range l.Parts {
+		if part.ID == s.Meta.Origin() && !slices.Contains(part.Meta.ContinuedTo, s.ID) {
+			v.follow("the link to "+s.ID+" is not written", v.setContinuedTo(part))
+		}
+	}
 }
 
 // filePart returns the part that a message below p goes into: that of its
@@ -274,7 +294,8 @@ func (v *view) appendContinuation(p *place, s *session.Session, a Append, messag
 	if err := v.create(d); err != nil {
 		return "", err
 	}
-	return id, v.setContinuedTo(s)
+	v.follow("the link to the new file is not written", v.setContinuedTo(s))
+	return id, nil
 }
 
 // setContinuedTo writes the continuations of s into its file, as the file's

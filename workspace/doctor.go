@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -58,20 +60,64 @@ type DoctorOptions struct {
 // Doctor looks at every file of the workspace and reports everything that is
 // wrong.
 func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error) {
-	d := &doctor{fix: o.Fix, report: &Report{Problems: []Problem{}}}
-	run := w.read
-	if o.Fix {
-		run = func(ctx context.Context, f func(*view) error) error { return w.write(ctx, "doctor --fix", f) }
-	}
 	quiet := *w
 	quiet.opts.Note = func(string) {}
-	err := run(ctx, func(v *view) error {
-		d.view = v
-		v.Workspace = &quiet
-		return d.run()
+	report := &Report{}
+	examine := func(v *view) error {
+		*report = Report{Problems: []Problem{}}
+		d := &doctor{v, o.Fix, report}
+		err := d.run()
+		report.OK = !slices.ContainsFunc(report.Problems, func(p Problem) bool { return !p.Fixed })
+		return err
+	}
+	if o.Fix {
+		return report, quiet.fix(ctx, examine)
+	}
+	if err := quiet.read(ctx, examine); err != nil {
+		return report, err
+	}
+	if slices.ContainsFunc(report.Problems, Problem.passes) {
+		return report, quiet.again(ctx, report, examine)
+	}
+	return report, nil
+}
+
+// fix calls f under the lock, and fails where the index cannot be written after
+// it.
+func (w *Workspace) fix(ctx context.Context, f func(*view) error) error {
+	return w.write(ctx, "doctor --fix", func(v *view) error {
+		if err := v.mayWrite(false); err != nil {
+			return err
+		}
+		return f(v)
 	})
-	d.report.OK = !slices.ContainsFunc(d.report.Problems, func(p Problem) bool { return !p.Fixed })
-	return d.report, err
+}
+
+// again calls f once more, while nobody writes. While somebody does, what may
+// pass is no problem, and is taken out of the report. Where there is no lock,
+// nobody does.
+func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) error) error {
+	if !writelock.Exists(filepath.Join(w.dir, stateDir)) {
+		return nil
+	}
+	hasty := *w
+	hasty.opts.Wait = -1
+	var held *writelock.HeldError
+	err := hasty.locked(ctx, "doctor", f)
+	if errors.As(err, &held) {
+		report.Problems = slices.DeleteFunc(report.Problems, Problem.passes)
+		report.OK = len(report.Problems) == 0
+		return nil
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // what may not be written is as it was seen
+	}
+	return err
+}
+
+// passes reports whether p may be what a writer has not completed yet.
+func (p Problem) passes() bool {
+	return p.Kind == LeftOver || p.Kind == StaleIndex || p.Kind == OneSidedLink
 }
 
 type doctor struct {
@@ -88,7 +134,9 @@ func (d *doctor) run() error {
 	if err := d.leftOvers(); err != nil {
 		return err
 	}
-	d.files()
+	if err := d.files(); err != nil {
+		return err
+	}
 	d.lines()
 	d.dialects()
 	if err := d.headPlace(); err != nil {
@@ -102,7 +150,7 @@ func (d *doctor) run() error {
 }
 
 // files looks at every session alone.
-func (d *doctor) files() {
+func (d *doctor) files() error {
 	for _, e := range d.index.Unusable() {
 		d.unusable(e.ID, e.Err)
 	}
@@ -118,6 +166,11 @@ func (d *doctor) files() {
 		if !s.FitsSeal() {
 			d.found(BrokenSeal, session.FileName(e.ID), sealDetail(s), false)
 		}
+		if !d.index.Says(s.Summary()) {
+			if err := d.reindex(s); err != nil {
+				return err
+			}
+		}
 	}
 	for _, id := range d.penguinIDs() {
 		var damage *session.DamageError
@@ -125,6 +178,21 @@ func (d *doctor) files() {
 			d.found(DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		}
 	}
+	return nil
+}
+
+// reindex reports an entry that says something else than its file, although the
+// file has the size and time that it had.
+func (d *doctor) reindex(s *session.Session) error {
+	if d.fix {
+		st, err := d.folder.Stat(s.ID)
+		if err != nil {
+			return err
+		}
+		d.index.Put(s.Summary(), st)
+	}
+	d.found(StaleIndex, indexPath, "it says something else of "+s.ID+" than the file does", d.fix)
+	return nil
 }
 
 // unusable reports why the file of a session cannot be used, unless it is gone.
@@ -141,7 +209,8 @@ func (d *doctor) unusable(id string, err error) {
 func sealDetail(s *session.Session) string {
 	sealed, now := s.Meta.Sealed.Messages, len(s.Messages)
 	if now > sealed {
-		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed", now-sealed, sealed)
+		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed, and 'bough branch %s@%s' makes a session of all of it",
+			now-sealed, sealed, s.ID, s.Messages[now-1].ID)
 	}
 	return fmt.Sprintf("another program changed this checkpoint of %d messages", sealed)
 }
@@ -208,12 +277,17 @@ func (d *doctor) dialects() {
 // headPlace looks whether the head points to something. One in a session that
 // is damaged is not lost: the session may come back.
 func (d *doctor) headPlace() error {
-	h, ok := d.head()
-	if !ok {
+	if _, err := d.root.Lstat(headFile); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	_, err := d.placeIn(h.Session, string(h.Message), true)
-	if err == nil || Explain(err).Code != NotFound {
+	err := errors.New("it cannot be read")
+	if h, ok := d.head(); ok {
+		_, err = d.placeIn(h.Session, string(h.Message), true)
+	}
+	if err == nil {
+		return nil
+	}
+	if e := Explain(err); e.Code != NotFound && e.Code != Failed {
 		return nil
 	}
 	if d.fix {
@@ -221,7 +295,7 @@ func (d *doctor) headPlace() error {
 			return err
 		}
 	}
-	d.found(LostHead, headFile, "the head points to what is gone: "+err.Error(), d.fix)
+	d.found(LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.fix)
 	return nil
 }
 
@@ -238,7 +312,7 @@ func (d *doctor) links() error {
 			c := d.index.Entry(id)
 			return c != nil && c.Snapshot && slices.Contains(c.ContinuedFrom, e.ID)
 		})
-		if sameSet(said, continuations) {
+		if _, ring := d.lineage(e.ID); sameSet(said, continuations) || isRing(ring) {
 			continue
 		}
 		detail := fmt.Sprintf("continued_to says [%s], but what continues it is [%s]",
@@ -253,15 +327,18 @@ func (d *doctor) links() error {
 	return nil
 }
 
+const indexPath = session.Dir + "/" + session.IndexFile
+
 // indexFile comes last: what was mended before is in the index that is written
 // when all is done.
 func (d *doctor) indexFile() {
-	kind := StaleIndex
-	if d.index.Torn {
-		kind = DamagedIndex
-	}
-	if d.index.Trouble != "" {
-		d.found(kind, session.Dir+"/"+session.IndexFile, d.index.Trouble, d.fix)
+	switch x := d.index; {
+	case x.Torn:
+		d.found(DamagedIndex, indexPath, x.Trouble, d.fix)
+	case x.Trouble != "":
+		d.found(StaleIndex, indexPath, x.Trouble, d.fix)
+	case x.Old && x.Dialect() == session.Penguin:
+		d.found(StaleIndex, indexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
 	}
 }
 
@@ -286,6 +363,12 @@ func (d *doctor) leftOvers() error {
 		}
 	}
 	return nil
+}
+
+// isRing reports whether err says that sessions come from each other.
+func isRing(err error) bool {
+	var ring *index.CycleError
+	return errors.As(err, &ring)
 }
 
 func sameSet(a, b []string) bool {

@@ -85,9 +85,10 @@ func (v *view) lineIDs(id string) ([]string, error) {
 	}
 	from := s.Meta.ContinuedFrom[0]
 	if v.index.Entry(from) == nil {
-		return []string{id}, cmp.Or(v.index.Err(from), error(&index.MissingError{ID: from, From: id}))
+		return []string{id}, v.locate(cmp.Or(v.index.Err(from), error(&index.MissingError{ID: from, From: id})))
 	}
 	all, err := v.index.Line(from)
+	err = v.locate(err)
 	var ids []string
 	for at := from; slices.Contains(all, at); at = v.index.Origin(at) {
 		ids = append(ids, at)
@@ -144,7 +145,29 @@ func (v *view) placeIn(id, message string, partial bool) (*place, error) {
 	if Explain(err).Code != NotFound {
 		return nil, err
 	}
+	if p := placeBehindSeal(l, message); p != nil {
+		return p, nil
+	}
 	return v.placeAbove(id, message, err)
+}
+
+// placeBehindSeal finds a message that another program added to a checkpoint,
+// nil if there is none.
+func placeBehindSeal(l *line, message string) *place {
+	s := l.Parts[l.part]
+	if len(l.Parts) > 1 || s.FitsSeal() {
+		return nil
+	}
+	t, err := session.NewTree([]*session.Session{s.Unsealed()})
+	if err != nil {
+		return nil
+	}
+	behind := &line{Tree: t}
+	node, err := behind.find(message)
+	if err != nil {
+		return nil
+	}
+	return &place{behind, node}
 }
 
 // placeAbove finds a message in the lines that id's own line was copied from,

@@ -77,7 +77,8 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 			return err
 		}
 		_, err = v.moveHead(snap.ID, p.messageID(), p.messageID())
-		return err
+		v.follow("the head stays where it was", err)
+		return nil
 	})
 	return snap, err
 }

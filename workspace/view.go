@@ -128,6 +128,9 @@ func (v *view) locate(err error) error {
 		if s, err := v.session(missing.From); err == nil {
 			missing.Offset = s.LinkOffset()
 		}
+		if v.isPenguin(missing.From) {
+			missing.File = checkpoint.PenguinFile(missing.From)
+		}
 	case errors.As(err, &ring):
 		if s, err := v.session(ring.IDs[0]); err == nil {
 			ring.Offset = s.LinkOffset()

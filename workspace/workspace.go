@@ -216,6 +216,17 @@ func (w *Workspace) make(ctx context.Context, verb string, f func(*view) error) 
 // write calls f with the workspace as it is now, under the lock, and completes
 // the index afterwards. verb says to others who have to wait what is going on.
 func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error) error {
+	return w.locked(ctx, verb, func(v *view) error {
+		if err := f(v); err != nil {
+			return err
+		}
+		v.follow("the index is not written", v.saveIndex())
+		return nil
+	})
+}
+
+// locked calls f with the workspace as it is now, under the lock.
+func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error) error {
 	root, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -234,10 +245,15 @@ func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error)
 	if err != nil {
 		return err
 	}
-	if err := f(v); err != nil {
-		return err
+	return f(v)
+}
+
+// follow notes what did not work after a change was made: the change stands, and
+// what should have followed it is made up for later.
+func (v *view) follow(what string, err error) {
+	if err != nil {
+		v.opts.Note(what + ": " + err.Error())
 	}
-	return v.saveIndex()
 }
 
 // saveIndex writes the index if it does not say what is there. A torn one goes

@@ -49,11 +49,8 @@ func Bytes(pieces ...[]byte) func(io.Writer) error {
 // Replace makes name hold what write writes. An existing file keeps its
 // permissions.
 func Replace(root *os.Root, name string, write func(io.Writer) error) error {
-	mode := Mode
-	switch info, err := root.Stat(name); {
-	case err == nil:
-		mode = info.Mode().Perm()
-	case !errors.Is(err, fs.ErrNotExist):
+	mode, err := modeOf(root, name)
+	if err != nil {
 		return err
 	}
 	return put(root, name, mode, write)
@@ -62,7 +59,7 @@ func Replace(root *os.Root, name string, write func(io.Writer) error) error {
 // Probe reports whether [Replace] could write name, as far as can be told
 // without doing it.
 func Probe(root *os.Root, name string) error {
-	if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := modeOf(root, name); err != nil {
 		return err
 	}
 	f, temp, err := openTemp(root, name, Mode)
@@ -71,6 +68,21 @@ func Probe(root *os.Root, name string) error {
 	}
 	f.Close()
 	return root.Remove(temp)
+}
+
+// modeOf returns the permissions that name is to have: those of the file that is
+// there, which must be one.
+func modeOf(root *os.Root, name string) (fs.FileMode, error) {
+	switch info, err := root.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return Mode, nil
+	case err != nil:
+		return 0, err
+	case !info.Mode().IsRegular():
+		return 0, &fs.PathError{Op: "replace", Path: name, Err: errors.New("not a regular file")}
+	default:
+		return info.Mode().Perm(), nil
+	}
 }
 
 // openTemp makes the temporary file for name.

@@ -86,6 +86,12 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 	return func() { lock.Unlock() }, nil
 }
 
+// Exists reports whether anybody ever took the lock in the folder dir.
+func Exists(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, lockName))
+	return err == nil
+}
+
 func readHolder(root *os.Root, dir string) (h Holder) {
 	word, err := root.ReadFile(dir + "/" + holderName)
 	if err != nil || json.Unmarshal(word, &h) != nil {

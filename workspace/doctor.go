@@ -82,14 +82,14 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	return report, nil
 }
 
-// fix calls f under the lock, and fails where the index cannot be written after
-// it.
+// fix calls f under the lock, and writes the index, which is part of what is to
+// be mended.
 func (w *Workspace) fix(ctx context.Context, f func(*view) error) error {
-	return w.write(ctx, "doctor --fix", func(v *view) error {
-		if err := v.mayWrite(false); err != nil {
+	return w.locked(ctx, "doctor --fix", func(v *view) error {
+		if err := f(v); err != nil {
 			return err
 		}
-		return f(v)
+		return v.saveIndex()
 	})
 }
 

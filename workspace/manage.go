@@ -130,6 +130,7 @@ func (v *view) mayRemove(ids []string, o RemoveOptions) error {
 				copied = append(copied, child)
 			}
 		}
+		copied = append(copied, v.penguinBelow(id)...)
 	}
 	refuse := func(why string, children []string, hint string) error {
 		return &Error{
@@ -142,9 +143,28 @@ func (v *view) mayRemove(ids []string, o RemoveOptions) error {
 	case len(continued) > 0:
 		return refuse("is continued by", continued, "--line removes the whole line")
 	case len(copied) > 0 && !o.Force:
-		return refuse("is where these come from:", copied, "--force removes it all the same; they hold all they need")
+		return refuse("is where these come from:", copied, "--force removes it all the same; snapshots hold all they need")
 	}
 	return nil
+}
+
+// penguinBelow returns Penguin's checkpoints that are not flattened and were
+// taken of a session that continues id: without id they are not whole.
+func (v *view) penguinBelow(id string) []string {
+	var ids []string
+	for _, cp := range v.penguinIDs() {
+		p := v.penguin[cp]
+		if p.Type != "auto" && p.Type != "rollback" || p.Session == id {
+			continue
+		}
+		lineage, _ := v.index.Lineage(p.Session)
+		for i := len(lineage) - 1; i > 0 && v.kind(lineage[i]) == session.Continuation; i-- {
+			if lineage[i-1] == id {
+				ids = append(ids, cp)
+			}
+		}
+	}
+	return ids
 }
 
 // remove moves a session to the trash, with the older copy that Penguin keeps

@@ -45,10 +45,14 @@ func (w *Workspace) load(root *os.Root) (*view, error) {
 	if v.index, err = index.Load(root, aliases); err != nil {
 		return nil, err
 	}
-	if v.index.Trouble != "" {
-		w.opts.Note(v.index.Trouble + "; the sessions are read from their files")
-	}
 	return v, nil
+}
+
+// noteTrouble says why the index could not be used as it was.
+func (v *view) noteTrouble() {
+	if v.index.Trouble != "" {
+		v.opts.Note(v.index.Trouble + "; the sessions are read from their files")
+	}
 }
 
 // session reads a session, or one of Penguin's checkpoints.

@@ -173,6 +173,10 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 		if err != nil {
 			return err
 		}
+		if v.index.Trouble != "" && writelock.Held(root, stateDir) {
+			v.index.Trouble = "" // a writer is about to complete it
+		}
+		v.noteTrouble()
 		return f(v)
 	}
 	if err := try(); !errors.Is(err, errGone) {
@@ -245,6 +249,7 @@ func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error
 	if err != nil {
 		return err
 	}
+	v.noteTrouble()
 	return f(v)
 }
 

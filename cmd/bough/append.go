@@ -30,6 +30,9 @@ git diff | bough append`,
 		max: 2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent")}
+			if c.IsSet("parent") && a.Parent == "" {
+				return usageError("--parent names no message")
+			}
 			text := "-"
 			switch c.NArg() {
 			case 1:

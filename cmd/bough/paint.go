@@ -77,8 +77,8 @@ func clean(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r):
-			return '\ufffd'
+		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return '\ufffd' // what could drive the terminal, or turn text around
 		}
 		return r
 	}, s)

@@ -127,7 +127,7 @@ func usageError(format string, args ...any) *workspace.Error {
 func (p *program) note(s string) {
 	if !slices.Contains(p.noted, s) {
 		p.noted = append(p.noted, s)
-		fmt.Fprintf(p.stderr, "bough: %s\n", clean(s))
+		fmt.Fprintf(p.stderr, "bough: %s\n", line(s))
 	}
 }
 

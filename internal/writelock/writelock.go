@@ -86,6 +86,19 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 	return func() { lock.Unlock() }, nil
 }
 
+// Held reports whether somebody holds the lock in the folder dir of root now.
+// Nobody can take it while Held looks, so it looks only for a moment.
+func Held(root *os.Root, dir string) bool {
+	name := dir + "/" + lockName
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	lock := flock.New(filepath.Join(root.Name(), filepath.FromSlash(name)), flock.SetPermissions(0o600))
+	defer lock.Close()
+	locked, err := lock.TryRLock()
+	return err == nil && !locked
+}
+
 // Exists reports whether anybody ever took the lock in the folder dir.
 func Exists(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, lockName))

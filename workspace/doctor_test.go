@@ -1,0 +1,197 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/fixtures"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// kinds returns the kinds of what doctor finds, those that are fixed marked.
+func (s *space) kinds(o workspace.DoctorOptions) (kinds []string) {
+	s.t.Helper()
+	report, err := s.Doctor(s.t.Context(), o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		if p.Fixed {
+			p.Kind += " fixed"
+		}
+		kinds = append(kinds, p.Kind)
+	}
+	return kinds
+}
+
+func (s *space) expect(o workspace.DoctorOptions, want ...string) {
+	s.t.Helper()
+	if got := s.kinds(o); !slices.Equal(got, want) {
+		s.t.Errorf("doctor finds %q, want %q", got, want)
+	}
+}
+
+// TestDoctorHead: a head that cannot be read is no head, and --fix puts it away.
+func TestDoctorHead(t *testing.T) {
+	for _, head := range []string{"", "{", "[]", "\xff", `{"session_id":5}`, `{"session_id":"gone","message_id":null}`} {
+		s := openSpace(t, t.TempDir(), 0)
+		s.new("")
+		s.write("head.json", head)
+		s.expect(workspace.DoctorOptions{}, workspace.LostHead)
+		s.expect(workspace.DoctorOptions{Fix: true}, workspace.LostHead+" fixed")
+		s.expect(workspace.DoctorOptions{})
+		if got := s.trash(); len(got) != 1 || filepath.Base(got[0]) != "head.json" {
+			t.Errorf("head %q: the trash holds %q", head, got)
+		}
+	}
+}
+
+// TestDoctorSameTime: a session that was edited without a change of size and
+// time is noticed by doctor, which reads every file.
+func TestDoctorSameTime(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	name := session.FileName(id)
+	info, err := os.Stat(filepath.Join(s.Dir(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(name, strings.Replace(s.read(name), "Bread", "Broad", 1))
+	if err := os.Chtimes(filepath.Join(s.Dir(), name), time.Time{}, info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(workspace.DoctorOptions{}, workspace.StaleIndex)
+	s.expect(workspace.DoctorOptions{Fix: true}, workspace.StaleIndex+" fixed")
+	s.expect(workspace.DoctorOptions{})
+	if got := s.entry(id).Title; got != "Broad" {
+		t.Errorf("the title is %q", got)
+	}
+}
+
+// TestDoctorWhileWriting: what a writer has not completed is no damage while it
+// holds the lock, and is when nobody does.
+func TestDoctorWhileWriting(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("")
+	s.write("conversations/.session_index.json"+durable.TempSuffix, "{")
+	s.expect(workspace.DoctorOptions{}, workspace.LeftOver)
+	root, err := os.OpenRoot(s.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	unlock, err := writelock.Lock(t.Context(), root, ".bough", writelock.Holder{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.expect(workspace.DoctorOptions{})
+	unlock()
+	s.expect(workspace.DoctorOptions{Fix: true}, workspace.LeftOver+" fixed")
+}
+
+// TestReadWhileWriting: a reader raises no alarm over an index that a writer is
+// about to write.
+func TestReadWhileWriting(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("")
+	root, err := os.OpenRoot(s.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	unlock, err := writelock.Lock(t.Context(), root, ".bough", writelock.Holder{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("conversations/new.json", `{"messages":[]}`)
+	s.show(id)
+	if len(s.notes) > 0 {
+		t.Errorf("while somebody writes: %q", s.notes)
+	}
+	unlock()
+	s.show(id)
+	if len(s.notes) != 1 {
+		t.Errorf("while nobody writes: %q", s.notes)
+	}
+}
+
+// spoiler is a source of ids that makes a folder where the index is to be, once
+// the verb that asks for an id has begun.
+type spoiler struct{ path string }
+
+func (sp spoiler) Read(b []byte) (int, error) {
+	os.Remove(sp.path)
+	os.Mkdir(sp.path, 0o700)
+	for i := range b {
+		b[i] = byte(time.Now().UnixNano() >> (i % 8))
+	}
+	return len(b), nil
+}
+
+// TestChangeStands: a change that was made is acknowledged, although the index
+// could not be written after it.
+func TestChangeStands(t *testing.T) {
+	dir := t.TempDir()
+	s := openSpace(t, dir, 0)
+	id := s.new("")
+	var notes []string
+	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
+		Random: spoiler{filepath.Join(dir, session.Dir, session.IndexFile)},
+		Note:   func(note string) { notes = append(notes, note) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Append(t.Context(), workspace.Append{Session: id, Text: "hello"}); err != nil {
+		t.Errorf("Append = %v", err)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "the index is not written") {
+		t.Errorf("notes are %q", notes)
+	}
+	if got := s.texts(id); got != "hello" {
+		t.Errorf("the session says %q", got)
+	}
+}
+
+// TestLinkIsCompleted: where a crash came between a continuation and the file
+// that it continues, the next message completes the link.
+func TestLinkIsCompleted(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("")
+	s.say("a", "b")
+	before := s.read(session.FileName(root))
+	s.say("c")
+	s.write(session.FileName(root), before)
+	s.expect(workspace.DoctorOptions{}, workspace.OneSidedLink)
+	s.say("d")
+	s.expect(workspace.DoctorOptions{})
+	if got := s.texts(root); got != "a b c d" {
+		t.Errorf("the conversation is %q", got)
+	}
+}
+
+// TestRemoveBelowPenguin: an automatic checkpoint of Penguin's is not whole
+// without the files before it.
+func TestRemoveBelowPenguin(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, fixtures.Penguin()); err != nil {
+		t.Fatal(err)
+	}
+	s := openSpace(t, dir, 0)
+	line := workspace.RemoveOptions{Line: true}
+	_, err := s.Remove(t.Context(), "Sourdough, take two", line)
+	if code(err) != workspace.HasChildren || !strings.Contains(err.Error(), "cp_") {
+		t.Errorf("Remove = %v", err)
+	}
+	line.Force = true
+	if _, err := s.Remove(t.Context(), "Sourdough, take two", line); err != nil {
+		t.Errorf("Remove with force = %v", err)
+	}
+}

@@ -98,7 +98,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 			return err
 		}
 		out.Parent = ID(p.messageID())
-		if out.Message, err = v.newMessageID(); err != nil {
+		if out.Message, err = session.NewMessageID(v.opts.Random); err != nil {
 			return err
 		}
 		if frozen := v.frozen(p); frozen != "" {
@@ -278,13 +278,13 @@ func (v *view) appendContinuation(p *place, s *session.Session, a Append, messag
 		if c := m.Category(); c != "SYSTEM" && c != "CONTEXT" || m.IsMarker() {
 			continue
 		}
-		copied, err := v.newMessageID()
+		copied, err := session.NewMessageID(v.opts.Random)
 		if err != nil {
 			return "", err
 		}
 		d.Messages = append(d.Messages, p.Parts[0].Copy(i, copied, at))
 	}
-	marker, err := v.newMessageID()
+	marker, err := session.NewMessageID(v.opts.Random)
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
-	"github.com/google/uuid"
 )
 
 // now returns the time for something new in l, nil for a line that begins: at
@@ -43,12 +42,6 @@ func (v *view) newID() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%d new session ids were all taken", tries)
-}
-
-// newMessageID returns a UUID, version 4.
-func (v *view) newMessageID() (string, error) {
-	id, err := uuid.NewRandomFromReader(v.opts.Random)
-	return id.String(), err
 }
 
 // mayWrite reports whether sessions can be written, and the head too if the

@@ -82,15 +82,7 @@ func TestDoctorWhileWriting(t *testing.T) {
 	s.new("")
 	s.write("conversations/.session_index.json"+durable.TempSuffix, "{")
 	s.expect(workspace.DoctorOptions{}, workspace.LeftOver)
-	root, err := os.OpenRoot(s.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	unlock, err := writelock.Lock(t.Context(), root, ".bough", writelock.Holder{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := s.lock(writelock.Holder{})
 	s.expect(workspace.DoctorOptions{})
 	unlock()
 	s.expect(workspace.DoctorOptions{Fix: true}, workspace.LeftOver+" fixed")
@@ -101,15 +93,7 @@ func TestDoctorWhileWriting(t *testing.T) {
 func TestReadWhileWriting(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
-	root, err := os.OpenRoot(s.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	unlock, err := writelock.Lock(t.Context(), root, ".bough", writelock.Holder{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := s.lock(writelock.Holder{})
 	s.write("conversations/new.json", `{"messages":[]}`)
 	s.show(id)
 	if len(s.notes) > 0 {

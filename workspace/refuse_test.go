@@ -145,15 +145,7 @@ func TestSameIDOnPath(t *testing.T) {
 func TestLocked(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
-	root, err := os.OpenRoot(s.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	unlock, err := writelock.Lock(t.Context(), root, ".bough", writelock.Holder{PID: 4711, Verb: "checkpoint"}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := s.lock(writelock.Holder{PID: 4711, Verb: "checkpoint"})
 	hasty, err := workspace.Open(t.Context(), s.Dir(), &workspace.Options{Wait: -1})
 	if err != nil {
 		t.Fatal(err)

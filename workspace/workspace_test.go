@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -52,6 +53,21 @@ func (s *space) new(title string) string {
 		s.t.Fatal(err)
 	}
 	return e.ID
+}
+
+// lock takes the lock of the workspace.
+func (s *space) lock(h writelock.Holder) (unlock func()) {
+	s.t.Helper()
+	root, err := os.OpenRoot(s.Dir())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer root.Close()
+	unlock, err = writelock.Lock(s.t.Context(), root, ".bough", h, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return unlock
 }
 
 func (s *space) append(a workspace.Append) *workspace.Appended {

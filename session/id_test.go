@@ -1,0 +1,30 @@
+package session_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+)
+
+func TestNewMessageID(t *testing.T) {
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	seen := map[string]bool{}
+	for range 1000 {
+		id, err := session.NewMessageID(rand.Reader)
+		if err != nil || !uuid.MatchString(id) || seen[id] {
+			t.Fatalf("id %q, %v", id, err)
+		}
+		seen[id] = true
+	}
+	id, err := session.NewMessageID(bytes.NewReader(bytes.Repeat([]byte{0xff}, 16)))
+	if want := "ffffffff-ffff-4fff-bfff-ffffffffffff"; err != nil || id != want {
+		t.Errorf("id %q, %v, want %q", id, err, want)
+	}
+	if id, err := session.NewMessageID(strings.NewReader("short")); err == nil {
+		t.Errorf("from too little: %q", id)
+	}
+}

@@ -108,12 +108,9 @@ func (v *view) document(p *place, kind session.Kind, name string) (*session.Docu
 	if v.isPenguin(source) {
 		source = cmp.Or(v.penguin[source].Session, source)
 	}
-	lineage, err := v.lineage(source)
+	lineage, _ := v.lineage(source) // as far as it is known
 	if len(lineage) == 0 {
 		lineage = []string{source}
-	}
-	if err != nil {
-		v.opts.Note(err.Error())
 	}
 	if name == "" {
 		name = v.freeTitle(v.lineTitle(p.line), kind)

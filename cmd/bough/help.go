@@ -14,18 +14,21 @@ func (p *program) helpVerb() *cli.Command {
 		Description:        "Example:\n  bough help branch",
 		CustomHelpTemplate: verbHelp,
 		OnUsageError:       onUsageError,
-		Action: func(c *cli.Context) error {
-			var text strings.Builder
-			if word := c.Args().First(); word == "" {
-				cli.HelpPrinter(&text, appHelp, c.App)
-			} else if verb := c.App.Command(word); verb != nil {
-				cli.HelpPrinter(&text, verbHelp, verb)
-			} else {
-				return usageError("there is no verb %q", word)
-			}
-			return p.printText("help", text.String())
-		},
+		Action: func(c *cli.Context) error { return p.help(c.App, c.Args().First()) },
 	}
+}
+
+// help prints how to use a verb, or without one how to use bough.
+func (p *program) help(app *cli.App, word string) error {
+	var text strings.Builder
+	if verb := app.Command(word); word == "" {
+		cli.HelpPrinter(&text, appHelp, app)
+	} else if verb != nil {
+		cli.HelpPrinter(&text, verbHelp, verb)
+	} else {
+		return usageError("there is no verb %q", word)
+	}
+	return p.printText("help", text.String())
 }
 
 const appHelp = `bough checkpoints, branches and restores AI conversations kept as plain JSON files.

@@ -53,7 +53,7 @@ func (p *program) app() *cli.App {
 			if c.NArg() > 0 {
 				return usageError("there is no verb %q", c.Args().First())
 			}
-			return cli.ShowAppHelp(c)
+			return p.help(c.App, "")
 		},
 	}
 }

@@ -14,7 +14,7 @@ func (p *program) helpVerb() *cli.Command {
 		Description:        "Example:\n  bough help branch",
 		CustomHelpTemplate: verbHelp,
 		OnUsageError:       onUsageError,
-		Action: func(c *cli.Context) error { return p.help(c.App, c.Args().First()) },
+		Action:             func(c *cli.Context) error { return p.help(c.App, c.Args().First()) },
 	}
 }
 

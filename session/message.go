@@ -23,16 +23,12 @@ type Message struct {
 // walkMessage goes through the message that w stands before.
 func walkMessage(w *rawjson.Walker, data []byte) (Message, error) {
 	var m Message
-	var buf [16][]byte
-	keys := buf[:0]
+	var keys rawjson.Keys
 	m.span.Start, _ = w.Start()
 	err := w.Object(func(key []byte, keyStart int) error {
-		for _, k := range keys {
-			if bytes.Equal(k, key) {
-				return rawjson.Twice(key, keyStart)
-			}
+		if err := keys.Add(key, keyStart); err != nil {
+			return err
 		}
-		keys = append(keys, key)
 		value, err := w.Value()
 		if err != nil {
 			return err

@@ -81,9 +81,10 @@ func (s *Session) walk(w *rawjson.Walker) error {
 		}
 		return &DamageError{Offset: at, Problem: "not a JSON object"}
 	}
+	var keys rawjson.Keys
 	return w.Object(func(key []byte, keyStart int) error {
-		if _, twice := rawjson.Find(s.members, string(key)); twice {
-			return rawjson.Twice(key, keyStart)
+		if err := keys.Add(key, keyStart); err != nil {
+			return err
 		}
 		at, first := w.Start()
 		m := rawjson.Member{Key: string(key), KeyStart: keyStart, Value: rawjson.Span{Start: at}}

@@ -85,10 +85,11 @@ func Members(data []byte, s Span) ([]Member, error) {
 		return nil, &SyntaxError{s.Start, "not an object"}
 	}
 	members := make([]Member, 0, 12)
+	var keys Keys
 	w := &Walker{data: data[:s.End], at: s.Start}
 	err := w.Object(func(key []byte, keyStart int) error {
-		if _, twice := Find(members, string(key)); twice {
-			return Twice(key, keyStart)
+		if err := keys.Add(key, keyStart); err != nil {
+			return err
 		}
 		value, err := w.Value()
 		members = append(members, Member{string(key), keyStart, value})
@@ -97,9 +98,33 @@ func Members(data []byte, s Span) ([]Member, error) {
 	return members, err
 }
 
-// Twice is the error for a key that stands a second time, at keyStart.
-func Twice(key []byte, keyStart int) *SyntaxError {
-	return &SyntaxError{keyStart, fmt.Sprintf("the key %q stands twice", key)}
+// Keys are the keys of one object so far. The zero Keys is empty.
+type Keys struct {
+	few  [16][]byte // the first ones, which most objects do not exceed
+	n    int
+	many map[string]bool
+}
+
+// Add takes in a key that begins at keyStart. One that stands twice is a
+// *[SyntaxError].
+func (k *Keys) Add(key []byte, keyStart int) error {
+	twice := k.many[string(key)]
+	for _, known := range k.few[:min(k.n, len(k.few))] {
+		twice = twice || bytes.Equal(known, key)
+	}
+	switch {
+	case twice:
+		return &SyntaxError{keyStart, fmt.Sprintf("the key %q stands twice", key)}
+	case k.n < len(k.few):
+		k.few[k.n] = key
+	default:
+		if k.many == nil {
+			k.many = map[string]bool{}
+		}
+		k.many[string(key)] = true
+	}
+	k.n++
+	return nil
 }
 
 // Elements lists the places of the elements of the array at s in data, which

@@ -1,7 +1,9 @@
 package rawjson_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +194,29 @@ func TestWrite(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %q, want %q", c.what, c.got, c.want)
+		}
+	}
+}
+
+// TestManyMembers: among many keys one that stands twice is found, early or late.
+// A look at all the others for each would take minutes.
+func TestManyMembers(t *testing.T) {
+	const n = 200_000
+	var doc bytes.Buffer
+	separator := "{"
+	for i := range n {
+		fmt.Fprintf(&doc, `%s"k%d":%d`, separator, i, i)
+		separator = ","
+	}
+	whole := doc.String() + "}"
+	if members, err := rawjson.Members([]byte(whole), rawjson.Root([]byte(whole))); err != nil || len(members) != n {
+		t.Errorf("%d members, %v", len(members), err)
+	}
+	for _, twice := range []string{"k0", "k15", "k16", "k17", "k199999"} {
+		again := fmt.Sprintf(`%s,"%s":0}`, doc.String(), twice)
+		var syntax *rawjson.SyntaxError
+		if _, err := rawjson.Members([]byte(again), rawjson.Root([]byte(again))); !errors.As(err, &syntax) || syntax.Offset != doc.Len()+1 {
+			t.Errorf("%s twice: %v", twice, err)
 		}
 	}
 }

@@ -49,6 +49,7 @@ type Index struct {
 	entries  map[string]*Entry
 	order    []string // as in the file, new ones at the end
 	aliases  map[string]string
+	sorted   []string // all ids, oldest session first; nil after a change
 	children map[string][]string
 	lineages map[string][]string // whole ones, as far as they were asked for
 	absent   bool                // the file is not there
@@ -171,6 +172,14 @@ func (x *Index) outOfDate(why string) {
 	}
 }
 
+// ids returns the ids of all entries, oldest session first.
+func (x *Index) ids() []string {
+	if x.sorted == nil {
+		x.sorted = slices.SortedFunc(maps.Keys(x.entries), x.byAge)
+	}
+	return x.sorted
+}
+
 // byAge orders ids by when the sessions were made.
 func (x *Index) byAge(a, b string) int {
 	return cmp.Or(x.entries[a].CreatedAt.Compare(x.entries[b].CreatedAt), cmp.Compare(a, b))
@@ -189,7 +198,7 @@ func (x *Index) childrenOf(id string) []string {
 // the other session says has to do.
 func (x *Index) derive() {
 	x.children = map[string][]string{}
-	ids := slices.SortedFunc(maps.Keys(x.entries), x.byAge)
+	ids := x.ids()
 	for _, id := range ids {
 		for _, to := range x.entries[id].Meta.ContinuedTo {
 			if e := x.entries[to]; e != nil && e.Err != nil && len(e.ContinuedFrom) == 0 && to != id {
@@ -224,7 +233,7 @@ func (x *Index) Err(id string) error {
 // Entries returns the sessions, oldest first.
 func (x *Index) Entries() []*Entry {
 	var list []*Entry
-	for _, id := range slices.SortedFunc(maps.Keys(x.entries), x.byAge) {
+	for _, id := range x.ids() {
 		if e := x.entries[id]; e.Err == nil {
 			list = append(list, e)
 		}
@@ -289,7 +298,7 @@ func (x *Index) Put(s session.Summary, st session.Stat) {
 	if st.ModTime.After(x.newest) {
 		x.newest = st.ModTime
 	}
-	x.children, x.lineages = nil, map[string][]string{}
+	x.sorted, x.children, x.lineages = nil, nil, map[string][]string{}
 }
 
 // Says reports whether the index says of a session what its file says, of what a
@@ -306,7 +315,7 @@ func (x *Index) Remove(id string) {
 	delete(x.entries, id)
 	x.order = slices.DeleteFunc(x.order, func(s string) bool { return s == id })
 	x.dirty = true
-	x.children, x.lineages = nil, map[string][]string{}
+	x.sorted, x.children, x.lineages = nil, nil, map[string][]string{}
 }
 
 // Stale reports whether the index file does not say what the Index knows.

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/session"
@@ -162,7 +161,7 @@ func (x *Index) Continuations(id string) []string {
 // it, also what cannot be used, and the snapshots copied from it.
 func (x *Index) Children(id string) []string {
 	var list []string
-	for _, child := range slices.SortedFunc(maps.Keys(x.entries), x.byAge) {
+	for _, child := range x.ids() {
 		if x.resolve(x.entries[child].Origin()) == id {
 			list = append(list, child)
 		}

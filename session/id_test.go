@@ -28,3 +28,16 @@ func TestNewMessageID(t *testing.T) {
 		t.Errorf("from too little: %q", id)
 	}
 }
+
+// TestSurrogateIDs: ids that are different halves of surrogate pairs are
+// different ids, and name parents.
+func TestSurrogateIDs(t *testing.T) {
+	s, err := session.Decode("s", []byte(`{"messages":[{"id":"\ud83d"},{"id":"\ud83e"},{"id":"c","metadata":{"parent_id":"\ud83d"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := session.NewTree([]*session.Session{s})
+	if err != nil || tr.Nodes[2].Parent != 0 {
+		t.Errorf("the tree is %+v, %v", tr, err)
+	}
+}

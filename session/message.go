@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
@@ -35,7 +36,7 @@ func walkMessage(w *rawjson.Walker, data []byte) (Message, error) {
 		}
 		switch string(key) {
 		case "id":
-			m.ID = text(gjson.ParseBytes(value.Of(data)))
+			m.ID = idText(gjson.ParseBytes(value.Of(data)))
 		case "metadata":
 			if data[value.Start] == '{' {
 				m.metadata = value.Of(data)
@@ -50,6 +51,16 @@ func walkMessage(w *rawjson.Walker, data []byte) (Message, error) {
 
 // Offset is where the message begins in its file, in bytes.
 func (m Message) Offset() int { return m.span.Start }
+
+// idText returns an id. One with half a surrogate pair is no text, and what text
+// there is of two of them may be the same: it is taken as it is escaped.
+func idText(v gjson.Result) string {
+	s := text(v)
+	if strings.ContainsRune(s, utf8.RuneError) && strings.Contains(v.Raw, `\u`) {
+		return v.Raw[1 : len(v.Raw)-1]
+	}
+	return s
+}
 
 // Role is who speaks: user, assistant, system, tool.
 func (m Message) Role() string { return text(gjson.GetBytes(m.Raw, "role")) }
@@ -104,7 +115,7 @@ func (m Message) parent() (edge, string) {
 	case !v.Exists():
 		return follows, ""
 	case v.Type == gjson.String && v.Str != "":
-		return named, v.Str
+		return named, idText(v)
 	default:
 		return begins, ""
 	}
@@ -162,7 +173,7 @@ func (m Message) Results() []string {
 type ids []string
 
 func (list *ids) add(v gjson.Result) {
-	if id := text(v); id != "" && !slices.Contains(*list, id) {
+	if id := idText(v); id != "" && !slices.Contains(*list, id) {
 		*list = append(*list, id)
 	}
 }

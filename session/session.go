@@ -203,7 +203,7 @@ func (s *Session) Records() Records {
 
 // CallOf returns the id of the call that a record is about, "" if it names
 // none.
-func CallOf(record []byte) string { return text(gjson.GetBytes(record, "call_id")) }
+func CallOf(record []byte) string { return idText(gjson.GetBytes(record, "call_id")) }
 
 // LinkOffset returns where the file says what the session comes from, in bytes.
 func (s *Session) LinkOffset() int {

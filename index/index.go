@@ -139,6 +139,9 @@ func (x *Index) reread(folder session.Folder, st session.Stat, old *Entry) (*Ent
 	case err != nil:
 		if old != nil {
 			e.Meta, e.CreatedAt, e.LastActive = old.Meta, old.CreatedAt, old.LastActive
+			if memberOf(old.raw, "bough") == nil {
+				e.ContinuedFrom = nil // nobody recorded of what kind the session is
+			}
 		}
 		e.spoil(err)
 	default:
@@ -310,6 +313,10 @@ func (x *Index) Says(s session.Summary) bool {
 	return e != nil && !e.differs(file)
 }
 
+// Correct takes in what the file of a session says, where the index said
+// something else of the same file.
+func (x *Index) Correct(s session.Summary) { x.Put(s, x.entries[s.ID].stat) }
+
 // Remove forgets a session.
 func (x *Index) Remove(id string) {
 	delete(x.entries, id)
@@ -329,7 +336,7 @@ func (x *Index) Save(root *os.Root) error {
 		if err := durable.MakeDir(root, session.Dir); err != nil {
 			return err
 		}
-		if err := durable.Replace(root, name, durable.Bytes(x.encode())); err != nil {
+		if _, err := durable.Replace(root, name, durable.Bytes(x.encode())); err != nil {
 			return err
 		}
 	}

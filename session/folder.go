@@ -111,25 +111,25 @@ func (f Folder) Create(id string, pieces [][]byte) (Stat, error) {
 	if err := durable.MakeDir(f.root, Dir); err != nil {
 		return Stat{}, err
 	}
-	if err := durable.Create(f.root, FileName(id), durable.Bytes(pieces...)); err != nil {
-		return Stat{}, err
-	}
-	return f.Stat(id)
+	info, err := durable.Create(f.root, FileName(id), durable.Bytes(pieces...))
+	return statOf(id, info), err
 }
 
 // Replace writes a session file that is there.
 func (f Folder) Replace(id string, pieces [][]byte) (Stat, error) {
-	if err := durable.Replace(f.root, FileName(id), durable.Bytes(pieces...)); err != nil {
-		return Stat{}, err
-	}
-	return f.Stat(id)
+	info, err := durable.Replace(f.root, FileName(id), durable.Bytes(pieces...))
+	return statOf(id, info), err
 }
 
 // Stat returns what the file system says of the file of a session.
 func (f Folder) Stat(id string) (Stat, error) {
 	info, err := f.root.Stat(FileName(id))
-	if err != nil {
-		return Stat{}, err
+	return statOf(id, info), err
+}
+
+func statOf(id string, info fs.FileInfo) Stat {
+	if info == nil {
+		return Stat{}
 	}
-	return Stat{id, info.Size(), info.ModTime()}, nil
+	return Stat{id, info.Size(), info.ModTime()}
 }

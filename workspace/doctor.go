@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
@@ -101,18 +102,21 @@ func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) err
 		return nil
 	}
 	hasty := *w
-	hasty.opts.Wait = -1
+	hasty.opts.Wait = min(w.opts.Wait, time.Second)
+	ran := false
+	err := hasty.locked(ctx, "doctor", func(v *view) error {
+		ran = true
+		return f(v)
+	})
 	var held *writelock.HeldError
-	err := hasty.locked(ctx, "doctor", f)
-	if errors.As(err, &held) {
+	switch {
+	case ran || ctx.Err() != nil:
+		return err
+	case errors.As(err, &held):
 		report.Problems = slices.DeleteFunc(report.Problems, Problem.passes)
 		report.OK = len(report.Problems) == 0
-		return nil
 	}
-	if errors.Is(err, fs.ErrPermission) {
-		return nil // what may not be written is as it was seen
-	}
-	return err
+	return nil // what cannot be locked is as it was seen
 }
 
 // passes reports whether p may be what a writer has not completed yet.
@@ -134,9 +138,7 @@ func (d *doctor) run() error {
 	if err := d.leftOvers(); err != nil {
 		return err
 	}
-	if err := d.files(); err != nil {
-		return err
-	}
+	d.files()
 	d.lines()
 	d.dialects()
 	if err := d.headPlace(); err != nil {
@@ -150,7 +152,7 @@ func (d *doctor) run() error {
 }
 
 // files looks at every session alone.
-func (d *doctor) files() error {
+func (d *doctor) files() {
 	for _, e := range d.index.Unusable() {
 		d.unusable(e.ID, e.Err)
 	}
@@ -167,9 +169,7 @@ func (d *doctor) files() error {
 			d.found(BrokenSeal, session.FileName(e.ID), sealDetail(s), false)
 		}
 		if !d.index.Says(s.Summary()) {
-			if err := d.reindex(s); err != nil {
-				return err
-			}
+			d.reindex(s)
 		}
 	}
 	for _, id := range d.penguinIDs() {
@@ -178,21 +178,15 @@ func (d *doctor) files() error {
 			d.found(DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		}
 	}
-	return nil
 }
 
 // reindex reports an entry that says something else than its file, although the
 // file has the size and time that it had.
-func (d *doctor) reindex(s *session.Session) error {
+func (d *doctor) reindex(s *session.Session) {
 	if d.fix {
-		st, err := d.folder.Stat(s.ID)
-		if err != nil {
-			return err
-		}
-		d.index.Put(s.Summary(), st)
+		d.index.Correct(s.Summary())
 	}
 	d.found(StaleIndex, indexPath, "it says something else of "+s.ID+" than the file does", d.fix)
-	return nil
 }
 
 // unusable reports why the file of a session cannot be used, unless it is gone.

@@ -72,7 +72,7 @@ func (v *view) moveHead(id, message, newest string) (*Position, error) {
 		Newest:   ID(newest),
 	}
 	data := append(rawjson.Value(h, 0), '\n')
-	if err := durable.Replace(v.root, headFile, durable.Bytes(data)); err != nil {
+	if _, err := durable.Replace(v.root, headFile, durable.Bytes(data)); err != nil {
 		return nil, err
 	}
 	return &Position{h.Head, h.ReadOnly}, nil
@@ -96,6 +96,9 @@ func (v *view) headIn(l *line) (node int, ok bool) {
 	}
 	if !inside || l.newestID() != string(h.Newest) {
 		return -1, false
+	}
+	if l.broken != nil && h.Message == h.Newest {
+		return -1, false // it was at the end, and where that is now nobody can tell
 	}
 	if h.Message == "" {
 		return -1, true

@@ -92,6 +92,9 @@ func (v *view) lineIDs(id string) ([]string, error) {
 	var ids []string
 	for at := from; slices.Contains(all, at); at = v.index.Origin(at) {
 		ids = append(ids, at)
+		if at == all[0] {
+			break
+		}
 	}
 	slices.Reverse(ids)
 	return append(ids, id), err

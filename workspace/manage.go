@@ -78,7 +78,7 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 		}
 		ids := []string{s.ID}
 		if o.Line {
-			if ids, err = v.index.Line(s.ID); len(ids) == 0 {
+			if ids, err = v.wholeLine(s.ID); len(ids) == 0 {
 				return err
 			}
 		}
@@ -102,19 +102,31 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 		}
 		if v.index.Entry(parent) != nil {
 			s, err := v.session(parent)
-			if err != nil {
-				return err
+			if err == nil {
+				err = v.setContinuedTo(s)
 			}
-			if err := v.setContinuedTo(s); err != nil {
-				return err
-			}
+			v.follow("the link from "+parent+" is not removed", err)
 		}
 		if headHere {
-			return v.discard(headFile)
+			v.follow("the head is not removed", v.discard(headFile))
 		}
 		return nil
 	})
 	return &entry, err
+}
+
+// wholeLine returns the files of the line that id is in, those that cannot be
+// used too.
+func (v *view) wholeLine(id string) ([]string, error) {
+	ids, err := v.index.Line(id)
+	for i := 0; i < len(ids); i++ {
+		for _, child := range v.index.Continuations(ids[i]) {
+			if !slices.Contains(ids, child) {
+				ids = append(ids, child)
+			}
+		}
+	}
+	return ids, err
 }
 
 // mayRemove reports whether nothing that stays needs what goes.

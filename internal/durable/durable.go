@@ -46,12 +46,12 @@ func Bytes(pieces ...[]byte) func(io.Writer) error {
 	}
 }
 
-// Replace makes name hold what write writes. An existing file keeps its
-// permissions.
-func Replace(root *os.Root, name string, write func(io.Writer) error) error {
+// Replace makes name hold what write writes, and returns what the file system
+// says of just that. An existing file keeps its permissions.
+func Replace(root *os.Root, name string, write func(io.Writer) error) (fs.FileInfo, error) {
 	mode, err := modeOf(root, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return put(root, name, mode, write)
 }
@@ -95,21 +95,21 @@ func openTemp(root *os.Root, name string, mode fs.FileMode) (f *os.File, temp st
 	return f, temp, err
 }
 
-// Create makes a new file. It returns an error that is [fs.ErrExist] if there
+// Create makes a new file, as [Replace] does. It returns an error that is [fs.ErrExist] if there
 // is something of that name.
-func Create(root *os.Root, name string, write func(io.Writer) error) error {
+func Create(root *os.Root, name string, write func(io.Writer) error) (fs.FileInfo, error) {
 	if _, err := root.Lstat(name); err == nil {
-		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	return put(root, name, Mode, write)
 }
 
-func put(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+func put(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (info fs.FileInfo, err error) {
 	f, temp, err := openTemp(root, name, mode)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -118,25 +118,28 @@ func put(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) err
 		}
 	}()
 	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
+		return nil, err
 	}
 	w := bufio.NewWriterSize(f, 64<<10)
 	if err := write(w); err != nil {
-		return err
+		return nil, err
 	}
 	if err := w.Flush(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.Sync(); err != nil {
-		return err
+		return nil, err
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, err
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := root.Rename(temp, name); err != nil {
-		return err
+		return nil, err
 	}
-	return syncDir(root, path.Dir(name))
+	return info, syncDir(root, path.Dir(name))
 }
 
 // Move renames a file inside root.

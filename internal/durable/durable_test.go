@@ -84,7 +84,7 @@ func TestReplace(t *testing.T) {
 		if c.had != 0 {
 			put(t, file, "old and longer", c.had)
 		}
-		if err := durable.Replace(root, c.name, durable.Bytes([]byte("a"), nil, []byte("b"))); err != nil {
+		if _, err := durable.Replace(root, c.name, durable.Bytes([]byte("a"), nil, []byte("b"))); err != nil {
 			t.Fatal(err)
 		}
 		if got := content(t, file); got != "ab" {
@@ -107,7 +107,7 @@ func TestReplaceKeepsReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if err := durable.Replace(root, "a.json", durable.Bytes([]byte("new"))); err != nil {
+	if _, err := durable.Replace(root, "a.json", durable.Bytes([]byte("new"))); err != nil {
 		t.Fatal(err)
 	}
 	if old, err := io.ReadAll(reader); err != nil || string(old) != "old" {
@@ -128,10 +128,10 @@ func TestFailedWrite(t *testing.T) {
 		}
 		return broken
 	}
-	if err := durable.Replace(root, "a.json", write); !errors.Is(err, broken) {
+	if _, err := durable.Replace(root, "a.json", write); !errors.Is(err, broken) {
 		t.Errorf("Replace returns %v, want %v", err, broken)
 	}
-	if err := durable.Create(root, "b.json", write); !errors.Is(err, broken) {
+	if _, err := durable.Create(root, "b.json", write); !errors.Is(err, broken) {
 		t.Errorf("Create returns %v, want %v", err, broken)
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"a.json"}) {
@@ -149,19 +149,22 @@ func TestTemp(t *testing.T) {
 	put(t, filepath.Join(dir, ".a.json"+durable.TempSuffix), "left over by a crash", 0o644)
 	for _, c := range []struct {
 		name   string
-		change func(*os.Root, string, func(io.Writer) error) error
+		change func(*os.Root, string, func(io.Writer) error) (fs.FileInfo, error)
 	}{
 		{"a.json", durable.Replace},
 		{"b.json", durable.Create},
 	} {
 		var temp []string
-		err := c.change(root, c.name, func(w io.Writer) error {
+		info, err := c.change(root, c.name, func(w io.Writer) error {
 			temp = slices.DeleteFunc(names(t, dir), func(name string) bool { return name == "a.json" })
 			_, err := io.WriteString(w, "new")
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if there, err := root.Stat(c.name); err != nil || info.Size() != there.Size() || !info.ModTime().Equal(there.ModTime()) {
+			t.Errorf("%s is said to be %v, is %v, %v", c.name, info, there, err)
 		}
 		if len(temp) != 1 || temp[0][0] != '.' || !strings.HasSuffix(temp[0], durable.TempSuffix) || strings.HasSuffix(temp[0], ".json") {
 			t.Errorf("%s is written in %q", c.name, temp)
@@ -178,7 +181,7 @@ func TestTemp(t *testing.T) {
 
 func TestCreate(t *testing.T) {
 	root, dir := open(t)
-	if err := durable.Create(root, "a.json", durable.Bytes([]byte("new"))); err != nil {
+	if _, err := durable.Create(root, "a.json", durable.Bytes([]byte("new"))); err != nil {
 		t.Fatal(err)
 	}
 	wantMode(t, filepath.Join(dir, "a.json"), durable.Mode)
@@ -189,7 +192,7 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a.json", "folder", "link"} {
-		if err := durable.Create(root, name, durable.Bytes([]byte("other"))); !errors.Is(err, fs.ErrExist) {
+		if _, err := durable.Create(root, name, durable.Bytes([]byte("other"))); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("Create(%q) = %v, want fs.ErrExist", name, err)
 		}
 	}
@@ -253,9 +256,11 @@ func TestEscape(t *testing.T) {
 		"dir/a.json",
 		"dir/b.json",
 	} {
+		_, replaced := durable.Replace(root, name, write)
+		_, created := durable.Create(root, name, write)
 		for verb, err := range map[string]error{
-			"Replace": durable.Replace(root, name, write),
-			"Create":  durable.Create(root, name, write),
+			"Replace": replaced,
+			"Create":  created,
 			"Move to": durable.Move(root, "in.json", name),
 		} {
 			if err == nil {
@@ -271,7 +276,7 @@ func TestEscape(t *testing.T) {
 			t.Errorf("MakeDir %q is not refused", name)
 		}
 	}
-	if err := durable.Replace(root, "file.json", write); err == nil {
+	if _, err := durable.Replace(root, "file.json", write); err == nil {
 		t.Error("Replace of a link that leads out is not refused")
 	}
 	if got := content(t, filepath.Join(outside, "a.json")); got != "outside" {

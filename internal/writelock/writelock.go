@@ -46,6 +46,9 @@ const (
 	lockName   = "lock"
 	holderName = "lock.holder"
 	retry      = 5 * time.Millisecond
+
+	// glance is how long Lock tries at least: Held may be looking.
+	glance = 4 * retry
 )
 
 // Lock takes the lock in the folder dir of root for h, waiting at most wait for
@@ -58,7 +61,7 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 	}
 	path := filepath.Join(root.Name(), filepath.FromSlash(name))
 	lock := flock.New(path, flock.SetPermissions(0o600))
-	waiting, cancel := context.WithTimeout(ctx, wait)
+	waiting, cancel := context.WithTimeout(ctx, max(wait, glance))
 	defer cancel()
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
@@ -87,7 +90,7 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 }
 
 // Held reports whether somebody holds the lock in the folder dir of root now.
-// Nobody can take it while Held looks, so it looks only for a moment.
+// Nobody can take it while Held looks; Lock tries for longer than that.
 func Held(root *os.Root, dir string) bool {
 	name := dir + "/" + lockName
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {

@@ -3,8 +3,8 @@
 // It stores conversations/session_index.json: one JSON object, keyed by session
 // id, each entry a summary of one session file under the names that Penguin and
 // the file's own metadata use. Beside them an entry has one member of bough's
-// own, "bough", with the kind of the session and the size and modification time
-// of the file that the entry was taken from.
+// own, "bough", with the kind of the session, the length of its header, and the
+// size and modification time of the file that the entry was taken from.
 //
 // The session files are the truth and the index is a copy. An entry counts only
 // while its file still has the size and time that the entry names; every other

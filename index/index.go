@@ -86,7 +86,7 @@ func Load(root *os.Root, aliases map[string]string) (*Index, error) {
 			x.newest = st.ModTime
 		}
 	}
-	if info, err := root.Stat(session.Dir + "/" + session.IndexFile); err == nil {
+	if info, err := root.Stat(session.IndexPath); err == nil {
 		x.Old = info.ModTime().Before(x.newest)
 	}
 	for _, id := range order {
@@ -106,7 +106,7 @@ func Load(root *os.Root, aliases map[string]string) (*Index, error) {
 
 // readFile takes what it can from the index file.
 func (x *Index) readFile(root *os.Root) (stored map[string]*Entry, order []string) {
-	data, err := root.ReadFile(session.Dir + "/" + session.IndexFile)
+	data, err := root.ReadFile(session.IndexPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		x.absent, x.dirty = true, true
 		return nil, nil
@@ -331,21 +331,20 @@ func (x *Index) Stale() bool { return x.dirty }
 // Save writes the index file if it does not say what x knows. The file is made
 // no older than any session file, which is how Penguin tells that it is fresh.
 func (x *Index) Save(root *os.Root) error {
-	name := session.Dir + "/" + session.IndexFile
 	if x.dirty {
 		if err := durable.MakeDir(root, session.Dir); err != nil {
 			return err
 		}
-		if _, err := durable.Replace(root, name, durable.Bytes(x.encode())); err != nil {
+		if _, err := durable.Replace(root, session.IndexPath, durable.Bytes(x.encode())); err != nil {
 			return err
 		}
 	}
-	info, err := root.Stat(name)
+	info, err := root.Stat(session.IndexPath)
 	if err != nil {
 		return err
 	}
 	if info.ModTime().Before(x.newest) {
-		if err := root.Chtimes(name, x.newest, x.newest); err != nil {
+		if err := root.Chtimes(session.IndexPath, x.newest, x.newest); err != nil {
 			return err
 		}
 	}

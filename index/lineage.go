@@ -42,12 +42,9 @@ func (x *Index) Lineage(id string) ([]string, error) {
 		known := x.lineages[from]
 		switch {
 		case seen[from]:
-			ring := slices.Clone(chain[slices.Index(chain, from):])
-			slices.Reverse(chain)
-			return chain, &CycleError{IDs: ring}
+			return reversed(chain), &CycleError{IDs: chain[slices.Index(chain, from):]}
 		case from == "" || known != nil:
-			slices.Reverse(chain)
-			lineage := slices.Concat(known, chain)
+			lineage := slices.Concat(known, reversed(chain))
 			x.lineages[id] = lineage
 			return slices.Clip(lineage), nil
 		}
@@ -69,25 +66,23 @@ func (x *Index) recorded(chain []string) ([]string, error) {
 		if !e.Snapshot {
 			continue
 		}
-		list := e.Meta.Lineage
+		list, below := e.Meta.Lineage, chain[:i+1]
 		if len(list) == 0 {
-			list = chain[i+1:]
-			list = slices.Clone(list)
-			slices.Reverse(list)
+			list = reversed(chain[i+1:])
 		}
 		if k := slices.Index(list, gone); k >= 0 {
-			rest := slices.Clone(chain[:len(chain)-1])
-			slices.Reverse(rest)
-			return append(slices.Clone(list[:k+1]), rest...), nil
+			list, below = list[:k+1], chain[:len(chain)-1]
 		}
-		rest := slices.Clone(chain[:i+1])
-		slices.Reverse(rest)
-		return append(slices.Clone(list), rest...), nil
+		return slices.Concat(list, reversed(below)), nil
 	}
-	known := slices.Clone(chain[:len(chain)-1])
-	from := known[len(known)-1]
-	slices.Reverse(known)
-	return known, x.missing(gone, from)
+	known := chain[:len(chain)-1]
+	return reversed(known), x.missing(gone, known[len(known)-1])
+}
+
+func reversed(ids []string) []string {
+	ids = slices.Clone(ids)
+	slices.Reverse(ids)
+	return ids
 }
 
 // missing returns the error for id, which from continues and which is not

@@ -84,7 +84,7 @@ func (e *Edit) Pieces() [][]byte {
 			pieces = append(pieces, s.data[at:end])
 			for _, message := range e.messages {
 				pieces = append(pieces, glue, message)
-				glue = separator
+				glue = []byte(separator)
 			}
 			if len(s.Messages) == 0 {
 				pieces = append(pieces, []byte("\n"+rawjson.Indent))
@@ -104,15 +104,15 @@ func (e *Edit) Pieces() [][]byte {
 }
 
 // separator stands between messages, as in Penguin's files.
-var separator = []byte(",\n    ")
+const separator = ",\n    "
 
 // messagesEnd returns where a message is to be added to the array, and what
 // goes before it.
 func (s *Session) messagesEnd(array rawjson.Span) (end int, glue []byte) {
 	if len(s.Messages) == 0 {
-		return array.Start + 1, separator[1:]
+		return array.Start + 1, []byte(separator[1:])
 	}
-	return s.Messages[len(s.Messages)-1].span.End, separator
+	return s.Messages[len(s.Messages)-1].span.End, []byte(separator)
 }
 
 // A NewMessage is a message to be written.
@@ -219,9 +219,9 @@ func (d *Document) Pieces() [][]byte {
 	list := func(key string, elements [][]byte, end string) {
 		pieces = append(pieces, []byte(rawjson.Indent+`"`+key+`": [`))
 		for i, e := range elements {
-			glue := separator
+			glue := []byte(separator)
 			if i == 0 {
-				glue = separator[1:]
+				glue = []byte(separator[1:])
 			}
 			pieces = append(pieces, glue, e)
 		}
@@ -242,7 +242,7 @@ func (d *Document) MessagesChecksum() string {
 	var pieces [][]byte
 	for i, m := range d.Messages {
 		if i > 0 {
-			pieces = append(pieces, separator)
+			pieces = append(pieces, []byte(separator))
 		}
 		pieces = append(pieces, m)
 	}

@@ -16,6 +16,8 @@ const (
 	Dir = "conversations"
 	// IndexFile is the name of the index in it.
 	IndexFile = indexStem + ext
+	// IndexPath is the path of the index inside the workspace.
+	IndexPath = Dir + "/" + IndexFile
 
 	indexStem = "session_index"
 	ext       = ".json"

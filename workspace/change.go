@@ -50,7 +50,7 @@ func (v *view) mayWrite(head bool) error {
 	if err := durable.MakeDir(v.root, session.Dir); err != nil {
 		return err
 	}
-	if err := durable.Probe(v.root, session.Dir+"/"+session.IndexFile); err != nil {
+	if err := durable.Probe(v.root, session.IndexPath); err != nil {
 		return err
 	}
 	if head {

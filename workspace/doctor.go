@@ -186,7 +186,7 @@ func (d *doctor) reindex(s *session.Session) {
 	if d.fix {
 		d.index.Correct(s.Summary())
 	}
-	d.found(StaleIndex, indexPath, "it says something else of "+s.ID+" than the file does", d.fix)
+	d.found(StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.fix)
 }
 
 // unusable reports why the file of a session cannot be used, unless it is gone.
@@ -321,18 +321,16 @@ func (d *doctor) links() error {
 	return nil
 }
 
-const indexPath = session.Dir + "/" + session.IndexFile
-
 // indexFile comes last: what was mended before is in the index that is written
 // when all is done.
 func (d *doctor) indexFile() {
 	switch x := d.index; {
 	case x.Torn:
-		d.found(DamagedIndex, indexPath, x.Trouble, d.fix)
+		d.found(DamagedIndex, session.IndexPath, x.Trouble, d.fix)
 	case x.Trouble != "":
-		d.found(StaleIndex, indexPath, x.Trouble, d.fix)
+		d.found(StaleIndex, session.IndexPath, x.Trouble, d.fix)
 	case x.Old && x.Dialect() == session.Penguin:
-		d.found(StaleIndex, indexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
+		d.found(StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
 	}
 }
 

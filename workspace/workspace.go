@@ -265,7 +265,7 @@ func (v *view) follow(what string, err error) {
 // to the trash first.
 func (v *view) saveIndex() error {
 	if v.index.Torn && v.index.Stale() {
-		if err := v.discard(session.Dir + "/" + session.IndexFile); err != nil {
+		if err := v.discard(session.IndexPath); err != nil {
 			return err
 		}
 		v.index.Torn = false

@@ -75,7 +75,7 @@ func (w *watched) Write(b []byte) (int, error) {
 func (p *program) fail(err error) int {
 	var damage damageFound
 	if errors.As(err, &damage) {
-		return exitCodes[workspace.Damaged]
+		return exitCode(workspace.Damaged)
 	}
 	var exit cli.ExitCoder // how the parser of the command line says that it is wrong
 	if errors.As(err, &exit) {
@@ -99,22 +99,19 @@ func (p *program) fail(err error) int {
 	return exitCode(e.Code)
 }
 
-// exitCodes are the documented exit codes. A code without one exits with 1.
-var exitCodes = map[workspace.Code]int{
-	workspace.Usage:       2,
-	workspace.NotFound:    3,
-	workspace.Ambiguous:   4,
-	workspace.ReadOnly:    4,
-	workspace.HasChildren: 4,
-	workspace.ToolCut:     4,
-	workspace.Refused:     4,
-	workspace.Damaged:     5,
-	workspace.Locked:      6,
-}
-
+// exitCode returns the documented exit code.
 func exitCode(c workspace.Code) int {
-	if code, ok := exitCodes[c]; ok {
-		return code
+	switch c {
+	case workspace.Usage:
+		return 2
+	case workspace.NotFound:
+		return 3
+	case workspace.Ambiguous, workspace.ReadOnly, workspace.HasChildren, workspace.ToolCut, workspace.Refused:
+		return 4
+	case workspace.Damaged:
+		return 5
+	case workspace.Locked:
+		return 6
 	}
 	return 1
 }

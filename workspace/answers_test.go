@@ -101,7 +101,8 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes, err := s.Tree(t.Context(), "")
+	forest, err := s.Tree(t.Context(), "")
+	nodes := forest.Roots
 	if err != nil {
 		t.Fatal(err)
 	}

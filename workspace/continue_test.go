@@ -41,7 +41,8 @@ func list(ids ...string) string {
 // entry returns the entry of a session.
 func (s *space) entry(id string) workspace.Entry {
 	s.t.Helper()
-	entries, err := s.List(s.t.Context(), "")
+	listing, err := s.List(s.t.Context(), "")
+	entries := listing.Sessions
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func TestFixtureWorkspaces(t *testing.T) {
 			if len(conv.Messages) != c.messages || conv.Entry.Kind != c.kind {
 				t.Errorf("%s with %d messages, want %s with %d", conv.Entry.Kind, len(conv.Messages), c.kind, c.messages)
 			}
-			lineage, err := w.Lineage(t.Context(), c.session, workspace.ReadOptions{})
+			ancestry, err := w.Lineage(t.Context(), c.session, workspace.ReadOptions{})
+			lineage := ancestry.IDs
 			if err != nil || !slices.Equal(lineage, c.lineage) {
 				t.Errorf("lineage = %q, %v, want %q", lineage, err, c.lineage)
 			}

@@ -154,7 +154,8 @@ func TestTreeAndList(t *testing.T) {
 	alone := name(s.new("Alone"), "alone")
 	const whole = "root(next(branch(twig)) point(fork))"
 	for of, want := range map[string]string{"": whole + " alone", root: whole, twig: whole, "Root": whole, fork: whole, alone: "alone"} {
-		nodes, err := s.Tree(t.Context(), of)
+		forest, err := s.Tree(t.Context(), of)
+		nodes := forest.Roots
 		if got := shape(nodes, names); err != nil || got != want {
 			t.Errorf("Tree(%q) = %s, %v, want %s", names[of], got, err, want)
 		}
@@ -165,13 +166,15 @@ func TestTreeAndList(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.Dir(), session.FileName(point))); err != nil {
 		t.Fatal(err)
 	}
-	nodes, err := s.Tree(t.Context(), "")
+	forest, err := s.Tree(t.Context(), "")
+	nodes := forest.Roots
 	if got, want := shape(nodes, names), "root(next fork) twig alone"; err != nil || got != want {
 		t.Errorf("without the branch and the checkpoint the tree is %s, %v, want %s", got, err, want)
 	}
 
 	for kind, want := range map[session.Kind]string{"": "alone fork twig next root", session.Root: "alone root", session.Continuation: "twig next", session.Branch: "fork", session.Checkpoint: ""} {
-		entries, err := s.List(t.Context(), kind)
+		listing, err := s.List(t.Context(), kind)
+		entries := listing.Sessions
 		var got []string
 		for _, e := range entries {
 			got = append(got, names[e.ID])

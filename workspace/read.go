@@ -10,10 +10,15 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
+// A Listing is a list of sessions.
+type Listing struct {
+	Sessions []Entry `json:"sessions"`
+}
+
 // List returns the sessions, last active first; with a kind, those of that
 // kind. Penguin's own checkpoints are listed when checkpoints are asked for.
 // Files that cannot be used are left out, and noted.
-func (w *Workspace) List(ctx context.Context, kind session.Kind) ([]Entry, error) {
+func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, error) {
 	switch kind {
 	case "", session.Root, session.Continuation, session.Branch, session.Checkpoint:
 	default:
@@ -23,9 +28,9 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) ([]Entry, error
 			Hint:    "kinds are root, continuation, branch, checkpoint",
 		}
 	}
-	entries := []Entry{}
+	l := &Listing{Sessions: []Entry{}}
 	err := w.read(ctx, func(v *view) error {
-		entries = entries[:0]
+		entries := []Entry{}
 		v.noteUnusable()
 		for _, e := range v.index.Entries() {
 			if kind == "" || e.Kind() == kind {
@@ -44,9 +49,10 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) ([]Entry, error
 		slices.SortFunc(entries, func(a, b Entry) int {
 			return cmp.Or(cmp.Compare(b.LastActive, a.LastActive), cmp.Compare(b.ID, a.ID))
 		})
+		l.Sessions = entries
 		return nil
 	})
-	return entries, err
+	return l, err
 }
 
 func (v *view) noteUnusable() {
@@ -111,30 +117,40 @@ func message(m session.Message) Message {
 	return out
 }
 
+// A Lineage is where a session comes from.
+type Lineage struct {
+	IDs []string `json:"lineage"` // root to the session itself
+}
+
 // Lineage returns the ids from the root to the session.
-func (w *Workspace) Lineage(ctx context.Context, name string, o ReadOptions) ([]string, error) {
-	var lineage []string
+func (w *Workspace) Lineage(ctx context.Context, name string, o ReadOptions) (*Lineage, error) {
+	l := &Lineage{}
 	err := w.read(ctx, func(v *view) error {
 		id, err := v.resolve(name)
 		if err != nil {
 			return err
 		}
-		if lineage, err = v.lineage(id); err != nil && o.Partial && len(lineage) > 0 {
+		if l.IDs, err = v.lineage(id); err != nil && o.Partial && len(l.IDs) > 0 {
 			v.opts.Note(err.Error() + "; what is known is taken")
 			return nil
 		}
 		return err
 	})
-	return lineage, err
+	return l, err
+}
+
+// A Forest is the trees of sessions.
+type Forest struct {
+	Roots []TreeEntry `json:"roots"` // oldest first
 }
 
 // Tree returns the trees of sessions, oldest first, or with a name the one that
 // holds that session. A session whose origin is gone stands under the nearest
 // one of its lineage that is there, or at the top.
-func (w *Workspace) Tree(ctx context.Context, name string) ([]TreeEntry, error) {
-	roots := []TreeEntry{}
+func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
+	f := &Forest{Roots: []TreeEntry{}}
 	err := w.read(ctx, func(v *view) error {
-		roots = roots[:0]
+		roots := []TreeEntry{}
 		parents := v.index.Parents()
 		only := ""
 		if name != "" {
@@ -160,9 +176,10 @@ func (w *Workspace) Tree(ctx context.Context, name string) ([]TreeEntry, error) 
 				roots = append(roots, v.subtree(id, children))
 			}
 		}
+		f.Roots = roots
 		return nil
 	})
-	return roots, err
+	return f, err
 }
 
 func (v *view) subtree(id string, children map[string][]string) TreeEntry {

@@ -160,7 +160,7 @@ func TestSnapshotOfSnapshots(t *testing.T) {
 			}
 		}
 		sameMessages(t, dialect.String()+", alone", s.show(four.ID), all[:4])
-		if got, err := s.Lineage(t.Context(), four.ID, workspace.ReadOptions{}); err != nil || !slices.Equal(got, lineage) {
+		if got, err := s.Lineage(t.Context(), four.ID, workspace.ReadOptions{}); err != nil || !slices.Equal(got.IDs, lineage) {
 			t.Errorf("%v, alone: the lineage is %q, %v, want %q", dialect, got, err, lineage)
 		}
 	}
@@ -168,7 +168,8 @@ func TestSnapshotOfSnapshots(t *testing.T) {
 
 func allIDs(t *testing.T, s *space) (ids []string) {
 	t.Helper()
-	entries, err := s.List(t.Context(), "")
+	listing, err := s.List(t.Context(), "")
+	entries := listing.Sessions
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +262,8 @@ func TestPenguinCheckpoint(t *testing.T) {
 	if _, err := s.Restore(t.Context(), "cp_1"); err != nil {
 		t.Error(err)
 	}
-	entries, err := s.List(t.Context(), session.Checkpoint)
+	listing, err := s.List(t.Context(), session.Checkpoint)
+	entries := listing.Sessions
 	if err != nil || len(entries) != 1 || entries[0].ID != "cp_1" || entries[0].Title != "Saved" {
 		t.Errorf("the checkpoints are %+v, %v", entries, err)
 	}

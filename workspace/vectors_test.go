@@ -139,7 +139,8 @@ func TestVectorsData(t *testing.T) {
 		if got := string(conv.Entry.Kind); v.Kind != "" && got != v.Kind {
 			t.Errorf("kind = %s, want %s", got, v.Kind)
 		}
-		lineage, err := w.Lineage(t.Context(), v.Session, workspace.ReadOptions{})
+		ancestry, err := w.Lineage(t.Context(), v.Session, workspace.ReadOptions{})
+		lineage := ancestry.IDs
 		if err != nil {
 			t.Error(err)
 		}
@@ -157,7 +158,8 @@ func checkUsable(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	t.Helper()
 	var listed []string
 	for _, kind := range []session.Kind{"", session.Checkpoint} {
-		entries, err := w.List(t.Context(), kind)
+		listing, err := w.List(t.Context(), kind)
+		entries := listing.Sessions
 		if err != nil {
 			t.Fatal(err)
 		}

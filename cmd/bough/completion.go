@@ -68,10 +68,11 @@ func (p *program) sessionIDs(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	entries, err := w.List(ctx, "")
+	listing, err := w.List(ctx, "")
 	if err != nil {
 		return nil
 	}
+	entries := listing.Sessions
 	short := shortIDs(entries)
 	ids := make([]string, len(entries))
 	for i, e := range entries {

@@ -18,16 +18,14 @@ func (p *program) lineageVerb() *cli.Command {
 		min:     1,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			ids, err := w.Lineage(c.Context, c.Args().First(), readOptions(c))
+			lineage, err := w.Lineage(c.Context, c.Args().First(), readOptions(c))
 			if err != nil {
 				return err
 			}
 			if p.json {
-				return p.printJSON(struct {
-					Lineage []string `json:"lineage"`
-				}{ids})
+				return p.printJSON(lineage)
 			}
-			for _, id := range ids {
+			for _, id := range lineage.IDs {
 				fmt.Fprintln(p.stdout, id)
 			}
 			return nil

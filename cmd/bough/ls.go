@@ -22,20 +22,18 @@ goes on in further files, its continuations. '*' marks where the head is.`,
 			Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (with Penguin's own)",
 		}},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			entries, err := w.List(c.Context, session.Kind(c.String("kind")))
+			listing, err := w.List(c.Context, session.Kind(c.String("kind")))
 			if err != nil {
 				return err
 			}
 			if p.json {
-				return p.printJSON(struct {
-					Sessions []workspace.Entry `json:"sessions"`
-				}{entries})
+				return p.printJSON(listing)
 			}
 			head, err := w.Head(c.Context)
 			if err != nil {
 				return err
 			}
-			p.list(entries, head)
+			p.list(listing.Sessions, head)
 			return nil
 		},
 	})

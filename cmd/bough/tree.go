@@ -19,20 +19,18 @@ are one line here. '*' marks where the head is.`,
 		example: `bough tree "Plan the trip"`,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			roots, err := w.Tree(c.Context, c.Args().First())
+			forest, err := w.Tree(c.Context, c.Args().First())
 			if err != nil {
 				return err
 			}
 			if p.json {
-				return p.printJSON(struct {
-					Roots []workspace.TreeEntry `json:"roots"`
-				}{roots})
+				return p.printJSON(forest)
 			}
 			head, err := w.Head(c.Context)
 			if err != nil {
 				return err
 			}
-			p.forest(roots, head)
+			p.forest(forest.Roots, head)
 			return nil
 		},
 	})

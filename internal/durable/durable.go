@@ -5,7 +5,10 @@
 // over the target, fsync the folder. After a crash the target holds its old
 // bytes or its new ones; a temporary file may be left over. Temporary names
 // begin with a dot and end in [TempSuffix], never in ".json", so that no reader
-// takes one for a session.
+// takes one for a session. A log grows otherwise: one line, fsync; see [Append].
+//
+// What is only remembered, and checked by whoever reads it, is written by
+// [Cache], which waits for no disk.
 //
 // All names are relative to an [os.Root], which keeps them inside it. The
 // caller makes sure that one process at a time writes there.
@@ -17,11 +20,12 @@ package durable
 import (
 	"bufio"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 )
 
 // TempSuffix ends the name of every temporary file.
@@ -34,9 +38,24 @@ const (
 	DirMode fs.FileMode = 0o700
 )
 
+// A Writer writes a file that is not there yet.
+type Writer struct {
+	*bufio.Writer
+	file *os.File
+}
+
+// Patch replaces bytes that were written before, from the offset at.
+func (w *Writer) Patch(at int64, p []byte) error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := w.file.WriteAt(p, at)
+	return err
+}
+
 // Bytes returns a function for [Replace] and [Create] that writes pieces.
-func Bytes(pieces ...[]byte) func(io.Writer) error {
-	return func(w io.Writer) error {
+func Bytes(pieces ...[]byte) func(*Writer) error {
+	return func(w *Writer) error {
 		for _, p := range pieces {
 			if _, err := w.Write(p); err != nil {
 				return err
@@ -48,7 +67,7 @@ func Bytes(pieces ...[]byte) func(io.Writer) error {
 
 // Replace makes name hold what write writes, and returns what the file system
 // says of just that. An existing file keeps its permissions.
-func Replace(root *os.Root, name string, write func(io.Writer) error) (fs.FileInfo, error) {
+func Replace(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
 	mode, err := modeOf(root, name)
 	if err != nil {
 		return nil, err
@@ -95,9 +114,9 @@ func openTemp(root *os.Root, name string, mode fs.FileMode) (f *os.File, temp st
 	return f, temp, err
 }
 
-// Create makes a new file, as [Replace] does. It returns an error that is [fs.ErrExist] if there
-// is something of that name.
-func Create(root *os.Root, name string, write func(io.Writer) error) (fs.FileInfo, error) {
+// Create makes a new file, as [Replace] does. It returns an error that is
+// [fs.ErrExist] if there is something of that name.
+func Create(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
 	if _, err := root.Lstat(name); err == nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +125,7 @@ func Create(root *os.Root, name string, write func(io.Writer) error) (fs.FileInf
 	return put(root, name, Mode, write)
 }
 
-func put(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (info fs.FileInfo, err error) {
+func put(root *os.Root, name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
 	f, temp, err := openTemp(root, name, mode)
 	if err != nil {
 		return nil, err
@@ -120,26 +139,109 @@ func put(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) err
 	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, err
 	}
-	w := bufio.NewWriterSize(f, 64<<10)
-	if err := write(w); err != nil {
-		return nil, err
-	}
-	if err := w.Flush(); err != nil {
+	if err := fill(f, write); err != nil {
 		return nil, err
 	}
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
-	if err := root.Rename(temp, name); err != nil {
+	if info, err = rename(root, f, temp, name); err != nil {
 		return nil, err
 	}
 	return info, syncDir(root, path.Dir(name))
+}
+
+func fill(f *os.File, write func(*Writer) error) error {
+	w := &Writer{bufio.NewWriterSize(f, 64<<10), f}
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// Append adds a line to the file name, which it makes if it is not there, and
+// returns what the file system says of it then. What a write that did not end
+// left after the last line break is cut off first. A line that is not
+// acknowledged may be there all the same.
+func Append(root *os.Root, name string, line []byte) (info fs.FileInfo, err error) {
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, Mode)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size, err := wholeLines(f)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(line); err != nil {
+		f.Truncate(size)
+		return nil, err
+	}
+	if err := f.Sync(); err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		if err := syncDir(root, path.Dir(name)); err != nil {
+			return nil, err
+		}
+	}
+	return f.Stat()
+}
+
+// wholeLines cuts off what stands after the last line break of f and returns
+// the size of the rest.
+func wholeLines(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size := info.Size()
+	for at := size; at > 0; at-- {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], at-1); err != nil {
+			return 0, err
+		}
+		if last[0] == '\n' {
+			if at < size {
+				err = f.Truncate(at)
+			}
+			return at, err
+		}
+	}
+	if size > 0 {
+		err = f.Truncate(0)
+	}
+	return 0, err
+}
+
+// Cache makes name hold pieces, without waiting for the disk: after a crash the
+// file may be gone or hold anything, so whoever reads it must be able to tell.
+// Several processes may do it at once; one of them is the last.
+func Cache(root *os.Root, name string, pieces ...[]byte) error {
+	temp := path.Join(path.Dir(name), fmt.Sprintf(".%s.%d%s", path.Base(name), os.Getpid(), TempSuffix))
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, Mode)
+	if err != nil {
+		return err
+	}
+	if err = fill(f, Bytes(pieces...)); err == nil {
+		_, err = rename(root, f, temp, name)
+	}
+	if err != nil {
+		f.Close()
+		root.Remove(temp)
+	}
+	return err
+}
+
+// Touch sets the modification time of name.
+func Touch(root *os.Root, name string, t time.Time) error { return root.Chtimes(name, t, t) }
+
+// Remove removes the file name, so that it stays away.
+func Remove(root *os.Root, name string) error {
+	if err := root.Remove(name); err != nil {
+		return err
+	}
+	return syncDir(root, path.Dir(name))
 }
 
 // Move renames a file inside root.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
 )
@@ -122,7 +123,7 @@ func TestFailedWrite(t *testing.T) {
 	root, dir := open(t)
 	put(t, filepath.Join(dir, "a.json"), "old", 0o600)
 	broken := errors.New("broken")
-	write := func(w io.Writer) error {
+	write := func(w *durable.Writer) error {
 		if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 			return err
 		}
@@ -149,13 +150,13 @@ func TestTemp(t *testing.T) {
 	put(t, filepath.Join(dir, ".a.json"+durable.TempSuffix), "left over by a crash", 0o644)
 	for _, c := range []struct {
 		name   string
-		change func(*os.Root, string, func(io.Writer) error) (fs.FileInfo, error)
+		change func(*os.Root, string, func(*durable.Writer) error) (fs.FileInfo, error)
 	}{
 		{"a.json", durable.Replace},
 		{"b.json", durable.Create},
 	} {
 		var temp []string
-		info, err := c.change(root, c.name, func(w io.Writer) error {
+		info, err := c.change(root, c.name, func(w *durable.Writer) error {
 			temp = slices.DeleteFunc(names(t, dir), func(name string) bool { return name == "a.json" })
 			_, err := io.WriteString(w, "new")
 			return err
@@ -163,7 +164,7 @@ func TestTemp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if there, err := root.Stat(c.name); err != nil || info.Size() != there.Size() || !info.ModTime().Equal(there.ModTime()) {
+		if there, err := root.Stat(c.name); err != nil || durable.Identify(info) != durable.Identify(there) {
 			t.Errorf("%s is said to be %v, is %v, %v", c.name, info, there, err)
 		}
 		if len(temp) != 1 || temp[0][0] != '.' || !strings.HasSuffix(temp[0], durable.TempSuffix) || strings.HasSuffix(temp[0], ".json") {
@@ -288,4 +289,103 @@ func TestEscape(t *testing.T) {
 	if got := names(t, dir); !slices.Equal(got, before) {
 		t.Errorf("the folder holds %q, want %q", got, before)
 	}
+}
+
+func TestPatch(t *testing.T) {
+	root, dir := open(t)
+	_, err := durable.Create(root, "a.json", func(w *durable.Writer) error {
+		for _, s := range []string{"sum 00, ", strings.Repeat("long ", 1<<15)} {
+			if _, err := w.WriteString(s); err != nil {
+				return err
+			}
+		}
+		if err := w.Patch(4, []byte("4f")); err != nil {
+			return err
+		}
+		_, err := w.WriteString("end")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "sum 4f, " + strings.Repeat("long ", 1<<15) + "end"
+	if got := content(t, filepath.Join(dir, "a.json")); got != want {
+		t.Errorf("the file holds %.20q … of %d bytes, want %.20q … of %d", got, len(got), want, len(want))
+	}
+}
+
+func TestAppend(t *testing.T) {
+	for _, c := range []struct{ name, before, want string }{
+		{"new", "", "line\n"},
+		{"after a line", "one\n", "one\nline\n"},
+		{"after half a line", "one\ntw", "one\nline\n"},
+		{"after only half a line", "tw", "line\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root, dir := open(t)
+			file := filepath.Join(dir, "log")
+			if c.before != "" {
+				put(t, file, c.before, 0o600)
+			}
+			info, err := durable.Append(root, "log", []byte("line\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := content(t, file); got != c.want {
+				t.Errorf("the file holds %q, want %q", got, c.want)
+			}
+			if there, err := root.Stat("log"); err != nil || durable.Identify(info) != durable.Identify(there) {
+				t.Errorf("the file is said to be %v, is %v, %v", info, there, err)
+			}
+			wantMode(t, file, durable.Mode)
+		})
+	}
+}
+
+func TestCache(t *testing.T) {
+	root, dir := open(t)
+	for _, want := range []string{"one", "another"} {
+		if err := durable.Cache(root, "cache", []byte(want[:2]), []byte(want[2:])); err != nil {
+			t.Fatal(err)
+		}
+		if got := content(t, filepath.Join(dir, "cache")); got != want {
+			t.Errorf("the file holds %q, want %q", got, want)
+		}
+	}
+	if err := durable.Cache(root, "absent/cache", nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a cache in a folder that is not there: %v, want %v", err, fs.ErrNotExist)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"cache"}) {
+		t.Errorf("the folder holds %q, want only the cache", got)
+	}
+}
+
+// TestIdentity: a file that was changed behind one's back, its size and time as
+// they were, is another where the system can tell, as soon as its clock has gone
+// on.
+func TestIdentity(t *testing.T) {
+	root, dir := open(t)
+	info, err := durable.Create(root, "a.json", durable.Bytes([]byte("one")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := durable.Identify(info)
+	for start := time.Now(); time.Since(start) < 2*time.Second; {
+		put(t, filepath.Join(dir, "a.json"), "two", 0o600)
+		if err := durable.Touch(root, "a.json", info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		there, err := root.Stat("a.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := durable.Identify(there)
+		if before.Size != after.Size || before.ModTime != after.ModTime {
+			t.Fatalf("size and time are %v, were %v", after, before)
+		}
+		if before.Inode == 0 || before != after {
+			return
+		}
+	}
+	t.Errorf("the changed file has the identity that it had: %v", before)
 }

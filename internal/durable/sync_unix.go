@@ -2,7 +2,10 @@
 
 package durable
 
-import "os"
+import (
+	"io/fs"
+	"os"
+)
 
 // syncDir makes the names in a folder survive a power failure.
 func syncDir(root *os.Root, name string) error {
@@ -12,4 +15,14 @@ func syncDir(root *os.Root, name string) error {
 	}
 	defer d.Close()
 	return d.Sync()
+}
+
+// rename gives the file f its name, closes it, and returns what the file system
+// says of it then: a rename changes that.
+func rename(root *os.Root, f *os.File, temp, name string) (fs.FileInfo, error) {
+	if err := root.Rename(temp, name); err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Stat()
 }

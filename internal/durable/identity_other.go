@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package durable
+
+import "io/fs"
+
+func (*Identity) system(fs.FileInfo) {}

@@ -9,8 +9,8 @@
 // session that it came from and it still opens, whole.
 //
 // A checkpoint is a snapshot that is read-only and sealed; a branch is one to
-// go on in. Everything here is decided without touching a file: the result is
-// a [session.Document] for somebody to write. The exceptions are [ListPenguin]
+// go on in. Everything here is decided without touching a file, from the outlines
+// of sessions: the result is a [session.Document] for somebody to write. The exceptions are [ListPenguin]
 // and [ReadPenguin], which read the checkpoints that Penguin keeps for itself;
 // nothing writes those.
 package checkpoint
@@ -36,18 +36,22 @@ type Spec struct {
 }
 
 // Flatten returns the snapshot of the path to node at of t, -1 for that of an
-// empty conversation.
-func Flatten(t *session.Tree, at int, spec Spec) *session.Document {
+// empty conversation. Where that is not all of the conversation, open is asked
+// for the sessions that hold records. A checkpoint is sealed when it is written.
+func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.Document, error) {
 	path := t.Path(at)
+	records, err := records(t, path, open)
+	if err != nil {
+		return nil, err
+	}
 	d := &session.Document{
 		ID:         spec.ID,
 		CreatedAt:  spec.Now,
 		LastActive: spec.Now,
-		Messages:   messages(t, path),
-		Count:      len(path),
-		Records:    records(t, path),
+		Messages:   t.Runs(path),
+		Records:    records,
 	}
-	d.Metadata = carried(t, at)
+	d.Metadata = carried(t, path)
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
 	}
@@ -60,17 +64,17 @@ func Flatten(t *session.Tree, at int, spec Spec) *session.Document {
 	}
 	set("branched_from", spec.Source)
 	if at >= 0 {
-		set("branch_point", t.Message(at).ID)
+		set("branch_point", t.ID(at))
 	}
 	set("lineage", spec.Lineage)
 	set("flattened_snapshot", true)
 	set("message_count", len(path))
-	set("bough", mark(spec, len(path), d))
-	return d
+	set("bough", mark(spec, len(path)))
+	return d, nil
 }
 
 // mark is what bough keeps of a snapshot in metadata.bough.
-func mark(spec Spec, messages int, d *session.Document) any {
+func mark(spec Spec, messages int) any {
 	type seal struct {
 		Messages int    `json:"messages"`
 		CRC32C   string `json:"crc32c"`
@@ -81,70 +85,70 @@ func mark(spec Spec, messages int, d *session.Document) any {
 		Sealed *seal        `json:"sealed,omitempty"`
 	}{Kind: spec.Kind, Auto: spec.Auto}
 	if spec.Kind == session.Checkpoint {
-		m.Sealed = &seal{messages, d.MessagesChecksum()}
+		m.Sealed = &seal{messages, session.Unsealed}
 	}
 	return m
 }
 
 // View returns the path to node at of t as one document, under the id and with
-// the metadata of s: the conversation as s shows it.
-func View(t *session.Tree, at int, s *session.Session) *session.Document {
+// the metadata of o: the conversation as o shows it.
+func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*session.Document, error) {
 	path := t.Path(at)
+	records, err := records(t, path, open)
 	return &session.Document{
-		ID:         s.ID,
-		CreatedAt:  s.CreatedAt,
-		LastActive: s.LastActive,
-		Metadata:   s.Metadata(),
-		Messages:   messages(t, path),
-		Count:      len(path),
-		Records:    records(t, path),
-	}
-}
-
-func messages(t *session.Tree, path []int) [][]byte {
-	runs := t.Runs(path)
-	list := make([][]byte, len(runs))
-	for i, r := range runs {
-		list[i] = t.Parts[r.Part].Region(r.From, r.To)
-	}
-	return list
+		ID:         o.ID,
+		CreatedAt:  o.CreatedAt,
+		LastActive: o.LastActive,
+		Metadata:   o.Metadata(),
+		Messages:   t.Runs(path),
+		Records:    records,
+	}, err
 }
 
 // records returns the records of the line that belong to path: all of them
 // where path is all there is, else those whose tool call is on it. Records of
 // requests to models name no call, so a cut leaves them out.
-func records(t *session.Tree, path []int) session.Records {
+func records(t *session.Tree, path []int, open session.Opener) (session.Records, error) {
 	var all session.Records
-	for _, s := range t.Parts {
-		r := s.Records()
-		all.Lifecycles = append(all.Lifecycles, r.Lifecycles...)
-		all.Calls = append(all.Calls, r.Calls...)
-		all.Results = append(all.Results, r.Results...)
-	}
 	if len(path) == len(t.Nodes) {
-		return all
+		for _, o := range t.Parts {
+			all.Add(o.Records())
+		}
+		return all, nil
 	}
 	kept := map[string]bool{}
-	if len(all.Calls)+len(all.Results) > 0 {
-		for _, n := range path {
-			m := t.Message(n)
-			for _, id := range append(m.Calls(), m.Results()...) {
-				kept[id] = true
-			}
+	for _, n := range path {
+		calls, results := t.Tools(n)
+		for _, id := range calls {
+			kept[id] = true
+		}
+		for _, id := range results {
+			kept[id] = true
 		}
 	}
-	cut := func(record []byte) bool { return !kept[session.CallOf(record)] }
-	return session.Records{
-		Calls:   slices.DeleteFunc(all.Calls, cut),
-		Results: slices.DeleteFunc(all.Results, cut),
+	for _, o := range t.Parts {
+		if r := o.Records(); len(kept) == 0 || len(r.Calls)+len(r.Results) == 0 {
+			continue
+		}
+		s, err := open(o)
+		if err != nil {
+			return all, err
+		}
+		r := s.Records()
+		cut := func(r session.Record) bool { return !kept[session.CallOf(r.Raw)] }
+		all.Add(session.Records{
+			Calls:   slices.DeleteFunc(r.Calls, cut),
+			Results: slices.DeleteFunc(r.Results, cut),
+		})
 	}
+	return all, nil
 }
 
 // carried returns the metadata that a snapshot takes over: that of the files of
 // the path, the later ones winning.
-func carried(t *session.Tree, at int) []rawjson.Pair {
+func carried(t *session.Tree, path []int) []rawjson.Pair {
 	var pairs []rawjson.Pair
-	for _, p := range partsOf(t, at) {
+	for _, p := range partsOf(t, path) {
 		for _, pair := range t.Parts[p].Metadata() {
 			if dropped(pair.Key) {
 				continue
@@ -160,11 +164,11 @@ func carried(t *session.Tree, at int) []rawjson.Pair {
 	return pairs
 }
 
-// partsOf returns the parts that the path to at goes through, in order.
-func partsOf(t *session.Tree, at int) []int {
+// partsOf returns the parts that path goes through, in order.
+func partsOf(t *session.Tree, path []int) []int {
 	parts := []int{0}
-	for _, n := range t.Path(at) {
-		if p := t.Nodes[n].Part; p != parts[len(parts)-1] {
+	for _, n := range path {
+		if p := t.Part(n); p != parts[len(parts)-1] {
 			parts = append(parts, p)
 		}
 	}

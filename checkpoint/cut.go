@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -31,12 +30,12 @@ func Cut(t *session.Tree, at int) error {
 	if !c.parts(at) {
 		return nil
 	}
-	err := &ToolCutError{Message: t.Message(at).ID, Call: c.below[at].call}
+	err := &ToolCutError{Message: t.ID(at), Call: c.below[at].call}
 	if before := c.before(at); before >= 0 {
-		err.Before = t.Message(before).ID
+		err.Before = t.ID(before)
 	}
 	if after := c.after(at); after >= 0 {
-		err.After = t.Message(after).ID
+		err.After = t.ID(after)
 	}
 	return err
 }
@@ -68,7 +67,7 @@ func (c *cuts) parts(n int) bool {
 
 func (c *cuts) before(n int) int {
 	for n >= 0 && c.parts(n) {
-		n = c.tree.Nodes[n].Parent
+		n = c.tree.Parent(n)
 	}
 	return n
 }
@@ -90,7 +89,7 @@ func findCuts(t *session.Tree) *cuts {
 	var stack []step
 	for n := len(t.Nodes) - 1; n >= 0; n-- {
 		c.below[n].via = none
-		if t.Nodes[n].Parent == none {
+		if t.Parent(n) == none {
 			stack = append(stack, step{node: n})
 		}
 	}
@@ -102,7 +101,7 @@ func findCuts(t *session.Tree) *cuts {
 			c.handUp(s.node)
 			continue
 		}
-		if parent := t.Nodes[s.node].Parent; parent != none {
+		if parent := t.Parent(s.node); parent != none {
 			c.depth[s.node] = c.depth[parent] + 1
 		}
 		stack = append(stack, c.visit(s.node, open))
@@ -140,10 +139,7 @@ func (s *step) restore(open map[string]int) {
 // notes at its parent the answer to the call made highest up.
 func (c *cuts) visit(n int, open map[string]int) step {
 	leave := step{node: n, leaving: true}
-	m := c.tree.Message(n)
-	if !bytes.Contains(m.Raw, []byte("tool")) {
-		return leave
-	}
+	calls, answers := c.tree.Tools(n)
 	set := func(call string, depth int) {
 		was, ok := open[call]
 		if !ok {
@@ -156,14 +152,13 @@ func (c *cuts) visit(n int, open map[string]int) step {
 			open[call] = depth
 		}
 	}
-	answers := m.Results()
 	for _, call := range answers {
 		if made, ok := open[call]; ok {
-			c.note(c.tree.Nodes[n].Parent, answer{call, made, n})
+			c.note(c.tree.Parent(n), answer{call, made, n})
 			set(call, none)
 		}
 	}
-	for _, call := range m.Calls() {
+	for _, call := range calls {
 		if !slices.Contains(answers, call) {
 			set(call, c.depth[n])
 		}
@@ -181,7 +176,7 @@ func (c *cuts) note(n int, a answer) {
 // handUp tells the parent of n what is answered below n, once all of that is
 // known.
 func (c *cuts) handUp(n int) {
-	parent := c.tree.Nodes[n].Parent
+	parent := c.tree.Parent(n)
 	if a := c.below[n]; a.via != none && parent != none && a.depth <= c.depth[parent] {
 		a.via = n
 		c.note(parent, a)

@@ -57,8 +57,8 @@ func TestCut(t *testing.T) {
 		tr := tree(t, c.parts...)
 		for n, want := range strings.Fields(c.want) {
 			id, refused, _ := strings.Cut(want, ":")
-			if tr.Message(n).ID != id {
-				t.Fatalf("%s: node %d is %s, want %s", c.name, n, tr.Message(n).ID, id)
+			if tr.ID(n) != id {
+				t.Fatalf("%s: node %d is %s, want %s", c.name, n, tr.ID(n), id)
 			}
 			err := checkpoint.Cut(tr, n)
 			got, before := "", id
@@ -113,11 +113,12 @@ func TestCutAllows(t *testing.T) {
 	for n := range tr.Nodes {
 		s := flatten(t, tr, n, checkpoint.Spec{ID: "snap", Kind: session.Branch, Source: "x"})
 		open := map[string]bool{}
-		for _, m := range s.Messages {
-			for _, id := range m.Calls() {
+		for i := range s.Messages {
+			calls, results := s.Tools(i)
+			for _, id := range calls {
 				open[id] = true
 			}
-			for _, id := range m.Results() {
+			for _, id := range results {
 				delete(open, id)
 			}
 		}

@@ -46,12 +46,24 @@ func tree(t *testing.T, parts ...part) *session.Tree {
 
 func grow(t *testing.T, parts ...*session.Session) *session.Tree {
 	t.Helper()
-	tr, err := session.NewTree(parts)
+	tr, err := newTree(parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
+
+// newTree makes the tree of sessions that are in memory.
+func newTree(parts ...*session.Session) (*session.Tree, error) {
+	var outlines []*session.Outline
+	for _, s := range parts {
+		outlines = append(outlines, s.Outline)
+	}
+	return session.NewTree(outlines, inMemory)
+}
+
+// inMemory opens sessions that were decoded in a test.
+var inMemory = session.Folder{}.Open
 
 func decode(t *testing.T, id string, data []byte) *session.Session {
 	t.Helper()
@@ -65,10 +77,21 @@ func decode(t *testing.T, id string, data []byte) *session.Session {
 // flatten writes a snapshot and reads it again.
 func flatten(t *testing.T, tr *session.Tree, at int, snap checkpoint.Spec) *session.Session {
 	t.Helper()
-	return decode(t, snap.ID, join(checkpoint.Flatten(tr, at, snap)))
+	d, err := checkpoint.Flatten(tr, at, snap, inMemory)
+	return decode(t, snap.ID, join(t, d, err))
 }
 
-func join(d *session.Document) []byte { return bytes.Join(d.Pieces(), nil) }
+func join(t *testing.T, d *session.Document, err error) []byte {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := d.Bytes(inMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
 
 // node returns the node of the message id, -1 for "".
 func node(t *testing.T, tr *session.Tree, id string) int {
@@ -87,7 +110,11 @@ func node(t *testing.T, tr *session.Tree, id string) int {
 func raws(tr *session.Tree, at int) []string {
 	list := []string{}
 	for _, n := range tr.Path(at) {
-		list = append(list, string(tr.Message(n).Raw))
+		s, err := inMemory(tr.Parts[tr.Part(n)])
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, string(s.Messages[tr.Nodes[n].Index].Raw))
 	}
 	return list
 }
@@ -128,7 +155,7 @@ func TestFlattenFiles(t *testing.T) {
 				t.Fatalf("message %d of %d is\n%s\nwant\n%s", i, n, m.Raw, all[i].Raw)
 			}
 		}
-		if !s.FitsSeal() || s.Meta.Sealed.Messages != n+1 || s.Meta.BranchPoint != all[n].ID {
+		if !s.FitsSeal || s.Meta.Sealed.Messages != n+1 || s.Meta.BranchPoint != all[n].ID {
 			t.Errorf("a snapshot at message %d has the seal %+v and the branch point %q", n, s.Meta.Sealed, s.Meta.BranchPoint)
 		}
 	}
@@ -213,7 +240,8 @@ func TestFlattenDocument(t *testing.T) {
     }`},
 	} {
 		c.snap.ID, c.snap.Title, c.snap.Now, c.snap.Source, c.snap.Lineage = "snap", "New <T>", "now", "p", []string{"r", "p"}
-		if got, want := string(join(checkpoint.Flatten(tr, 1, c.snap))), head+c.want+foot; got != want {
+		d, err := checkpoint.Flatten(tr, 1, c.snap, inMemory)
+		if got, want := string(join(t, d, err)), head+c.want+foot; got != want {
 			t.Errorf("the snapshot is\n%s\nwant\n%s", got, want)
 		}
 	}
@@ -245,7 +273,7 @@ func TestFlattenMetadata(t *testing.T) {
 		if got := strings.Join(carried, " "); got != want {
 			t.Errorf("at %q the snapshot takes over\n%s\nwant\n%s", at, got, want)
 		}
-		if s.Meta.Kind() != session.Checkpoint || s.Meta.Title != "" || s.Meta.BranchPoint != at || !s.FitsSeal() {
+		if s.Meta.Kind() != session.Checkpoint || s.Meta.Title != "" || s.Meta.BranchPoint != at || !s.FitsSeal {
 			t.Errorf("at %q the snapshot is %+v", at, s.Meta)
 		}
 	}
@@ -266,10 +294,17 @@ func TestFlattenRecords(t *testing.T) {
 		"e": `[{"n":1} {"n":2}] [{"call_id":"c1","n":1.0} {"call_id":"never"} {"call_id":"c2","x":NaN}] [{"call_id":"c1"} {"call_id":"c1","again":true} {}]`,
 	} {
 		r := flatten(t, tr, node(t, tr, at), checkpoint.Spec{ID: "snap", Kind: session.Branch, Source: "x"}).Records()
-		if got := fmt.Sprintf("%s %s %s", r.Lifecycles, r.Calls, r.Results); got != want {
+		if got := fmt.Sprintf("%s %s %s", records(r.Lifecycles), records(r.Calls), records(r.Results)); got != want {
 			t.Errorf("at %q the records are\n%s\nwant\n%s", at, got, want)
 		}
 	}
+}
+
+func records(list []session.Record) (raws []string) {
+	for _, r := range list {
+		raws = append(raws, string(r.Raw))
+	}
+	return raws
 }
 
 func TestView(t *testing.T) {
@@ -277,9 +312,10 @@ func TestView(t *testing.T) {
 		part{"p", `"title":"T"`, []string{message("a", ""), message("b", "")}, ""},
 		part{"q", `"continued_from":"p","n":NaN`, []string{message("h", ""), marker("p"), message("c", "")}, `,"tool_call_records":[1],"created_at":"then"`},
 	)
-	s := decode(t, "q", join(checkpoint.View(tr, node(t, tr, "c"), tr.Parts[1])))
-	if s.OwnID() != "q" || s.CreatedAt != "then" || idsOf(s.Messages) != "a b c" || len(s.Records().Calls) != 1 {
-		t.Errorf("the view is %q of %q: %q with %d records", s.OwnID(), s.CreatedAt, idsOf(s.Messages), len(s.Records().Calls))
+	d, err := checkpoint.View(tr, node(t, tr, "c"), tr.Parts[1], inMemory)
+	s := decode(t, "q", join(t, d, err))
+	if s.OwnID != "q" || s.CreatedAt != "then" || idsOf(s.Messages) != "a b c" || len(s.Records().Calls) != 1 {
+		t.Errorf("the view is %q of %q: %q with %d records", s.OwnID, s.CreatedAt, idsOf(s.Messages), len(s.Records().Calls))
 	}
 	if got := fmt.Sprintf("%s", s.Metadata()); got != fmt.Sprintf("%s", tr.Parts[1].Metadata()) {
 		t.Errorf("the metadata is %s", got)

@@ -29,7 +29,7 @@ func FuzzFlatten(f *testing.F) {
 		if len(data) > 120 {
 			return
 		}
-		tr, err := session.NewTree(parts(t, data))
+		tr, err := newTree(parts(t, data)...)
 		if err != nil || len(tr.Nodes) == 0 {
 			return // a ring, or nothing
 		}
@@ -74,7 +74,7 @@ func continued(t *testing.T, s *session.Session, want []string) {
 func distinct(tr *session.Tree, n int) bool {
 	seen := map[string]bool{}
 	for _, k := range tr.Path(n) {
-		id := tr.Message(k).ID
+		id := tr.ID(k)
 		if seen[id] {
 			return false
 		}

@@ -122,10 +122,10 @@ func TestReadPenguin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ID != "cp_auto" || s.Meta.Kind() != session.Continuation || s.Meta.Origin() != "s1" || s.HeaderLen() != 2 || string(s.Messages[2].Raw) != `{"id":"m1","x":1.0}` {
+	if s.ID != "cp_auto" || s.Meta.Kind() != session.Continuation || s.Meta.Origin() != "s1" || s.Header != 2 || string(s.Messages[2].Raw) != `{"id":"m1","x":1.0}` {
 		t.Errorf("the automatic checkpoint is %s, a %s of %q: %s", s.ID, s.Meta.Kind(), s.Meta.Origin(), idsOf(s.Messages))
 	}
-	if s, err := checkpoint.ReadPenguin(root, "cp_manual"); err != nil || !s.Meta.Snapshot || s.HeaderLen() != 0 {
+	if s, err := checkpoint.ReadPenguin(root, "cp_manual"); err != nil || !s.Meta.Snapshot || s.Header != 0 {
 		t.Errorf("the manual checkpoint is %+v, %v", s, err)
 	}
 	for _, id := range []string{"cp_none", "session_1", "", "cp_../cp_auto", "cp_auto.json", "../checkpoints/cp_auto"} {

@@ -1,28 +1,25 @@
 package session
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/sjson"
 )
 
 // An Edit changes single members of a session file and leaves every other byte
-// where it is. Make one with [Session.Edit], say what changes, and take the
-// result with [Edit.Pieces].
+// where it is. Make one with [Outline.Edit], say what changes, and give it to
+// [Folder.Replace].
 type Edit struct {
-	s        *Session
+	o        *Outline
 	metadata []byte
 	messages [][]byte
 	active   string // the new last_active, "" for the old one
 }
 
-// Edit begins an edit of s, which does not change.
-func (s *Session) Edit() *Edit {
-	e := &Edit{s: s}
-	if span, ok := rawjson.Find(s.members, keyMetadata); ok && s.data[span.Start] == '{' {
-		e.metadata = span.Of(s.data)
-	}
-	return e
-}
+// Edit begins an edit of the file of o, which does not change.
+func (o *Outline) Edit() *Edit { return &Edit{o: o, metadata: o.metadata} }
 
 // SetMeta sets a member of the metadata. The name must not hold a dot.
 func (e *Edit) SetMeta(name string, value any) {
@@ -53,18 +50,32 @@ func (e *Edit) SetActive(t string) { e.active = t }
 // Append adds a message, raw, at the end.
 func (e *Edit) Append(message []byte) { e.messages = append(e.messages, message) }
 
-// Pieces returns the file as edited, in pieces that follow one another. They
-// share memory with the session.
-func (e *Edit) Pieces() [][]byte {
-	s := e.s
-	set := map[string][]byte{}
-	var added []rawjson.Pair
+// A splice is bytes that take the place of others in a file.
+type splice struct {
+	rawjson.Span
+	with []byte
+	kind int
+}
+
+// The kinds of splices.
+const (
+	replacing = iota // the value of a member
+	appending        // messages
+	adding           // members
+)
+
+// splices returns what the edit changes, in the order of the file.
+func (e *Edit) splices() []splice {
+	o := e.o
+	var list []splice
+	var added []byte
 	put := func(key string, value []byte) {
-		if _, ok := rawjson.Find(s.members, key); ok {
-			set[key] = value
-		} else {
-			added = append(added, rawjson.Pair{Key: key, Value: value})
+		if span, ok := rawjson.Find(o.members, key); ok {
+			list = append(list, splice{span, value, replacing})
+			return
 		}
+		added = append(append(added, ",\n"+rawjson.Indent...), rawjson.Compact(key)...)
+		added = append(append(added, ": "...), value...)
 	}
 	if e.active != "" {
 		put(keyActive, rawjson.Compact(e.active))
@@ -72,47 +83,113 @@ func (e *Edit) Pieces() [][]byte {
 	if e.metadata != nil {
 		put(keyMetadata, e.metadata)
 	}
-	var pieces [][]byte
-	at := 0
-	for _, m := range s.members {
-		if value := set[m.Key]; value != nil {
-			pieces = append(pieces, s.data[at:m.Value.Start], value)
-			at = m.Value.End
-		}
-		if m.Key == keyMessages && len(e.messages) > 0 {
-			end, glue := s.messagesEnd(m.Value)
-			pieces = append(pieces, s.data[at:end])
-			for _, message := range e.messages {
-				pieces = append(pieces, glue, message)
-				glue = []byte(separator)
-			}
-			if len(s.Messages) == 0 {
-				pieces = append(pieces, []byte("\n"+rawjson.Indent))
-			}
-			at = end
-		}
+	if len(e.messages) > 0 {
+		list = append(list, e.appended())
 	}
 	if len(added) > 0 {
-		end := s.members[len(s.members)-1].Value.End
-		pieces = append(pieces, s.data[at:end])
-		for _, p := range added {
-			pieces = append(pieces, []byte(",\n"+rawjson.Indent), rawjson.Compact(p.Key), []byte(": "), p.Value)
-		}
-		at = end
+		end := o.members[len(o.members)-1].Value.End
+		list = append(list, splice{rawjson.Span{Start: end, End: end}, added, adding})
 	}
-	return append(pieces, s.data[at:])
+	slices.SortStableFunc(list, func(a, b splice) int { return cmp.Compare(a.Start, b.Start) })
+	return list
 }
 
 // separator stands between messages, as in Penguin's files.
 const separator = ",\n    "
 
-// messagesEnd returns where a message is to be added to the array, and what
-// goes before it.
-func (s *Session) messagesEnd(array rawjson.Span) (end int, glue []byte) {
-	if len(s.Messages) == 0 {
-		return array.Start + 1, []byte(separator[1:])
+// appended returns the messages that are added, with what goes before them.
+func (e *Edit) appended() splice {
+	array, _ := rawjson.Find(e.o.members, keyMessages)
+	at, glue, end := array.Start+1, separator[1:], "\n"+rawjson.Indent
+	if n := e.o.Len(); n > 0 {
+		at, glue, end = e.o.span(n-1, n).End, separator, ""
 	}
-	return s.Messages[len(s.Messages)-1].span.End, []byte(separator)
+	var with []byte
+	for _, message := range e.messages {
+		with = append(append(with, glue...), message...)
+		glue = separator
+	}
+	return splice{rawjson.Span{Start: at, End: at}, append(with, end...), appending}
+}
+
+// layout returns the file as edited.
+func (e *Edit) layout() *layout {
+	l := &layout{}
+	at, appended := 0, 0
+	splices := e.splices()
+	for _, s := range splices {
+		l.copy(e.o, rawjson.Span{Start: at, End: s.Start})
+		if s.kind == appending {
+			appended = l.at
+		}
+		l.raw(s.with)
+		at = s.End
+	}
+	l.copy(e.o, rawjson.Span{Start: at, End: e.o.size})
+	if !slices.ContainsFunc(splices, func(s splice) bool { return s.kind == adding }) {
+		l.outline = e.outline(splices, appended)
+		l.outline.size = l.at
+	}
+	return l
+}
+
+// outline returns what the outline will be after splices that replace members
+// and append messages at the new offset appended.
+func (e *Edit) outline(splices []splice, appended int) *Outline {
+	was := e.o
+	o := &Outline{
+		ID: was.ID, OwnID: was.OwnID, CreatedAt: was.CreatedAt, Header: was.Header,
+		LastActive: cmp.Or(e.active, was.LastActive),
+	}
+	move := func(s rawjson.Span) rawjson.Span {
+		return rawjson.Span{Start: moved(s.Start, splices, false), End: moved(s.End, splices, true)}
+	}
+	for _, m := range was.members {
+		o.members = append(o.members, rawjson.Member{Key: m.Key, KeyStart: moved(m.KeyStart, splices, false), Value: move(m.Value)})
+	}
+	for i, r := range was.records {
+		if r.count > 0 {
+			o.records[i] = array{move(r.span), r.count}
+		}
+	}
+	if span, ok := rawjson.Find(o.members, keyMetadata); ok && e.metadata != nil {
+		o.setMetadata(e.metadata, span.Start)
+	}
+	o.FitsSeal = o.Meta.Sealed == nil || was.FitsSeal && len(e.messages) == 0
+	var all messages
+	if n := was.Len(); n > 0 {
+		all.copy(was, 0, n, uint32(move(was.span(0, n)).Start))
+	}
+	times := map[int]string{}
+	for _, s := range was.stamps {
+		times[int(s.at)] = s.text
+	}
+	glue := len(separator)
+	if was.Len() == 0 {
+		glue--
+	}
+	for _, m := range e.messages {
+		times[len(all.marks)] = timeText(m)
+		all.addRaw(m, appended+glue)
+		appended += glue + len(m)
+		glue = len(separator)
+	}
+	all.into(o)
+	o.Header = was.Header
+	o.stampLeaves(times)
+	return o
+}
+
+// moved returns where a byte of the old file stands after splices. Where one
+// inserts bytes, what ends there stays and what begins there moves.
+func moved(at int, splices []splice, end bool) int {
+	by := 0
+	for _, s := range splices {
+		if s.End < at || s.End == at && (!end || s.Start < s.End) {
+			by += len(s.with) - (s.End - s.Start)
+		}
+	}
+	return at + by
 }
 
 // A NewMessage is a message to be written.
@@ -179,7 +256,7 @@ func Marker(id, previous, parent, time string) []byte {
 // Copy returns the members of message i of s with another id and time: how a
 // continuation repeats a header.
 func (s *Session) Copy(i int, id, time string) []byte {
-	pairs := s.message(i)
+	pairs := rawjson.Pairs(s.data, s.span(i, i+1))
 	for k, p := range pairs {
 		switch p.Key {
 		case "id":
@@ -189,62 +266,4 @@ func (s *Session) Copy(i int, id, time string) []byte {
 		}
 	}
 	return rawjson.AppendObject(nil, pairs, 2)
-}
-
-// A Document is a session file to be written whole.
-type Document struct {
-	ID         string
-	CreatedAt  string
-	LastActive string
-	Metadata   []rawjson.Pair
-	Messages   [][]byte // each one message, or several with what stands between them
-	Count      int      // how many messages that is
-	Header     int      // of those, how many repeat what the line already has
-	Records    Records
-}
-
-// Pieces returns the file: the eight keys, laid out as Penguin lays them out.
-func (d *Document) Pieces() [][]byte {
-	head := []byte("{\n")
-	member := func(key string, value []byte) {
-		head = append(head, rawjson.Indent...)
-		head = append(append(head, rawjson.Compact(key)...), ": "...)
-		head = append(append(head, value...), ",\n"...)
-	}
-	member(keyID, rawjson.Compact(d.ID))
-	member(keyCreated, rawjson.Compact(d.CreatedAt))
-	member(keyActive, rawjson.Compact(d.LastActive))
-	member(keyMetadata, rawjson.AppendObject(nil, d.Metadata, 1))
-	pieces := [][]byte{head}
-	list := func(key string, elements [][]byte, end string) {
-		pieces = append(pieces, []byte(rawjson.Indent+`"`+key+`": [`))
-		for i, e := range elements {
-			glue := []byte(separator)
-			if i == 0 {
-				glue = []byte(separator[1:])
-			}
-			pieces = append(pieces, glue, e)
-		}
-		if len(elements) > 0 {
-			pieces = append(pieces, []byte("\n"+rawjson.Indent))
-		}
-		pieces = append(pieces, []byte("]"+end))
-	}
-	list(keyMessages, d.Messages, ",\n")
-	list(keyLifecycles, d.Records.Lifecycles, ",\n")
-	list(keyCalls, d.Records.Calls, ",\n")
-	list(keyResults, d.Records.Results, "\n")
-	return append(pieces, []byte("}"))
-}
-
-// MessagesChecksum returns the checksum that a seal of the document has.
-func (d *Document) MessagesChecksum() string {
-	var pieces [][]byte
-	for i, m := range d.Messages {
-		if i > 0 {
-			pieces = append(pieces, []byte(separator))
-		}
-		pieces = append(pieces, m)
-	}
-	return Checksum(pieces...)
 }

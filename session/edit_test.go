@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,8 +9,6 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
-
-func join(pieces [][]byte) string { return string(bytes.Join(pieces, nil)) }
 
 func TestEdit(t *testing.T) {
 	title := func(e *session.Edit) { e.SetMeta("title", "T") }
@@ -91,10 +88,10 @@ func TestEdit(t *testing.T) {
 		s := decode(t, "s", []byte(c.data))
 		e := s.Edit()
 		c.edit(e)
-		if got := join(e.Pieces()); got != c.want {
+		if got := string(e.Bytes()); got != c.want {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
 		}
-		if got := join(s.Edit().Pieces()); got != c.data {
+		if got := string(s.Edit().Bytes()); got != c.data {
 			t.Errorf("%s: the session is now\n%q, want\n%q", c.name, got, c.data)
 		}
 	}
@@ -188,10 +185,16 @@ func TestDocument(t *testing.T) {
 	d := session.Document{
 		ID: "s", CreatedAt: "then", LastActive: "now",
 		Metadata: []rawjson.Pair{{Key: "title", Value: []byte(`"\u5206"`)}},
-		Messages: [][]byte{source.Region(0, 2), source.Region(2, 3)},
-		Records:  session.Records{Calls: [][]byte{[]byte(`{"call_id":"c1","n":NaN}`)}, Results: [][]byte{[]byte("1"), []byte("2")}},
+		Messages: []session.Run{{Part: source.Outline, From: 0, To: 2}, {Part: source.Outline, From: 2, To: 3}},
+		Records: session.Records{
+			Calls:   []session.Record{{Raw: []byte(`{"call_id":"c1","n":NaN}`)}},
+			Results: []session.Record{{Raw: []byte("1")}, {Raw: []byte("2")}},
+		},
 	}
-	data := []byte(join(d.Pieces()))
+	data, err := d.Bytes(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := strings.Join(keys(t, data), " "); got != eightKeys {
 		t.Errorf("the keys are %s, want %s", got, eightKeys)
 	}
@@ -202,17 +205,17 @@ func TestDocument(t *testing.T) {
 	if got := string(s.Region(0, 2)); got != `{"id":"a","n":1.0}  ,{"id":"b"}` {
 		t.Errorf("the first two are %q", got)
 	}
-	if got, want := d.MessagesChecksum(), session.Checksum(s.Region(0, 3)); got != want {
-		t.Errorf("the checksum is %s, want %s", got, want)
-	}
 	if got := len(s.Records().Calls) + 10*len(s.Records().Results) + 100*len(s.Records().Lifecycles); got != 21 {
 		t.Errorf("%d calls and results, want 1 and 2", got)
 	}
-	if s.OwnID() != "s" || s.CreatedAt != "then" || s.LastActive != "now" || s.Meta.Title != "分" {
-		t.Errorf("the session is %q of %q, %q, %q", s.OwnID(), s.CreatedAt, s.LastActive, s.Meta.Title)
+	if s.OwnID != "s" || s.CreatedAt != "then" || s.LastActive != "now" || s.Meta.Title != "分" {
+		t.Errorf("the session is %q of %q, %q, %q", s.OwnID, s.CreatedAt, s.LastActive, s.Meta.Title)
 	}
 
-	empty := (&session.Document{ID: "s"}).Pieces()
+	empty, err := (&session.Document{ID: "s"}).Bytes(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const want = `{
   "id": "s",
   "created_at": "",
@@ -223,10 +226,7 @@ func TestDocument(t *testing.T) {
   "tool_call_records": [],
   "tool_result_records": []
 }`
-	if got := join(empty); got != want || !json.Valid([]byte(got)) {
+	if got := string(empty); got != want || !json.Valid(empty) {
 		t.Errorf("an empty document is\n%s\nwant\n%s", got, want)
-	}
-	if got := (&session.Document{}).MessagesChecksum(); got != "00000000" {
-		t.Errorf("the checksum of no messages is %s", got)
 	}
 }

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -29,18 +31,36 @@ func FileName(id string) string { return Dir + "/" + id + ext }
 // A Folder holds the session files of a workspace. It refuses ids that are not
 // [ValidID] and links that lead out of the workspace.
 type Folder struct {
-	root *os.Root
+	root  *os.Root
+	fresh bool
 }
 
 // NewFolder returns the session files of the workspace root.
-func NewFolder(root *os.Root) Folder { return Folder{root} }
+func NewFolder(root *os.Root) Folder { return Folder{root: root} }
 
-// A Stat is what the file system says of a session file: enough to tell
-// whether it changed.
+// Fresh returns a folder that believes nothing that is remembered.
+func (f Folder) Fresh() Folder {
+	f.fresh = true
+	return f
+}
+
+// A Stat is what the file system says of a session file: while it is the same,
+// so is the file. Where the system tells no more than size and modification
+// time, that is all it is.
 type Stat struct {
 	ID      string // the file's stem, whether or not it is a [ValidID]
 	Size    int64
 	ModTime time.Time
+	Changed int64 // when anything about the file changed last, in nanoseconds since 1970
+	Inode   uint64
+}
+
+func statOf(id string, info fs.FileInfo) Stat {
+	if info == nil {
+		return Stat{ID: id}
+	}
+	is := durable.Identify(info)
+	return Stat{id, is.Size, time.Unix(0, is.ModTime), is.Changed, is.Inode}
 }
 
 // List returns every JSON file of the folder but the index, by id. Folders in
@@ -65,73 +85,155 @@ func (f Folder) List() ([]Stat, error) {
 		if !ok || e.IsDir() || id == indexStem {
 			continue
 		}
-		st := Stat{ID: id}
 		info, err := e.Info()
 		if err == nil && !info.Mode().IsRegular() {
 			info, err = f.root.Stat(FileName(id))
 		}
-		if err == nil {
-			st.Size, st.ModTime = info.Size(), info.ModTime()
+		if err != nil {
+			info = nil
 		}
-		list = append(list, st)
+		list = append(list, statOf(id, info))
 	}
 	slices.SortFunc(list, func(a, b Stat) int { return strings.Compare(a.ID, b.ID) })
 	return list, nil
 }
 
-// Read decodes the session id. The error is [ErrNotFound] if there is none, a
+// Read reads the session id. The error is [ErrNotFound] if there is none, a
 // *[DamageError] with its path if it is no session.
 func (f Folder) Read(id string) (*Session, error) {
+	o, data, err := f.decode(id, nil)
+	if err != nil {
+		return nil, err
+	}
+	return o.with(data), nil
+}
+
+// Outline returns the outline of the session id, from the cache if the file is
+// the one that was seen then. Errors are those of [Folder.Read]. The buffer buf
+// may be used to read the file, and is returned, grown if need be.
+func (f Folder) Outline(id string, buf []byte) (*Outline, []byte, error) {
+	if st, err := f.Stat(id); err == nil && !f.fresh {
+		if o := f.recall(st); o != nil {
+			return o, buf, nil
+		}
+	}
+	return f.decode(id, buf)
+}
+
+// Open returns the session of an outline. The error is a *[ChangedError] if its
+// file is not the one that the outline is of. An outline that came with its
+// bytes, from [Decode] or [Folder.Read], needs no file.
+func (f Folder) Open(o *Outline) (*Session, error) {
+	if o.data != nil {
+		return o.with(o.data), nil
+	}
+	in, _, err := f.open(o.ID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, &ChangedError{o.ID}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data := make([]byte, o.size+1)
+	switch n, err := io.ReadFull(in, data); {
+	case err == nil || err == io.ErrUnexpectedEOF && n != o.size:
+		return nil, &ChangedError{o.ID}
+	case err != io.ErrUnexpectedEOF && err != io.EOF:
+		return nil, err
+	}
+	data = data[:o.size]
+	if checksum(data) != o.CRC32C {
+		return nil, &ChangedError{o.ID}
+	}
+	return o.with(data), nil
+}
+
+// decode reads the file of a session into buf or a larger buffer.
+func (f Folder) decode(id string, buf []byte) (*Outline, []byte, error) {
+	in, info, err := f.open(id)
+	if err != nil {
+		return nil, buf, err
+	}
+	defer in.Close()
+	if int64(cap(buf)) <= info.Size() {
+		buf = make([]byte, 0, info.Size()+info.Size()/8+512)
+	}
+	data := bytes.NewBuffer(buf[:0])
+	if _, err := data.ReadFrom(in); err != nil {
+		return nil, buf, err
+	}
+	o, err := outline(id, data.Bytes())
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		damage.Path = FileName(id)
+	}
+	if err != nil {
+		return nil, buf, err
+	}
+	o.Stat = statOf(id, info)
+	if now, err := in.Stat(); err != nil || statOf(id, now) != o.Stat {
+		o.Stat.Changed = -1 // it was written to while it was being read
+	}
+	return o, data.Bytes(), nil
+}
+
+// open opens the file of a session for reading.
+func (f Folder) open(id string) (*os.File, fs.FileInfo, error) {
 	if !ValidID(id) {
-		return nil, ErrNotFound
+		return nil, nil, ErrNotFound
 	}
 	info, err := f.root.Stat(FileName(id))
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "read", Path: FileName(id), Err: errors.New("not a regular file")}
 	}
-	var data []byte
+	var in *os.File
 	if err == nil {
-		data, err = f.root.ReadFile(FileName(id))
+		in, err = f.root.Open(FileName(id))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotFound
+		return nil, nil, ErrNotFound
 	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = in.Stat(); err != nil {
+		in.Close()
+	}
+	return in, info, err
+}
+
+// Create writes a new session file and returns its outline. The error is
+// [fs.ErrExist] if the id is taken, a *[ChangedError] if a part is not what its
+// outline says. While it writes it tells watch, which may be nil.
+func (f Folder) Create(d *Document, watch Watch) (*Outline, error) {
+	if err := durable.MakeDir(f.root, Dir); err != nil {
+		return nil, err
+	}
+	return f.write(d.layout(), d.ID, watch, durable.Create)
+}
+
+// Replace writes a session file that is there, as edited, and returns its
+// outline. Errors are those of [Folder.Create] and of [Folder.Read].
+func (f Folder) Replace(e *Edit, watch Watch) (*Outline, error) {
+	return f.write(e.layout(), e.o.ID, watch, durable.Replace)
+}
+
+func (f Folder) write(l *layout, id string, watch Watch, put func(*os.Root, string, func(*durable.Writer) error) (fs.FileInfo, error)) (*Outline, error) {
+	info, err := put(f.root, FileName(id), func(w *durable.Writer) error { return f.writer(l, w, watch).write() })
 	if err != nil {
 		return nil, err
 	}
-	s, err := Decode(id, data)
-	var damage *DamageError
-	if errors.As(err, &damage) {
-		damage.Path = FileName(id)
+	if l.outline == nil {
+		o, _, err := f.decode(id, nil)
+		return o, err
 	}
-	return s, err
-}
-
-// Create writes a new session file. The error is [fs.ErrExist] if the id is
-// taken.
-func (f Folder) Create(id string, pieces [][]byte) (Stat, error) {
-	if err := durable.MakeDir(f.root, Dir); err != nil {
-		return Stat{}, err
-	}
-	info, err := durable.Create(f.root, FileName(id), durable.Bytes(pieces...))
-	return statOf(id, info), err
-}
-
-// Replace writes a session file that is there.
-func (f Folder) Replace(id string, pieces [][]byte) (Stat, error) {
-	info, err := durable.Replace(f.root, FileName(id), durable.Bytes(pieces...))
-	return statOf(id, info), err
+	l.outline.Stat, l.outline.ours = statOf(id, info), true
+	return l.outline, nil
 }
 
 // Stat returns what the file system says of the file of a session.
 func (f Folder) Stat(id string) (Stat, error) {
 	info, err := f.root.Stat(FileName(id))
 	return statOf(id, info), err
-}
-
-func statOf(id string, info fs.FileInfo) Stat {
-	if info == nil {
-		return Stat{}
-	}
-	return Stat{id, info.Size(), info.ModTime()}
 }

@@ -2,10 +2,13 @@ package session_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/session"
@@ -90,7 +93,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := f.Read("a")
-	if err != nil || s.ID != "a" || s.OwnID() != "other" || len(s.Messages) != 1 {
+	if err != nil || s.ID != "a" || s.OwnID != "other" || len(s.Messages) != 1 {
 		t.Errorf("Read = %+v, %v", s, err)
 	}
 	for _, id := range []string{"b", "", "session_index", "sub/b", "../outside", ".", "a.json", "a*", "A/../a"} {
@@ -109,25 +112,113 @@ func TestRead(t *testing.T) {
 
 func TestCreateAndReplace(t *testing.T) {
 	f, dir := folder(t, nil)
-	pieces := [][]byte{[]byte(`{"messages":`), []byte(`[]}`)}
-	if _, err := f.Create("a", pieces); err != nil {
+	d := &session.Document{ID: "a"}
+	o, err := f.Create(d, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Create("a", pieces); !errors.Is(err, fs.ErrExist) {
+	if _, err := f.Create(d, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("Create of what is there: %v, want fs.ErrExist", err)
 	}
-	replaced, err := f.Replace("a", append(pieces, []byte("\n")))
+	edit := o.Edit()
+	edit.SetMeta("title", "T")
+	replaced, err := f.Replace(edit, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "conversations", "a.json"))
-	if err != nil || string(data) != "{\"messages\":[]}\n" {
+	if err != nil || !strings.Contains(string(data), `"metadata": {"title":"T"}`) {
 		t.Errorf("the file holds %q, %v", data, err)
 	}
-	if st, err := f.Stat("a"); err != nil || st != replaced || st.ID != "a" || st.Size != int64(len(data)) {
+	if st, err := f.Stat("a"); err != nil || st != replaced.Stat || st.ID != "a" || st.Size != int64(len(data)) {
 		t.Errorf("Stat = %+v, %v", st, err)
 	}
 	if _, err := f.Stat("b"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Stat of what is not there: %v, want fs.ErrNotExist", err)
+	}
+}
+
+// TestChanged: a file that another program changed after its outline was made is
+// neither copied from nor opened, and nothing is left of what was begun.
+func TestChanged(t *testing.T) {
+	const content = `{"messages":[{"id":"a","x":1},{"id":"b"}],"tool_call_records":[1,2]}`
+	for name, change := range map[string]func(file string) error{
+		"a byte": func(file string) error {
+			return os.WriteFile(file, []byte(strings.Replace(content, "x", "y", 1)), 0o600)
+		},
+		"the end": func(file string) error {
+			return os.WriteFile(file, []byte(strings.Replace(content, "2]", "3]", 1)), 0o600)
+		},
+		"longer":     func(file string) error { return os.WriteFile(file, []byte(content+" "), 0o600) },
+		"truncated":  func(file string) error { return os.Truncate(file, int64(len(content)-1)) },
+		"empty":      func(file string) error { return os.Truncate(file, 0) },
+		"not there":  os.Remove,
+		"of its own": nil,
+	} {
+		f, dir := folder(t, map[string]string{"conversations/p.json": content})
+		p := outline(t, f, "p")
+		if change != nil {
+			if err := change(filepath.Join(dir, "conversations", "p.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, opening := f.Open(p)
+		_, copying := f.Create(&session.Document{ID: "q", Messages: []session.Run{{Part: p, From: 0, To: 1}}}, nil)
+		edit := p.Edit()
+		edit.SetActive("now")
+		_, editing := f.Replace(edit, nil)
+		for what, err := range map[string]error{"Open": opening, "Create": copying, "Replace": editing} {
+			var changed *session.ChangedError
+			if is := errors.As(err, &changed); is != (change != nil) || !is && err != nil {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+		want := []string{"p", "q"}
+		if change != nil {
+			want = []string{"p"}
+		}
+		if name == "not there" {
+			want = nil
+		}
+		var got []string
+		list, err := f.List()
+		for _, st := range list {
+			got = append(got, st.ID)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: the folder holds %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// TestWatch: whoever watches is told of every byte, and can stop.
+func TestWatch(t *testing.T) {
+	f, _ := folder(t, map[string]string{"conversations/p.json": string(file("", message("a", fmt.Sprintf(`"x":%q`, strings.Repeat("long ", 1<<18)))))})
+	d := &session.Document{ID: "q", Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: 1}}}
+	var last, whole int64
+	times := 0
+	o, err := f.Create(d, func(done, total int64) error {
+		if done < last || done > total {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last, whole = done, total
+		times++
+		return nil
+	})
+	if err != nil || last != whole || whole != o.Stat.Size || times < 5 {
+		t.Errorf("told %d times, at last of %d of %d, %v", times, last, whole, err)
+	}
+	stop := errors.New("stop")
+	d.ID = "r"
+	if _, err := f.Create(d, func(done, _ int64) error {
+		if done > 1<<20 {
+			return stop
+		}
+		return nil
+	}); !errors.Is(err, stop) {
+		t.Errorf("stopped: %v, want %v", err, stop)
+	}
+	if _, err := f.Stat("r"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was stopped is there: %v", err)
 	}
 }

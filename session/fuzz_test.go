@@ -57,8 +57,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q decodes although %v", kept, err)
 		}
 		s.Frozen()
-		s.FitsSeal()
-		if got := join(s.Edit().Pieces()); got != string(kept) {
+		if got := string(s.Edit().Bytes()); got != string(kept) {
 			t.Errorf("%q is written as %q", kept, got)
 		}
 		members := pairs(t, kept)
@@ -104,7 +103,7 @@ func FuzzEdit(f *testing.F) {
 		edit.SetActive("now")
 		edit.Append([]byte(m(id)))
 		edit.Append([]byte(m(id + "+")))
-		edited := bytes.Join(edit.Pieces(), nil)
+		edited := edit.Bytes()
 		after, err := session.Decode("s", edited)
 		if err != nil {
 			t.Fatalf("%q is edited to %q: %v", data, edited, err)
@@ -170,13 +169,13 @@ func FuzzTree(f *testing.F) {
 			return
 		}
 		parts := lineOf(data)
-		tr, err := session.NewTree(decodeParts(t, parts))
+		tr, err := newTree(decodeParts(t, parts)...)
 		if err != nil {
 			return // a ring
 		}
 		messages := 0
 		for p, s := range tr.Parts {
-			messages += len(s.Messages) - s.HeaderLen()
+			messages += s.Len() - s.Header
 			if n := tr.Newest(p); n >= 0 && p == 0 && len(tr.Children()[n]) > 0 {
 				t.Errorf("the newest leaf of %q has children", data)
 			}
@@ -192,7 +191,7 @@ func FuzzTree(f *testing.F) {
 					t.Fatalf("the path to node %d of %q is %v", n, data, path)
 				}
 				seen[k] = true
-				if i > 0 && tr.Nodes[k].Parent != path[i-1] {
+				if i > 0 && tr.Parent(k) != path[i-1] {
 					t.Fatalf("the path to node %d of %q is %v", n, data, path)
 				}
 			}

@@ -36,7 +36,7 @@ func TestSurrogateIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := session.NewTree([]*session.Session{s})
+	tr, err := newTree(s)
 	if err != nil || tr.Nodes[2].Parent != 0 {
 		t.Errorf("the tree is %+v, %v", tr, err)
 	}

@@ -74,7 +74,7 @@ func TestNewest(t *testing.T) {
 		tr := tree(t, c.parts)
 		got := ""
 		if n := tr.Newest(c.of); n >= 0 {
-			got = tr.Message(n).ID
+			got = tr.ID(n)
 		}
 		if got != c.want {
 			t.Errorf("%s: the newest leaf is %q, want %q", c.name, got, c.want)
@@ -99,11 +99,12 @@ func TestPathsAndRuns(t *testing.T) {
 	if path := tr.Path(-1); len(path) != 0 {
 		t.Errorf("the path to nothing is %v", path)
 	}
+	p, q := tr.Parts[0], tr.Parts[1]
 	for id, want := range map[string][]session.Run{
-		"c": {{Part: 0, From: 0, To: 3}},
-		"d": {{Part: 0, From: 0, To: 2}, {Part: 0, From: 3, To: 4}},
-		"e": {{Part: 0, From: 0, To: 3}, {Part: 1, From: 2, To: 3}},
-		"g": {{Part: 0, From: 0, To: 2}, {Part: 1, From: 3, To: 5}},
+		"c": {{Part: p, From: 0, To: 3}},
+		"d": {{Part: p, From: 0, To: 2}, {Part: p, From: 3, To: 4}},
+		"e": {{Part: p, From: 0, To: 3}, {Part: q, From: 2, To: 3}},
+		"g": {{Part: p, From: 0, To: 2}, {Part: q, From: 3, To: 5}},
 	} {
 		if got := tr.Runs(tr.Path(node(id))); !reflect.DeepEqual(got, want) {
 			t.Errorf("the runs of the path to %s are %v, want %v", id, got, want)
@@ -113,14 +114,14 @@ func TestPathsAndRuns(t *testing.T) {
 	for id, want := range map[string]string{"a": "b", "b": "c d f", "c": "e", "f": "g", "g": ""} {
 		var list []string
 		for _, n := range children[node(id)] {
-			list = append(list, tr.Message(n).ID)
+			list = append(list, tr.ID(n))
 		}
 		if got := strings.Join(list, " "); got != want {
 			t.Errorf("the children of %s are %q, want %q", id, got, want)
 		}
 	}
 	for p, want := range []string{"d", "g"} {
-		if got := tr.Message(tr.Follows(p)).ID; got != want {
+		if got := tr.ID(tr.Follows(p)); got != want {
 			t.Errorf("a message added to part %d follows %s, want %s", p, got, want)
 		}
 	}

@@ -25,9 +25,20 @@ func decodeParts(t *testing.T, parts []part) []*session.Session {
 	return list
 }
 
+// newTree makes the tree of sessions that are in memory.
+func newTree(parts ...*session.Session) (*session.Tree, error) {
+	var outlines []*session.Outline
+	for _, s := range parts {
+		outlines = append(outlines, s.Outline)
+	}
+	return session.NewTree(outlines, func(o *session.Outline) (*session.Session, error) {
+		return parts[slices.Index(outlines, o)], nil
+	})
+}
+
 func tree(t *testing.T, parts []part) *session.Tree {
 	t.Helper()
-	tree, err := session.NewTree(decodeParts(t, parts))
+	tree, err := newTree(decodeParts(t, parts)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +55,9 @@ func edges(t *session.Tree) string {
 			parent = "?"
 		}
 		if node.Parent >= 0 {
-			parent = t.Message(node.Parent).ID
+			parent = t.ID(int(node.Parent))
 		}
-		list = append(list, t.Message(n).ID+"<"+parent)
+		list = append(list, t.ID(n)+"<"+parent)
 	}
 	return strings.Join(list, " ")
 }
@@ -54,7 +65,7 @@ func edges(t *session.Tree) string {
 func pathIDs(t *session.Tree, at int) string {
 	var list []string
 	for _, n := range t.Path(at) {
-		list = append(list, t.Message(n).ID)
+		list = append(list, t.ID(n))
 	}
 	return strings.Join(list, " ")
 }
@@ -164,7 +175,7 @@ func TestTreeNearest(t *testing.T) {
 		t.Fatalf("a is at %v, want two nodes", got)
 	}
 	for id, want := range map[string]int{"b": tr.Find("a")[0], "c": tr.Find("a")[1], "d": tr.Find("a")[1]} {
-		if got := tr.Nodes[tr.Find(id)[0]].Parent; got != want {
+		if got := tr.Parent(tr.Find(id)[0]); got != want {
 			t.Errorf("the parent of %s is node %d, want %d", id, got, want)
 		}
 	}
@@ -187,10 +198,10 @@ func TestTreeSnapshotContinued(t *testing.T) {
 func TestTreeFrozen(t *testing.T) {
 	edit := decode(t, "s", sealed(m("a"), m("b"))).Edit()
 	edit.Append([]byte(m("c")))
-	tr, err := session.NewTree([]*session.Session{
-		decode(t, "s", slices.Concat(edit.Pieces()...)),
+	tr, err := newTree(
+		decode(t, "s", edit.Bytes()),
 		decode(t, "q", file(`"continued_from":"s"`, m("h"), marker("s", ""), m("d"))),
-	})
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +224,7 @@ func TestTreeRings(t *testing.T) {
 		}, []string{"a", "b", "d"}},
 		{"below a whole path", []part{{"p", "", []string{m("r"), m("s"), under("c", "a"), m("b"), m("c")}}}, []string{"a", "b", "c"}},
 	} {
-		_, err := session.NewTree(decodeParts(t, c.parts))
+		_, err := newTree(decodeParts(t, c.parts)...)
 		var damage *session.DamageError
 		if !errors.As(err, &damage) {
 			t.Errorf("%s: %v, want a *DamageError", c.name, err)

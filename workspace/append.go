@@ -197,11 +197,10 @@ func (v *view) appendFork(p *place, a Append, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.Messages = append(d.Messages, a.encode(id, d.LastActive))
-	d.Count++
+	d.Messages = append(d.Messages, session.Run{Raw: a.encode(id, d.LastActive)})
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
-			d.Metadata[i].Value = rawjson.Compact(d.Count)
+			d.Metadata[i].Value = rawjson.Compact(d.Count())
 		}
 	}
 	return d.ID, v.create(d)
@@ -213,7 +212,7 @@ func (v *view) appendTo(p *place, a Append, id string) (string, error) {
 	s := p.Parts[p.filePart()]
 	dialect := v.index.Dialect()
 	now := v.now(p.line)
-	if p.node >= 0 && p.node == p.Newest(0) && len(s.Messages)-s.HeaderLen() >= v.opts.Limit {
+	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= v.opts.Limit {
 		return v.appendContinuation(p, s, a, id, now)
 	}
 	var metadata, own []rawjson.Pair
@@ -227,9 +226,9 @@ func (v *view) appendTo(p *place, a Append, id string) (string, error) {
 	}
 	edit := s.Edit()
 	edit.SetActive(dialect.Time(now))
-	edit.SetMeta("message_count", len(s.Messages)+1)
+	edit.SetMeta("message_count", s.Len()+1)
 	edit.Append(a.encode(id, dialect.Time(now), metadata...))
-	if err := v.replace(s, edit); err != nil {
+	if err := v.replace(edit); err != nil {
 		return "", err
 	}
 	v.completeLink(p.line, s)
@@ -238,7 +237,7 @@ func (v *view) appendTo(p *place, a Append, id string) (string, error) {
 
 // completeLink tells the file that s continues of s, if it does not know: a
 // crash may have come between the two.
-func (v *view) completeLink(l *line, s *session.Session) {
+func (v *view) completeLink(l *line, s *session.Outline) {
 	if s.Meta.Kind() != session.Continuation {
 		return
 	}
@@ -254,10 +253,10 @@ func (v *view) completeLink(l *line, s *session.Session) {
 func (p *place) filePart() int {
 	part := 0
 	if p.node >= 0 {
-		part = p.Nodes[p.node].Part
+		part = p.Part(p.node)
 	}
 	for i := range p.Parts {
-		if i > part && p.Follows(i) == p.node && len(p.Parts[i].Messages) == p.Parts[i].HeaderLen() {
+		if i > part && p.Follows(i) == p.node && p.Parts[i].Len() == p.Parts[i].Header {
 			part = i
 		}
 	}
@@ -266,7 +265,7 @@ func (p *place) filePart() int {
 
 // appendContinuation goes on from s, which is full, in a new file: the line's
 // headers, a marker, the message. Then the file of s learns of it.
-func (v *view) appendContinuation(p *place, s *session.Session, a Append, message string, now time.Time) (string, error) {
+func (v *view) appendContinuation(p *place, s *session.Outline, a Append, message string, now time.Time) (string, error) {
 	id, err := v.newID()
 	if err != nil {
 		return "", err
@@ -274,7 +273,11 @@ func (v *view) appendContinuation(p *place, s *session.Session, a Append, messag
 	dialect := v.index.Dialect()
 	at := dialect.Time(now)
 	d := &session.Document{ID: id, CreatedAt: at, LastActive: at}
-	for i, m := range p.Parts[0].Messages {
+	first, err := v.reopen(p.Parts[0])
+	if err != nil {
+		return "", err
+	}
+	for i, m := range first.Messages {
 		if c := m.Category(); c != "SYSTEM" && c != "CONTEXT" || m.IsMarker() {
 			continue
 		}
@@ -282,15 +285,16 @@ func (v *view) appendContinuation(p *place, s *session.Session, a Append, messag
 		if err != nil {
 			return "", err
 		}
-		d.Messages = append(d.Messages, p.Parts[0].Copy(i, copied, at))
+		d.Messages = append(d.Messages, session.Run{Raw: first.Copy(i, copied, at)})
 	}
 	marker, err := session.NewMessageID(v.opts.Random)
 	if err != nil {
 		return "", err
 	}
-	d.Messages = append(d.Messages, session.Marker(marker, s.ID, p.messageID(), at), a.encode(message, at))
-	d.Count, d.Header = len(d.Messages), len(d.Messages)-1
-	d.Metadata = newMetadata(dialect, "", d.Count, s.ID)
+	d.Messages = append(d.Messages,
+		session.Run{Raw: session.Marker(marker, s.ID, p.messageID(), at)},
+		session.Run{Raw: a.encode(message, at)})
+	d.Metadata = newMetadata(dialect, "", d.Count(), s.ID)
 	if err := v.create(d); err != nil {
 		return "", err
 	}
@@ -300,7 +304,7 @@ func (v *view) appendContinuation(p *place, s *session.Session, a Append, messag
 
 // setContinuedTo writes the continuations of s into its file, as the file's
 // dialect has them.
-func (v *view) setContinuedTo(s *session.Session) error {
+func (v *view) setContinuedTo(s *session.Outline) error {
 	ids := v.index.Continuations(s.ID)
 	edit := s.Edit()
 	switch {
@@ -313,5 +317,5 @@ func (v *view) setContinuedTo(s *session.Session) error {
 	default:
 		edit.SetMeta("continued_to", ids)
 	}
-	return v.replace(s, edit)
+	return v.replace(edit)
 }

@@ -139,8 +139,8 @@ func TestAppendInPlace(t *testing.T) {
 	before := s.session(id)
 	out := s.append(workspace.Append{Session: id, Parent: said[0][:8], Text: "d"})
 	after := s.session(id)
-	if string(after.Region(0, 3)) != string(before.Region(0, 3)) || len(after.Messages) != 4 {
-		t.Errorf("the messages are now %s", after.Region(0, len(after.Messages)))
+	if string(region(after, 0, 3)) != string(region(before, 0, 3)) || len(after.Messages) != 4 {
+		t.Errorf("the messages are now %s", region(after, 0, len(after.Messages)))
 	}
 	if raw := string(after.Messages[3].Raw); !strings.Contains(raw, `"parent_id": "`+said[0]+`"`) || strings.Contains(raw, "bough") {
 		t.Errorf("the new message is %s", raw)

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,107 +9,188 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
-// BenchmarkFlatten measures a checkpoint of 10,000 messages in 12 files, about
-// 19 MB: once what must be done, to read the files, flatten them, and write the
-// snapshot durably, and once the whole verb, with lock and index. The metric
-// x-raw is how many times as long that takes as to read the same files through
-// one buffer and to write the same bytes durably: medians of one run, one after
-// the other in each iteration.
-func BenchmarkFlatten(b *testing.B) {
-	files := testchat.Chat{Messages: 10_000, PerFile: 834, Text: 1530}.Files()
+// The benchmarks measure verbs as ratios to the work that nobody can do without,
+// as the metric x-raw: medians of one run, in which both are done in turns. Raw
+// is to read the bytes that a verb needs through one buffer, and to write those
+// that it makes into one file: write, fsync, rename, fsync of the folder.
+
+// chat is the workload: 10,000 messages in 12 files, about 19 MB.
+var chat = testchat.Chat{Messages: 10_000, PerFile: 834, Text: 1530}
+
+// BenchmarkCheckpoint measures Workspace.Checkpoint of a line of 12 files: "seen"
+// when all of them were validated before, "unseen" when they are read for the
+// first time, with an index that knows no more than Penguin's would.
+func BenchmarkCheckpoint(b *testing.B) {
+	files := chat.Files()
 	tail := files[len(files)-1].ID
-	b.Run("path", func(b *testing.B) {
-		s := benchSpace(b, files)
-		root, err := os.OpenRoot(s.Dir())
+	checkpoint := func(b *testing.B, s *space) string {
+		snap, err := s.Checkpoint(b.Context(), tail, workspace.SnapshotOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer root.Close()
-		folder := session.NewFolder(root)
-		s.measure(files, func() string {
-			var parts []*session.Session
-			for _, f := range files {
-				part, err := folder.Read(f.ID)
-				if err != nil {
-					b.Fatal(err)
-				}
-				parts = append(parts, part)
-			}
-			t, err := session.NewTree(parts)
-			if err != nil {
-				b.Fatal(err)
-			}
-			d := checkpoint.Flatten(t, t.Newest(0), checkpoint.Spec{ID: "snap", Kind: session.Checkpoint, Source: tail})
-			if _, err := folder.Create(d.ID, d.Pieces()); err != nil {
-				b.Fatal(err)
-			}
-			return d.ID
-		})
-	})
-	b.Run("verb", func(b *testing.B) {
+		return snap.ID
+	}
+	b.Run("seen", func(b *testing.B) {
 		s := benchSpace(b, files)
-		if _, err := s.Rename(b.Context(), tail, "Long"); err != nil {
-			b.Fatal(err) // and the index is there
-		}
-		s.measure(files, func() string {
-			snap, err := s.Checkpoint(b.Context(), tail, workspace.SnapshotOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			return snap.ID
+		s.remove(checkpoint(b, s))
+		s.measure(b, files, job{verb: func() string { return checkpoint(b, s) }, after: s.remove})
+	})
+	b.Run("unseen", func(b *testing.B) {
+		s := benchSpace(b, files)
+		s.measure(b, files, job{
+			before: func() { s.forget() },
+			verb:   func() string { return checkpoint(b, s) },
+			after:  s.remove,
 		})
 	})
 }
 
+// BenchmarkBranch measures Workspace.Branch at message 5,000 of 10,000.
+func BenchmarkBranch(b *testing.B) {
+	files := chat.Files()
+	at := testchat.All(files)[4999].ID
+	s := benchSpace(b, files)
+	branch := func() string {
+		snap, err := s.Branch(b.Context(), files[0].ID+"@"+at, workspace.SnapshotOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return snap.ID
+	}
+	s.remove(branch())
+	s.measure(b, files[:6], job{verb: branch, after: s.remove})
+}
+
+// BenchmarkAppend measures Workspace.Append of one message to a full session
+// file. Raw is to rewrite that file and the index.
+func BenchmarkAppend(b *testing.B) {
+	files := chat.Files()
+	s := benchSpace(b, files)
+	say := func() string {
+		out, err := s.Append(b.Context(), workspace.Append{Session: files[0].ID, Text: "One more."})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return out.Session
+	}
+	last := files[len(files)-1:]
+	say()
+	s.measure(b, last, job{
+		verb: say,
+		raw:  func() { s.copyRaw([]string{session.IndexPath}) },
+	})
+}
+
+// BenchmarkLoad measures Workspace.Show, which gives out all messages. Raw is to
+// read the bytes.
+func BenchmarkLoad(b *testing.B) {
+	files := chat.Files()
+	s := benchSpace(b, files)
+	var raw, load []time.Duration
+	for b.Loop() {
+		raw = append(raw, timed(func() {
+			for _, f := range files {
+				s.readRaw(session.FileName(f.ID), rawBuffer)
+			}
+		}))
+		load = append(load, timed(func() {
+			c, err := s.Show(b.Context(), files[0].ID, workspace.ReadOptions{})
+			if err != nil || len(c.Messages) != 10_000 {
+				b.Fatalf("%d messages, %v", len(c.Messages), err)
+			}
+		}))
+	}
+	b.ReportMetric(ratio(load, raw), "x-raw")
+}
+
+// rawBuffer is what raw work reads through.
+var rawBuffer = make([]byte, 4<<20)
+
+// A job is what is measured: a verb, which returns the session that it wrote,
+// what is done around it, and what else is raw work.
+type job struct {
+	before func()
+	verb   func() (id string)
+	after  func(id string)
+	raw    func()
+}
+
 func benchSpace(b *testing.B, files []testchat.File) *space {
-	s := openSpace(b, b.TempDir(), 0)
+	s := openSpace(b, b.TempDir(), 1<<30) // full files take one more
 	if err := testchat.Write(s.Dir(), files); err != nil {
 		b.Fatal(err)
+	}
+	for _, f := range files {
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(s.Dir(), session.FileName(f.ID)), old, old); err != nil {
+			b.Fatal(err)
+		}
+	}
+	time.Sleep(100 * time.Millisecond)
+	if _, err := s.New(b.Context(), "Another"); err != nil {
+		b.Fatal(err) // and the index is there
 	}
 	return s
 }
 
-// measure times f, which makes a session, against the raw work.
-func (s *space) measure(files []testchat.File, f func() (id string)) {
-	b := s.t.(*testing.B)
+// measure times a job against the raw work on files.
+func (s *space) measure(b *testing.B, files []testchat.File, j job) {
+	var names []string
 	var size int64
 	for _, f := range files {
+		names = append(names, session.FileName(f.ID))
 		size += int64(len(f.Data))
 	}
 	b.SetBytes(size)
-	buf := make([]byte, 0, size/int64(len(files))*2)
-	var raw, flat []time.Duration
+	var raw, verb []time.Duration
 	for b.Loop() {
-		b.StopTimer()
-		start := time.Now()
-		s.copyRaw(files, buf)
-		raw = append(raw, time.Since(start))
-		b.StartTimer()
-		start = time.Now()
-		id := f()
-		flat = append(flat, time.Since(start))
-		b.StopTimer()
+		raw = append(raw, timed(func() {
+			s.copyRaw(names)
+			if j.raw != nil {
+				j.raw()
+			}
+		}))
+		if j.before != nil {
+			j.before()
+		}
+		var id string
+		verb = append(verb, timed(func() { id = j.verb() }))
 		info, err := os.Stat(filepath.Join(s.Dir(), session.FileName(id)))
 		if err != nil || info.Size() < size*9/10 {
-			b.Fatalf("the snapshot has %v of %d bytes: %v", info, size, err)
+			b.Fatalf("the session has %v of %d bytes: %v", info, size, err)
 		}
-		if err := os.Remove(filepath.Join(s.Dir(), session.FileName(id))); err != nil {
-			b.Fatal(err)
+		if j.after != nil {
+			j.after(id)
 		}
-		b.StartTimer()
 	}
-	b.ReportMetric(float64(median(flat))/float64(median(raw)), "x-raw")
+	b.ReportMetric(ratio(verb, raw), "x-raw")
 }
 
-// copyRaw reads files through one buffer and writes one file of their bytes:
-// write, fsync, rename, fsync of the folder.
-func (s *space) copyRaw(files []testchat.File, buf []byte) {
+// remove removes a session as another program does.
+func (s *space) remove(id string) {
+	for _, name := range []string{session.FileName(id), session.CacheDir + "/sessions/" + id} {
+		if err := os.Remove(filepath.Join(s.Dir(), name)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// forget makes everything unseen: no cache, and an index that Penguin wrote.
+func (s *space) forget() {
+	for _, name := range []string{session.CacheDir, session.IndexPath} {
+		if err := os.RemoveAll(filepath.Join(s.Dir(), name)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// copyRaw reads files through one buffer and writes one file of their bytes.
+func (s *space) copyRaw(names []string) {
 	check := func(err error) {
 		if err != nil {
 			s.t.Fatal(err)
@@ -118,16 +200,8 @@ func (s *space) copyRaw(files []testchat.File, buf []byte) {
 	temp, target := filepath.Join(dir, "raw.temp"), filepath.Join(dir, "raw.bytes")
 	out, err := os.Create(temp)
 	check(err)
-	for _, f := range files {
-		in, err := os.Open(filepath.Join(dir, f.ID+".json"))
-		check(err)
-		buf = buf[:cap(buf)]
-		n, err := io.ReadFull(in, buf)
-		if err != io.ErrUnexpectedEOF {
-			s.t.Fatalf("%s does not fit the buffer: %v", f.ID, err)
-		}
-		check(in.Close())
-		_, err = out.Write(buf[:n])
+	for _, name := range names {
+		_, err = out.Write(s.readRaw(name, rawBuffer))
 		check(err)
 	}
 	check(out.Sync())
@@ -138,6 +212,28 @@ func (s *space) copyRaw(files []testchat.File, buf []byte) {
 	check(folder.Sync())
 	check(folder.Close())
 }
+
+// readRaw reads a file into buf.
+func (s *space) readRaw(name string, buf []byte) []byte {
+	in, err := os.Open(filepath.Join(s.Dir(), name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer in.Close()
+	n, err := io.ReadFull(in, buf)
+	if err != io.ErrUnexpectedEOF {
+		s.t.Fatal(fmt.Errorf("%s does not fit the buffer: %w", name, err))
+	}
+	return buf[:n]
+}
+
+func timed(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
+
+func ratio(a, b []time.Duration) float64 { return float64(median(a)) / float64(median(b)) }
 
 func median(times []time.Duration) time.Duration {
 	slices.Sort(times)

@@ -16,17 +16,17 @@ func (v *view) now(l *line) time.Time {
 	if l == nil {
 		return t
 	}
-	after := func(m session.Message) {
-		if last, ok := m.Time(); ok && !t.After(last) {
+	after := func(last time.Time, ok bool) {
+		if ok && !t.After(last) {
 			t = last.Truncate(time.Microsecond).Add(time.Microsecond)
 		}
 	}
 	for p, part := range l.Parts {
-		if n := len(part.Messages); n > 0 {
-			after(part.Messages[n-1])
+		if n := part.Len(); n > 0 {
+			after(part.Time(n - 1))
 		}
 		if leaf := l.Leaf(p); leaf >= 0 {
-			after(l.Message(leaf))
+			after(l.Time(leaf))
 		}
 	}
 	return t
@@ -61,22 +61,36 @@ func (v *view) mayWrite(head bool) error {
 
 // create writes a new session file and takes it into the index.
 func (v *view) create(d *session.Document) error {
-	st, err := v.folder.Create(d.ID, d.Pieces())
+	o, err := v.folder.Create(d, v.watch)
 	if err == nil {
-		v.index.Put(d.Summary(), st)
+		v.took(o)
 	}
 	return err
 }
 
 // replace writes a session file that is there, as edited, and takes it into the
 // index.
-func (v *view) replace(s *session.Session, edit *session.Edit) error {
-	st, err := v.folder.Replace(s.ID, edit.Pieces())
+func (v *view) replace(edit *session.Edit) error {
+	o, err := v.folder.Replace(edit, v.watch)
 	if err == nil {
-		delete(v.open, s.ID)
-		v.index.Put(edit.Summary(), st)
+		v.took(o)
 	}
 	return err
+}
+
+// took takes in a session that was just written.
+func (v *view) took(o *session.Outline) {
+	delete(v.open, o.ID)
+	v.outlines[o.ID] = o
+	v.index.Put(o.Summary(), o.Stat)
+	v.folder.Remember(o)
+}
+
+// watch tells how far the writing of a file is, and stops it when nobody waits
+// for it any longer.
+func (v *view) watch(done, total int64) error {
+	v.opts.Progress("writing", done, total)
+	return v.ctx.Err()
 }
 
 // path returns the absolute path of a file of the workspace.

@@ -69,8 +69,8 @@ func TestContinue(t *testing.T) {
 		t.Errorf("the first file goes on in %s", to)
 	}
 	file := s.session(out.Session)
-	if len(file.Messages) != 3 || file.HeaderLen() != 2 || s.member(out.Session, "message_count") != "3" {
-		t.Fatalf("the continuation has %d messages, %d of them header", len(file.Messages), file.HeaderLen())
+	if len(file.Messages) != 3 || file.Header != 2 || s.member(out.Session, "message_count") != "3" {
+		t.Fatalf("the continuation has %d messages, %d of them header", len(file.Messages), file.Header)
 	}
 	if h := file.Messages[0]; h.ID == system || h.Text() != "prompt" || h.Category() != "SYSTEM" {
 		t.Errorf("the header begins with %s", h.Raw)
@@ -86,7 +86,7 @@ func TestContinue(t *testing.T) {
 	}
 	s.say("d", "e")
 	third := s.append(workspace.Append{Session: first, Text: "f"})
-	if header := s.session(third.Session).HeaderLen(); header != 2 || third.Session == out.Session {
+	if header := s.session(third.Session).Header; header != 2 || third.Session == out.Session {
 		t.Errorf("the third file, %s, has a header of %d, want 2: no earlier markers", third.Session, header)
 	}
 	for _, ref := range []string{first, out.Session, third.Session, "Long"} {
@@ -130,7 +130,7 @@ func TestContinuePenguin(t *testing.T) {
 		t.Error("the first file changed")
 	}
 	after := s.session(last.ID)
-	if !bytes.Equal(after.Region(0, len(after.Messages)), before.Region(0, len(before.Messages))) {
+	if !bytes.Equal(region(after, 0, len(after.Messages)), region(before, 0, len(before.Messages))) {
 		t.Error("the messages of the file before changed")
 	}
 	var texts []string
@@ -179,7 +179,7 @@ func TestContinueMarker(t *testing.T) {
 		`{"id":"b","content":"b"}`)
 	out := s.append(workspace.Append{Session: "flat", Text: "c"})
 	if file := s.session(out.Session); out.Session == "flat" || len(file.Messages) != 3 || file.Messages[0].Text() != "prompt" {
-		t.Errorf("the continuation begins with %s", file.Region(0, len(file.Messages)))
+		t.Errorf("the continuation begins with %s", region(file, 0, len(file.Messages)))
 	}
 	if got := s.texts("flat"); got != "prompt marker b c" {
 		t.Errorf("the line is %q", got)
@@ -215,7 +215,7 @@ func TestContinueTwice(t *testing.T) {
 	if len(e.ContinuedTo) != 2 || e.ContinuedTo[1] != next.Session || s.member(first, "continued_to") != list(e.ContinuedTo...) {
 		t.Errorf("the first file goes on in %q, %s", e.ContinuedTo, s.member(first, "continued_to"))
 	}
-	if !bytes.Equal(s.session(first).Region(0, 3), one.Region(0, 3)) {
+	if !bytes.Equal(region(s.session(first), 0, 3), region(one, 0, 3)) {
 		t.Error("messages of the first file changed")
 	}
 	for ref, want := range map[string]string{first: "a x y", next.Session: "a x y", e.ContinuedTo[0]: "a b c d"} {
@@ -271,7 +271,7 @@ func TestContinueBranch(t *testing.T) {
 	if e := s.entry(out.Session); e.Kind != session.Continuation || !slices.Equal(e.Lineage, append(slices.Clone(branch.Lineage), out.Session)) {
 		t.Errorf("the continuation is %+v", e)
 	}
-	if got := s.session(branch.ID); !strings.Contains(file, string(got.Region(0, 4))) {
+	if got := s.session(branch.ID); !strings.Contains(file, string(region(got, 0, 4))) {
 		t.Error("messages of the branch changed")
 	}
 	snap := s.checkpoint(branch.ID)

@@ -162,10 +162,10 @@ func (d *doctor) files() {
 			d.unusable(e.ID, err)
 			continue
 		}
-		if own := s.OwnID(); own != "" && own != e.ID {
+		if own := s.OwnID; own != "" && own != e.ID {
 			d.found(ForeignID, session.FileName(e.ID), fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
 		}
-		if !s.FitsSeal() {
+		if !s.FitsSeal {
 			d.found(BrokenSeal, session.FileName(e.ID), sealDetail(s), false)
 		}
 		if !d.index.Says(s.Summary()) {
@@ -237,27 +237,27 @@ func (d *doctor) lines() {
 
 // messages looks at the tree of messages of one line.
 func (d *doctor) messages(ids []string) {
-	var parts []*session.Session
+	var parts []*session.Outline
 	for _, id := range ids {
 		s, err := d.session(id)
 		if err != nil {
 			return
 		}
-		parts = append(parts, s)
+		parts = append(parts, s.Outline)
 	}
-	t, err := session.NewTree(parts)
+	t, err := session.NewTree(parts, d.reopen)
 	var damage *session.DamageError
 	if errors.As(err, &damage) {
 		d.found(Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		return
 	}
 	for n, node := range t.Nodes {
-		id, file := t.Message(n).ID, session.FileName(parts[node.Part].ID)
+		id, file := t.ID(n), session.FileName(parts[node.Part].ID)
 		if node.Orphan {
 			d.found(OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
 		}
 		if same := t.Find(id); len(same) > 1 && same[0] != n {
-			d.found(DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Nodes[same[0]].Part].ID, id), false)
+			d.found(DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
 		}
 	}
 }
@@ -312,7 +312,7 @@ func (d *doctor) links() error {
 		detail := fmt.Sprintf("continued_to says [%s], but what continues it is [%s]",
 			strings.Join(said, ", "), strings.Join(continuations, ", "))
 		if d.fix {
-			if err := d.setContinuedTo(s); err != nil {
+			if err := d.setContinuedTo(s.Outline); err != nil {
 				return err
 			}
 		}

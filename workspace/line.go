@@ -22,7 +22,7 @@ func (l *line) id() string { return l.Parts[l.part].ID }
 // newestID returns the id of the newest message of the line, "" if it has none.
 func (l *line) newestID() string {
 	if n := l.Newest(0); n >= 0 {
-		return l.Message(n).ID
+		return l.ID(n)
 	}
 	return ""
 }
@@ -37,11 +37,11 @@ func (v *view) line(id string, partial bool) (*line, error) {
 		}
 		v.opts.Note(err.Error() + "; what is there is taken")
 	}
-	parts, err := v.sessions(ids)
+	parts, err := v.outlineAll(ids)
 	if err != nil {
 		return nil, err
 	}
-	t, err := session.NewTree(parts)
+	t, err := session.NewTree(parts, v.reopen)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +76,14 @@ func (v *view) lineIDs(id string) ([]string, error) {
 	case !v.isPenguin(id):
 		return []string{id}, nil
 	}
-	s, err := v.session(id)
+	o, err := v.outline(id)
 	if err != nil {
 		return nil, err
 	}
-	if s.Meta.Snapshot || len(s.Meta.ContinuedFrom) == 0 {
+	if o.Meta.Snapshot || len(o.Meta.ContinuedFrom) == 0 {
 		return []string{id}, nil
 	}
-	from := s.Meta.ContinuedFrom[0]
+	from := o.Meta.ContinuedFrom[0]
 	if v.index.Entry(from) == nil {
 		return []string{id}, v.locate(cmp.Or(v.index.Err(from), error(&index.MissingError{ID: from, From: id})))
 	}
@@ -111,15 +111,15 @@ func (p *place) messageID() string {
 	if p.node < 0 {
 		return ""
 	}
-	return p.Message(p.node).ID
+	return p.ID(p.node)
 }
 
 // source returns the session whose file holds the message at p.
-func (p *place) source() *session.Session {
+func (p *place) source() *session.Outline {
 	if p.node < 0 {
 		return p.Parts[p.part]
 	}
-	return p.Parts[p.Nodes[p.node].Part]
+	return p.Parts[p.Part(p.node)]
 }
 
 // place finds what a REF means: SESSION, SESSION@MESSAGE, or TREE/NODE. Without
@@ -148,7 +148,7 @@ func (v *view) placeIn(id, message string, partial bool) (*place, error) {
 	if Explain(err).Code != NotFound {
 		return nil, err
 	}
-	if p := placeBehindSeal(l, message); p != nil {
+	if p := v.placeBehindSeal(l, message); p != nil {
 		return p, nil
 	}
 	return v.placeAbove(id, message, err)
@@ -156,12 +156,12 @@ func (v *view) placeIn(id, message string, partial bool) (*place, error) {
 
 // placeBehindSeal finds a message that another program added to a checkpoint,
 // nil if there is none.
-func placeBehindSeal(l *line, message string) *place {
-	s := l.Parts[l.part]
-	if len(l.Parts) > 1 || s.FitsSeal() {
+func (v *view) placeBehindSeal(l *line, message string) *place {
+	o := l.Parts[l.part]
+	if len(l.Parts) > 1 || o.FitsSeal {
 		return nil
 	}
-	t, err := session.NewTree([]*session.Session{s.Unsealed()})
+	t, err := session.NewTree([]*session.Outline{o.Unsealed()}, v.reopen)
 	if err != nil {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (l *line) find(name string) (int, error) {
 	nodes := l.Find(name)
 	if len(nodes) == 0 && name != "" {
 		for n := range l.Nodes {
-			if strings.Contains(l.Message(n).ID, name) {
+			if strings.Contains(l.ID(n), name) {
 				nodes = append(nodes, n)
 			}
 		}
@@ -219,7 +219,7 @@ func (l *line) find(name string) (int, error) {
 	}
 	var ids []string
 	for _, n := range nodes {
-		ids = append(ids, l.Message(n).ID+" in "+l.Parts[l.Nodes[n].Part].ID)
+		ids = append(ids, l.ID(n)+" in "+l.Parts[l.Part(n)].ID)
 	}
 	return -1, ambiguous("message", name, ids)
 }

@@ -32,7 +32,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		}
 		edit := s.Edit()
 		edit.SetMeta("title", title)
-		if err := v.replace(s, edit); err != nil {
+		if err := v.replace(edit); err != nil {
 			return err
 		}
 		entry = v.entry(s.ID)
@@ -43,7 +43,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 
 // ownSession finds a session that bough may change: not one of Penguin's
 // checkpoints.
-func (v *view) ownSession(name string) (*session.Session, error) {
+func (v *view) ownSession(name string) (*session.Outline, error) {
 	id, err := v.resolve(name)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (v *view) ownSession(name string) (*session.Session, error) {
 			Hint:    "'bough branch " + id + "' makes a session of it",
 		}
 	}
-	return v.session(id)
+	return v.outline(id)
 }
 
 // RemoveOptions say how much a removal may take.
@@ -101,9 +101,9 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 			}
 		}
 		if v.index.Entry(parent) != nil {
-			s, err := v.session(parent)
+			o, err := v.outline(parent)
 			if err == nil {
-				err = v.setContinuedTo(s)
+				err = v.setContinuedTo(o)
 			}
 			v.follow("the link from "+parent+" is not removed", err)
 		}
@@ -190,6 +190,8 @@ func (v *view) remove(id string) error {
 	}
 	v.index.Remove(id)
 	delete(v.open, id)
+	delete(v.outlines, id)
+	v.folder.Forget(id)
 	return nil
 }
 

@@ -24,7 +24,7 @@ func TestRename(t *testing.T) {
 	}
 	s.append(workspace.Append{Session: "a", Text: "x"})
 	point := s.checkpoint("a")
-	if _, err := s.Rename(t.Context(), point.ID, "Point"); err != nil || !s.session(point.ID).FitsSeal() {
+	if _, err := s.Rename(t.Context(), point.ID, "Point"); err != nil || !s.session(point.ID).FitsSeal {
 		t.Errorf("a checkpoint that was renamed: %v", err)
 	}
 }

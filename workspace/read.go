@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -98,15 +97,31 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 		}
 		asked := p.Parts[p.part]
 		c.Entry = v.entry(asked.ID)
-		d := checkpoint.View(p.Tree, p.node, asked)
-		d.CreatedAt, d.LastActive = c.Entry.CreatedAt, c.Entry.LastActive
-		c.Document = bytes.Join(d.Pieces(), nil)
-		for _, n := range p.Path(p.node) {
-			c.Messages = append(c.Messages, message(p.Message(n)))
+		d, err := checkpoint.View(p.Tree, p.node, asked, v.reopen)
+		if err != nil {
+			return err
 		}
-		return nil
+		d.CreatedAt, d.LastActive = c.Entry.CreatedAt, c.Entry.LastActive
+		if c.Document, err = d.Bytes(v.reopen); err != nil {
+			return err
+		}
+		c.Messages, err = v.messages(p.line, p.Path(p.node))
+		return err
 	})
 	return c, err
+}
+
+// messages returns the messages at nodes of l, to be read.
+func (v *view) messages(l *line, nodes []int) ([]Message, error) {
+	var list []Message
+	for _, n := range nodes {
+		s, err := v.reopen(l.Parts[l.Part(n)])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, message(s.Messages[l.Nodes[n].Index]))
+	}
+	return list, nil
 }
 
 func message(m session.Message) Message {
@@ -214,26 +229,28 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff
 		}
 		as, bs := pa.Path(pa.node), pb.Path(pb.node)
 		same := 0
-		for same < min(len(as), len(bs)) && pa.Message(as[same]).ID == pb.Message(bs[same]).ID {
+		for same < min(len(as), len(bs)) && pa.ID(as[same]) == pb.ID(bs[same]) {
 			same++
 		}
 		*d = Diff{}
 		if same > 0 {
-			d.Common = ID(pa.Message(as[same-1]).ID)
+			d.Common = ID(pa.ID(as[same-1]))
 		}
-		d.A, d.MessagesA = pa.beyond(as[same:])
-		d.B, d.MessagesB = pb.beyond(bs[same:])
-		return nil
+		if d.A, d.MessagesA, err = v.beyond(pa.line, as[same:]); err != nil {
+			return err
+		}
+		d.B, d.MessagesB, err = v.beyond(pb.line, bs[same:])
+		return err
 	})
 	return d, err
 }
 
-// beyond returns the ids of nodes, and their messages to be read.
-func (l *line) beyond(nodes []int) (ids []string, messages []Message) {
+// beyond returns the ids of nodes of l, and their messages to be read.
+func (v *view) beyond(l *line, nodes []int) (ids []string, messages []Message, err error) {
 	ids = []string{}
 	for _, n := range nodes {
-		ids = append(ids, l.Message(n).ID)
-		messages = append(messages, message(l.Message(n)))
+		ids = append(ids, l.ID(n))
 	}
-	return ids, messages
+	messages, err = v.messages(l, nodes)
+	return ids, messages, err
 }

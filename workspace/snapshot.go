@@ -124,20 +124,23 @@ func (v *view) document(p *place, kind session.Kind, name string) (*session.Docu
 		Dialect: dialect,
 		Source:  source,
 		Lineage: lineage,
-	}), nil
+	}, v.reopen)
 }
 
 // unique reports as damage two messages with one id on the path to p: one file
 // cannot hold both.
 func (p *place) unique() error {
+	if !p.Double() {
+		return nil
+	}
 	seen := map[string]int{}
 	for _, n := range p.Path(p.node) {
-		id := p.Message(n).ID
+		id := p.ID(n)
 		if first, twice := seen[id]; twice {
 			return &session.DamageError{
-				Path:    session.FileName(p.Parts[p.Nodes[n].Part].ID),
-				Offset:  p.Message(n).Offset(),
-				Problem: fmt.Sprintf("the message id %q stands in %s too, with other content", id, session.FileName(p.Parts[p.Nodes[first].Part].ID)),
+				Path:    session.FileName(p.Parts[p.Part(n)].ID),
+				Offset:  p.Offset(n),
+				Problem: fmt.Sprintf("the message id %q stands in %s too, with other content", id, session.FileName(p.Parts[p.Part(first)].ID)),
 			}
 		}
 		seen[id] = n

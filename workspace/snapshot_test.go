@@ -53,7 +53,7 @@ func TestCheckpoint(t *testing.T) {
 			t.Errorf("checkpoint %d is called %q, want %q", i, snap.Title, want)
 		}
 	}
-	if !s.session(snap.ID).FitsSeal() {
+	if !s.session(snap.ID).FitsSeal {
 		t.Error("the checkpoint does not fit its seal")
 	}
 }

@@ -110,7 +110,7 @@ func (s *space) holds(what string, snap *workspace.Snapshot, want []testchat.Mes
 			return
 		}
 	}
-	if !file.FitsSeal() {
+	if !file.FitsSeal {
 		s.t.Errorf("%s does not fit its seal", what)
 	}
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"os"
 	"runtime"
@@ -15,21 +16,31 @@ import (
 // A view is a workspace at one moment, in the hands of one method.
 type view struct {
 	*Workspace
-	root    *os.Root
-	folder  session.Folder
-	index   *index.Index
-	penguin map[string]checkpoint.Penguin
-	open    map[string]*session.Session // read so far
-	trash   string                      // where this command discards files, "" before the first
+	ctx      context.Context
+	root     *os.Root
+	folder   session.Folder
+	writes   bool // the method has the lock
+	index    *index.Index
+	penguin  map[string]checkpoint.Penguin
+	outlines map[string]*session.Outline // known so far
+	open     map[string]*session.Session // read so far
+	trash    string                      // where this command discards files, "" before the first
 }
 
-func (w *Workspace) load(root *os.Root) (*view, error) {
+// load looks at a workspace. With fresh it believes nothing that is remembered
+// of sessions.
+func (w *Workspace) load(ctx context.Context, root *os.Root, fresh bool) (*view, error) {
 	v := &view{
 		Workspace: w,
+		ctx:       ctx,
 		root:      root,
 		folder:    session.NewFolder(root),
 		penguin:   map[string]checkpoint.Penguin{},
+		outlines:  map[string]*session.Outline{},
 		open:      map[string]*session.Session{},
+	}
+	if fresh {
+		v.folder = v.folder.Fresh()
 	}
 	checkpoints, err := checkpoint.ListPenguin(root)
 	if err != nil {
@@ -55,59 +66,117 @@ func (v *view) noteTrouble() {
 	}
 }
 
-// session reads a session, or one of Penguin's checkpoints.
+// session reads a session, or one of Penguin's checkpoints, and believes nothing
+// that is remembered of it.
 func (v *view) session(id string) (*session.Session, error) {
 	if s := v.open[id]; s != nil {
 		return s, nil
 	}
-	s, err := v.readSession(id)
+	if err := v.index.Err(id); err != nil {
+		return nil, err
+	}
+	read := v.folder.Read
+	if v.isPenguin(id) {
+		read = func(id string) (*session.Session, error) { return checkpoint.ReadPenguin(v.root, id) }
+	}
+	s, err := read(id)
+	if err != nil {
+		return nil, known(id, err)
+	}
+	v.open[id], v.outlines[id] = s, s.Outline
+	return s, nil
+}
+
+// known makes of the error for a session that is not there one that says that
+// it was.
+func known(id string, err error) error {
+	if !errors.Is(err, session.ErrNotFound) {
+		return err
+	}
+	gone := notFound("session", id)
+	gone.Err = errGone
+	return gone
+}
+
+// reopen returns the session of an outline, with its bytes.
+func (v *view) reopen(o *session.Outline) (*session.Session, error) {
+	if s := v.open[o.ID]; s != nil {
+		return s, nil
+	}
+	s, err := v.folder.Open(o)
 	if err == nil {
-		v.open[id] = s
+		v.open[o.ID] = s
 	}
 	return s, err
 }
 
-// sessions reads several sessions, as many at once as there are processors. Of
-// several errors it returns the one of the first session.
-func (v *view) sessions(ids []string) ([]*session.Session, error) {
-	list := make([]*session.Session, len(ids))
+// outline returns the outline of a session, or of one of Penguin's checkpoints.
+func (v *view) outline(id string) (*session.Outline, error) {
+	list, err := v.outlineAll([]string{id})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// outlineAll returns the outlines of several sessions. Files are read by as many
+// readers as there are processors. Of several errors it returns the one of the
+// first session.
+func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
+	list := make([]*session.Outline, len(ids))
 	errs := make([]error, len(ids))
-	var next atomic.Int32
-	var readers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(ids)) {
-		readers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(ids); i = int(next.Add(1)) - 1 {
-				if list[i] = v.open[ids[i]]; list[i] == nil {
-					list[i], errs[i] = v.readSession(ids[i])
+	var total, done, next atomic.Int64
+	var unknown []int
+	for i, id := range ids {
+		list[i] = v.outlines[id]
+		switch {
+		case list[i] != nil:
+		case v.isPenguin(id):
+			var s *session.Session
+			if s, errs[i] = v.session(id); errs[i] == nil {
+				list[i] = s.Outline
+			}
+		default:
+			if errs[i] = v.index.Err(id); errs[i] == nil {
+				unknown = append(unknown, i)
+				if e := v.index.Entry(id); e != nil {
+					total.Add(e.Size())
 				}
+			}
+		}
+	}
+	var readers sync.WaitGroup
+	var telling sync.Mutex
+	for range min(runtime.GOMAXPROCS(0), len(unknown)) {
+		readers.Go(func() {
+			var buf []byte
+			for k := int(next.Add(1)) - 1; k < len(unknown) && v.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
+				i := unknown[k]
+				list[i], buf, errs[i] = v.folder.Outline(ids[i], buf)
+				if errs[i] != nil {
+					errs[i] = known(ids[i], errs[i])
+					continue
+				}
+				if v.writes {
+					v.folder.Remember(list[i])
+				}
+				telling.Lock()
+				v.opts.Progress("reading", done.Add(list[i].Stat.Size), total.Load())
+				telling.Unlock()
 			}
 		})
 	}
 	readers.Wait()
+	if err := v.ctx.Err(); err != nil {
+		return nil, err
+	}
 	for i, id := range ids {
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
-		v.open[id] = list[i]
+		v.outlines[id] = list[i]
 	}
 	return list, nil
-}
-
-func (v *view) readSession(id string) (s *session.Session, err error) {
-	if err := v.index.Err(id); err != nil {
-		return nil, err
-	}
-	if v.isPenguin(id) {
-		s, err = checkpoint.ReadPenguin(v.root, id)
-	} else {
-		s, err = v.folder.Read(id)
-	}
-	if errors.Is(err, session.ErrNotFound) {
-		gone := notFound("session", id)
-		gone.Err = errGone
-		return nil, gone
-	}
-	return s, err
 }
 
 func (v *view) isPenguin(id string) bool {
@@ -129,15 +198,15 @@ func (v *view) locate(err error) error {
 	var ring *index.CycleError
 	switch {
 	case errors.As(err, &missing):
-		if s, err := v.session(missing.From); err == nil {
-			missing.Offset = s.LinkOffset()
+		if o, err := v.outline(missing.From); err == nil {
+			missing.Offset = o.LinkOffset
 		}
 		if v.isPenguin(missing.From) {
 			missing.File = checkpoint.PenguinFile(missing.From)
 		}
 	case errors.As(err, &ring):
-		if s, err := v.session(ring.IDs[0]); err == nil {
-			ring.Offset = s.LinkOffset()
+		if o, err := v.outline(ring.IDs[0]); err == nil {
+			ring.Offset = o.LinkOffset
 		}
 	}
 	return err

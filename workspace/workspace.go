@@ -52,6 +52,11 @@ type Options struct {
 	// Random is where ids come from. Nil means crypto/rand.
 	Random io.Reader
 
+	// Progress is told how far long work is: what bough is doing, and how many
+	// bytes of how many are done. It is called often, from one goroutine at a
+	// time. Nil means that nobody is told.
+	Progress func(doing string, done, total int64)
+
 	// Note is told, in one sentence each, what a person should know although
 	// nothing failed: a damaged index, a session file that cannot be read.
 	// Nil means that nobody is told.
@@ -103,6 +108,9 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	}
 	if w.opts.Random == nil {
 		w.opts.Random = rand.Reader
+	}
+	if w.opts.Progress == nil {
+		w.opts.Progress = func(string, int64, int64) {}
 	}
 	if w.opts.Note == nil {
 		w.opts.Note = func(string) {}
@@ -161,15 +169,15 @@ func Find(dir string) (string, bool) {
 }
 
 // read calls f with the workspace as it is now. If a file is gone that was
-// there a moment ago, it calls f once more: somebody is writing.
+// there a moment ago, or changes, it calls f once more: somebody is writing.
 func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 	root, err := w.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	try := func() error {
-		v, err := w.load(root)
+	try := func(fresh bool) error {
+		v, err := w.load(ctx, root, fresh)
 		if err != nil {
 			return err
 		}
@@ -179,10 +187,18 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 		v.noteTrouble()
 		return f(v)
 	}
-	if err := try(); !errors.Is(err, errGone) {
-		return err
+	err = try(false)
+	if errors.Is(err, errGone) || isChanged(err) {
+		err = try(true)
 	}
-	return try()
+	return err
+}
+
+// isChanged reports whether a session is not what was remembered of it, or was
+// changed while it was being read: looked at once more, it may be whole.
+func isChanged(err error) bool {
+	var changed *session.ChangedError
+	return errors.As(err, &changed)
 }
 
 // errGone is behind the error for a session that the index lists and that is
@@ -229,7 +245,9 @@ func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error)
 	})
 }
 
-// locked calls f with the workspace as it is now, under the lock.
+// locked calls f with the workspace as it is now, under the lock. If a session
+// turns out to be another than was remembered, which is before anything is
+// written, it calls f once more.
 func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error) error {
 	root, err := w.open(ctx)
 	if err != nil {
@@ -245,12 +263,19 @@ func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error
 		return err
 	}
 	defer unlock()
-	v, err := w.load(root)
-	if err != nil {
-		return err
+	try := func(fresh bool) error {
+		v, err := w.load(ctx, root, fresh)
+		if err != nil {
+			return err
+		}
+		v.writes = true
+		v.noteTrouble()
+		return f(v)
 	}
-	v.noteTrouble()
-	return f(v)
+	if err = try(false); isChanged(err) {
+		err = try(true)
+	}
+	return err
 }
 
 // follow notes what did not work after a change was made: the change stands, and

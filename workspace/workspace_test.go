@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"maps"
@@ -160,7 +161,7 @@ func (s *space) files() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
 	err := fs.WalkDir(os.DirFS(s.Dir()), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(name, ".bough/lock") {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, ".bough/lock") || strings.HasPrefix(name, session.CacheDir) {
 			return err
 		}
 		files[name] = s.read(name)
@@ -299,4 +300,14 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("%s has mode %o, want %o", name, got, want)
 		}
 	}
+}
+
+// region returns messages of a session, with what stands between them in the
+// files that bough and Penguin write.
+func region(s *session.Session, from, to int) []byte {
+	var list [][]byte
+	for _, m := range s.Messages[from:to] {
+		list = append(list, m.Raw)
+	}
+	return bytes.Join(list, []byte(",\n    "))
 }

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 //	messages FILE ID...             FILE holds messages with these ids, in this order, and no other
 //	samebytes FILE FILE...          each message of the first FILE stands in one of the others, byte for byte
 //	remember DIR NAME               remembers a folder
-//	unchanged DIR NAME              it is as it was, in every byte and mode; .bough/lock* does not count
+//	unchanged DIR NAME              it is as it was, in every byte and mode; locks and caches do not count
 //	penguinfresh DIR                Penguin takes the workspace as it is
 //	mode OCTAL FILE...              files have these permissions
 //	size FILE BYTES                 a file is so long

@@ -1,0 +1,260 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// CacheDir is the folder inside the workspace for what is remembered of
+// sessions. All of it may be deleted.
+const CacheDir = ".bough/cache"
+
+const (
+	outlineDir = CacheDir + "/sessions"
+
+	// outlineMagic begins a cached outline. It changes with what follows.
+	outlineMagic = "bough outline 1\n"
+
+	// settled is how old a change of a file must be for the file system's clock
+	// to tell it from the next one.
+	settled = 50 * time.Millisecond
+)
+
+func outlineFile(id string) string { return outlineDir + "/" + id }
+
+// Remember caches an outline, so that the file need not be parsed again while it
+// is the same. What cannot be cached is not.
+func (f Folder) Remember(o *Outline) {
+	now := time.Now()
+	fresh := now.Sub(time.Unix(0, o.Stat.Changed)) < settled || now.Sub(o.Stat.ModTime) < settled
+	if o.remembered || o.Stat == (Stat{}) || o.Stat.Changed < 0 || fresh && !o.ours {
+		return
+	}
+	data := o.encode()
+	err := durable.Cache(f.root, outlineFile(o.ID), data)
+	if errors.Is(err, fs.ErrNotExist) && durable.MakeDir(f.root, outlineDir) == nil {
+		err = durable.Cache(f.root, outlineFile(o.ID), data)
+	}
+	o.remembered = err == nil
+}
+
+// Forget removes what is remembered of a session that is gone.
+func (f Folder) Forget(id string) { _ = f.root.Remove(outlineFile(id)) }
+
+// recall returns the outline that was remembered of the file st, nil if there
+// is none.
+func (f Folder) recall(st Stat) *Outline {
+	if !ValidID(st.ID) {
+		return nil
+	}
+	data, err := f.root.ReadFile(outlineFile(st.ID))
+	if err != nil {
+		return nil
+	}
+	if o := decodeOutline(data); o != nil && o.Stat == st {
+		o.remembered = true
+		return o
+	}
+	return nil
+}
+
+// encode returns o as it is cached: numbers as varints, text with its length
+// before it, and at the end the CRC-32C of all that.
+func (o *Outline) encode() []byte {
+	e := &encoder{make([]byte, 0, 512+len(o.ids)+8*len(o.marks)+len(o.metadata))}
+	e.b = append(e.b, outlineMagic...)
+	e.text(o.ID)
+	e.number(o.Stat.Size, o.Stat.ModTime.UnixNano(), o.Stat.Changed, int64(o.Stat.Inode))
+	e.text(o.OwnID)
+	e.text(o.CreatedAt)
+	e.text(o.LastActive)
+	e.count(o.Header, o.LinkOffset, int(o.CRC32C), bit(o.FitsSeal), o.size, bit(o.metadata != nil))
+	e.text(string(o.metadata))
+	e.count(len(o.members))
+	for _, m := range o.members {
+		e.text(m.Key)
+		e.count(m.KeyStart, m.Value.Start, m.Value.End)
+	}
+	for _, r := range o.records {
+		e.count(r.span.Start, r.span.End, r.count)
+	}
+	e.text(o.ids)
+	e.count(len(o.marks))
+	at := 0
+	for i, m := range o.marks {
+		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2)
+		at = int(m.end)
+	}
+	e.count(len(o.tools))
+	for _, t := range o.tools {
+		e.count(int(t.at))
+		e.texts(t.calls)
+		e.texts(t.results)
+	}
+	e.count(len(o.stamps))
+	for _, s := range o.stamps {
+		e.count(int(s.at))
+		e.text(s.text)
+	}
+	return binary.LittleEndian.AppendUint32(e.b, checksum(e.b))
+}
+
+// decodeOutline reads a cached outline, nil if data is none.
+func decodeOutline(data []byte) *Outline {
+	end := len(data) - 4
+	if end < len(outlineMagic) || !bytes.HasPrefix(data, []byte(outlineMagic)) ||
+		binary.LittleEndian.Uint32(data[end:]) != checksum(data[:end]) {
+		return nil
+	}
+	d := &outlineDecoder{b: data[len(outlineMagic):end]}
+	o := &Outline{ID: d.text()}
+	o.Stat = Stat{o.ID, d.number(), time.Unix(0, d.number()), d.number(), uint64(d.number())}
+	o.OwnID, o.CreatedAt, o.LastActive = d.text(), d.text(), d.text()
+	o.Header, o.LinkOffset, o.CRC32C, o.FitsSeal, o.size = d.count(), d.count(), uint32(d.count()), d.count() == 1, d.count()
+	if has, metadata := d.count() == 1, d.text(); has {
+		o.metadata = []byte(metadata)
+		d.bad = d.bad || rawjson.Check(o.metadata) != nil
+	}
+	for n := d.count(); n > 0 && !d.bad; n-- {
+		o.members = append(o.members, rawjson.Member{Key: d.text(), KeyStart: d.count(), Value: d.span()})
+	}
+	for i := range o.records {
+		o.records[i] = array{d.span(), d.count()}
+	}
+	d.messages(o)
+	for n := d.count(); n > 0 && !d.bad; n-- {
+		o.tools = append(o.tools, toolUse{uint32(d.count()), d.texts(), d.texts()})
+	}
+	for n := d.count(); n > 0 && !d.bad; n-- {
+		o.stamps = append(o.stamps, stamp{uint32(d.count()), d.text()})
+	}
+	if d.bad || len(d.b) > 0 || int64(o.size) != o.Stat.Size || o.Header > o.Len() {
+		return nil
+	}
+	if o.metadata != nil {
+		members, err := rawjson.Members(o.metadata, rawjson.Root(o.metadata))
+		if err == nil {
+			o.Meta, err = DecodeMeta(o.metadata, members)
+		}
+		if err != nil {
+			return nil
+		}
+	}
+	return o
+}
+
+// messages reads the marks of o.
+func (d *outlineDecoder) messages(o *Outline) {
+	o.ids = d.text()
+	n := d.count()
+	if n > len(d.b) {
+		d.bad = true
+		return
+	}
+	o.marks = make([]mark, n)
+	at, id := 0, 0
+	for i := range o.marks {
+		start := at + d.count()
+		at = start + d.count()
+		parent := id + d.count()
+		end := parent + d.count()
+		flags := d.count()
+		if d.bad || int64(at) > maxFile || end > len(o.ids) {
+			d.bad = true
+			return
+		}
+		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0}
+		id = end
+	}
+	d.bad = d.bad || id != len(o.ids)
+}
+
+type encoder struct{ b []byte }
+
+func (e *encoder) count(numbers ...int) {
+	for _, n := range numbers {
+		e.b = binary.AppendUvarint(e.b, uint64(n))
+	}
+}
+
+func (e *encoder) number(numbers ...int64) {
+	for _, n := range numbers {
+		e.b = binary.AppendVarint(e.b, n)
+	}
+}
+
+func (e *encoder) text(s string) {
+	e.count(len(s))
+	e.b = append(e.b, s...)
+}
+
+func (e *encoder) texts(list []string) {
+	e.count(len(list))
+	for _, s := range list {
+		e.text(s)
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// An outlineDecoder reads what an encoder wrote. Once something does not fit, it
+// is bad, and reads zeros.
+type outlineDecoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *outlineDecoder) count() int {
+	n, size := binary.Uvarint(d.b)
+	if size <= 0 || n > uint64(maxFile) {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[size:]
+	return int(n)
+}
+
+func (d *outlineDecoder) number() int64 {
+	n, size := binary.Varint(d.b)
+	if size <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+func (d *outlineDecoder) text() string {
+	n := d.count()
+	if n > len(d.b) {
+		d.bad, d.b = true, nil
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *outlineDecoder) texts() (list []string) {
+	for n := d.count(); n > 0 && !d.bad; n-- {
+		list = append(list, d.text())
+	}
+	return list
+}
+
+func (d *outlineDecoder) span() rawjson.Span {
+	s := rawjson.Span{Start: d.count(), End: d.count()}
+	d.bad = d.bad || s.End < s.Start
+	return s
+}

@@ -1,0 +1,157 @@
+package session_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/session"
+)
+
+// oldFolder makes a folder with files that nobody changed for a while, and
+// remembers them.
+func oldFolder(t *testing.T, files map[string]string) (session.Folder, string) {
+	t.Helper()
+	f, dir := folder(t, files)
+	for name := range files {
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(session.Settled)
+	return f, dir
+}
+
+func cacheFile(dir, id string) string { return filepath.Join(dir, session.CacheDir, "sessions", id) }
+
+// TestRemember: what is remembered is what the file says, is used only for that
+// file, and whatever happens to it is no loss.
+func TestRemember(t *testing.T) {
+	content := string(file(`"title":"T"`, m("a"), message("b", `"tool_call_id":"c1"`), under("a", "c")))
+	f, dir := oldFolder(t, map[string]string{"conversations/p.json": content, "conversations/q.json": content})
+	name := filepath.Join(dir, "conversations", "p.json")
+	p := outline(t, f, "p")
+	f.Remember(p)
+	f.Remember(outline(t, f, "q"))
+	cached, err := os.ReadFile(cacheFile(dir, "p"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(cached, session.Encode(p)) {
+		t.Error("the cache holds another outline")
+	}
+	if again := outline(t, f, "p"); !session.Remembered(again) || !bytes.Equal(session.Encode(again), cached) {
+		t.Errorf("the outline that was remembered is %+v, want %+v", again, p)
+	}
+	if session.Remembered(outline(t, f.Fresh(), "p")) {
+		t.Error("a fresh folder believes the cache")
+	}
+
+	other, err := os.ReadFile(cacheFile(dir, "q"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, data := range map[string][]byte{
+		"truncated":     cached[:len(cached)-1],
+		"empty":         {},
+		"a byte":        append(bytes.Clone(cached[:40]), append([]byte{cached[40] + 1}, cached[41:]...)...),
+		"another's":     other,
+		"something":     []byte("bough outline 1\n"),
+		"a byte more":   append(bytes.Clone(cached), 0),
+		"valid nothing": withSum([]byte("bough outline 1\n")),
+	} {
+		if err := os.WriteFile(cacheFile(dir, "p"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := outline(t, f, "p"); session.Remembered(o) || !bytes.Equal(session.Encode(o), cached) {
+			t.Errorf("with a cache that is %s the outline is %+v, want %+v", what, o, p)
+		}
+	}
+
+	if err := os.WriteFile(cacheFile(dir, "p"), cached, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace([]byte(content), []byte(`"T"`), []byte(`"U"`), 1)
+	if err := os.WriteFile(name, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := f.Stat("p"); err != nil || st.Changed == 0 {
+		t.Logf("this system does not tell a file from one that was changed behind one's back: %v", err)
+	} else if o := outline(t, f, "p"); o.Meta.Title != "U" {
+		t.Errorf("of a file that was changed, its time set back, the title is %q", o.Meta.Title)
+	}
+}
+
+// TestRememberLater: a file that changed a moment ago may change again without a
+// sign of it.
+func TestRememberLater(t *testing.T) {
+	f, dir := folder(t, map[string]string{"conversations/p.json": `{"messages":[]}`})
+	f.Remember(outline(t, f, "p"))
+	if _, err := os.Stat(cacheFile(dir, "p")); err == nil {
+		t.Error("a file that was made just now is remembered")
+	}
+	o, err := f.Create(&session.Document{ID: "q"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Remember(o)
+	if !session.Remembered(outline(t, f, "q")) {
+		t.Error("a file that bough wrote is not remembered")
+	}
+	f.Forget("q")
+	if session.Remembered(outline(t, f, "q")) {
+		t.Error("what was forgotten is remembered")
+	}
+}
+
+func withSum(data []byte) []byte {
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// FuzzOutline: no cached bytes, their checksum right or wrong, break anything,
+// and what is taken for an outline is written as it was read.
+func FuzzOutline(f *testing.F) {
+	seeds := []string{`{"messages":[]}`, string(sealed(m("a"), under("a", "b"))), string(file(`"continued_from":"p"`, m("h"), marker("p", ""), message("b", `"tool_call_id":"c1"`)))}
+	for _, file := range (testchat.Chat{Messages: 24, PerFile: 12, Text: 20, Odd: true}).Files() {
+		seeds = append(seeds, string(file.Data))
+	}
+	for _, seed := range seeds {
+		s, err := session.Decode("s", []byte(seed))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(session.Encode(s.Outline))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) < 4 {
+			return
+		}
+		data = withSum(data[:len(data)-4])
+		o := session.DecodeOutline(data)
+		if o == nil {
+			return
+		}
+		for i := range o.Len() {
+			o.MessageID(i)
+			o.Time(i)
+			o.Tools(i)
+			o.Offset(i)
+		}
+		if again := session.DecodeOutline(session.Encode(o)); again == nil || !bytes.Equal(session.Encode(again), session.Encode(o)) {
+			t.Errorf("%q is read as %+v, and that as %+v", data, o, again)
+		}
+	})
+}

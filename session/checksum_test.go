@@ -1,0 +1,29 @@
+package session
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSum: sums of pieces make the sum of the whole.
+func TestSum(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 1<<17)
+	for i := range data {
+		data[i] = byte(random.Uint32())
+	}
+	for range 200 {
+		whole := data[:random.IntN(len(data))]
+		var got sum
+		for rest := whole; len(rest) > 0; {
+			n := 1 + random.IntN(len(rest))
+			var piece sum
+			piece.add(rest[:n])
+			got.join(piece)
+			rest = rest[n:]
+		}
+		if want := (sum{checksum(whole), len(whole)}); got != want {
+			t.Fatalf("the sum of pieces of %d bytes is %v, want %v", len(whole), got, want)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package session
+
+// Bytes returns the file as edited.
+func (e *Edit) Bytes() []byte {
+	data, err := e.layout().bytes(func(o *Outline) (*Session, error) { return o.with(o.data), nil })
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// Encode returns o as it is cached.
+func Encode(o *Outline) []byte { return o.encode() }
+
+// Planned returns the outline that the layout of an edit or a document expects,
+// nil if it expects none.
+func Planned(of interface{ layout() *layout }) *Outline { return of.layout().outline }
+
+// Calls and Results return what a message is found to use.
+func (m Message) Calls() []string   { return m.calls() }
+func (m Message) Results() []string { return m.results() }
+
+// Region returns the bytes of messages from to before to.
+func (s *Session) Region(from, to int) []byte { return s.span(from, to).Of(s.data) }
+
+// Settled is how old a change must be to be remembered.
+const Settled = settled
+
+// Remembered reports whether o comes from the cache.
+func Remembered(o *Outline) bool { return o.remembered }
+
+// DecodeOutline reads a cached outline.
+func DecodeOutline(data []byte) *Outline { return decodeOutline(data) }

@@ -1,0 +1,198 @@
+package session
+
+import (
+	"bytes"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// A piece of a file that is to be written: bytes, or where they stand in another
+// one.
+type piece struct {
+	raw  []byte
+	part *Outline
+	span rawjson.Span
+}
+
+func (p piece) len() int {
+	if p.part == nil {
+		return len(p.raw)
+	}
+	return p.span.End - p.span.Start
+}
+
+// A layout is a file that is to be written: its pieces, and the outline that it
+// will have, but for checksums and what the file system will say.
+type layout struct {
+	pieces  []piece
+	outline *Outline
+	at      int // how much is laid out, in bytes
+
+	sealed     rawjson.Span // of the messages of a checkpoint
+	sealDigits int          // where in the first piece its checksum goes
+
+	untimed rawjson.Span // of the last message, where no outline knows its time
+}
+
+func (l *layout) raw(b []byte) {
+	if len(b) > 0 {
+		l.pieces = append(l.pieces, piece{raw: b})
+		l.at += len(b)
+	}
+}
+
+func (l *layout) copy(part *Outline, span rawjson.Span) {
+	p := piece{part: part, span: span}
+	if part.data != nil && part.Stat == (Stat{}) {
+		p = piece{raw: span.Of(part.data)}
+	}
+	l.pieces = append(l.pieces, p)
+	l.at += p.len()
+}
+
+// Unsealed stands in a document where the checksum of its seal will be.
+const Unsealed = "00000000"
+
+// layout returns the file: the eight keys, laid out as Penguin lays them out.
+func (d *Document) layout() *layout {
+	l := &layout{outline: &Outline{ID: d.ID, OwnID: d.ID, CreatedAt: d.CreatedAt, LastActive: d.LastActive}}
+	o := l.outline
+	head := []byte("{\n")
+	member := func(key string, value []byte) {
+		m := rawjson.Member{Key: key}
+		head = append(head, rawjson.Indent...)
+		m.KeyStart = len(head)
+		head = append(append(head, rawjson.Compact(key)...), ": "...)
+		m.Value.Start = len(head)
+		head = append(head, value...)
+		m.Value.End = len(head)
+		head = append(head, ",\n"...)
+		o.members = append(o.members, m)
+	}
+	member(keyID, rawjson.Compact(d.ID))
+	member(keyCreated, rawjson.Compact(d.CreatedAt))
+	member(keyActive, rawjson.Compact(d.LastActive))
+	metadata := rawjson.AppendObject(nil, d.Metadata, 1)
+	member(keyMetadata, metadata)
+	o.setMetadata(metadata, o.members[len(o.members)-1].Value.Start)
+	l.raw(head)
+	var all messages
+	first := l.at
+	l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
+		if i == 0 {
+			first = l.at
+		}
+		if r := d.Messages[i]; r.Part == nil {
+			all.addRaw(r.Raw, l.at)
+			l.raw(r.Raw)
+		} else {
+			all.copy(r.Part, r.From, r.To, uint32(l.at))
+			l.copy(r.Part, r.Part.span(r.From, r.To))
+		}
+	})
+	all.into(o)
+	for i, key := range []string{keyLifecycles, keyCalls, keyResults} {
+		end := ",\n"
+		if key == keyResults {
+			end = "\n"
+		}
+		l.records(i, key, end, [][]Record{d.Records.Lifecycles, d.Records.Calls, d.Records.Results}[i])
+	}
+	l.raw([]byte("}"))
+	if seal := o.Meta.Sealed; seal != nil && seal.CRC32C == Unsealed {
+		l.sealed = rawjson.Span{Start: first, End: first + o.span(0, o.Len()).End - o.span(0, o.Len()).Start}
+		l.sealDigits = bytes.LastIndex(head, []byte(Unsealed))
+	}
+	o.size, o.FitsSeal = l.at, true
+	d.stamp(o)
+	if n := o.Len(); n > 0 {
+		if _, known := o.stampOf(n - 1); !known {
+			l.untimed = o.span(n-1, n)
+		}
+	}
+	return l
+}
+
+// array lays out a member that is an array of n elements, which each puts there.
+func (l *layout) array(key, end string, n int, each func(i int)) rawjson.Span {
+	m := rawjson.Member{Key: key, KeyStart: l.at + len(rawjson.Indent)}
+	l.raw([]byte(rawjson.Indent + `"` + key + `": `))
+	m.Value.Start = l.at
+	l.raw([]byte("["))
+	var span rawjson.Span
+	for i := range n {
+		if i == 0 {
+			l.raw([]byte(separator[1:]))
+			span.Start = l.at
+		} else {
+			l.raw([]byte(separator))
+		}
+		each(i)
+		span.End = l.at
+	}
+	if n > 0 {
+		l.raw([]byte("\n" + rawjson.Indent))
+	}
+	l.raw([]byte("]"))
+	m.Value.End = l.at
+	l.raw([]byte(end))
+	l.outline.members = append(l.outline.members, m)
+	return span
+}
+
+// records lays out the member key, the i-th of the three.
+func (l *layout) records(i int, key, end string, list []Record) {
+	count := 0
+	span := l.array(key, end, len(list), func(k int) {
+		if r := list[k]; r.Part == nil {
+			l.raw(r.Raw)
+			count++
+		} else {
+			l.copy(r.Part, r.Part.records[i].span)
+			count += r.Part.records[i].count
+		}
+	})
+	l.outline.records[i] = array{span, count}
+}
+
+// stamp gives the outline the times of its messages that the document knows.
+func (d *Document) stamp(o *Outline) {
+	times := map[int]string{}
+	at := 0
+	for _, r := range d.Messages {
+		if r.Part == nil {
+			times[at] = timeText(r.Raw)
+		} else {
+			for _, s := range r.Part.stamps {
+				if i := int(s.at); i >= r.From && i < r.To {
+					times[at+i-r.From] = s.text
+				}
+			}
+		}
+		at += r.count()
+	}
+	o.stampLeaves(times)
+}
+
+// stampLeaves gives o the times of its leaves, as far as they are among times.
+func (o *Outline) stampLeaves(times map[int]string) {
+	for _, i := range o.leaves() {
+		if text, ok := times[i]; ok {
+			o.stamps = append(o.stamps, stamp{uint32(i), text})
+		}
+	}
+}
+
+// setMetadata gives o metadata that will stand at an offset, and that was valid
+// before bough set members of it.
+func (o *Outline) setMetadata(metadata []byte, at int) {
+	members, err := rawjson.Members(metadata, rawjson.Root(metadata))
+	if err == nil {
+		o.Meta, err = DecodeMeta(metadata, members)
+	}
+	if err != nil {
+		panic("session: " + err.Error())
+	}
+	o.metadata = bytes.Clone(metadata)
+	o.LinkOffset = at + linkOffset(members, 0)
+}

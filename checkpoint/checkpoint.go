@@ -39,7 +39,7 @@ type Spec struct {
 // empty conversation. Where that is not all of the conversation, open is asked
 // for the sessions that hold records. A checkpoint is sealed when it is written.
 func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.Document, error) {
-	path := t.Path(at)
+	path := t.Runs(at)
 	records, err := records(t, path, open)
 	if err != nil {
 		return nil, err
@@ -48,9 +48,10 @@ func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.
 		ID:         spec.ID,
 		CreatedAt:  spec.Now,
 		LastActive: spec.Now,
-		Messages:   t.Runs(path),
+		Messages:   path,
 		Records:    records,
 	}
+	messages := session.Count(path)
 	d.Metadata = carried(t, path)
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
@@ -68,8 +69,8 @@ func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.
 	}
 	set("lineage", spec.Lineage)
 	set("flattened_snapshot", true)
-	set("message_count", len(path))
-	set("bough", mark(spec, len(path)))
+	set("message_count", messages)
+	set("bough", mark(spec, messages))
 	return d, nil
 }
 
@@ -93,14 +94,14 @@ func mark(spec Spec, messages int) any {
 // View returns the path to node at of t as one document, under the id and with
 // the metadata of o: the conversation as o shows it.
 func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*session.Document, error) {
-	path := t.Path(at)
+	path := t.Runs(at)
 	records, err := records(t, path, open)
 	return &session.Document{
 		ID:         o.ID,
 		CreatedAt:  o.CreatedAt,
 		LastActive: o.LastActive,
 		Metadata:   o.Metadata(),
-		Messages:   t.Runs(path),
+		Messages:   path,
 		Records:    records,
 	}, err
 }
@@ -108,22 +109,21 @@ func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*se
 // records returns the records of the line that belong to path: all of them
 // where path is all there is, else those whose tool call is on it. Records of
 // requests to models name no call, so a cut leaves them out.
-func records(t *session.Tree, path []int, open session.Opener) (session.Records, error) {
+func records(t *session.Tree, path []session.Run, open session.Opener) (session.Records, error) {
 	var all session.Records
-	if len(path) == len(t.Nodes) {
+	if session.Count(path) == t.Len() {
 		for _, o := range t.Parts {
 			all.Add(o.Records())
 		}
 		return all, nil
 	}
 	kept := map[string]bool{}
-	for _, n := range path {
-		calls, results := t.Tools(n)
-		for _, id := range calls {
-			kept[id] = true
-		}
-		for _, id := range results {
-			kept[id] = true
+	for _, run := range path {
+		for i := run.From; i < run.To && run.Part.UsesTools(); i++ {
+			calls, results := run.Part.Tools(i)
+			for _, id := range slices.Concat(calls, results) {
+				kept[id] = true
+			}
 		}
 	}
 	for _, o := range t.Parts {
@@ -146,10 +146,10 @@ func records(t *session.Tree, path []int, open session.Opener) (session.Records,
 
 // carried returns the metadata that a snapshot takes over: that of the files of
 // the path, the later ones winning.
-func carried(t *session.Tree, path []int) []rawjson.Pair {
+func carried(t *session.Tree, path []session.Run) []rawjson.Pair {
 	var pairs []rawjson.Pair
-	for _, p := range partsOf(t, path) {
-		for _, pair := range t.Parts[p].Metadata() {
+	for _, part := range partsOf(t, path) {
+		for _, pair := range part.Metadata() {
 			if dropped(pair.Key) {
 				continue
 			}
@@ -165,11 +165,11 @@ func carried(t *session.Tree, path []int) []rawjson.Pair {
 }
 
 // partsOf returns the parts that path goes through, in order.
-func partsOf(t *session.Tree, path []int) []int {
-	parts := []int{0}
-	for _, n := range path {
-		if p := t.Part(n); p != parts[len(parts)-1] {
-			parts = append(parts, p)
+func partsOf(t *session.Tree, path []session.Run) []*session.Outline {
+	parts := t.Parts[:1:1]
+	for _, run := range path {
+		if run.Part != parts[len(parts)-1] {
+			parts = append(parts, run.Part)
 		}
 	}
 	return parts

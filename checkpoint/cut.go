@@ -23,7 +23,7 @@ func (e *ToolCutError) Error() string {
 // if a result of a call at or before it comes after it. Calls that nothing
 // answers are no obstacle.
 func Cut(t *session.Tree, at int) error {
-	if at < 0 || t.IsLeaf(at) {
+	if at < 0 || t.IsLeaf(at) || !slices.ContainsFunc(t.Parts, (*session.Outline).UsesTools) {
 		return nil
 	}
 	c := findCuts(t)
@@ -83,11 +83,11 @@ func (c *cuts) after(n int) int {
 // findCuts goes once over the tree, root to leaf, with the calls that are open
 // on the way, and hands what it finds at each result back up.
 func findCuts(t *session.Tree) *cuts {
-	c := &cuts{t, make([]int, len(t.Nodes)), make([]answer, len(t.Nodes))}
+	c := &cuts{t, make([]int, t.Len()), make([]answer, t.Len())}
 	children := t.Children()
 	open := map[string]int{} // depth of the message that makes the call
 	var stack []step
-	for n := len(t.Nodes) - 1; n >= 0; n-- {
+	for n := t.Len() - 1; n >= 0; n-- {
 		c.below[n].via = none
 		if t.Parent(n) == none {
 			stack = append(stack, step{node: n})

@@ -102,7 +102,7 @@ func TestCutFarApart(t *testing.T) {
 	messages = append(messages, result("result", "c1"))
 	tr := tree(t, part{id: "p", messages: messages})
 	var cut *checkpoint.ToolCutError
-	if err := checkpoint.Cut(tr, len(tr.Nodes)/2); !errors.As(err, &cut) || cut.Before != "first" || cut.After != "result" {
+	if err := checkpoint.Cut(tr, tr.Len()/2); !errors.As(err, &cut) || cut.Before != "first" || cut.After != "result" {
 		t.Errorf("Cut = %+v, want first and result", cut)
 	}
 }
@@ -110,7 +110,7 @@ func TestCutFarApart(t *testing.T) {
 // TestCutAllows: where Cut says yes, no result is left behind.
 func TestCutAllows(t *testing.T) {
 	tr := tree(t, part{id: "p", messages: []string{call("a", "c1"), call("b", "c2"), result("c", "c2"), result("d", "c1"), call("e", "c3")}})
-	for n := range tr.Nodes {
+	for n := range tr.Len() {
 		s := flatten(t, tr, n, checkpoint.Spec{ID: "snap", Kind: session.Branch, Source: "x"})
 		open := map[string]bool{}
 		for i := range s.Messages {

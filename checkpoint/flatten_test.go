@@ -114,7 +114,7 @@ func raws(tr *session.Tree, at int) []string {
 		if err != nil {
 			panic(err)
 		}
-		list = append(list, string(s.Messages[tr.Nodes[n].Index].Raw))
+		list = append(list, string(s.Messages[tr.Index(n)].Raw))
 	}
 	return list
 }

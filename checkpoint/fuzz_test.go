@@ -30,10 +30,10 @@ func FuzzFlatten(f *testing.F) {
 			return
 		}
 		tr, err := newTree(parts(t, data)...)
-		if err != nil || len(tr.Nodes) == 0 {
+		if err != nil || tr.Len() == 0 {
 			return // a ring, or nothing
 		}
-		n := int(at) % len(tr.Nodes)
+		n := int(at) % tr.Len()
 		want := raws(tr, n)
 		if !distinct(tr, n) {
 			return // no file can hold an id twice

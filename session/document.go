@@ -30,10 +30,10 @@ type Document struct {
 	Records    Records
 }
 
-// Count returns how many messages the document has.
-func (d *Document) Count() int {
+// Count returns how many messages runs are.
+func Count(runs []Run) int {
 	n := 0
-	for _, r := range d.Messages {
+	for _, r := range runs {
 		n += r.count()
 	}
 	return n

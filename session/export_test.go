@@ -16,10 +16,6 @@ func Encode(o *Outline) []byte { return o.encode() }
 // nil if it expects none.
 func Planned(of interface{ layout() *layout }) *Outline { return of.layout().outline }
 
-// Calls and Results return what a message is found to use.
-func (m Message) Calls() []string   { return m.calls() }
-func (m Message) Results() []string { return m.results() }
-
 // Region returns the bytes of messages from to before to.
 func (s *Session) Region(from, to int) []byte { return s.span(from, to).Of(s.data) }
 

@@ -101,23 +101,23 @@ func (f Folder) List() ([]Stat, error) {
 // Read reads the session id. The error is [ErrNotFound] if there is none, a
 // *[DamageError] with its path if it is no session.
 func (f Folder) Read(id string) (*Session, error) {
-	o, data, err := f.decode(id, nil)
+	scratch := &Scratch{}
+	o, err := f.decode(id, scratch)
 	if err != nil {
 		return nil, err
 	}
-	return o.with(data), nil
+	return o.with(scratch.data), nil
 }
 
 // Outline returns the outline of the session id, from the cache if the file is
-// the one that was seen then. Errors are those of [Folder.Read]. The buffer buf
-// may be used to read the file, and is returned, grown if need be.
-func (f Folder) Outline(id string, buf []byte) (*Outline, []byte, error) {
+// the one that was seen then. Errors are those of [Folder.Read].
+func (f Folder) Outline(id string, scratch *Scratch) (*Outline, error) {
 	if st, err := f.Stat(id); err == nil && !f.fresh {
 		if o := f.recall(st); o != nil {
-			return o, buf, nil
+			return o, nil
 		}
 	}
-	return f.decode(id, buf)
+	return f.decode(id, scratch)
 }
 
 // Open returns the session of an outline. The error is a *[ChangedError] if its
@@ -149,33 +149,34 @@ func (f Folder) Open(o *Outline) (*Session, error) {
 	return o.with(data), nil
 }
 
-// decode reads the file of a session into buf or a larger buffer.
-func (f Folder) decode(id string, buf []byte) (*Outline, []byte, error) {
+// decode reads the file of a session into scratch.
+func (f Folder) decode(id string, scratch *Scratch) (*Outline, error) {
 	in, info, err := f.open(id)
 	if err != nil {
-		return nil, buf, err
+		return nil, err
 	}
 	defer in.Close()
-	if int64(cap(buf)) <= info.Size() {
-		buf = make([]byte, 0, info.Size()+info.Size()/8+512)
+	if need := info.Size() + bytes.MinRead; int64(cap(scratch.data)) < need {
+		scratch.data = make([]byte, 0, need+need/8)
 	}
-	data := bytes.NewBuffer(buf[:0])
+	data := bytes.NewBuffer(scratch.data[:0])
 	if _, err := data.ReadFrom(in); err != nil {
-		return nil, buf, err
+		return nil, err
 	}
-	o, err := outline(id, data.Bytes())
+	scratch.data = data.Bytes()
+	o, err := outline(id, scratch.data, scratch)
 	var damage *DamageError
 	if errors.As(err, &damage) {
 		damage.Path = FileName(id)
 	}
 	if err != nil {
-		return nil, buf, err
+		return nil, err
 	}
 	o.Stat = statOf(id, info)
 	if now, err := in.Stat(); err != nil || statOf(id, now) != o.Stat {
 		o.Stat.Changed = -1 // it was written to while it was being read
 	}
-	return o, data.Bytes(), nil
+	return o, nil
 }
 
 // open opens the file of a session for reading.
@@ -225,8 +226,7 @@ func (f Folder) write(l *layout, id string, watch Watch, put func(*os.Root, stri
 		return nil, err
 	}
 	if l.outline == nil {
-		o, _, err := f.decode(id, nil)
-		return o, err
+		return f.decode(id, &Scratch{})
 	}
 	l.outline.Stat, l.outline.ours = statOf(id, info), true
 	return l.outline, nil

@@ -75,8 +75,6 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("message %d of %q decodes although %v", i, kept, err)
 			}
 			m.Text()
-			m.Calls()
-			m.Results()
 			m.Time()
 		}
 	})
@@ -180,10 +178,10 @@ func FuzzTree(f *testing.F) {
 				t.Errorf("the newest leaf of %q has children", data)
 			}
 		}
-		if len(tr.Nodes) > messages {
-			t.Errorf("%d messages make %d nodes", messages, len(tr.Nodes))
+		if tr.Len() > messages {
+			t.Errorf("%d messages make %d nodes", messages, tr.Len())
 		}
-		for n := range tr.Nodes {
+		for n := range tr.Len() {
 			seen := map[int]bool{}
 			path := tr.Path(n)
 			for i, k := range path {
@@ -195,11 +193,11 @@ func FuzzTree(f *testing.F) {
 					t.Fatalf("the path to node %d of %q is %v", n, data, path)
 				}
 			}
-			if tr.Nodes[path[0]].Parent != -1 || path[len(path)-1] != n {
+			if tr.Parent(path[0]) != -1 || path[len(path)-1] != n {
 				t.Fatalf("the path to node %d of %q is %v", n, data, path)
 			}
 			length := 0
-			for _, r := range tr.Runs(path) {
+			for _, r := range tr.Runs(n) {
 				length += r.To - r.From
 			}
 			if length != len(path) {

@@ -37,7 +37,7 @@ func TestSurrogateIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr, err := newTree(s)
-	if err != nil || tr.Nodes[2].Parent != 0 {
+	if err != nil || tr.Parent(2) != 0 {
 		t.Errorf("the tree is %+v, %v", tr, err)
 	}
 }

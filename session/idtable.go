@@ -17,25 +17,39 @@ type idTable struct {
 
 // newIDTable returns a table made for n ids; more may be added.
 func newIDTable(n int) *idTable {
+	t := &idTable{seed: maphash.MakeSeed()}
+	t.reset(n)
+	return t
+}
+
+// reset empties the table and makes it ready for n ids.
+func (t *idTable) reset(n int) {
 	size := 1 << bits.Len(uint(max(n, 8)))
-	return &idTable{maphash.MakeSeed(), make([]int32, size), make([]int32, 0, n)}
+	if cap(t.heads) < size {
+		t.heads, t.next = make([]int32, size), make([]int32, 0, n)
+		return
+	}
+	t.heads, t.next = t.heads[:size], t.next[:0]
+	clear(t.heads)
 }
 
-func (t *idTable) slot(id string) *int32 {
-	return &t.heads[maphash.String(t.seed, id)&uint64(len(t.heads)-1)]
-}
+// hash returns what the table knows an id by.
+func (t *idTable) hash(id string) uint64 { return maphash.String(t.seed, id) }
 
-// add takes in the id of the next number.
-func (t *idTable) add(id string) {
-	head := t.slot(id)
+// hashBytes returns the hash of an id that is not yet a string.
+func (t *idTable) hashBytes(id []byte) uint64 { return maphash.Bytes(t.seed, id) }
+
+// add takes in the next number, whose id has the hash.
+func (t *idTable) add(hash uint64) {
+	head := &t.heads[hash&uint64(len(t.heads)-1)]
 	t.next = append(t.next, *head)
 	*head = int32(len(t.next))
 }
 
-// candidates returns the numbers that may have the id, the last one first.
-func (t *idTable) candidates(id string) iter.Seq[int] {
+// candidates returns the numbers whose id may have the hash, the last one first.
+func (t *idTable) candidates(hash uint64) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for n := *t.slot(id); n != 0; n = t.next[n-1] {
+		for n := t.heads[hash&uint64(len(t.heads)-1)]; n != 0; n = t.next[n-1] {
 			if !yield(int(n - 1)) {
 				return
 			}

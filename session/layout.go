@@ -50,6 +50,19 @@ func (l *layout) copy(part *Outline, span rawjson.Span) {
 	l.at += p.len()
 }
 
+// manyMessages is how many messages of a document are outlined before it is
+// written.
+const manyMessages = 1 << 17
+
+// run lays out messages.
+func (l *layout) run(r Run) {
+	if r.Part == nil {
+		l.raw(r.Raw)
+	} else {
+		l.copy(r.Part, r.Part.span(r.From, r.To))
+	}
+}
+
 // Unsealed stands in a document where the checksum of its seal will be.
 const Unsealed = "00000000"
 
@@ -77,18 +90,20 @@ func (d *Document) layout() *layout {
 	o.setMetadata(metadata, o.members[len(o.members)-1].Value.Start)
 	l.raw(head)
 	var all messages
-	first := l.at
-	l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
-		if i == 0 {
-			first = l.at
-		}
-		if r := d.Messages[i]; r.Part == nil {
+	count := Count(d.Messages)
+	if count > manyMessages {
+		o.brief = count
+	}
+	span := l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
+		r := d.Messages[i]
+		switch {
+		case o.brief > 0:
+		case r.Part == nil:
 			all.addRaw(r.Raw, l.at)
-			l.raw(r.Raw)
-		} else {
+		default:
 			all.copy(r.Part, r.From, r.To, uint32(l.at))
-			l.copy(r.Part, r.Part.span(r.From, r.To))
 		}
+		l.run(r)
 	})
 	all.into(o)
 	for i, key := range []string{keyLifecycles, keyCalls, keyResults} {
@@ -100,12 +115,12 @@ func (d *Document) layout() *layout {
 	}
 	l.raw([]byte("}"))
 	if seal := o.Meta.Sealed; seal != nil && seal.CRC32C == Unsealed {
-		l.sealed = rawjson.Span{Start: first, End: first + o.span(0, o.Len()).End - o.span(0, o.Len()).Start}
+		l.sealed = span
 		l.sealDigits = bytes.LastIndex(head, []byte(Unsealed))
 	}
 	o.size, o.FitsSeal = l.at, true
-	d.stamp(o)
-	if n := o.Len(); n > 0 {
+	if n := len(o.marks); n > 0 {
+		d.stamp(o)
 		if _, known := o.stampOf(n - 1); !known {
 			l.untimed = o.span(n-1, n)
 		}

@@ -106,7 +106,7 @@ func TestPathsAndRuns(t *testing.T) {
 		"e": {{Part: p, From: 0, To: 3}, {Part: q, From: 2, To: 3}},
 		"g": {{Part: p, From: 0, To: 2}, {Part: q, From: 3, To: 5}},
 	} {
-		if got := tr.Runs(tr.Path(node(id))); !reflect.DeepEqual(got, want) {
+		if got := tr.Runs(node(id)); !reflect.DeepEqual(got, want) {
 			t.Errorf("the runs of the path to %s are %v, want %v", id, got, want)
 		}
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -67,50 +66,4 @@ func (m Message) Text() string {
 func (m Message) IsMarker() bool {
 	_, ok := marks([]byte(gjson.GetBytes(m.Raw, "metadata").Raw))
 	return ok
-}
-
-// calls returns the ids of the tool calls that the message makes, in the forms
-// of Penguin, OpenAI, Anthropic and Acontext.
-func (m Message) calls() []string {
-	var found ids
-	for _, path := range []string{"metadata.tool_calls", "tool_calls"} {
-		for _, call := range gjson.GetBytes(m.Raw, path).Array() {
-			found.add(call.Get("id"))
-		}
-	}
-	found.addParts(m, "tool_use", "id")
-	found.addParts(m, "tool-call", "meta.id")
-	return found
-}
-
-// results returns the ids of the tool calls that the message answers.
-func (m Message) results() []string {
-	var found ids
-	found.add(gjson.GetBytes(m.Raw, "metadata.tool_call_id"))
-	found.add(gjson.GetBytes(m.Raw, "tool_call_id"))
-	found.addParts(m, "tool_result", "tool_use_id")
-	found.addParts(m, "tool-result", "meta.tool_call_id")
-	return found
-}
-
-// ids is a set of ids in the order in which they were found.
-type ids []string
-
-func (list *ids) add(v gjson.Result) {
-	if id := idText(v); id != "" && !slices.Contains(*list, id) {
-		*list = append(*list, strings.Clone(id)) // and let go of the message
-	}
-}
-
-// addParts adds what stands at path in each part of a type in the content of m.
-func (list *ids) addParts(m Message, kind, path string) {
-	content := gjson.GetBytes(m.Raw, "content")
-	if !content.IsArray() {
-		return
-	}
-	for _, part := range content.Array() {
-		if text(part.Get("type")) == kind {
-			list.add(part.Get(path))
-		}
-	}
 }

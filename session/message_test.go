@@ -81,12 +81,12 @@ func TestCallsAndResults(t *testing.T) {
 		{"other types", `"metadata":{"tool_calls":7,"tool_call_id":7},"tool_calls":[{"id":null},7,"c1"],"content":[7,"tool_use",{"type":7,"id":"c1"}]`, nil, nil},
 		{"empty ids", `"metadata":{"tool_calls":[{"id":""}],"tool_call_id":""}`, nil, nil},
 	} {
-		m := one(t, `{"id":"a",`+c.members+`}`)
-		if got := m.Calls(); !slices.Equal(got, c.calls) {
-			t.Errorf("%s: calls are %q, want %q", c.name, got, c.calls)
+		calls, results := decode(t, "s", []byte(`{"messages":[{"id":"a",`+c.members+`}]}`)).Tools(0)
+		if !slices.Equal(calls, c.calls) {
+			t.Errorf("%s: calls are %q, want %q", c.name, calls, c.calls)
 		}
-		if got := m.Results(); !slices.Equal(got, c.results) {
-			t.Errorf("%s: results are %q, want %q", c.name, got, c.results)
+		if !slices.Equal(results, c.results) {
+			t.Errorf("%s: results are %q, want %q", c.name, results, c.results)
 		}
 	}
 }

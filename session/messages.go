@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
@@ -15,17 +16,27 @@ type messages struct {
 	markers []marker
 }
 
+// reset forgets all messages and keeps the memory.
+func (c *messages) reset() {
+	c.marks, c.ids, c.tools, c.markers = c.marks[:0], c.ids[:0], c.tools[:0], c.markers[:0]
+}
+
 // A marker is the previous session that message at names.
 type marker struct {
 	at       int
 	previous string
 }
 
+// fields are the members of a message that an outline looks at, raw, nil where
+// they are not there.
+type fields struct {
+	id, metadata, content, toolCalls, toolCallID []byte
+}
+
 // add passes the message that w stands before and takes it in. It returns its
-// id, "" if it has none.
-func (c *messages) add(w *rawjson.Walker, data []byte) (string, error) {
-	var id string
-	var metadata []byte
+// id, empty if it has none.
+func (c *messages) add(w *rawjson.Walker, data []byte) ([]byte, error) {
+	var f fields
 	var keys rawjson.Keys
 	start, _ := w.Start()
 	err := w.Object(func(key []byte, keyStart int) error {
@@ -38,20 +49,23 @@ func (c *messages) add(w *rawjson.Walker, data []byte) (string, error) {
 		}
 		switch string(key) {
 		case "id":
-			id = idOf(value.Of(data))
+			f.id = value.Of(data)
 		case "metadata":
-			if data[value.Start] == '{' {
-				metadata = value.Of(data)
-			}
+			f.metadata = value.Of(data)
+		case "content":
+			f.content = value.Of(data)
+		case "tool_calls":
+			f.toolCalls = value.Of(data)
+		case "tool_call_id":
+			f.toolCallID = value.Of(data)
 		}
 		return nil
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	end, _ := w.Start()
-	c.take(id, metadata, data[start:end:end], uint32(start))
-	return id, nil
+	return c.take(f, uint32(start), uint32(end)), nil
 }
 
 // addRaw takes in a message that is valid and will begin at start.
@@ -67,30 +81,32 @@ func (c *messages) addRaw(raw []byte, start int) {
 	m.start, m.end = m.start+uint32(start), m.end+uint32(start)
 }
 
-// take takes in a message that begins at start.
-func (c *messages) take(id string, metadata, raw []byte, start uint32) {
-	m := mark{start: start, end: start + uint32(len(raw)), id: uint32(len(c.ids))}
+// take takes in a message with its place in the file, and returns its id.
+func (c *messages) take(f fields, start, end uint32) (id []byte) {
+	id = idOf(f.id)
+	if len(f.metadata) > 0 && f.metadata[0] != '{' {
+		f.metadata = nil
+	}
+	m := mark{start: start, end: end, id: uint32(len(c.ids))}
 	c.ids = append(c.ids, id...)
 	m.parent = uint32(len(c.ids))
 	at := len(c.marks)
-	if mayHold(metadata, "parent_id") {
+	if mayHold(f.metadata, "parent_id") {
 		var parent string
-		m.edge, parent = parentOf(metadata)
+		m.edge, parent = parentOf(f.metadata)
 		c.ids = append(c.ids, parent...)
 	}
-	if mayHold(metadata, "continued") {
-		m.late = gjson.GetBytes(metadata, "bough.continued").Bool()
+	if mayHold(f.metadata, "continued") {
+		m.late = gjson.GetBytes(f.metadata, "bough.continued").Bool()
 	}
-	if previous, ok := marks(metadata); ok {
+	if previous, ok := marks(f.metadata); ok {
 		c.markers = append(c.markers, marker{at, previous})
 	}
-	if bytes.Contains(raw, []byte("tool")) {
-		message := Message{ID: id, Raw: raw}
-		if calls, results := message.calls(), message.results(); len(calls)+len(results) > 0 {
-			c.tools = append(c.tools, toolUse{uint32(at), calls, results})
-		}
+	if calls, results := f.calls(), f.results(); len(calls)+len(results) > 0 {
+		c.tools = append(c.tools, toolUse{uint32(at), calls, results})
 	}
 	c.marks = append(c.marks, m)
+	return id
 }
 
 // copy takes in messages from to before to of o, the first of which will begin
@@ -124,7 +140,7 @@ func (c *messages) idOf(i int) []byte { return c.ids[c.marks[i].id:c.marks[i].pa
 
 // into gives o the messages. Its Meta says what it continues.
 func (c *messages) into(o *Outline) {
-	o.marks, o.ids, o.tools = c.marks, string(c.ids), c.tools
+	o.marks, o.ids, o.tools = slices.Clone(c.marks), string(c.ids), slices.Clone(c.tools)
 	if previous := o.continues(); previous != "" {
 		for _, m := range c.markers {
 			if m.previous == previous {
@@ -162,12 +178,12 @@ func mayHold(metadata []byte, s string) bool {
 	return bytes.Contains(metadata, []byte(s)) || bytes.IndexByte(metadata, '\\') >= 0
 }
 
-// idOf returns the id that value is, "" if it is none.
-func idOf(value []byte) string {
+// idOf returns the id that value is, empty if it is none.
+func idOf(value []byte) []byte {
 	if len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
-		return string(value[1 : len(value)-1])
+		return value[1 : len(value)-1]
 	}
-	return idText(gjson.ParseBytes(value))
+	return []byte(idText(gjson.ParseBytes(value)))
 }
 
 // timeText returns the time of a message as it is written, "" if it has none.

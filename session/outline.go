@@ -29,6 +29,8 @@ type Outline struct {
 	size int  // of the file, in bytes
 	ours bool // bough wrote the file itself
 
+	brief int // how many messages there are, where no more is known of them
+
 	remembered bool // by the cache
 	members    []rawjson.Member
 	metadata   []byte // the object as it stands in the file, nil if there is none
@@ -81,7 +83,12 @@ const (
 )
 
 // Len returns how many messages the file holds.
-func (o *Outline) Len() int { return len(o.marks) }
+func (o *Outline) Len() int { return len(o.marks) + o.brief }
+
+// Brief reports whether nothing is known of the messages but how many they are.
+// That is so of a very long file that was just written, so that writing it takes
+// no memory for what is known of its parts already.
+func (o *Outline) Brief() bool { return o.brief > 0 }
 
 // MessageID returns the id of message i.
 func (o *Outline) MessageID(i int) string { return o.ids[o.marks[i].id:o.marks[i].parent] }
@@ -122,6 +129,9 @@ func (o *Outline) Tools(i int) (calls, results []string) {
 	}
 	return o.tools[n].calls, o.tools[n].results
 }
+
+// UsesTools reports whether any message makes or answers a tool call.
+func (o *Outline) UsesTools() bool { return len(o.tools) > 0 }
 
 // Frozen returns how many messages the session stands for: all of them, but of
 // a sealed checkpoint those that were sealed. What another program added to a
@@ -186,11 +196,11 @@ func (o *Outline) leaves() []int {
 	if len(children) > 0 {
 		ids := newIDTable(len(o.marks))
 		for i := range o.marks {
-			ids.add(o.MessageID(i))
+			ids.add(ids.hash(o.MessageID(i)))
 		}
 		for _, i := range children {
 			parent := o.parentID(i)
-			for n := range ids.candidates(parent) {
+			for n := range ids.candidates(ids.hash(parent)) {
 				inner[n] = inner[n] || o.MessageID(n) == parent
 			}
 		}

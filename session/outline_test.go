@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -16,7 +18,7 @@ import (
 // what is read from it afterwards.
 func wantPlanned(t *testing.T, f session.Folder, o *session.Outline) {
 	t.Helper()
-	read, _, err := f.Fresh().Outline(o.ID, nil)
+	read, err := f.Fresh().Outline(o.ID, &session.Scratch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func wantPlanned(t *testing.T, f session.Folder, o *session.Outline) {
 // outline returns the outline of a session in a folder.
 func outline(t *testing.T, f session.Folder, id string) *session.Outline {
 	t.Helper()
-	o, _, err := f.Outline(id, nil)
+	o, err := f.Outline(id, &session.Scratch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,5 +126,36 @@ func TestPlannedDocument(t *testing.T) {
 		if want, err := d.Bytes(f.Open); err != nil || !bytes.Equal(data, want) {
 			t.Errorf("document %d is\n%s\nwant\n%s, %v", i, data, want, err)
 		}
+	}
+}
+
+// TestBrief: of a very long document no more is known before it is written than
+// what needs no memory for each message.
+func TestBrief(t *testing.T) {
+	const n = 200_000
+	var content strings.Builder
+	content.WriteString(`{"messages":[{"id":"0"}`)
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&content, `,{"id":"%d"}`, i)
+	}
+	content.WriteString(`]}`)
+	f, _ := folder(t, map[string]string{"conversations/p.json": content.String()})
+	o, err := f.Create(&session.Document{
+		ID:       "long",
+		Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: n}},
+		Metadata: []rawjson.Pair{
+			{Key: "flattened_snapshot", Value: []byte("true")},
+			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, n, session.Unsealed)},
+		},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := outline(t, f.Fresh(), "long")
+	if !o.Brief() || read.Brief() || !read.FitsSeal || o.CRC32C != read.CRC32C {
+		t.Errorf("the outline is %v and %v", o.Brief(), read.Brief())
+	}
+	if got, want := o.Summary(), read.Summary(); !reflect.DeepEqual(got, want) {
+		t.Errorf("of the file is expected %+v, read %+v", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -33,7 +34,7 @@ type Session struct {
 // message's own members, ids present and unique. An error is a *[DamageError]
 // without a path.
 func Decode(id string, data []byte) (*Session, error) {
-	o, err := outline(id, data)
+	o, err := outline(id, data, &Scratch{})
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +52,16 @@ func (o *Outline) with(data []byte) *Session {
 	return s
 }
 
+// A Scratch is memory for reading files, to be used for one after the other.
+// The zero Scratch is ready.
+type Scratch struct {
+	data     []byte
+	messages messages
+	known    *idTable
+}
+
 // outline reads the outline of the session in data.
-func outline(id string, data []byte) (_ *Outline, err error) {
+func outline(id string, data []byte, scratch *Scratch) (_ *Outline, err error) {
 	defer func() {
 		var syntax *rawjson.SyntaxError
 		if errors.As(err, &syntax) {
@@ -62,7 +71,8 @@ func outline(id string, data []byte) (_ *Outline, err error) {
 	if int64(len(data)) > maxFile {
 		return nil, &DamageError{Offset: int(maxFile), Problem: "larger than 4 GiB"}
 	}
-	d := &decoder{o: &Outline{ID: id, size: len(data)}, data: data}
+	scratch.messages.reset()
+	d := &decoder{scratch, &Outline{ID: id, size: len(data)}, data}
 	if err := rawjson.Walk(data, d.walk); err != nil {
 		return nil, err
 	}
@@ -71,9 +81,9 @@ func outline(id string, data []byte) (_ *Outline, err error) {
 
 // A decoder makes the outline of a session from its bytes.
 type decoder struct {
+	*Scratch
 	o    *Outline
-	data []byte
-	messages
+	file []byte
 }
 
 // walk goes through the whole file and finds its members and messages.
@@ -106,29 +116,33 @@ func (d *decoder) walk(w *rawjson.Walker) error {
 // walkMessages goes through the messages and returns where they end.
 func (d *decoder) walkMessages(w *rawjson.Walker) (end int, err error) {
 	const small = 256 // bytes of a message: most are larger
-	known := newIDTable(len(d.data) / small)
+	if d.known == nil {
+		d.known = newIDTable(0)
+	}
+	d.known.reset(len(d.file) / small)
 	err = w.Array(func() error {
 		at, first := w.Start()
-		n := len(d.marks) + 1
+		n := len(d.messages.marks) + 1
 		if first != '{' {
 			if _, err := w.Value(); err != nil {
 				return err
 			}
 			return &DamageError{Offset: at, Problem: fmt.Sprintf("message %d is not an object", n)}
 		}
-		id, err := d.add(w, d.data)
+		id, err := d.messages.add(w, d.file)
 		if err != nil {
 			return err
 		}
-		if id == "" {
+		if len(id) == 0 {
 			return &DamageError{Offset: at, Problem: fmt.Sprintf("message %d has no id", n)}
 		}
-		for other := range known.candidates(id) {
-			if string(d.idOf(other)) == id {
+		hash := d.known.hashBytes(id)
+		for other := range d.known.candidates(hash) {
+			if bytes.Equal(d.messages.idOf(other), id) {
 				return &DamageError{Offset: at, Problem: fmt.Sprintf("the message id %q stands twice", id)}
 			}
 		}
-		known.add(id)
+		d.known.add(hash)
 		return nil
 	})
 	end, _ = w.Start()
@@ -137,7 +151,7 @@ func (d *decoder) walkMessages(w *rawjson.Walker) (end int, err error) {
 
 // finish takes from the members what the outline says, once all are known.
 func (d *decoder) finish() error {
-	o, data := d.o, d.data
+	o, data := d.o, d.file
 	o.OwnID = text(d.get(keyID))
 	o.CreatedAt = text(d.get(keyCreated))
 	o.LastActive = text(d.get(keyActive))
@@ -175,7 +189,7 @@ func (d *decoder) get(key string) gjson.Result {
 	if !ok {
 		return gjson.Result{}
 	}
-	return gjson.ParseBytes(span.Of(d.data))
+	return gjson.ParseBytes(span.Of(d.file))
 }
 
 // linkOffset returns where among the members of the metadata the link to the

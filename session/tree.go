@@ -13,8 +13,8 @@ import (
 // the messages in them stand.
 type Tree struct {
 	Parts []*Outline
-	Nodes []Node
 
+	nodes []node
 	ids   *idTable
 	bases []int // per part, the node that its first message follows, or none
 	ends  []int // per part, the node that a message added to it follows
@@ -25,35 +25,46 @@ type Tree struct {
 	double bool
 }
 
-// A Node is the place of a message in a [Tree].
-type Node struct {
-	Part, Index int32 // message Index of Parts[Part]
-	Parent      int32 // -1 for a root
-	Orphan      bool  // a root whose parent is named but is not there
+// A node is the place of a message in a tree: message index of a part, and its
+// parent.
+type node struct {
+	part, index, parent int32
 }
 
-// none is the parent of a root, and the newest leaf of an empty line.
-const none = -1
+// none is the parent of a root, and the newest leaf of an empty line; orphan is
+// the parent of a message whose parent is named but is not there.
+const (
+	none   = -1
+	orphan = -2
+)
+
+// Len returns how many nodes there are.
+func (t *Tree) Len() int { return len(t.nodes) }
 
 // ID returns the id of the message at node n.
 func (t *Tree) ID(n int) string {
-	node := t.Nodes[n]
-	return t.Parts[node.Part].MessageID(int(node.Index))
+	return t.Parts[t.nodes[n].part].MessageID(t.Index(n))
 }
 
 // Parent returns the parent of n, -1 for none.
-func (t *Tree) Parent(n int) int { return int(t.Nodes[n].Parent) }
+func (t *Tree) Parent(n int) int { return max(int(t.nodes[n].parent), none) }
+
+// Orphan reports whether n is a root whose parent is named but is not there.
+func (t *Tree) Orphan(n int) bool { return t.nodes[n].parent == orphan }
 
 // Part returns the part whose file holds n.
-func (t *Tree) Part(n int) int { return int(t.Nodes[n].Part) }
+func (t *Tree) Part(n int) int { return int(t.nodes[n].part) }
+
+// Index returns which message of its part n is.
+func (t *Tree) Index(n int) int { return int(t.nodes[n].index) }
 
 // Offset returns where the message at n begins in its file, in bytes.
-func (t *Tree) Offset(n int) int { return t.Parts[t.Nodes[n].Part].Offset(int(t.Nodes[n].Index)) }
+func (t *Tree) Offset(n int) int { return t.Parts[t.Part(n)].Offset(t.Index(n)) }
 
 // Tools returns the ids of the tool calls that the message at n makes and of
 // those that it answers.
 func (t *Tree) Tools(n int) (calls, results []string) {
-	return t.Parts[t.Nodes[n].Part].Tools(int(t.Nodes[n].Index))
+	return t.Parts[t.Part(n)].Tools(t.Index(n))
 }
 
 // Time returns when the message at a leaf was written, and whether its file says
@@ -62,14 +73,14 @@ func (t *Tree) Time(leaf int) (time.Time, bool) {
 	if text, ok := t.times[leaf]; ok {
 		return ParseTime(text)
 	}
-	return t.Parts[t.Nodes[leaf].Part].Time(int(t.Nodes[leaf].Index))
+	return t.Parts[t.Part(leaf)].Time(t.Index(leaf))
 }
 
 // Find returns the nodes whose message has the id: more than one where two
 // files have different messages under it.
 func (t *Tree) Find(id string) []int {
 	var nodes []int
-	for n := range t.ids.candidates(id) {
+	for n := range t.ids.candidates(t.ids.hash(id)) {
 		if t.ID(n) == id {
 			nodes = append(nodes, n)
 		}
@@ -103,10 +114,10 @@ func (t *Tree) Path(n int) []int {
 // Children returns for each node the nodes that have it as their parent,
 // oldest first.
 func (t *Tree) Children() [][]int {
-	children := make([][]int, len(t.Nodes))
-	for n, node := range t.Nodes {
-		if node.Parent != none {
-			children[node.Parent] = append(children[node.Parent], n)
+	children := make([][]int, t.Len())
+	for n := range t.nodes {
+		if parent := t.Parent(n); parent != none {
+			children[parent] = append(children[parent], n)
 		}
 	}
 	return children
@@ -162,17 +173,18 @@ func (t *Tree) Continuing(p int) []int {
 	return list
 }
 
-// Runs joins the nodes of a path to runs: pieces of it that stand in one file
-// without a gap.
-func (t *Tree) Runs(path []int) []Run {
+// Runs returns the path from the root to n in runs: pieces of it that stand in
+// one file without a gap.
+func (t *Tree) Runs(n int) []Run {
 	var runs []Run
-	for _, n := range path {
-		part, i := t.Parts[t.Nodes[n].Part], int(t.Nodes[n].Index)
-		if last := len(runs) - 1; last >= 0 && runs[last].Part == part && runs[last].To == i {
-			runs[last].To++
+	for ; n != none; n = t.Parent(n) {
+		part, i := t.Parts[t.Part(n)], t.Index(n)
+		if last := len(runs) - 1; last >= 0 && runs[last].Part == part && runs[last].From == i+1 {
+			runs[last].From = i
 			continue
 		}
 		runs = append(runs, Run{Part: part, From: i, To: i + 1})
 	}
+	slices.Reverse(runs)
 	return runs
 }

@@ -49,13 +49,13 @@ func tree(t *testing.T, parts []part) *session.Tree {
 // orphan.
 func edges(t *session.Tree) string {
 	var list []string
-	for n, node := range t.Nodes {
+	for n := range t.Len() {
 		parent := "-"
-		if node.Orphan {
+		if t.Orphan(n) {
 			parent = "?"
 		}
-		if node.Parent >= 0 {
-			parent = t.ID(int(node.Parent))
+		if t.Parent(n) >= 0 {
+			parent = t.ID(t.Parent(n))
 		}
 		list = append(list, t.ID(n)+"<"+parent)
 	}

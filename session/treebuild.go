@@ -21,7 +21,7 @@ func NewTree(parts []*Outline, open Opener) (*Tree, error) {
 	}
 	b := &treeBuilder{&Tree{
 		Parts: parts,
-		Nodes: make([]Node, 0, total),
+		nodes: make([]node, 0, total),
 		ids:   newIDTable(total),
 		bases: make([]int, len(parts)),
 		ends:  make([]int, len(parts)),
@@ -69,7 +69,8 @@ func (t *treeBuilder) addMessages(p int) ([]int32, error) {
 			nodes[i] = none
 			continue
 		}
-		known, err := t.same(p, i)
+		hash := t.ids.hash(o.MessageID(i))
+		known, err := t.same(p, i, hash)
 		if err != nil {
 			return nil, err
 		}
@@ -77,9 +78,9 @@ func (t *treeBuilder) addMessages(p int) ([]int32, error) {
 			nodes[i] = int32(known)
 			continue
 		}
-		nodes[i] = int32(len(t.Nodes))
-		t.ids.add(o.MessageID(i))
-		t.Nodes = append(t.Nodes, Node{Part: int32(p), Index: int32(i), Parent: none})
+		nodes[i] = int32(t.Len())
+		t.ids.add(hash)
+		t.nodes = append(t.nodes, node{int32(p), int32(i), none})
 	}
 	return nodes, nil
 }
@@ -95,22 +96,21 @@ func (t *Tree) messages(p int) int {
 }
 
 // same returns the node of an earlier part that is message i of part p, byte for
-// byte, or none.
-func (t *treeBuilder) same(p, i int) (int, error) {
+// byte, or none. The hash is that of its id.
+func (t *treeBuilder) same(p, i int, hash uint64) (int, error) {
 	if p == 0 {
 		return none, nil
 	}
 	o := t.Parts[p]
 	id, span := o.MessageID(i), o.span(i, i+1)
 	double := false
-	for n := range t.ids.candidates(id) {
+	for n := range t.ids.candidates(hash) {
 		if t.ID(n) != id {
 			continue
 		}
 		double = true
-		node := t.Nodes[n]
-		other := t.Parts[node.Part]
-		there := other.span(int(node.Index), int(node.Index)+1)
+		other, k := t.Parts[t.Part(n)], t.Index(n)
+		there := other.span(k, k+1)
 		if there.End-there.Start != span.End-span.Start {
 			continue
 		}
@@ -122,7 +122,7 @@ func (t *treeBuilder) same(p, i int) (int, error) {
 		if err != nil {
 			return none, err
 		}
-		if bytes.Equal(a.Messages[i].Raw, b.Messages[node.Index].Raw) {
+		if bytes.Equal(a.Messages[i].Raw, b.Messages[k].Raw) {
 			return n, nil
 		}
 	}
@@ -173,19 +173,19 @@ func (t *treeBuilder) link(p int, place []int32) {
 		if n == none {
 			continue
 		}
-		node := &t.Nodes[n]
-		if int(node.Part) != p {
+		node := &t.nodes[n]
+		if int(node.part) != p {
 			before = int(n)
 			continue
 		}
 		switch o.marks[i].edge {
 		case follows:
-			node.Parent = int32(before)
+			node.parent = int32(before)
 		case named:
 			parent, ok := t.nearest(o.parentID(i), p)
-			node.Orphan = !ok
+			node.parent = orphan
 			if ok {
-				node.Parent = int32(parent)
+				node.parent = int32(parent)
 			}
 		}
 		before = int(n)
@@ -210,27 +210,27 @@ func (t *Tree) nearest(id string, p int) (int, bool) {
 
 // findLeaves finds the nodes that have children, and the last leaf of each part.
 func (t *treeBuilder) findLeaves() error {
-	t.inner = make([]bool, len(t.Nodes))
-	for _, node := range t.Nodes {
-		if node.Parent != none {
-			t.inner[node.Parent] = true
+	t.inner = make([]bool, t.Len())
+	for n := range t.nodes {
+		if parent := t.Parent(n); parent != none {
+			t.inner[parent] = true
 		}
 	}
 	t.lasts = slices.Repeat([]int{none}, len(t.Parts))
-	for n, node := range t.Nodes {
-		if t.inner[n] {
+	for n, inner := range t.inner {
+		if inner {
 			continue
 		}
-		t.lasts[node.Part] = n
-		o := t.Parts[node.Part]
-		if _, known := o.stampOf(int(node.Index)); known {
+		t.lasts[t.Part(n)] = n
+		o, i := t.Parts[t.Part(n)], t.Index(n)
+		if _, known := o.stampOf(i); known {
 			continue
 		}
 		s, err := t.open(o)
 		if err != nil {
 			return err
 		}
-		t.times[n] = timeText(s.Messages[node.Index].Raw)
+		t.times[n] = timeText(s.Messages[i].Raw)
 	}
 	return nil
 }
@@ -238,9 +238,9 @@ func (t *treeBuilder) findLeaves() error {
 // checkRings makes sure that every walk towards the root ends.
 func (t *treeBuilder) checkRings() error {
 	const open, done = 1, 2
-	state := make([]uint8, len(t.Nodes))
+	state := make([]uint8, t.Len())
 	var walk []int
-	for n := range t.Nodes {
+	for n := range t.nodes {
 		walk = walk[:0]
 		for ; n != none && state[n] == 0; n = t.Parent(n) {
 			state[n] = open

@@ -200,7 +200,7 @@ func (v *view) appendFork(p *place, a Append, id string) (string, error) {
 	d.Messages = append(d.Messages, session.Run{Raw: a.encode(id, d.LastActive)})
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
-			d.Metadata[i].Value = rawjson.Compact(d.Count())
+			d.Metadata[i].Value = rawjson.Compact(session.Count(d.Messages))
 		}
 	}
 	return d.ID, v.create(d)
@@ -294,7 +294,7 @@ func (v *view) appendContinuation(p *place, s *session.Outline, a Append, messag
 	d.Messages = append(d.Messages,
 		session.Run{Raw: session.Marker(marker, s.ID, p.messageID(), at)},
 		session.Run{Raw: a.encode(message, at)})
-	d.Metadata = newMetadata(dialect, "", d.Count(), s.ID)
+	d.Metadata = newMetadata(dialect, "", len(d.Messages), s.ID)
 	if err := v.create(d); err != nil {
 		return "", err
 	}

@@ -81,9 +81,12 @@ func (v *view) replace(edit *session.Edit) error {
 // took takes in a session that was just written.
 func (v *view) took(o *session.Outline) {
 	delete(v.open, o.ID)
-	v.outlines[o.ID] = o
+	delete(v.outlines, o.ID)
 	v.index.Put(o.Summary(), o.Stat)
-	v.folder.Remember(o)
+	if !o.Brief() {
+		v.outlines[o.ID] = o
+		v.folder.Remember(o)
+	}
 }
 
 // watch tells how far the writing of a file is, and stops it when nobody waits

@@ -251,9 +251,9 @@ func (d *doctor) messages(ids []string) {
 		d.found(Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		return
 	}
-	for n, node := range t.Nodes {
-		id, file := t.ID(n), session.FileName(parts[node.Part].ID)
-		if node.Orphan {
+	for n := range t.Len() {
+		id, file := t.ID(n), session.FileName(parts[t.Part(n)].ID)
+		if t.Orphan(n) {
 			d.found(OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
 		}
 		if same := t.Find(id); len(same) > 1 && same[0] != n {

@@ -205,7 +205,7 @@ func (v *view) placeAbove(id, message string, notFound error) (*place, error) {
 func (l *line) find(name string) (int, error) {
 	nodes := l.Find(name)
 	if len(nodes) == 0 && name != "" {
-		for n := range l.Nodes {
+		for n := range l.Len() {
 			if strings.Contains(l.ID(n), name) {
 				nodes = append(nodes, n)
 			}

@@ -119,7 +119,7 @@ func (v *view) messages(l *line, nodes []int) ([]Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, message(s.Messages[l.Nodes[n].Index]))
+		list = append(list, message(s.Messages[l.Index(n)]))
 	}
 	return list, nil
 }

@@ -149,10 +149,10 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 	var telling sync.Mutex
 	for range min(runtime.GOMAXPROCS(0), len(unknown)) {
 		readers.Go(func() {
-			var buf []byte
+			scratch := &session.Scratch{}
 			for k := int(next.Add(1)) - 1; k < len(unknown) && v.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
 				i := unknown[k]
-				list[i], buf, errs[i] = v.folder.Outline(ids[i], buf)
+				list[i], errs[i] = v.folder.Outline(ids[i], scratch)
 				if errs[i] != nil {
 					errs[i] = known(ids[i], errs[i])
 					continue

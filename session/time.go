@@ -44,7 +44,15 @@ func (d Dialect) Time(t time.Time) string {
 // reports whether it could. A time without a zone is local. Typographic
 // hyphens, which word processors put into times, count as hyphens.
 func ParseTime(s string) (time.Time, bool) {
-	s = strings.Map(plainHyphen, strings.TrimSpace(s))
+	s = strings.TrimSpace(s)
+	usual := naive
+	if n := len(s); n > 6 && (s[n-1] == 'Z' || s[n-6] == '+') {
+		usual = time.RFC3339
+	}
+	if t, err := time.ParseInLocation(usual, s, time.Local); err == nil {
+		return t, true
+	}
+	s = strings.Map(plainHyphen, s)
 	for _, layout := range []string{
 		"2006-01-02T15:04:05Z07:00",
 		"2006-01-02 15:04:05Z07:00",

@@ -6,17 +6,23 @@
 // file says of its place among other files stands in its metadata: see [Meta].
 // docs/format.md is the whole specification.
 //
-// [Decode] takes bytes and returns a [Session] that still is those bytes: it
-// remembers where things stand and decodes only ids and links. Messages are
-// never decoded and encoded again, so number text, key order, escapes, NaN and
-// members that bough does not know survive everything that bough does. [Edit]
-// changes single members in place.
+// A file is read once, from its first byte to its last, and validated; what is
+// known of it then is its [Outline]: ids, links, and where things stand, but not
+// the text of its messages. A [Session] is an outline with the bytes. Messages
+// are never decoded and encoded again, so number text, key order, escapes, NaN
+// and members that bough does not know survive everything that bough does. A
+// [Document] is a file that is made of the messages of others, an [Edit] changes
+// single members in place; both are written by copying bytes from file to file.
 //
 // A line is a conversation as a person sees it: a session with its
-// continuations. [Tree] is the tree of messages in the files of a line.
+// continuations. [Tree] is the tree of messages in the files of a line. It needs
+// only their outlines.
 //
 // The package never repairs: a damaged file is a [DamageError] with the place
-// of the damage, and nothing of it is used. Only [Folder] touches the disk.
+// of the damage, and nothing of it is used. Only [Folder] touches the disk. It
+// keeps outlines in a cache, [CacheDir], for as long as the file system says
+// that the file is still the same; whoever copies bytes by an outline checks
+// that they have the checksum that they had, and says so if not: [ChangedError].
 package session
 
 import (

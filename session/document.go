@@ -74,6 +74,11 @@ func (l *layout) bytes(open Opener) ([]byte, error) {
 	return data, nil
 }
 
+// list returns the records of one kind, in the order of [recordKeys].
+func (r *Records) list(i int) []Record {
+	return [][]Record{r.Lifecycles, r.Calls, r.Results}[i]
+}
+
 // Add adds the records of another session.
 func (r *Records) Add(other Records) {
 	r.Lifecycles = append(r.Lifecycles, other.Lifecycles...)

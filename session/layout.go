@@ -50,25 +50,43 @@ func (l *layout) copy(part *Outline, span rawjson.Span) {
 	l.at += p.len()
 }
 
+// Unsealed stands in a document where the checksum of its seal will be.
+const Unsealed = "00000000"
+
 // manyMessages is how many messages of a document are outlined before it is
 // written.
 const manyMessages = 1 << 17
 
-// run lays out messages.
-func (l *layout) run(r Run) {
-	if r.Part == nil {
-		l.raw(r.Raw)
-	} else {
-		l.copy(r.Part, r.Part.span(r.From, r.To))
-	}
-}
-
-// Unsealed stands in a document where the checksum of its seal will be.
-const Unsealed = "00000000"
-
 // layout returns the file: the eight keys, laid out as Penguin lays them out.
 func (d *Document) layout() *layout {
 	l := &layout{outline: &Outline{ID: d.ID, OwnID: d.ID, CreatedAt: d.CreatedAt, LastActive: d.LastActive}}
+	o := l.outline
+	head := l.head(d)
+	messages := l.messages(d)
+	for i, key := range recordKeys {
+		end := ",\n"
+		if i == len(recordKeys)-1 {
+			end = "\n"
+		}
+		l.records(i, key, end, d.Records.list(i))
+	}
+	l.raw([]byte("}"))
+	o.size, o.FitsSeal = l.at, true
+	if seal := o.Meta.Sealed; seal != nil && seal.CRC32C == Unsealed {
+		l.sealed = messages
+		l.sealDigits = bytes.LastIndex(head, []byte(Unsealed))
+	}
+	if n := len(o.marks); n > 0 {
+		d.stamp(o)
+		if _, known := o.stampOf(n - 1); !known {
+			l.untimed = o.span(n-1, n)
+		}
+	}
+	return l
+}
+
+// head lays out what comes before the messages, in one piece, and returns it.
+func (l *layout) head(d *Document) []byte {
 	o := l.outline
 	head := []byte("{\n")
 	member := func(key string, value []byte) {
@@ -89,43 +107,32 @@ func (d *Document) layout() *layout {
 	member(keyMetadata, metadata)
 	o.setMetadata(metadata, o.members[len(o.members)-1].Value.Start)
 	l.raw(head)
+	return head
+}
+
+// messages lays out the messages and returns where they will stand.
+func (l *layout) messages(d *Document) rawjson.Span {
 	var all messages
 	count := Count(d.Messages)
 	if count > manyMessages {
-		o.brief = count
+		l.outline.brief = count
 	}
 	span := l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
 		r := d.Messages[i]
-		switch {
-		case o.brief > 0:
-		case r.Part == nil:
+		if r.Part == nil {
 			all.addRaw(r.Raw, l.at)
-		default:
+			l.raw(r.Raw)
+			return
+		}
+		if !l.outline.Brief() {
 			all.copy(r.Part, r.From, r.To, uint32(l.at))
 		}
-		l.run(r)
+		l.copy(r.Part, r.Part.span(r.From, r.To))
 	})
-	all.into(o)
-	for i, key := range []string{keyLifecycles, keyCalls, keyResults} {
-		end := ",\n"
-		if key == keyResults {
-			end = "\n"
-		}
-		l.records(i, key, end, [][]Record{d.Records.Lifecycles, d.Records.Calls, d.Records.Results}[i])
+	if !l.outline.Brief() {
+		all.into(l.outline)
 	}
-	l.raw([]byte("}"))
-	if seal := o.Meta.Sealed; seal != nil && seal.CRC32C == Unsealed {
-		l.sealed = span
-		l.sealDigits = bytes.LastIndex(head, []byte(Unsealed))
-	}
-	o.size, o.FitsSeal = l.at, true
-	if n := len(o.marks); n > 0 {
-		d.stamp(o)
-		if _, known := o.stampOf(n - 1); !known {
-			l.untimed = o.span(n-1, n)
-		}
-	}
-	return l
+	return span
 }
 
 // array lays out a member that is an array of n elements, which each puts there.

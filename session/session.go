@@ -21,6 +21,9 @@ const (
 	keyResults    = "tool_result_records"
 )
 
+// recordKeys are the keys of the three arrays of records.
+var recordKeys = [...]string{keyLifecycles, keyCalls, keyResults}
+
 // A Session is one session file with its bytes: its outline, and its messages
 // as they stand in it.
 type Session struct {
@@ -171,7 +174,7 @@ func (d *decoder) finish() error {
 	if span, ok := rawjson.Find(o.members, keyMessages); !ok || data[span.Start] != '[' {
 		return &DamageError{Offset: span.Start, Problem: "no messages array"}
 	}
-	for i, key := range []string{keyLifecycles, keyCalls, keyResults} {
+	for i, key := range recordKeys {
 		o.records[i] = arrayOf(data, o.members, key)
 	}
 	d.messages.into(o)

@@ -20,6 +20,7 @@ type view struct {
 	root     *os.Root
 	folder   session.Folder
 	writes   bool // the method has the lock
+	fresh    bool // nothing that is remembered of sessions is believed
 	index    *index.Index
 	penguin  map[string]checkpoint.Penguin
 	outlines map[string]*session.Outline // known so far
@@ -27,13 +28,13 @@ type view struct {
 	trash    string                      // where this command discards files, "" before the first
 }
 
-// load looks at a workspace. With fresh it believes nothing that is remembered
-// of sessions.
+// load looks at a workspace.
 func (w *Workspace) load(ctx context.Context, root *os.Root, fresh bool) (*view, error) {
 	v := &view{
 		Workspace: w,
 		ctx:       ctx,
 		root:      root,
+		fresh:     fresh,
 		folder:    session.NewFolder(root),
 		penguin:   map[string]checkpoint.Penguin{},
 		outlines:  map[string]*session.Outline{},
@@ -152,7 +153,7 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 			scratch := &session.Scratch{}
 			for k := int(next.Add(1)) - 1; k < len(unknown) && v.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
 				i := unknown[k]
-				list[i], errs[i] = v.folder.Outline(ids[i], scratch)
+				list[i], errs[i] = v.readOutline(ids[i], scratch)
 				if errs[i] != nil {
 					errs[i] = known(ids[i], errs[i])
 					continue
@@ -177,6 +178,19 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 		v.outlines[id] = list[i]
 	}
 	return list, nil
+}
+
+// readOutline reads the outline of a session. One who reads beside a writer, and
+// found that a session changed meanwhile, takes its bytes with it.
+func (v *view) readOutline(id string, scratch *session.Scratch) (*session.Outline, error) {
+	if !v.fresh || v.writes {
+		return v.folder.Outline(id, scratch)
+	}
+	s, err := v.folder.Read(id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Outline, nil
 }
 
 func (v *view) isPenguin(id string) bool {

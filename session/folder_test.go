@@ -15,7 +15,7 @@ import (
 )
 
 // folder makes a workspace with files, which are named from its top.
-func folder(t *testing.T, files map[string]string) (session.Folder, string) {
+func folder(t testing.TB, files map[string]string) (session.Folder, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {

@@ -82,7 +82,7 @@ func BenchmarkAppend(b *testing.B) {
 	say()
 	s.measure(b, last, job{
 		verb: say,
-		raw:  func() { s.copyRaw([]string{session.IndexPath}) },
+		raw:  func() { s.copyRaw([]string{session.IndexPath}, "raw.index") },
 	})
 }
 
@@ -150,11 +150,12 @@ func (s *space) measure(b *testing.B, files []testchat.File, j job) {
 	var raw, verb []time.Duration
 	for b.Loop() {
 		raw = append(raw, timed(func() {
-			s.copyRaw(names)
+			s.copyRaw(names, "raw")
 			if j.raw != nil {
 				j.raw()
 			}
 		}))
+		s.removeRaw()
 		if j.before != nil {
 			j.before()
 		}
@@ -190,14 +191,14 @@ func (s *space) forget() {
 }
 
 // copyRaw reads files through one buffer and writes one file of their bytes.
-func (s *space) copyRaw(names []string) {
+func (s *space) copyRaw(names []string, to string) {
 	check := func(err error) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	dir := filepath.Join(s.Dir(), session.Dir)
-	temp, target := filepath.Join(dir, "raw.temp"), filepath.Join(dir, "raw.bytes")
+	temp, target := filepath.Join(dir, to+".temp"), filepath.Join(dir, to)
 	out, err := os.Create(temp)
 	check(err)
 	for _, name := range names {
@@ -211,6 +212,15 @@ func (s *space) copyRaw(names []string) {
 	check(err)
 	check(folder.Sync())
 	check(folder.Close())
+}
+
+// removeRaw removes what copyRaw wrote, so that the next one need not.
+func (s *space) removeRaw() {
+	for _, name := range []string{"raw", "raw.index"} {
+		if err := os.RemoveAll(filepath.Join(s.Dir(), session.Dir, name)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // readRaw reads a file into buf.

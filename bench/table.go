@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// tables prints what was measured, in Markdown.
+func (r *runner) tables(to io.Writer) {
+	if len(r.times) > 0 {
+		fmt.Fprint(to, "Times the raw limit:\n\n")
+		r.header(to)
+		r.row(to, "raw limit, ms", func(j job) (float64, bool) {
+			list := r.times["raw"][j]
+			if len(list) == 0 {
+				return 0, false
+			}
+			return median(list).Seconds() * 1000, true
+		})
+		for _, c := range r.candidates {
+			if c.key != "raw" {
+				r.row(to, c.name, func(j job) (float64, bool) { return r.times.ratio(j, c.key, "raw") })
+			}
+		}
+		fmt.Fprint(to, "\nTimes bough, a library against the library and a process against the process:\n\n")
+		r.header(to)
+		for _, c := range r.candidates {
+			if c.peer != "" {
+				r.row(to, c.name, func(j job) (float64, bool) { return r.times.ratio(j, c.key, c.peer) })
+			}
+		}
+	}
+	if len(r.footprints) > 0 {
+		fmt.Fprint(to, "\nFifty checkpoints of one chat on disk:\n\n| | MB |\n|---|---:|\n")
+		for _, f := range r.footprints {
+			fmt.Fprintf(to, "| %s | %s |\n", f.how, figure(float64(f.bytes)/1e6))
+		}
+	}
+}
+
+func (r *runner) header(to io.Writer) {
+	top, rule := "| |", "|---|"
+	for _, j := range r.times.columns() {
+		top += " " + jobNames[j] + " |"
+		rule += "---:|"
+	}
+	fmt.Fprintf(to, "%s\n%s\n", top, rule)
+}
+
+// row prints a line of the table, if there is anything in it.
+func (r *runner) row(to io.Writer, name string, value func(job) (float64, bool)) {
+	line, any := "| "+name+" |", false
+	for _, j := range r.times.columns() {
+		cell := "–"
+		if v, ok := value(j); ok {
+			cell, any = figure(v), true
+		}
+		line += " " + cell + " |"
+	}
+	if any {
+		fmt.Fprintln(to, line)
+	}
+}
+
+// figure prints three digits, and never fewer than those before the point.
+func figure(v float64) string {
+	switch {
+	case v < 0.005:
+		return "< 0.01"
+	case v < 10:
+		return fmt.Sprintf("%.2f", v)
+	case v < 100:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}

@@ -190,6 +190,7 @@ func TestTables(t *testing.T) {
 | | checkpoint, never seen before | load |
 |---|---:|---:|
 | raw limit, ms | 20.0 | 1.00 |
+| least and most, ms | 10.0, 40.0 | 1.00, 1.00 |
 | bough | 1.10 | 100 |
 | git | 11.0 | – |
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -129,12 +130,12 @@ func (t times) columns() []job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return len(t["raw"][j]) == 0 })
 }
 
-// round does each job once with each candidate. Who comes first changes from
-// round to round.
+// round does each job once with each candidate, in an order that is another for
+// each round and job, and the same in each run.
 func (r *runner) round(ctx context.Context, open map[string]*running, round int) error {
 	for _, j := range jobs {
-		for i := range r.candidates {
-			c := r.candidates[(i+round)%len(r.candidates)]
+		for _, i := range rand.New(rand.NewPCG(uint64(round), uint64(j))).Perm(len(r.candidates)) {
+			c := r.candidates[i]
 			run := open[c.key]
 			if run == nil {
 				continue
@@ -177,17 +178,18 @@ func (t task) measure() (time.Duration, error) {
 	return took, t.verify()
 }
 
-// ratio returns how many times as long a took as b: the median of the rounds.
-func (t times) ratio(j job, a, b string) (float64, bool) {
+// ratio returns how many times as long a took as b, "" if one of them did not do
+// the job: the median of the rounds.
+func (t times) ratio(j job, a, b string) string {
 	of, to := t[a][j], t[b][j]
 	if len(of) == 0 || len(of) != len(to) {
-		return 0, false
+		return ""
 	}
 	ratios := make([]float64, len(of))
 	for i := range of {
 		ratios[i] = float64(of[i]) / float64(to[i])
 	}
-	return median(ratios), true
+	return figure(median(ratios))
 }
 
 func median[T float64 | time.Duration](list []T) T {

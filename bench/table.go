@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 )
 
 // tables prints what was measured, in Markdown.
@@ -10,23 +13,21 @@ func (r *runner) tables(to io.Writer) {
 	if len(r.times) > 0 {
 		fmt.Fprint(to, "Times the raw limit:\n\n")
 		r.header(to)
-		r.row(to, "raw limit, ms", func(j job) (float64, bool) {
+		r.row(to, "raw limit, ms", func(j job) string { return figure(milliseconds(median(r.times["raw"][j]))) })
+		r.row(to, "least and most, ms", func(j job) string {
 			list := r.times["raw"][j]
-			if len(list) == 0 {
-				return 0, false
-			}
-			return median(list).Seconds() * 1000, true
+			return figure(milliseconds(slices.Min(list))) + ", " + figure(milliseconds(slices.Max(list)))
 		})
 		for _, c := range r.candidates {
 			if c.key != "raw" {
-				r.row(to, c.name, func(j job) (float64, bool) { return r.times.ratio(j, c.key, "raw") })
+				r.row(to, c.name, func(j job) string { return r.times.ratio(j, c.key, "raw") })
 			}
 		}
 		fmt.Fprint(to, "\nTimes bough, a library against the library and a process against the process:\n\n")
 		r.header(to)
 		for _, c := range r.candidates {
 			if c.peer != "" {
-				r.row(to, c.name, func(j job) (float64, bool) { return r.times.ratio(j, c.key, c.peer) })
+				r.row(to, c.name, func(j job) string { return r.times.ratio(j, c.key, c.peer) })
 			}
 		}
 	}
@@ -48,19 +49,19 @@ func (r *runner) header(to io.Writer) {
 }
 
 // row prints a line of the table, if there is anything in it.
-func (r *runner) row(to io.Writer, name string, value func(job) (float64, bool)) {
-	line, any := "| "+name+" |", false
+func (r *runner) row(to io.Writer, name string, cell func(job) string) {
+	line, empty := "| "+name+" |", true
 	for _, j := range r.times.columns() {
-		cell := "–"
-		if v, ok := value(j); ok {
-			cell, any = figure(v), true
-		}
-		line += " " + cell + " |"
+		text := cell(j)
+		empty = empty && text == ""
+		line += " " + cmp.Or(text, "–") + " |"
 	}
-	if any {
+	if !empty {
 		fmt.Fprintln(to, line)
 	}
 }
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // figure prints three digits, and never fewer than those before the point.
 func figure(v float64) string {

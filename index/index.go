@@ -328,26 +328,33 @@ func (x *Index) Remove(id string) {
 // Stale reports whether the index file does not say what the Index knows.
 func (x *Index) Stale() bool { return x.dirty }
 
-// Save writes the index file if it does not say what x knows. The file is made
-// no older than any session file, which is how Penguin tells that it is fresh.
-func (x *Index) Save(root *os.Root) error {
-	if x.dirty {
-		if err := durable.MakeDir(root, session.Dir); err != nil {
-			return err
+// Stage puts the index file into a batch if it does not say what x knows. The
+// file is made no older than any session file, which is how Penguin tells that it
+// is fresh.
+func (x *Index) Stage(root *os.Root, b *durable.Batch) error {
+	if !x.dirty {
+		if !x.Old {
+			return nil
 		}
-		if _, err := durable.Replace(root, session.IndexPath, durable.Bytes(x.encode())); err != nil {
-			return err
-		}
+		return durable.Touch(root, session.IndexPath, x.newest)
 	}
-	info, err := root.Stat(session.IndexPath)
-	if err != nil {
+	if err := durable.MakeDir(root, session.Dir); err != nil {
 		return err
 	}
-	if info.ModTime().Before(x.newest) {
-		if err := root.Chtimes(session.IndexPath, x.newest, x.newest); err != nil {
-			return err
-		}
+	info, err := b.Replace(session.IndexPath, durable.Bytes(x.encode()))
+	if err == nil && info.ModTime().Before(x.newest) {
+		err = b.Touch(x.newest)
 	}
-	x.dirty = false
-	return nil
+	return err
+}
+
+// Save writes the index file if it does not say what x knows.
+func (x *Index) Save(root *os.Root) error {
+	b := durable.NewBatch(root)
+	if err := x.Stage(root, b); err != nil || b.Len() == 0 {
+		return err
+	}
+	_, _, err := b.Commit()
+	x.dirty = err != nil
+	return err
 }

@@ -51,12 +51,17 @@ func (f Folder) Forget(id string) { _ = f.root.Remove(outlineFile(id)) }
 
 // recall returns the outline that was remembered of the file st, nil if there
 // is none.
-func (f Folder) recall(st Stat) *Outline {
+func (f Folder) recall(st Stat, scratch *Scratch) *Outline {
 	if !ValidID(st.ID) {
 		return nil
 	}
 	// Reading past the root does no harm: what is read is checked.
-	data, err := os.ReadFile(filepath.Join(f.root.Name(), filepath.FromSlash(outlineFile(st.ID))))
+	in, err := os.Open(filepath.Join(f.root.Name(), filepath.FromSlash(outlineFile(st.ID))))
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	data, err := scratch.read(in)
 	if err != nil {
 		return nil
 	}

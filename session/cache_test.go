@@ -103,7 +103,7 @@ func TestRememberLater(t *testing.T) {
 	if _, err := os.Stat(cacheFile(dir, "p")); err == nil {
 		t.Error("a file that was made just now is remembered")
 	}
-	o, err := f.Create(&session.Document{ID: "q"}, nil)
+	o, err := create(f, dir, &session.Document{ID: "q"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -113,7 +112,7 @@ func (f Folder) Read(id string) (*Session, error) {
 // the one that was seen then. Errors are those of [Folder.Read].
 func (f Folder) Outline(id string, scratch *Scratch) (*Outline, error) {
 	if st, err := f.Stat(id); err == nil && !f.fresh {
-		if o := f.recall(st); o != nil {
+		if o := f.recall(st, scratch); o != nil {
 			return o, nil
 		}
 	}
@@ -156,15 +155,11 @@ func (f Folder) decode(id string, scratch *Scratch) (*Outline, error) {
 		return nil, err
 	}
 	defer in.Close()
-	if need := info.Size() + bytes.MinRead; int64(cap(scratch.data)) < need {
-		scratch.data = make([]byte, 0, need+need/8)
-	}
-	data := bytes.NewBuffer(scratch.data[:0])
-	if _, err := data.ReadFrom(in); err != nil {
+	data, err := scratch.read(in)
+	if err != nil {
 		return nil, err
 	}
-	scratch.data = data.Bytes()
-	o, err := outline(id, scratch.data, scratch)
+	o, err := outline(id, data, scratch)
 	var damage *DamageError
 	if errors.As(err, &damage) {
 		damage.Path = FileName(id)
@@ -204,32 +199,51 @@ func (f Folder) open(id string) (*os.File, fs.FileInfo, error) {
 	return in, info, err
 }
 
-// Create writes a new session file and returns its outline. The error is
-// [fs.ErrExist] if the id is taken, a *[ChangedError] if a part is not what its
-// outline says. While it writes it tells watch, which may be nil.
-func (f Folder) Create(d *Document, watch Watch) (*Outline, error) {
+// Create writes a new session file, for a batch to commit, and returns its
+// outline. The error is [fs.ErrExist] if the id is taken, a *[ChangedError] if a
+// part is not what its outline says. While it writes it tells watch, which may be
+// nil.
+func (f Folder) Create(b *durable.Batch, d *Document, watch Watch) (*Outline, error) {
 	if err := durable.MakeDir(f.root, Dir); err != nil {
 		return nil, err
 	}
-	return f.write(d.layout(), d.ID, watch, durable.Create)
+	return f.stage(b.Create, d.layout(), d.ID, watch)
 }
 
-// Replace writes a session file that is there, as edited, and returns its
-// outline. Errors are those of [Folder.Create] and of [Folder.Read].
-func (f Folder) Replace(e *Edit, watch Watch) (*Outline, error) {
-	return f.write(e.layout(), e.o.ID, watch, durable.Replace)
+// Replace writes a session file that is there, as edited, for a batch to commit,
+// and returns its outline. Errors are those of [Folder.Create] and of
+// [Folder.Read].
+func (f Folder) Replace(b *durable.Batch, e *Edit, watch Watch) (*Outline, error) {
+	l := e.layout()
+	if l.outline == nil {
+		data, err := l.bytes(f.Open)
+		if err != nil {
+			return nil, err
+		}
+		o, err := outline(e.o.ID, data, &Scratch{})
+		if err != nil {
+			return nil, err
+		}
+		l = &layout{outline: o}
+		l.raw(data)
+	}
+	return f.stage(b.Replace, l, e.o.ID, watch)
 }
 
-func (f Folder) write(l *layout, id string, watch Watch, put func(*os.Root, string, func(*durable.Writer) error) (fs.FileInfo, error)) (*Outline, error) {
-	info, err := put(f.root, FileName(id), func(w *durable.Writer) error { return f.writer(l, w, watch).write() })
+func (f Folder) stage(put func(string, func(*durable.Writer) error) (fs.FileInfo, error), l *layout, id string, watch Watch) (*Outline, error) {
+	info, err := put(FileName(id), func(w *durable.Writer) error { return f.write(l, id, watch, w) })
 	if err != nil {
 		return nil, err
 	}
-	if l.outline == nil {
-		return f.decode(id, &Scratch{})
-	}
-	l.outline.Stat, l.outline.ours = statOf(id, info), true
+	l.outline.Written(info)
 	return l.outline, nil
+}
+
+// Written tells the outline of a file that bough wrote what the file system says
+// of the file: as [Folder.Create] does at first, and as it must be told again
+// when the file has its name, which changes that.
+func (o *Outline) Written(info fs.FileInfo) {
+	o.Stat, o.ours = statOf(o.ID, info), true
 }
 
 // Stat returns what the file system says of the file of a session.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -113,16 +114,16 @@ func TestRead(t *testing.T) {
 func TestCreateAndReplace(t *testing.T) {
 	f, dir := folder(t, nil)
 	d := &session.Document{ID: "a"}
-	o, err := f.Create(d, nil)
+	o, err := create(f, dir, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Create(d, nil); !errors.Is(err, fs.ErrExist) {
+	if _, err := create(f, dir, d, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("Create of what is there: %v, want fs.ErrExist", err)
 	}
 	edit := o.Edit()
 	edit.SetMeta("title", "T")
-	replaced, err := f.Replace(edit, nil)
+	replaced, err := replace(f, dir, edit, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,10 +164,10 @@ func TestChanged(t *testing.T) {
 			}
 		}
 		_, opening := f.Open(p)
-		_, copying := f.Create(&session.Document{ID: "q", Messages: []session.Run{{Part: p, From: 0, To: 1}}}, nil)
+		_, copying := create(f, dir, &session.Document{ID: "q", Messages: []session.Run{{Part: p, From: 0, To: 1}}}, nil)
 		edit := p.Edit()
 		edit.SetActive("now")
-		_, editing := f.Replace(edit, nil)
+		_, editing := replace(f, dir, edit, nil)
 		for what, err := range map[string]error{"Open": opening, "Create": copying, "Replace": editing} {
 			var changed *session.ChangedError
 			if is := errors.As(err, &changed); is != (change != nil) || !is && err != nil {
@@ -193,11 +194,11 @@ func TestChanged(t *testing.T) {
 
 // TestWatch: whoever watches is told of every byte, and can stop.
 func TestWatch(t *testing.T) {
-	f, _ := folder(t, map[string]string{"conversations/p.json": string(file("", message("a", fmt.Sprintf(`"x":%q`, strings.Repeat("long ", 1<<18)))))})
+	f, dir := folder(t, map[string]string{"conversations/p.json": string(file("", message("a", fmt.Sprintf(`"x":%q`, strings.Repeat("long ", 1<<18)))))})
 	d := &session.Document{ID: "q", Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: 1}}}
 	var last, whole int64
 	times := 0
-	o, err := f.Create(d, func(done, total int64) error {
+	o, err := create(f, dir, d, func(done, total int64) error {
 		if done < last || done > total {
 			t.Errorf("%d of %d after %d", done, total, last)
 		}
@@ -210,7 +211,7 @@ func TestWatch(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	d.ID = "r"
-	if _, err := f.Create(d, func(done, _ int64) error {
+	if _, err := create(f, dir, d, func(done, _ int64) error {
 		if done > 1<<20 {
 			return stop
 		}
@@ -221,4 +222,31 @@ func TestWatch(t *testing.T) {
 	if _, err := f.Stat("r"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what was stopped is there: %v", err)
 	}
+}
+
+// create and replace write a file alone, in the folder of the workspace dir.
+func create(f session.Folder, dir string, d *session.Document, watch session.Watch) (*session.Outline, error) {
+	return commit(dir, func(b *durable.Batch) (*session.Outline, error) { return f.Create(b, d, watch) })
+}
+
+func replace(f session.Folder, dir string, e *session.Edit, watch session.Watch) (*session.Outline, error) {
+	return commit(dir, func(b *durable.Batch) (*session.Outline, error) { return f.Replace(b, e, watch) })
+}
+
+func commit(dir string, stage func(*durable.Batch) (*session.Outline, error)) (*session.Outline, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	b := durable.NewBatch(root)
+	o, err := stage(b)
+	if err != nil {
+		return nil, err
+	}
+	infos, _, err := b.Commit()
+	if err == nil {
+		o.Written(infos[0])
+	}
+	return o, err
 }

@@ -68,7 +68,7 @@ func TestPlannedEdit(t *testing.T) {
 			f, dir := folder(t, map[string]string{session.FileName(id): content})
 			edit := outline(t, f, id).Edit()
 			change(edit)
-			o, err := f.Replace(edit, nil)
+			o, err := replace(f, dir, edit, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestPlannedDocument(t *testing.T) {
 		}},
 	} {
 		d.ID = fmt.Sprint("snap", i)
-		o, err := f.Create(d, nil)
+		o, err := create(f, dir, d, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +139,8 @@ func TestBrief(t *testing.T) {
 		fmt.Fprintf(&content, `,{"id":"%d"}`, i)
 	}
 	content.WriteString(`]}`)
-	f, _ := folder(t, map[string]string{"conversations/p.json": content.String()})
-	o, err := f.Create(&session.Document{
+	f, dir := folder(t, map[string]string{"conversations/p.json": content.String()})
+	o, err := create(f, dir, &session.Document{
 		ID:       "long",
 		Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: n}},
 		Metadata: []rawjson.Pair{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
@@ -61,6 +62,21 @@ type Scratch struct {
 	data     []byte
 	messages messages
 	known    *idTable
+}
+
+// read reads all of a file. What it returns holds until the next read.
+func (s *Scratch) read(in *os.File) ([]byte, error) {
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if need := info.Size() + bytes.MinRead; int64(cap(s.data)) < need {
+		s.data = make([]byte, 0, need+need/8)
+	}
+	buf := bytes.NewBuffer(s.data[:0])
+	_, err = buf.ReadFrom(in)
+	s.data = buf.Bytes()
+	return s.data, err
 }
 
 // outline reads the outline of the session in data.

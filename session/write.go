@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,9 @@ func (e *ChangedError) Error() string { return FileName(e.ID) + " changed while 
 // A writer writes a layout to a file.
 type writer struct {
 	folder Folder
+	id     string
 	file   *durable.Writer
-	buf    []byte
+	pipe   *pipe
 	at     int    // how much is written, in bytes
 	summed int    // of that, how much is in the sums
 	head   []byte // the first piece, where a seal stands in it
@@ -38,38 +40,38 @@ type writer struct {
 // A Watch is told how much of a file is written, in bytes. Its error stops that.
 type Watch func(done, total int64) error
 
-// chunk is how much of a file is copied at once: what stays in the processor's
-// cache.
-const chunk = 256 << 10
-
-func (f Folder) writer(l *layout, file *durable.Writer, watch Watch) *writer {
+// write writes the file of a session and completes its outline.
+func (f Folder) write(l *layout, id string, watch Watch, file *durable.Writer) error {
+	if int64(l.at) > maxFile {
+		return fmt.Errorf("%s would be larger than 4 GiB", FileName(id))
+	}
 	if watch == nil {
 		watch = func(int64, int64) error { return nil }
 	}
-	return &writer{folder: f, file: file, layout: l, watch: watch, buf: make([]byte, min(chunk, l.at))}
+	w := &writer{folder: f, id: id, file: file, pipe: newPipe(file, l.at), layout: l, watch: watch}
+	if err := cmp.Or(w.pieces(), w.pipe.close()); err != nil {
+		return err
+	}
+	return w.seal()
 }
 
-// write writes the file and completes its outline.
-func (w *writer) write() error {
-	l := w.layout
-	if int64(l.at) > maxFile {
-		return fmt.Errorf("%s would be larger than 4 GiB", FileName(l.outline.ID))
-	}
-	for i := 0; i < len(l.pieces); {
-		if l.pieces[i].part == nil {
-			if err := w.put(l.pieces[i].raw); err != nil {
-				return err
-			}
-			i++
-			continue
+// pieces writes the pieces of the file.
+func (w *writer) pieces() error {
+	pieces := w.layout.pieces
+	for len(pieces) > 0 {
+		n := 1
+		var err error
+		if pieces[0].part == nil {
+			err = w.put(pieces[0].raw)
+		} else {
+			n, err = w.copy(pieces)
 		}
-		n, err := w.copy(l.pieces[i:])
 		if err != nil {
 			return err
 		}
-		i += n
+		pieces = pieces[n:]
 	}
-	return w.seal()
+	return nil
 }
 
 // put writes bytes. The piece that a seal stands in is summed up when that is
@@ -78,24 +80,27 @@ func (w *writer) put(b []byte) error {
 	if w.at == 0 && w.layout.sealDigits > 0 {
 		w.head = b
 		w.summed = len(b)
-		return w.emit(b)
+	} else {
+		var s sum
+		s.add(b)
+		w.join(s)
 	}
-	var s sum
-	s.add(b)
-	w.join(s)
-	return w.emit(b)
+	w.pass(b)
+	return cmp.Or(w.pipe.copy(b), w.watch(int64(w.at), int64(w.layout.at)))
 }
 
-// emit writes bytes.
+// emit writes the bytes in a buffer of the pipe.
 func (w *writer) emit(b []byte) error {
+	w.pass(b)
+	return cmp.Or(w.pipe.send(b), w.watch(int64(w.at), int64(w.layout.at)))
+}
+
+// pass takes note of bytes that are about to be written.
+func (w *writer) pass(b []byte) {
 	if span := w.layout.untimed; w.at < span.End && w.at+len(b) > span.Start {
 		w.last = append(w.last, b[max(span.Start-w.at, 0):min(span.End-w.at, len(b))]...)
 	}
 	w.at += len(b)
-	if _, err := w.file.Write(b); err != nil {
-		return err
-	}
-	return w.watch(int64(w.at), int64(w.layout.at))
 }
 
 // join takes in the sum of bytes that are about to be written, or just were.
@@ -120,7 +125,7 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 		return 0, err
 	}
 	defer in.Close()
-	r := &partReader{in: in, buf: w.buf}
+	r := &partReader{in: in, pipe: w.pipe}
 	for _, p := range pieces {
 		switch {
 		case p.part == nil:
@@ -159,32 +164,33 @@ func (w *writer) seal() error {
 	if w.last != nil {
 		o.stamps = append(o.stamps, stamp{uint32(o.Len() - 1), timeText(w.last)})
 	}
-	if o != nil {
-		var whole sum
-		whole.add(w.head)
-		whole.join(w.rest)
-		o.CRC32C = whole.crc
-	}
+	var whole sum
+	whole.add(w.head)
+	whole.join(w.rest)
+	o.CRC32C = whole.crc
 	return nil
 }
 
 // A partReader goes through a session file once.
 type partReader struct {
-	in  *os.File
-	buf []byte
-	sum sum // of what it has passed
+	in   *os.File
+	pipe *pipe
+	sum  sum // of what it has passed
 }
 
-// pass goes on to the offset end, and hands what it passes to each, if that is
-// not nil. It returns the sum of that.
-func (r *partReader) pass(end int, each func([]byte) error) (s sum, err error) {
+// pass goes on to the offset end, and hands what it passes to emit, if that is
+// not nil, in buffers of the pipe. It returns the sum of that.
+func (r *partReader) pass(end int, emit func([]byte) error) (s sum, err error) {
 	start := r.sum.n
 	for err == nil && start+s.n < end {
+		buffer := r.pipe.buffer()
 		var n int
-		n, err = r.in.Read(r.buf[:min(len(r.buf), end-start-s.n)])
-		s.add(r.buf[:n])
-		if each != nil && err == nil {
-			err = each(r.buf[:n])
+		n, err = r.in.Read(buffer[:min(len(buffer), end-start-s.n)])
+		s.add(buffer[:n])
+		if emit != nil && err == nil {
+			err = emit(buffer[:n])
+		} else {
+			r.pipe.free <- buffer
 		}
 	}
 	r.sum.join(s)

@@ -21,9 +21,6 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 		return nil, err
 	}
 	err := w.make(ctx, "new", func(v *view) error {
-		if err := v.mayWrite(true); err != nil {
-			return err
-		}
 		id, err := v.newID()
 		if err != nil {
 			return err
@@ -36,8 +33,7 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 		}
 		entry = v.entry(id)
 		_, err = v.moveHead(id, "", "")
-		v.follow("the head stays where it was", err)
-		return nil
+		return err
 	})
 	return &entry, err
 }
@@ -94,9 +90,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		if err != nil {
 			return err
 		}
-		if err := v.mayWrite(a.Session == ""); err != nil {
-			return err
-		}
+		*out = Appended{}
 		out.Parent = ID(p.messageID())
 		if out.Message, err = session.NewMessageID(v.opts.Random); err != nil {
 			return err
@@ -111,8 +105,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 			return err
 		}
 		_, err = v.moveHead(out.Session, out.Message, out.Message)
-		v.follow("the head stays where it was", err)
-		return nil
+		return err
 	})
 	return out, err
 }
@@ -231,21 +224,21 @@ func (v *view) appendTo(p *place, a Append, id string) (string, error) {
 	if err := v.replace(edit); err != nil {
 		return "", err
 	}
-	v.completeLink(p.line, s)
-	return s.ID, nil
+	return s.ID, v.completeLink(p.line, s)
 }
 
 // completeLink tells the file that s continues of s, if it does not know: a
 // crash may have come between the two.
-func (v *view) completeLink(l *line, s *session.Outline) {
+func (v *view) completeLink(l *line, s *session.Outline) error {
 	if s.Meta.Kind() != session.Continuation {
-		return
+		return nil
 	}
 	for _, part := range l.Parts {
 		if part.ID == s.Meta.Origin() && !slices.Contains(part.Meta.ContinuedTo, s.ID) {
-			v.follow("the link to "+s.ID+" is not written", v.setContinuedTo(part))
+			return v.setContinuedTo(part)
 		}
 	}
+	return nil
 }
 
 // filePart returns the part that a message below p goes into: that of its
@@ -298,8 +291,7 @@ func (v *view) appendContinuation(p *place, s *session.Outline, a Append, messag
 	if err := v.create(d); err != nil {
 		return "", err
 	}
-	v.follow("the link to the new file is not written", v.setContinuedTo(s))
-	return id, nil
+	return id, v.setContinuedTo(s)
 }
 
 // setContinuedTo writes the continuations of s into its file, as the file's

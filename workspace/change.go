@@ -45,7 +45,8 @@ func (v *view) newID() (string, error) {
 }
 
 // mayWrite reports whether sessions can be written, and the head too if the
-// caller is going to move it: a verb that cannot be completed is not begun.
+// caller is going to move it: a verb that does more than to prepare changes is
+// not begun if it cannot be completed.
 func (v *view) mayWrite(head bool) error {
 	if err := durable.MakeDir(v.root, session.Dir); err != nil {
 		return err
@@ -59,34 +60,58 @@ func (v *view) mayWrite(head bool) error {
 	return nil
 }
 
-// create writes a new session file and takes it into the index.
+// create prepares a new session file and takes it into the index.
 func (v *view) create(d *session.Document) error {
-	o, err := v.folder.Create(d, v.watch)
+	o, err := v.folder.Create(v.batch, d, v.watch)
 	if err == nil {
 		v.took(o)
 	}
 	return err
 }
 
-// replace writes a session file that is there, as edited, and takes it into the
-// index.
+// replace prepares a change of a session file and takes it into the index.
 func (v *view) replace(edit *session.Edit) error {
-	o, err := v.folder.Replace(edit, v.watch)
+	o, err := v.folder.Replace(v.batch, edit, v.watch)
 	if err == nil {
 		v.took(o)
 	}
 	return err
 }
 
-// took takes in a session that was just written.
+// took takes in a session that is going to be written.
 func (v *view) took(o *session.Outline) {
 	delete(v.open, o.ID)
-	delete(v.outlines, o.ID)
+	v.outlines[o.ID] = o
+	v.written = append(v.written, o)
 	v.index.Put(o.Summary(), o.Stat)
-	if !o.Brief() {
-		v.outlines[o.ID] = o
-		v.folder.Remember(o)
+}
+
+// commit makes the changes that were prepared, and completes the index with
+// them. What the first change is comes first; what fails after it is noted, and
+// made up for later.
+func (v *view) commit() error {
+	if v.index.Torn && v.index.Stale() {
+		if err := v.discard(session.IndexPath); err != nil {
+			return err
+		}
 	}
+	if err := v.index.Stage(v.root, v.batch); err != nil {
+		return err
+	}
+	if v.batch.Len() == 0 {
+		return nil
+	}
+	infos, later, err := v.batch.Commit()
+	if err != nil {
+		return err
+	}
+	v.follow("not all that goes with it is written", later)
+	for i, o := range v.written {
+		if o.Written(infos[i]); infos[i] != nil && !o.Brief() {
+			v.folder.Remember(o)
+		}
+	}
+	return nil
 }
 
 // watch tells how far the writing of a file is, and stops it when nobody waits

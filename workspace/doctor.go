@@ -90,7 +90,7 @@ func (w *Workspace) fix(ctx context.Context, f func(*view) error) error {
 		if err := f(v); err != nil {
 			return err
 		}
-		return v.saveIndex()
+		return v.commit()
 	})
 }
 

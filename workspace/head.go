@@ -63,7 +63,7 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 	return nil, nil
 }
 
-// moveHead sets the head to a message of a session, "" in an empty one. newest
+// moveHead prepares to set the head to a message of a session, "" in an empty one. newest
 // is the newest message of the line.
 func (v *view) moveHead(id, message, newest string) (*Position, error) {
 	h := storedHead{
@@ -72,7 +72,7 @@ func (v *view) moveHead(id, message, newest string) (*Position, error) {
 		Newest:   ID(newest),
 	}
 	data := append(rawjson.Value(h, 0), '\n')
-	if _, err := durable.Replace(v.root, headFile, durable.Bytes(data)); err != nil {
+	if _, err := v.batch.Replace(headFile, durable.Bytes(data)); err != nil {
 		return nil, err
 	}
 	return &Position{h.Head, h.ReadOnly}, nil

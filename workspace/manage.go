@@ -27,9 +27,6 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		if err != nil {
 			return err
 		}
-		if err := v.mayWrite(false); err != nil {
-			return err
-		}
 		edit := s.Edit()
 		edit.SetMeta("title", title)
 		if err := v.replace(edit); err != nil {
@@ -188,6 +185,7 @@ func (v *view) remove(id string) error {
 	if err := v.discard(session.FileName(id) + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	v.removed = true
 	v.index.Remove(id)
 	delete(v.open, id)
 	delete(v.outlines, id)

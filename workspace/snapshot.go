@@ -52,9 +52,6 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		if err != nil {
 			return err
 		}
-		if err := v.mayWrite(false); err != nil {
-			return err
-		}
 		snap, err = v.snapshot(p, session.Checkpoint, o.Name)
 		return err
 	})
@@ -70,15 +67,11 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		if err != nil {
 			return err
 		}
-		if err := v.mayWrite(true); err != nil {
-			return err
-		}
 		if snap, err = v.snapshot(p, session.Branch, o.Name); err != nil {
 			return err
 		}
 		_, err = v.moveHead(snap.ID, p.messageID(), p.messageID())
-		v.follow("the head stays where it was", err)
-		return nil
+		return err
 	})
 	return snap, err
 }

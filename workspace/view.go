@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -25,6 +26,9 @@ type view struct {
 	penguin  map[string]checkpoint.Penguin
 	outlines map[string]*session.Outline // known so far
 	open     map[string]*session.Session // read so far
+	batch    *durable.Batch              // what the method is going to change
+	written  []*session.Outline          // the sessions among that, in order, before anything else
+	removed  bool                        // sessions are in the trash already
 	trash    string                      // where this command discards files, "" before the first
 }
 
@@ -36,6 +40,7 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, fresh bool) (*view,
 		root:      root,
 		fresh:     fresh,
 		folder:    session.NewFolder(root),
+		batch:     durable.NewBatch(root),
 		penguin:   map[string]checkpoint.Penguin{},
 		outlines:  map[string]*session.Outline{},
 		open:      map[string]*session.Session{},

@@ -233,15 +233,20 @@ func (w *Workspace) make(ctx context.Context, verb string, f func(*view) error) 
 	return w.write(ctx, verb, f)
 }
 
-// write calls f with the workspace as it is now, under the lock, and completes
-// the index afterwards. verb says to others who have to wait what is going on.
+// write calls f with the workspace as it is now, under the lock, and makes the
+// changes that f prepared, with the index. verb says to others who have to wait
+// what is going on.
 func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error) error {
 	return w.locked(ctx, verb, func(v *view) error {
 		if err := f(v); err != nil {
 			return err
 		}
-		v.follow("the index is not written", v.saveIndex())
-		return nil
+		err := v.commit()
+		if v.removed {
+			v.follow("the index does not know yet", err)
+			return nil
+		}
+		return err
 	})
 }
 
@@ -270,6 +275,7 @@ func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error
 		}
 		v.writes = true
 		v.noteTrouble()
+		defer v.batch.Discard()
 		return f(v)
 	}
 	if err = try(false); isChanged(err) {
@@ -284,16 +290,4 @@ func (v *view) follow(what string, err error) {
 	if err != nil {
 		v.opts.Note(what + ": " + err.Error())
 	}
-}
-
-// saveIndex writes the index if it does not say what is there. A torn one goes
-// to the trash first.
-func (v *view) saveIndex() error {
-	if v.index.Torn && v.index.Stale() {
-		if err := v.discard(session.IndexPath); err != nil {
-			return err
-		}
-		v.index.Torn = false
-	}
-	return v.index.Save(v.root)
 }

@@ -85,13 +85,23 @@ func Bytes(pieces ...[]byte) func(*Writer) error {
 }
 
 // Replace makes name hold what write writes, and returns what the file system
-// says of just that. An existing file keeps its permissions.
+// says of it then. An existing file keeps its permissions.
 func Replace(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
-	mode, err := modeOf(root, name)
-	if err != nil {
+	b := NewBatch(root)
+	if _, err := b.Replace(name, write); err != nil {
 		return nil, err
 	}
-	return put(root, name, mode, write)
+	return b.only()
+}
+
+// Create makes a new file, as [Replace] does. It returns an error that is
+// [fs.ErrExist] if there is something of that name.
+func Create(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
+	b := NewBatch(root)
+	if _, err := b.Create(name, write); err != nil {
+		return nil, err
+	}
+	return b.only()
 }
 
 // Probe reports whether [Replace] could write name, as far as can be told
@@ -131,43 +141,6 @@ func openTemp(root *os.Root, name string, mode fs.FileMode) (f *os.File, temp st
 	}
 	f, err = root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	return f, temp, err
-}
-
-// Create makes a new file, as [Replace] does. It returns an error that is
-// [fs.ErrExist] if there is something of that name.
-func Create(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
-	if _, err := root.Lstat(name); err == nil {
-		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return put(root, name, Mode, write)
-}
-
-func put(root *os.Root, name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
-	f, temp, err := openTemp(root, name, mode)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			root.Remove(temp)
-		}
-	}()
-	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, err
-	}
-	if err := fill(f, write); err != nil {
-		return nil, err
-	}
-	if err := f.Sync(); err != nil {
-		return nil, err
-	}
-	if info, err = rename(root, f, temp, name); err != nil {
-		return nil, err
-	}
-	return info, syncDir(root, path.Dir(name))
 }
 
 func fill(f *os.File, write func(*Writer) error) error {

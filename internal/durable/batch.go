@@ -1,0 +1,163 @@
+package durable
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Batch is files that change together. Each is written to its temporary file,
+// and nobody sees any of it, until [Batch.Commit]. A batch that is not committed
+// must be discarded.
+type Batch struct {
+	root  *os.Root
+	files []*staged
+}
+
+// A staged file is written and has not got its name yet.
+type staged struct {
+	name, temp string
+	file       *os.File
+}
+
+// NewBatch returns an empty batch of files inside root.
+func NewBatch(root *os.Root) *Batch { return &Batch{root: root} }
+
+// Len returns how many files are in the batch.
+func (b *Batch) Len() int { return len(b.files) }
+
+// Replace puts a file into the batch that will take the place of name, or be it.
+// It returns what the file system says of the file before it has its name. An
+// existing file keeps its permissions.
+func (b *Batch) Replace(name string, write func(*Writer) error) (fs.FileInfo, error) {
+	mode, err := modeOf(b.root, name)
+	if err != nil {
+		return nil, err
+	}
+	return b.stage(name, mode, write)
+}
+
+// Create puts a new file into the batch. The error is [fs.ErrExist] if there is
+// something of that name.
+func (b *Batch) Create(name string, write func(*Writer) error) (fs.FileInfo, error) {
+	if _, err := b.root.Lstat(name); err == nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return b.stage(name, Mode, write)
+}
+
+func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
+	if slices.ContainsFunc(b.files, func(s *staged) bool { return s.name == name }) {
+		return nil, &fs.PathError{Op: "replace", Path: name, Err: errors.New("changes twice at once")}
+	}
+	f, temp, err := openTemp(b.root, name, mode)
+	if err != nil {
+		return nil, err
+	}
+	s := &staged{name, temp, f}
+	defer func() {
+		if err != nil {
+			b.drop(s)
+		}
+	}()
+	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
+	if err := fill(f, write); err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	b.files = append(b.files, s)
+	return info, nil
+}
+
+// Touch sets the modification time of the file that came last into the batch.
+func (b *Batch) Touch(t time.Time) error {
+	return Touch(b.root, b.files[len(b.files)-1].temp, t)
+}
+
+func (b *Batch) drop(s *staged) {
+	s.file.Close()
+	b.root.Remove(s.temp)
+}
+
+// Discard removes all that is not committed.
+func (b *Batch) Discard() {
+	for _, s := range b.files {
+		b.drop(s)
+	}
+	b.files = nil
+}
+
+// Commit makes the changes. When it returns without err the first one is there to
+// stay, and then the others are made, which follow from it: what goes wrong with
+// those is later. With err, nothing that anybody may rely on has changed. It
+// returns what the file system says of each file, nil for one that was not
+// changed.
+func (b *Batch) Commit() (infos []fs.FileInfo, later, err error) {
+	defer b.Discard()
+	if err := b.sync(); err != nil {
+		return nil, nil, err
+	}
+	var dirs []string
+	for first := true; len(b.files) > 0; first = false {
+		s := b.files[0]
+		b.files = b.files[1:]
+		info, err := rename(b.root, s.file, s.temp, s.name)
+		if err != nil {
+			b.drop(s)
+		}
+		if dir := path.Dir(s.name); !first && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+		if first {
+			if err == nil {
+				err = syncDir(b.root, path.Dir(s.name))
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		infos, later = append(infos, info), cmp.Or(later, err)
+	}
+	return infos, cmp.Or(later, each(dirs, func(dir string) error { return syncDir(b.root, dir) })), nil
+}
+
+// sync waits until the bytes of all files are safe.
+func (b *Batch) sync() error {
+	return each(b.files, func(s *staged) error { return s.file.Sync() })
+}
+
+// each calls f for every element, for all of them at once, and returns the error
+// of the first that has one.
+func each[T any](list []T, f func(T) error) error {
+	errs := make([]error, len(list))
+	var all sync.WaitGroup
+	for i, v := range list {
+		if i == len(list)-1 {
+			errs[i] = f(v) // nothing else is left to do meanwhile
+		} else {
+			all.Go(func() { errs[i] = f(v) })
+		}
+	}
+	all.Wait()
+	return cmp.Or(errs...)
+}
+
+// only commits a batch of one file.
+func (b *Batch) only() (fs.FileInfo, error) {
+	infos, _, err := b.Commit()
+	if err != nil {
+		return nil, err
+	}
+	return infos[0], nil
+}

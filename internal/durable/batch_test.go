@@ -1,0 +1,125 @@
+package durable_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+func stage(t *testing.T, b *durable.Batch, name, content string) fs.FileInfo {
+	t.Helper()
+	info, err := b.Replace(name, durable.Bytes([]byte(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// TestBatch: nothing of a batch shows before it is committed, then all of it.
+func TestBatch(t *testing.T) {
+	root, dir := open(t)
+	put(t, filepath.Join(dir, "b"), "old", 0o640)
+	if err := root.Mkdir("sub", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := durable.NewBatch(root)
+	for _, name := range []string{"sub/a", "b", "c"} {
+		if info := stage(t, b, name, name); info.Size() != int64(len(name)) {
+			t.Errorf("%s is said to have %d bytes", name, info.Size())
+		}
+	}
+	then := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := b.Touch(then); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Create("d", durable.Bytes(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Replace("c", durable.Bytes(nil)); err == nil {
+		t.Error("a file changes twice at once")
+	}
+	if got := content(t, filepath.Join(dir, "b")); got != "old" || b.Len() != 4 {
+		t.Errorf("before the commit of %d files b holds %q", b.Len(), got)
+	}
+	if _, err := root.Stat("c"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before the commit c is there: %v", err)
+	}
+	infos, later, err := b.Commit()
+	if err != nil || later != nil || len(infos) != 4 {
+		t.Fatalf("Commit = %v, %v, %v", infos, later, err)
+	}
+	for i, name := range []string{"sub/a", "b", "c", "d"} {
+		there, err := root.Stat(name)
+		if err != nil || durable.Identify(there) != durable.Identify(infos[i]) {
+			t.Errorf("%s is said to be %v, is %v, %v", name, infos[i], there, err)
+		}
+		if got := content(t, filepath.Join(dir, filepath.FromSlash(name))); name != "d" && got != name {
+			t.Errorf("%s holds %q", name, got)
+		}
+	}
+	if !infos[2].ModTime().Equal(then) {
+		t.Errorf("c has the time %v, want %v", infos[2].ModTime(), then)
+	}
+	wantMode(t, filepath.Join(dir, "b"), 0o640)
+	if got := names(t, dir); !slices.Equal(got, []string{"b", "c", "d", "sub"}) {
+		t.Errorf("the folder holds %q", got)
+	}
+}
+
+// TestBatchDiscard: of a batch that is not committed nothing is left.
+func TestBatchDiscard(t *testing.T) {
+	root, dir := open(t)
+	put(t, filepath.Join(dir, "b"), "old", 0o600)
+	b := durable.NewBatch(root)
+	stage(t, b, "a", "a")
+	stage(t, b, "b", "b")
+	broken := errors.New("broken")
+	if _, err := b.Create("c", func(*durable.Writer) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("Create = %v, want %v", err, broken)
+	}
+	b.Discard()
+	if got := names(t, dir); !slices.Equal(got, []string{"b"}) || content(t, filepath.Join(dir, "b")) != "old" {
+		t.Errorf("the folder holds %q", got)
+	}
+}
+
+// TestBatchFails: where the first change cannot be made, none is; where another
+// one cannot, the rest is.
+func TestBatchFails(t *testing.T) {
+	block := func(t *testing.T, dir, name string) { // a folder with something in it is not replaced
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, name, "inner"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, dir := open(t)
+	b := durable.NewBatch(root)
+	for _, name := range []string{"a", "b", "c"} {
+		stage(t, b, name, name)
+	}
+	block(t, dir, "a")
+	if _, _, err := b.Commit(); err == nil {
+		t.Error("Commit over a folder succeeds")
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("the folder holds %q, want what was there", got)
+	}
+	b = durable.NewBatch(root)
+	for _, name := range []string{"x", "y", "z"} {
+		stage(t, b, name, name)
+	}
+	block(t, dir, "y")
+	infos, later, err := b.Commit()
+	if err != nil || later == nil || infos[0] == nil || infos[1] != nil || infos[2] == nil {
+		t.Errorf("Commit = %v, %v, %v", infos, later, err)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"a", "x", "y", "z"}) {
+		t.Errorf("the folder holds %q", got)
+	}
+}

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"io"
+	"sync/atomic"
+)
+
+// A pipe writes what it is given while more is being read. Whoever reads takes a
+// buffer, fills it and hands it on.
+type pipe struct {
+	out    io.Writer
+	free   chan []byte
+	full   chan []byte
+	done   chan struct{}
+	failed atomic.Pointer[error]
+}
+
+// chunk is how much is copied at once: what stays in the processor's cache.
+const chunk = 128 << 10
+
+// newPipe begins to write to out what will be size bytes in all.
+func newPipe(out io.Writer, size int) *pipe {
+	const buffers = 3 // one is read into, one is written from, one is on the way
+	p := &pipe{out, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
+	for range buffers {
+		p.free <- make([]byte, min(chunk, max(size, 1)))
+	}
+	go p.run()
+	return p
+}
+
+func (p *pipe) run() {
+	for b := range p.full {
+		if p.err() == nil {
+			if _, err := p.out.Write(b); err != nil {
+				p.failed.Store(&err)
+			}
+		}
+		p.free <- b[:cap(b)]
+	}
+	close(p.done)
+}
+
+func (p *pipe) err() error {
+	if err := p.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// buffer returns a buffer to fill.
+func (p *pipe) buffer() []byte { return <-p.free }
+
+// send hands on a buffer that came from the pipe. The error is that of an
+// earlier write.
+func (p *pipe) send(buffer []byte) error {
+	p.full <- buffer
+	return p.err()
+}
+
+// copy sends bytes that stay with the caller.
+func (p *pipe) copy(b []byte) error {
+	for len(b) > 0 {
+		buffer := p.buffer()
+		n := copy(buffer, b)
+		if err := p.send(buffer[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// close waits until all is written.
+func (p *pipe) close() error {
+	close(p.full)
+	<-p.done
+	return p.err()
+}

@@ -48,7 +48,9 @@ git diff | bough append`,
 			if a.Text, err = p.text(text); err != nil {
 				return err
 			}
-			added, err := w.Append(c.Context, a)
+			ctx, stop := untilInterrupt(c.Context) // not while standard input is read
+			defer stop()
+			added, err := w.Append(ctx, a)
 			if e := workspace.Explain(err); e != nil {
 				if e.Code == workspace.NotFound && c.NArg() == 2 {
 					e.Hint = "two arguments are SESSION and TEXT: quote a text of several words. " + e.Hint

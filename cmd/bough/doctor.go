@@ -21,6 +21,7 @@ func (p *program) doctorVerb() *cli.Command {
 mended without loss; what it replaces goes to .bough/trash.`,
 		example: `bough doctor --fix`,
 		flags:   []cli.Flag{&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "mend what can be mended without loss"}},
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			report, err := w.Doctor(c.Context, workspace.DoctorOptions{Fix: c.Bool("fix")})
 			if err != nil {

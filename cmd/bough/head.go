@@ -16,8 +16,9 @@ func (p *program) restoreVerb() *cli.Command {
 checkpoint, and all that came after it, stay as they are. Prints where the head is.`,
 		example: `bough restore "Before the budget"
 bough append "Let us spend less."`,
-		min: 1,
-		max: 1,
+		min:     1,
+		max:     1,
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			pos, err := w.Restore(c.Context, c.Args().First())
 			if err != nil {
@@ -38,9 +39,10 @@ func (p *program) rewindVerb() *cli.Command {
 of the same conversation there. Prints where the head is.`,
 		example: `bough rewind "Plan the trip@msg_2b0c3457"
 bough append "Let me ask that differently."`,
-		flags: cutFlags(),
-		min:   1,
-		max:   1,
+		flags:   cutFlags(),
+		min:     1,
+		max:     1,
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			pos, err := w.Rewind(c.Context, c.Args().First(), cutOptions(c))
 			if err != nil {

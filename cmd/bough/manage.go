@@ -16,6 +16,7 @@ func (p *program) renameVerb() *cli.Command {
 		example: `bough rename 4b9ad01c "By train instead"`,
 		min:     2,
 		max:     2,
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			entry, err := w.Rename(c.Context, c.Args().Get(0), c.Args().Get(1))
 			if err != nil {
@@ -39,8 +40,9 @@ from; a conversation's own files are only removed together, with --line.`,
 			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "remove it although checkpoints or branches come from it"},
 			&cli.BoolFlag{Name: "line", DisableDefaultText: true, Usage: "remove all files of the conversation"},
 		},
-		min: 1,
-		max: 1,
+		min:     1,
+		max:     1,
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o := workspace.RemoveOptions{Force: c.Bool("force"), Line: c.Bool("line")}
 			entry, err := w.Remove(c.Context, c.Args().First(), o)

@@ -16,8 +16,9 @@ func (p *program) newVerb() *cli.Command {
 goes into it. The workspace is made if it is not there. Prints the session's id.`,
 		example: `bough new --title "Plan the trip"
 bough append "Where shall we go in May?"`,
-		flags: []cli.Flag{&cli.StringFlag{Name: "title", Usage: "the title `T`"}},
-		hint:  "the title goes after --title, in quotes",
+		flags:   []cli.Flag{&cli.StringFlag{Name: "title", Usage: "the title `T`"}},
+		hint:    "the title goes after --title, in quotes",
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			entry, err := w.New(c.Context, c.String("title"))
 			if err != nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"time"
 
@@ -32,8 +30,7 @@ type program struct {
 // run carries out a command line, without the name of the program, and returns
 // the exit code. What fails is told on stderr, or with --json on stdout.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx := context.Background()
 	out := &watched{Writer: stdout}
 	p := &program{stdin: stdin, stdout: out, stderr: stderr, paint: newPaint(stdout)}
 	app := p.app()

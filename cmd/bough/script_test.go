@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 //	remember DIR NAME               remembers a folder
 //	unchanged DIR NAME              it is as it was, in every byte and mode; locks and caches do not count
 //	penguinfresh DIR                Penguin takes the workspace as it is
+//	interrupts PROGRAM ARG...       interrupts a program while it reads standard input; it must end of that (unix)
 //	mode OCTAL FILE...              files have these permissions
 //	size FILE BYTES                 a file is so long
 //	trashed DIR NAME FILE...        the trash of the workspace has files NAME with just the bytes of these

@@ -3,17 +3,23 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // systemCommands are the script commands that only some systems have.
-var systemCommands = map[string]scriptCommand{"as-nobody": plain(2, cmdAsNobody)}
+var systemCommands = map[string]scriptCommand{
+	"as-nobody":  plain(2, cmdAsNobody),
+	"interrupts": plain(1, cmdInterrupts),
+}
 
 // cmdAsNobody runs a program that must exit with a code, in a script's folder
 // that belongs to the user who runs it: not root, whom no permission stops.
@@ -43,4 +49,25 @@ func cmdAsNobody(ts *testscript.TestScript, args []string) {
 		ts.Check(os.Chmod(dir, 0o711))
 	}
 	checkExit(ts, args[0], cmd.Run())
+}
+
+// cmdInterrupts runs a program until it reads its standard input, which does not
+// end, and interrupts it. The program must end of that.
+func cmdInterrupts(ts *testscript.TestScript, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "BOUGH_WORKSPACE=" + ts.Getenv("BOUGH_WORKSPACE")}
+	stdin, err := cmd.StdinPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	const more = 1 << 20 // than a pipe holds
+	_, err = stdin.Write(make([]byte, more))
+	ts.Check(err)
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
+		ts.Fatalf("interrupted, the program ended with %v", err)
+	}
 }

@@ -41,9 +41,10 @@ alone, whatever becomes of the conversation. Appending to it branches first, so 
 Prints the checkpoint's id.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
-		flags: snapshotFlags(),
-		min:   1,
-		max:   1,
+		flags:   snapshotFlags(),
+		min:     1,
+		max:     1,
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			snap, err := w.Checkpoint(c.Context, c.Args().First(), snapshotOptions(c))
 			if err != nil {
@@ -63,9 +64,10 @@ func (p *program) branchVerb() *cli.Command {
 there. The conversation it comes from does not change. Prints the branch's id.`,
 		example: `bough branch "Plan the trip@msg_2b0c3457" --name "By train instead"
 bough append "What if we take the train?"`,
-		flags: snapshotFlags(),
-		min:   1,
-		max:   1,
+		flags:   snapshotFlags(),
+		min:     1,
+		max:     1,
+		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			snap, err := w.Branch(c.Context, c.Args().First(), snapshotOptions(c))
 			if err != nil {

@@ -2,6 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"os"
+	"os/signal"
 	"strings"
 	"time"
 
@@ -77,7 +80,8 @@ type verb struct {
 	long    string
 	example string
 	flags   []cli.Flag
-	min     int // arguments
+	changes bool // the workspace, with or without flags
+	min     int  // arguments
 	max     int
 	hint    string // for a wrong number of arguments, "" for the usual one
 	action  func(*cli.Context, *workspace.Workspace) error
@@ -100,6 +104,11 @@ func (p *program) command(v verb) *cli.Command {
 				e.Hint = cmp.Or(v.hint, seeHelp(v.name))
 				return e
 			}
+			if v.changes {
+				ctx, stop := untilInterrupt(c.Context)
+				defer stop()
+				c.Context = ctx
+			}
 			w, err := p.open(c.Context)
 			if err != nil {
 				return err
@@ -107,6 +116,13 @@ func (p *program) command(v verb) *cli.Command {
 			return v.action(c, w)
 		},
 	}
+}
+
+// untilInterrupt returns a context that ends with an interrupt, so that a change
+// stops between two steps. Without it an interrupt ends the program at once, as
+// it should where nothing changes or a person is asked.
+func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
 // argCount says what arguments a verb takes, without its flags.

@@ -3,7 +3,6 @@ module github.com/bough-dev/bough
 go 1.26.0
 
 require (
-	github.com/dustin/go-humanize v1.1.0
 	github.com/gofrs/flock v0.13.1
 	github.com/mattn/go-runewidth v0.0.31
 	github.com/rogpeppe/go-internal v1.16.0

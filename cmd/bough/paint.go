@@ -1,14 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/bough-dev/bough/session"
-	"github.com/dustin/go-humanize"
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 )
@@ -93,15 +94,52 @@ func age(s string) string {
 	if !ok {
 		return s
 	}
-	if d := time.Since(t); d >= 0 && d < time.Minute {
-		return "just now"
-	}
-	return humanize.Time(t)
+	return ago(time.Since(t))
 }
 
+// ago tells a duration, in the largest unit that it has one of. Less than zero
+// is a time to come.
+func ago(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		name string
+		time.Duration
+	}{{"year", 365 * day}, {"month", 30 * day}, {"week", 7 * day}, {"day", day}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		switch n := int(d.Abs() / unit.Duration); {
+		case n == 0:
+		case d < 0:
+			return count(n, unit.name) + " from now"
+		default:
+			return count(n, unit.name) + " ago"
+		}
+	}
+	return "just now"
+}
+
+// count tells a number of things.
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return humanize.Comma(int64(n)) + " " + what + "s"
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + what + "s"
+}
+
+// size tells a number of bytes.
+func size(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	unit, x := 0, float64(n)/1000
+	for ; x >= 999.5 && unit < 5; unit++ {
+		x /= 1000
+	}
+	digits := 0
+	if x < 9.95 {
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f %cB", digits, x, "kMGTPE"[unit])
 }

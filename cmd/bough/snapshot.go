@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/workspace"
-	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 )
 
@@ -82,7 +81,7 @@ func (p *program) snapshot(did string, s *workspace.Snapshot) error {
 	if p.json {
 		return p.printJSON(s)
 	}
-	fmt.Fprintf(p.stderr, "%s %q: %s, %s\n", did, clean(s.Title), count(s.MessageCount, "message"), humanize.Bytes(uint64(s.Bytes)))
+	fmt.Fprintf(p.stderr, "%s %q: %s, %s\n", did, clean(s.Title), count(s.MessageCount, "message"), size(s.Bytes))
 	fmt.Fprintln(p.stdout, s.ID)
 	return nil
 }

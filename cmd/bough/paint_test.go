@@ -1,0 +1,71 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestAgo(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{0, "just now"},
+		{time.Minute - 1, "just now"},
+		{1 - time.Minute, "just now"},
+		{time.Minute, "1 minute ago"},
+		{-time.Minute, "1 minute from now"},
+		{time.Hour - 1, "59 minutes ago"},
+		{time.Hour, "1 hour ago"},
+		{day - 1, "23 hours ago"},
+		{day, "1 day ago"},
+		{7*day - 1, "6 days ago"},
+		{29 * day, "4 weeks ago"},
+		{-30 * day, "1 month from now"},
+		{365*day - 1, "12 months ago"},
+		{365 * day, "1 year ago"},
+		{math.MaxInt64, "292 years ago"},
+		{math.MinInt64, "292 years from now"},
+	} {
+		if got := ago(c.d); got != c.want {
+			t.Errorf("ago(%v) = %q, want %q", c.d, got, c.want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{
+		-1000:   "-1,000 things",
+		-100:    "-100 things",
+		0:       "0 things",
+		1:       "1 thing",
+		999:     "999 things",
+		1000:    "1,000 things",
+		1234567: "1,234,567 things",
+	} {
+		if got := count(n, "thing"); got != want {
+			t.Errorf("count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0:             "0 B",
+		999:           "999 B",
+		1000:          "1.0 kB",
+		9949:          "9.9 kB",
+		9950:          "10 kB",
+		999_499:       "999 kB",
+		999_500:       "1.0 MB",
+		18_800_000:    "19 MB",
+		1_900_000_000: "1.9 GB",
+		math.MaxInt64: "9.2 EB",
+	} {
+		if got := size(n); got != want {
+			t.Errorf("size(%d) = %q, want %q", n, got, want)
+		}
+	}
+}

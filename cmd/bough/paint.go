@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/bough-dev/bough/session"
-	"github.com/mattn/go-runewidth"
+	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
 )
 
@@ -51,7 +51,7 @@ func (p paint) fit(s string, columns int) string {
 	if p.width == 0 {
 		return s
 	}
-	return runewidth.Truncate(s, max(columns, 8), "…")
+	return displaywidth.TruncateString(s, max(columns, 8), "…")
 }
 
 // role paints the name of a role.
@@ -66,10 +66,10 @@ func (p paint) role(role string) string {
 }
 
 // width is the number of columns that s takes.
-func width(s string) int { return runewidth.StringWidth(s) }
+func width(s string) int { return displaywidth.String(s) }
 
 // pad fills s with blanks to a number of columns.
-func pad(s string, columns int) string { return runewidth.FillRight(s, columns) }
+func pad(s string, columns int) string { return s + strings.Repeat(" ", max(0, columns-width(s))) }
 
 // clean makes text from a file safe to print: control characters, which could
 // drive the terminal, become visible ones.

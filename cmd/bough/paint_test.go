@@ -6,6 +6,45 @@ import (
 	"time"
 )
 
+func TestFit(t *testing.T) {
+	terminal := paint{width: 80}
+	for _, c := range []struct {
+		s       string
+		columns int
+		want    string
+	}{
+		{"Plan the trip", 13, "Plan the trip"},
+		{"Plan the trip", 12, "Plan the tr…"},
+		{"Plan the trip", 3, "Plan th…"},
+		{"東京への旅行", 12, "東京への旅行"},
+		{"東京への旅行", 11, "東京への旅…"},
+		{"東京への旅行", 10, "東京への…"},
+		{"e\u0301te\u0301 a\u0300 la mer", 10, "e\u0301te\u0301 a\u0300 la …"},
+		{"👩\u200d👧 family", 8, "👩\u200d👧 fami…"},
+	} {
+		if got := terminal.fit(c.s, c.columns); got != c.want {
+			t.Errorf("fit(%q, %d) = %q, want %q", c.s, c.columns, got, c.want)
+		}
+	}
+	if got := (paint{}).fit("Plan the trip", 3); got != "Plan the trip" {
+		t.Errorf("off a terminal, fit cuts to %q", got)
+	}
+}
+
+func TestPad(t *testing.T) {
+	for s, want := range map[string]string{
+		"":        "    |",
+		"ab":      "ab  |",
+		"東京":      "東京|",
+		"abcde":   "abcde|",
+		"e\u0301": "e\u0301   |",
+	} {
+		if got := pad(s, 4) + "|"; got != want {
+			t.Errorf("pad(%q, 4) = %q, want %q", s, got, want)
+		}
+	}
+}
+
 func TestAgo(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-func (p *program) appendVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) appendVerb() verb {
+	return verb{
 		name:  "append",
 		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE]",
 		short: "add a message",
@@ -66,7 +66,7 @@ git diff | bough append`,
 			fmt.Fprintf(p.stdout, "%s@%s\n", added.Session, added.Message)
 			return nil
 		},
-	})
+	}
 }
 
 // text returns arg, or for "-" what comes on standard input, without the line

@@ -14,9 +14,10 @@ type global struct {
 	dir   string   // the value of -w
 	noDir bool     // -w is given, and empty
 	json  bool
+	help  bool // --help, which is not in args
 }
 
-// splitGlobal takes -w and --json out of args, wherever they stand before "--".
+// splitGlobal takes -w, --json and the like out of args, wherever they stand before "--".
 func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
@@ -27,6 +28,9 @@ func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
 		switch {
 		case f == nil:
 			rest = append(rest, args[i])
+			continue
+		case slices.Contains(f.Names(), "help"):
+			g.help = true
 			continue
 		case slices.Contains(f.Names(), "json") && value != "false":
 			g.json = true
@@ -50,7 +54,7 @@ func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
 // stops at the first argument. "--" ends the flags; what looks like a flag and
 // is none stays in front, where the parser complains of it.
 func arrange(args []string, commands []*cli.Command) []string {
-	at := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+	at := firstWord(args)
 	if at < 0 {
 		return args
 	}
@@ -68,6 +72,12 @@ func arrange(args []string, commands []*cli.Command) []string {
 		front = append(append(front, "--"), words...)
 	}
 	return front
+}
+
+// firstWord returns the position of the first of args that is no flag, -1 if all
+// are flags.
+func firstWord(args []string) int {
+	return slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 }
 
 // splitFlags parts flags, with their values, from the other words.

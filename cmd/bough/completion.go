@@ -15,27 +15,27 @@ const completeFlag = "--generate-bash-completion"
 
 // complete prints what can stand in place of the last of words, one a line:
 // verbs, flags after a dash, else short ids of sessions.
-func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
+func (p *program) complete(ctx context.Context, words []string) {
 	_, words = splitGlobal(words, p.globalFlags())
 	if len(words) == 0 {
 		return
 	}
 	last := words[len(words)-1]
-	verb := app.Command(words[0])
+	v, known := p.verb(words[0])
 	var found []string
 	switch {
 	case len(words) == 1 && strings.HasPrefix(last, "-"):
-		found = flagNames(app.Flags)
-	case len(words) == 1 || verb != nil && verb.Name == "help":
-		for _, c := range app.Commands {
-			found = append(found, c.Names()...)
+		found = flagNames(append(p.globalFlags(), cli.VersionFlag))
+	case len(words) == 1 || v.name == "help":
+		for _, v := range p.verbs() {
+			found = append(found, v.names()...)
 		}
-	case verb == nil:
+	case !known:
 	case strings.HasPrefix(last, "-"):
-		found = append(flagNames(verb.Flags), flagNames(p.globalFlags())...)
-	case verb.Name == "completion":
-		found = shells
-	case takesSession(verb):
+		found = append(flagNames(v.flags), flagNames(p.globalFlags())...)
+	case v.name == "completion":
+		found = []string{"bash", "fish", "zsh"}
+	case takesSession(v):
 		found = p.sessionIDs(ctx)
 	}
 	for _, f := range found {
@@ -56,9 +56,9 @@ func flagNames(flags []cli.Flag) []string {
 }
 
 // takesSession reports whether a session can stand among the verb's arguments.
-func takesSession(c *cli.Command) bool {
+func takesSession(v verb) bool {
 	return slices.ContainsFunc([]string{"SESSION", "REF", "CHECKPOINT"}, func(word string) bool {
-		return strings.Contains(c.UsageText, word)
+		return strings.Contains(v.args, word)
 	})
 }
 
@@ -81,23 +81,27 @@ func (p *program) sessionIDs(ctx context.Context) []string {
 	return ids
 }
 
-var shells = []string{"bash", "fish", "zsh"}
-
-func (p *program) completionVerb() *cli.Command {
-	scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
-	return &cli.Command{
-		Name:               "completion",
-		Usage:              "print a script that completes bough's command line",
-		UsageText:          "bough completion SHELL",
-		Description:        "SHELL is bash, zsh or fish.\n\nExample:\n  source <(bough completion bash)\n  bough completion fish > ~/.config/fish/completions/bough.fish",
-		CustomHelpTemplate: verbHelp,
-		OnUsageError:       onUsageError,
-		Action: func(c *cli.Context) error {
-			script, ok := scripts[c.Args().First()]
-			if !ok || c.NArg() != 1 {
-				return usageError("'bough completion' takes one of bash, fish, zsh")
+func (p *program) completionVerb() verb {
+	return verb{
+		name:  "completion",
+		args:  "SHELL",
+		short: "print a script that completes bough's command line",
+		long:  `SHELL is bash, zsh or fish.`,
+		example: `source <(bough completion bash)
+bough completion fish > ~/.config/fish/completions/bough.fish`,
+		min: 1,
+		max: 1,
+		alone: func(c *cli.Context) error {
+			switch shell := c.Args().First(); shell {
+			case "bash":
+				return p.printText("script", bashCompletion)
+			case "fish":
+				return p.printText("script", fishCompletion)
+			case "zsh":
+				return p.printText("script", zshCompletion)
+			default:
+				return usageError("bough completes in bash, fish and zsh, not in %q", shell)
 			}
-			return p.printText("script", script)
 		},
 	}
 }

@@ -14,22 +14,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) demoVerb() *cli.Command {
-	return &cli.Command{
-		Name:      "demo",
-		Usage:     "see it all on a built-in conversation",
-		UsageText: "bough demo [FOLDER]",
-		Description: `Tells the whole story, each step with the command that does it, in a new folder that is
-yours to look at afterwards. FOLDER must be new or empty; without one it is a temporary one.
-
-Example:
-  bough demo ~/bough-demo`,
-		CustomHelpTemplate: verbHelp,
-		OnUsageError:       onUsageError,
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				return usageError("'bough demo' takes at most one FOLDER")
-			}
+func (p *program) demoVerb() verb {
+	return verb{
+		name:  "demo",
+		args:  "[FOLDER]",
+		short: "see it all on a built-in conversation",
+		long: `Tells the whole story, each step with the command that does it, in a new folder that is
+yours to look at afterwards. FOLDER must be new or empty; without one it is a temporary one.`,
+		example: `bough demo ~/bough-demo`,
+		max:     1,
+		alone: func(c *cli.Context) error {
 			dir, err := demoFolder(c.Args().First())
 			if err != nil {
 				return err

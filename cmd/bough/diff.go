@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) diffVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) diffVerb() verb {
+	return verb{
 		name:  "diff",
 		args:  "REF REF [--partial]",
 		short: "show where two paths part",
@@ -29,7 +29,7 @@ only the second (+) has.`,
 			p.diff(d)
 			return nil
 		},
-	})
+	}
 }
 
 func (p *program) diff(d *workspace.Diff) {

@@ -12,8 +12,8 @@ type damageFound struct{}
 
 func (damageFound) Error() string { return "something is wrong" }
 
-func (p *program) doctorVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) doctorVerb() verb {
+	return verb{
 		name:  "doctor",
 		args:  "[--fix]",
 		short: "find everything that is wrong with the files",
@@ -39,7 +39,7 @@ mended without loss; what it replaces goes to .bough/trash.`,
 			}
 			return nil
 		},
-	})
+	}
 }
 
 func (p *program) report(r *workspace.Report) {

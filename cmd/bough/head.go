@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) restoreVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) restoreVerb() verb {
+	return verb{
 		name:  "restore",
 		args:  "CHECKPOINT",
 		short: "go back to a checkpoint",
@@ -26,11 +26,11 @@ bough append "Let us spend less."`,
 			}
 			return p.position(pos)
 		},
-	})
+	}
 }
 
-func (p *program) rewindVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) rewindVerb() verb {
+	return verb{
 		name:    "rewind",
 		aliases: []string{"continue-from"},
 		args:    "REF [--at-boundary] [--partial]",
@@ -50,7 +50,7 @@ bough append "Let me ask that differently."`,
 			}
 			return p.position(pos)
 		},
-	})
+	}
 }
 
 func (p *program) position(pos *workspace.Position) error {

@@ -1,48 +1,68 @@
 package main
 
 import (
+	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) helpVerb() *cli.Command {
-	return &cli.Command{
-		Name:               "help",
-		Usage:              "how to use bough, or one verb",
-		UsageText:          "bough help [VERB]",
-		Description:        "Example:\n  bough help branch",
-		CustomHelpTemplate: verbHelp,
-		OnUsageError:       onUsageError,
-		Action:             func(c *cli.Context) error { return p.help(c.App, c.Args().First()) },
+func (p *program) helpVerb() verb {
+	return verb{
+		name:    "help",
+		args:    "[VERB]",
+		short:   "how to use bough, or one verb",
+		example: `bough help branch`,
+		max:     1,
+		alone:   func(c *cli.Context) error { return p.help(c.Args().First()) },
 	}
 }
 
+// helpArgs turns a command line with --help into the one that asks for help on
+// its verb.
+func helpArgs(args []string) []string {
+	if at := firstWord(args); at >= 0 {
+		return []string{"help", args[at]}
+	}
+	return []string{"help"}
+}
+
 // help prints how to use a verb, or without one how to use bough.
-func (p *program) help(app *cli.App, word string) error {
+func (p *program) help(word string) error {
 	var text strings.Builder
-	if verb := app.Command(word); word == "" {
-		cli.HelpPrinter(&text, appHelp, app)
-	} else if verb != nil {
-		cli.HelpPrinter(&text, verbHelp, verb)
+	if word == "" {
+		p.helpBough(&text)
+	} else if v, ok := p.verb(word); ok {
+		v.help(&text)
 	} else {
 		return usageError("there is no verb %q", word)
 	}
 	return p.printText("help", text.String())
 }
 
-const appHelp = `bough checkpoints, branches and restores AI conversations kept as plain JSON files.
+func (p *program) helpBough(text *strings.Builder) {
+	text.WriteString(helpBegin)
+	for _, v := range p.verbs() {
+		fmt.Fprintf(text, "  %-24s%s\n", strings.Join(v.names(), ", "), v.short)
+	}
+	text.WriteString(helpEnd)
+}
 
-Usage: {{.UsageText}}
+const helpBegin = `bough checkpoints, branches and restores AI conversations kept as plain JSON files.
 
-Verbs:{{range .VisibleCommands}}
-  {{join .Names ", " | printf "%-24s"}}{{.Usage}}{{end}}
+Usage: bough [-w WORKSPACE] [--json] VERB [ARGUMENTS]
 
+Verbs:
+`
+
+const helpEnd = `
 Flags, anywhere on the line:
   -w FOLDER                 the workspace; else $BOUGH_WORKSPACE, else the nearest
                             folder above that is one, else your data folder
   --json                    print one JSON document, errors too
   --wait TIME               how long to wait while another process writes (30s)
+  --help                    the help of the verb on the line, or this
   --version                 print the version
 
 A SESSION is an id, an exact title, or a unique piece of an id. A REF is a SESSION,
@@ -55,16 +75,19 @@ Begin:
 Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 locked.
 `
 
-func indent(s string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n  ")
+func (v verb) help(text *strings.Builder) {
+	fmt.Fprintf(text, "%s\n\nUsage: %s\n", v.short, strings.TrimSpace("bough "+v.name+" "+v.args))
+	if v.long != "" {
+		fmt.Fprintf(text, "\n%s\n", v.long)
+	}
+	fmt.Fprintf(text, "\nExample:\n  %s\n", strings.ReplaceAll(v.example, "\n", "\n  "))
+	if len(v.flags) == 0 {
+		return
+	}
+	fmt.Fprint(text, "\nFlags:\n")
+	columns := tabwriter.NewWriter(text, 1, 8, 2, ' ', 0)
+	for _, f := range v.flags {
+		fmt.Fprintf(columns, "  %s\n", f)
+	}
+	columns.Flush()
 }
-
-const verbHelp = `{{.Usage}}
-
-Usage: {{.UsageText}}
-
-{{.Description}}
-{{if .VisibleFlags}}
-Flags:{{range .VisibleFlags}}
-  {{.}}{{end}}
-{{end}}`

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) lineageVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) lineageVerb() verb {
+	return verb{
 		name:    "lineage",
 		args:    "SESSION [--partial]",
 		short:   "the sessions that a session comes from, root first",
@@ -30,5 +30,5 @@ func (p *program) lineageVerb() *cli.Command {
 			}
 			return nil
 		},
-	})
+	}
 }

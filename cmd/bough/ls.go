@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) lsVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) lsVerb() verb {
+	return verb{
 		name:  "ls",
 		args:  "[--kind KIND]",
 		short: "list the sessions, last active first",
@@ -36,7 +36,7 @@ goes on in further files, its continuations. '*' marks where the head is.`,
 			p.list(listing.Sessions, head)
 			return nil
 		},
-	})
+	}
 }
 
 func (p *program) list(entries []workspace.Entry, head *workspace.Position) {

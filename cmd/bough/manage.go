@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) renameVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) renameVerb() verb {
+	return verb{
 		name:    "rename",
 		args:    "SESSION TITLE",
 		short:   "give a session another title",
@@ -24,11 +24,11 @@ func (p *program) renameVerb() *cli.Command {
 			}
 			return p.done(entry, "Renamed")
 		},
-	})
+	}
 }
 
-func (p *program) rmVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) rmVerb() verb {
+	return verb{
 		name:  "rm",
 		args:  "SESSION [--force or --line]",
 		short: "move a session to the trash",
@@ -51,7 +51,7 @@ from; a conversation's own files are only removed together, with --line.`,
 			}
 			return p.done(entry, "Removed")
 		},
-	})
+	}
 }
 
 func (p *program) done(e *workspace.Entry, did string) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) newVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) newVerb() verb {
+	return verb{
 		name:  "new",
 		args:  "[--title T]",
 		short: "begin an empty conversation",
@@ -30,5 +30,5 @@ bough append "Where shall we go in May?"`,
 			fmt.Fprintln(p.stdout, entry.ID)
 			return nil
 		},
-	})
+	}
 }

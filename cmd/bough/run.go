@@ -33,17 +33,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := context.Background()
 	out := &watched{Writer: stdout}
 	p := &program{stdin: stdin, stdout: out, stderr: stderr, paint: newPaint(stdout)}
-	app := p.app()
 	global, rest := splitGlobal(args, p.globalFlags())
 	p.json = global.json
 	if n := len(args); n > 0 && args[n-1] == completeFlag {
 		p.dir = global.dir
-		p.complete(ctx, app, args[:n-1])
+		p.complete(ctx, args[:n-1])
 		return 0
 	}
 	if global.noDir {
 		return p.fail(usageError("-w names no folder"))
 	}
+	if global.help {
+		rest = helpArgs(rest)
+	}
+	app := p.app(rest)
 	err := app.RunContext(ctx, append(append([]string{app.Name}, global.args...), arrange(rest, app.Commands)...))
 	if err == nil {
 		err = out.err

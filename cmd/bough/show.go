@@ -20,8 +20,8 @@ func readOptions(c *cli.Context) workspace.ReadOptions {
 	return workspace.ReadOptions{Partial: c.Bool("partial")}
 }
 
-func (p *program) showVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) showVerb() verb {
+	return verb{
 		name:  "show",
 		args:  "REF [--partial]",
 		short: "read a conversation, or the path to one message",
@@ -44,7 +44,7 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 			p.conversation(conv)
 			return nil
 		},
-	})
+	}
 }
 
 func (p *program) conversation(c *workspace.Conversation) {

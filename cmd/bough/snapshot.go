@@ -29,8 +29,8 @@ func snapshotOptions(c *cli.Context) workspace.SnapshotOptions {
 	return workspace.SnapshotOptions{Name: c.String("name"), CutOptions: cutOptions(c)}
 }
 
-func (p *program) checkpointVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) checkpointVerb() verb {
+	return verb{
 		name:    "checkpoint",
 		aliases: []string{"save"},
 		args:    "REF [--name N] [--at-boundary] [--partial]",
@@ -51,11 +51,11 @@ bough checkpoint "Plan the trip@msg_2b0c3457"`,
 			}
 			return p.snapshot("Saved", snap)
 		},
-	})
+	}
 }
 
-func (p *program) branchVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) branchVerb() verb {
+	return verb{
 		name:  "branch",
 		args:  "REF [--name N] [--at-boundary] [--partial]",
 		short: "go on from any message, in a session of its own",
@@ -74,7 +74,7 @@ bough append "What if we take the train?"`,
 			}
 			return p.snapshot("Branched", snap)
 		},
-	})
+	}
 }
 
 func (p *program) snapshot(did string, s *workspace.Snapshot) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) treeVerb() *cli.Command {
-	return p.command(verb{
+func (p *program) treeVerb() verb {
+	return verb{
 		name:  "tree",
 		args:  "[SESSION]",
 		short: "show where conversations branch",
@@ -33,7 +33,7 @@ are one line here. '*' marks where the head is.`,
 			p.forest(forest.Roots, head)
 			return nil
 		},
-	})
+	}
 }
 
 func (p *program) forest(roots []workspace.TreeEntry, head *workspace.Position) {

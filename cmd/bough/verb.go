@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,37 +29,55 @@ func (p *program) globalFlags() []cli.Flag {
 			Usage:       "how long to wait while another process writes",
 			Destination: &p.wait,
 		},
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}},
 	}
 }
 
-// app is the command line of bough.
-func (p *program) app() *cli.App {
-	return &cli.App{
-		Name:      "bough",
-		Usage:     "checkpoint, branch and restore AI conversations",
-		UsageText: "bough [-w WORKSPACE] [--json] VERB [ARGUMENTS]",
-		Version:   version,
-		Flags:     append(p.globalFlags(), cli.HelpFlag),
-		Commands: []*cli.Command{
-			p.newVerb(), p.appendVerb(),
-			p.lsVerb(), p.showVerb(), p.treeVerb(), p.lineageVerb(), p.diffVerb(),
-			p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
-			p.renameVerb(), p.rmVerb(),
-			p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
-		},
-		HideHelpCommand:       true,
-		CustomAppHelpTemplate: appHelp,
-		Writer:                p.stdout,
-		ErrWriter:             p.stderr,
-		ExitErrHandler:        func(*cli.Context, error) {},
-		OnUsageError:          onUsageError,
+// verbs are all verbs, in the order of the help.
+func (p *program) verbs() []verb {
+	return []verb{
+		p.newVerb(), p.appendVerb(),
+		p.lsVerb(), p.showVerb(), p.treeVerb(), p.lineageVerb(), p.diffVerb(),
+		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
+		p.renameVerb(), p.rmVerb(),
+		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
+	}
+}
+
+// verb returns the verb that goes by name.
+func (p *program) verb(name string) (verb, bool) {
+	verbs := p.verbs()
+	i := slices.IndexFunc(verbs, func(v verb) bool { return slices.Contains(v.names(), name) })
+	if i < 0 {
+		return verb{}, false
+	}
+	return verbs[i], true
+}
+
+// app is the command line of bough, with the verb that args name.
+func (p *program) app(args []string) *cli.App {
+	app := &cli.App{
+		Name:           "bough",
+		Version:        version,
+		Flags:          p.globalFlags(),
+		HideHelp:       true,
+		Writer:         p.stdout,
+		ErrWriter:      p.stderr,
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   onUsageError,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return usageError("there is no verb %q", c.Args().First())
 			}
-			return p.help(c.App, "")
+			return p.help("")
 		},
 	}
+	if at := firstWord(args); at >= 0 {
+		if v, ok := p.verb(args[at]); ok {
+			app.Commands = []*cli.Command{p.command(v)}
+		}
+	}
+	return app
 }
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
@@ -71,7 +90,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 
 func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
 
-// A verb is the help of one verb; what it does is its action.
+// A verb is what can be told of a verb, and what it does: its action.
 type verb struct {
 	name    string
 	aliases []string
@@ -85,24 +104,27 @@ type verb struct {
 	max     int
 	hint    string // for a wrong number of arguments, "" for the usual one
 	action  func(*cli.Context, *workspace.Workspace) error
+	alone   func(*cli.Context) error // in place of action, without a workspace
 }
+
+func (v verb) names() []string { return append([]string{v.name}, v.aliases...) }
 
 // command makes the verb a command of the app.
 func (p *program) command(v verb) *cli.Command {
 	return &cli.Command{
-		Name:               v.name,
-		Aliases:            v.aliases,
-		Usage:              v.short,
-		UsageText:          strings.TrimSpace("bough " + v.name + " " + v.args),
-		Description:        strings.TrimSpace(v.long) + "\n\nExample:\n" + indent(v.example),
-		CustomHelpTemplate: verbHelp,
-		Flags:              v.flags,
-		OnUsageError:       onUsageError,
+		Name:         v.name,
+		Aliases:      v.aliases,
+		Flags:        v.flags,
+		HideHelp:     true,
+		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			if n := c.NArg(); n < v.min || n > v.max {
 				e := usageError("'bough %s' takes %s; got %s", v.name, argCount(v), count(n, "argument"))
 				e.Hint = cmp.Or(v.hint, seeHelp(v.name))
 				return e
+			}
+			if v.alone != nil {
+				return v.alone(c)
 			}
 			if v.changes {
 				ctx, stop := untilInterrupt(c.Context)

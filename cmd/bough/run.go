@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -30,26 +31,12 @@ type program struct {
 // run carries out a command line, without the name of the program, and returns
 // the exit code. What fails is told on stderr, or with --json on stdout.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx := context.Background()
-	out := &watched{Writer: stdout}
-	p := &program{stdin: stdin, stdout: out, stderr: stderr, paint: newPaint(stdout)}
-	global, rest := splitGlobal(args, p.globalFlags())
-	p.json = global.json
-	if n := len(args); n > 0 && args[n-1] == completeFlag {
-		p.dir = global.dir
-		p.complete(ctx, args[:n-1])
-		return 0
-	}
-	if global.noDir {
-		return p.fail(usageError("-w names no folder"))
-	}
-	if global.help {
-		rest = helpArgs(rest)
-	}
-	app := p.app(rest)
-	err := app.RunContext(ctx, append(append([]string{app.Name}, global.args...), arrange(rest, app.Commands)...))
+	out := bufio.NewWriter(stdout)
+	defer out.Flush()
+	p := &program{stdin: stdin, stdout: out, stderr: talk{stderr, out}, paint: newPaint(stdout)}
+	err := p.run(context.Background(), args)
 	if err == nil {
-		err = out.err
+		err = out.Flush() // nobody looks at each print
 	}
 	if err == nil {
 		return 0
@@ -57,18 +44,33 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return p.fail(err)
 }
 
-// watched remembers that writing failed: nobody looks at each print.
-type watched struct {
+// talk is standard error, in its place among what goes to standard output.
+type talk struct {
 	io.Writer
-	err error
+	before *bufio.Writer
 }
 
-func (w *watched) Write(b []byte) (int, error) {
-	n, err := w.Writer.Write(b)
-	if w.err == nil {
-		w.err = err
+func (t talk) Write(b []byte) (int, error) {
+	t.before.Flush()
+	return t.Writer.Write(b)
+}
+
+func (p *program) run(ctx context.Context, args []string) error {
+	global, rest := splitGlobal(args, p.globalFlags())
+	p.json = global.json
+	if n := len(args); n > 0 && args[n-1] == completeFlag {
+		p.dir = global.dir
+		p.complete(ctx, args[:n-1])
+		return nil
 	}
-	return n, err
+	if global.noDir {
+		return usageError("-w names no folder")
+	}
+	if global.help {
+		rest = helpArgs(rest)
+	}
+	app := p.app(rest)
+	return app.RunContext(ctx, append(append([]string{app.Name}, global.args...), arrange(rest, app.Commands)...))
 }
 
 // fail tells what went wrong and returns the exit code.

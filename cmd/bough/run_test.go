@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// A full disk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// What could not be printed is an error, whether it is little or much.
+func TestFullDisk(t *testing.T) {
+	for _, line := range []string{"--version", "help", "completion bash"} {
+		var stderr bytes.Buffer
+		code := run(strings.Fields(line), strings.NewReader(""), fullDisk{}, &stderr)
+		if code != 1 || !strings.Contains(stderr.String(), "disk full") {
+			t.Errorf("bough %s exits with %d and says %q", line, code, &stderr)
+		}
+	}
+}
+
+// Talk stands after what was printed before it, and before what comes after.
+func TestTalk(t *testing.T) {
+	var both bytes.Buffer
+	out := bufio.NewWriter(&both)
+	var err io.Writer = talk{&both, out}
+	fmt.Fprint(out, "1 ")
+	fmt.Fprint(err, "2 ")
+	fmt.Fprint(out, "3 ")
+	out.Flush()
+	if got := both.String(); got != "1 2 3 " {
+		t.Errorf("got %q", got)
+	}
+}

@@ -45,12 +45,13 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 		return
 	}
 	short := shortIDs(entries)
-	byID := map[string]workspace.Entry{}
+	titles := make(map[string]string, len(entries)) // of conversations, by the session that begins them
+	rows := make([][4]string, 1, 1+len(entries))
+	rows[0] = [4]string{"SESSION", "KIND", "MESSAGES", "ACTIVE"}
 	for _, e := range entries {
-		byID[e.ID] = e
-	}
-	rows := [][4]string{{"SESSION", "KIND", "MESSAGES", "ACTIVE"}}
-	for _, e := range entries {
+		if e.Kind != session.Continuation {
+			titles[e.ID] = e.Title
+		}
 		rows = append(rows, [4]string{short(e.ID), string(e.Kind), fmt.Sprint(e.MessageCount), age(e.LastActive)})
 	}
 	widths := [4]int{}
@@ -66,7 +67,7 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 			e := entries[i-1]
 			title = line(e.Title)
 			if e.Kind == session.Continuation {
-				title = line(continued(e, byID))
+				title = line(continued(e, titles))
 			}
 			if head != nil && head.Head.Session == e.ID {
 				mark = "*"
@@ -92,10 +93,10 @@ func (p *program) noSessions() {
 
 // continued returns what to call a continuation: after the conversation that it
 // is part of.
-func continued(e workspace.Entry, byID map[string]workspace.Entry) string {
+func continued(e workspace.Entry, titles map[string]string) string {
 	for _, id := range slices.Backward(e.Lineage) {
-		if from, ok := byID[id]; ok && from.Kind != session.Continuation {
-			return from.Title + " (continued)"
+		if title, ok := titles[id]; ok {
+			return title + " (continued)"
 		}
 	}
 	return e.Title
@@ -105,7 +106,7 @@ func continued(e workspace.Entry, byID map[string]workspace.Entry) string {
 // where those are enough to name it among entries.
 func shortIDs(entries []workspace.Entry) func(string) string {
 	tail := func(id string) string { return id[max(0, len(id)-8):] }
-	seen := map[string]int{}
+	seen := make(map[string]int, len(entries))
 	for _, e := range entries {
 		seen[tail(e.ID)]++
 	}

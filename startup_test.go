@@ -1,0 +1,86 @@
+package bough_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// unlinked are packages that the command does not link, because every start
+// would pay for them.
+var unlinked = map[string]string{
+	"net":                           "it brings C, and with it a loader of libraries",
+	"os/user":                       "it brings C, and with it a loader of libraries",
+	"github.com/bytedance/sonic":    "it makes tables at start",
+	"github.com/dustin/go-humanize": "it makes tables and compiles a regular expression at start",
+	"github.com/mattn/go-runewidth": "it makes tables at start",
+}
+
+// TestUnlinked holds what the command links: nothing of the list, and nothing
+// that is written in C.
+func TestUnlinked(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} {{len .CgoFiles}}", "./cmd/bough")
+	list.Env = append(os.Environ(), "CGO_ENABLED=1")
+	stdout, _ := output(t, list)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if len(lines) < 50 {
+		t.Fatalf("found only %d packages", len(lines))
+	}
+	for _, l := range lines {
+		pkg, filesInC, _ := strings.Cut(l, " ")
+		if why, ok := unlinked[pkg]; ok {
+			t.Errorf("the command links %s: %s", pkg, why)
+		} else if filesInC != "0" {
+			t.Errorf("the command links %s, which is written in C", pkg)
+		}
+	}
+}
+
+// initAllocs is how often a package may allocate before main begins. How long
+// its init takes differs from one machine to the next; this does not, and what
+// takes long there makes tables or compiles regular expressions.
+const initAllocs = 64
+
+// longInits are the packages that may allocate more often.
+var longInits = map[string]int{
+	// The parser of the command line links it to make manual pages, which bough
+	// does not ask for. Only a build tag would leave it out.
+	"github.com/russross/blackfriday/v2": 1000,
+}
+
+// TestInits holds what the packages of the command do before main begins.
+func TestInits(t *testing.T) {
+	bough := filepath.Join(t.TempDir(), "bough.exe")
+	output(t, exec.Command("go", "build", "-o", bough, "./cmd/bough"))
+	start := exec.Command(bough, "--version")
+	start.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	_, trace := output(t, start)
+	inits := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) allocs$`).FindAllStringSubmatch(trace, -1)
+	if len(inits) < 20 {
+		t.Fatalf("found only %d packages in\n%s", len(inits), trace)
+	}
+	for _, m := range inits {
+		allocs, err := strconv.Atoi(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := max(initAllocs, longInits[m[1]]); allocs > most {
+			t.Errorf("%s allocates %d times before main begins; at most %d are allowed", m[1], allocs, most)
+		}
+	}
+}
+
+// output runs a program and returns what it prints.
+func output(t *testing.T, cmd *exec.Cmd) (stdout, stderr string) {
+	t.Helper()
+	var out, talk strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &talk
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, &talk)
+	}
+	return out.String(), talk.String()
+}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/urfave/cli/v2"
@@ -10,44 +12,67 @@ import (
 
 // global is the part of a command line that belongs to bough and not to a verb.
 type global struct {
-	args  []string // -w and its value, --json …
-	dir   string   // the value of -w
-	noDir bool     // -w is given, and empty
-	json  bool
-	help  bool // --help, which is not in args
+	dir           string // -w
+	json          bool
+	wait          time.Duration
+	help, version bool
 }
 
-// splitGlobal takes -w, --json and the like out of args, wherever they stand before "--".
-func splitGlobal(args []string, flags []cli.Flag) (g global, rest []string) {
-	for i := 0; i < len(args); i++ {
-		if args[i] == "--" {
-			return g, append(rest, args[i:]...)
-		}
-		name, value, inline := flagOf(args[i])
-		f := findFlag(flags, name)
-		switch {
-		case f == nil:
-			rest = append(rest, args[i])
-			continue
-		case slices.Contains(f.Names(), "help"):
-			g.help = true
-			continue
-		case slices.Contains(f.Names(), "json") && value != "false":
-			g.json = true
-		}
-		g.args = append(g.args, args[i])
-		if takesValue(f) && !inline {
-			if i++; i == len(args) {
-				return g, nil // the parser complains that the value is missing
-			}
-			value = args[i]
-			g.args = append(g.args, value)
-		}
-		if slices.Contains(f.Names(), "w") {
-			g.dir, g.noDir = value, value == ""
+// globalFlags are the names of the flags of bough, as they are typed.
+func globalFlags() []string {
+	return []string{"-w", "--workspace", "--json", "--wait", "--help", "-h", "--version", "-v"}
+}
+
+// splitGlobal takes the flags of bough out of args, wherever they stand before
+// "--". The error is of the first that makes no sense; the others still count.
+func splitGlobal(args []string) (g global, rest []string, err error) {
+	g.wait = 30 * time.Second
+	wrong := func(format string, a ...any) {
+		if err == nil {
+			err = usageError(format, a...)
 		}
 	}
-	return g, rest
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return g, append(rest, args[i:]...), err
+		}
+		name, value, inline := flagOf(args[i])
+		switch name {
+		case "w", "workspace", "wait":
+			if !inline && i+1 < len(args) {
+				i++
+				value = args[i]
+			}
+		}
+		switch name {
+		case "w", "workspace":
+			if g.dir = value; value == "" {
+				wrong("-w names no folder")
+			}
+		case "json":
+			g.json = true
+			if !inline {
+				continue
+			}
+			if on, parseErr := strconv.ParseBool(value); parseErr != nil {
+				wrong("--json is true or false, not %q", value)
+			} else {
+				g.json = on
+			}
+		case "wait":
+			var parseErr error
+			if g.wait, parseErr = time.ParseDuration(value); parseErr != nil {
+				wrong("--wait takes a time such as 30s or 2m, not %q", value)
+			}
+		case "help", "h":
+			g.help = true
+		case "version", "v":
+			g.version = true
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	return g, rest, err
 }
 
 // arrange moves the flags of a verb before its arguments, because the parser
@@ -78,6 +103,14 @@ func arrange(args []string, commands []*cli.Command) []string {
 // are flags.
 func firstWord(args []string) int {
 	return slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+}
+
+// verbOf returns the word of args that should name a verb, "" if there is none.
+func verbOf(args []string) string {
+	if at := firstWord(args); at >= 0 {
+		return args[at]
+	}
+	return ""
 }
 
 // splitFlags parts flags, with their values, from the other words.

@@ -16,7 +16,8 @@ const completeFlag = "--generate-bash-completion"
 // complete prints what can stand in place of the last of words, one a line:
 // verbs, flags after a dash, else short ids of sessions.
 func (p *program) complete(ctx context.Context, words []string) {
-	_, words = splitGlobal(words, p.globalFlags())
+	global, words, _ := splitGlobal(words)
+	p.dir = global.dir
 	if len(words) == 0 {
 		return
 	}
@@ -25,14 +26,14 @@ func (p *program) complete(ctx context.Context, words []string) {
 	var found []string
 	switch {
 	case len(words) == 1 && strings.HasPrefix(last, "-"):
-		found = flagNames(append(p.globalFlags(), cli.VersionFlag))
+		found = globalFlags()
 	case len(words) == 1 || v.name == "help":
 		for _, v := range p.verbs() {
 			found = append(found, v.names()...)
 		}
 	case !known:
 	case strings.HasPrefix(last, "-"):
-		found = append(flagNames(v.flags), flagNames(p.globalFlags())...)
+		found = append(flagNames(v.flags), globalFlags()...)
 	case v.name == "completion":
 		found = []string{"bash", "fish", "zsh"}
 	case takesSession(v):

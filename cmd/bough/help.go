@@ -19,15 +19,6 @@ func (p *program) helpVerb() verb {
 	}
 }
 
-// helpArgs turns a command line with --help into the one that asks for help on
-// its verb.
-func helpArgs(args []string) []string {
-	if at := firstWord(args); at >= 0 {
-		return []string{"help", args[at]}
-	}
-	return []string{"help"}
-}
-
 // help prints how to use a verb, or without one how to use bough.
 func (p *program) help(word string) error {
 	var text strings.Builder

@@ -56,21 +56,22 @@ func (t talk) Write(b []byte) (int, error) {
 }
 
 func (p *program) run(ctx context.Context, args []string) error {
-	global, rest := splitGlobal(args, p.globalFlags())
-	p.json = global.json
 	if n := len(args); n > 0 && args[n-1] == completeFlag {
-		p.dir = global.dir
 		p.complete(ctx, args[:n-1])
 		return nil
 	}
-	if global.noDir {
-		return usageError("-w names no folder")
+	global, rest, err := splitGlobal(args)
+	p.dir, p.json, p.wait = global.dir, global.json, global.wait
+	switch {
+	case err != nil:
+		return err
+	case global.help:
+		return p.help(verbOf(rest))
+	case global.version:
+		return p.printVersion()
 	}
-	if global.help {
-		rest = helpArgs(rest)
-	}
-	app := p.app(rest)
-	return app.RunContext(ctx, append(append([]string{app.Name}, global.args...), arrange(rest, app.Commands)...))
+	app := p.app(verbOf(rest))
+	return app.RunContext(ctx, append([]string{app.Name}, arrange(rest, app.Commands)...))
 }
 
 // fail tells what went wrong and returns the exit code.
@@ -133,6 +134,14 @@ func (p *program) note(s string) {
 // printJSON prints one document on one line.
 func (p *program) printJSON(v any) error {
 	_, err := fmt.Fprintf(p.stdout, "%s\n", rawjson.Compact(v))
+	return err
+}
+
+func (p *program) printVersion() error {
+	if p.json {
+		return p.printJSON(map[string]string{"version": version})
+	}
+	_, err := fmt.Fprintf(p.stdout, "bough version %s\n", version)
 	return err
 }
 

@@ -7,31 +7,10 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
-
-// globalFlags are the flags that may stand anywhere on the command line.
-func (p *program) globalFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{
-			Name:        "w",
-			Aliases:     []string{"workspace"},
-			Usage:       "the `FOLDER` of the workspace",
-			Destination: &p.dir,
-		},
-		&cli.BoolFlag{Name: "json", Usage: "print one JSON document", Destination: &p.json},
-		&cli.DurationFlag{
-			Name:        "wait",
-			Value:       30 * time.Second,
-			Usage:       "how long to wait while another process writes",
-			Destination: &p.wait,
-		},
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}},
-	}
-}
 
 // verbs are all verbs, in the order of the help.
 func (p *program) verbs() []verb {
@@ -54,12 +33,10 @@ func (p *program) verb(name string) (verb, bool) {
 	return verbs[i], true
 }
 
-// app is the command line of bough, with the verb that args name.
-func (p *program) app(args []string) *cli.App {
+// app is the command line of bough, with the verb of that name if there is one.
+func (p *program) app(name string) *cli.App {
 	app := &cli.App{
 		Name:           "bough",
-		Version:        version,
-		Flags:          p.globalFlags(),
 		HideHelp:       true,
 		Writer:         p.stdout,
 		ErrWriter:      p.stderr,
@@ -72,10 +49,8 @@ func (p *program) app(args []string) *cli.App {
 			return p.help("")
 		},
 	}
-	if at := firstWord(args); at >= 0 {
-		if v, ok := p.verb(args[at]); ok {
-			app.Commands = []*cli.Command{p.command(v)}
-		}
+	if v, ok := p.verb(name); ok {
+		app.Commands = []*cli.Command{p.command(v)}
 	}
 	return app
 }

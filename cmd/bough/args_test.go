@@ -1,0 +1,37 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestSplitGlobal(t *testing.T) {
+	const wait = 30 * time.Second
+	for _, c := range []struct {
+		args  []string
+		want  global
+		rest  []string
+		wrong bool
+	}{
+		{nil, global{wait: wait}, nil, false},
+		{[]string{"ls"}, global{wait: wait}, []string{"ls"}, false},
+		{[]string{"-w", "here", "ls", "--kind", "root"}, global{dir: "here", wait: wait}, []string{"ls", "--kind", "root"}, false},
+		{[]string{"ls", "--workspace=here", "-json"}, global{dir: "here", json: true, wait: wait}, []string{"ls"}, false},
+		{[]string{"-w", "--json", "ls"}, global{dir: "--json", wait: wait}, []string{"ls"}, false},
+		{[]string{"-w", "a", "-w", "b"}, global{dir: "b", wait: wait}, nil, false},
+		{[]string{"append", "--", "--json", "-w"}, global{wait: wait}, []string{"append", "--", "--json", "-w"}, false},
+		{[]string{"append", "-", "-w here"}, global{wait: wait}, []string{"append", "-", "-w here"}, false},
+		{[]string{"--wait", "2m", "-h", "--version"}, global{wait: 2 * time.Minute, help: true, version: true}, nil, false},
+		{[]string{"--wait=0", "-v", "--help"}, global{help: true, version: true}, nil, false},
+		{[]string{"--wait=0s", "--json=false"}, global{}, nil, false},
+		{[]string{"-w", "", "ls", "--json"}, global{json: true, wait: wait}, []string{"ls"}, true},
+		{[]string{"--json=perhaps", "-w"}, global{json: true, wait: wait}, nil, true},
+		{[]string{"ls", "--wait"}, global{}, []string{"ls"}, true},
+	} {
+		g, rest, err := splitGlobal(c.args)
+		if g != c.want || !slices.Equal(rest, c.rest) || (err != nil) != c.wrong {
+			t.Errorf("splitGlobal(%q) = %+v, %q, %v", c.args, g, rest, err)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func (p *program) verbs() []verb {
 // verb returns the verb that goes by name.
 func (p *program) verb(name string) (verb, bool) {
 	verbs := p.verbs()
-	i := slices.IndexFunc(verbs, func(v verb) bool { return slices.Contains(v.names(), name) })
+	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == name || slices.Contains(v.aliases, name) })
 	if i < 0 {
 		return verb{}, false
 	}

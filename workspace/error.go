@@ -73,7 +73,7 @@ func Explain(err error) *Error {
 	case errors.As(err, &held):
 		return explain(Locked, "try again when it is done")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return explain(Failed, "")
+		return &Error{Failed, "stopped; nothing was changed", "", err}
 	case isEscape:
 		return explain(Refused, "a link leads out of the workspace; bough does not follow it")
 	case errors.Is(err, fs.ErrPermission):

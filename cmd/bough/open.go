@@ -19,7 +19,7 @@ func (p *program) open(ctx context.Context) (*workspace.Workspace, error) {
 	if wait == 0 {
 		wait = -1 // the library takes zero for its default
 	}
-	return workspace.Open(ctx, dir, &workspace.Options{Note: p.note, Wait: wait})
+	return workspace.Open(ctx, dir, &workspace.Options{Note: p.note, Progress: p.meter.tell, Wait: wait})
 }
 
 // workspaceDir finds the workspace: -w, else $BOUGH_WORKSPACE, else the nearest

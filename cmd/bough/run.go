@@ -25,15 +25,18 @@ type program struct {
 	json           bool          // --json
 	wait           time.Duration // --wait
 	paint          paint
+	meter          *meter
 	noted          []string
 }
 
 // run carries out a command line, without the name of the program, and returns
 // the exit code. What fails is told on stderr, or with --json on stdout.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out := bufio.NewWriter(stdout)
+	m := newMeter(stderr)
+	defer m.clear()
+	out := bufio.NewWriter(under{stdout, m})
 	defer out.Flush()
-	p := &program{stdin: stdin, stdout: out, stderr: talk{stderr, out}, paint: newPaint(stdout)}
+	p := &program{stdin: stdin, stdout: out, stderr: talk{under{stderr, m}, out}, paint: newPaint(stdout), meter: m}
 	err := p.run(context.Background(), args)
 	if err == nil {
 		err = out.Flush() // nobody looks at each print

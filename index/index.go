@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -354,7 +355,7 @@ func (x *Index) Save(root *os.Root) error {
 	if err := x.Stage(root, b); err != nil || b.Len() == 0 {
 		return err
 	}
-	_, _, err := b.Commit()
+	_, _, err := b.Commit(context.Background())
 	x.dirty = err != nil
 	return err
 }

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -244,7 +245,7 @@ func commit(dir string, stage func(*durable.Batch) (*session.Outline, error)) (*
 	if err != nil {
 		return nil, err
 	}
-	infos, _, err := b.Commit()
+	infos, _, err := b.Commit(context.Background())
 	if err == nil {
 		o.Written(infos[0])
 	}

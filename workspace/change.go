@@ -101,7 +101,7 @@ func (v *view) commit() error {
 	if v.batch.Len() == 0 {
 		return nil
 	}
-	infos, later, err := v.batch.Commit()
+	infos, later, err := v.batch.Commit(v.ctx)
 	if err != nil {
 		return err
 	}

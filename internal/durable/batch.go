@@ -2,6 +2,7 @@ package durable
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -100,12 +101,12 @@ func (b *Batch) Discard() {
 
 // Commit makes the changes. When it returns without err the first one is there to
 // stay, and then the others are made, which follow from it: what goes wrong with
-// those is later. With err, nothing that anybody may rely on has changed. It
-// returns what the file system says of each file, nil for one that was not
-// changed.
-func (b *Batch) Commit() (infos []fs.FileInfo, later, err error) {
+// those is later. With err, which is ctx's if that ended while the disk was
+// writing, nothing that anybody may rely on has changed. It returns what the file
+// system says of each file, nil for one that was not changed.
+func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err error) {
 	defer b.Discard()
-	if err := b.sync(); err != nil {
+	if err := cmp.Or(b.sync(), ctx.Err()); err != nil {
 		return nil, nil, err
 	}
 	var dirs []string
@@ -155,7 +156,7 @@ func each[T any](list []T, f func(T) error) error {
 
 // only commits a batch of one file.
 func (b *Batch) only() (fs.FileInfo, error) {
-	infos, _, err := b.Commit()
+	infos, _, err := b.Commit(context.Background())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -50,7 +51,7 @@ func TestBatch(t *testing.T) {
 	if _, err := root.Stat("c"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before the commit c is there: %v", err)
 	}
-	infos, later, err := b.Commit()
+	infos, later, err := b.Commit(t.Context())
 	if err != nil || later != nil || len(infos) != 4 {
 		t.Fatalf("Commit = %v, %v, %v", infos, later, err)
 	}
@@ -104,7 +105,7 @@ func TestBatchFails(t *testing.T) {
 		stage(t, b, name, name)
 	}
 	block(t, dir, "a")
-	if _, _, err := b.Commit(); err == nil {
+	if _, _, err := b.Commit(t.Context()); err == nil {
 		t.Error("Commit over a folder succeeds")
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"a"}) {
@@ -115,11 +116,26 @@ func TestBatchFails(t *testing.T) {
 		stage(t, b, name, name)
 	}
 	block(t, dir, "y")
-	infos, later, err := b.Commit()
+	infos, later, err := b.Commit(t.Context())
 	if err != nil || later == nil || infos[0] == nil || infos[1] != nil || infos[2] == nil {
 		t.Errorf("Commit = %v, %v, %v", infos, later, err)
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"a", "x", "y", "z"}) {
+		t.Errorf("the folder holds %q", got)
+	}
+}
+
+// TestBatchStopped: what nobody waits for any longer is not done.
+func TestBatchStopped(t *testing.T) {
+	root, dir := open(t)
+	b := durable.NewBatch(root)
+	stage(t, b, "a", "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := b.Commit(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Commit = %v", err)
+	}
+	if got := names(t, dir); len(got) > 0 {
 		t.Errorf("the folder holds %q", got)
 	}
 }

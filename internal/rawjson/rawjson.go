@@ -46,7 +46,12 @@ type Member struct {
 
 // Check reports what is wrong with data as a document, nil if nothing.
 // The error is a *[SyntaxError].
-func Check(data []byte) error { return Walk(data, (*Walker).value) }
+func Check(data []byte) error {
+	return Walk(data, func(w *Walker) error {
+		_, err := w.Value()
+		return err
+	})
+}
 
 // checkText reports what is wrong with data as text.
 func checkText(data []byte) error {
@@ -86,7 +91,7 @@ func Members(data []byte, s Span) ([]Member, error) {
 	}
 	members := make([]Member, 0, 12)
 	var keys Keys
-	w := &Walker{data: data[:s.End], at: s.Start}
+	w := &Walker{scanner: scanner{data: data[:s.End]}, at: s.Start}
 	err := w.Object(func(key []byte, keyStart int) error {
 		if err := keys.Add(key, keyStart); err != nil {
 			return err
@@ -131,7 +136,7 @@ func (k *Keys) Add(key []byte, keyStart int) error {
 // has passed [Check].
 func Elements(data []byte, s Span) []Span {
 	var spans []Span
-	w := &Walker{data: data[:s.End], at: s.Start}
+	w := &Walker{scanner: scanner{data: data[:s.End]}, at: s.Start}
 	err := w.Array(func() error {
 		value, err := w.Value()
 		spans = append(spans, value)
@@ -153,11 +158,9 @@ func Pairs(data []byte, s Span) []Pair {
 	}
 	pairs := make([]Pair, len(members))
 	for i, m := range members {
-		w := &Walker{data: data, at: m.KeyStart}
-		if _, err := w.text(); err != nil {
-			panic("rawjson: " + err.Error())
-		}
-		pairs[i] = Pair{Key: m.Key, Value: m.Value.Of(data), quoted: data[m.KeyStart:w.at]}
+		quoted := scanner{data: data}
+		end, _ := quoted.text(m.KeyStart)
+		pairs[i] = Pair{Key: m.Key, Value: m.Value.Of(data), quoted: data[m.KeyStart:end]}
 	}
 	return pairs
 }

@@ -2,6 +2,7 @@ package rawjson_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,7 @@ func TestCheckAccepts(t *testing.T) {
 		`{"k":{"a":1,"a":2}}`, `{"a":1,"a":2}`,
 		"\"\ufeff\"", "\"\u2028\x7f\"",
 		`"` + strings.Repeat("[", 2*rawjson.MaxDepth) + `\"{"`,
-		deep,
+		deep, "[" + strings.Repeat(`{},{"":[]},`, rawjson.MaxDepth) + "0]",
 	} {
 		if err := rawjson.Check([]byte(doc)); err != nil {
 			t.Errorf("Check(%.40q) = %v", doc, err)
@@ -56,6 +57,8 @@ func TestCheckRefuses(t *testing.T) {
 		{`[NaN,,1]`, 5, "invalid character ','"},
 		{`[nan]`, 2, "invalid character 'a'"},
 		{`{NaN:1}`, 1, "invalid character"},
+		{`[NaM]`, 1, "invalid character 'N'"},
+		{`[-Infinite]`, 2, "invalid character 'I'"},
 		{`{"a":1} {"b":2}`, 8, "more follows"},
 		{`[1]]`, 3, "more follows"},
 		{`NaN NaN`, 4, "more follows"},
@@ -90,6 +93,18 @@ func TestCheckLongStrings(t *testing.T) {
 				t.Fatalf("Check(%q) = %v", doc, err)
 			} else if c.bad >= 0 && (!errors.As(err, &syntax) || syntax.Offset != 2+before+c.bad) {
 				t.Fatalf("Check(%q) = %v, want byte %d", doc, err, 2+before+c.bad)
+			}
+		}
+	}
+}
+
+// TestCheckEscapes: what may stand after a backslash is what encoding/json takes.
+func TestCheckEscapes(t *testing.T) {
+	for c := range byte(0x80) {
+		for _, rest := range []string{`"`, `0aF9"`, strings.Repeat("a", 100) + `"`} {
+			doc := `"\` + string(c) + rest
+			if err := rawjson.Check([]byte(doc)); (err == nil) != json.Valid([]byte(doc)) {
+				t.Errorf("Check(%q) = %v", doc, err)
 			}
 		}
 	}

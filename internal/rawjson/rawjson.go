@@ -105,20 +105,18 @@ func Members(data []byte, s Span) ([]Member, error) {
 
 // Keys are the keys of one object so far. The zero Keys is empty.
 type Keys struct {
-	few  [16][]byte // the first ones, which most objects do not exceed
-	n    int
-	many map[string]bool
+	hints uint64     // of each key its hint
+	few   [16][]byte // the first ones, which most objects do not exceed
+	n     int
+	many  map[string]bool
 }
 
 // Add takes in a key that begins at keyStart. One that stands twice is a
 // *[SyntaxError].
 func (k *Keys) Add(key []byte, keyStart int) error {
-	twice := k.many[string(key)]
-	for _, known := range k.few[:min(k.n, len(k.few))] {
-		twice = twice || bytes.Equal(known, key)
-	}
+	hint := hint(key)
 	switch {
-	case twice:
+	case k.hints&hint != 0 && k.has(key):
 		return &SyntaxError{keyStart, fmt.Sprintf("the key %q stands twice", key)}
 	case k.n < len(k.few):
 		k.few[k.n] = key
@@ -128,8 +126,28 @@ func (k *Keys) Add(key []byte, keyStart int) error {
 		}
 		k.many[string(key)] = true
 	}
+	k.hints |= hint
 	k.n++
 	return nil
+}
+
+// hint returns one of 64 bits for a key, by its length and its ends: keys with
+// different hints are different.
+func hint(key []byte) uint64 {
+	n := len(key)
+	if n > 0 {
+		n += 2 * (int(key[0]) + int(key[n-1]))
+	}
+	return 1 << (n & 63)
+}
+
+func (k *Keys) has(key []byte) bool {
+	for _, known := range k.few[:min(k.n, len(k.few))] {
+		if bytes.Equal(known, key) {
+			return true
+		}
+	}
+	return k.many[string(key)]
 }
 
 // Elements lists the places of the elements of the array at s in data, which

@@ -48,11 +48,11 @@ func TestAppend(t *testing.T) {
 		}
 	}
 	c := s.show(id)
-	if m := c.Messages[0]; m.Text != "How wet is <too> wet?\n分岐 \u2028 🌿" || m.Role != "user" || file.Messages[0].Category() != "DIALOG" {
-		t.Errorf("the first message is %q by %s", m.Text, m.Role)
+	if m := c.Messages[0]; m.Text() != "How wet is <too> wet?\n分岐 \u2028 🌿" || m.Role() != "user" || file.Messages[0].Category() != "DIALOG" {
+		t.Errorf("the first message is %q by %s", m.Text(), m.Role())
 	}
-	if c.Entry.MessageCount != 2 || c.Entry.LastActive != c.Messages[1].Time || !strings.Contains(s.read(session.FileName(id)), `"message_count": 2`) {
-		t.Errorf("the entry is %+v, the newest message is of %s", c.Entry, c.Messages[1].Time)
+	if c.Entry.MessageCount != 2 || c.Entry.LastActive != timeOf(c.Messages[1]) || !strings.Contains(s.read(session.FileName(id)), `"message_count": 2`) {
+		t.Errorf("the entry is %+v, the newest message is of %s", c.Entry, timeOf(c.Messages[1]))
 	}
 	if _, err := s.Doctor(t.Context(), workspace.DoctorOptions{}); err != nil || len(s.notes) > 0 {
 		t.Errorf("%v, notes %q", err, s.notes)
@@ -189,7 +189,7 @@ func TestAppendTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Messages[len(c.Messages)-1].Time; got != want {
+		if got := timeOf(c.Messages[len(c.Messages)-1]); got != want {
 			t.Errorf("the time is %s, want %s", got, want)
 		}
 		at = at.Add(-time.Hour)

@@ -67,7 +67,7 @@ func TestConcurrent(t *testing.T) {
 	c := s.show(e.ID)
 	texts, ids := map[string]bool{}, map[string]bool{}
 	for _, m := range c.Messages {
-		texts[m.Text] = true
+		texts[m.Text()] = true
 		ids[m.ID] = true
 	}
 	if len(c.Messages) != writers*each || len(texts) != writers*each || len(ids) != writers*each {
@@ -75,10 +75,10 @@ func TestConcurrent(t *testing.T) {
 	}
 	next := map[byte]byte{}
 	for _, m := range c.Messages {
-		if m.Text[2] != '0'+next[m.Text[0]] {
-			t.Errorf("%q comes after %d others of its writer", m.Text, next[m.Text[0]])
+		if m.Text()[2] != '0'+next[m.Text()[0]] {
+			t.Errorf("%q comes after %d others of its writer", m.Text(), next[m.Text()[0]])
 		}
-		next[m.Text[0]]++
+		next[m.Text()[0]]++
 	}
 	if got := len(allIDs(t, s)); got != 5+writers {
 		t.Errorf("%d sessions, want 5 files and %d checkpoints", got, writers)

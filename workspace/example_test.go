@@ -47,7 +47,7 @@ func Example() {
 		}
 		fmt.Printf("%s, a %s:\n", c.Entry.Title, c.Entry.Kind)
 		for _, m := range c.Messages {
-			fmt.Println("  " + m.Text)
+			fmt.Println("  " + m.Text())
 		}
 	}
 	// Output:

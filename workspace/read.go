@@ -60,19 +60,10 @@ func (v *view) noteUnusable() {
 	}
 }
 
-// A Message is one message of a conversation, for reading. Raw has all of it.
-type Message struct {
-	ID   string
-	Role string
-	Time string // UTC, "" if the file has none that can be read
-	Text string // the content, parts that are no text as their type in brackets
-	Raw  []byte // as in the file
-}
-
 // A Conversation is the path to a message, in a session's name.
 type Conversation struct {
 	Entry    Entry
-	Messages []Message
+	Messages []session.Message
 	// Document is the path as one JSON document: the eight keys of a session
 	// file, the session's own id and metadata, messages as they stand in their
 	// files.
@@ -111,25 +102,17 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 	return c, err
 }
 
-// messages returns the messages at nodes of l, to be read.
-func (v *view) messages(l *line, nodes []int) ([]Message, error) {
-	var list []Message
+// messages returns the messages at nodes of l.
+func (v *view) messages(l *line, nodes []int) ([]session.Message, error) {
+	list := make([]session.Message, 0, len(nodes))
 	for _, n := range nodes {
 		s, err := v.reopen(l.Parts[l.Part(n)])
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, message(s.Messages[l.Index(n)]))
+		list = append(list, s.Messages[l.Index(n)])
 	}
 	return list, nil
-}
-
-func message(m session.Message) Message {
-	out := Message{ID: m.ID, Role: m.Role(), Text: m.Text(), Raw: m.Raw}
-	if t, ok := m.Time(); ok {
-		out.Time = session.FormatTime(t)
-	}
-	return out
 }
 
 // A Lineage is where a session comes from.
@@ -211,8 +194,8 @@ type Diff struct {
 	A      []string `json:"a"`      // the messages that only the first has, in order
 	B      []string `json:"b"`      // and the second
 
-	MessagesA []Message `json:"-"` // those of A, to be read
-	MessagesB []Message `json:"-"`
+	MessagesA []session.Message `json:"-"` // those of A, to be read
+	MessagesB []session.Message `json:"-"`
 }
 
 // Diff compares the paths to two places, by message id, from their roots.
@@ -246,7 +229,7 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff
 }
 
 // beyond returns the ids of nodes of l, and their messages to be read.
-func (v *view) beyond(l *line, nodes []int) (ids []string, messages []Message, err error) {
+func (v *view) beyond(l *line, nodes []int) (ids []string, messages []session.Message, err error) {
 	ids = []string{}
 	for _, n := range nodes {
 		ids = append(ids, l.ID(n))

@@ -90,7 +90,7 @@ func checkFiles(t *testing.T, dir string, want map[string][]byte, made ...string
 }
 
 // messageIDs returns the ids of messages.
-func messageIDs(messages []workspace.Message) []string {
+func messageIDs(messages []session.Message) []string {
 	var ids []string
 	for _, m := range messages {
 		ids = append(ids, m.ID)
@@ -99,7 +99,7 @@ func messageIDs(messages []workspace.Message) []string {
 }
 
 // rawMessages returns the bytes of messages.
-func rawMessages(messages []workspace.Message) []string {
+func rawMessages(messages []session.Message) []string {
 	var raw []string
 	for _, m := range messages {
 		raw = append(raw, string(m.Raw))
@@ -129,7 +129,7 @@ func TestVectorsData(t *testing.T) {
 		}
 		times := 0
 		for _, m := range conv.Messages {
-			if m.Time != "" {
+			if _, ok := m.Time(); ok {
 				times++
 			}
 		}

@@ -121,7 +121,7 @@ func (s *space) texts(ref string) string {
 	s.t.Helper()
 	var list []string
 	for _, m := range s.show(ref).Messages {
-		list = append(list, m.Text)
+		list = append(list, m.Text())
 	}
 	return strings.Join(list, " ")
 }
@@ -310,4 +310,10 @@ func region(s *session.Session, from, to int) []byte {
 		list = append(list, m.Raw)
 	}
 	return bytes.Join(list, []byte(",\n    "))
+}
+
+// timeOf returns the time of a message as answers have it.
+func timeOf(m session.Message) string {
+	t, _ := m.Time()
+	return session.FormatTime(t)
 }

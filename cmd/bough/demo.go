@@ -131,8 +131,8 @@ func (d *demo) secondAnswer(ctx context.Context) (string, error) {
 	}
 	answers := 0
 	for i, m := range conv.Messages {
-		last := i+1 == len(conv.Messages) || conv.Messages[i+1].Role == "user"
-		if m.Role == "assistant" && last {
+		last := i+1 == len(conv.Messages) || conv.Messages[i+1].Role() == "user"
+		if m.Role() == "assistant" && last {
 			if answers++; answers == 2 {
 				return m.ID, nil
 			}

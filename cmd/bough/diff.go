@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -42,10 +43,10 @@ func (p *program) diff(d *workspace.Diff) {
 	default:
 		fmt.Fprintf(p.stdout, "they part after %s\n", p.paint.yellow(clean(string(d.Common))))
 	}
-	side := func(sign string, messages []workspace.Message) {
+	side := func(sign string, messages []session.Message) {
 		for _, m := range messages {
-			text := fmt.Sprintf("%s %s  %s  ", sign, clean(m.ID), clean(m.Role))
-			fmt.Fprintln(p.stdout, text+p.paint.fit(line(m.Text), p.paint.width-len(text)))
+			text := fmt.Sprintf("%s %s  %s  ", sign, clean(m.ID), clean(m.Role()))
+			fmt.Fprintln(p.stdout, text+p.paint.fit(line(m.Text()), p.paint.width-len(text)))
 		}
 	}
 	side("-", d.MessagesA)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -56,11 +57,11 @@ func (p *program) conversation(c *workspace.Conversation) {
 	fmt.Fprintln(p.stdout, p.paint.dim(about))
 	for _, m := range c.Messages {
 		fmt.Fprintln(p.stdout)
-		head := p.paint.role(clean(m.Role)) + "  " + p.paint.yellow(clean(m.ID))
-		if m.Time != "" {
-			head += "  " + p.paint.dim(age(m.Time))
+		head := p.paint.role(clean(m.Role())) + "  " + p.paint.yellow(clean(m.ID))
+		if t, ok := m.Time(); ok {
+			head += "  " + p.paint.dim(ago(time.Since(t)))
 		}
 		fmt.Fprintln(p.stdout, head)
-		fmt.Fprintln(p.stdout, clean(m.Text))
+		fmt.Fprintln(p.stdout, clean(m.Text()))
 	}
 }

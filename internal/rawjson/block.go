@@ -57,6 +57,7 @@ func (b *block) next(data []byte) {
 		quotes, backs = ^quotes, ^backs
 		b.backs |= backs
 
+		// One byte on in these masks: from byte 7 of a word, to byte 0 of the next word.
 		after := bits.RotateLeft64(backs, 8)
 		escaped := after&^0xff | after<<1&0xff | b.carry
 		b.carry = after >> 7 & 1

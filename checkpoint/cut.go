@@ -23,7 +23,14 @@ func (e *ToolCutError) Error() string {
 // if a result of a call at or before it comes after it. Calls that nothing
 // answers are no obstacle.
 func Cut(t *session.Tree, at int) error {
-	if at < 0 || t.IsLeaf(at) || !slices.ContainsFunc(t.Parts, (*session.Outline).UsesTools) {
+	if at < 0 || t.IsLeaf(at) {
+		return nil
+	}
+	open := map[string]bool{} // at the cut
+	for _, run := range t.Runs(at) {
+		run.Part.OpenCalls(run.From, run.To, open)
+	}
+	if len(open) == 0 {
 		return nil
 	}
 	c := findCuts(t)

@@ -38,10 +38,12 @@ func (f Folder) Remember(o *Outline) {
 	if o.remembered || o.Stat == (Stat{}) || o.Stat.Changed < 0 || fresh && !o.ours {
 		return
 	}
-	data := o.encode()
-	err := durable.Cache(f.root, outlineFile(o.ID), data)
+	o.Encode()
+	pieces := [][]byte{o.encoded, o.Stat.encode(o.encoded)}
+	o.encoded = nil
+	err := durable.Cache(f.root, outlineFile(o.ID), pieces...)
 	if errors.Is(err, fs.ErrNotExist) && durable.MakeDir(f.root, outlineDir) == nil {
-		err = durable.Cache(f.root, outlineFile(o.ID), data)
+		err = durable.Cache(f.root, outlineFile(o.ID), pieces...)
 	}
 	o.remembered = err == nil
 }
@@ -72,13 +74,43 @@ func (f Folder) recall(st Stat, scratch *Scratch) *Outline {
 	return nil
 }
 
-// encode returns o as it is cached: numbers as varints, text with its length
-// before it, and at the end the CRC-32C of all that.
-func (o *Outline) encode() []byte {
+// statSize is how many bytes of a cached outline are what the file system said
+// of the file, and the checksum.
+const statSize = 4*8 + 4
+
+// encode returns the end of a cached outline: numbers of eight bytes, and the
+// CRC-32C of all that comes before.
+func (st Stat) encode(before []byte) []byte {
+	data := make([]byte, 0, statSize)
+	for _, n := range []int64{st.Size, st.ModTime.UnixNano(), st.Changed, int64(st.Inode)} {
+		data = binary.LittleEndian.AppendUint64(data, uint64(n))
+	}
+	all := sum{}
+	all.add(before)
+	all.add(data)
+	return binary.LittleEndian.AppendUint32(data, all.crc)
+}
+
+// decodeStat reads the end of a cached outline and reports whether the checksum
+// is right.
+func decodeStat(data []byte) (st Stat, ok bool) {
+	end := len(data) - statSize
+	if end < 0 || checksum(data[:len(data)-4]) != binary.LittleEndian.Uint32(data[len(data)-4:]) {
+		return st, false
+	}
+	number := func(i int) int64 { return int64(binary.LittleEndian.Uint64(data[end+8*i:])) }
+	return Stat{Size: number(0), ModTime: time.Unix(0, number(1)), Changed: number(2), Inode: uint64(number(3))}, true
+}
+
+// Encode makes o ready for [Folder.Remember], which else does it: numbers as
+// varints, text with its length before it.
+func (o *Outline) Encode() {
+	if o.encoded != nil {
+		return
+	}
 	e := &encoder{make([]byte, 0, 512+len(o.ids)+8*len(o.marks)+len(o.metadata))}
 	e.b = append(e.b, outlineMagic...)
 	e.text(o.ID)
-	e.number(o.Stat.Size, o.Stat.ModTime.UnixNano(), o.Stat.Changed, int64(o.Stat.Inode))
 	e.text(o.OwnID)
 	e.text(o.CreatedAt)
 	e.text(o.LastActive)
@@ -110,19 +142,18 @@ func (o *Outline) encode() []byte {
 		e.count(int(s.at))
 		e.text(s.text)
 	}
-	return binary.LittleEndian.AppendUint32(e.b, checksum(e.b))
+	o.encoded = e.b
 }
 
 // decodeOutline reads a cached outline, nil if data is none.
 func decodeOutline(data []byte) *Outline {
-	end := len(data) - 4
-	if end < len(outlineMagic) || !bytes.HasPrefix(data, []byte(outlineMagic)) ||
-		binary.LittleEndian.Uint32(data[end:]) != checksum(data[:end]) {
+	st, ok := decodeStat(data)
+	if !ok || !bytes.HasPrefix(data, []byte(outlineMagic)) {
 		return nil
 	}
-	d := &outlineDecoder{b: data[len(outlineMagic):end]}
-	o := &Outline{ID: d.text()}
-	o.Stat = Stat{o.ID, d.number(), time.Unix(0, d.number()), d.number(), uint64(d.number())}
+	d := &outlineDecoder{b: data[min(len(outlineMagic), len(data)-statSize) : len(data)-statSize]}
+	o := &Outline{ID: d.text(), Stat: st}
+	o.Stat.ID = o.ID
 	o.OwnID, o.CreatedAt, o.LastActive = d.text(), d.text(), d.text()
 	o.Header, o.LinkOffset, o.CRC32C, o.FitsSeal, o.size = d.count(), d.count(), uint32(d.count()), d.count() == 1, d.count()
 	if has, metadata := d.count() == 1, d.text(); has {
@@ -191,12 +222,6 @@ func (e *encoder) count(numbers ...int) {
 	}
 }
 
-func (e *encoder) number(numbers ...int64) {
-	for _, n := range numbers {
-		e.b = binary.AppendVarint(e.b, n)
-	}
-}
-
 func (e *encoder) text(s string) {
 	e.count(len(s))
 	e.b = append(e.b, s...)
@@ -242,16 +267,6 @@ func (d *outlineDecoder) count() int {
 	}
 	d.at += size
 	return int(n)
-}
-
-func (d *outlineDecoder) number() int64 {
-	n, size := binary.Varint(d.b[d.at:])
-	if size <= 0 {
-		d.spoil()
-		return 0
-	}
-	d.at += size
-	return n
 }
 
 func (d *outlineDecoder) text() string {

@@ -10,7 +10,11 @@ func (e *Edit) Bytes() []byte {
 }
 
 // Encode returns o as it is cached.
-func Encode(o *Outline) []byte { return o.encode() }
+func Encode(o *Outline) []byte {
+	o.encoded = nil
+	o.Encode()
+	return append(o.encoded, o.Stat.encode(o.encoded)...)
+}
 
 // Planned returns the outline that the layout of an edit or a document expects,
 // nil if it expects none.

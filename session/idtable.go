@@ -2,7 +2,6 @@ package session
 
 import (
 	"hash/maphash"
-	"iter"
 	"math/bits"
 )
 
@@ -46,13 +45,8 @@ func (t *idTable) add(hash uint64) {
 	*head = int32(len(t.next))
 }
 
-// candidates returns the numbers whose id may have the hash, the last one first.
-func (t *idTable) candidates(hash uint64) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for n := t.heads[hash&uint64(len(t.heads)-1)]; n != 0; n = t.next[n-1] {
-			if !yield(int(n - 1)) {
-				return
-			}
-		}
-	}
-}
+// last returns the last number whose id may have the hash, -1 for none.
+func (t *idTable) last(hash uint64) int { return int(t.heads[hash&uint64(len(t.heads)-1)]) - 1 }
+
+// before returns the number before n whose id may have the same hash, -1 for none.
+func (t *idTable) before(n int) int { return int(t.next[n]) - 1 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -31,7 +32,8 @@ type Outline struct {
 
 	brief int // how many messages there are, where no more is known of them
 
-	remembered bool // by the cache
+	remembered bool   // by the cache
+	encoded    []byte // for the cache, nil before that
 	members    []rawjson.Member
 	metadata   []byte // the object as it stands in the file, nil if there is none
 	marks      []mark
@@ -130,6 +132,22 @@ func (o *Outline) Tools(i int) (calls, results []string) {
 	return o.tools[n].calls, o.tools[n].results
 }
 
+// OpenCalls goes over messages from to before to with the tool calls that are
+// open: those that were made and not answered.
+func (o *Outline) OpenCalls(from, to int, open map[string]bool) {
+	n := sort.Search(len(o.tools), func(k int) bool { return int(o.tools[k].at) >= from })
+	for ; n < len(o.tools) && int(o.tools[n].at) < to; n++ {
+		for _, call := range o.tools[n].results {
+			delete(open, call)
+		}
+		for _, call := range o.tools[n].calls {
+			if !slices.Contains(o.tools[n].results, call) {
+				open[call] = true
+			}
+		}
+	}
+}
+
 // UsesTools reports whether any message makes or answers a tool call.
 func (o *Outline) UsesTools() bool { return len(o.tools) > 0 }
 
@@ -200,7 +218,7 @@ func (o *Outline) leaves() []int {
 		}
 		for _, i := range children {
 			parent := o.parentID(i)
-			for n := range ids.candidates(ids.hash(parent)) {
+			for n := ids.last(ids.hash(parent)); n >= 0; n = ids.before(n) {
 				inner[n] = inner[n] || o.MessageID(n) == parent
 			}
 		}

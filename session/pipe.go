@@ -16,7 +16,7 @@ type pipe struct {
 }
 
 // chunk is how much is copied at once: what stays in the processor's cache.
-const chunk = 128 << 10
+const chunk = 256 << 10
 
 // newPipe begins to write to out what will be size bytes in all.
 func newPipe(out io.Writer, size int) *pipe {

@@ -156,7 +156,7 @@ func (d *decoder) walkMessages(w *rawjson.Walker) (end int, err error) {
 			return &DamageError{Offset: at, Problem: fmt.Sprintf("message %d has no id", n)}
 		}
 		hash := d.known.hashBytes(id)
-		for other := range d.known.candidates(hash) {
+		for other := d.known.last(hash); other >= 0; other = d.known.before(other) {
 			if bytes.Equal(d.messages.idOf(other), id) {
 				return &DamageError{Offset: at, Problem: fmt.Sprintf("the message id %q stands twice", id)}
 			}

@@ -80,7 +80,7 @@ func (t *Tree) Time(leaf int) (time.Time, bool) {
 // files have different messages under it.
 func (t *Tree) Find(id string) []int {
 	var nodes []int
-	for n := range t.ids.candidates(t.ids.hash(id)) {
+	for n := t.ids.last(t.ids.hash(id)); n >= 0; n = t.ids.before(n) {
 		if t.ID(n) == id {
 			nodes = append(nodes, n)
 		}

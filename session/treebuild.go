@@ -104,7 +104,7 @@ func (t *treeBuilder) same(p, i int, hash uint64) (int, error) {
 	o := t.Parts[p]
 	id, span := o.MessageID(i), o.span(i, i+1)
 	double := false
-	for n := range t.ids.candidates(hash) {
+	for n := t.ids.last(hash); n >= 0; n = t.ids.before(n) {
 		if t.ID(n) != id {
 			continue
 		}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -101,7 +102,14 @@ func (v *view) commit() error {
 	if v.batch.Len() == 0 {
 		return nil
 	}
+	var encoding sync.WaitGroup
+	encoding.Go(func() {
+		for _, o := range v.written {
+			o.Encode() // while the disk is busy
+		}
+	})
 	infos, later, err := v.batch.Commit(v.ctx)
+	encoding.Wait()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
@@ -149,10 +150,7 @@ func (v *view) lineTitle(l *line) string {
 // freeTitle makes a title for a snapshot of a conversation, one that no session
 // has: "T (branch)", "T (branch 2)" …
 func (v *view) freeTitle(title string, kind session.Kind) string {
-	made := regexp.MustCompile(`^(.+) \((?:branch|checkpoint)(?: \d+)?\)$`)
-	if m := made.FindStringSubmatch(title); m != nil {
-		title = m[1]
-	}
+	title = madeOf(title)
 	taken := map[string]bool{}
 	for _, e := range v.index.Entries() {
 		taken[e.Title] = true
@@ -162,4 +160,20 @@ func (v *view) freeTitle(title string, kind session.Kind) string {
 		free = fmt.Sprintf("%s (%s %d)", title, kind, n)
 	}
 	return free
+}
+
+// madeOf returns the title that freeTitle made a title of, or that title.
+func madeOf(title string) string {
+	i := strings.LastIndex(title, " (")
+	if i <= 0 || !strings.HasSuffix(title, ")") {
+		return title
+	}
+	kind, number, numbered := strings.Cut(title[i+2:len(title)-1], " ")
+	if kind != string(session.Branch) && kind != string(session.Checkpoint) {
+		return title
+	}
+	if _, err := strconv.ParseUint(number, 10, 32); numbered && err != nil {
+		return title
+	}
+	return title[:i]
 }

@@ -44,25 +44,6 @@ type Writer struct {
 	file *os.File
 }
 
-// An aheadWriter has the disk begin with what is written while more comes, so
-// that less is left to wait for at the end.
-type aheadWriter struct {
-	file           *os.File
-	written, asked int64
-}
-
-// stride is how much is written before the disk is asked to begin with it.
-const stride = 4 << 20
-
-func (a *aheadWriter) Write(p []byte) (int, error) {
-	n, err := a.file.Write(p)
-	if a.written += int64(n); a.written-a.asked >= stride {
-		begin(a.file, a.asked, a.written-a.asked)
-		a.asked = a.written
-	}
-	return n, err
-}
-
 // Patch replaces bytes that were written before, from the offset at.
 func (w *Writer) Patch(at int64, p []byte) error {
 	if err := w.Flush(); err != nil {
@@ -144,7 +125,9 @@ func openTemp(root *os.Root, name string, mode fs.FileMode) (f *os.File, temp st
 }
 
 func fill(f *os.File, write func(*Writer) error) error {
-	w := &Writer{bufio.NewWriterSize(&aheadWriter{file: f}, 64<<10), f}
+	ahead := &aheadWriter{file: f}
+	defer ahead.close()
+	w := &Writer{bufio.NewWriterSize(ahead, 64<<10), f}
 	if err := write(w); err != nil {
 		return err
 	}

@@ -15,6 +15,34 @@
 //
 // A child's link to its parent is stored; a parent's list of children is always
 // derived from those. The package never writes a session file.
+//
+// # Large workspaces
+//
+// In bough's dialect an index of 1 MiB or more is not written anew for every
+// change. [Index.Save] adds lines to conversations/session_index.journal, with
+// one write and one fsync, until that would have more than 1 MiB; then it folds
+// them in. Clauses 12.10 to 12.16 of docs/format.md say how.
+//
+// Nor is such an index read for every command. [Index.Remember] leaves in
+// .bough/cache what was found: "index", a table of all entries in which those
+// that are asked for are found without reading the others, and "look", which
+// says of what folder, index and journal that was, and where in the journal
+// stands what changed since. While these three still are what they were, [Open]
+// takes sessions from there, each with one look at its file, and reads the file
+// if it is another one. Everything in both files has a checksum. Whatever is
+// missing, damaged or of another time costs a [Load].
+//
+// A file system tells that a folder changed by its modification time, and the
+// clock behind that may stand still for some milliseconds. So nothing is
+// remembered of a folder that changed less than 50 ms before it was listed. A
+// command that changes it itself does so in [Index.Change], which looks before
+// whether it still is what it was, and afterwards gives it a time that no other
+// change will give it. What remains is this: a file that another program, which
+// does not take the lock, adds, removes or renames between these two moments,
+// while a session file is being written, is not seen until the folder changes
+// again or a command looks at every session, as ls and doctor do. And of a
+// session file that is changed in place, without a rename, only those commands
+// learn that ask for that session.
 package index
 
 import (

@@ -7,10 +7,35 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
+
+// An Entry is what the index knows of one session.
+type Entry struct {
+	ID string
+	session.Meta
+	CreatedAt    time.Time
+	LastActive   time.Time
+	MessageCount int
+	HeaderCount  int   // of those, how many repeat what the line already has
+	Err          error // why the file cannot be used, nil if it can: damage, or no permission
+
+	file  durable.Identity // of the file that the entry was taken from; an index file knows size and time only
+	raw   []byte           // the entry as it stands in the index, nil if it does not
+	flat  bool             // raw stands in the journal, on one line
+	fresh []rawjson.Pair   // what the file says, in Penguin's order; nil if raw still says it
+	place int              // among the members of the index
+	size  int              // of the entry in the index or in the journal, in bytes, at least
+}
+
+// DisplayTitle is the title of the session, or one made from its id.
+func (e *Entry) DisplayTitle() string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
+
+// Size is the size of the session's file in bytes.
+func (e *Entry) Size() int64 { return e.file.Size }
 
 // The members of an entry that are taken from its file: those that are made of
 // it, those that Penguin copies out of the metadata, in its order, and those
@@ -27,16 +52,16 @@ var (
 func (e *Entry) take(s session.Summary) {
 	e.Meta = s.Meta
 	e.MessageCount, e.HeaderCount = s.Messages, s.Header
-	e.CreatedAt = timeOf(s.CreatedAt, e.stat.ModTime)
+	e.CreatedAt = timeOf(s.CreatedAt, e.modTime())
 	e.LastActive = timeOf(s.LastActive, e.CreatedAt)
-	add := func(key string, value []byte) { e.fresh = append(e.fresh, rawjson.Pair{Key: key, Value: value}) }
+	var pairs []rawjson.Pair
+	add := func(key string, value []byte) { pairs = append(pairs, rawjson.Pair{Key: key, Value: value}) }
 	copyOf := func(key string) {
 		i := slices.IndexFunc(s.Metadata, func(p rawjson.Pair) bool { return p.Key == key })
 		if i >= 0 && !bytes.Equal(s.Metadata[i].Value, []byte("null")) {
 			add(key, rawjson.Layout(s.Metadata[i].Value, 2))
 		}
 	}
-	e.fresh = nil
 	add("created_at", rawjson.Compact(cmp.Or(s.CreatedAt, e.Dialect().Time(e.CreatedAt))))
 	add("last_active", rawjson.Compact(cmp.Or(s.LastActive, e.Dialect().Time(e.LastActive))))
 	add("message_count", rawjson.Compact(e.MessageCount))
@@ -53,6 +78,7 @@ func (e *Entry) take(s session.Summary) {
 		copyOf(key)
 	}
 	add("bough", e.own())
+	e.renew(pairs)
 }
 
 // own is what bough keeps of e beside the copied members.
@@ -63,7 +89,7 @@ func (e *Entry) own() []byte {
 		Header int          `json:"header,omitempty"`
 		Size   int64        `json:"size"`
 		MTime  string       `json:"mtime"` // in nanoseconds, as a string: it is more than a float holds
-	}{e.Meta.Kind(), e.Auto, e.HeaderCount, e.stat.Size, strconv.FormatInt(e.stat.ModTime.UnixNano(), 10)}
+	}{e.Meta.Kind(), e.Auto, e.HeaderCount, e.file.Size, strconv.FormatInt(e.file.ModTime, 10)}
 	return rawjson.Value(own, 2)
 }
 
@@ -73,21 +99,34 @@ func (e *Entry) own() []byte {
 func (e *Entry) spoil(err error) {
 	e.Err = err
 	if e.raw != nil {
+		e.size = len(e.ID) + len(e.raw)
 		return
 	}
-	at := rawjson.Compact(e.Dialect().Time(e.stat.ModTime))
-	e.fresh = []rawjson.Pair{
+	at := rawjson.Compact(e.Dialect().Time(e.modTime()))
+	e.renew([]rawjson.Pair{
 		{Key: "created_at", Value: at},
 		{Key: "last_active", Value: at},
 		{Key: "message_count", Value: []byte("0")},
 		{Key: "title", Value: rawjson.Compact(session.DefaultTitle(e.ID))},
+	})
+}
+
+// renew makes pairs the members of e that are taken from its file.
+func (e *Entry) renew(pairs []rawjson.Pair) {
+	e.fresh = pairs
+	e.size = len(e.ID)
+	for _, p := range pairs {
+		e.size += len(p.Key) + len(appendFlat(nil, p.Value)) + len(`"": `)
 	}
 }
 
-// describes reports whether e was taken from the file as it now is.
-func (e *Entry) describes(st session.Stat) bool {
-	return e.stat.Size == st.Size && e.stat.ModTime.Equal(st.ModTime) && st.Size > 0
+// describes reports whether e was taken from the file as it now is, as far as
+// size and time tell.
+func (e *Entry) describes(file durable.Identity) bool {
+	return e.file.Size == file.Size && e.file.ModTime == file.ModTime && file.Size > 0
 }
+
+func (e *Entry) modTime() time.Time { return time.Unix(0, e.file.ModTime) }
 
 // timeOf reads a time of a session, or takes another where it cannot be read.
 func timeOf(s string, other time.Time) time.Time {
@@ -97,60 +136,48 @@ func timeOf(s string, other time.Time) time.Time {
 	return other
 }
 
-// decode reads an index file: the entries that can be used, and all the keys in
-// their order.
-func decode(data []byte) (map[string]*Entry, []string, error) {
-	if err := rawjson.Check(data); err != nil {
-		return nil, nil, err
+// decodeEntry reads the entry of id from raw, which has passed
+// [rawjson.Check]. One that bough did not write, or that cannot be used,
+// describes no file.
+func decodeEntry(id string, raw []byte) *Entry {
+	e := &Entry{ID: id}
+	if members, err := rawjson.Members(raw, rawjson.Root(raw)); err == nil {
+		e.decode(raw, rawjson.Root(raw), members)
 	}
-	members, err := rawjson.Members(data, rawjson.Root(data))
-	if err != nil {
-		return nil, nil, err
-	}
-	entries := make(map[string]*Entry, len(members))
-	order := make([]string, 0, len(members))
-	for _, m := range members {
-		order = append(order, m.Key)
-		entries[m.Key] = decodeEntry(m.Key, data, m.Value)
-	}
-	return entries, order, nil
+	return e
 }
 
-// decodeEntry reads one entry. One that bough did not write, or that cannot be
-// used, has a stat that fits no file.
-func decodeEntry(id string, data []byte, span rawjson.Span) *Entry {
-	e := &Entry{ID: id}
-	members, err := rawjson.Members(data, span)
+// decode fills e from the members of the object at span in data.
+func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member) {
+	meta, err := session.DecodeMeta(data, members)
 	if err != nil {
-		return e
+		return
 	}
-	if e.Meta, err = session.DecodeMeta(data, members); err != nil {
-		return e
-	}
+	e.Meta = meta
 	e.raw = span.Of(data)
+	e.size = len(e.ID) + len(e.raw)
 	var created, active string
 	for _, m := range members {
-		v := gjson.ParseBytes(m.Value.Of(data))
 		switch m.Key {
 		case "created_at":
-			created = v.String()
+			created = gjson.ParseBytes(m.Value.Of(data)).String()
 		case "last_active":
-			active = v.String()
+			active = gjson.ParseBytes(m.Value.Of(data)).String()
 		case "message_count":
-			e.MessageCount = int(v.Int())
+			e.MessageCount = int(gjson.ParseBytes(m.Value.Of(data)).Int())
 		case "bough":
+			v := gjson.ParseBytes(m.Value.Of(data))
 			e.HeaderCount = int(v.Get("header").Int())
 			if ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64); err == nil {
-				e.stat = session.Stat{ID: id, Size: v.Get("size").Int(), ModTime: time.Unix(0, ns)}
+				e.file = durable.Identity{Size: v.Get("size").Int(), ModTime: ns}
 			}
 		}
 	}
-	e.CreatedAt = timeOf(created, e.stat.ModTime)
+	e.CreatedAt = timeOf(created, e.modTime())
 	e.LastActive = timeOf(active, e.CreatedAt)
-	if e.Title == session.DefaultTitle(id) {
+	if e.Title == session.DefaultTitle(e.ID) {
 		e.Title = ""
 	}
-	return e
 }
 
 // differs reports whether the index said something else of a session than its
@@ -161,26 +188,19 @@ func (e *Entry) differs(file *Entry) bool {
 		!slices.Equal(e.ContinuedFrom, file.ContinuedFrom)
 }
 
-// encode returns the index file.
-func (x *Index) encode() []byte {
-	pairs := make([]rawjson.Pair, 0, len(x.order))
-	for _, id := range x.order {
-		pairs = append(pairs, rawjson.Pair{Key: id, Value: x.entryBytes(x.entries[id])})
+// bytes returns the entry without what is derived: as it stands where it still
+// holds, else with what the file says in it and with all that bough does not
+// know.
+func (e *Entry) bytes() []byte {
+	if e.fresh == nil {
+		return e.raw
 	}
-	return append(rawjson.AppendObject(nil, pairs, 0), '\n')
+	return e.encode(nil)
 }
 
-// entryBytes returns an entry as it is to be written: as it stood where it
-// still holds, else with what the file says in it and with all that bough does
-// not know.
-func (x *Index) entryBytes(e *Entry) []byte {
-	to := x.continuedTo(e)
-	if e.Err != nil && e.raw != nil {
-		return e.raw
-	}
-	if e.fresh == nil && bytes.Equal(to, memberOf(e.raw, "continued_to")) {
-		return e.raw
-	}
+// encode returns the entry as bough writes it into the index, with to as its
+// continued_to; nil is none.
+func (e *Entry) encode(to []byte) []byte {
 	var pairs []rawjson.Pair
 	known := map[string]bool{"continued_to": true}
 	for _, p := range e.fresh {
@@ -194,43 +214,20 @@ func (x *Index) entryBytes(e *Entry) []byte {
 			known[key] = true
 		}
 	}
-	for _, p := range e.rawPairs() {
-		switch {
-		case p.Key == "bough" && e.fresh == nil && to != nil:
-			pairs = append(pairs, rawjson.Pair{Key: "continued_to", Value: to}, p)
-		case !known[p.Key]:
-			pairs = append(pairs, p)
+	if e.raw == nil {
+		return rawjson.AppendObject(nil, pairs, 1)
+	}
+	for _, p := range rawjson.Pairs(e.raw, rawjson.Root(e.raw)) {
+		if known[p.Key] {
+			continue
 		}
+		if e.flat {
+			p.Value = rawjson.Layout(p.Value, 2)
+		}
+		if p.Key == "bough" && to != nil {
+			pairs = append(pairs, rawjson.Pair{Key: "continued_to", Value: to})
+		}
+		pairs = append(pairs, p)
 	}
 	return rawjson.AppendObject(nil, pairs, 1)
-}
-
-// rawPairs returns the members of the entry as it stands in the index.
-func (e *Entry) rawPairs() []rawjson.Pair {
-	if e.raw == nil {
-		return nil
-	}
-	return rawjson.Pairs(e.raw, rawjson.Root(e.raw))
-}
-
-// continuedTo returns the derived member in the dialect of the entry: a list,
-// or for Penguin a string where it can be one, or nothing.
-func (x *Index) continuedTo(e *Entry) []byte {
-	children := x.childrenOf(e.ID)
-	switch {
-	case e.ListLinks && children == nil:
-		return []byte("[]")
-	case e.ListLinks || len(children) > 1:
-		return rawjson.Value(children, 2)
-	case len(children) == 1:
-		return rawjson.Compact(children[0])
-	}
-	return nil
-}
-
-func memberOf(object []byte, key string) []byte {
-	if v := gjson.GetBytes(object, key); v.Exists() {
-		return []byte(v.Raw)
-	}
-	return nil
 }

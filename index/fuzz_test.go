@@ -1,6 +1,8 @@
 package index_test
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,11 +40,9 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, w := range worlds {
 			folder := w.folder(t)
-			for i, id := range ids {
-				folder.date(id+".json", time.Date(2026, 5, 26, 0, i, 0, 111111111, time.UTC))
-			}
+			folder.dated()
 			folder.write(session.IndexFile, string(data))
-			x, err := index.Load(folder.root, nil)
+			x, err := index.Load(folder.root, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,6 +50,133 @@ func FuzzLoad(f *testing.F) {
 			folder.save(x)
 			folder.healthy("any index")
 			w.check(t, "what was saved", folder.load())
+		}
+	})
+}
+
+// dated gives the sessions of a world times of their own, which no seed has.
+func (f *folder) dated() {
+	for i, id := range ids {
+		f.date(id+".json", time.Date(2026, 5, 26, 0, i, 0, 111111111, time.UTC))
+	}
+}
+
+// in returns f for another test.
+func (f folder) in(t *testing.T) *folder {
+	f.t = t
+	return &f
+}
+
+// FuzzJournal: whatever the journal holds, Load answers the links that the files
+// have, and what it saves is whole.
+func FuzzJournal(f *testing.F) {
+	w := worlds[0]
+	folder := w.folder(f)
+	folder.save(folder.loadAt(small))
+	x := folder.loadAt(small)
+	for i, id := range ids {
+		folder.put(x, id, i, w.metadata[id])
+	}
+	x.Remove("gone")
+	folder.save(x)
+	whole := folder.journal()
+	for _, seed := range []string{whole, whole[:len(whole)/2], strings.ReplaceAll(whole, `"entry":{`, `"entry":null,"x":{`), strings.ReplaceAll(whole, "cont", "tail"),
+		strings.ReplaceAll(whole, `"size": `, `"size": -`), "", "\n", "null\n", `{"id":"root","entry":null}` + "\n", `{"id":"\ud83d","entry":{}}` + "\n"} {
+		f.Add([]byte(seed))
+	}
+	folder.dated()
+	stored := folder.read(session.IndexFile)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		folder := folder.in(t)
+		folder.write(session.IndexFile, stored)
+		folder.write("session_index.journal", string(data))
+		x := folder.loadAt(small)
+		w.check(t, "any journal", x)
+		folder.save(x)
+		if x = folder.loadAt(small); x.Stale() || x.Trouble != "" {
+			t.Errorf("after Save there still is trouble: %q", x.Trouble)
+		}
+		w.check(t, "what was saved", x)
+	})
+}
+
+// FuzzTable: a table of any bytes, with sums that fit them, is no reason to
+// panic, and no session is what its file does not say.
+func FuzzTable(f *testing.F) {
+	w := worlds[0]
+	folder := w.remembered(f)
+	names, idsEnd, data, err := index.TableOf(folder.root)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(names, idsEnd, data)
+	f.Add(names, idsEnd, data[:len(data)-1])
+	f.Add(int64(0), int64(0), []byte{})
+	f.Add(int64(16), int64(16), data)
+	folder.dated()
+	f.Fuzz(func(t *testing.T, names, idsEnd int64, data []byte) {
+		folder := folder.in(t)
+		if err := index.Forge(folder.root, names, idsEnd, data); err != nil {
+			t.Fatal(err)
+		}
+		x, y := folder.openAt(small), folder.loadAt(small)
+		defer x.Close()
+		for _, id := range append([]string{"nothing"}, ids...) {
+			if got, want := describe(x.Entry(id)), describe(y.Entry(id)); got != "none" && got != want {
+				t.Errorf("%s is %s, want %s", id, got, want)
+			}
+			for _, child := range x.ContinuedTo(id) {
+				if !slices.Contains(y.ContinuedTo(id), child) {
+					t.Errorf("%s continues %s", child, id)
+				}
+			}
+			if x.Entry(id) != nil {
+				x.Lineage(id)
+				x.Line(id)
+			}
+		}
+		for _, text := range []string{"Root", "oo", ""} {
+			for _, ask := range []func(*index.Index, string) ([]string, error){(*index.Index).Titled, (*index.Index).Containing} {
+				got, err := ask(x, text)
+				want, _ := ask(y, text)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, id := range got {
+					if !slices.Contains(want, id) {
+						t.Errorf("%q is not only %q but %s", text, want, id)
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzLook: a look that can be read is written as it was.
+func FuzzLook(f *testing.F) {
+	folder := worlds[0].remembered(f)
+	for range 2 {
+		data, err := folder.root.ReadFile(index.LookPath)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data[:len(data)-4])
+		x := folder.openAt(small)
+		folder.put(x, "late", 50, worlds[0].metadata["other"])
+		x.Remove("nothing")
+		folder.save(x)
+		x.Remember()
+		x.Close()
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		once, err := index.Relook(slices.Clone(data))
+		if err != nil {
+			return
+		}
+		twice, err := index.Relook(slices.Clone(once))
+		if err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("%q is written as %q, then as %q, %v", data, once, twice, err)
 		}
 	})
 }

@@ -2,41 +2,20 @@ package index
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"io/fs"
-	"maps"
 	"os"
 	"slices"
-	"time"
+	"strings"
+	"sync"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
-// An Entry is what the index knows of one session.
-type Entry struct {
-	ID string
-	session.Meta
-	CreatedAt    time.Time
-	LastActive   time.Time
-	MessageCount int
-	HeaderCount  int   // of those, how many repeat what the line already has
-	Err          error // why the file cannot be used, nil if it can: damage, or no permission
-
-	stat  session.Stat
-	raw   []byte         // the entry as it stands in the index, nil if it does not
-	fresh []rawjson.Pair // what the file says, in Penguin's order; nil if raw still says it
-}
-
-// DisplayTitle is the title of the session, or one made from its id.
-func (e *Entry) DisplayTitle() string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
-
-// Size is the size of the session's file in bytes.
-func (e *Entry) Size() int64 { return e.stat.Size }
-
 // An Index is the sessions of a workspace and their links.
+//
+// One that was opened by [Open] may know a session only once it is asked for
+// it; the answers are the same. Entry and Err may be called from several
+// goroutines, while nothing else is.
 type Index struct {
 	// Trouble says in one sentence why the index file could not be used as it
 	// was, "" if it could.
@@ -47,180 +26,166 @@ type Index struct {
 	// Penguin makes it out of date.
 	Old bool
 
-	entries  map[string]*Entry
-	order    []string // as in the file, new ones at the end
-	aliases  map[string]string
-	sorted   []string // all ids, oldest session first; nil after a change
-	children map[string][]string
+	root    *os.Root
+	aliases map[string]string
+	reader  Reader
+	limits  limits
+
+	mu      sync.Mutex
+	entries map[string]*Entry // nil for a session that is gone
+	last    *last             // what else there is, nil if entries is all of it
+	failed  error             // why entries is not all of it, where it had to be
+
+	names    map[name][]string   // sessions of entries by what others call them, and some that no longer are; nil after Load
 	lineages map[string][]string // whole ones, as far as they were asked for
-	absent   bool                // the file is not there
-	dirty    bool                // the file does not say what the index knows
-	newest   time.Time           // of the session files
+	sorted   []string            // the ids of all entries, oldest session first; nil after a change
+	count    count
+	places   int // how many places among the members of the index are taken
+
+	changed map[string]bool // sessions of which the index says something else, or nothing; true if they were put in or removed
+	rewrite bool            // the index has to be written whole
+	absent  bool            // the index is not there
+	found   string          // Trouble, as it was when every session was looked at
+	claimed bool            // an entry has a link that only another session's file tells
+	newest  int64           // modification time of the session files, in nanoseconds since 1970
+
+	files  files
+	folder watch
+	before look // the one that x was opened from, if it was of an index that held; else zero
 }
 
-// Load reads the index and makes it agree with the session files. It reads
-// every file that the index does not describe as it now is, and writes nothing.
-// Files that cannot be used are entries with an Err. An error means that the
-// folder cannot be read.
-//
-// Aliases are ids under which other programs name a session as the origin of
-// another: Penguin names its checkpoints. They may be nil.
-func Load(root *os.Root, aliases map[string]string) (*Index, error) {
-	folder := session.NewFolder(root)
-	x := &Index{entries: map[string]*Entry{}, aliases: aliases, lineages: map[string][]string{}}
-	stored, order := x.readFile(root)
-	list, err := folder.List()
-	if err != nil {
-		return nil, err
-	}
-	for _, st := range list {
-		e := stored[st.ID]
-		if e == nil || !e.describes(st) {
-			if e, err = x.reread(folder, st, e); errors.Is(err, session.ErrNotFound) {
-				continue // gone since the listing
-			} else if err != nil {
-				return nil, err
-			}
-		}
-		x.entries[st.ID] = e
-		if st.ModTime.After(x.newest) {
-			x.newest = st.ModTime
-		}
-	}
-	if info, err := root.Stat(session.IndexPath); err == nil {
-		x.Old = info.ModTime().Before(x.newest)
-	}
-	for _, id := range order {
-		if x.entries[id] != nil {
-			x.order = append(x.order, id)
-		} else {
-			x.outOfDate("it lists " + id + ", which is gone")
-		}
-	}
-	if x.absent && len(x.entries) > 0 {
-		x.Trouble = "the index is missing"
-	}
-	x.order = append(x.order, x.unlisted(stored)...)
-	x.derive()
-	return x, nil
+// A count sums up sessions.
+type count struct {
+	Sessions int64
+	Lists    int64 // how many of them have a list of links
+	Bytes    int64 // of the index that is made of them, at least
 }
 
-// readFile takes what it can from the index file.
-func (x *Index) readFile(root *os.Root) (stored map[string]*Entry, order []string) {
-	data, err := root.ReadFile(session.IndexPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		x.absent, x.dirty = true, true
-		return nil, nil
+func (c *count) add(e *Entry, sign int64) {
+	c.Sessions += sign
+	c.Bytes += sign * int64(e.size)
+	if e.ListLinks {
+		c.Lists += sign
 	}
-	if err != nil {
-		x.Trouble, x.dirty = "the index cannot be read: "+err.Error(), true
-		return nil, nil
-	}
-	stored, order, err = decode(data)
-	if err != nil {
-		x.Trouble, x.Torn, x.dirty = "the index is damaged ("+err.Error()+")", true, true
-	}
-	return stored, order
 }
 
-// reread makes the entry of a file that the index does not describe.
-func (x *Index) reread(folder session.Folder, st session.Stat, old *Entry) (*Entry, error) {
-	x.dirty = true
-	e := &Entry{ID: st.ID, stat: st}
-	if old != nil {
-		e.raw = old.raw
-	}
-	if !session.ValidID(st.ID) {
-		e.spoil(&session.DamageError{Path: session.FileName(st.ID), Problem: "the file's name cannot be a session id"})
-		return e, nil
-	}
-	switch s, err := folder.Read(st.ID); {
-	case errors.Is(err, session.ErrNotFound):
-		return nil, err
-	case err != nil:
-		if old != nil {
-			e.Meta, e.CreatedAt, e.LastActive = old.Meta, old.CreatedAt, old.LastActive
-			if memberOf(old.raw, "bough") == nil {
-				e.ContinuedFrom = nil // nobody recorded of what kind the session is
-			}
-		}
-		e.spoil(err)
+// A name is what a session is called by.
+type name struct {
+	kind byte
+	text string
+}
+
+// The kinds of names.
+const (
+	ownID     = 'i'
+	ownTitle  = 't'
+	continues = 'c' // the session that it continues
+	copies    = 's' // the session that a snapshot's continued_from has
+)
+
+// names returns what others may ask for e by.
+func (e *Entry) names() []name {
+	list := []name{{ownTitle, e.DisplayTitle()}}
+	switch {
+	case len(e.ContinuedFrom) == 0:
+	case e.Kind() == session.Continuation:
+		list = append(list, name{continues, e.ContinuedFrom[0]})
 	default:
-		e.take(s.Summary())
-		if old != nil && old.Err == nil && old.differs(e) {
-			x.outOfDate(st.ID + " changed")
+		list = append(list, name{copies, e.ContinuedFrom[0]})
+	}
+	return list
+}
+
+// set makes e what is known of id, nil for a session that is gone.
+func (x *Index) set(id string, e *Entry) {
+	if old := x.entries[id]; old != nil {
+		x.count.add(old, -1)
+	}
+	x.entries[id] = e
+	if e != nil {
+		x.count.add(e, 1)
+	}
+	if e != nil && x.names != nil {
+		x.register(e)
+	}
+	x.sorted = nil
+	if len(x.lineages) > 0 {
+		x.lineages = map[string][]string{}
+	}
+}
+
+// register makes e be found by its names.
+func (x *Index) register(e *Entry) {
+	for _, n := range e.names() {
+		x.names[n] = append(x.names[n], e.ID)
+	}
+}
+
+// entry returns what is known of id, nil if there is no such session.
+func (x *Index) entry(id string) *Entry {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e, known := x.entries[id]
+	if !known && x.last != nil {
+		e = x.recall(id)
+	}
+	if x.failed != nil {
+		return &Entry{ID: id, Err: x.failed}
+	}
+	return e
+}
+
+// named returns the sessions that n is a name of, and some that it is not.
+func (x *Index) named(n name) []string {
+	ids := x.remembered(n)
+	if x.names == nil {
+		x.names = make(map[name][]string, 2*len(x.entries))
+		for _, e := range x.entries {
+			if e != nil {
+				x.register(e)
+			}
 		}
 	}
-	return e, nil
+	ids = append(ids, x.names[n]...)
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
-// unlisted returns the sessions that are not in the file, oldest first.
-func (x *Index) unlisted(stored map[string]*Entry) []string {
-	var ids []string
-	for id := range x.entries {
-		if stored[id] == nil {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, x.byAge)
-	if len(ids) > 0 && stored != nil {
-		x.outOfDate(ids[0] + " is not in it")
-	}
-	return ids
+// byAge sorts entries by when the sessions were made.
+func byAge(a, b *Entry) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
-func (x *Index) outOfDate(why string) {
-	x.dirty = true
-	if x.Trouble == "" {
-		x.Trouble = "the index is out of date: " + why
+// all looks at every session and returns their ids, the oldest first.
+func (x *Index) all() []string {
+	if x.Whole() != nil {
+		return nil
 	}
+	return x.ids()
 }
 
-// ids returns the ids of all entries, oldest session first.
+// ids returns the ids of all entries, the oldest session first.
 func (x *Index) ids() []string {
 	if x.sorted == nil {
-		x.sorted = slices.SortedFunc(maps.Keys(x.entries), x.byAge)
-	}
-	return x.sorted
-}
-
-// byAge orders ids by when the sessions were made.
-func (x *Index) byAge(a, b string) int {
-	return cmp.Or(x.entries[a].CreatedAt.Compare(x.entries[b].CreatedAt), cmp.Compare(a, b))
-}
-
-// childrenOf returns the sessions whose continued_from names id, oldest first.
-func (x *Index) childrenOf(id string) []string {
-	if x.children == nil {
-		x.derive()
-	}
-	return x.children[id]
-}
-
-// derive computes the children of every session. Of a file that cannot be read
-// the index may still know what it continues; if it does not, what the file of
-// the other session says has to do.
-func (x *Index) derive() {
-	x.children = map[string][]string{}
-	ids := x.ids()
-	for _, id := range ids {
-		for _, to := range x.entries[id].Meta.ContinuedTo {
-			if e := x.entries[to]; e != nil && e.Err != nil && len(e.ContinuedFrom) == 0 && to != id {
-				e.ContinuedFrom = []string{id}
+		list := make([]*Entry, 0, len(x.entries))
+		for _, e := range x.entries {
+			if e != nil {
+				list = append(list, e)
 			}
 		}
-	}
-	for _, id := range ids {
-		if from := x.entries[id].ContinuedFrom; len(from) > 0 {
-			x.children[from[0]] = append(x.children[from[0]], id)
+		slices.SortFunc(list, byAge)
+		x.sorted = make([]string, len(list))
+		for i, e := range list {
+			x.sorted[i] = e.ID
 		}
 	}
+	return x.sorted
 }
 
 // Entry returns the entry of a session that is there and whole, nil if there is
 // none.
 func (x *Index) Entry(id string) *Entry {
-	if e := x.entries[id]; e != nil && e.Err == nil {
+	if e := x.entry(id); e != nil && e.Err == nil {
 		return e
 	}
 	return nil
@@ -228,16 +193,61 @@ func (x *Index) Entry(id string) *Entry {
 
 // Err returns why the file of id cannot be used, nil if it can or is not there.
 func (x *Index) Err(id string) error {
-	if e := x.entries[id]; e != nil {
+	if e := x.entry(id); e != nil {
 		return e.Err
 	}
 	return nil
 }
 
-// Entries returns the sessions, oldest first.
+// Titled returns the sessions with that [Entry.DisplayTitle], oldest first, then
+// those that cannot be used.
+func (x *Index) Titled(title string) ([]string, error) {
+	return x.matching(x.named(name{ownTitle, title}), func(e *Entry) bool { return e.DisplayTitle() == title })
+}
+
+// Containing returns the sessions whose id contains piece, oldest first, then
+// those that cannot be used.
+func (x *Index) Containing(piece string) ([]string, error) {
+	ids := x.rememberedWith(piece)
+	for id := range x.entries {
+		if strings.Contains(id, piece) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return x.matching(slices.Compact(ids), func(e *Entry) bool { return strings.Contains(e.ID, piece) })
+}
+
+// matching returns those of ids that match: oldest first, then, by id, those
+// that cannot be used.
+func (x *Index) matching(ids []string, match func(*Entry) bool) ([]string, error) {
+	var list []*Entry
+	for _, id := range ids {
+		if e := x.entry(id); e != nil && match(e) {
+			list = append(list, e)
+		}
+	}
+	if x.failed != nil {
+		return nil, x.failed
+	}
+	slices.SortFunc(list, func(a, b *Entry) int {
+		switch {
+		case a.Err != nil && b.Err != nil:
+			return cmp.Compare(a.ID, b.ID)
+		case a.Err != nil:
+			return 1
+		case b.Err != nil:
+			return -1
+		}
+		return byAge(a, b)
+	})
+	return idsOf(list), nil
+}
+
+// Entries returns the sessions, oldest first. It looks at every session.
 func (x *Index) Entries() []*Entry {
 	var list []*Entry
-	for _, id := range x.ids() {
+	for _, id := range x.all() {
 		if e := x.entries[id]; e.Err == nil {
 			list = append(list, e)
 		}
@@ -245,37 +255,31 @@ func (x *Index) Entries() []*Entry {
 	return list
 }
 
-// Unusable returns the files that cannot be used, by id.
+// Unusable returns the files that cannot be used, by id. It looks at every
+// session.
 func (x *Index) Unusable() []*Entry {
 	var list []*Entry
-	for _, id := range slices.Sorted(maps.Keys(x.entries)) {
+	for _, id := range x.all() {
 		if e := x.entries[id]; e.Err != nil {
 			list = append(list, e)
 		}
 	}
+	slices.SortFunc(list, func(a, b *Entry) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
-
-// ContinuedTo returns the sessions whose continued_from names id, oldest first.
-func (x *Index) ContinuedTo(id string) []string { return x.childrenOf(id) }
 
 // Dialect returns the dialect of the folder: bough's if it is empty or any
 // session, or the entry of one that cannot be read, has a list for its
 // continued_from; else Penguin's.
 func (x *Index) Dialect() session.Dialect {
-	for _, e := range x.entries {
-		if e.ListLinks {
-			return session.Bough
-		}
-	}
-	if len(x.entries) == 0 {
+	if x.count.Lists > 0 || x.count.Sessions == 0 {
 		return session.Bough
 	}
 	return session.Penguin
 }
 
 // Mixed returns a session whose links are written in each dialect, and whether
-// the folder has both.
+// the folder has both. It looks at every session.
 func (x *Index) Mixed() (bough, penguin string, mixed bool) {
 	for _, e := range x.Entries() {
 		switch {
@@ -288,21 +292,53 @@ func (x *Index) Mixed() (bough, penguin string, mixed bool) {
 	return bough, penguin, bough != "" && penguin != ""
 }
 
-// Put takes in a session that was just written, as the file that st describes.
-func (x *Index) Put(s session.Summary, st session.Stat) {
-	e := &Entry{ID: s.ID, stat: st}
-	if old := x.entries[s.ID]; old != nil {
-		e.raw = old.raw
+// A Reader returns what the index keeps of a session, from its file. The error
+// is [session.ErrNotFound] if there is none.
+type Reader func(id string) (session.Summary, error)
+
+// Put takes in a session that was written, or is going to be, as the file that
+// st describes.
+func (x *Index) Put(s session.Summary, st session.Stat) { x.put(s, identityOf(st)) }
+
+// Written tells x what the file system says of the file of a session that was
+// put in, once the file has its name, which changes that.
+func (x *Index) Written(st session.Stat) {
+	if e := x.entries[st.ID]; e != nil {
+		e.file = identityOf(st)
+	}
+}
+
+func identityOf(st session.Stat) durable.Identity {
+	return durable.Identity{Size: st.Size, ModTime: st.ModTime.UnixNano(), Changed: st.Changed, Inode: st.Inode}
+}
+
+func (x *Index) put(s session.Summary, file durable.Identity) {
+	e := &Entry{ID: s.ID, file: file, place: x.places}
+	if old := x.entry(s.ID); old != nil {
+		e.raw, e.flat, e.place = old.raw, old.flat, old.place
 	} else {
-		x.order = append(x.order, s.ID)
+		x.places++
 	}
 	e.take(s)
-	x.entries[s.ID] = e
-	x.dirty = true
-	if st.ModTime.After(x.newest) {
-		x.newest = st.ModTime
+	x.set(s.ID, e)
+	x.changed[s.ID] = true
+	x.newest = max(x.newest, file.ModTime)
+	for _, to := range e.Meta.ContinuedTo {
+		x.claim(x.entry(to), e.ID)
 	}
-	x.sorted, x.children, x.lineages = nil, nil, map[string][]string{}
+}
+
+// claim makes e, if it cannot be used and nothing says what it continues, a
+// continuation of the session whose file names it.
+func (x *Index) claim(e *Entry, from string) {
+	if e == nil || e.Err == nil || len(e.ContinuedFrom) > 0 || e.ID == from {
+		return
+	}
+	e.ContinuedFrom = []string{from}
+	x.claimed = true
+	if x.names != nil {
+		x.register(e)
+	}
 }
 
 // Says reports whether the index says of a session what its file says, of what a
@@ -316,46 +352,28 @@ func (x *Index) Says(s session.Summary) bool {
 
 // Correct takes in what the file of a session says, where the index said
 // something else of the same file.
-func (x *Index) Correct(s session.Summary) { x.Put(s, x.entries[s.ID].stat) }
+func (x *Index) Correct(s session.Summary) { x.put(s, x.entry(s.ID).file) }
 
 // Remove forgets a session.
 func (x *Index) Remove(id string) {
-	delete(x.entries, id)
-	x.order = slices.DeleteFunc(x.order, func(s string) bool { return s == id })
-	x.dirty = true
-	x.sorted, x.children, x.lineages = nil, nil, map[string][]string{}
+	x.entry(id) // and it is counted
+	x.set(id, nil)
+	x.changed[id] = true
 }
 
-// Stale reports whether the index file does not say what the Index knows.
-func (x *Index) Stale() bool { return x.dirty }
+// Stale reports whether the index does not say what the Index knows.
+func (x *Index) Stale() bool { return x.rewrite || len(x.changed) > 0 }
 
-// Stage puts the index file into a batch if it does not say what x knows. The
-// file is made no older than any session file, which is how Penguin tells that it
-// is fresh.
-func (x *Index) Stage(root *os.Root, b *durable.Batch) error {
-	if !x.dirty {
-		if !x.Old {
-			return nil
-		}
-		return durable.Touch(root, session.IndexPath, x.newest)
+// note notes that the index says something else of a session than its file.
+func (x *Index) note(id string) {
+	if !x.changed[id] {
+		x.changed[id] = false
 	}
-	if err := durable.MakeDir(root, session.Dir); err != nil {
-		return err
-	}
-	info, err := b.Replace(session.IndexPath, durable.Bytes(x.encode()))
-	if err == nil && info.ModTime().Before(x.newest) {
-		err = b.Touch(x.newest)
-	}
-	return err
 }
 
-// Save writes the index file if it does not say what x knows.
-func (x *Index) Save(root *os.Root) error {
-	b := durable.NewBatch(root)
-	if err := x.Stage(root, b); err != nil || b.Len() == 0 {
-		return err
+// outOfDate notes that the index said something else than the files.
+func (x *Index) outOfDate(why string) {
+	if x.Trouble == "" {
+		x.Trouble = "the index is out of date: " + why
 	}
-	_, _, err := b.Commit(context.Background())
-	x.dirty = err != nil
-	return err
 }

@@ -92,7 +92,7 @@ func (f *folder) session(id string, minute int, metadata string) {
 
 func (f *folder) load() *index.Index {
 	f.t.Helper()
-	x, err := index.Load(f.root, f.aliases)
+	x, err := index.Load(f.root, f.aliases, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (f *folder) load() *index.Index {
 
 func (f *folder) save(x *index.Index) {
 	f.t.Helper()
-	if err := x.Save(f.root); err != nil {
+	if err := x.Save(); err != nil {
 		f.t.Fatal(err)
 	}
 }

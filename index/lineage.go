@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bough-dev/bough/session"
@@ -17,7 +18,7 @@ func (x *Index) Origin(id string) string {
 }
 
 func (x *Index) resolve(id string) string {
-	if session := x.aliases[id]; session != "" && x.entries[id] == nil {
+	if session := x.aliases[id]; session != "" && x.entry(id) == nil {
 		return session
 	}
 	return id
@@ -58,7 +59,7 @@ func (x *Index) Lineage(id string) ([]string, error) {
 // recorded.
 func (x *Index) recorded(chain []string) ([]string, error) {
 	gone := chain[len(chain)-1]
-	if len(chain) == 1 {
+	if len(chain) == 1 || x.failed != nil {
 		return chain, x.Err(gone)
 	}
 	for i := len(chain) - 2; i >= 0; i-- {
@@ -104,6 +105,9 @@ func (x *Index) Line(id string) ([]string, error) {
 	seen := []string{id}
 	for {
 		e := x.Entry(first)
+		if x.failed != nil {
+			return nil, x.failed
+		}
 		if e.Snapshot || len(e.ContinuedFrom) == 0 {
 			break
 		}
@@ -120,13 +124,13 @@ func (x *Index) Line(id string) ([]string, error) {
 	}
 	line := []string{first}
 	for i := 0; i < len(line); i++ {
-		for _, child := range x.childrenOf(line[i]) {
-			if e := x.Entry(child); e != nil && e.Kind() == session.Continuation {
+		for _, child := range x.Continuations(line[i]) {
+			if x.Err(child) == nil {
 				line = append(line, child)
 			}
 		}
 	}
-	return line, missing
+	return line, cmp.Or(missing, x.failed)
 }
 
 // Broken returns why the line goes on after the session id in a file that cannot
@@ -137,26 +141,48 @@ func (x *Index) Broken(id string) error {
 			return err
 		}
 	}
-	return nil
+	return x.failed
 }
 
 // Continuations returns the sessions that continue id, oldest first, those that
 // cannot be used too.
 func (x *Index) Continuations(id string) []string {
-	var list []string
-	for _, child := range x.childrenOf(id) {
-		if x.entries[child].Kind() == session.Continuation {
-			list = append(list, child)
+	return idsOf(x.children(id, func(e *Entry) bool { return e.Kind() == session.Continuation }, continues))
+}
+
+// ContinuedTo returns the sessions whose continued_from names id, oldest first.
+func (x *Index) ContinuedTo(id string) []string {
+	return idsOf(x.children(id, func(*Entry) bool { return true }, continues, copies))
+}
+
+// children returns the sessions whose continued_from names id and that match,
+// oldest first. They have id as a name of one of the kinds.
+func (x *Index) children(id string, match func(*Entry) bool, kinds ...byte) []*Entry {
+	var list []*Entry
+	for _, kind := range kinds {
+		for _, child := range x.named(name{kind, id}) {
+			if e := x.entry(child); e != nil && len(e.ContinuedFrom) > 0 && e.ContinuedFrom[0] == id && match(e) {
+				list = append(list, e)
+			}
 		}
 	}
-	return list
+	slices.SortFunc(list, byAge)
+	return slices.Compact(list)
+}
+
+func idsOf(list []*Entry) (ids []string) {
+	for _, e := range list {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }
 
 // Children returns the sessions that come from id, oldest first: what continues
-// it, also what cannot be used, and the snapshots copied from it.
+// it, also what cannot be used, and the snapshots copied from it. It looks at
+// every session.
 func (x *Index) Children(id string) []string {
 	var list []string
-	for _, child := range x.ids() {
+	for _, child := range x.all() {
 		if x.resolve(x.entries[child].Origin()) == id {
 			list = append(list, child)
 		}
@@ -166,7 +192,8 @@ func (x *Index) Children(id string) []string {
 
 // Parents returns for each session the one to show it under: its origin, or,
 // where that is gone, the nearest session of its recorded lineage that is
-// there. A session that has none, or that is in a ring, has no parent.
+// there. A session that has none, or that is in a ring, has no parent. It looks
+// at every session.
 func (x *Index) Parents() map[string]string {
 	parents := map[string]string{}
 	for _, e := range x.Entries() {

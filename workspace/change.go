@@ -52,7 +52,7 @@ func (v *view) mayWrite(head bool) error {
 	if err := durable.MakeDir(v.root, session.Dir); err != nil {
 		return err
 	}
-	if err := durable.Probe(v.root, session.IndexPath); err != nil {
+	if err := v.index.Change(func() error { return durable.Probe(v.root, session.IndexPath) }); err != nil {
 		return err
 	}
 	if head {
@@ -92,15 +92,16 @@ func (v *view) took(o *session.Outline) {
 // made up for later.
 func (v *view) commit() error {
 	if v.index.Torn && v.index.Stale() {
-		if err := v.discard(session.IndexPath); err != nil {
+		if err := v.index.Change(func() error { return v.discard(session.IndexPath) }); err != nil {
 			return err
 		}
 	}
-	if err := v.index.Stage(v.root, v.batch); err != nil {
+	staged, err := v.index.Stage(v.batch)
+	if err != nil {
 		return err
 	}
 	if v.batch.Len() == 0 {
-		return nil
+		return v.index.Save()
 	}
 	var encoding sync.WaitGroup
 	encoding.Go(func() {
@@ -115,9 +116,17 @@ func (v *view) commit() error {
 	}
 	v.follow("not all that goes with it is written", later)
 	for i, o := range v.written {
-		if o.Written(infos[i]); infos[i] != nil && !o.Brief() {
+		if infos[i] == nil {
+			continue
+		}
+		o.Written(infos[i])
+		v.index.Written(o.Stat)
+		if !o.Brief() {
 			v.folder.Remember(o)
 		}
+	}
+	if !staged {
+		v.follow("the index is not written", v.index.Save())
 	}
 	return nil
 }

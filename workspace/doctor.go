@@ -66,6 +66,9 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	report := &Report{}
 	examine := func(v *view) error {
 		*report = Report{Problems: []Problem{}}
+		if err := v.whole(); err != nil {
+			return err
+		}
 		d := &doctor{v, o.Fix, report}
 		err := d.run()
 		report.OK = !slices.ContainsFunc(report.Problems, func(p Problem) bool { return !p.Fixed })

@@ -69,6 +69,9 @@ type RemoveOptions struct {
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	var entry Entry
 	err := w.write(ctx, "rm", func(v *view) error {
+		if err := v.whole(); err != nil {
+			return err
+		}
 		s, err := v.ownSession(name)
 		if err != nil {
 			return err
@@ -179,10 +182,16 @@ func (v *view) penguinBelow(id string) []string {
 // remove moves a session to the trash, with the older copy that Penguin keeps
 // beside it.
 func (v *view) remove(id string) error {
-	if err := v.discard(session.FileName(id)); err != nil {
-		return err
-	}
-	if err := v.discard(session.FileName(id) + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := v.index.Change(func() error {
+		if err := v.discard(session.FileName(id)); err != nil {
+			return err
+		}
+		if err := v.discard(session.FileName(id) + ".bak"); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	v.removed = true

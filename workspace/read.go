@@ -30,6 +30,9 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 	l := &Listing{Sessions: []Entry{}}
 	err := w.read(ctx, func(v *view) error {
 		entries := []Entry{}
+		if err := v.whole(); err != nil {
+			return err
+		}
 		v.noteUnusable()
 		for _, e := range v.index.Entries() {
 			if kind == "" || e.Kind() == kind {
@@ -149,6 +152,9 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	f := &Forest{Roots: []TreeEntry{}}
 	err := w.read(ctx, func(v *view) error {
 		roots := []TreeEntry{}
+		if err := v.whole(); err != nil {
+			return err
+		}
 		parents := v.index.Parents()
 		only := ""
 		if name != "" {

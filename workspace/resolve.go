@@ -10,14 +10,17 @@ import (
 // resolve finds the session that name means: an id, else an exact title, else a
 // unique piece of an id.
 func (v *view) resolve(name string) (string, error) {
-	candidates := v.named(name)
-	if len(candidates) == 0 && strings.TrimSpace(name) != "" {
-		candidates = v.matching(func(id, _ string) bool { return strings.Contains(id, name) })
+	candidates, err := v.named(name)
+	if err == nil && len(candidates) == 0 && strings.TrimSpace(name) != "" {
+		candidates, err = v.index.Containing(name)
+		candidates = append(candidates, v.penguins(func(id string) bool { return strings.Contains(id, name) })...)
 	}
-	switch len(candidates) {
-	case 0:
+	switch {
+	case err != nil:
+		return "", err
+	case len(candidates) == 0:
 		return "", notFound("session", name)
-	case 1:
+	case len(candidates) == 1:
 		return candidates[0], v.index.Err(candidates[0])
 	}
 	return "", ambiguous("session", name, candidates)
@@ -26,36 +29,22 @@ func (v *view) resolve(name string) (string, error) {
 // named returns the session whose id is name, else those with that title, else
 // Penguin's checkpoints with that name: Penguin names one like the branch that
 // it made of it.
-func (v *view) named(name string) []string {
+func (v *view) named(name string) ([]string, error) {
 	if v.index.Entry(name) != nil || v.index.Err(name) != nil || v.isPenguin(name) {
-		return []string{name}
+		return []string{name}, nil
 	}
-	ids := v.matching(func(_, title string) bool { return title == name && title != "" })
-	if own := slices.DeleteFunc(slices.Clone(ids), v.isPenguin); len(own) > 0 {
-		return own
+	if name == "" {
+		return nil, nil
 	}
-	return ids
+	if own, err := v.index.Titled(name); err != nil || len(own) > 0 {
+		return own, err
+	}
+	return v.penguins(func(id string) bool { return v.penguin[id].Name == name }), nil
 }
 
-// matching returns the ids of all sessions and of Penguin's checkpoints that
-// match.
-func (v *view) matching(match func(id, title string) bool) []string {
-	var ids []string
-	add := func(id, title string) {
-		if match(id, title) {
-			ids = append(ids, id)
-		}
-	}
-	for _, e := range v.index.Entries() {
-		add(e.ID, e.DisplayTitle())
-	}
-	for _, e := range v.index.Unusable() {
-		add(e.ID, e.DisplayTitle())
-	}
-	for _, id := range v.penguinIDs() {
-		add(id, v.penguin[id].Name)
-	}
-	return ids
+// penguins returns the ids of Penguin's checkpoints that match.
+func (v *view) penguins(match func(id string) bool) []string {
+	return slices.DeleteFunc(v.penguinIDs(), func(id string) bool { return !match(id) })
 }
 
 // penguinIDs returns the ids of Penguin's checkpoints that are not sessions
@@ -80,7 +69,15 @@ func (v *view) split(ref string) (id, message string, err error) {
 	if i < 0 {
 		i = strings.LastIndex(ref, "/")
 	}
-	if i < 0 || len(v.named(ref)) > 0 {
+	whole := i < 0
+	if !whole {
+		named, err := v.named(ref)
+		if err != nil {
+			return "", "", err
+		}
+		whole = len(named) > 0
+	}
+	if whole {
 		id, err = v.resolve(ref)
 		return id, "", err
 	}

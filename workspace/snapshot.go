@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -151,15 +152,21 @@ func (v *view) lineTitle(l *line) string {
 // has: "T (branch)", "T (branch 2)" …
 func (v *view) freeTitle(title string, kind session.Kind) string {
 	title = madeOf(title)
-	taken := map[string]bool{}
-	for _, e := range v.index.Entries() {
-		taken[e.Title] = true
+	numbered := func(n int) string {
+		if n == 1 {
+			return fmt.Sprintf("%s (%s)", title, kind)
+		}
+		return fmt.Sprintf("%s (%s %d)", title, kind, n)
 	}
-	free := fmt.Sprintf("%s (%s)", title, kind)
-	for n := 2; taken[free]; n++ {
-		free = fmt.Sprintf("%s (%s %d)", title, kind, n)
+	free := func(n int) bool {
+		taken, err := v.index.Titled(numbered(n))
+		return err != nil || len(taken) == 0
 	}
-	return free
+	most := 1
+	for !free(most) {
+		most *= 2
+	}
+	return numbered(most/2 + 1 + sort.Search(most-most/2-1, func(i int) bool { return free(most/2 + 1 + i) }))
 }
 
 // madeOf returns the title that freeTitle made a title of, or that title.

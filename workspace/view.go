@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
@@ -17,14 +14,14 @@ import (
 // A view is a workspace at one moment, in the hands of one method.
 type view struct {
 	*Workspace
-	ctx      context.Context
-	root     *os.Root
-	folder   session.Folder
-	writes   bool // the method has the lock
-	fresh    bool // nothing that is remembered of sessions is believed
+	ctx    context.Context
+	root   *os.Root
+	folder session.Folder
+	look
 	index    *index.Index
 	penguin  map[string]checkpoint.Penguin
 	outlines map[string]*session.Outline // known so far
+	kept     keeping
 	open     map[string]*session.Session // read so far
 	batch    *durable.Batch              // what the method is going to change
 	written  []*session.Outline          // the sessions among that, in order, before anything else
@@ -32,20 +29,26 @@ type view struct {
 	trash    string                      // where this command discards files, "" before the first
 }
 
+// A look is how a method looks at the workspace.
+type look struct {
+	writes bool // it has the lock
+	fresh  bool // it believes nothing that is remembered of sessions
+}
+
 // load looks at a workspace.
-func (w *Workspace) load(ctx context.Context, root *os.Root, fresh bool) (*view, error) {
+func (w *Workspace) load(ctx context.Context, root *os.Root, l look) (*view, error) {
 	v := &view{
 		Workspace: w,
 		ctx:       ctx,
 		root:      root,
-		fresh:     fresh,
+		look:      l,
 		folder:    session.NewFolder(root),
 		batch:     durable.NewBatch(root),
 		penguin:   map[string]checkpoint.Penguin{},
 		outlines:  map[string]*session.Outline{},
 		open:      map[string]*session.Session{},
 	}
-	if fresh {
+	if v.fresh {
 		v.folder = v.folder.Fresh()
 	}
 	checkpoints, err := checkpoint.ListPenguin(root)
@@ -59,10 +62,21 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, fresh bool) (*view,
 			aliases[cp.ID] = cp.Session
 		}
 	}
-	if v.index, err = index.Load(root, aliases); err != nil {
+	if v.index, err = index.Open(root, aliases, v.summary); err != nil {
 		return nil, err
 	}
-	return v, nil
+	v.batch.Around = v.index.Change
+	return v, ctx.Err()
+}
+
+// whole looks at every session. What it finds is told, if nothing was before.
+func (v *view) whole() error {
+	before := v.index.Trouble
+	err := v.index.Whole()
+	if err == nil && before == "" {
+		v.noteTrouble()
+	}
+	return err
 }
 
 // noteTrouble says why the index could not be used as it was.
@@ -70,132 +84,6 @@ func (v *view) noteTrouble() {
 	if v.index.Trouble != "" {
 		v.opts.Note(v.index.Trouble + "; the sessions are read from their files")
 	}
-}
-
-// session reads a session, or one of Penguin's checkpoints, and believes nothing
-// that is remembered of it.
-func (v *view) session(id string) (*session.Session, error) {
-	if s := v.open[id]; s != nil {
-		return s, nil
-	}
-	if err := v.index.Err(id); err != nil {
-		return nil, err
-	}
-	read := v.folder.Read
-	if v.isPenguin(id) {
-		read = func(id string) (*session.Session, error) { return checkpoint.ReadPenguin(v.root, id) }
-	}
-	s, err := read(id)
-	if err != nil {
-		return nil, known(id, err)
-	}
-	v.open[id], v.outlines[id] = s, s.Outline
-	return s, nil
-}
-
-// known makes of the error for a session that is not there one that says that
-// it was.
-func known(id string, err error) error {
-	if !errors.Is(err, session.ErrNotFound) {
-		return err
-	}
-	gone := notFound("session", id)
-	gone.Err = errGone
-	return gone
-}
-
-// reopen returns the session of an outline, with its bytes.
-func (v *view) reopen(o *session.Outline) (*session.Session, error) {
-	if s := v.open[o.ID]; s != nil {
-		return s, nil
-	}
-	s, err := v.folder.Open(o)
-	if err == nil {
-		v.open[o.ID] = s
-	}
-	return s, err
-}
-
-// outline returns the outline of a session, or of one of Penguin's checkpoints.
-func (v *view) outline(id string) (*session.Outline, error) {
-	list, err := v.outlineAll([]string{id})
-	if err != nil {
-		return nil, err
-	}
-	return list[0], nil
-}
-
-// outlineAll returns the outlines of several sessions. Files are read by as many
-// readers as there are processors. Of several errors it returns the one of the
-// first session.
-func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
-	list := make([]*session.Outline, len(ids))
-	errs := make([]error, len(ids))
-	var total, done, next atomic.Int64
-	var unknown []int
-	for i, id := range ids {
-		list[i] = v.outlines[id]
-		switch {
-		case list[i] != nil:
-		case v.isPenguin(id):
-			var s *session.Session
-			if s, errs[i] = v.session(id); errs[i] == nil {
-				list[i] = s.Outline
-			}
-		default:
-			if errs[i] = v.index.Err(id); errs[i] == nil {
-				unknown = append(unknown, i)
-				if e := v.index.Entry(id); e != nil {
-					total.Add(e.Size())
-				}
-			}
-		}
-	}
-	var readers sync.WaitGroup
-	var telling sync.Mutex
-	for range min(runtime.GOMAXPROCS(0), len(unknown)) {
-		readers.Go(func() {
-			scratch := &session.Scratch{}
-			for k := int(next.Add(1)) - 1; k < len(unknown) && v.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
-				i := unknown[k]
-				list[i], errs[i] = v.readOutline(ids[i], scratch)
-				if errs[i] != nil {
-					errs[i] = known(ids[i], errs[i])
-					continue
-				}
-				if v.writes {
-					v.folder.Remember(list[i])
-				}
-				telling.Lock()
-				v.opts.Progress("reading", done.Add(list[i].Stat.Size), total.Load())
-				telling.Unlock()
-			}
-		})
-	}
-	readers.Wait()
-	if err := v.ctx.Err(); err != nil {
-		return nil, err
-	}
-	for i, id := range ids {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		v.outlines[id] = list[i]
-	}
-	return list, nil
-}
-
-// readOutline reads the outline of a session. One who reads beside a writer, and
-// found that a session changed meanwhile, takes its bytes with it.
-func (v *view) readOutline(id string, scratch *session.Scratch) (*session.Outline, error) {
-	if !v.fresh || v.writes {
-		return v.folder.Outline(id, scratch)
-	}
-	s, err := v.folder.Read(id)
-	if err != nil {
-		return nil, err
-	}
-	return s.Outline, nil
 }
 
 func (v *view) isPenguin(id string) bool {

@@ -177,7 +177,7 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 	}
 	defer root.Close()
 	try := func(fresh bool) error {
-		v, err := w.load(ctx, root, fresh)
+		v, err := w.load(ctx, root, look{fresh: fresh})
 		if err != nil {
 			return err
 		}
@@ -185,6 +185,7 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 			v.index.Trouble = "" // a writer is about to complete it
 		}
 		v.noteTrouble()
+		defer v.done()
 		return f(v)
 	}
 	err = try(false)
@@ -269,19 +270,25 @@ func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error
 	}
 	defer unlock()
 	try := func(fresh bool) error {
-		v, err := w.load(ctx, root, fresh)
+		v, err := w.load(ctx, root, look{writes: true, fresh: fresh})
 		if err != nil {
 			return err
 		}
-		v.writes = true
+		defer v.done()
 		v.noteTrouble()
-		defer v.batch.Discard()
 		return f(v)
 	}
 	if err = try(false); isChanged(err) {
 		err = try(true)
 	}
 	return err
+}
+
+// done ends what a method does with the workspace.
+func (v *view) done() {
+	v.batch.Discard()
+	v.index.Remember()
+	v.index.Close()
 }
 
 // follow notes what did not work after a change was made: the change stands, and

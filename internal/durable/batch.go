@@ -16,6 +16,10 @@ import (
 // and nobody sees any of it, until [Batch.Commit]. A batch that is not committed
 // must be discarded.
 type Batch struct {
+	// Around, if it is not nil, is called with every function that makes, renames
+	// or removes a file, and has to call it.
+	Around func(func() error) error
+
 	root  *os.Root
 	files []*staged
 }
@@ -58,11 +62,15 @@ func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) 
 	if slices.ContainsFunc(b.files, func(s *staged) bool { return s.name == name }) {
 		return nil, &fs.PathError{Op: "replace", Path: name, Err: errors.New("changes twice at once")}
 	}
-	f, temp, err := openTemp(b.root, name, mode)
+	s := &staged{name: name}
+	err = b.around(func() error {
+		s.file, s.temp, err = openTemp(b.root, name, mode)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	s := &staged{name, temp, f}
+	f := s.file
 	defer func() {
 		if err != nil {
 			b.drop(s)
@@ -86,9 +94,16 @@ func (b *Batch) Touch(t time.Time) error {
 	return Touch(b.root, b.files[len(b.files)-1].temp, t)
 }
 
+func (b *Batch) around(f func() error) error {
+	if b.Around == nil {
+		return f()
+	}
+	return b.Around(f)
+}
+
 func (b *Batch) drop(s *staged) {
 	s.file.Close()
-	b.root.Remove(s.temp)
+	b.around(func() error { return b.root.Remove(s.temp) })
 }
 
 // Discard removes all that is not committed.
@@ -109,6 +124,15 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 	if err := cmp.Or(b.sync(), ctx.Err()); err != nil {
 		return nil, nil, err
 	}
+	err = b.around(func() error {
+		infos, later, err = b.rename()
+		return err
+	})
+	return infos, later, err
+}
+
+// rename gives all files their names.
+func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	var dirs []string
 	for first := true; len(b.files) > 0; first = false {
 		s := b.files[0]

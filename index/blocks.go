@@ -1,0 +1,96 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+// blockSize is how many bytes are read and checked together.
+const blockSize = 4096
+
+// errCache is behind the error for a cache that does not hold what was written
+// there. Whoever gets it does without.
+var errCache = errors.New("a damaged cache")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// blocks is a file of which only those parts are read that are asked for, each
+// checked against its sum.
+type blocks struct {
+	file *os.File
+	size int64
+	sums []byte // CRC-32C of each block, little-endian
+	seen map[int64][]byte
+}
+
+// sumsOf returns the sums for data.
+func sumsOf(data []byte) []byte {
+	var sums []byte
+	for len(data) > 0 {
+		n := min(len(data), blockSize)
+		sums = binary.LittleEndian.AppendUint32(sums, crc32.Checksum(data[:n], castagnoli))
+		data = data[n:]
+	}
+	return sums
+}
+
+// openBlocks opens the file name, which holds size bytes and then their sums,
+// the CRC-32C of which is sum.
+func openBlocks(root *os.Root, name string, size int64, sum uint32) (*blocks, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	b := &blocks{file: f, size: size, seen: map[int64][]byte{}}
+	if err := b.readSums(sum); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *blocks) readSums(sum uint32) error {
+	info, err := b.file.Stat()
+	if err != nil {
+		return err
+	}
+	n := (b.size + blockSize - 1) / blockSize * 4
+	if b.size < 0 || info.Size() != b.size+n {
+		return errCache
+	}
+	b.sums = make([]byte, n)
+	if _, err := b.file.ReadAt(b.sums, b.size); err != nil {
+		return err
+	}
+	if crc32.Checksum(b.sums, castagnoli) != sum {
+		return errCache
+	}
+	return nil
+}
+
+// read returns the n bytes from the offset at. Nobody changes them.
+func (b *blocks) read(at, n int64) ([]byte, error) {
+	if at < 0 || n < 0 || at > b.size || n > b.size-at {
+		return nil, errCache
+	}
+	first := at / blockSize
+	start, end := first*blockSize, min((at+n+blockSize-1)/blockSize*blockSize, b.size)
+	data := b.seen[first]
+	if data == nil || int64(len(data)) < end-start {
+		data = make([]byte, end-start)
+		if _, err := b.file.ReadAt(data, start); err != nil && err != io.EOF {
+			return nil, err
+		}
+		for i := int64(0); i < end-start; i += blockSize {
+			sum := binary.LittleEndian.Uint32(b.sums[(start+i)/blockSize*4:])
+			if crc32.Checksum(data[i:min(i+blockSize, end-start)], castagnoli) != sum {
+				return nil, errCache
+			}
+		}
+		b.seen[first] = data
+	}
+	return data[at-start : at-start+n : at-start+n], nil
+}

@@ -1,0 +1,76 @@
+package index
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+const (
+	JournalPath = journalPath
+	LookPath    = lookPath
+	TablePath   = tablePath
+)
+
+// A Limits opens an index as one that has a journal from so many bytes on, and
+// that journal at most so many.
+type Limits struct{ Index, Journal int64 }
+
+func (l Limits) Open(root *os.Root, aliases map[string]string) (*Index, error) {
+	return open(root, aliases, nil, limits{l.Index, l.Journal})
+}
+
+func (l Limits) Load(root *os.Root, aliases map[string]string) (*Index, error) {
+	x := newIndex(root, aliases, nil)
+	x.limits = limits{l.Index, l.Journal}
+	return x, x.load()
+}
+
+// Asked reports whether x has not looked at every session.
+func (x *Index) Asked() bool { return x.last != nil }
+
+// Forge makes what is remembered in root a table of these bytes, in which the
+// names and the ids end at the places given, and a look that goes with it.
+func Forge(root *os.Root, names, ids int64, data []byte) error {
+	old, err := root.ReadFile(lookPath)
+	if err != nil {
+		return err
+	}
+	l, err := decodeLook(old)
+	if err != nil {
+		return err
+	}
+	sums := sumsOf(data)
+	l.layout = layout{names, ids, int64(len(data)), crc32.Checksum(sums, castagnoli)}
+	if err := durable.Cache(root, tablePath, data, sums); err != nil {
+		return err
+	}
+	return durable.Cache(root, lookPath, l.encode())
+}
+
+// TableOf returns the table that is remembered in root, as [Forge] takes it.
+func TableOf(root *os.Root) (names, ids int64, data []byte, err error) {
+	old, err := root.ReadFile(lookPath)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	l, err := decodeLook(old)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	data, err = root.ReadFile(tablePath)
+	return l.layout.Names, l.layout.IDs, data[:l.layout.Size], err
+}
+
+// Relook decodes data as a look, with the sum that it should have, and encodes
+// it again.
+func Relook(data []byte) ([]byte, error) {
+	l, err := decodeLook(binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli)))
+	if err != nil {
+		return nil, err
+	}
+	again := l.encode()
+	return again[:len(again)-4], nil
+}

@@ -1,0 +1,180 @@
+package index
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// files are the files of the index as they were when they were read or
+// written, each the zero Identity if it was not there.
+type files struct {
+	index, journal durable.Identity
+	lines          int64 // how many bytes of the journal are whole lines
+}
+
+// read reads the index and the journal. The journal is read first: an old
+// journal does not hurt a new index, but an old index lacks what a new journal
+// does not have any more. If the journal changed meanwhile, both are read once
+// more. The error is about the index.
+func (f *files) read(root *os.Root) (index, journal []byte, err error) {
+	for range 3 {
+		f.journal = identify(root, journalPath)
+		journal, _ = root.ReadFile(journalPath)
+		f.index = identify(root, session.IndexPath)
+		index, err = root.ReadFile(session.IndexPath)
+		if identify(root, journalPath) == f.journal {
+			break
+		}
+	}
+	journal = journal[:bytes.LastIndexByte(journal, '\n')+1]
+	f.lines = int64(len(journal))
+	return index, journal, err
+}
+
+// identify returns the identity of a file, zero if it cannot be looked at.
+func identify(root *os.Root, name string) durable.Identity {
+	info, err := root.Stat(name)
+	if err != nil {
+		return durable.Identity{}
+	}
+	return durable.Identify(info)
+}
+
+// decode takes what it can from the index file, which could be read unless err
+// says otherwise.
+func (x *Index) decode(data []byte, err error) map[string]*Entry {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		x.absent, x.rewrite = true, true
+		return map[string]*Entry{}
+	case err != nil:
+		x.Trouble, x.rewrite = "the index cannot be read: "+err.Error(), true
+		return map[string]*Entry{}
+	}
+	stored, err := decode(data)
+	if err != nil {
+		x.Trouble, x.Torn, x.rewrite = "the index is damaged ("+err.Error()+")", true, true
+		return map[string]*Entry{}
+	}
+	x.places = len(stored)
+	return stored
+}
+
+// decode reads an index file. Entries that cannot be used describe no file.
+func decode(data []byte) (map[string]*Entry, error) {
+	stored := make(map[string]*Entry, len(data)/512)
+	keys := map[string]string{} // of members, so that not every entry has its own
+	var members []rawjson.Member
+	err := rawjson.Walk(data, func(w *rawjson.Walker) error {
+		if at, first := w.Start(); first != '{' {
+			if _, err := w.Value(); err != nil {
+				return err
+			}
+			return &rawjson.SyntaxError{Offset: at, Problem: "not an object"}
+		}
+		return w.Object(func(key []byte, keyStart int) error {
+			e := &Entry{ID: string(key), place: len(stored)}
+			if stored[e.ID] != nil {
+				return &rawjson.SyntaxError{Offset: keyStart, Problem: fmt.Sprintf("the key %q stands twice", key)}
+			}
+			stored[e.ID] = e
+			start, first := w.Start()
+			if first != '{' {
+				_, err := w.Value()
+				return err
+			}
+			var own rawjson.Keys
+			usable := true
+			members = members[:0]
+			err := w.Object(func(key []byte, keyStart int) error {
+				usable = own.Add(key, keyStart) == nil && usable
+				if _, ok := keys[string(key)]; !ok {
+					keys[string(key)] = string(key)
+				}
+				value, err := w.Value()
+				members = append(members, rawjson.Member{Key: keys[string(key)], KeyStart: keyStart, Value: value})
+				return err
+			})
+			if err == nil && usable {
+				end, _ := w.Start()
+				e.decode(data, rawjson.Span{Start: start, End: end}, members)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stored, nil
+}
+
+// encode returns the index file.
+func (x *Index) encode() []byte {
+	list := x.byPlace()
+	pairs := make([]rawjson.Pair, len(list))
+	size := len("{\n}\n")
+	for i, e := range list {
+		pairs[i] = rawjson.Pair{Key: e.ID, Value: x.entryBytes(e)}
+		size += len(e.ID) + len(pairs[i].Value) + len("\n  \"\": ,")
+	}
+	return append(rawjson.AppendObject(make([]byte, 0, size), pairs, 0), '\n')
+}
+
+// byPlace returns all entries in the order of the index.
+func (x *Index) byPlace() []*Entry {
+	list := make([]*Entry, 0, len(x.entries))
+	for _, e := range x.entries {
+		if e != nil {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Entry) int { return a.place - b.place })
+	return list
+}
+
+// entryBytes returns an entry as it is to be written into the index: as it
+// stands there where it still holds.
+func (x *Index) entryBytes(e *Entry) []byte {
+	to := x.continuedTo(e)
+	switch {
+	case e.Err != nil && e.raw != nil:
+		to = memberOf(e.raw, "continued_to")
+	case e.fresh != nil:
+		return e.encode(to)
+	}
+	if !e.flat && bytes.Equal(to, memberOf(e.raw, "continued_to")) {
+		return e.raw
+	}
+	return e.encode(to)
+}
+
+// continuedTo returns the derived member in the dialect of the entry: a list,
+// or for Penguin a string where it can be one, or nothing.
+func (x *Index) continuedTo(e *Entry) []byte {
+	children := x.ContinuedTo(e.ID)
+	switch {
+	case e.ListLinks && children == nil:
+		return []byte("[]")
+	case e.ListLinks || len(children) > 1:
+		return rawjson.Value(children, 2)
+	case len(children) == 1:
+		return rawjson.Compact(children[0])
+	}
+	return nil
+}
+
+func memberOf(object []byte, key string) []byte {
+	if v := gjson.GetBytes(object, key); v.Exists() {
+		return []byte(v.Raw)
+	}
+	return nil
+}

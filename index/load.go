@@ -1,0 +1,287 @@
+package index
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// Load reads the index and makes it agree with the session files. It reads
+// every file that the index does not describe as it now is, and writes nothing.
+// Files that cannot be used are entries with an Err. An error means that the
+// folder cannot be read.
+//
+// Aliases are ids under which other programs name a session as the origin of
+// another: Penguin names its checkpoints. They may be nil. Files are read by
+// read, several at once; nil reads and validates them. The root must stay open
+// while the Index is used.
+func Load(root *os.Root, aliases map[string]string, read Reader) (*Index, error) {
+	x := newIndex(root, aliases, read)
+	return x, x.load()
+}
+
+func newIndex(root *os.Root, aliases map[string]string, read Reader) *Index {
+	if read == nil {
+		read = func(id string) (session.Summary, error) {
+			o, err := session.NewFolder(root).Outline(id, &session.Scratch{})
+			if err != nil {
+				return session.Summary{}, err
+			}
+			return o.Summary(), nil
+		}
+	}
+	return &Index{root: root, aliases: aliases, reader: read, limits: usual}
+}
+
+// Whole makes sure that x looked at every session, as after [Load]. The methods
+// that need it call it; who calls it before learns whether it failed.
+func (x *Index) Whole() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.whole()
+}
+
+func (x *Index) whole() error {
+	if x.last != nil && x.failed == nil {
+		x.failed = x.load()
+	}
+	return x.failed
+}
+
+// load fills x from the disk. What was put in or removed since the index was
+// saved counts as if it stood there.
+func (x *Index) load() error {
+	pending := map[string]*Entry{}
+	for id, own := range x.changed {
+		if own {
+			pending[id] = x.entries[id]
+		}
+	}
+	x.forget()
+	data, journal, err := x.files.read(x.root)
+	x.folder.begin(x.root)
+	var list []file
+	var listErr error
+	var lister sync.WaitGroup
+	lister.Go(func() { list, listErr = listFiles(x.root) })
+	stored := x.decode(data, err)
+	x.replay(stored, journal)
+	for id, e := range pending {
+		x.changed[id] = true
+		old := stored[id]
+		switch {
+		case e == nil:
+			delete(stored, id)
+			continue
+		case old == nil:
+			e.place = x.places
+			x.places++
+		default:
+			e.raw, e.flat, e.place = old.raw, old.flat, old.place
+		}
+		stored[id] = e
+	}
+	lister.Wait()
+	if listErr != nil {
+		return listErr
+	}
+	x.compare(stored, list)
+	x.settle()
+	x.found = x.Trouble
+	return nil
+}
+
+// compare takes in the files that are there: with what the index says of them
+// where it describes them, else read.
+func (x *Index) compare(stored map[string]*Entry, list []file) {
+	x.entries = make(map[string]*Entry, len(list))
+	var other []file
+	for _, f := range list {
+		x.newest = max(x.newest, f.ModTime)
+		if e := stored[f.id]; e != nil && e.describes(f.Identity) {
+			e.file = f.Identity
+			x.entries[f.id] = e
+			x.count.add(e, 1)
+		} else {
+			other = append(other, f)
+		}
+	}
+	slices.SortFunc(other, func(a, b file) int { return strings.Compare(a.id, b.id) })
+	read := make([]*Entry, len(other))
+	parallel(len(other), func(i int) { read[i] = x.read(other[i], stored[other[i].id]) })
+	var unlisted []*Entry
+	for _, e := range read {
+		if e == nil {
+			continue // gone since the listing
+		}
+		old := stored[e.ID]
+		x.reread(e, old)
+		x.entries[e.ID] = e
+		x.count.add(e, 1)
+		if old == nil {
+			unlisted = append(unlisted, e)
+		}
+	}
+	x.compareKeys(stored, unlisted)
+}
+
+// compareKeys finds what the index lists and is not there, and gives a place to
+// what it does not list.
+func (x *Index) compareKeys(stored map[string]*Entry, unlisted []*Entry) {
+	var gone []*Entry
+	for id, e := range stored {
+		if x.entries[id] == nil {
+			gone = append(gone, e)
+			x.note(id)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *Entry) int { return a.place - b.place })
+	if len(gone) > 0 {
+		x.outOfDate("it lists " + gone[0].ID + ", which is gone")
+	}
+	slices.SortFunc(unlisted, byAge)
+	for _, e := range unlisted {
+		e.place = x.places
+		x.places++
+	}
+	switch {
+	case x.absent && len(x.entries) > 0:
+		x.Trouble = "the index is missing"
+	case len(unlisted) > 0:
+		x.outOfDate(unlisted[0].ID + " is not in it")
+	}
+}
+
+// settle draws the conclusions from all entries together.
+func (x *Index) settle() {
+	orphaned := false
+	for _, e := range x.entries {
+		orphaned = orphaned || e.Err != nil && len(e.ContinuedFrom) == 0
+	}
+	if orphaned {
+		for _, id := range x.ids() {
+			for _, to := range x.entries[id].Meta.ContinuedTo {
+				x.claim(x.entries[to], id)
+			}
+		}
+	}
+	journaled := x.files.journal != durable.Identity{}
+	if journaled && !x.large() {
+		x.rewrite = true
+		x.outOfDate("its journal is not folded in")
+	}
+	x.Old = !journaled && !x.absent && x.files.index.ModTime < x.newest
+}
+
+// read makes the entry of a file that the index does not describe; old is what
+// it says, nil for nothing. It returns nil if the file is gone.
+func (x *Index) read(f file, old *Entry) *Entry {
+	e := &Entry{ID: f.id, file: f.Identity}
+	if old != nil {
+		e.raw, e.flat, e.place = old.raw, old.flat, old.place
+	}
+	if !session.ValidID(f.id) {
+		e.spoil(&session.DamageError{Path: session.FileName(f.id), Problem: "the file's name cannot be a session id"})
+		return e
+	}
+	s, err := x.reader(f.id)
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return nil
+	case err != nil:
+		if old != nil {
+			e.Meta, e.CreatedAt, e.LastActive = old.Meta, old.CreatedAt, old.LastActive
+			if memberOf(old.raw, "bough") == nil {
+				e.ContinuedFrom = nil // nobody recorded of what kind the session is
+			}
+		}
+		e.spoil(err)
+	default:
+		e.take(s)
+	}
+	return e
+}
+
+// reread notes that e was read from its file, where the index says old.
+func (x *Index) reread(e, old *Entry) {
+	if e.fresh != nil {
+		x.note(e.ID)
+	}
+	if old != nil && old.Err == nil && e.Err == nil && old.differs(e) {
+		x.outOfDate(e.ID + " changed")
+	}
+}
+
+// parallel calls f for all numbers below n, as many at once as there are
+// processors.
+func parallel(n int, f func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var working sync.WaitGroup
+	for w := range workers {
+		working.Go(func() {
+			for i := w; i < n; i += workers {
+				f(i)
+			}
+		})
+	}
+	working.Wait()
+}
+
+// A file is what the file system says of a session file.
+type file struct {
+	id string // the file's stem, whether or not it is a valid id
+	durable.Identity
+}
+
+// listFiles returns the session files, those that cannot be looked at with a
+// zero Identity. Folders, which other assistants keep for themselves, are left
+// alone. A workspace without the folder has no sessions.
+func listFiles(root *os.Root) ([]file, error) {
+	dir, err := root.OpenRoot(session.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]file, len(names))
+	parallel(len(names), func(i int) { list[i] = lookAt(root, dir, names[i]) })
+	return slices.DeleteFunc(list, func(f file) bool { return f.id == "" }), nil
+}
+
+// lookAt returns what the file system says of a file in the folder dir of root,
+// without an id if it is no session file.
+func lookAt(root, dir *os.Root, name string) file {
+	id, ok := strings.CutSuffix(name, ".json")
+	if !ok || name == session.IndexFile {
+		return file{}
+	}
+	info, err := dir.Lstat(name)
+	if err == nil && info.IsDir() {
+		return file{}
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		info, err = root.Stat(session.FileName(id))
+	}
+	if err != nil {
+		return file{id: id}
+	}
+	return file{id, durable.Identify(info)}
+}

@@ -1,0 +1,171 @@
+package index
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// Where the last look is remembered.
+const (
+	cacheDir  = ".bough/cache"
+	tablePath = cacheDir + "/index"
+	lookPath  = cacheDir + "/look"
+)
+
+// A look is what was found when every session was looked at, and what has
+// changed since.
+type look struct {
+	folder  durable.Identity // without the size
+	files   files
+	count   count
+	layout  layout
+	stale   bool // the index said something else than the files, or was not to be used
+	torn    bool
+	old     bool
+	trouble string
+	recent  map[string]recent // sessions that are not, or not as they are, in the table
+}
+
+// A recent is a session with a line in the journal that the table does not know.
+type recent struct {
+	file  durable.Identity
+	at    int64  // the offset of the line in the journal
+	size  uint64 // of the line in bytes; 0 for a session that is gone
+	names []name
+}
+
+// mark begins a look, and says how it is written.
+const mark = "bough look 1\n"
+
+func (l *look) encode() []byte {
+	data := []byte(mark)
+	for _, f := range []durable.Identity{l.folder, l.files.index, l.files.journal} {
+		data = appendIdentity(data, f)
+	}
+	for _, n := range []int64{l.files.lines, l.count.Sessions, l.count.Lists, l.count.Bytes,
+		l.layout.Names, l.layout.IDs, l.layout.Size, int64(l.layout.Sum)} {
+		data = binary.LittleEndian.AppendUint64(data, uint64(n))
+	}
+	data = append(data, flag(l.stale), flag(l.torn), flag(l.old))
+	data = appendText(data, l.trouble)
+	data = binary.AppendUvarint(data, uint64(len(l.recent)))
+	for _, id := range slices.Sorted(maps.Keys(l.recent)) {
+		r := l.recent[id]
+		data = appendText(data, id)
+		data = appendIdentity(data, r.file)
+		data = binary.AppendUvarint(data, uint64(r.at))
+		data = binary.AppendUvarint(data, r.size)
+		data = binary.AppendUvarint(data, uint64(len(r.names)))
+		for _, n := range r.names {
+			data = appendText(append(data, n.kind), n.text)
+		}
+	}
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+}
+
+func decodeLook(data []byte) (*look, error) {
+	end := len(data) - 4
+	if end < len(mark) || string(data[:len(mark)]) != mark ||
+		crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
+		return nil, errCache
+	}
+	d := decoder{data: data[len(mark):end]}
+	l := &look{folder: d.identity()}
+	l.files = files{index: d.identity(), journal: d.identity(), lines: d.int64()}
+	l.count = count{d.int64(), d.int64(), d.int64()}
+	l.layout = layout{d.int64(), d.int64(), d.int64(), uint32(d.int64())}
+	l.stale, l.torn, l.old = d.byte() != 0, d.byte() != 0, d.byte() != 0
+	l.trouble = d.text()
+	n := d.uvarint()
+	l.recent = make(map[string]recent, min(n, uint64(len(data))/32))
+	for ; n > 0 && d.err == nil; n-- {
+		id := d.text()
+		r := recent{file: d.identity(), at: int64(d.uvarint()), size: d.uvarint()}
+		for names := d.uvarint(); names > 0 && d.err == nil; names-- {
+			r.names = append(r.names, name{d.byte(), d.text()})
+		}
+		l.recent[id] = r
+	}
+	return l, d.err
+}
+
+// last is the last look, being asked.
+type last struct {
+	*look
+	table *table
+}
+
+// Open returns what [Load] would return. It takes it from the last look, as far
+// as it is asked for it, if the folder, the index and the journal have not
+// changed since.
+func Open(root *os.Root, aliases map[string]string, read Reader) (*Index, error) {
+	return open(root, aliases, read, usual)
+}
+
+func open(root *os.Root, aliases map[string]string, read Reader, limits limits) (*Index, error) {
+	x := newIndex(root, aliases, read)
+	x.limits = limits
+	if x.open() {
+		return x, nil
+	}
+	return x, x.load()
+}
+
+func (x *Index) open() bool {
+	data, err := x.root.ReadFile(lookPath)
+	if err != nil {
+		return false
+	}
+	l, err := decodeLook(data)
+	if err != nil {
+		return false
+	}
+	t, err := openTable(x.root, l.layout)
+	if err != nil {
+		return false
+	}
+	x.forget()
+	x.last = &last{l, t}
+	if l.files.index != identify(x.root, session.IndexPath) || l.files.journal != identify(x.root, journalPath) ||
+		l.folder != folderOf(x.root) {
+		x.Close()
+		return false
+	}
+	x.Trouble, x.Torn, x.Old, x.rewrite = l.trouble, l.torn, l.old, l.stale
+	x.count, x.files = l.count, l.files
+	x.folder = watch{seen: l.folder, safe: true}
+	x.names = map[name][]string{}
+	for id, r := range l.recent {
+		for _, n := range r.names {
+			x.names[n] = append(x.names[n], id)
+		}
+	}
+	return true
+}
+
+// Close ends what [Open] began. The Index is not used after it.
+func (x *Index) Close() {
+	if x.last != nil {
+		x.last.table.file.Close()
+		x.last = nil
+	}
+}
+
+// forget empties x, for everything to be looked at.
+func (x *Index) forget() {
+	x.before = look{}
+	if x.last != nil && !x.last.stale {
+		x.before = *x.last.look
+	}
+	x.Close()
+	x.Trouble, x.Torn, x.Old = "", false, false
+	x.entries, x.names, x.sorted, x.lineages = map[string]*Entry{}, nil, nil, map[string][]string{}
+	x.changed, x.rewrite, x.absent, x.claimed = map[string]bool{}, false, false, false
+	x.count, x.places, x.newest = count{}, 0, 0
+}

@@ -1,0 +1,136 @@
+package index
+
+import (
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// recall returns what the last look found of a session, if its file still is
+// what it was, else what the file says. If the last look is damaged, it looks at
+// every session.
+func (x *Index) recall(id string) *Entry {
+	r, err := x.last.lookUp(x, id)
+	if err == nil && r != nil {
+		err = x.confirm(r)
+	}
+	if err != nil {
+		x.whole()
+		x.before = look{}
+	}
+	return x.entries[id]
+}
+
+// lookUp returns the record of a session, nil if there is none. Of a session
+// whose line cannot be read there is one that fits no file.
+func (l *last) lookUp(x *Index, id string) (*record, error) {
+	recent, ok := l.recent[id]
+	if !ok {
+		return l.table.lookUp(id)
+	}
+	if recent.size == 0 {
+		return nil, nil
+	}
+	r := &record{id: id, file: recent.file}
+	if line, ok := x.readLine(recent); ok && line.id == id && line.entry != nil {
+		r.entry = line.entry
+	} else {
+		r.file = durable.Identity{}
+	}
+	return r, nil
+}
+
+// readLine reads a line of the journal.
+func (x *Index) readLine(r recent) (l line, ok bool) {
+	f, err := x.root.Open(journalPath)
+	if err != nil {
+		return l, false
+	}
+	defer f.Close()
+	data := make([]byte, min(r.size, uint64(x.files.lines)))
+	if _, err := f.ReadAt(data, r.at); err != nil {
+		return l, false
+	}
+	return parseLine(data)
+}
+
+// confirm makes r an entry, as it is now.
+func (x *Index) confirm(r *record) error {
+	e := decodeEntry(r.id, r.entry)
+	e.file = r.file
+	x.entries[r.id] = e // and it is counted
+	f := file{id: r.id}
+	if info, err := x.root.Stat(session.FileName(r.id)); err == nil {
+		f.Identity = durable.Identify(info)
+	}
+	if f.Identity == r.file && f.Size > 0 && !r.unusable && e.raw != nil {
+		return nil
+	}
+	again := x.read(f, e)
+	switch {
+	case again == nil:
+		x.outOfDate("it lists " + r.id + ", which is gone")
+		x.note(r.id)
+	case again.Err != nil && !r.unusable:
+		return again.Err // another session's file may say what this one continues
+	default:
+		x.reread(again, e)
+	}
+	x.set(r.id, again)
+	return nil
+}
+
+// remembered returns the sessions that n was a name of at the last look.
+func (x *Index) remembered(n name) []string {
+	if x.last == nil {
+		return nil
+	}
+	ids, err := x.last.table.named(n)
+	if err != nil {
+		x.giveUp()
+		return nil
+	}
+	return ids
+}
+
+// rememberedWith returns the sessions of the last look whose id contains piece.
+func (x *Index) rememberedWith(piece string) []string {
+	if x.last == nil {
+		return nil
+	}
+	ids, err := x.last.table.containing(piece)
+	if err != nil {
+		x.giveUp()
+		return nil
+	}
+	for id := range x.last.recent {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// giveUp looks at every session, because the last look is damaged. If that
+// fails too, every session has the error.
+func (x *Index) giveUp() {
+	x.Whole()
+	x.before = look{}
+}
+
+// journaled takes down where in the journal the lines stand that were just
+// added.
+func (x *Index) journaled(ends []lineEnd) {
+	if x.last == nil {
+		return
+	}
+	start := 0
+	at := x.files.lines - int64(ends[len(ends)-1].at)
+	for _, end := range ends {
+		r := recent{at: at + int64(start), size: uint64(end.at - start)}
+		start = end.at
+		if e := x.entries[end.id]; e != nil {
+			r.file, r.names = e.file, e.names()
+		} else {
+			r.size = 0
+		}
+		x.last.recent[end.id] = r
+	}
+}

@@ -1,0 +1,150 @@
+package index
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// Save writes down what x knows and the index does not say: as lines of the
+// journal, where the index may have one, else as the whole index. An index
+// without a journal is made no older than any session file, which is how
+// Penguin tells that it is fresh.
+func (x *Index) Save() error {
+	if x.failed != nil {
+		return x.failed
+	}
+	if x.Stale() {
+		if err := x.write(); err != nil {
+			return err
+		}
+		x.rewrite = false
+		clear(x.changed)
+	}
+	if x.files.journal != (durable.Identity{}) || x.files.index.ModTime >= x.newest {
+		return nil
+	}
+	newest := time.Unix(0, x.newest)
+	if err := x.root.Chtimes(session.IndexPath, newest, newest); err != nil {
+		return err
+	}
+	x.files.index = identify(x.root, session.IndexPath)
+	return nil
+}
+
+// Stage puts the index into a batch of files that change together, if it does
+// not say what x knows and is written whole, and reports whether it did. Else it
+// is up to [Index.Save], after the batch is committed.
+func (x *Index) Stage(b *durable.Batch) (bool, error) {
+	if !x.Stale() || x.large() || x.files.journal != (durable.Identity{}) {
+		return false, nil
+	}
+	if err := durable.MakeDir(x.root, session.Dir); err != nil {
+		return false, err
+	}
+	info, err := b.Replace(session.IndexPath, durable.Bytes(x.encode()))
+	if newest := time.Unix(0, x.newest); err == nil && info.ModTime().Before(newest) {
+		err = b.Touch(newest)
+	}
+	return err == nil, err
+}
+
+func (x *Index) write() error {
+	if err := durable.MakeDir(x.root, session.Dir); err != nil {
+		return err
+	}
+	if x.last != nil && x.rewrite { // it is not known why
+		if err := x.Whole(); err != nil {
+			return err
+		}
+	}
+	if !x.rewrite && !x.claimed && x.large() {
+		if lines, ends := x.lines(); x.files.lines+int64(len(lines)) <= x.limits.journal {
+			if err := x.append(lines); err != nil {
+				return err
+			}
+			x.journaled(ends)
+			return nil
+		}
+	}
+	return x.fold()
+}
+
+// lines returns the lines for what changed, in the order of the index, and
+// where each of them ends.
+func (x *Index) lines() (data []byte, ends []lineEnd) {
+	var list []*Entry
+	for _, id := range slices.Sorted(maps.Keys(x.changed)) {
+		if e := x.entries[id]; e != nil {
+			list = append(list, e)
+			continue
+		}
+		data = line{id: id}.append(data)
+		ends = append(ends, lineEnd{id, len(data)})
+	}
+	slices.SortFunc(list, func(a, b *Entry) int { return a.place - b.place })
+	for _, e := range list {
+		data = line{e.ID, e.bytes()}.append(data)
+		ends = append(ends, lineEnd{e.ID, len(data)})
+	}
+	return data, ends
+}
+
+// A lineEnd says where among lines the one of a session ends.
+type lineEnd struct {
+	id string
+	at int
+}
+
+// append adds lines to the journal.
+func (x *Index) append(lines []byte) error {
+	add := func() error {
+		info, err := durable.Append(x.root, journalPath, lines)
+		if err != nil {
+			return err
+		}
+		if info.Size() != x.files.lines+int64(len(lines)) {
+			x.folder.safe = false // somebody else wrote to it
+		}
+		x.files.journal, x.files.lines = durable.Identify(info), info.Size()
+		return nil
+	}
+	if x.files.journal == (durable.Identity{}) {
+		return x.Change(add)
+	}
+	return add()
+}
+
+// fold writes the index whole and removes the journal. Between the two the
+// journal has to say nothing that the new index does not say, so it is completed
+// first.
+func (x *Index) fold() error {
+	if err := x.Whole(); err != nil {
+		return err
+	}
+	journaled := x.files.journal != durable.Identity{}
+	if journaled && len(x.changed) > 0 {
+		lines, _ := x.lines()
+		if err := x.append(lines); err != nil {
+			return err
+		}
+	}
+	return x.Change(func() error {
+		info, err := durable.Replace(x.root, session.IndexPath, durable.Bytes(x.encode()))
+		if err != nil {
+			return err
+		}
+		x.absent, x.files.index = false, durable.Identify(info)
+		if !journaled {
+			return nil
+		}
+		err = durable.Remove(x.root, journalPath)
+		if err == nil {
+			x.files.journal, x.files.lines = durable.Identity{}, 0
+		}
+		return err
+	})
+}

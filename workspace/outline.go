@@ -1,0 +1,175 @@
+package workspace
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
+)
+
+// session reads a session, or one of Penguin's checkpoints, and believes nothing
+// that is remembered of it.
+func (v *view) session(id string) (*session.Session, error) {
+	if s := v.open[id]; s != nil {
+		return s, nil
+	}
+	if err := v.index.Err(id); err != nil {
+		return nil, err
+	}
+	read := v.folder.Read
+	if v.isPenguin(id) {
+		read = func(id string) (*session.Session, error) { return checkpoint.ReadPenguin(v.root, id) }
+	}
+	s, err := read(id)
+	if err != nil {
+		return nil, gone(id, err)
+	}
+	v.open[id], v.outlines[id] = s, s.Outline
+	return s, nil
+}
+
+// gone makes of the error for a session that is not there one that says that
+// it was.
+func gone(id string, err error) error {
+	if !errors.Is(err, session.ErrNotFound) {
+		return err
+	}
+	missing := notFound("session", id)
+	missing.Err = errGone
+	return missing
+}
+
+// reopen returns the session of an outline, with its bytes.
+func (v *view) reopen(o *session.Outline) (*session.Session, error) {
+	if s := v.open[o.ID]; s != nil {
+		return s, nil
+	}
+	s, err := v.folder.Open(o)
+	if err == nil {
+		v.open[o.ID] = s
+	}
+	return s, err
+}
+
+// outline returns the outline of a session, or of one of Penguin's checkpoints.
+func (v *view) outline(id string) (*session.Outline, error) {
+	list, err := v.outlineAll([]string{id})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// outlineAll returns the outlines of several sessions. Files are read by as many
+// readers as there are processors. Of several errors it returns the one of the
+// first session.
+func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
+	list := make([]*session.Outline, len(ids))
+	errs := make([]error, len(ids))
+	var total, done, next atomic.Int64
+	var unknown []int
+	for i, id := range ids {
+		list[i] = v.outlines[id]
+		switch {
+		case list[i] != nil:
+		case v.isPenguin(id):
+			var s *session.Session
+			if s, errs[i] = v.session(id); errs[i] == nil {
+				list[i] = s.Outline
+			}
+		default:
+			if errs[i] = v.index.Err(id); errs[i] == nil {
+				unknown = append(unknown, i)
+				if e := v.index.Entry(id); e != nil {
+					total.Add(e.Size())
+				}
+			}
+		}
+	}
+	var readers sync.WaitGroup
+	var telling sync.Mutex
+	for range min(runtime.GOMAXPROCS(0), len(unknown)) {
+		readers.Go(func() {
+			for k := int(next.Add(1)) - 1; k < len(unknown) && v.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
+				i := unknown[k]
+				if list[i], errs[i] = v.readOutline(ids[i]); errs[i] != nil {
+					errs[i] = gone(ids[i], errs[i])
+					continue
+				}
+				telling.Lock()
+				v.opts.Progress("reading", done.Add(list[i].Stat.Size), total.Load())
+				telling.Unlock()
+			}
+		})
+	}
+	readers.Wait()
+	if err := v.ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		v.outlines[id] = list[i]
+	}
+	return list, nil
+}
+
+// readOutline reads the outline of a session, and remembers it if it may. One who
+// reads beside a writer, and found that a session changed meanwhile, takes its
+// bytes with it.
+func (v *view) readOutline(id string) (*session.Outline, error) {
+	if v.fresh && !v.writes {
+		s, err := v.folder.Read(id)
+		if err != nil {
+			return nil, err
+		}
+		return s.Outline, nil
+	}
+	scratch := v.kept.scratch()
+	defer v.kept.scratches.Put(scratch)
+	o, err := v.folder.Outline(id, scratch)
+	if err == nil && v.writes {
+		v.folder.Remember(o)
+	}
+	return o, err
+}
+
+// summary reads what the index keeps of a session. The outline that it is taken
+// from is kept, unless there are too many. It is called from several goroutines.
+func (v *view) summary(id string) (session.Summary, error) {
+	if err := v.ctx.Err(); err != nil {
+		return session.Summary{}, err
+	}
+	o, err := v.readOutline(id)
+	if err != nil {
+		return session.Summary{}, err
+	}
+	v.kept.Lock()
+	defer v.kept.Unlock()
+	if v.kept.messages += o.Len(); v.kept.messages <= mostKept {
+		v.outlines[id] = o
+	}
+	return o.Summary(), nil
+}
+
+// mostKept is of how many messages the outlines are kept that were made to
+// complete the index.
+const mostKept = 1 << 20
+
+// keeping is what several readers share.
+type keeping struct {
+	sync.Mutex
+	messages  int // of the outlines that were kept
+	scratches sync.Pool
+}
+
+func (k *keeping) scratch() *session.Scratch {
+	if s, ok := k.scratches.Get().(*session.Scratch); ok {
+		return s
+	}
+	return &session.Scratch{}
+}

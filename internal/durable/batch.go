@@ -28,6 +28,7 @@ type Batch struct {
 type staged struct {
 	name, temp string
 	file       *os.File
+	ahead      *aheadWriter
 }
 
 // NewBatch returns an empty batch of files inside root.
@@ -79,7 +80,8 @@ func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) 
 	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, err
 	}
-	if err := fill(f, write); err != nil {
+	s.ahead = &aheadWriter{file: f}
+	if err := fill(f, s.ahead, write); err != nil {
 		return nil, err
 	}
 	if info, err = f.Stat(); err != nil {
@@ -102,6 +104,7 @@ func (b *Batch) around(f func() error) error {
 }
 
 func (b *Batch) drop(s *staged) {
+	s.ahead.close()
 	s.file.Close()
 	b.around(func() error { return b.root.Remove(s.temp) })
 }
@@ -159,7 +162,11 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 
 // sync waits until the bytes of all files are safe.
 func (b *Batch) sync() error {
-	return each(b.files, func(s *staged) error { return s.file.Sync() })
+	return each(b.files, func(s *staged) error {
+		err := s.file.Sync()
+		s.ahead.close()
+		return err
+	})
 }
 
 // each calls f for every element, for all of them at once, and returns the error

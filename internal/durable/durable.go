@@ -21,6 +21,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -124,10 +125,8 @@ func openTemp(root *os.Root, name string, mode fs.FileMode) (f *os.File, temp st
 	return f, temp, err
 }
 
-func fill(f *os.File, write func(*Writer) error) error {
-	ahead := &aheadWriter{file: f}
-	defer ahead.close()
-	w := &Writer{bufio.NewWriterSize(ahead, 64<<10), f}
+func fill(f *os.File, out io.Writer, write func(*Writer) error) error {
+	w := &Writer{bufio.NewWriterSize(out, 64<<10), f}
 	if err := write(w); err != nil {
 		return err
 	}
@@ -198,7 +197,7 @@ func Cache(root *os.Root, name string, pieces ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	if err = fill(f, Bytes(pieces...)); err == nil {
+	if err = fill(f, f, Bytes(pieces...)); err == nil {
 		_, err = rename(root, f, temp, name)
 	}
 	if err != nil {

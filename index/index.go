@@ -293,8 +293,9 @@ func (x *Index) Mixed() (bough, penguin string, mixed bool) {
 }
 
 // A Reader returns what the index keeps of a session, from its file. The error
-// is [session.ErrNotFound] if there is none.
-type Reader func(id string) (session.Summary, error)
+// is [session.ErrNotFound] if there is none. The file has size bytes, and all
+// that have to be read for the index have total.
+type Reader func(id string, size, total int64) (session.Summary, error)
 
 // Put takes in a session that was written, or is going to be, as the file that
 // st describes.

@@ -29,7 +29,7 @@ func Load(root *os.Root, aliases map[string]string, read Reader) (*Index, error)
 
 func newIndex(root *os.Root, aliases map[string]string, read Reader) *Index {
 	if read == nil {
-		read = func(id string) (session.Summary, error) {
+		read = func(id string, _, _ int64) (session.Summary, error) {
 			o, err := session.NewFolder(root).Outline(id, &session.Scratch{})
 			if err != nil {
 				return session.Summary{}, err
@@ -115,7 +115,11 @@ func (x *Index) compare(stored map[string]*Entry, list []file) {
 	}
 	slices.SortFunc(other, func(a, b file) int { return strings.Compare(a.id, b.id) })
 	read := make([]*Entry, len(other))
-	parallel(len(other), func(i int) { read[i] = x.read(other[i], stored[other[i].id]) })
+	total := int64(0)
+	for _, f := range other {
+		total += f.Size
+	}
+	parallel(len(other), func(i int) { read[i] = x.read(other[i], stored[other[i].id], total) })
 	var unlisted []*Entry
 	for _, e := range read {
 		if e == nil {
@@ -181,8 +185,9 @@ func (x *Index) settle() {
 }
 
 // read makes the entry of a file that the index does not describe; old is what
-// it says, nil for nothing. It returns nil if the file is gone.
-func (x *Index) read(f file, old *Entry) *Entry {
+// it says, nil for nothing. All that have to be read have total bytes. It returns
+// nil if the file is gone.
+func (x *Index) read(f file, old *Entry, total int64) *Entry {
 	e := &Entry{ID: f.id, file: f.Identity}
 	if old != nil {
 		e.raw, e.flat, e.place = old.raw, old.flat, old.place
@@ -191,7 +196,7 @@ func (x *Index) read(f file, old *Entry) *Entry {
 		e.spoil(&session.DamageError{Path: session.FileName(f.id), Problem: "the file's name cannot be a session id"})
 		return e
 	}
-	s, err := x.reader(f.id)
+	s, err := x.reader(f.id, f.Size, total)
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		return nil

@@ -65,7 +65,7 @@ func (x *Index) confirm(r *record) error {
 	if f.Identity == r.file && f.Size > 0 && !r.unusable && e.raw != nil {
 		return nil
 	}
-	again := x.read(f, e)
+	again := x.read(f, e, f.Size)
 	switch {
 	case again == nil:
 		x.outOfDate("it lists " + r.id + ", which is gone")

@@ -23,6 +23,10 @@ const (
 	// outlineMagic begins a cached outline. It changes with what follows.
 	outlineMagic = "bough outline 1\n"
 
+	// worthwhile is how large a file must be, in bytes, for its outline to be
+	// cached.
+	worthwhile = 128 << 10
+
 	// settled is how old a change of a file must be for the file system's clock
 	// to tell it from the next one.
 	settled = 50 * time.Millisecond
@@ -31,8 +35,12 @@ const (
 func outlineFile(id string) string { return outlineDir + "/" + id }
 
 // Remember caches an outline, so that the file need not be parsed again while it
-// is the same. What cannot be cached is not.
+// is the same. What cannot be cached is not, and what is parsed as fast as a cache
+// is read neither.
 func (f Folder) Remember(o *Outline) {
+	if !o.worthwhile() {
+		return
+	}
 	now := time.Now()
 	fresh := now.Sub(time.Unix(0, o.Stat.Changed)) < settled || now.Sub(o.Stat.ModTime) < settled
 	if o.remembered || o.Stat == (Stat{}) || o.Stat.Changed < 0 || fresh && !o.ours {
@@ -47,6 +55,10 @@ func (f Folder) Remember(o *Outline) {
 	}
 	o.remembered = err == nil
 }
+
+// worthwhile reports whether it takes longer to parse the file than to recall its
+// outline.
+func (o *Outline) worthwhile() bool { return o.size >= worthwhile }
 
 // Forget removes what is remembered of a session that is gone.
 func (f Folder) Forget(id string) { _ = f.root.Remove(outlineFile(id)) }
@@ -102,12 +114,16 @@ func decodeStat(data []byte) (st Stat, ok bool) {
 	return Stat{Size: number(0), ModTime: time.Unix(0, number(1)), Changed: number(2), Inode: uint64(number(3))}, true
 }
 
-// Encode makes o ready for [Folder.Remember], which else does it: numbers as
-// varints, text with its length before it.
+// Encode makes o ready for [Folder.Remember], which else does it.
 func (o *Outline) Encode() {
-	if o.encoded != nil {
-		return
+	if o.encoded == nil && o.worthwhile() {
+		o.encoded = o.encode()
 	}
+}
+
+// encode returns o as it is cached, but for the end: numbers as varints, text
+// with its length before it.
+func (o *Outline) encode() []byte {
 	e := &encoder{make([]byte, 0, 512+len(o.ids)+8*len(o.marks)+len(o.metadata))}
 	e.b = append(e.b, outlineMagic...)
 	e.text(o.ID)
@@ -142,7 +158,7 @@ func (o *Outline) Encode() {
 		e.count(int(s.at))
 		e.text(s.text)
 	}
-	o.encoded = e.b
+	return e.b
 }
 
 // decodeOutline reads a cached outline, nil if data is none.

@@ -3,9 +3,11 @@ package session_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +35,7 @@ func cacheFile(dir, id string) string { return filepath.Join(dir, session.CacheD
 // TestRemember: what is remembered is what the file says, is used only for that
 // file, and whatever happens to it is no loss.
 func TestRemember(t *testing.T) {
-	content := string(file(`"title":"T"`, m("a"), message("b", `"tool_call_id":"c1"`), under("a", "c")))
+	content := string(file(`"title":"T"`, m("a"), message("b", `"tool_call_id":"c1"`), under("a", "c"))) + strings.Repeat(" ", session.Worthwhile)
 	f, dir := oldFolder(t, map[string]string{"conversations/p.json": content, "conversations/q.json": content})
 	name := filepath.Join(dir, "conversations", "p.json")
 	p := outline(t, f, "p")
@@ -98,12 +100,13 @@ func TestRemember(t *testing.T) {
 // TestRememberLater: a file that changed a moment ago may change again without a
 // sign of it.
 func TestRememberLater(t *testing.T) {
-	f, dir := folder(t, map[string]string{"conversations/p.json": `{"messages":[]}`})
+	f, dir := folder(t, map[string]string{"conversations/p.json": `{"messages":[]}` + strings.Repeat(" ", session.Worthwhile)})
 	f.Remember(outline(t, f, "p"))
 	if _, err := os.Stat(cacheFile(dir, "p")); err == nil {
 		t.Error("a file that was made just now is remembered")
 	}
-	o, err := create(f, dir, &session.Document{ID: "q"}, nil)
+	long := []byte(fmt.Sprintf(`{"id":"a","content":%q}`, strings.Repeat("long ", session.Worthwhile/5)))
+	o, err := create(f, dir, &session.Document{ID: "q", Messages: []session.Run{{Raw: long}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

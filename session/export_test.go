@@ -11,9 +11,8 @@ func (e *Edit) Bytes() []byte {
 
 // Encode returns o as it is cached.
 func Encode(o *Outline) []byte {
-	o.encoded = nil
-	o.Encode()
-	return append(o.encoded, o.Stat.encode(o.encoded)...)
+	data := o.encode()
+	return append(data, o.Stat.encode(data)...)
 }
 
 // Planned returns the outline that the layout of an edit or a document expects,
@@ -22,6 +21,9 @@ func Planned(of interface{ layout() *layout }) *Outline { return of.layout().out
 
 // Region returns the bytes of messages from to before to.
 func (s *Session) Region(from, to int) []byte { return s.span(from, to).Of(s.data) }
+
+// Worthwhile is how large a file must be to be remembered.
+const Worthwhile = worthwhile
 
 // Settled is how old a change must be to be remembered.
 const Settled = settled

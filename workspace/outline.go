@@ -140,7 +140,7 @@ func (v *view) readOutline(id string) (*session.Outline, error) {
 
 // summary reads what the index keeps of a session. The outline that it is taken
 // from is kept, unless there are too many. It is called from several goroutines.
-func (v *view) summary(id string) (session.Summary, error) {
+func (v *view) summary(id string, size, total int64) (session.Summary, error) {
 	if err := v.ctx.Err(); err != nil {
 		return session.Summary{}, err
 	}
@@ -150,6 +150,8 @@ func (v *view) summary(id string) (session.Summary, error) {
 	}
 	v.kept.Lock()
 	defer v.kept.Unlock()
+	v.kept.read += size
+	v.opts.Progress("reading", v.kept.read, total)
 	if v.kept.messages += o.Len(); v.kept.messages <= mostKept {
 		v.outlines[id] = o
 	}
@@ -163,7 +165,8 @@ const mostKept = 1 << 20
 // keeping is what several readers share.
 type keeping struct {
 	sync.Mutex
-	messages  int // of the outlines that were kept
+	read      int64 // how many bytes of files were read to complete the index
+	messages  int   // of the outlines that were kept
 	scratches sync.Pool
 }
 

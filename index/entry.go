@@ -136,11 +136,13 @@ func timeOf(s string, other time.Time) time.Time {
 	return other
 }
 
-// decodeEntry reads the entry of id from raw, which has passed
-// [rawjson.Check]. One that bough did not write, or that cannot be used,
-// describes no file.
+// decodeEntry reads the entry of id from raw. One that bough did not write, or
+// that cannot be used, describes no file.
 func decodeEntry(id string, raw []byte) *Entry {
 	e := &Entry{ID: id}
+	if rawjson.Check(raw) != nil {
+		return e
+	}
 	if members, err := rawjson.Members(raw, rawjson.Root(raw)); err == nil {
 		e.decode(raw, rawjson.Root(raw), members)
 	}

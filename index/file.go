@@ -23,15 +23,16 @@ type files struct {
 
 // read reads the index and the journal. The journal is read first: an old
 // journal does not hurt a new index, but an old index lacks what a new journal
-// does not have any more. If the journal changed meanwhile, both are read once
-// more. The error is about the index.
+// does not have any more. If the journal was folded in or begun meanwhile, both
+// are read once more. The error is about the index.
 func (f *files) read(root *os.Root) (index, journal []byte, err error) {
-	for range 3 {
+	for range 5 {
 		f.journal = identify(root, journalPath)
 		journal, _ = root.ReadFile(journalPath)
 		f.index = identify(root, session.IndexPath)
 		index, err = root.ReadFile(session.IndexPath)
-		if identify(root, journalPath) == f.journal {
+		now := identify(root, journalPath)
+		if (now.Size == 0) == (f.journal.Size == 0) && now.Inode == f.journal.Inode && now.Size >= f.journal.Size {
 			break
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -249,9 +250,8 @@ func TestFold(t *testing.T) {
 		t.Fatal("there is no journal")
 	}
 
-	// The entry of late is corrected, other comes new, tail goes: once as lines,
-	// once folded.
-	f.write("late.json", strings.Replace(f.read("late.json"), "Old", "New", 1))
+	// The entry of late is corrected, fresh comes, tail goes. At first the index
+	// cannot be written.
 	f.session("late", 50, `"title":"New","continued_from":["root"],"continued_to":[]`)
 	s, err := session.NewFolder(f.root).Read("late")
 	if err != nil {
@@ -263,24 +263,28 @@ func TestFold(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.remove("tail.json")
-	save := func(l index.Limits) {
-		f.write(session.IndexFile, index0)
-		f.write("session_index.journal", journal0)
-		x := f.loadAt(l)
-		x.Correct(s.Summary())
-		x.Put(fresh.Summary(), f.stat("fresh"))
-		x.Remove("tail")
-		f.save(x)
+	x = f.loadAt(index.Limits{Index: 100, Journal: int64(len(journal0)) + 10})
+	x.Correct(s.Summary())
+	x.Put(fresh.Summary(), f.stat("fresh"))
+	x.Remove("tail")
+	inTheWay := f.path(".session_index.json" + durable.TempSuffix)
+	if err := os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	save(index.Limits{Index: 100, Journal: 1 << 20})
+	if err := x.Save(); err == nil {
+		t.Fatal("the index was written")
+	}
 	journal1 := f.journal()
 	if !strings.HasPrefix(journal1, journal0) || f.read(session.IndexFile) != index0 {
 		t.Fatalf("the journal is %s, was %s", journal1, journal0)
 	}
-	save(index.Limits{Index: 100, Journal: int64(len(journal0)) + 10})
+	if err := os.RemoveAll(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	f.save(x)
 	index1 := f.read(session.IndexFile)
-	if f.journal() != "" {
-		t.Fatal("the journal is still there")
+	if index1 == index0 || f.journal() != "" {
+		t.Fatalf("the journal is %s", f.journal())
 	}
 	for step, files := range map[string][2]string{
 		"the journal is complete": {index0, journal1},

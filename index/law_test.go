@@ -283,14 +283,32 @@ func TestLaw(t *testing.T) {
 	}
 }
 
+// says compares one answer.
+func (g *game) says(what string, x, y any) {
+	g.t.Helper()
+	if a, b := fmt.Sprint(x), fmt.Sprint(y); a != b {
+		g.t.Errorf("%s: %s, want %s", what, a, b)
+	}
+}
+
+// sameNames compares which sessions x and y find by pieces of names.
+func (g *game) sameNames(x, y *index.Index) {
+	g.t.Helper()
+	for _, text := range []string{"T0", "T1", "T2", "Session s1", "s", "1", "a.b", "\x00", ""} {
+		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "containing": (*index.Index).Containing} {
+			a, err := ask(x, text)
+			g.fatal(err)
+			b, err := ask(y, text)
+			g.fatal(err)
+			g.says(what+" "+text, a, b)
+		}
+	}
+}
+
 // same compares what x, opened, and y, loaded, answer.
 func (g *game) same(x, y *index.Index) {
 	g.t.Helper()
-	says := func(what string, x, y any) {
-		if a, b := fmt.Sprint(x), fmt.Sprint(y); a != b {
-			g.t.Errorf("%s: %s, want %s", what, a, b)
-		}
-	}
+	says := g.says
 	head := func(x *index.Index) string { return fmt.Sprint(x.Trouble, x.Torn, x.Old, x.Stale(), x.Dialect()) }
 	ids := slices.Concat(g.ids, []string{"a.b", "cp_1", "cp_2", "", "nothing", "../s1"})
 	g.random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
@@ -301,21 +319,16 @@ func (g *game) same(x, y *index.Index) {
 	} else {
 		says("at first", head(x), head(y))
 	}
+	if !g.inPlace && g.random.IntN(2) == 0 {
+		g.sameNames(x, y)
+	}
 	for _, id := range ids {
 		for _, ask := range g.random.Perm(len(questions)) {
 			q := questions[ask]
 			says(q.what+" "+id, q.ask(x, id), q.ask(y, id))
 		}
 	}
-	for _, text := range []string{"T0", "T1", "T2", "Session s1", "s", "1", "a.b", "\x00", ""} {
-		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "containing": (*index.Index).Containing} {
-			a, err := ask(x, text)
-			g.fatal(err)
-			b, err := ask(y, text)
-			g.fatal(err)
-			says(what+" "+text, a, b)
-		}
-	}
+	g.sameNames(x, y)
 	if g.random.IntN(3) > 0 {
 		return
 	}

@@ -44,7 +44,7 @@ type recent struct {
 const mark = "bough look 1\n"
 
 func (l *look) encode() []byte {
-	data := []byte(mark)
+	data := append(make([]byte, 0, 512+192*len(l.recent)), mark...)
 	for _, f := range []durable.Identity{l.folder, l.files.index, l.files.journal} {
 		data = appendIdentity(data, f)
 	}

@@ -47,21 +47,24 @@ func (f *folder) forgets() bool {
 // agrees makes sure that the next command answers as the files do.
 func (f *folder) agrees(name string) {
 	f.t.Helper()
-	x, y := f.openAt(small), f.loadAt(small)
+	y := f.loadAt(small)
+	for _, text := range []string{"Root", "Session late", "a"} {
+		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "containing": (*index.Index).Containing} {
+			x := f.openAt(small)
+			got, err := ask(x, text)
+			want, _ := ask(y, text)
+			if err != nil || !slices.Equal(got, want) {
+				f.t.Errorf("%s: %s %q: %q, %v, want %q", name, what, text, got, err, want)
+			}
+			x.Close()
+		}
+	}
+	x := f.openAt(small)
 	defer x.Close()
 	for _, id := range append([]string{"late", "nothing"}, ids...) {
 		for _, q := range questions {
 			if got, want := fmt.Sprint(q.ask(x, id)), fmt.Sprint(q.ask(y, id)); got != want {
 				f.t.Errorf("%s: %s %s: %s, want %s", name, q.what, id, got, want)
-			}
-		}
-	}
-	for _, text := range []string{"Root", "Session late", "a"} {
-		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "containing": (*index.Index).Containing} {
-			got, err := ask(x, text)
-			want, _ := ask(y, text)
-			if err != nil || !slices.Equal(got, want) {
-				f.t.Errorf("%s: %s %q: %q, %v, want %q", name, what, text, got, err, want)
 			}
 		}
 	}
@@ -118,115 +121,6 @@ func (f *folder) touch(at time.Time) {
 	}
 }
 
-// TestSameTick: what another program does right after a command shows, whatever
-// the clock of the file system is worth.
-func TestSameTick(t *testing.T) {
-	f := worlds[0].remembered(t)
-	for i := range 200 {
-		x := f.openAt(small)
-		f.put(x, "late", i%60, worlds[0].metadata["other"])
-		f.save(x)
-		x.Remember()
-		x.Close()
-		if i == 0 && f.forgets() {
-			t.Fatal("what a command wrote is not remembered")
-		}
-		if err := os.Rename(f.path("late.json"), f.path("later.json")); err != nil {
-			t.Fatal(err)
-		}
-		x = f.openAt(small)
-		if x.Asked() || x.Entry("late") != nil || x.Entry("later") == nil {
-			t.Fatalf("change %d is not seen", i)
-		}
-		f.remove("later.json")
-		f.look()
-	}
-}
-
-// TestMeanwhile: what another program does while a command runs is seen by the
-// next one.
-func TestMeanwhile(t *testing.T) {
-	for name, run := range map[string]func(f *folder, x *index.Index, foreign func()){
-		"before the change": func(f *folder, x *index.Index, foreign func()) {
-			foreign()
-			f.put(x, "late", 50, worlds[0].metadata["other"])
-		},
-		"after the change": func(f *folder, x *index.Index, foreign func()) {
-			f.put(x, "late", 50, worlds[0].metadata["other"])
-			foreign()
-		},
-		"between changes": func(f *folder, x *index.Index, foreign func()) {
-			f.put(x, "late", 50, worlds[0].metadata["other"])
-			foreign()
-			f.put(x, "late", 50, worlds[0].metadata["other"])
-		},
-		"without a change": func(f *folder, x *index.Index, foreign func()) { foreign() },
-	} {
-		f := worlds[0].remembered(t)
-		x := f.openAt(small)
-		run(f, x, func() { f.session("foreign", 51, worlds[0].metadata["twig"]) })
-		f.save(x)
-		x.Remember()
-		x.Close()
-		if x := f.openAt(small); x.Asked() || x.Entry("foreign") == nil {
-			t.Errorf("%s: it is not seen", name)
-		}
-		f.agrees(name)
-	}
-}
-
-// TestBehindOnesBack: a session that changed in place, its size and time as they
-// were, is seen by whoever asks for it.
-func TestBehindOnesBack(t *testing.T) {
-	for name, prepare := range map[string]func(f *folder){
-		"in the table": func(*folder) {},
-		"in the journal": func(f *folder) {
-			x := f.openAt(small)
-			f.put(x, "root", 1, worlds[0].metadata["root"])
-			f.save(x)
-			x.Remember()
-			x.Close()
-		},
-	} {
-		f := worlds[0].remembered(t)
-		prepare(f)
-		if f.forgets() {
-			t.Fatalf("%s: nothing is remembered", name)
-		}
-		info := func() os.FileInfo {
-			info, err := os.Stat(f.path("root.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return info
-		}
-		before := info()
-		if durable.Identify(before).Inode == 0 {
-			return // this system does not tell
-		}
-		edited := strings.Replace(f.read("root.json"), "Root", "Toor", 1)
-		for durable.Identify(before) == durable.Identify(info()) {
-			f.write("root.json", edited)
-			f.date("root.json", before.ModTime())
-		}
-		x := f.openAt(small)
-		if !x.Asked() || x.Entry("root").Title != "Toor" || !x.Stale() {
-			t.Errorf("%s: root is called %q, stale %v", name, x.Entry("root").Title, x.Stale())
-		}
-		if ids, err := x.Titled("Root"); err != nil || len(ids) != 0 {
-			t.Errorf("%s: %q are called Root, %v", name, ids, err)
-		}
-		f.save(x)
-		x.Remember()
-		x.Close()
-		x = f.openAt(small)
-		if !x.Asked() || x.Entry("root").Title != "Toor" || x.Stale() {
-			t.Errorf("%s, saved: root is called %q, stale %v", name, x.Entry("root").Title, x.Stale())
-		}
-		x.Close()
-	}
-}
-
 // TestFlippedBytes: no byte of what is remembered can be wrong and change an
 // answer.
 func TestFlippedBytes(t *testing.T) {
@@ -278,9 +172,8 @@ func TestDamagedTable(t *testing.T) {
 	if err := f.root.WriteFile(index.TablePath, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.rest()
 	x := f.openAt(small)
-	if x.Entry("root") == nil || x.Asked() {
+	if !x.Asked() || x.Entry("root") == nil || x.Asked() {
 		t.Fatalf("the entry of root is %v", x.Entry("root"))
 	}
 	x.Remember()
@@ -345,4 +238,110 @@ func TestGoroutines(t *testing.T) {
 		})
 	}
 	asking.Wait()
+}
+
+// TestSwapped: what was remembered of another workspace does not count.
+func TestSwapped(t *testing.T) {
+	other := worlds[0].folder(t)
+	other.session("root", 0, `"title":"Toor","continued_from":[],"continued_to":["tail"]`)
+	other.save(other.loadAt(small))
+	other.look()
+	f := worlds[0].remembered(t)
+	for _, name := range []string{index.LookPath, index.TablePath} {
+		mine, err := f.root.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := other.root.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(mine) != len(theirs) {
+			t.Fatalf("%s has %d bytes here and %d there", name, len(mine), len(theirs))
+		}
+		if err := f.root.WriteFile(name, theirs, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if !f.forgets() {
+			t.Errorf("%s of another workspace counts", name)
+		}
+		f.agrees(name)
+		if err := f.root.WriteFile(name, mine, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.forgets() {
+		t.Error("what was put back is not remembered")
+	}
+}
+
+// TestLateReader: what a reader remembers of an index that is out of date is
+// completed by the next writer, by lines.
+func TestLateReader(t *testing.T) {
+	f := worlds[0].remembered(t)
+	before := f.read(session.IndexFile)
+	f.session("foreign", 51, worlds[0].metadata["twig"])
+	f.look()
+	x := f.openAt(small)
+	if !x.Asked() || !x.Stale() || !strings.Contains(x.Trouble, "foreign is not in it") || x.Entry("foreign") == nil {
+		t.Errorf("stale %v, %q", x.Stale(), x.Trouble)
+	}
+	f.put(x, "late", 50, worlds[0].metadata["other"])
+	f.save(x)
+	x.Remember()
+	x.Close()
+	if f.read(session.IndexFile) != before || strings.Count(f.journal(), "\n") != 2 {
+		t.Errorf("the journal is %s", f.journal())
+	}
+	x = f.openAt(small)
+	if !x.Asked() || x.Stale() || x.Trouble != "" {
+		t.Errorf("the next command: stale %v, %q", x.Stale(), x.Trouble)
+	}
+	x.Close()
+}
+
+// TestOpenedChanges follows an index that does not know every session through
+// changes of links.
+func TestOpenedChanges(t *testing.T) {
+	f := worlds[0].folder(t)
+	f.write("lost.json", "{")
+	f.save(f.loadAt(small))
+	f.look()
+	x := f.openAt(small)
+	defer x.Close()
+	f.put(x, "late", 50, `"continued_from":["root"],"continued_to":[]`)
+	f.put(x, "late", 50, `"continued_from":["root"],"continued_to":[],"flattened_snapshot":true`)
+	if got := x.ContinuedTo("root"); !x.Asked() || !slices.Equal(got, []string{"cont", "other", "late"}) {
+		t.Errorf("root is continued by %q", got)
+	}
+	if got := x.Continuations("root"); !slices.Equal(got, []string{"cont", "other"}) {
+		t.Errorf("the continuations of root are %q", got)
+	}
+	f.put(x, "late", 50, `"continued_from":["cont"],"continued_to":["lost"]`)
+	if got := x.Continuations("late"); !x.Asked() || !slices.Equal(got, []string{"lost"}) || x.Broken("late") == nil {
+		t.Errorf("late is continued by %q, %v", got, x.Broken("late"))
+	}
+	f.save(x)
+	if f.journal() != "" {
+		t.Errorf("there is a journal: %s", f.journal())
+	}
+	if x = f.loadAt(small); x.Broken("late") == nil {
+		t.Error("the index does not say that late is continued")
+	}
+}
+
+// TestPlaces: a key of the index keeps its place when the journal is folded in.
+func TestPlaces(t *testing.T) {
+	f := worlds[0].remembered(t)
+	tight := index.Limits{Index: 100, Journal: 10}
+	x := f.openAt(tight)
+	defer x.Close()
+	f.put(x, "cont", 1, worlds[0].metadata["cont"])
+	f.put(x, "late", 50, worlds[0].metadata["other"])
+	f.save(x)
+	saved := f.read(session.IndexFile)
+	place := func(id string) int { return strings.Index(saved, "\n  \""+id+"\": {") }
+	if root, cont, tail, late := place("root"), place("cont"), place("tail"), place("late"); root < 0 || cont < root || tail < cont || late < place("twig") {
+		t.Errorf("the index is %s", saved)
+	}
 }

@@ -10,12 +10,11 @@ import (
 // every session.
 func (x *Index) recall(id string) *Entry {
 	r, err := x.last.lookUp(x, id)
-	if err == nil && r != nil {
-		err = x.confirm(r)
-	}
 	if err != nil {
 		x.whole()
 		x.before = look{}
+	} else if r != nil {
+		x.confirm(r)
 	}
 	return x.entries[id]
 }
@@ -54,7 +53,7 @@ func (x *Index) readLine(r recent) (l line, ok bool) {
 }
 
 // confirm makes r an entry, as it is now.
-func (x *Index) confirm(r *record) error {
+func (x *Index) confirm(r *record) {
 	e := decodeEntry(r.id, r.entry)
 	e.file = r.file
 	x.entries[r.id] = e // and it is counted
@@ -63,20 +62,16 @@ func (x *Index) confirm(r *record) error {
 		f.Identity = durable.Identify(info)
 	}
 	if f.Identity == r.file && f.Size > 0 && !r.unusable && e.raw != nil {
-		return nil
+		return
 	}
 	again := x.read(f, e, f.Size)
-	switch {
-	case again == nil:
+	if again == nil {
 		x.outOfDate("it lists " + r.id + ", which is gone")
 		x.note(r.id)
-	case again.Err != nil && !r.unusable:
-		return again.Err // another session's file may say what this one continues
-	default:
+	} else {
 		x.reread(again, e)
 	}
 	x.set(r.id, again)
-	return nil
 }
 
 // remembered returns the sessions that n was a name of at the last look.

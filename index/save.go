@@ -45,7 +45,7 @@ func (x *Index) Stage(b *durable.Batch) (bool, error) {
 	if err := durable.MakeDir(x.root, session.Dir); err != nil {
 		return false, err
 	}
-	info, err := b.Replace(session.IndexPath, durable.Bytes(x.encode()))
+	info, err := b.Derive(session.IndexPath, durable.Bytes(x.encode()))
 	if newest := time.Unix(0, x.newest); err == nil && info.ModTime().Before(newest) {
 		err = b.Touch(newest)
 	}

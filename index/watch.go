@@ -34,8 +34,7 @@ func (w *watch) begin(root *os.Root) {
 	if seen.ModTime%int64(time.Second) == 0 {
 		tick = 3 * time.Second
 	}
-	stamped := w.safe && w.seen == seen
-	w.safe = stamped || at.Sub(time.Unix(0, seen.ModTime)) > tick
+	w.safe = at.Sub(time.Unix(0, seen.ModTime)) > tick
 	w.seen = seen
 }
 

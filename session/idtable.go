@@ -9,9 +9,16 @@ import (
 // from 0 in the order in which they are added, and whoever asks knows the id of
 // each number.
 type idTable struct {
-	seed  maphash.Seed
-	heads []int32 // by hash: 1 + the last number that has it, 0 for none
-	next  []int32 // by number: 1 + the one before it with the same hash
+	seed    maphash.Seed
+	heads   []int32 // by the low bits of the hash: 1 + the last number that has them, 0 for none
+	entries []entry // by number
+}
+
+// An entry is the number before with the same low bits of the hash, and the high
+// bits of the hash of this one.
+type entry struct {
+	before int32 // 1 + the number, 0 for none
+	high   uint32
 }
 
 // newIDTable returns a table made for n ids; more may be added.
@@ -25,10 +32,10 @@ func newIDTable(n int) *idTable {
 func (t *idTable) reset(n int) {
 	size := 1 << bits.Len(uint(max(n, 8)))
 	if cap(t.heads) < size {
-		t.heads, t.next = make([]int32, size), make([]int32, 0, n)
+		t.heads, t.entries = make([]int32, size), make([]entry, 0, n)
 		return
 	}
-	t.heads, t.next = t.heads[:size], t.next[:0]
+	t.heads, t.entries = t.heads[:size], t.entries[:0]
 	clear(t.heads)
 }
 
@@ -41,12 +48,21 @@ func (t *idTable) hashBytes(id []byte) uint64 { return maphash.Bytes(t.seed, id)
 // add takes in the next number, whose id has the hash.
 func (t *idTable) add(hash uint64) {
 	head := &t.heads[hash&uint64(len(t.heads)-1)]
-	t.next = append(t.next, *head)
-	*head = int32(len(t.next))
+	t.entries = append(t.entries, entry{*head, uint32(hash >> 32)})
+	*head = int32(len(t.entries))
 }
 
 // last returns the last number whose id may have the hash, -1 for none.
-func (t *idTable) last(hash uint64) int { return int(t.heads[hash&uint64(len(t.heads)-1)]) - 1 }
+func (t *idTable) last(hash uint64) int {
+	return t.find(t.heads[hash&uint64(len(t.heads)-1)], uint32(hash>>32))
+}
 
 // before returns the number before n whose id may have the same hash, -1 for none.
-func (t *idTable) before(n int) int { return int(t.next[n]) - 1 }
+func (t *idTable) before(n int) int { return t.find(t.entries[n].before, t.entries[n].high) }
+
+func (t *idTable) find(n int32, high uint32) int {
+	for n != 0 && t.entries[n-1].high != high {
+		n = t.entries[n-1].before
+	}
+	return int(n) - 1
+}

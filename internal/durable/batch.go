@@ -29,6 +29,8 @@ type staged struct {
 	name, temp string
 	file       *os.File
 	ahead      *aheadWriter
+	derived    bool
+	named      bool
 }
 
 // NewBatch returns an empty batch of files inside root.
@@ -91,6 +93,17 @@ func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) 
 	return info, nil
 }
 
+// Derive puts a file into the batch as Replace does, one that follows from others
+// and may be older than they are after a crash. It need not wait until they are
+// there to stay.
+func (b *Batch) Derive(name string, write func(*Writer) error) (fs.FileInfo, error) {
+	info, err := b.Replace(name, write)
+	if err == nil {
+		b.files[len(b.files)-1].derived = true
+	}
+	return info, err
+}
+
 // Touch sets the modification time of the file that came last into the batch.
 func (b *Batch) Touch(t time.Time) error {
 	return Touch(b.root, b.files[len(b.files)-1].temp, t)
@@ -112,7 +125,9 @@ func (b *Batch) drop(s *staged) {
 // Discard removes all that is not committed.
 func (b *Batch) Discard() {
 	for _, s := range b.files {
-		b.drop(s)
+		if !s.named {
+			b.drop(s)
+		}
 	}
 	b.files = nil
 }
@@ -134,30 +149,46 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 	return infos, later, err
 }
 
-// rename gives all files their names.
+// rename gives all files their names: the first one and what is derived, then,
+// when these are there to stay, the others.
 func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
-	var dirs []string
-	for first := true; len(b.files) > 0; first = false {
-		s := b.files[0]
-		b.files = b.files[1:]
-		info, err := rename(b.root, s.file, s.temp, s.name)
-		if err != nil {
-			b.drop(s)
+	infos = make([]fs.FileInfo, len(b.files))
+	name := func(i int) (err error) {
+		s := b.files[i]
+		if infos[i], err = rename(b.root, s.file, s.temp, s.name); err != nil {
+			infos[i] = nil
 		}
-		if dir := path.Dir(s.name); !first && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-		if first {
-			if err == nil {
-				err = syncDir(b.root, path.Dir(s.name))
-			}
-			if err != nil {
-				return nil, nil, err
-			}
-		}
-		infos, later = append(infos, info), cmp.Or(later, err)
+		s.named = err == nil
+		return err
 	}
-	return infos, cmp.Or(later, each(dirs, func(dir string) error { return syncDir(b.root, dir) })), nil
+	nameAll := func(derived bool) (dirs []string) {
+		for i, s := range b.files {
+			if i == 0 || s.derived != derived {
+				continue
+			}
+			later = cmp.Or(later, name(i))
+			if dir := path.Dir(s.name); !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+		return dirs
+	}
+	if err := name(0); err != nil {
+		return nil, nil, err
+	}
+	dirs := nameAll(true)
+	if dir := path.Dir(b.files[0].name); !slices.Contains(dirs, dir) {
+		dirs = append(dirs, dir)
+	}
+	if err := b.syncDirs(dirs); err != nil {
+		return nil, nil, err
+	}
+	rest := nameAll(false)
+	return infos, cmp.Or(later, b.syncDirs(rest)), nil
+}
+
+func (b *Batch) syncDirs(dirs []string) error {
+	return each(dirs, func(dir string) error { return syncDir(b.root, dir) })
 }
 
 // sync waits until the bytes of all files are safe.

@@ -1,0 +1,223 @@
+package index_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// TestSameTick: what another program does right after a command shows, whatever
+// the clock of the file system is worth.
+func TestSameTick(t *testing.T) {
+	f := worlds[0].remembered(t)
+	for i := range 200 {
+		x := f.openAt(small)
+		f.put(x, "late", i%60, worlds[0].metadata["other"])
+		f.save(x)
+		x.Remember()
+		x.Close()
+		x = f.openAt(small)
+		if !x.Asked() || x.Entry("late") == nil || x.Stale() {
+			t.Fatalf("what command %d wrote is not remembered", i)
+		}
+		x.Close()
+		if err := os.Rename(f.path("late.json"), f.path("later.json")); err != nil {
+			t.Fatal(err)
+		}
+		x = f.openAt(small)
+		if x.Asked() || x.Entry("late") != nil || x.Entry("later") == nil {
+			t.Fatalf("change %d is not seen", i)
+		}
+		f.remove("later.json")
+		f.look()
+	}
+}
+
+// TestMeanwhile: what another program does while a command runs is seen by the
+// next one.
+func TestMeanwhile(t *testing.T) {
+	for name, run := range map[string]func(f *folder, x *index.Index, foreign func()){
+		"before the change": func(f *folder, x *index.Index, foreign func()) {
+			foreign()
+			f.put(x, "late", 50, worlds[0].metadata["other"])
+		},
+		"after the change": func(f *folder, x *index.Index, foreign func()) {
+			f.put(x, "late", 50, worlds[0].metadata["other"])
+			foreign()
+		},
+		"between changes": func(f *folder, x *index.Index, foreign func()) {
+			f.put(x, "late", 50, worlds[0].metadata["other"])
+			foreign()
+			f.put(x, "late", 50, worlds[0].metadata["other"])
+		},
+		"without a change": func(f *folder, x *index.Index, foreign func()) { foreign() },
+	} {
+		f := worlds[0].remembered(t)
+		x := f.openAt(small)
+		run(f, x, func() { f.session("foreign", 51, worlds[0].metadata["twig"]) })
+		f.save(x)
+		x.Remember()
+		x.Close()
+		if x := f.openAt(small); x.Asked() || x.Entry("foreign") == nil {
+			t.Errorf("%s: it is not seen", name)
+		}
+		f.agrees(name)
+	}
+}
+
+// TestBehindOnesBack: a session that changed in place, its size and time as they
+// were, is seen by whoever asks for it.
+func TestBehindOnesBack(t *testing.T) {
+	for name, prepare := range map[string]func(f *folder){
+		"in the table": func(*folder) {},
+		"in the journal": func(f *folder) {
+			x := f.openAt(small)
+			f.put(x, "root", 1, worlds[0].metadata["root"])
+			f.save(x)
+			x.Remember()
+			x.Close()
+		},
+	} {
+		f := worlds[0].remembered(t)
+		prepare(f)
+		if f.forgets() {
+			t.Fatalf("%s: nothing is remembered", name)
+		}
+		info := func() os.FileInfo {
+			info, err := os.Stat(f.path("root.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info
+		}
+		before := info()
+		if durable.Identify(before).Inode == 0 {
+			return // this system does not tell
+		}
+		edited := strings.Replace(f.read("root.json"), "Root", "Toor", 1)
+		for durable.Identify(before) == durable.Identify(info()) {
+			f.write("root.json", edited)
+			f.date("root.json", before.ModTime())
+		}
+		x := f.openAt(small)
+		if !x.Asked() || x.Entry("root").Title != "Toor" || !x.Stale() {
+			t.Errorf("%s: root is called %q, stale %v", name, x.Entry("root").Title, x.Stale())
+		}
+		if ids, err := x.Titled("Root"); err != nil || len(ids) != 0 {
+			t.Errorf("%s: %q are called Root, %v", name, ids, err)
+		}
+		f.save(x)
+		x.Remember()
+		x.Close()
+		x = f.openAt(small)
+		if !x.Asked() || x.Entry("root").Title != "Toor" || x.Stale() {
+			t.Errorf("%s, saved: root is called %q, stale %v", name, x.Entry("root").Title, x.Stale())
+		}
+		x.Close()
+	}
+}
+
+// TestJournalMeanwhile: a journal that changes while a command runs is not taken
+// for what it was.
+func TestJournalMeanwhile(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(lines []string) string
+	}{
+		{"the lines change places", func(lines []string) string { return lines[1] + lines[0] }},
+		{"a line is no more", func(lines []string) string { return strings.Repeat(" ", len(lines[0])) + lines[1] }},
+		{"it is folded", func([]string) string { return "" }},
+	} {
+		f := worlds[0].remembered(t)
+		x := f.openAt(small)
+		f.put(x, "tail", 1, worlds[0].metadata["other"])
+		f.put(x, "twig", 2, worlds[0].metadata["other"])
+		f.save(x)
+		x.Remember()
+		x.Close()
+		if x = f.openAt(small); !x.Asked() {
+			t.Fatal("nothing is remembered")
+		}
+		f.write("session_index.journal", c.change(strings.SplitAfter(f.journal(), "\n")))
+		if e := x.Entry("tail"); e == nil || !slices.Equal(e.ContinuedFrom, []string{"root"}) || e.CreatedAt.Minute() != 1 {
+			t.Errorf("%s: tail is %+v", c.name, e)
+		}
+		x.Close()
+	}
+
+	f := worlds[0].remembered(t)
+	for i := range 2 {
+		x := f.openAt(small)
+		if i > 0 {
+			f.write("session_index.journal", f.journal()+`{"id":"root","entry":null}`+"\n")
+		}
+		f.put(x, "late", 50, worlds[0].metadata["other"])
+		f.save(x)
+		x.Remember()
+		x.Close()
+	}
+	if !f.forgets() {
+		t.Error("a line that another program added is not seen")
+	}
+	f.agrees("another program added a line")
+}
+
+// TestReadWhileFolding reads the index while its journal is folded in again and
+// again: it never misses what stands in one of the two.
+func TestReadWhileFolding(t *testing.T) {
+	f := worlds[0].folder(t)
+	f.save(f.loadAt(small))
+	x := f.loadAt(small)
+	f.put(x, "late", 50, worlds[0].metadata["other"])
+	f.save(x)
+	index0, journal := []byte(f.read(session.IndexFile)), []byte(f.journal())
+	x = f.loadAt(index.Limits{Index: 100, Journal: 10})
+	x.Put(mustRead(t, f, "late").Summary(), f.stat("late"))
+	f.save(x)
+	index1 := []byte(f.read(session.IndexFile))
+
+	var writing sync.WaitGroup
+	done := make(chan bool)
+	writing.Go(func() {
+		defer close(done)
+		for range 100 {
+			for _, step := range []func() error{
+				func() error { _, err := durable.Replace(f.root, index.JournalPath, durable.Bytes(journal)); return err },
+				func() error { _, err := durable.Replace(f.root, session.IndexPath, durable.Bytes(index0)); return err },
+				func() error { _, err := durable.Replace(f.root, session.IndexPath, durable.Bytes(index1)); return err },
+				func() error { return durable.Remove(f.root, index.JournalPath) },
+			} {
+				if err := step(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	for {
+		if x := f.loadAt(small); x.Stale() || x.Trouble != "" {
+			t.Errorf("the index is stale: %q", x.Trouble)
+			break
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+	writing.Wait()
+}
+
+func mustRead(t *testing.T, f *folder, id string) *session.Session {
+	t.Helper()
+	s, err := session.NewFolder(f.root).Read(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -27,11 +27,11 @@ func openIndex(_ context.Context, w *work, dir string) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := index.Load(root, nil)
+	x, err := index.Load(root, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Save(root); err != nil {
+	if err := x.Save(); err != nil {
 		return nil, err
 	}
 	var l link
@@ -50,13 +50,13 @@ func openIndex(_ context.Context, w *work, dir string) (*running, error) {
 			},
 			do: func() error {
 				x.Put(l.summary(), st)
-				return x.Save(root)
+				return x.Save()
 			},
 			verify: func() error { return l.in(x) },
 		}},
 		close: func() error {
 			defer root.Close()
-			x, err := index.Load(root, nil)
+			x, err := index.Load(root, nil, nil)
 			if err != nil {
 				return err
 			}

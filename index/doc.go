@@ -35,11 +35,12 @@
 // A file system tells that a folder changed by its modification time, and the
 // clock behind that may stand still for some milliseconds. So nothing is
 // remembered of a folder that changed less than 50 ms before it was listed. A
-// command that changes it itself does so in [Index.Change], which looks before
-// whether it still is what it was, and afterwards gives it a time that no other
-// change will give it. What remains is this: a file that another program, which
-// does not take the lock, adds, removes or renames between these two moments,
-// while a session file is being written, is not seen until the folder changes
+// command that changes it itself makes, renames and removes files in
+// [Index.Change], which looks before whether the folder still is what it was,
+// and afterwards gives it a time that no other change will give it. What remains
+// is this: a file that another program, which does not take the lock, adds,
+// removes or renames between these two moments, some microseconds apart or as
+// long as an fsync of the folder takes, is not seen until the folder changes
 // again or a command looks at every session, as ls and doctor do. And of a
 // session file that is changed in place, without a rename, only those commands
 // learn that ask for that session.

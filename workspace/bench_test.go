@@ -67,24 +67,34 @@ func BenchmarkBranch(b *testing.B) {
 }
 
 // BenchmarkAppend measures Workspace.Append of one message to a full session
-// file. Raw is to rewrite that file and the index.
+// file, that of a conversation in one file and the last one of a line of 12. Raw
+// is to rewrite that file and the index.
 func BenchmarkAppend(b *testing.B) {
-	files := chat.Files()
-	s := benchSpace(b, files)
-	say := func() string {
-		out, err := s.Append(b.Context(), workspace.Append{Session: files[0].ID, Text: "One more."})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return out.Session
+	for _, c := range []struct {
+		name string
+		chat testchat.Chat
+	}{
+		{"file", testchat.Chat{Messages: chat.PerFile, PerFile: chat.PerFile, Text: chat.Text}},
+		{"line", chat},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			files := c.chat.Files()
+			s := benchSpace(b, files)
+			say := func() string {
+				out, err := s.Append(b.Context(), workspace.Append{Session: files[0].ID, Text: "One more."})
+				if err != nil {
+					b.Fatal(err)
+				}
+				return out.Session
+			}
+			say()
+			s.measure(b, files[len(files)-1:], job{
+				rewrites: true,
+				verb:     say,
+				raw:      func() { s.copyRaw([]string{session.IndexPath}, "raw.index") },
+			})
+		})
 	}
-	last := files[len(files)-1:]
-	say()
-	s.measure(b, last, job{
-		rewrites: true,
-		verb:     say,
-		raw:      func() { s.copyRaw([]string{session.IndexPath}, "raw.index") },
-	})
 }
 
 // BenchmarkLoad measures Workspace.Show, which gives out all messages. Raw is to

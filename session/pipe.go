@@ -15,15 +15,17 @@ type pipe struct {
 	failed atomic.Pointer[error]
 }
 
-// chunk is how much is copied at once: what stays in the processor's cache.
-const chunk = 256 << 10
+// chunk returns how much of so many bytes is copied at once: what stays in the
+// processor's cache, and of a small file a part, so that reading and writing take
+// turns.
+func chunk(size int) int { return min(256<<10, max(32<<10, size/16)) }
 
 // newPipe begins to write to out what will be size bytes in all.
 func newPipe(out io.Writer, size int) *pipe {
 	const buffers = 3 // one is read into, one is written from, one is on the way
 	p := &pipe{out, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
 	for range buffers {
-		p.free <- make([]byte, min(chunk, max(size, 1)))
+		p.free <- make([]byte, chunk(size))
 	}
 	go p.run()
 	return p

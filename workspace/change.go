@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
@@ -109,6 +110,12 @@ func (v *view) commit() error {
 			o.Encode() // while the disk is busy
 		}
 	})
+	v.batch.Named = func(info fs.FileInfo) {
+		encoding.Wait()
+		if len(v.written) > 0 {
+			v.remember(v.written[0], info)
+		}
+	}
 	infos, later, err := v.batch.Commit(v.ctx)
 	encoding.Wait()
 	if err != nil {
@@ -116,19 +123,26 @@ func (v *view) commit() error {
 	}
 	v.follow("not all that goes with it is written", later)
 	for i, o := range v.written {
-		if infos[i] == nil {
-			continue
+		if i > 0 {
+			v.remember(o, infos[i])
 		}
-		o.Written(infos[i])
 		v.index.Written(o.Stat)
-		if !o.Brief() {
-			v.folder.Remember(o)
-		}
 	}
 	if !staged {
 		v.follow("the index is not written", v.index.Save())
 	}
 	return nil
+}
+
+// remember remembers the outline of a session that has its name now; info is nil
+// if it does not.
+func (v *view) remember(o *session.Outline, info fs.FileInfo) {
+	if info == nil {
+		return
+	}
+	if o.Written(info); !o.Brief() {
+		v.folder.Remember(o)
+	}
 }
 
 // watch tells how far the writing of a file is, and stops it when nobody waits

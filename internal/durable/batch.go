@@ -20,6 +20,10 @@ type Batch struct {
 	// or removes a file, and has to call it.
 	Around func(func() error) error
 
+	// Named, if it is not nil, is called when the first file has its name, with
+	// what the file system says of it, while the disk is busy with that.
+	Named func(fs.FileInfo)
+
 	root  *os.Root
 	files []*staged
 }
@@ -180,7 +184,13 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	if dir := path.Dir(b.files[0].name); !slices.Contains(dirs, dir) {
 		dirs = append(dirs, dir)
 	}
-	if err := b.syncDirs(dirs); err != nil {
+	var told sync.WaitGroup
+	if b.Named != nil {
+		told.Go(func() { b.Named(infos[0]) })
+	}
+	err = b.syncDirs(dirs)
+	told.Wait()
+	if err != nil {
 		return nil, nil, err
 	}
 	rest := nameAll(false)

@@ -68,6 +68,9 @@ func TestInits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasPrefix(m[1], module) {
+			t.Errorf("%s does something before main begins; packages of bough do not", m[1])
+		}
 		if most := max(initAllocs, longInits[m[1]]); allocs > most {
 			t.Errorf("%s allocates %d times before main begins; at most %d are allowed", m[1], allocs, most)
 		}

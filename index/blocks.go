@@ -3,9 +3,10 @@ package index
 import (
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"os"
+
+	"github.com/bough-dev/bough/internal/crc32c"
 )
 
 // blockSize is how many bytes are read and checked together.
@@ -14,8 +15,6 @@ const blockSize = 4096
 // errCache is behind the error for a cache that does not hold what was written
 // there. Whoever gets it does without.
 var errCache = errors.New("a damaged cache")
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // blocks is a file of which only those parts are read that are asked for, each
 // checked against its sum.
@@ -31,7 +30,7 @@ func sumsOf(data []byte) []byte {
 	var sums []byte
 	for len(data) > 0 {
 		n := min(len(data), blockSize)
-		sums = binary.LittleEndian.AppendUint32(sums, crc32.Checksum(data[:n], castagnoli))
+		sums = binary.LittleEndian.AppendUint32(sums, crc32c.Of(data[:n]))
 		data = data[n:]
 	}
 	return sums
@@ -65,7 +64,7 @@ func (b *blocks) readSums(sum uint32) error {
 	if _, err := b.file.ReadAt(b.sums, b.size); err != nil {
 		return err
 	}
-	if crc32.Checksum(b.sums, castagnoli) != sum {
+	if crc32c.Of(b.sums) != sum {
 		return errCache
 	}
 	return nil
@@ -86,7 +85,7 @@ func (b *blocks) read(at, n int64) ([]byte, error) {
 		}
 		for i := int64(0); i < end-start; i += blockSize {
 			sum := binary.LittleEndian.Uint32(b.sums[(start+i)/blockSize*4:])
-			if crc32.Checksum(data[i:min(i+blockSize, end-start)], castagnoli) != sum {
+			if crc32c.Of(data[i:min(i+blockSize, end-start)]) != sum {
 				return nil, errCache
 			}
 		}

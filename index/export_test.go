@@ -2,9 +2,9 @@ package index
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"os"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 )
 
@@ -43,7 +43,7 @@ func Forge(root *os.Root, names, ids int64, data []byte) error {
 		return err
 	}
 	sums := sumsOf(data)
-	l.layout = layout{names, ids, int64(len(data)), crc32.Checksum(sums, castagnoli)}
+	l.layout = layout{names, ids, int64(len(data)), crc32c.Of(sums)}
 	if err := durable.Cache(root, tablePath, data, sums); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func TableOf(root *os.Root) (names, ids int64, data []byte, err error) {
 // Relook decodes data as a look, with the sum that it should have, and encodes
 // it again.
 func Relook(data []byte) ([]byte, error) {
-	l, err := decodeLook(binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli)))
+	l, err := decodeLook(binary.LittleEndian.AppendUint32(data, crc32c.Of(data)))
 	if err != nil {
 		return nil, err
 	}

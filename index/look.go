@@ -2,11 +2,11 @@ package index
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"maps"
 	"os"
 	"slices"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 )
@@ -66,13 +66,13 @@ func (l *look) encode() []byte {
 			data = appendText(append(data, n.kind), n.text)
 		}
 	}
-	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+	return binary.LittleEndian.AppendUint32(data, crc32c.Of(data))
 }
 
 func decodeLook(data []byte) (*look, error) {
 	end := len(data) - 4
 	if end < len(mark) || string(data[:len(mark)]) != mark ||
-		crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
+		crc32c.Of(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
 		return nil, errCache
 	}
 	d := decoder{data: data[len(mark):end]}

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"hash/crc32"
 	"hash/fnv"
 	"os"
 	"slices"
 	"sort"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 )
 
@@ -64,7 +64,7 @@ func buildTable(list []*Entry) (l layout, data, sums []byte) {
 	}
 	data = append(append(data, ids...), records...)
 	sums = sumsOf(data)
-	l.Sum = crc32.Checksum(sums, castagnoli)
+	l.Sum = crc32c.Of(sums)
 	return l, data, sums
 }
 

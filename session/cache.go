@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -97,17 +98,17 @@ func (st Stat) encode(before []byte) []byte {
 	for _, n := range []int64{st.Size, st.ModTime.UnixNano(), st.Changed, int64(st.Inode)} {
 		data = binary.LittleEndian.AppendUint64(data, uint64(n))
 	}
-	all := sum{}
-	all.add(before)
-	all.add(data)
-	return binary.LittleEndian.AppendUint32(data, all.crc)
+	all := crc32c.Sum{}
+	all.Add(before)
+	all.Add(data)
+	return binary.LittleEndian.AppendUint32(data, all.CRC)
 }
 
 // decodeStat reads the end of a cached outline and reports whether the checksum
 // is right.
 func decodeStat(data []byte) (st Stat, ok bool) {
 	end := len(data) - statSize
-	if end < 0 || checksum(data[:len(data)-4]) != binary.LittleEndian.Uint32(data[len(data)-4:]) {
+	if end < 0 || crc32c.Of(data[:len(data)-4]) != binary.LittleEndian.Uint32(data[len(data)-4:]) {
 		return st, false
 	}
 	number := func(i int) int64 { return int64(binary.LittleEndian.Uint64(data[end+8*i:])) }

@@ -1,6 +1,9 @@
 package session
 
-import "github.com/bough-dev/bough/internal/rawjson"
+import (
+	"github.com/bough-dev/bough/internal/crc32c"
+	"github.com/bough-dev/bough/internal/rawjson"
+)
 
 // A Run is messages that go into a document: messages From to before To of Part,
 // with the bytes and what stands between them there, or one message in Raw.
@@ -69,7 +72,7 @@ func (l *layout) bytes(open Opener) ([]byte, error) {
 		data = append(data, p.span.Of(s.data)...)
 	}
 	if l.sealDigits > 0 {
-		copy(data[l.sealDigits:], hexSum(checksum(l.sealed.Of(data))))
+		copy(data[l.sealDigits:], hexSum(crc32c.Of(l.sealed.Of(data))))
 	}
 	return data, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 )
 
@@ -142,7 +143,7 @@ func (f Folder) Open(o *Outline) (*Session, error) {
 		return nil, err
 	}
 	data = data[:o.size]
-	if checksum(data) != o.CRC32C {
+	if crc32c.Of(data) != o.CRC32C {
 		return nil, &ChangedError{o.ID}
 	}
 	return o.with(data), nil

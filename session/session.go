@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
@@ -197,9 +198,9 @@ func (d *decoder) finish() error {
 	for _, i := range o.leaves() {
 		o.stamps = append(o.stamps, stamp{uint32(i), timeText(o.span(i, i+1).Of(data))})
 	}
-	o.CRC32C = checksum(data)
+	o.CRC32C = crc32c.Of(data)
 	seal := o.Meta.Sealed
-	o.FitsSeal = seal == nil || seal.Messages == o.Len() && seal.CRC32C == hexSum(checksum(o.span(0, o.Len()).Of(data)))
+	o.FitsSeal = seal == nil || seal.Messages == o.Len() && seal.CRC32C == hexSum(crc32c.Of(o.span(0, o.Len()).Of(data)))
 	return nil
 }
 
@@ -234,6 +235,9 @@ func arrayOf(data []byte, members []rawjson.Member, key string) array {
 	}
 	return array{rawjson.Span{Start: elements[0].Start, End: elements[len(elements)-1].End}, len(elements)}
 }
+
+// hexSum returns a CRC-32C as a seal has it: eight hexadecimal digits.
+func hexSum(crc uint32) string { return fmt.Sprintf("%08x", crc) }
 
 // CallOf returns the id of the call that a record is about, "" if it names
 // none.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -27,11 +28,11 @@ type writer struct {
 	id     string
 	file   *durable.Writer
 	pipe   *pipe
-	at     int    // how much is written, in bytes
-	summed int    // of that, how much is in the sums
-	head   []byte // the first piece, where a seal stands in it
-	rest   sum    // of all other pieces
-	sealed sum
+	at     int        // how much is written, in bytes
+	summed int        // of that, how much is in the sums
+	head   []byte     // the first piece, where a seal stands in it
+	rest   crc32c.Sum // of all other pieces
+	sealed crc32c.Sum
 	last   []byte // the last message, where its time is not known
 	layout *layout
 	watch  Watch
@@ -81,8 +82,8 @@ func (w *writer) put(b []byte) error {
 		w.head = b
 		w.summed = len(b)
 	} else {
-		var s sum
-		s.add(b)
+		var s crc32c.Sum
+		s.Add(b)
 		w.join(s)
 	}
 	w.pass(b)
@@ -104,12 +105,12 @@ func (w *writer) pass(b []byte) {
 }
 
 // join takes in the sum of bytes that are about to be written, or just were.
-func (w *writer) join(s sum) {
+func (w *writer) join(s crc32c.Sum) {
 	if seal := w.layout.sealed; w.summed >= seal.Start && w.summed < seal.End {
-		w.sealed.join(s)
+		w.sealed.Join(s)
 	}
-	w.rest.join(s)
-	w.summed += s.n
+	w.rest.Join(s)
+	w.summed += s.N
 }
 
 // copy writes the first of pieces, and those after it that stand further on in
@@ -130,13 +131,13 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 		switch {
 		case p.part == nil:
 			err = w.put(p.raw)
-		case p.part != part || p.span.Start < r.sum.n:
+		case p.part != part || p.span.Start < r.sum.N:
 			return n, r.finish(part)
 		default:
 			if _, err = r.pass(p.span.Start, nil); err != nil {
 				break
 			}
-			var s sum
+			var s crc32c.Sum
 			if s, err = r.pass(p.span.End, w.emit); err == nil {
 				w.join(s)
 			}
@@ -153,7 +154,7 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 func (w *writer) seal() error {
 	o := w.layout.outline
 	if w.head != nil {
-		digits := []byte(hexSum(w.sealed.crc))
+		digits := []byte(hexSum(w.sealed.CRC))
 		copy(w.head[w.layout.sealDigits:], digits)
 		if err := w.file.Patch(int64(w.layout.sealDigits), digits); err != nil {
 			return err
@@ -164,10 +165,10 @@ func (w *writer) seal() error {
 	if w.last != nil {
 		o.stamps = append(o.stamps, stamp{uint32(o.Len() - 1), timeText(w.last)})
 	}
-	var whole sum
-	whole.add(w.head)
-	whole.join(w.rest)
-	o.CRC32C = whole.crc
+	var whole crc32c.Sum
+	whole.Add(w.head)
+	whole.Join(w.rest)
+	o.CRC32C = whole.CRC
 	return nil
 }
 
@@ -175,25 +176,25 @@ func (w *writer) seal() error {
 type partReader struct {
 	in   *os.File
 	pipe *pipe
-	sum  sum // of what it has passed
+	sum  crc32c.Sum // of what it has passed
 }
 
 // pass goes on to the offset end, and hands what it passes to emit, if that is
 // not nil, in buffers of the pipe. It returns the sum of that.
-func (r *partReader) pass(end int, emit func([]byte) error) (s sum, err error) {
-	start := r.sum.n
-	for err == nil && start+s.n < end {
+func (r *partReader) pass(end int, emit func([]byte) error) (s crc32c.Sum, err error) {
+	start := r.sum.N
+	for err == nil && start+s.N < end {
 		buffer := r.pipe.buffer()
 		var n int
-		n, err = r.in.Read(buffer[:min(len(buffer), end-start-s.n)])
-		s.add(buffer[:n])
+		n, err = r.in.Read(buffer[:min(len(buffer), end-start-s.N)])
+		s.Add(buffer[:n])
 		if emit != nil && err == nil {
 			err = emit(buffer[:n])
 		} else {
 			r.pipe.free <- buffer
 		}
 	}
-	r.sum.join(s)
+	r.sum.Join(s)
 	if err == io.EOF {
 		err = nil // finish says what is wrong
 	}
@@ -205,7 +206,7 @@ func (r *partReader) finish(o *Outline) error {
 	if _, err := r.pass(math.MaxInt, nil); err != nil {
 		return err
 	}
-	if r.sum != (sum{o.CRC32C, o.size}) {
+	if r.sum != (crc32c.Sum{CRC: o.CRC32C, N: o.size}) {
 		return &ChangedError{o.ID}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package session
+package crc32c
 
 import (
 	"math/rand/v2"
@@ -14,15 +14,15 @@ func TestSum(t *testing.T) {
 	}
 	for range 200 {
 		whole := data[:random.IntN(len(data))]
-		var got sum
+		var got Sum
 		for rest := whole; len(rest) > 0; {
 			n := 1 + random.IntN(len(rest))
-			var piece sum
-			piece.add(rest[:n])
-			got.join(piece)
+			var piece Sum
+			piece.Add(rest[:n])
+			got.Join(piece)
 			rest = rest[n:]
 		}
-		if want := (sum{checksum(whole), len(whole)}); got != want {
+		if want := (Sum{Of(whole), len(whole)}); got != want {
 			t.Fatalf("the sum of pieces of %d bytes is %v, want %v", len(whole), got, want)
 		}
 	}

@@ -80,14 +80,17 @@ const (
 	ownID     = 'i'
 	ownTitle  = 't'
 	continues = 'c' // the session that it continues
-	copies    = 's' // the session that a snapshot's continued_from has
+	copies    = 's' // the session in a snapshot's continued_from
+	branches  = 'b' // the origin of a session without a continued_from
 )
 
 // names returns what others may ask for e by.
 func (e *Entry) names() []name {
 	list := []name{{ownTitle, e.DisplayTitle()}}
 	switch {
+	case e.Origin() == "":
 	case len(e.ContinuedFrom) == 0:
+		list = append(list, name{branches, e.Origin()})
 	case e.Kind() == session.Continuation:
 		list = append(list, name{continues, e.ContinuedFrom[0]})
 	default:

@@ -243,12 +243,12 @@ func (g *game) spoil() string {
 	case how == 0:
 		g.fatal(os.Remove(path))
 		return "remove " + name
-	case how == 1:
-		data = data[:n]
-	case how == 2 && kept != nil:
+	case how == 1 && kept != nil:
 		data = kept
-	default:
+	case how == 2 && strings.HasPrefix(name, ".bough"):
 		data[n] ^= 1 << g.random.IntN(8)
+	default:
+		data = data[:n]
 	}
 	g.fatal(os.WriteFile(path, data, 0o600))
 	return "spoil " + name
@@ -342,9 +342,6 @@ func (g *game) same(x, y *index.Index) {
 	} {
 		says("all", all(x), all(y))
 	}
-	for _, id := range ids {
-		says("children "+id, x.Children(id), y.Children(id))
-	}
 }
 
 var questions = []struct {
@@ -363,6 +360,7 @@ var questions = []struct {
 	}},
 	{"continued to", func(x *index.Index, id string) any { return x.ContinuedTo(id) }},
 	{"continuations", func(x *index.Index, id string) any { return x.Continuations(id) }},
+	{"children", func(x *index.Index, id string) any { return x.Children(id) }},
 	{"broken", func(x *index.Index, id string) any { return x.Broken(id) }},
 }
 

@@ -147,27 +147,40 @@ func (x *Index) Broken(id string) error {
 // Continuations returns the sessions that continue id, oldest first, those that
 // cannot be used too.
 func (x *Index) Continuations(id string) []string {
-	return idsOf(x.children(id, func(e *Entry) bool { return e.Kind() == session.Continuation }, continues))
+	return x.children([]name{{continues, id}}, func(e *Entry) bool { return e.from() == id && e.Kind() == session.Continuation })
 }
 
 // ContinuedTo returns the sessions whose continued_from names id, oldest first.
 func (x *Index) ContinuedTo(id string) []string {
-	return idsOf(x.children(id, func(*Entry) bool { return true }, continues, copies))
+	return x.children([]name{{continues, id}, {copies, id}}, func(e *Entry) bool { return e.from() == id })
 }
 
-// children returns the sessions whose continued_from names id and that match,
-// oldest first. They have id as a name of one of the kinds.
-func (x *Index) children(id string, match func(*Entry) bool, kinds ...byte) []*Entry {
+// Children returns the sessions that come from id, oldest first: what continues
+// it, also what cannot be used, and the snapshots copied from it.
+func (x *Index) Children(id string) []string {
+	var names []name
+	for alias, of := range x.aliases {
+		if of == id {
+			names = append(names, name{continues, alias}, name{copies, alias}, name{branches, alias})
+		}
+	}
+	names = append(names, name{continues, id}, name{copies, id}, name{branches, id})
+	return x.children(names, func(e *Entry) bool { return x.resolve(e.Origin()) == id })
+}
+
+// children returns those of the sessions with these names that match, oldest
+// first.
+func (x *Index) children(names []name, match func(*Entry) bool) (ids []string) {
 	var list []*Entry
-	for _, kind := range kinds {
-		for _, child := range x.named(name{kind, id}) {
-			if e := x.entry(child); e != nil && len(e.ContinuedFrom) > 0 && e.ContinuedFrom[0] == id && match(e) {
+	for _, n := range names {
+		for _, child := range x.named(n) {
+			if e := x.entry(child); e != nil && match(e) {
 				list = append(list, e)
 			}
 		}
 	}
 	slices.SortFunc(list, byAge)
-	return slices.Compact(list)
+	return idsOf(slices.Compact(list))
 }
 
 func idsOf(list []*Entry) (ids []string) {
@@ -177,17 +190,12 @@ func idsOf(list []*Entry) (ids []string) {
 	return ids
 }
 
-// Children returns the sessions that come from id, oldest first: what continues
-// it, also what cannot be used, and the snapshots copied from it. It looks at
-// every session.
-func (x *Index) Children(id string) []string {
-	var list []string
-	for _, child := range x.all() {
-		if x.resolve(x.entries[child].Origin()) == id {
-			list = append(list, child)
-		}
+// from returns the session in the continued_from of e, "" if there is none.
+func (e *Entry) from() string {
+	if len(e.ContinuedFrom) == 0 {
+		return ""
 	}
-	return list
+	return e.ContinuedFrom[0]
 }
 
 // Parents returns for each session the one to show it under: its origin, or,

@@ -144,7 +144,7 @@ func TestFlippedBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i := 0; i < len(whole) && !t.Failed(); i += 1 + len(whole)/300 {
+		for i := 0; i < len(whole) && !t.Failed(); i += 1 + len(whole)/150 {
 			data := slices.Clone(whole)
 			data[i] ^= 0x10
 			write(data)

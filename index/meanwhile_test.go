@@ -16,7 +16,7 @@ import (
 // the clock of the file system is worth.
 func TestSameTick(t *testing.T) {
 	f := worlds[0].remembered(t)
-	for i := range 200 {
+	for i := range 100 {
 		x := f.openAt(small)
 		f.put(x, "late", i%60, worlds[0].metadata["other"])
 		f.save(x)
@@ -182,20 +182,29 @@ func TestReadWhileFolding(t *testing.T) {
 	f.save(x)
 	index1 := []byte(f.read(session.IndexFile))
 
+	put := func(name string, data []byte) {
+		if err := os.WriteFile(f.path(".temp"), data, 0o600); err != nil {
+			t.Error(err)
+		}
+		if err := os.Rename(f.path(".temp"), f.path(name)); err != nil {
+			t.Error(err)
+		}
+	}
 	var writing sync.WaitGroup
 	done := make(chan bool)
 	writing.Go(func() {
 		defer close(done)
 		for range 100 {
-			for _, step := range []func() error{
-				func() error { _, err := durable.Replace(f.root, index.JournalPath, durable.Bytes(journal)); return err },
-				func() error { _, err := durable.Replace(f.root, session.IndexPath, durable.Bytes(index0)); return err },
-				func() error { _, err := durable.Replace(f.root, session.IndexPath, durable.Bytes(index1)); return err },
-				func() error { return durable.Remove(f.root, index.JournalPath) },
-			} {
-				if err := step(); err != nil {
+			put("session_index.journal", journal)
+			put(session.IndexFile, index0)
+			for range 4 { // and a reader has time to read
+				if _, err := durable.Replace(f.root, "unrelated", durable.Bytes(journal)); err != nil {
 					t.Error(err)
 				}
+			}
+			put(session.IndexFile, index1)
+			if err := f.root.Remove(index.JournalPath); err != nil {
+				t.Error(err)
 			}
 		}
 	})

@@ -85,7 +85,7 @@ func (x *Index) lines() (data []byte, ends []lineEnd) {
 		data = line{id: id}.append(data)
 		ends = append(ends, lineEnd{id, len(data)})
 	}
-	slices.SortFunc(list, func(a, b *Entry) int { return a.place - b.place })
+	slices.SortStableFunc(list, func(a, b *Entry) int { return a.place - b.place })
 	for _, e := range list {
 		data = line{e.ID, e.bytes()}.append(data)
 		ends = append(ends, lineEnd{e.ID, len(data)})

@@ -69,9 +69,6 @@ type RemoveOptions struct {
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	var entry Entry
 	err := w.write(ctx, "rm", func(v *view) error {
-		if err := v.whole(); err != nil {
-			return err
-		}
 		s, err := v.ownSession(name)
 		if err != nil {
 			return err

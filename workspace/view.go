@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -25,6 +26,7 @@ type view struct {
 	open     map[string]*session.Session // read so far
 	batch    *durable.Batch              // what the method is going to change
 	written  []*session.Outline          // the sessions among that, in order, before anything else
+	noted    string                      // what was said of the index
 	removed  bool                        // sessions are in the trash already
 	trash    string                      // where this command discards files, "" before the first
 }
@@ -69,20 +71,24 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, l look) (*view, err
 	return v, ctx.Err()
 }
 
-// whole looks at every session. What it finds is told, if nothing was before.
+// whole looks at every session, and says what it finds.
 func (v *view) whole() error {
-	before := v.index.Trouble
 	err := v.index.Whole()
-	if err == nil && before == "" {
+	if err == nil {
 		v.noteTrouble()
 	}
 	return err
 }
 
-// noteTrouble says why the index could not be used as it was.
+// noteTrouble says, once, why the index could not be used as it was. What a
+// writer is about to complete is no trouble for a reader.
 func (v *view) noteTrouble() {
-	if v.index.Trouble != "" {
-		v.opts.Note(v.index.Trouble + "; the sessions are read from their files")
+	if !v.writes && v.index.Trouble != "" && !v.index.Torn && writelock.Held(v.root, stateDir) {
+		v.index.Trouble = ""
+	}
+	if v.index.Trouble != "" && v.index.Trouble != v.noted {
+		v.noted = v.index.Trouble
+		v.opts.Note(v.noted + "; the sessions are read from their files")
 	}
 }
 

@@ -181,11 +181,8 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 		if err != nil {
 			return err
 		}
-		if v.index.Trouble != "" && !v.index.Torn && writelock.Held(root, stateDir) {
-			v.index.Trouble = "" // a writer is about to complete it
-		}
-		v.noteTrouble()
 		defer v.done()
+		v.noteTrouble()
 		return f(v)
 	}
 	err = try(false)

@@ -1,0 +1,85 @@
+package workspace_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestLarge takes a workspace whose index has a journal through all verbs, once
+// remembering what was found and once not: the answers are the same, and the
+// index says what the files say after each.
+func TestLarge(t *testing.T) {
+	var answers [2][]string
+	for i, forget := range []bool{false, true} {
+		s := openSpace(t, t.TempDir(), 3)
+		for n := range 120 {
+			s.messages(fmt.Sprint("s", n), fmt.Sprintf(`"title":"%d %s","continued_from":[],"continued_to":[]`, n, strings.Repeat("long ", 2000)), `{"id":"m","role":"user","content":"hello"}`)
+		}
+		cache := filepath.Join(s.Dir(), ".bough", "cache")
+		step := func(verb string, answer any, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatalf("%s: %v", verb, err)
+			}
+			answers[i] = append(answers[i], fmt.Sprintf("%s: %+v", verb, answer))
+			if _, err := os.Stat(cache); err != nil && !forget {
+				t.Errorf("after %s nothing is remembered", verb)
+			}
+			if forget {
+				if err := os.RemoveAll(cache); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		ctx := t.Context()
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(s.Dir(), session.Dir), old, old); err != nil {
+			t.Fatal(err)
+		}
+		lineage, err := s.Lineage(ctx, "s1", workspace.ReadOptions{})
+		step("lineage", lineage, err)
+		renamed, err := s.Rename(ctx, "s1", "Short")
+		step("rename", renamed.Title, err)
+		branch, err := s.Branch(ctx, "Short", workspace.SnapshotOptions{})
+		step("branch", branch.Title, err)
+		point, err := s.Checkpoint(ctx, branch.ID, workspace.SnapshotOptions{})
+		step("checkpoint", point.Title, err)
+		for n := range 4 {
+			out, err := s.Append(ctx, workspace.Append{Session: branch.ID, Text: fmt.Sprint("text ", n)})
+			step("append", out.Session == branch.ID, err)
+		}
+		line, err := s.Lineage(ctx, point.ID, workspace.ReadOptions{})
+		step("lineage", len(line.IDs), err)
+		removed, err := s.Remove(ctx, point.ID, workspace.RemoveOptions{})
+		step("rm", removed.Title, err)
+		if _, err := s.Lineage(ctx, point.ID, workspace.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.NotFound {
+			t.Errorf("lineage of what was removed: %v", err)
+		}
+		listing, err := s.List(ctx, "")
+		titles := []string{}
+		for _, e := range listing.Sessions {
+			titles = append(titles, fmt.Sprint(e.Title, e.Kind, e.MessageCount))
+		}
+		slices.Sort(titles)
+		step("ls", titles, err)
+		conversation, err := s.Show(ctx, branch.ID, workspace.ReadOptions{})
+		step("show", len(conversation.Messages), err)
+		if journal := s.read(session.Dir + "/session_index.journal"); !strings.Contains(journal, point.ID) {
+			t.Errorf("the journal is %.200q", journal)
+		}
+		healthy(t, s)
+	}
+	for n, answer := range answers[0] {
+		if answer != answers[1][n] {
+			t.Errorf("%s, without what was remembered %s", answer, answers[1][n])
+		}
+	}
+}

@@ -25,6 +25,7 @@ type Entry struct {
 
 	file  durable.Identity // of the file that the entry was taken from; an index file knows size and time only
 	raw   []byte           // the entry as it stands in the index, nil if it does not
+	to    []byte           // its continued_to there
 	flat  bool             // raw stands in the journal, on one line
 	fresh []rawjson.Pair   // what the file says, in Penguin's order; nil if raw still says it
 	place int              // among the members of the index
@@ -111,6 +112,11 @@ func (e *Entry) spoil(err error) {
 	})
 }
 
+// keep takes over how old stands in the index.
+func (e *Entry) keep(old *Entry) {
+	e.raw, e.to, e.flat, e.place = old.raw, old.to, old.flat, old.place
+}
+
 // renew makes pairs the members of e that are taken from its file.
 func (e *Entry) renew(pairs []rawjson.Pair) {
 	e.fresh = pairs
@@ -167,6 +173,8 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 			active = gjson.ParseBytes(m.Value.Of(data)).String()
 		case "message_count":
 			e.MessageCount = int(gjson.ParseBytes(m.Value.Of(data)).Int())
+		case "continued_to":
+			e.to = m.Value.Of(data)
 		case "bough":
 			v := gjson.ParseBytes(m.Value.Of(data))
 			e.HeaderCount = int(v.Get("header").Int())

@@ -11,7 +11,6 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
-	"github.com/tidwall/gjson"
 )
 
 // files are the files of the index as they were when they were read or
@@ -121,10 +120,16 @@ func decode(data []byte) (map[string]*Entry, error) {
 // encode returns the index file.
 func (x *Index) encode() []byte {
 	list := x.byPlace()
+	children := map[string][]*Entry{}
+	for _, e := range list {
+		if from := e.from(); from != "" {
+			children[from] = append(children[from], e)
+		}
+	}
 	pairs := make([]rawjson.Pair, len(list))
 	size := len("{\n}\n")
 	for i, e := range list {
-		pairs[i] = rawjson.Pair{Key: e.ID, Value: x.entryBytes(e)}
+		pairs[i] = rawjson.Pair{Key: e.ID, Value: e.beside(children[e.ID])}
 		size += len(e.ID) + len(pairs[i].Value) + len("\n  \"\": ,")
 	}
 	return append(rawjson.AppendObject(make([]byte, 0, size), pairs, 0), '\n')
@@ -142,17 +147,17 @@ func (x *Index) byPlace() []*Entry {
 	return list
 }
 
-// entryBytes returns an entry as it is to be written into the index: as it
-// stands there where it still holds.
-func (x *Index) entryBytes(e *Entry) []byte {
-	to := x.continuedTo(e)
+// beside returns e as it is to be written into an index where children name it
+// in their continued_from: as it stands there where it still holds.
+func (e *Entry) beside(children []*Entry) []byte {
+	to := e.continuedTo(children)
 	switch {
 	case e.Err != nil && e.raw != nil:
-		to = memberOf(e.raw, "continued_to")
+		to = e.to
 	case e.fresh != nil:
 		return e.encode(to)
 	}
-	if !e.flat && bytes.Equal(to, memberOf(e.raw, "continued_to")) {
+	if !e.flat && bytes.Equal(to, e.to) {
 		return e.raw
 	}
 	return e.encode(to)
@@ -160,22 +165,15 @@ func (x *Index) entryBytes(e *Entry) []byte {
 
 // continuedTo returns the derived member in the dialect of the entry: a list,
 // or for Penguin a string where it can be one, or nothing.
-func (x *Index) continuedTo(e *Entry) []byte {
-	children := x.ContinuedTo(e.ID)
+func (e *Entry) continuedTo(children []*Entry) []byte {
+	slices.SortFunc(children, byAge)
 	switch {
 	case e.ListLinks && children == nil:
 		return []byte("[]")
 	case e.ListLinks || len(children) > 1:
-		return rawjson.Value(children, 2)
+		return rawjson.Value(idsOf(children), 2)
 	case len(children) == 1:
-		return rawjson.Compact(children[0])
-	}
-	return nil
-}
-
-func memberOf(object []byte, key string) []byte {
-	if v := gjson.GetBytes(object, key); v.Exists() {
-		return []byte(v.Raw)
+		return rawjson.Compact(children[0].ID)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type Index struct {
 	last    *last             // what else there is, nil if entries is all of it
 	failed  error             // why entries is not all of it, where it had to be
 
-	names    map[name][]string   // sessions of entries by what others call them, and some that no longer are; nil after Load
+	names    map[name][]string   // sessions of entries by what others call them, and some that no longer are; nil until somebody asks
 	lineages map[string][]string // whole ones, as far as they were asked for
 	sorted   []string            // the ids of all entries, oldest session first; nil after a change
 	count    count
@@ -109,7 +109,7 @@ func (x *Index) set(id string, e *Entry) {
 		x.count.add(e, 1)
 	}
 	if e != nil && x.names != nil {
-		x.register(e)
+		x.register(id, e.names())
 	}
 	x.sorted = nil
 	if len(x.lineages) > 0 {
@@ -117,10 +117,10 @@ func (x *Index) set(id string, e *Entry) {
 	}
 }
 
-// register makes e be found by its names.
-func (x *Index) register(e *Entry) {
-	for _, n := range e.names() {
-		x.names[n] = append(x.names[n], e.ID)
+// register makes a session be found by its names.
+func (x *Index) register(id string, names []name) {
+	for _, n := range names {
+		x.names[n] = append(x.names[n], id)
 	}
 }
 
@@ -145,7 +145,12 @@ func (x *Index) named(n name) []string {
 		x.names = make(map[name][]string, 2*len(x.entries))
 		for _, e := range x.entries {
 			if e != nil {
-				x.register(e)
+				x.register(e.ID, e.names())
+			}
+		}
+		if x.last != nil {
+			for id, r := range x.last.recent {
+				x.register(id, r.names)
 			}
 		}
 	}
@@ -312,14 +317,18 @@ func (x *Index) Written(st session.Stat) {
 	}
 }
 
+// identityOf returns what st says of a file, zero if that is nothing.
 func identityOf(st session.Stat) durable.Identity {
+	if st.ModTime.IsZero() {
+		return durable.Identity{}
+	}
 	return durable.Identity{Size: st.Size, ModTime: st.ModTime.UnixNano(), Changed: st.Changed, Inode: st.Inode}
 }
 
 func (x *Index) put(s session.Summary, file durable.Identity) {
 	e := &Entry{ID: s.ID, file: file, place: x.places}
 	if old := x.entry(s.ID); old != nil {
-		e.raw, e.flat, e.place = old.raw, old.flat, old.place
+		e.keep(old)
 	} else {
 		x.places++
 	}
@@ -341,7 +350,7 @@ func (x *Index) claim(e *Entry, from string) {
 	e.ContinuedFrom = []string{from}
 	x.claimed = true
 	if x.names != nil {
-		x.register(e)
+		x.register(e.ID, e.names())
 	}
 }
 

@@ -2,15 +2,15 @@ package index
 
 import (
 	"errors"
-	"io/fs"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
 )
 
 // Load reads the index and makes it agree with the session files. It reads
@@ -84,7 +84,7 @@ func (x *Index) load() error {
 			e.place = x.places
 			x.places++
 		default:
-			e.raw, e.flat, e.place = old.raw, old.flat, old.place
+			e.keep(old)
 		}
 		stored[id] = e
 	}
@@ -119,7 +119,7 @@ func (x *Index) compare(stored map[string]*Entry, list []file) {
 	for _, f := range other {
 		total += f.Size
 	}
-	parallel(len(other), func(i int) { read[i] = x.read(other[i], stored[other[i].id], total) })
+	parallel.Do(len(other), func(i int) { read[i] = x.read(other[i], stored[other[i].id], total) })
 	var unlisted []*Entry
 	for _, e := range read {
 		if e == nil {
@@ -190,7 +190,7 @@ func (x *Index) settle() {
 func (x *Index) read(f file, old *Entry, total int64) *Entry {
 	e := &Entry{ID: f.id, file: f.Identity}
 	if old != nil {
-		e.raw, e.flat, e.place = old.raw, old.flat, old.place
+		e.keep(old)
 	}
 	if !session.ValidID(f.id) {
 		e.spoil(&session.DamageError{Path: session.FileName(f.id), Problem: "the file's name cannot be a session id"})
@@ -203,7 +203,7 @@ func (x *Index) read(f file, old *Entry, total int64) *Entry {
 	case err != nil:
 		if old != nil {
 			e.Meta, e.CreatedAt, e.LastActive = old.Meta, old.CreatedAt, old.LastActive
-			if memberOf(old.raw, "bough") == nil {
+			if !gjson.GetBytes(old.raw, "bough").Exists() {
 				e.ContinuedFrom = nil // nobody recorded of what kind the session is
 			}
 		}
@@ -224,21 +224,6 @@ func (x *Index) reread(e, old *Entry) {
 	}
 }
 
-// parallel calls f for all numbers below n, as many at once as there are
-// processors.
-func parallel(n int, f func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	var working sync.WaitGroup
-	for w := range workers {
-		working.Go(func() {
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		})
-	}
-	working.Wait()
-}
-
 // A file is what the file system says of a session file.
 type file struct {
 	id string // the file's stem, whether or not it is a valid id
@@ -246,47 +231,12 @@ type file struct {
 }
 
 // listFiles returns the session files, those that cannot be looked at with a
-// zero Identity. Folders, which other assistants keep for themselves, are left
-// alone. A workspace without the folder has no sessions.
+// zero Identity.
 func listFiles(root *os.Root) ([]file, error) {
-	dir, err := root.OpenRoot(session.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	stats, err := session.NewFolder(root).List()
+	list := make([]file, len(stats))
+	for i, st := range stats {
+		list[i] = file{st.ID, identityOf(st)}
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	f, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]file, len(names))
-	parallel(len(names), func(i int) { list[i] = lookAt(root, dir, names[i]) })
-	return slices.DeleteFunc(list, func(f file) bool { return f.id == "" }), nil
-}
-
-// lookAt returns what the file system says of a file in the folder dir of root,
-// without an id if it is no session file.
-func lookAt(root, dir *os.Root, name string) file {
-	id, ok := strings.CutSuffix(name, ".json")
-	if !ok || name == session.IndexFile {
-		return file{}
-	}
-	info, err := dir.Lstat(name)
-	if err == nil && info.IsDir() {
-		return file{}
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		info, err = root.Stat(session.FileName(id))
-	}
-	if err != nil {
-		return file{id: id}
-	}
-	return file{id, durable.Identify(info)}
+	return list, err
 }

@@ -140,12 +140,6 @@ func (x *Index) open() bool {
 	x.Trouble, x.Torn, x.Old, x.rewrite = l.trouble, l.torn, l.old, l.stale
 	x.count, x.files = l.count, l.files
 	x.folder = watch{seen: l.folder, safe: true}
-	x.names = map[name][]string{}
-	for id, r := range l.recent {
-		for _, n := range r.names {
-			x.names[n] = append(x.names[n], id)
-		}
-	}
 	return true
 }
 

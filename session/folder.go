@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/parallel"
 )
 
 const (
@@ -63,11 +64,12 @@ func statOf(id string, info fs.FileInfo) Stat {
 	return Stat{id, is.Size, time.Unix(0, is.ModTime), is.Changed, is.Inode}
 }
 
-// List returns every JSON file of the folder but the index, by id. Folders in
-// it, which other assistants keep for themselves, are left alone. A workspace
-// without the folder has no sessions.
+// List returns every JSON file of the folder but the index, in no order, those
+// that cannot be looked at with only an ID. Folders in it, which other assistants
+// keep for themselves, are left alone. A workspace without the folder has no
+// sessions.
 func (f Folder) List() ([]Stat, error) {
-	dir, err := f.root.Open(Dir)
+	dir, err := f.root.OpenRoot(Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -75,27 +77,38 @@ func (f Folder) List() ([]Stat, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	entries, err := dir.ReadDir(-1)
+	folder, err := dir.Open(".")
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Stat, 0, len(entries))
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ext)
-		if !ok || e.IsDir() || id == indexStem {
-			continue
-		}
-		info, err := e.Info()
-		if err == nil && !info.Mode().IsRegular() {
-			info, err = f.root.Stat(FileName(id))
-		}
-		if err != nil {
-			info = nil
-		}
-		list = append(list, statOf(id, info))
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(list, func(a, b Stat) int { return strings.Compare(a.ID, b.ID) })
-	return list, nil
+	list := make([]Stat, len(names))
+	parallel.Do(len(names), func(i int) { list[i] = f.lookAt(dir, names[i]) })
+	return slices.DeleteFunc(list, func(st Stat) bool { return st == Stat{} }), nil
+}
+
+// lookAt returns what the file system says of a file in the folder dir, nothing
+// if it is no session file.
+func (f Folder) lookAt(dir *os.Root, name string) Stat {
+	id, ok := strings.CutSuffix(name, ext)
+	if !ok || id == indexStem {
+		return Stat{}
+	}
+	info, err := dir.Lstat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return Stat{}
+	case err == nil && !info.Mode().IsRegular():
+		info, err = f.root.Stat(FileName(id))
+	}
+	if err != nil {
+		return Stat{ID: id}
+	}
+	return statOf(id, info)
 }
 
 // Read reads the session id. The error is [ErrNotFound] if there is none, a

@@ -2,11 +2,10 @@ package workspace
 
 import (
 	"errors"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -69,7 +68,7 @@ func (v *view) outline(id string) (*session.Outline, error) {
 func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 	list := make([]*session.Outline, len(ids))
 	errs := make([]error, len(ids))
-	var total, done, next atomic.Int64
+	var total, done int64 // bytes
 	var unknown []int
 	for i, id := range ids {
 		list[i] = v.outlines[id]
@@ -84,28 +83,26 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 			if errs[i] = v.index.Err(id); errs[i] == nil {
 				unknown = append(unknown, i)
 				if e := v.index.Entry(id); e != nil {
-					total.Add(e.Size())
+					total += e.Size()
 				}
 			}
 		}
 	}
-	var readers sync.WaitGroup
 	var telling sync.Mutex
-	for range min(runtime.GOMAXPROCS(0), len(unknown)) {
-		readers.Go(func() {
-			for k := int(next.Add(1)) - 1; k < len(unknown) && v.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
-				i := unknown[k]
-				if list[i], errs[i] = v.readOutline(ids[i]); errs[i] != nil {
-					errs[i] = gone(ids[i], errs[i])
-					continue
-				}
-				telling.Lock()
-				v.opts.Progress("reading", done.Add(list[i].Stat.Size), total.Load())
-				telling.Unlock()
-			}
-		})
-	}
-	readers.Wait()
+	parallel.Do(len(unknown), func(k int) {
+		i := unknown[k]
+		if v.ctx.Err() != nil {
+			return
+		}
+		if list[i], errs[i] = v.readOutline(ids[i]); errs[i] != nil {
+			errs[i] = gone(ids[i], errs[i])
+			return
+		}
+		telling.Lock()
+		defer telling.Unlock()
+		done += list[i].Stat.Size
+		v.opts.Progress("reading", done, total)
+	})
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
 	}

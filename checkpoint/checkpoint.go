@@ -86,7 +86,7 @@ func mark(spec Spec, messages int) any {
 		Sealed *seal        `json:"sealed,omitempty"`
 	}{Kind: spec.Kind, Auto: spec.Auto}
 	if spec.Kind == session.Checkpoint {
-		m.Sealed = &seal{messages, session.Unsealed}
+		m.Sealed = &seal{messages, session.SealPlaceholder}
 	}
 	return m
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/bough-dev/bough/internal/crc32c"
+	"github.com/bough-dev/bough/internal/durable"
 )
 
 // blockSize is how many bytes are read and checked together.
@@ -39,7 +40,7 @@ func sumsOf(data []byte) []byte {
 // openBlocks opens the file name, which holds size bytes and then their sums,
 // the CRC-32C of which is sum.
 func openBlocks(root *os.Root, name string, size int64, sum uint32) (*blocks, error) {
-	f, err := root.Open(name)
+	f, err := durable.OpenCache(root, name, size+size/blockSize*4+4)
 	if err != nil {
 		return nil, err
 	}

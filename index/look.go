@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -13,9 +14,10 @@ import (
 
 // Where the last look is remembered.
 const (
-	cacheDir  = ".bough/cache"
-	tablePath = cacheDir + "/index"
-	lookPath  = cacheDir + "/look"
+	tablePath = session.CacheDir + "/index"
+	lookPath  = session.CacheDir + "/look"
+
+	mostLook = 64 << 20 // bytes
 )
 
 // A look is what was found when every session was looked at, and what has
@@ -118,7 +120,7 @@ func open(root *os.Root, aliases map[string]string, read Reader, limits limits) 
 }
 
 func (x *Index) open() bool {
-	data, err := x.root.ReadFile(lookPath)
+	data, err := readLook(x.root)
 	if err != nil {
 		return false
 	}
@@ -141,6 +143,15 @@ func (x *Index) open() bool {
 	x.count, x.files = l.count, l.files
 	x.folder = watch{seen: l.folder, safe: true}
 	return true
+}
+
+func readLook(root *os.Root) ([]byte, error) {
+	f, err := durable.OpenCache(root, lookPath, mostLook)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // Close ends what [Open] began. The Index is not used after it.

@@ -28,7 +28,7 @@ func (x *Index) Save() error {
 		return nil
 	}
 	newest := time.Unix(0, x.newest)
-	if err := x.root.Chtimes(session.IndexPath, newest, newest); err != nil {
+	if err := durable.Touch(x.root, session.IndexPath, newest); err != nil {
 		return err
 	}
 	x.files.index = identify(x.root, session.IndexPath)

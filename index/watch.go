@@ -30,11 +30,7 @@ func folderOf(root *os.Root) durable.Identity {
 func (w *watch) begin(root *os.Root) {
 	at := time.Now()
 	seen := folderOf(root)
-	tick := 50 * time.Millisecond
-	if seen.ModTime%int64(time.Second) == 0 {
-		tick = 3 * time.Second
-	}
-	w.safe = at.Sub(time.Unix(0, seen.ModTime)) > tick
+	w.safe = durable.Settled(seen.ModTime, at)
 	w.seen = seen
 }
 
@@ -90,7 +86,7 @@ func (x *Index) Remember() {
 	case x.last != nil:
 		l.layout, l.recent = said.layout, said.recent
 	default:
-		if durable.MakeDir(x.root, cacheDir) != nil {
+		if durable.MakeDir(x.root, session.CacheDir) != nil {
 			return
 		}
 		var data, sums []byte

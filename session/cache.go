@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/bough-dev/bough/internal/crc32c"
@@ -27,24 +25,19 @@ const (
 	// worthwhile is how large a file must be, in bytes, for its outline to be
 	// cached.
 	worthwhile = 128 << 10
-
-	// settled is how old a change of a file must be for the file system's clock
-	// to tell it from the next one.
-	settled = 50 * time.Millisecond
 )
 
 func outlineFile(id string) string { return outlineDir + "/" + id }
 
 // Remember caches an outline, so that the file need not be parsed again while it
-// is the same. What cannot be cached is not, and what is parsed as fast as a cache
-// is read neither.
+// is the same. What cannot be cached is not; nor is a small file's, which is parsed
+// as fast as a cache is read; nor one of a system that does not tell when a file
+// changed last, whatever its modification time says.
 func (f Folder) Remember(o *Outline) {
 	if !o.worthwhile() {
 		return
 	}
-	now := time.Now()
-	fresh := now.Sub(time.Unix(0, o.Stat.Changed)) < settled || now.Sub(o.Stat.ModTime) < settled
-	if o.remembered || o.Stat == (Stat{}) || o.Stat.Changed < 0 || fresh && !o.ours {
+	if o.remembered || o.Stat.Changed <= 0 || !o.ours && !o.Stat.settled(time.Now()) {
 		return
 	}
 	o.Encode()
@@ -55,6 +48,12 @@ func (f Folder) Remember(o *Outline) {
 		err = durable.Cache(f.root, outlineFile(o.ID), pieces...)
 	}
 	o.remembered = err == nil
+}
+
+// settled reports whether the file's last change is old enough for the file
+// system's clock to tell it from the next one.
+func (st Stat) settled(now time.Time) bool {
+	return durable.Settled(st.ModTime.UnixNano(), now) && durable.Settled(st.Changed, now)
 }
 
 // worthwhile reports whether it takes longer to parse the file than to recall its
@@ -70,8 +69,7 @@ func (f Folder) recall(st Stat, scratch *Scratch) *Outline {
 	if !ValidID(st.ID) {
 		return nil
 	}
-	// Reading past the root does no harm: what is read is checked.
-	in, err := os.Open(filepath.Join(f.root.Name(), filepath.FromSlash(outlineFile(st.ID))))
+	in, err := durable.OpenCache(f.root, outlineFile(st.ID), 2*st.Size+1<<16)
 	if err != nil {
 		return nil
 	}

@@ -15,18 +15,11 @@ func Encode(o *Outline) []byte {
 	return append(data, o.Stat.encode(data)...)
 }
 
-// Planned returns the outline that the layout of an edit or a document expects,
-// nil if it expects none.
-func Planned(of interface{ layout() *layout }) *Outline { return of.layout().outline }
-
 // Region returns the bytes of messages from to before to.
 func (s *Session) Region(from, to int) []byte { return s.span(from, to).Of(s.data) }
 
 // Worthwhile is how large a file must be to be remembered.
 const Worthwhile = worthwhile
-
-// Settled is how old a change must be to be remembered.
-const Settled = settled
 
 // Remembered reports whether o comes from the cache.
 func Remembered(o *Outline) bool { return o.remembered }

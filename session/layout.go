@@ -50,8 +50,8 @@ func (l *layout) copy(part *Outline, span rawjson.Span) {
 	l.at += p.len()
 }
 
-// Unsealed stands in a document where the checksum of its seal will be.
-const Unsealed = "00000000"
+// SealPlaceholder stands in a document where the checksum of its seal will be.
+const SealPlaceholder = "00000000"
 
 // manyMessages is how many messages of a document are outlined before it is
 // written.
@@ -72,9 +72,9 @@ func (d *Document) layout() *layout {
 	}
 	l.raw([]byte("}"))
 	o.size, o.FitsSeal = l.at, true
-	if seal := o.Meta.Sealed; seal != nil && seal.CRC32C == Unsealed {
+	if seal := o.Meta.Sealed; seal != nil && seal.CRC32C == SealPlaceholder {
 		l.sealed = messages
-		l.sealDigits = bytes.LastIndex(head, []byte(Unsealed))
+		l.sealDigits = bytes.LastIndex(head, []byte(SealPlaceholder))
 	}
 	if n := len(o.marks); n > 0 {
 		d.stamp(o)

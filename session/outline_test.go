@@ -107,7 +107,7 @@ func TestPlannedDocument(t *testing.T) {
 		{Messages: []session.Run{{Part: p, From: 0, To: 2}, {Part: q, From: 0, To: 2}}, Records: all, Metadata: []rawjson.Pair{
 			{Key: "title", Value: []byte(`"00000000"`)},
 			{Key: "flattened_snapshot", Value: []byte("true")},
-			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":4,"crc32c":%q}}`, session.Unsealed)},
+			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":4,"crc32c":%q}}`, session.SealPlaceholder)},
 		}},
 	} {
 		d.ID = fmt.Sprint("snap", i)
@@ -145,7 +145,7 @@ func TestBrief(t *testing.T) {
 		Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: n}},
 		Metadata: []rawjson.Pair{
 			{Key: "flattened_snapshot", Value: []byte("true")},
-			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, n, session.Unsealed)},
+			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, n, session.SealPlaceholder)},
 		},
 	}, nil)
 	if err != nil {

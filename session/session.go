@@ -88,8 +88,8 @@ func outline(id string, data []byte, scratch *Scratch) (_ *Outline, err error) {
 			err = &DamageError{Offset: syntax.Offset, Problem: syntax.Problem}
 		}
 	}()
-	if int64(len(data)) > maxFile {
-		return nil, &DamageError{Offset: int(maxFile), Problem: "larger than 4 GiB"}
+	if limit := maxFile; int64(len(data)) > limit {
+		return nil, &DamageError{Offset: int(limit), Problem: "larger than 4 GiB"}
 	}
 	scratch.messages.reset()
 	d := &decoder{scratch, &Outline{ID: id, size: len(data)}, data}

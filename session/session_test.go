@@ -164,7 +164,7 @@ func sealed(messages ...string) []byte {
 	}
 	d.Metadata = []rawjson.Pair{
 		{Key: "flattened_snapshot", Value: []byte("true")},
-		{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, len(messages), session.Unsealed)},
+		{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, len(messages), session.SealPlaceholder)},
 	}
 	data, err := d.Bytes(nil)
 	if err != nil {

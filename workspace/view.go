@@ -18,7 +18,7 @@ type view struct {
 	ctx    context.Context
 	root   *os.Root
 	folder session.Folder
-	look
+	mode
 	index    *index.Index
 	penguin  map[string]checkpoint.Penguin
 	outlines map[string]*session.Outline // known so far
@@ -31,19 +31,19 @@ type view struct {
 	trash    string                      // where this command discards files, "" before the first
 }
 
-// A look is how a method looks at the workspace.
-type look struct {
+// A mode is how a method looks at the workspace.
+type mode struct {
 	writes bool // it has the lock
 	fresh  bool // it believes nothing that is remembered of sessions
 }
 
 // load looks at a workspace.
-func (w *Workspace) load(ctx context.Context, root *os.Root, l look) (*view, error) {
+func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, error) {
 	v := &view{
 		Workspace: w,
 		ctx:       ctx,
 		root:      root,
-		look:      l,
+		mode:      m,
 		folder:    session.NewFolder(root),
 		batch:     durable.NewBatch(root),
 		penguin:   map[string]checkpoint.Penguin{},

@@ -4,13 +4,13 @@
 //
 // A workspace is a folder:
 //
-//	conversations/      the session files and session_index.json
+//	conversations/      the session files, session_index.json and its journal
 //	checkpoints/        Penguin's own checkpoints, only read
 //	head.json           where the next message goes
-//	.bough/             lock, trash; without it every session still opens
+//	.bough/             lock, trash, cache; without it every session still opens
 //
-// The session files are the truth. Methods that read take no lock and write
-// nothing. Methods that change something take the lock of the workspace, check
+// The session files are the truth. Methods that read write nothing but what they
+// remember in .bough/cache, and take no lock, but for Doctor, which may. Methods that change something take the lock of the workspace, check
 // everything before the first byte is written, and have changed the disk
 // durably when they return without an error; one that returns an error from its
 // checks has changed nothing. No message of a session is ever rewritten.
@@ -177,7 +177,7 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 	}
 	defer root.Close()
 	try := func(fresh bool) error {
-		v, err := w.load(ctx, root, look{fresh: fresh})
+		v, err := w.load(ctx, root, mode{fresh: fresh})
 		if err != nil {
 			return err
 		}
@@ -267,7 +267,7 @@ func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error
 	}
 	defer unlock()
 	try := func(fresh bool) error {
-		v, err := w.load(ctx, root, look{writes: true, fresh: fresh})
+		v, err := w.load(ctx, root, mode{writes: true, fresh: fresh})
 		if err != nil {
 			return err
 		}

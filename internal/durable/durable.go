@@ -207,6 +207,19 @@ func Cache(root *os.Root, name string, pieces ...[]byte) error {
 	return err
 }
 
+// OpenCache opens what [Cache] wrote. The error is [fs.ErrInvalid] if name is no
+// regular file, or has more than most bytes: a link, a pipe, or another file.
+func OpenCache(root *os.Root, name string, most int64) (*os.File, error) {
+	info, err := root.Lstat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > most) {
+		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.Open(name)
+}
+
 // Touch sets the modification time of name.
 func Touch(root *os.Root, name string, t time.Time) error { return root.Chtimes(name, t, t) }
 

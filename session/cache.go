@@ -50,6 +50,17 @@ func (f Folder) Remember(o *Outline) {
 	o.remembered = err == nil
 }
 
+// ForgetOthers removes what is remembered of sessions that are not known, and what
+// was begun to be.
+func (f Folder) ForgetOthers(known func(id string) bool) {
+	entries, _ := fs.ReadDir(f.root.FS(), outlineDir)
+	for _, e := range entries {
+		if !known(e.Name()) {
+			f.Forget(e.Name())
+		}
+	}
+}
+
 // settled reports whether the file's last change is old enough for the file
 // system's clock to tell it from the next one.
 func (st Stat) settled(now time.Time) bool {

@@ -3,6 +3,7 @@ package session_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -157,4 +158,41 @@ func FuzzOutline(f *testing.F) {
 			t.Errorf("%q is read as %+v, and that as %+v", data, o, again)
 		}
 	})
+}
+
+// TestNoCache: what is no file that bough wrote is not read as a cache, and goes
+// when the session is gone.
+func TestNoCache(t *testing.T) {
+	content := `{"messages":[]}` + strings.Repeat(" ", session.Worthwhile)
+	f, dir := oldFolder(t, map[string]string{"conversations/p.json": content})
+	p := outline(t, f, "p")
+	f.Remember(p)
+	cached, err := os.ReadFile(cacheFile(dir, "p"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "p")
+	for what, make := range map[string]func() error{
+		"a link": func() error {
+			return errors.Join(os.WriteFile(elsewhere, cached, 0o600), os.Symlink(elsewhere, cacheFile(dir, "p")))
+		},
+		"a folder": func() error { return os.Mkdir(cacheFile(dir, "p"), 0o700) },
+		"endless": func() error {
+			return errors.Join(os.WriteFile(cacheFile(dir, "p"), cached, 0o600), os.Truncate(cacheFile(dir, "p"), 1<<40))
+		},
+	} {
+		if err := os.RemoveAll(cacheFile(dir, "p")); err != nil {
+			t.Fatal(err)
+		}
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		if session.Remembered(outline(t, f, "p")) {
+			t.Errorf("%s is taken for a cache", what)
+		}
+	}
+	f.ForgetOthers(func(id string) bool { return id == "q" })
+	if entries, err := os.ReadDir(filepath.Dir(cacheFile(dir, "p"))); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v is left", entries, err)
+	}
 }

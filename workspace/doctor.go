@@ -69,6 +69,8 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 		if err := v.whole(); err != nil {
 			return err
 		}
+		v.folder = v.folder.Fresh()
+		clear(v.outlines)
 		d := &doctor{v, o.Fix, report}
 		err := d.run()
 		report.OK = !slices.ContainsFunc(report.Problems, func(p Problem) bool { return !p.Fixed })
@@ -160,7 +162,7 @@ func (d *doctor) files() {
 		d.unusable(e.ID, e.Err)
 	}
 	for _, e := range d.index.Entries() {
-		s, err := d.session(e.ID)
+		s, err := d.outline(e.ID)
 		if err != nil {
 			d.unusable(e.ID, err)
 			continue
@@ -185,7 +187,7 @@ func (d *doctor) files() {
 
 // reindex reports an entry that says something else than its file, although the
 // file has the size and time that it had.
-func (d *doctor) reindex(s *session.Session) {
+func (d *doctor) reindex(s *session.Outline) {
 	if d.fix {
 		d.index.Correct(s.Summary())
 	}
@@ -203,11 +205,11 @@ func (d *doctor) unusable(id string, err error) {
 	}
 }
 
-func sealDetail(s *session.Session) string {
-	sealed, now := s.Meta.Sealed.Messages, len(s.Messages)
+func sealDetail(s *session.Outline) string {
+	sealed, now := s.Meta.Sealed.Messages, s.Len()
 	if now > sealed {
 		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed, and 'bough branch %s@%s' makes a session of all of it",
-			now-sealed, sealed, s.ID, s.Messages[now-1].ID)
+			now-sealed, sealed, s.ID, s.MessageID(now-1))
 	}
 	return fmt.Sprintf("another program changed this checkpoint of %d messages", sealed)
 }
@@ -242,11 +244,11 @@ func (d *doctor) lines() {
 func (d *doctor) messages(ids []string) {
 	var parts []*session.Outline
 	for _, id := range ids {
-		s, err := d.session(id)
+		o, err := d.outline(id)
 		if err != nil {
 			return
 		}
-		parts = append(parts, s.Outline)
+		parts = append(parts, o)
 	}
 	t, err := session.NewTree(parts, d.reopen)
 	var damage *session.DamageError
@@ -300,7 +302,7 @@ func (d *doctor) headPlace() error {
 // them.
 func (d *doctor) links() error {
 	for _, e := range d.index.Entries() {
-		s, err := d.session(e.ID)
+		s, err := d.outline(e.ID)
 		if err != nil {
 			continue // gone while we look
 		}
@@ -315,7 +317,7 @@ func (d *doctor) links() error {
 		detail := fmt.Sprintf("continued_to says [%s], but what continues it is [%s]",
 			strings.Join(said, ", "), strings.Join(continuations, ", "))
 		if d.fix {
-			if err := d.setContinuedTo(s.Outline); err != nil {
+			if err := d.setContinuedTo(s); err != nil {
 				return err
 			}
 		}
@@ -356,6 +358,9 @@ func (d *doctor) leftOvers() error {
 			}
 			d.found(LeftOver, name, "an interrupted write left this temporary file", d.fix)
 		}
+	}
+	if d.fix {
+		d.folder.ForgetOthers(func(id string) bool { return d.index.Entry(id) != nil })
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type Batch struct {
 
 	root  *os.Root
 	files []*staged
+	trace func(op, name string) // for tests, nil elsewhere
 }
 
 // A staged file is written and has not got its name yet.
@@ -34,6 +35,7 @@ type staged struct {
 	file       *os.File
 	ahead      *aheadWriter
 	derived    bool
+	created    bool // there must be nothing of that name
 	named      bool
 }
 
@@ -62,7 +64,18 @@ func (b *Batch) Create(name string, write func(*Writer) error) (fs.FileInfo, err
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return b.stage(name, Mode, write)
+	info, err := b.stage(name, Mode, write)
+	if err == nil {
+		b.files[len(b.files)-1].created = true
+	}
+	return info, err
+}
+
+// did tells a test what was done.
+func (b *Batch) did(op, name string) {
+	if b.trace != nil {
+		b.trace(op, name)
+	}
 }
 
 func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
@@ -159,10 +172,14 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	infos = make([]fs.FileInfo, len(b.files))
 	name := func(i int) (err error) {
 		s := b.files[i]
+		if _, there := b.root.Lstat(s.name); s.created && there == nil {
+			return &fs.PathError{Op: "create", Path: s.name, Err: fs.ErrExist} // it came while this was being written
+		}
 		if infos[i], err = rename(b.root, s.file, s.temp, s.name); err != nil {
 			infos[i] = nil
 		}
 		s.named = err == nil
+		b.did("rename", s.name)
 		return err
 	}
 	nameAll := func(derived bool) (dirs []string) {
@@ -198,13 +215,18 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 }
 
 func (b *Batch) syncDirs(dirs []string) error {
-	return each(dirs, func(dir string) error { return syncDir(b.root, dir) })
+	return each(dirs, func(dir string) error {
+		err := syncDir(b.root, dir)
+		b.did("sync", dir)
+		return err
+	})
 }
 
 // sync waits until the bytes of all files are safe.
 func (b *Batch) sync() error {
 	return each(b.files, func(s *staged) error {
 		err := s.file.Sync()
+		b.did("sync", s.name)
 		s.ahead.close()
 		return err
 	})

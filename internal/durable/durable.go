@@ -54,7 +54,7 @@ func (w *Writer) Patch(at int64, p []byte) error {
 	return err
 }
 
-// Bytes returns a function for [Replace] and [Create] that writes pieces.
+// Bytes returns a function for [Replace] and a [Batch] that writes pieces.
 func Bytes(pieces ...[]byte) func(*Writer) error {
 	return func(w *Writer) error {
 		for _, p := range pieces {
@@ -71,16 +71,6 @@ func Bytes(pieces ...[]byte) func(*Writer) error {
 func Replace(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
 	b := NewBatch(root)
 	if _, err := b.Replace(name, write); err != nil {
-		return nil, err
-	}
-	return b.only()
-}
-
-// Create makes a new file, as [Replace] does. It returns an error that is
-// [fs.ErrExist] if there is something of that name.
-func Create(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
-	b := NewBatch(root)
-	if _, err := b.Create(name, write); err != nil {
 		return nil, err
 	}
 	return b.only()

@@ -389,3 +389,23 @@ func TestIdentity(t *testing.T) {
 	}
 	t.Errorf("the changed file has the identity that it had: %v", before)
 }
+
+// TestOpenCache: only a regular file of a size that can be is taken for a cache.
+func TestOpenCache(t *testing.T) {
+	root, dir := open(t)
+	put(t, filepath.Join(dir, "cache"), "12345", 0o600)
+	if err := os.Symlink("cache", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := durable.OpenCache(root, "cache", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for _, name := range []string{"cache", "link", ".", "absent"} {
+		if f, err := durable.OpenCache(root, name, 4); err == nil {
+			t.Errorf("%s is taken for a cache", name)
+			f.Close()
+		}
+	}
+}

@@ -1,0 +1,16 @@
+package durable
+
+import (
+	"io/fs"
+	"os"
+)
+
+// Create makes a new file, as [Replace] does. It returns an error that is
+// [fs.ErrExist] if there is something of that name.
+func Create(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
+	b := NewBatch(root)
+	if _, err := b.Create(name, write); err != nil {
+		return nil, err
+	}
+	return b.only()
+}

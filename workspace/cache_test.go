@@ -1,0 +1,105 @@
+package workspace_test
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestLyingCache: an outline in the cache that is well-formed, says that it is of
+// the file as it is, and is of another one, costs time and nothing else: what is
+// copied is checked, and read anew where it does not fit.
+func TestLyingCache(t *testing.T) {
+	if st := stat(t, t.TempDir()); st.Changed == 0 {
+		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")
+	}
+	long := strings.Repeat("long ", 40_000)
+	message := func(id string) string { return `{"id":"` + id + `","role":"user","content":"` + long + `"}` }
+	for verb, act := range map[string]func(*space, string) error{
+		"checkpoint": func(s *space, id string) error {
+			_, err := s.Checkpoint(s.t.Context(), id, workspace.SnapshotOptions{})
+			return err
+		},
+		"append": func(s *space, id string) error {
+			_, err := s.Append(s.t.Context(), workspace.Append{Session: id, Text: "more"})
+			return err
+		},
+		"rename": func(s *space, id string) error { _, err := s.Rename(s.t.Context(), id, "T"); return err },
+		"show": func(s *space, id string) error {
+			_, err := s.Show(s.t.Context(), id, workspace.ReadOptions{})
+			return err
+		},
+	} {
+		s := openSpace(t, t.TempDir(), 0)
+		s.messages("a", `"title":"A"`, message("old1"), message("old2"))
+		s.messages("b", `"title":"B"`, message("new1"), message("new2"))
+		for _, id := range []string{"a", "b"} {
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(s.Dir(), session.FileName(id)), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+		s.checkpoint("a")
+		s.lie("a", "b")
+		if err := act(s, "b"); err != nil {
+			t.Errorf("%s: %v", verb, err)
+		}
+		if got := s.show("b"); got.Messages[0].ID != "new1" || got.Messages[1].ID != "new2" {
+			t.Errorf("after %s the session begins with %s, %s", verb, got.Messages[0].ID, got.Messages[1].ID)
+		}
+		healthy(t, s)
+	}
+}
+
+// lie makes the cached outline of one session say that it is of another.
+func (s *space) lie(of, as string) {
+	s.t.Helper()
+	dir := filepath.Join(s.Dir(), session.CacheDir, "sessions")
+	data, err := os.ReadFile(filepath.Join(dir, of))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	st := stat(s.t, s.Dir(), as)
+	const tail = 4*8 + 4 // what the file system says, and the checksum
+	data = []byte(strings.Replace(string(data[:len(data)-tail]), "\x01"+of, "\x01"+as, 1))
+	for _, n := range []int64{st.Size, st.ModTime.UnixNano(), st.Changed, int64(st.Inode)} {
+		data = binary.LittleEndian.AppendUint64(data, uint64(n))
+	}
+	data = binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
+	if err := os.WriteFile(filepath.Join(dir, as), data, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// stat returns what the file system says of a session of the workspace dir, or of
+// a file in dir without one.
+func stat(t testing.TB, dir string, id ...string) session.Stat {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if len(id) == 0 {
+		if err := os.MkdirAll(filepath.Join(dir, session.Dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		id = []string{"x"}
+		if err := os.WriteFile(filepath.Join(dir, session.FileName("x")), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := session.NewFolder(root).Stat(id[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}

@@ -109,6 +109,7 @@ func (v *view) commit() error {
 		for _, o := range v.written {
 			o.Encode() // while the disk is busy
 		}
+		v.rememberNew()
 	})
 	v.batch.Named = func(info fs.FileInfo) {
 		encoding.Wait()

@@ -115,9 +115,20 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 	return list, nil
 }
 
-// readOutline reads the outline of a session, and remembers it if it may. One who
-// reads beside a writer, and found that a session changed meanwhile, takes its
-// bytes with it.
+// rememberNew remembers the outlines that were read. That can wait until the disk
+// is busy with something else.
+func (v *view) rememberNew() {
+	v.kept.Lock()
+	defer v.kept.Unlock()
+	for _, o := range v.kept.new {
+		v.folder.Remember(o)
+	}
+	v.kept.new = nil
+}
+
+// readOutline reads the outline of a session, which is going to be remembered if
+// it may. One who reads beside a writer, and found that a session changed
+// meanwhile, takes its bytes with it.
 func (v *view) readOutline(id string) (*session.Outline, error) {
 	if v.fresh && !v.writes {
 		s, err := v.folder.Read(id)
@@ -129,7 +140,7 @@ func (v *view) readOutline(id string) (*session.Outline, error) {
 	scratch := v.kept.scratch()
 	defer v.kept.scratches.Put(scratch)
 	o, err := v.folder.Outline(id, scratch)
-	if err == nil && v.writes {
+	if err == nil && v.writes && !v.kept.take(o) {
 		v.folder.Remember(o)
 	}
 	return o, err
@@ -162,9 +173,22 @@ const mostKept = 1 << 20
 // keeping is what several readers share.
 type keeping struct {
 	sync.Mutex
-	read      int64 // how many bytes of files were read to complete the index
-	messages  int   // of the outlines that were kept
+	read      int64              // how many bytes of files were read to complete the index
+	messages  int                // of the outlines that were kept
+	new       []*session.Outline // to be remembered
 	scratches sync.Pool
+}
+
+// take keeps an outline that is to be remembered, unless there are many.
+func (k *keeping) take(o *session.Outline) bool {
+	const most = 64
+	k.Lock()
+	defer k.Unlock()
+	if len(k.new) == most {
+		return false
+	}
+	k.new = append(k.new, o)
+	return true
 }
 
 func (k *keeping) scratch() *session.Scratch {

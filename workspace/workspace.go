@@ -284,6 +284,7 @@ func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error
 // done ends what a method does with the workspace.
 func (v *view) done() {
 	v.batch.Discard()
+	v.rememberNew()
 	v.index.Remember()
 	v.index.Close()
 }

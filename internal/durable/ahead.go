@@ -16,14 +16,13 @@ type aheadWriter struct {
 type stretch struct{ from, length int64 }
 
 const (
-	small   = 4 << 20 // up to which size it is not worth the trouble
 	stride  = 1 << 20 // how much is written before the disk is asked to begin with it
 	waiting = 1 << 12 // how many stretches may wait for that
 )
 
 func (a *aheadWriter) Write(p []byte) (int, error) {
 	n, err := a.file.Write(p)
-	if a.written += int64(n); a.written >= small && a.written-a.asked >= stride {
+	if a.written += int64(n); a.written-a.asked >= stride {
 		if a.asking == nil {
 			a.asking, a.done = make(chan stretch, waiting), make(chan struct{})
 			go a.ask()

@@ -26,6 +26,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -198,16 +199,21 @@ func Cache(root *os.Root, name string, pieces ...[]byte) error {
 }
 
 // OpenCache opens what [Cache] wrote. The error is [fs.ErrInvalid] if name is no
-// regular file, or has more than most bytes: a link, a pipe, or another file.
+// regular file, or has more than most bytes.
 func OpenCache(root *os.Root, name string, most int64) (*os.File, error) {
-	info, err := root.Lstat(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > most) {
 		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	if err != nil {
+		f.Close()
 		return nil, err
 	}
-	return root.Open(name)
+	return f, nil
 }
 
 // Touch sets the modification time of name.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -402,7 +403,12 @@ func TestOpenCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	for _, name := range []string{"cache", "link", ".", "absent"} {
+	if runtime.GOOS == "linux" {
+		if err := exec.Command("mkfifo", filepath.Join(dir, "pipe")).Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"cache", "link", ".", "absent", "pipe"} {
 		if f, err := durable.OpenCache(root, name, 4); err == nil {
 			t.Errorf("%s is taken for a cache", name)
 			f.Close()

@@ -59,7 +59,7 @@ func (d *Document) Bytes(open Opener) ([]byte, error) { return d.layout().bytes(
 
 // bytes returns the file.
 func (l *layout) bytes(open Opener) ([]byte, error) {
-	data := make([]byte, 0, l.at)
+	data := make([]byte, 0, l.at+1) // and one for a line break
 	for _, p := range l.pieces {
 		if p.part == nil {
 			data = append(data, p.raw...)

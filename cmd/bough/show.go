@@ -39,7 +39,7 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 				return err
 			}
 			if p.json {
-				_, err := fmt.Fprintf(p.stdout, "%s\n", conv.Document)
+				_, err := p.stdout.Write(append(conv.Document, '\n'))
 				return err
 			}
 			p.conversation(conv)

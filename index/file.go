@@ -26,11 +26,13 @@ type files struct {
 // are read once more. The error is about the index.
 func (f *files) read(root *os.Root) (index, journal []byte, err error) {
 	for range 5 {
-		f.journal = identify(root, journalPath)
-		journal, _ = root.ReadFile(journalPath)
+		f.journal, journal = identifyJournal(root), nil
+		if f.journal != (durable.Identity{}) {
+			journal, _ = root.ReadFile(journalPath)
+		}
 		f.index = identify(root, session.IndexPath)
 		index, err = root.ReadFile(session.IndexPath)
-		now := identify(root, journalPath)
+		now := identifyJournal(root)
 		if (now.Size == 0) == (f.journal.Size == 0) && now.Inode == f.journal.Inode && now.Size >= f.journal.Size {
 			break
 		}
@@ -44,6 +46,16 @@ func (f *files) read(root *os.Root) (index, journal []byte, err error) {
 func identify(root *os.Root, name string) durable.Identity {
 	info, err := root.Stat(name)
 	if err != nil {
+		return durable.Identity{}
+	}
+	return durable.Identify(info)
+}
+
+// identifyJournal returns the identity of the journal, zero if there is none: what
+// is a link, or no file, is none.
+func identifyJournal(root *os.Root) durable.Identity {
+	info, err := root.Lstat(journalPath)
+	if err != nil || !info.Mode().IsRegular() {
 		return durable.Identity{}
 	}
 	return durable.Identify(info)

@@ -92,18 +92,29 @@ func (x *Index) load() error {
 	if listErr != nil {
 		return listErr
 	}
-	x.compare(stored, list)
+	x.compare(stored, list, pending)
 	x.settle()
 	x.found = x.Trouble
 	return nil
 }
 
 // compare takes in the files that are there: with what the index says of them
-// where it describes them, else read.
-func (x *Index) compare(stored map[string]*Entry, list []file) {
+// where it describes them, else read. What is pending counts whatever is there:
+// its files may not have their names yet.
+func (x *Index) compare(stored map[string]*Entry, list []file, pending map[string]*Entry) {
 	x.entries = make(map[string]*Entry, len(list))
+	for id, e := range pending {
+		if e != nil {
+			x.entries[id] = e
+			x.count.add(e, 1)
+			x.newest = max(x.newest, e.file.ModTime)
+		}
+	}
 	var other []file
 	for _, f := range list {
+		if _, ok := pending[f.id]; ok {
+			continue
+		}
 		x.newest = max(x.newest, f.ModTime)
 		if e := stored[f.id]; e != nil && e.describes(f.Identity) {
 			e.file = f.Identity

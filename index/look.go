@@ -134,7 +134,7 @@ func (x *Index) open() bool {
 	}
 	x.forget()
 	x.last = &last{l, t}
-	if l.files.index != identify(x.root, session.IndexPath) || l.files.journal != identify(x.root, journalPath) ||
+	if l.files.index != identify(x.root, session.IndexPath) || l.files.journal != identifyJournal(x.root) ||
 		l.folder != folderOf(x.root) {
 		x.Close()
 		return false

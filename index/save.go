@@ -37,9 +37,10 @@ func (x *Index) Save() error {
 
 // Stage puts the index into a batch of files that change together, if it does
 // not say what x knows and is written whole, and reports whether it did. Else it
-// is up to [Index.Save], after the batch is committed.
+// is up to [Index.Save], after the batch is committed; so it is while not every
+// session was looked at.
 func (x *Index) Stage(b *durable.Batch) (bool, error) {
-	if !x.Stale() || x.large() || x.files.journal != (durable.Identity{}) {
+	if x.last != nil || !x.Stale() || x.large() || x.files.journal != (durable.Identity{}) {
 		return false, nil
 	}
 	if err := durable.MakeDir(x.root, session.Dir); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/internal/crc32c"
@@ -53,6 +54,12 @@ func (f Folder) Remember(o *Outline) {
 // ForgetOthers removes what is remembered of sessions that are not known, and what
 // was begun to be.
 func (f Folder) ForgetOthers(known func(id string) bool) {
+	others, _ := fs.ReadDir(f.root.FS(), CacheDir)
+	for _, e := range others {
+		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
+			_ = f.root.Remove(CacheDir + "/" + e.Name())
+		}
+	}
 	entries, _ := fs.ReadDir(f.root.FS(), outlineDir)
 	for _, e := range entries {
 		if !known(e.Name()) {

@@ -169,6 +169,9 @@ func (f Folder) decode(id string, scratch *Scratch) (*Outline, error) {
 		return nil, err
 	}
 	defer in.Close()
+	if limit := maxFile; info.Size() > limit {
+		return nil, &DamageError{Path: FileName(id), Offset: int(limit), Problem: tooLarge}
+	}
 	data, err := scratch.read(in)
 	if err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func (l *layout) messages(d *Document) rawjson.Span {
 	var all messages
 	count := Count(d.Messages)
 	if count > manyMessages {
-		l.outline.brief = count
+		l.outline.brief, l.outline.Header = count, d.Header
 	}
 	span := l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
 		r := d.Messages[i]

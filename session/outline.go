@@ -75,6 +75,8 @@ type array struct {
 // maxFile is how large a session file may be, in bytes.
 const maxFile int64 = math.MaxUint32
 
+const tooLarge = "larger than 4 GiB"
+
 // edge is what a message says of its parent.
 type edge uint8
 

@@ -89,7 +89,7 @@ func outline(id string, data []byte, scratch *Scratch) (_ *Outline, err error) {
 		}
 	}()
 	if limit := maxFile; int64(len(data)) > limit {
-		return nil, &DamageError{Offset: int(limit), Problem: "larger than 4 GiB"}
+		return nil, &DamageError{Offset: int(limit), Problem: tooLarge}
 	}
 	scratch.messages.reset()
 	d := &decoder{scratch, &Outline{ID: id, size: len(data)}, data}

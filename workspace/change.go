@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -92,17 +93,25 @@ func (v *view) took(o *session.Outline) {
 // them. What the first change is comes first; what fails after it is noted, and
 // made up for later.
 func (v *view) commit() error {
+	later, err := v.commitAll()
+	v.follow("not all that goes with it is written", later)
+	return err
+}
+
+// commitAll makes the changes, and returns what failed after the first one as
+// later.
+func (v *view) commitAll() (later, err error) {
 	if v.index.Torn && v.index.Stale() {
-		if err := v.index.Change(func() error { return v.discard(session.IndexPath) }); err != nil {
-			return err
+		if err := v.keepCopy(session.IndexPath); err != nil {
+			return nil, err
 		}
 	}
 	staged, err := v.index.Stage(v.batch)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if v.batch.Len() == 0 {
-		return v.index.Save()
+		return nil, v.index.Save()
 	}
 	var encoding sync.WaitGroup
 	encoding.Go(func() {
@@ -120,9 +129,8 @@ func (v *view) commit() error {
 	infos, later, err := v.batch.Commit(v.ctx)
 	encoding.Wait()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v.follow("not all that goes with it is written", later)
 	for i, o := range v.written {
 		if i > 0 {
 			v.remember(o, infos[i])
@@ -130,9 +138,9 @@ func (v *view) commit() error {
 		v.index.Written(o.Stat)
 	}
 	if !staged {
-		v.follow("the index is not written", v.index.Save())
+		later = cmp.Or(later, v.index.Save())
 	}
-	return nil
+	return later, nil
 }
 
 // remember remembers the outline of a session that has its name now; info is nil

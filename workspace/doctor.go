@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,8 @@ func (w *Workspace) fix(ctx context.Context, f func(*view) error) error {
 		if err := f(v); err != nil {
 			return err
 		}
-		return v.commit()
+		later, err := v.commitAll()
+		return cmp.Or(err, later)
 	})
 }
 

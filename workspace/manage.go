@@ -205,6 +205,28 @@ func (v *view) discard(name string) error {
 	if _, err := v.root.Lstat(name); err != nil {
 		return err
 	}
+	to, err := v.inTrash(name)
+	if err != nil {
+		return err
+	}
+	return durable.Move(v.root, name, to)
+}
+
+// keepCopy puts a copy of a file that is going to be replaced into the trash.
+func (v *view) keepCopy(name string) error {
+	data, err := v.root.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	to, err := v.inTrash(name)
+	if err == nil {
+		_, err = durable.Replace(v.root, to, durable.Bytes(data))
+	}
+	return err
+}
+
+// inTrash returns where the file name goes in the trash, and makes the folder.
+func (v *view) inTrash(name string) (string, error) {
 	if v.trash == "" {
 		stamp := trashDir + "/" + v.opts.Now().UTC().Format("20060102T150405.000000")
 		v.trash = stamp
@@ -216,8 +238,5 @@ func (v *view) discard(name string) error {
 		}
 	}
 	to := path.Join(v.trash, name)
-	if err := durable.MakeDir(v.root, path.Dir(to)); err != nil {
-		return err
-	}
-	return durable.Move(v.root, name, to)
+	return to, durable.MakeDir(v.root, path.Dir(to))
 }

@@ -119,7 +119,9 @@ func (p *program) command(v verb) *cli.Command {
 // stops between two steps. Without it an interrupt ends the program at once, as
 // it should where nothing changes or a person is asked.
 func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, os.Interrupt)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	return ctx, stop
 }
 
 // argCount says what arguments a verb takes, without its flags.

@@ -159,11 +159,7 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 	if err := cmp.Or(b.sync(), ctx.Err()); err != nil {
 		return nil, nil, err
 	}
-	err = b.around(func() error {
-		infos, later, err = b.rename()
-		return err
-	})
-	return infos, later, err
+	return b.rename()
 }
 
 // rename gives all files their names: the first one and what is derived, then,
@@ -194,10 +190,17 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 		}
 		return dirs
 	}
-	if err := name(0); err != nil {
+	var dirs, rest []string
+	err = b.around(func() error {
+		err := name(0)
+		if err == nil {
+			dirs = nameAll(true)
+		}
+		return err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
-	dirs := nameAll(true)
 	if dir := path.Dir(b.files[0].name); !slices.Contains(dirs, dir) {
 		dirs = append(dirs, dir)
 	}
@@ -210,7 +213,12 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rest := nameAll(false)
+	if len(b.files) > 1 {
+		b.around(func() error {
+			rest = nameAll(false)
+			return nil
+		})
+	}
 	return infos, cmp.Or(later, b.syncDirs(rest)), nil
 }
 

@@ -129,7 +129,10 @@ func fill(f *os.File, out io.Writer, write func(*Writer) error) error {
 // left after the last line break is cut off first. A line that is not
 // acknowledged may be there all the same.
 func Append(root *os.Root, name string, line []byte) (info fs.FileInfo, err error) {
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, Mode)
+	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "append", Path: name, Err: errors.New("not a regular file")}
+	}
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, Mode)
 	if err != nil {
 		return nil, err
 	}

@@ -39,11 +39,10 @@
 // [Index.Change], which looks before whether the folder still is what it was,
 // and afterwards gives it a time that no other change will give it. What remains
 // is this: a file that another program, which does not take the lock, adds,
-// removes or renames between these two moments, some microseconds apart or as
-// long as an fsync of the folder takes, is not seen until the folder changes
-// again or a command looks at every session, as ls and doctor do. And of a
-// session file that is changed in place, without a rename, only those commands
-// learn that ask for that session.
+// removes or renames between these two moments, which are microseconds apart, is
+// not seen until the folder changes again or a command looks at every session, as
+// ls and doctor do. And of a session file that is changed in place, without a
+// rename, only those commands learn that ask for that session.
 package index
 
 import (

@@ -45,7 +45,7 @@ func openIndex(_ context.Context, w *work, dir string) (*running, error) {
 				if err := l.write(dir); err != nil {
 					return err
 				}
-				st, err = session.NewFolder(root).Stat(l.id)
+				st, err = session.NewFolder(root, nil).Stat(l.id)
 				return err
 			},
 			do: func() error {

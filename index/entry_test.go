@@ -209,7 +209,7 @@ func TestPutAndRemove(t *testing.T) {
 	put := func(id string, minute int, metadata string) {
 		t.Helper()
 		f.session(id, minute, metadata)
-		s, err := session.NewFolder(f.root).Read(id)
+		s, err := session.NewFolder(f.root, nil).Read(id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -218,7 +218,7 @@ func TestFresh(t *testing.T) {
 	f.healthy("a file of the future")
 	f.session("new", 50, "")
 	f.date("new.json", time.Date(2037, 1, 1, 0, 0, 0, 1, time.UTC))
-	s, err := session.NewFolder(f.root).Read("new")
+	s, err := session.NewFolder(f.root, nil).Read("new")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func (f *folder) read(name string) string {
 
 func (f *folder) stat(id string) session.Stat {
 	f.t.Helper()
-	st, err := session.NewFolder(f.root).Stat(id)
+	st, err := session.NewFolder(f.root, nil).Stat(id)
 	if err != nil {
 		f.t.Fatal(err)
 	}

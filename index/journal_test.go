@@ -54,7 +54,7 @@ func (f *folder) put(x *index.Index, id string, minute int, metadata string) {
 	if err := x.Change(func() error { f.session(id, minute, metadata); return nil }); err != nil {
 		f.t.Fatal(err)
 	}
-	s, err := session.NewFolder(f.root).Read(id)
+	s, err := session.NewFolder(f.root, nil).Read(id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -253,12 +253,12 @@ func TestFold(t *testing.T) {
 	// The entry of late is corrected, fresh comes, tail goes. At first the index
 	// cannot be written.
 	f.session("late", 50, `"title":"New","continued_from":["root"],"continued_to":[]`)
-	s, err := session.NewFolder(f.root).Read("late")
+	s, err := session.NewFolder(f.root, nil).Read("late")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.session("fresh", 51, `"continued_from":["late"],"continued_to":[]`)
-	fresh, err := session.NewFolder(f.root).Read("fresh")
+	fresh, err := session.NewFolder(f.root, nil).Read("fresh")
 	if err != nil {
 		t.Fatal(err)
 	}

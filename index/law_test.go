@@ -120,7 +120,7 @@ func (g *game) put(x *index.Index, id string) {
 		_, err := durable.Replace(g.root, session.FileName(id), durable.Bytes(data))
 		return err
 	}))
-	st, err := session.NewFolder(g.root).Stat(id)
+	st, err := session.NewFolder(g.root, nil).Stat(id)
 	g.fatal(err)
 	x.Put(s.Summary(), st)
 }

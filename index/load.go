@@ -30,7 +30,7 @@ func Load(root *os.Root, aliases map[string]string, read Reader) (*Index, error)
 func newIndex(root *os.Root, aliases map[string]string, read Reader) *Index {
 	if read == nil {
 		read = func(id string, _, _ int64) (session.Summary, error) {
-			o, err := session.NewFolder(root).Outline(id, &session.Scratch{})
+			o, err := session.NewFolder(root, nil).Outline(id)
 			if err != nil {
 				return session.Summary{}, err
 			}
@@ -244,7 +244,7 @@ type file struct {
 // listFiles returns the session files, those that cannot be looked at with a
 // zero Identity.
 func listFiles(root *os.Root) ([]file, error) {
-	stats, err := session.NewFolder(root).List()
+	stats, err := session.NewFolder(root, nil).List()
 	list := make([]file, len(stats))
 	for i, st := range stats {
 		list[i] = file{st.ID, identityOf(st)}

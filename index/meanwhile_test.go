@@ -224,7 +224,7 @@ func TestReadWhileFolding(t *testing.T) {
 
 func mustRead(t *testing.T, f *folder, id string) *session.Session {
 	t.Helper()
-	s, err := session.NewFolder(f.root).Read(id)
+	s, err := session.NewFolder(f.root, nil).Read(id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,9 +86,6 @@ func (x *Index) Remember() {
 	case x.last != nil:
 		l.layout, l.recent = said.layout, said.recent
 	default:
-		if durable.MakeDir(x.root, session.CacheDir) != nil {
-			return
-		}
 		var data, sums []byte
 		l.layout, data, sums = buildTable(x.byPlace())
 		if durable.Cache(x.root, tablePath, data, sums) != nil {

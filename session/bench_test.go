@@ -21,10 +21,9 @@ func BenchmarkOutlines(b *testing.B) {
 	}
 	f, _ := folder(b, files)
 	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
-	scratch := &session.Scratch{}
 	recall := func() (parts []*session.Outline) {
 		for _, id := range ids {
-			o, err := f.Outline(id, scratch)
+			o, err := f.Outline(id)
 			if err != nil {
 				b.Fatal(err)
 			}

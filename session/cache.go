@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io/fs"
 	"strings"
 	"time"
@@ -44,11 +43,7 @@ func (f Folder) Remember(o *Outline) {
 	o.Encode()
 	pieces := [][]byte{o.encoded, o.Stat.encode(o.encoded)}
 	o.encoded = nil
-	err := durable.Cache(f.root, outlineFile(o.ID), pieces...)
-	if errors.Is(err, fs.ErrNotExist) && durable.MakeDir(f.root, outlineDir) == nil {
-		err = durable.Cache(f.root, outlineFile(o.ID), pieces...)
-	}
-	o.remembered = err == nil
+	o.remembered = durable.Cache(f.root, outlineFile(o.ID), pieces...) == nil
 }
 
 // ForgetOthers removes what is remembered of sessions that are not known, and what
@@ -83,7 +78,7 @@ func (f Folder) Forget(id string) { _ = f.root.Remove(outlineFile(id)) }
 
 // recall returns the outline that was remembered of the file st, nil if there
 // is none.
-func (f Folder) recall(st Stat, scratch *Scratch) *Outline {
+func (f Folder) recall(st Stat, memory *scratch) *Outline {
 	if !ValidID(st.ID) {
 		return nil
 	}
@@ -92,7 +87,7 @@ func (f Folder) recall(st Stat, scratch *Scratch) *Outline {
 		return nil
 	}
 	defer in.Close()
-	data, err := scratch.read(in)
+	data, err := memory.read(in)
 	if err != nil {
 		return nil
 	}

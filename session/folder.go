@@ -32,12 +32,19 @@ func FileName(id string) string { return Dir + "/" + id + ext }
 // A Folder holds the session files of a workspace. It refuses ids that are not
 // [ValidID] and links that lead out of the workspace.
 type Folder struct {
-	root  *os.Root
-	fresh bool
+	root   *os.Root
+	memory *Memory
+	fresh  bool
 }
 
-// NewFolder returns the session files of the workspace root.
-func NewFolder(root *os.Root) Folder { return Folder{root: root} }
+// NewFolder returns the session files of the workspace root, to be read and
+// written with memory; nil is new memory.
+func NewFolder(root *os.Root, memory *Memory) Folder {
+	if memory == nil {
+		memory = &Memory{}
+	}
+	return Folder{root: root, memory: memory}
+}
 
 // Fresh returns a folder that believes nothing that is remembered.
 func (f Folder) Fresh() Folder {
@@ -114,23 +121,25 @@ func (f Folder) lookAt(dir *os.Root, name string) Stat {
 // Read reads the session id. The error is [ErrNotFound] if there is none, a
 // *[DamageError] with its path if it is no session.
 func (f Folder) Read(id string) (*Session, error) {
-	scratch := &Scratch{}
-	o, err := f.decode(id, scratch)
+	memory := &scratch{} // the bytes stay
+	o, err := f.decode(id, memory)
 	if err != nil {
 		return nil, err
 	}
-	return o.with(scratch.data), nil
+	return o.with(memory.data), nil
 }
 
 // Outline returns the outline of the session id, from the cache if the file is
 // the one that was seen then. Errors are those of [Folder.Read].
-func (f Folder) Outline(id string, scratch *Scratch) (*Outline, error) {
+func (f Folder) Outline(id string) (*Outline, error) {
+	memory := f.memory.scratch()
+	defer f.memory.scratches.Put(memory)
 	if st, err := f.Stat(id); err == nil && !f.fresh {
-		if o := f.recall(st, scratch); o != nil {
+		if o := f.recall(st, memory); o != nil {
 			return o, nil
 		}
 	}
-	return f.decode(id, scratch)
+	return f.decode(id, memory)
 }
 
 // Open returns the session of an outline. The error is a *[ChangedError] if its
@@ -162,8 +171,8 @@ func (f Folder) Open(o *Outline) (*Session, error) {
 	return o.with(data), nil
 }
 
-// decode reads the file of a session into scratch.
-func (f Folder) decode(id string, scratch *Scratch) (*Outline, error) {
+// decode reads the file of a session into memory.
+func (f Folder) decode(id string, memory *scratch) (*Outline, error) {
 	in, info, err := f.open(id)
 	if err != nil {
 		return nil, err
@@ -172,11 +181,11 @@ func (f Folder) decode(id string, scratch *Scratch) (*Outline, error) {
 	if limit := maxFile; info.Size() > limit {
 		return nil, &DamageError{Path: FileName(id), Offset: int(limit), Problem: tooLarge}
 	}
-	data, err := scratch.read(in)
+	data, err := memory.read(in)
 	if err != nil {
 		return nil, err
 	}
-	o, err := outline(id, data, scratch)
+	o, err := outline(id, data, memory)
 	var damage *DamageError
 	if errors.As(err, &damage) {
 		damage.Path = FileName(id)
@@ -237,7 +246,7 @@ func (f Folder) Replace(b *durable.Batch, e *Edit, watch Watch) (*Outline, error
 		if err != nil {
 			return nil, err
 		}
-		o, err := outline(e.o.ID, data, &Scratch{})
+		o, err := outline(e.o.ID, data, &scratch{})
 		if err != nil {
 			return nil, err
 		}

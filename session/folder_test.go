@@ -34,7 +34,7 @@ func folder(t testing.TB, files map[string]string) (session.Folder, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	return session.NewFolder(root), dir
+	return session.NewFolder(root, nil), dir
 }
 
 func TestList(t *testing.T) {

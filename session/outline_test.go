@@ -18,7 +18,7 @@ import (
 // what is read from it afterwards.
 func wantPlanned(t *testing.T, f session.Folder, o *session.Outline) {
 	t.Helper()
-	read, err := f.Fresh().Outline(o.ID, &session.Scratch{})
+	read, err := f.Fresh().Outline(o.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func wantPlanned(t *testing.T, f session.Folder, o *session.Outline) {
 // outline returns the outline of a session in a folder.
 func outline(t *testing.T, f session.Folder, id string) *session.Outline {
 	t.Helper()
-	o, err := f.Outline(id, &session.Scratch{})
+	o, err := f.Outline(id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 // buffer, fills it and hands it on.
 type pipe struct {
 	out    io.Writer
+	memory *Memory
 	free   chan []byte
 	full   chan []byte
 	done   chan struct{}
@@ -21,11 +22,11 @@ type pipe struct {
 func chunk(size int) int { return min(256<<10, max(32<<10, size/16)) }
 
 // newPipe begins to write to out what will be size bytes in all.
-func newPipe(out io.Writer, size int) *pipe {
+func newPipe(out io.Writer, size int, memory *Memory) *pipe {
 	const buffers = 3 // one is read into, one is written from, one is on the way
-	p := &pipe{out, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
+	p := &pipe{out, memory, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
 	for range buffers {
-		p.free <- make([]byte, chunk(size))
+		p.free <- memory.buffer(chunk(size))
 	}
 	go p.run()
 	return p
@@ -77,5 +78,9 @@ func (p *pipe) copy(b []byte) error {
 func (p *pipe) close() error {
 	close(p.full)
 	<-p.done
+	for len(p.free) > 0 {
+		buffer := <-p.free
+		p.memory.buffers.Put(&buffer)
+	}
 	return p.err()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -39,7 +38,7 @@ type Session struct {
 // message's own members, ids present and unique. An error is a *[DamageError]
 // without a path.
 func Decode(id string, data []byte) (*Session, error) {
-	o, err := outline(id, data, &Scratch{})
+	o, err := outline(id, data, &scratch{})
 	if err != nil {
 		return nil, err
 	}
@@ -57,31 +56,8 @@ func (o *Outline) with(data []byte) *Session {
 	return s
 }
 
-// A Scratch is memory for reading files, to be used for one after the other.
-// The zero Scratch is ready.
-type Scratch struct {
-	data     []byte
-	messages messages
-	known    *idTable
-}
-
-// read reads all of a file. What it returns holds until the next read.
-func (s *Scratch) read(in *os.File) ([]byte, error) {
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if need := info.Size() + bytes.MinRead; int64(cap(s.data)) < need {
-		s.data = make([]byte, 0, need+need/8)
-	}
-	buf := bytes.NewBuffer(s.data[:0])
-	_, err = buf.ReadFrom(in)
-	s.data = buf.Bytes()
-	return s.data, err
-}
-
 // outline reads the outline of the session in data.
-func outline(id string, data []byte, scratch *Scratch) (_ *Outline, err error) {
+func outline(id string, data []byte, memory *scratch) (_ *Outline, err error) {
 	defer func() {
 		var syntax *rawjson.SyntaxError
 		if errors.As(err, &syntax) {
@@ -91,8 +67,8 @@ func outline(id string, data []byte, scratch *Scratch) (_ *Outline, err error) {
 	if limit := maxFile; int64(len(data)) > limit {
 		return nil, &DamageError{Offset: int(limit), Problem: tooLarge}
 	}
-	scratch.messages.reset()
-	d := &decoder{scratch, &Outline{ID: id, size: len(data)}, data}
+	memory.messages.reset()
+	d := &decoder{memory, &Outline{ID: id, size: len(data)}, data}
 	if err := rawjson.Walk(data, d.walk); err != nil {
 		return nil, err
 	}
@@ -101,7 +77,7 @@ func outline(id string, data []byte, scratch *Scratch) (_ *Outline, err error) {
 
 // A decoder makes the outline of a session from its bytes.
 type decoder struct {
-	*Scratch
+	*scratch
 	o    *Outline
 	file []byte
 }

@@ -49,7 +49,7 @@ func (f Folder) write(l *layout, id string, watch Watch, file *durable.Writer) e
 	if watch == nil {
 		watch = func(int64, int64) error { return nil }
 	}
-	w := &writer{folder: f, id: id, file: file, pipe: newPipe(file, l.at), layout: l, watch: watch}
+	w := &writer{folder: f, id: id, file: file, pipe: newPipe(file, l.at, f.memory), layout: l, watch: watch}
 	if err := cmp.Or(w.pieces(), w.pipe.close()); err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func stat(t testing.TB, dir string, id ...string) session.Stat {
 			t.Fatal(err)
 		}
 	}
-	st, err := session.NewFolder(root).Stat(id[0])
+	st, err := session.NewFolder(root, nil).Stat(id[0])
 	if err != nil {
 		t.Fatal(err)
 	}

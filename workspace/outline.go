@@ -137,9 +137,7 @@ func (v *view) readOutline(id string) (*session.Outline, error) {
 		}
 		return s.Outline, nil
 	}
-	scratch := v.kept.scratch()
-	defer v.kept.scratches.Put(scratch)
-	o, err := v.folder.Outline(id, scratch)
+	o, err := v.folder.Outline(id)
 	if err == nil && v.writes && !v.kept.take(o) {
 		v.folder.Remember(o)
 	}
@@ -173,10 +171,9 @@ const mostKept = 1 << 20
 // keeping is what several readers share.
 type keeping struct {
 	sync.Mutex
-	read      int64              // how many bytes of files were read to complete the index
-	messages  int                // of the outlines that were kept
-	new       []*session.Outline // to be remembered
-	scratches sync.Pool
+	read     int64              // how many bytes of files were read to complete the index
+	messages int                // of the outlines that were kept
+	new      []*session.Outline // to be remembered
 }
 
 // take keeps an outline that is to be remembered, unless there are many.
@@ -189,11 +186,4 @@ func (k *keeping) take(o *session.Outline) bool {
 	}
 	k.new = append(k.new, o)
 	return true
-}
-
-func (k *keeping) scratch() *session.Scratch {
-	if s, ok := k.scratches.Get().(*session.Scratch); ok {
-		return s
-	}
-	return &session.Scratch{}
 }

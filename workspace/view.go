@@ -44,7 +44,7 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, err
 		ctx:       ctx,
 		root:      root,
 		mode:      m,
-		folder:    session.NewFolder(root),
+		folder:    session.NewFolder(root, w.memory),
 		batch:     durable.NewBatch(root),
 		penguin:   map[string]checkpoint.Penguin{},
 		outlines:  map[string]*session.Outline{},

@@ -66,8 +66,9 @@ type Options struct {
 // A Workspace is an open workspace. Its methods may be called from several
 // goroutines.
 type Workspace struct {
-	dir  string
-	opts Options
+	dir    string
+	opts   Options
+	memory *session.Memory
 }
 
 const (
@@ -93,7 +94,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	w := &Workspace{dir: abs}
+	w := &Workspace{dir: abs, memory: &session.Memory{}}
 	if opts != nil {
 		w.opts = *opts
 	}

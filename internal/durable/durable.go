@@ -184,10 +184,14 @@ func wholeLines(f *os.File) (int64, error) {
 
 // Cache makes name hold pieces, without waiting for the disk: after a crash the
 // file may be gone or hold anything, so whoever reads it must be able to tell.
-// Several processes may do it at once; one of them is the last.
+// Several processes may do it at once; one of them is the last. Folders that are
+// missing are made, without waiting either.
 func Cache(root *os.Root, name string, pieces ...[]byte) error {
 	temp := path.Join(path.Dir(name), fmt.Sprintf(".%s.%d%s", path.Base(name), os.Getpid(), TempSuffix))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, Mode)
+	if errors.Is(err, fs.ErrNotExist) && root.MkdirAll(path.Dir(name), DirMode) == nil {
+		f, err = root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, Mode)
+	}
 	if err != nil {
 		return err
 	}

@@ -353,11 +353,14 @@ func TestCache(t *testing.T) {
 			t.Errorf("the file holds %q, want %q", got, want)
 		}
 	}
-	if err := durable.Cache(root, "absent/cache", nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a cache in a folder that is not there: %v, want %v", err, fs.ErrNotExist)
+	if err := durable.Cache(root, "absent/too/cache", []byte("x")); err != nil || content(t, filepath.Join(dir, "absent", "too", "cache")) != "x" {
+		t.Errorf("a cache in a folder that is not there: %v", err)
 	}
-	if got := names(t, dir); !slices.Equal(got, []string{"cache"}) {
-		t.Errorf("the folder holds %q, want only the cache", got)
+	if err := durable.Cache(root, "cache/cache", nil); err == nil {
+		t.Error("a cache is written into a file that is no folder")
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"absent", "cache"}) {
+		t.Errorf("the folder holds %q, want only the caches", got)
 	}
 }
 

@@ -9,10 +9,11 @@
 // session that it came from and it still opens, whole.
 //
 // A checkpoint is a snapshot that is read-only and sealed; a branch is one to
-// go on in. Everything here is decided without touching a file, from the outlines
-// of sessions: the result is a [session.Document] for somebody to write. The exceptions are [ListPenguin]
-// and [ReadPenguin], which read the checkpoints that Penguin keeps for itself;
-// nothing writes those.
+// go on in. Everything here is decided from the outlines of sessions, and the
+// caller opens those whose records are asked for: the result is a
+// [session.Document] for somebody to write. Files are touched by [ListPenguin]
+// and [ReadPenguin] only, which read the checkpoints that Penguin keeps for
+// itself; nothing writes those.
 package checkpoint
 
 import (

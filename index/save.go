@@ -57,7 +57,7 @@ func (x *Index) write() error {
 	if err := durable.MakeDir(x.root, session.Dir); err != nil {
 		return err
 	}
-	if x.last != nil && x.rewrite { // it is not known why
+	if x.last != nil && x.rewrite { // the last look kept only that, not what has to be written
 		if err := x.Whole(); err != nil {
 			return err
 		}

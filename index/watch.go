@@ -24,9 +24,7 @@ func folderOf(root *os.Root) durable.Identity {
 }
 
 // begin looks at the folder before its sessions are listed. What happens after
-// that shows in its modification time once the clock of the file system has
-// moved on; it is taken to do so within 50 ms, or within three seconds where
-// times seem to have whole seconds only.
+// that shows in its modification time if that was settled, see [durable.Settled].
 func (w *watch) begin(root *os.Root) {
 	at := time.Now()
 	seen := folderOf(root)

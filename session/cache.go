@@ -176,10 +176,14 @@ func (o *Outline) encode() []byte {
 // decodeOutline reads a cached outline, nil if data is none.
 func decodeOutline(data []byte) *Outline {
 	st, ok := decodeStat(data)
-	if !ok || !bytes.HasPrefix(data, []byte(outlineMagic)) {
+	if !ok {
 		return nil
 	}
-	d := &outlineDecoder{b: data[min(len(outlineMagic), len(data)-statSize) : len(data)-statSize]}
+	body, ok := bytes.CutPrefix(data[:len(data)-statSize], []byte(outlineMagic))
+	if !ok {
+		return nil
+	}
+	d := &outlineDecoder{b: body}
 	o := &Outline{ID: d.text(), Stat: st}
 	o.Stat.ID = o.ID
 	o.OwnID, o.CreatedAt, o.LastActive = d.text(), d.text(), d.text()

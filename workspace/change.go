@@ -90,8 +90,8 @@ func (v *view) took(o *session.Outline) {
 }
 
 // commit makes the changes that were prepared, and completes the index with
-// them. What the first change is comes first; what fails after it is noted, and
-// made up for later.
+// them. Once the first one is made the verb has happened: what fails after that
+// is noted, and made up for later.
 func (v *view) commit() error {
 	later, err := v.commitAll()
 	v.follow("not all that goes with it is written", later)

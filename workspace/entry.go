@@ -82,7 +82,7 @@ func (v *view) entry(id string) Entry {
 func (v *view) penguinEntry(id string, lineage []string) Entry {
 	cp := v.penguin[id]
 	messages := cp.MessageCount
-	if s, err := v.session(id); err == nil {
+	if s, err := v.penguinCheckpoint(id); err == nil {
 		messages = len(s.Messages)
 	}
 	at := session.FormatTime(cp.CreatedAt)

@@ -9,20 +9,16 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// session reads a session, or one of Penguin's checkpoints, and believes nothing
-// that is remembered of it.
-func (v *view) session(id string) (*session.Session, error) {
+// penguinCheckpoint reads one of Penguin's own checkpoints. A session of the same
+// id that cannot be read stands before it.
+func (v *view) penguinCheckpoint(id string) (*session.Session, error) {
 	if s := v.open[id]; s != nil {
 		return s, nil
 	}
 	if err := v.index.Err(id); err != nil {
 		return nil, err
 	}
-	read := v.folder.Read
-	if v.isPenguin(id) {
-		read = func(id string) (*session.Session, error) { return checkpoint.ReadPenguin(v.root, id) }
-	}
-	s, err := read(id)
+	s, err := checkpoint.ReadPenguin(v.root, id)
 	if err != nil {
 		return nil, gone(id, err)
 	}
@@ -76,7 +72,7 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 		case list[i] != nil:
 		case v.isPenguin(id):
 			var s *session.Session
-			if s, errs[i] = v.session(id); errs[i] == nil {
+			if s, errs[i] = v.penguinCheckpoint(id); errs[i] == nil {
 				list[i] = s.Outline
 			}
 		default:

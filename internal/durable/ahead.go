@@ -1,12 +1,10 @@
 package durable
 
-import "os"
-
 // An aheadWriter has the disk begin with what is written while more comes, so
 // that less is left to wait for at the end. To ask the disk takes time too; that
 // is done on the side.
 type aheadWriter struct {
-	file           *os.File
+	file           *file
 	written, asked int64
 	asking         chan stretch
 	done           chan struct{}
@@ -35,7 +33,7 @@ func (a *aheadWriter) Write(p []byte) (int, error) {
 
 func (a *aheadWriter) ask() {
 	for s := range a.asking {
-		begin(a.file, s.from, s.length)
+		begin(a.file.os, s.from, s.length)
 	}
 	close(a.done)
 }

@@ -12,8 +12,12 @@ import (
 	"time"
 )
 
-// A Batch is files that change together. Each is written to its temporary file,
-// and nobody sees any of it, until [Batch.Commit]. A batch that is not committed
+// ErrChanged is behind the error for a file that is not what [Batch.Expect] said:
+// another program changed it. What that program wrote is untouched.
+var ErrChanged = errors.New("another program changed it meanwhile")
+
+// A Batch is files that change together: some are written, some get another
+// name. Nobody sees any of it until [Batch.Commit]. A batch that is not committed
 // must be discarded.
 type Batch struct {
 	// Around, if it is not nil, is called with every function that makes, renames
@@ -24,26 +28,28 @@ type Batch struct {
 	// what the file system says of it, while the disk is busy with that.
 	Named func(fs.FileInfo)
 
-	root  *os.Root
-	files []*staged
-	trace func(op, name string) // for tests, nil elsewhere
+	root    *os.Root
+	changes []*change
+	log     *logLine
 }
 
-// A staged file is written and has not got its name yet.
-type staged struct {
-	name, temp string
-	file       *os.File
+// A change is a name that is going to be that of another file: one that was
+// written to a temporary file, or one that has another name.
+type change struct {
+	name, from string
+	file       *file // nil for one that only changes its name
 	ahead      *aheadWriter
 	derived    bool
-	created    bool // there must be nothing of that name
-	named      bool
+	created    bool      // there must be nothing of that name
+	expect     *Identity // what must be there
+	done       bool
 }
 
 // NewBatch returns an empty batch of files inside root.
 func NewBatch(root *os.Root) *Batch { return &Batch{root: root} }
 
 // Len returns how many files are in the batch.
-func (b *Batch) Len() int { return len(b.files) }
+func (b *Batch) Len() int { return len(b.changes) }
 
 // Replace puts a file into the batch that will take the place of name, or be it.
 // It returns what the file system says of the file before it has its name. An
@@ -59,55 +65,26 @@ func (b *Batch) Replace(name string, write func(*Writer) error) (fs.FileInfo, er
 // Create puts a new file into the batch. The error is [fs.ErrExist] if there is
 // something of that name.
 func (b *Batch) Create(name string, write func(*Writer) error) (fs.FileInfo, error) {
-	if _, err := b.root.Lstat(name); err == nil {
-		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if err := absent(b.root, "create", name); err != nil {
 		return nil, err
 	}
 	info, err := b.stage(name, Mode, write)
 	if err == nil {
-		b.files[len(b.files)-1].created = true
+		b.last().created = true
 	}
 	return info, err
 }
 
-// did tells a test what was done.
-func (b *Batch) did(op, name string) {
-	if b.trace != nil {
-		b.trace(op, name)
+// absent returns an error, [fs.ErrExist], if there is something of that name.
+func absent(root *os.Root, op, name string) error {
+	_, err := root.Lstat(name)
+	switch {
+	case err == nil:
+		return &fs.PathError{Op: op, Path: name, Err: fs.ErrExist}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
 	}
-}
-
-func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
-	if slices.ContainsFunc(b.files, func(s *staged) bool { return s.name == name }) {
-		return nil, &fs.PathError{Op: "replace", Path: name, Err: errors.New("changes twice at once")}
-	}
-	s := &staged{name: name}
-	err = b.around(func() error {
-		s.file, s.temp, err = openTemp(b.root, name, mode)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	f := s.file
-	defer func() {
-		if err != nil {
-			b.drop(s)
-		}
-	}()
-	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, err
-	}
-	s.ahead = &aheadWriter{file: f}
-	if err := fill(f, s.ahead, write); err != nil {
-		return nil, err
-	}
-	if info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	b.files = append(b.files, s)
-	return info, nil
+	return err
 }
 
 // Derive puts a file into the batch as Replace does, one that follows from others
@@ -116,14 +93,80 @@ func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) 
 func (b *Batch) Derive(name string, write func(*Writer) error) (fs.FileInfo, error) {
 	info, err := b.Replace(name, write)
 	if err == nil {
-		b.files[len(b.files)-1].derived = true
+		b.last().derived = true
 	}
 	return info, err
 }
 
+// Move puts into the batch that the file from gets the name to, which must be
+// free, in a folder that is there.
+func (b *Batch) Move(from, to string) error {
+	if _, err := b.root.Lstat(from); err != nil {
+		return err
+	}
+	if err := absent(b.root, "move", to); err != nil {
+		return err
+	}
+	return b.add(&change{name: to, from: from, created: true})
+}
+
+// Expect makes sure that the file that came last into the batch takes the place
+// of the one that id identifies, the zero Identity for none, and of no other:
+// else the commit fails with [ErrChanged].
+func (b *Batch) Expect(id Identity) { b.last().expect = &id }
+
 // Touch sets the modification time of the file that came last into the batch.
-func (b *Batch) Touch(t time.Time) error {
-	return Touch(b.root, b.files[len(b.files)-1].temp, t)
+func (b *Batch) Touch(t time.Time) error { return Touch(b.root, b.last().from, t) }
+
+// Log adds a line to the file name as [Append] does, one that tells of the batch.
+// It is safe before any file has its name, and taken back if none gets it; after a
+// crash it may be there without them. A batch has one such line.
+func (b *Batch) Log(name string, line []byte) error {
+	l, err := openLog(b.root, name)
+	if err == nil {
+		b.log = l
+		err = l.add(line)
+	}
+	return err
+}
+
+func (b *Batch) last() *change { return b.changes[len(b.changes)-1] }
+
+func (b *Batch) add(c *change) error {
+	if slices.ContainsFunc(b.changes, func(other *change) bool { return other.name == c.name }) {
+		return &fs.PathError{Op: "replace", Path: c.name, Err: errors.New("changes twice at once")}
+	}
+	b.changes = append(b.changes, c)
+	return nil
+}
+
+func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
+	c := &change{name: name}
+	if err := b.add(c); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			b.drop(c)
+			b.changes = b.changes[:len(b.changes)-1]
+		}
+	}()
+	err = b.around(func() error {
+		c.file, c.from, err = openTemp(b.root, name, mode)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := c.file
+	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
+	c.ahead = &aheadWriter{file: f}
+	if err := fill(f, c.ahead, write); err != nil {
+		return nil, err
+	}
+	return f.os.Stat()
 }
 
 func (b *Batch) around(f func() error) error {
@@ -133,20 +176,26 @@ func (b *Batch) around(f func() error) error {
 	return b.Around(f)
 }
 
-func (b *Batch) drop(s *staged) {
-	s.ahead.close()
-	s.file.Close()
-	b.around(func() error { return b.root.Remove(s.temp) })
+// drop removes the temporary file of a change.
+func (b *Batch) drop(c *change) {
+	if c.file == nil {
+		return
+	}
+	c.ahead.close()
+	c.file.os.Close()
+	b.around(func() error { return unlink(b.root, c.from) })
 }
 
 // Discard removes all that is not committed.
 func (b *Batch) Discard() {
-	for _, s := range b.files {
-		if !s.named {
-			b.drop(s)
+	for _, c := range b.changes {
+		if !c.done {
+			b.drop(c)
 		}
 	}
-	b.files = nil
+	b.changes = nil
+	b.log.close(false)
+	b.log = nil
 }
 
 // Commit makes the changes. When it returns without err the first one is there to
@@ -159,33 +208,45 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 	if err := cmp.Or(b.sync(), ctx.Err()); err != nil {
 		return nil, nil, err
 	}
+	for _, c := range b.changes {
+		if err := b.check(c); err != nil {
+			return nil, nil, err
+		}
+	}
 	return b.rename()
+}
+
+// check reports whether the name of c still is what it must be.
+func (b *Batch) check(c *change) error {
+	if c.created {
+		return absent(b.root, "create", c.name)
+	}
+	if c.expect == nil {
+		return nil
+	}
+	info, err := b.root.Stat(c.name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if Identify(info) != *c.expect {
+		return &fs.PathError{Op: "replace", Path: c.name, Err: ErrChanged}
+	}
+	return nil
 }
 
 // rename gives all files their names: the first one and what is derived, then,
 // when these are there to stay, the others.
 func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
-	infos = make([]fs.FileInfo, len(b.files))
+	infos = make([]fs.FileInfo, len(b.changes))
 	name := func(i int) (err error) {
-		s := b.files[i]
-		if _, there := b.root.Lstat(s.name); s.created && there == nil {
-			return &fs.PathError{Op: "create", Path: s.name, Err: fs.ErrExist} // it came while this was being written
-		}
-		if infos[i], err = rename(b.root, s.file, s.temp, s.name); err != nil {
-			infos[i] = nil
-		}
-		s.named = err == nil
-		b.did("rename", s.name)
+		infos[i], err = b.name(b.changes[i])
 		return err
 	}
 	nameAll := func(derived bool) (dirs []string) {
-		for i, s := range b.files {
-			if i == 0 || s.derived != derived {
-				continue
-			}
-			later = cmp.Or(later, name(i))
-			if dir := path.Dir(s.name); !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
+		for i, c := range b.changes {
+			if i > 0 && c.derived == derived {
+				later = cmp.Or(later, name(i))
+				dirs = append(dirs, c.dirs()...)
 			}
 		}
 		return dirs
@@ -194,50 +255,116 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	err = b.around(func() error {
 		err := name(0)
 		if err == nil {
-			dirs = nameAll(true)
+			dirs = append(nameAll(true), b.changes[0].dirs()...)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if dir := path.Dir(b.files[0].name); !slices.Contains(dirs, dir) {
-		dirs = append(dirs, dir)
-	}
+	b.log.close(true)
+	b.log = nil
 	var told sync.WaitGroup
 	if b.Named != nil {
 		told.Go(func() { b.Named(infos[0]) })
 	}
-	err = b.syncDirs(dirs)
+	err = syncDirs(b.root, dirs)
 	told.Wait()
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(b.files) > 1 {
+	if len(b.changes) > 1 {
 		b.around(func() error {
 			rest = nameAll(false)
 			return nil
 		})
 	}
-	return infos, cmp.Or(later, b.syncDirs(rest)), nil
+	return infos, cmp.Or(later, syncDirs(b.root, rest)), nil
 }
 
-func (b *Batch) syncDirs(dirs []string) error {
-	return each(dirs, func(dir string) error {
-		err := syncDir(b.root, dir)
-		b.did("sync", dir)
-		return err
-	})
+// dirs returns the folders that c changes.
+func (c *change) dirs() []string {
+	if to, from := path.Dir(c.name), path.Dir(c.from); from != to {
+		return []string{to, from}
+	}
+	return []string{path.Dir(c.name)}
 }
 
-// sync waits until the bytes of all files are safe.
+// name makes one change.
+func (b *Batch) name(c *change) (info fs.FileInfo, err error) {
+	switch {
+	case c.created:
+		if err := absent(b.root, "create", c.name); err != nil {
+			return nil, err // it came while this was being written
+		}
+		fallthrough
+	case c.expect == nil, *c.expect == Identity{}:
+		info, err = c.rename(b.root)
+	default:
+		info, err = c.exchange(b.root)
+	}
+	c.done = err == nil
+	return info, err
+}
+
+func (c *change) rename(root *os.Root) (fs.FileInfo, error) {
+	if c.file != nil {
+		return rename(root, c.file, c.from, c.name)
+	}
+	if err := move(root, c.from, c.name); err != nil {
+		return nil, err
+	}
+	return root.Lstat(c.name)
+}
+
+// exchange gives the file its name as rename does, and the one that had it the
+// temporary name for as long as it takes to see that it is the expected one.
+func (c *change) exchange(root *os.Root) (fs.FileInfo, error) {
+	if err := swap(root, c.from, c.name); errors.Is(err, errors.ErrUnsupported) {
+		return c.rename(root)
+	} else if err != nil {
+		return nil, err
+	}
+	old, err := root.Stat(c.from)
+	if err == nil && !Identify(old).renamed(*c.expect) {
+		err = cmp.Or(swap(root, c.from, c.name), error(&fs.PathError{Op: "replace", Path: c.name, Err: ErrChanged}))
+	}
+	if err != nil {
+		return nil, err
+	}
+	unlink(root, c.from) // what stays is swept later
+	defer c.file.os.Close()
+	return c.file.os.Stat()
+}
+
+// renamed reports whether id may identify the file that was identified before,
+// and then renamed, which changes only one time.
+func (id Identity) renamed(before Identity) bool {
+	id.Changed = before.Changed
+	return id == before
+}
+
+// syncDirs waits until the names in folders are safe.
+func syncDirs(root *os.Root, dirs []string) error {
+	slices.Sort(dirs)
+	return each(slices.Compact(dirs), func(dir string) error { return syncDir(root, dir) })
+}
+
+// sync waits until the bytes of all files are safe, and the line of the log.
 func (b *Batch) sync() error {
-	return each(b.files, func(s *staged) error {
-		err := s.file.Sync()
-		b.did("sync", s.name)
-		s.ahead.close()
-		return err
-	})
+	waits := make([]func() error, 0, len(b.changes)+1)
+	if b.log != nil {
+		waits = append(waits, b.log.sync)
+	}
+	for _, c := range b.changes {
+		if c.file != nil {
+			waits = append(waits, func() error {
+				defer c.ahead.close()
+				return c.file.Sync()
+			})
+		}
+	}
+	return each(waits, func(wait func() error) error { return wait() })
 }
 
 // each calls f for every element, for all of them at once, and returns the error
@@ -246,7 +373,7 @@ func each[T any](list []T, f func(T) error) error {
 	errs := make([]error, len(list))
 	var all sync.WaitGroup
 	for i, v := range list {
-		if i == len(list)-1 {
+		if i == len(list)-1 || seam.Load() != nil {
 			errs[i] = f(v) // nothing else is left to do meanwhile
 		} else {
 			all.Go(func() { errs[i] = f(v) })

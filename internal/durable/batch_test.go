@@ -139,3 +139,102 @@ func TestBatchStopped(t *testing.T) {
 		t.Errorf("the folder holds %q", got)
 	}
 }
+
+// TestBatchMove: a file gets another name with the others, never that of one
+// that is there.
+func TestBatchMove(t *testing.T) {
+	root, dir := open(t)
+	put(t, filepath.Join(dir, "a"), "a", 0o600)
+	put(t, filepath.Join(dir, "b"), "b", 0o600)
+	b := durable.NewBatch(root)
+	if err := b.Move("a", "b"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Move over a file = %v", err)
+	}
+	if err := b.Move("c", "d"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Move of nothing = %v", err)
+	}
+	if err := b.Move("a", "c"); err != nil {
+		t.Fatal(err)
+	}
+	stage(t, b, "b", "new")
+	if _, later, err := b.Commit(t.Context()); err != nil || later != nil {
+		t.Fatal(err, later)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"b", "c"}) || content(t, filepath.Join(dir, "c")) != "a" {
+		t.Errorf("the folder holds %q", got)
+	}
+	if err := b.Move("c", "d"); err != nil {
+		t.Fatal(err)
+	}
+	b.Discard()
+	if got := names(t, dir); !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("after a move that is discarded the folder holds %q", got)
+	}
+}
+
+// TestBatchLog: the line that tells of a batch is there with it, and not without.
+func TestBatchLog(t *testing.T) {
+	root, dir := open(t)
+	log := filepath.Join(dir, "log")
+	put(t, log, "one\ntor", 0o600)
+	b := durable.NewBatch(root)
+	stage(t, b, "a", "a")
+	if err := b.Log("log", []byte("two\n")); err != nil {
+		t.Fatal(err)
+	}
+	b.Discard()
+	if got := content(t, log); got != "one\n" {
+		t.Errorf("after a batch that is discarded the log is %q", got)
+	}
+	stage(t, b, "a", "a")
+	if err := b.Log("log", []byte("two\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, log); got != "one\ntwo\n" {
+		t.Errorf("after the commit the log is %q", got)
+	}
+	if err := durable.CutLog(root, "log", 4); err != nil || content(t, log) != "one\n" {
+		t.Errorf("CutLog = %v, the log is %q", err, content(t, log))
+	}
+}
+
+// TestBatchExpect: a file that another program wrote stays, whenever that was,
+// and so does all else.
+func TestBatchExpect(t *testing.T) {
+	for _, when := range []durable.Action{durable.Sync, durable.Swap} {
+		root, dir := open(t)
+		name := filepath.Join(dir, "a")
+		put(t, name, "ours", 0o600)
+		info, err := root.Stat("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := durable.NewBatch(root)
+		stage(t, b, "a", "new")
+		b.Expect(durable.Identify(info))
+		stage(t, b, "c", "new")
+		other := false
+		restore := durable.Interpose(func(_ *os.Root, s durable.Step) error {
+			if s.Do == when && !other {
+				other = true
+				put(t, name+".other", "theirs", 0o600)
+				return os.Rename(name+".other", name)
+			}
+			return nil
+		})
+		_, _, err = b.Commit(t.Context())
+		restore()
+		if when == durable.Swap && !other {
+			t.Skip("this system cannot exchange files")
+		}
+		if !errors.Is(err, durable.ErrChanged) {
+			t.Errorf("at %s: Commit = %v", when, err)
+		}
+		if got := names(t, dir); !slices.Equal(got, []string{"a"}) || content(t, name) != "theirs" {
+			t.Errorf("at %s: the folder holds %q, the file %q", when, got, content(t, name))
+		}
+	}
+}

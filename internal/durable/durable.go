@@ -20,14 +20,11 @@ package durable
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"syscall"
-	"time"
 )
 
 // TempSuffix ends the name of every temporary file.
@@ -43,7 +40,7 @@ const (
 // A Writer writes a file that is not there yet.
 type Writer struct {
 	*bufio.Writer
-	file *os.File
+	file *file
 }
 
 // Patch replaces bytes that were written before, from the offset at.
@@ -87,8 +84,8 @@ func Probe(root *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	f.Close()
-	return root.Remove(temp)
+	f.os.Close()
+	return unlink(root, temp)
 }
 
 // modeOf returns the permissions that name is to have: those of the file that is
@@ -107,16 +104,20 @@ func modeOf(root *os.Root, name string) (fs.FileMode, error) {
 }
 
 // openTemp makes the temporary file for name.
-func openTemp(root *os.Root, name string, mode fs.FileMode) (f *os.File, temp string, err error) {
+func openTemp(root *os.Root, name string, mode fs.FileMode) (f *file, temp string, err error) {
+	const flag = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	temp = path.Join(path.Dir(name), "."+path.Base(name)+TempSuffix)
-	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", err
+	f, err = openFile(root, temp, flag, mode)
+	if errors.Is(err, fs.ErrExist) {
+		if err := unlink(root, temp); err != nil {
+			return nil, "", err
+		}
+		f, err = openFile(root, temp, flag, mode)
 	}
-	f, err = root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	return f, temp, err
 }
 
-func fill(f *os.File, out io.Writer, write func(*Writer) error) error {
+func fill(f *file, out io.Writer, write func(*Writer) error) error {
 	w := &Writer{bufio.NewWriterSize(out, 64<<10), f}
 	if err := write(w); err != nil {
 		return err
@@ -124,111 +125,9 @@ func fill(f *os.File, out io.Writer, write func(*Writer) error) error {
 	return w.Flush()
 }
 
-// Append adds a line to the file name, which it makes if it is not there, and
-// returns what the file system says of it then. What a write that did not end
-// left after the last line break is cut off first. A line that is not
-// acknowledged may be there all the same.
-func Append(root *os.Root, name string, line []byte) (info fs.FileInfo, err error) {
-	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "append", Path: name, Err: errors.New("not a regular file")}
-	}
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, Mode)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	size, err := wholeLines(f)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.Write(line); err != nil {
-		f.Truncate(size)
-		return nil, err
-	}
-	if err := f.Sync(); err != nil {
-		return nil, err
-	}
-	if size == 0 {
-		if err := syncDir(root, path.Dir(name)); err != nil {
-			return nil, err
-		}
-	}
-	return f.Stat()
-}
-
-// wholeLines cuts off what stands after the last line break of f and returns
-// the size of the rest.
-func wholeLines(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	size := info.Size()
-	for at := size; at > 0; at-- {
-		var last [1]byte
-		if _, err := f.ReadAt(last[:], at-1); err != nil {
-			return 0, err
-		}
-		if last[0] == '\n' {
-			if at < size {
-				err = f.Truncate(at)
-			}
-			return at, err
-		}
-	}
-	if size > 0 {
-		err = f.Truncate(0)
-	}
-	return 0, err
-}
-
-// Cache makes name hold pieces, without waiting for the disk: after a crash the
-// file may be gone or hold anything, so whoever reads it must be able to tell.
-// Several processes may do it at once; one of them is the last. Folders that are
-// missing are made, without waiting either.
-func Cache(root *os.Root, name string, pieces ...[]byte) error {
-	temp := path.Join(path.Dir(name), fmt.Sprintf(".%s.%d%s", path.Base(name), os.Getpid(), TempSuffix))
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, Mode)
-	if errors.Is(err, fs.ErrNotExist) && root.MkdirAll(path.Dir(name), DirMode) == nil {
-		f, err = root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, Mode)
-	}
-	if err != nil {
-		return err
-	}
-	if err = fill(f, f, Bytes(pieces...)); err == nil {
-		_, err = rename(root, f, temp, name)
-	}
-	if err != nil {
-		f.Close()
-		root.Remove(temp)
-	}
-	return err
-}
-
-// OpenCache opens what [Cache] wrote. The error is [fs.ErrInvalid] if name is no
-// regular file, or has more than most bytes.
-func OpenCache(root *os.Root, name string, most int64) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > most) {
-		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// Touch sets the modification time of name.
-func Touch(root *os.Root, name string, t time.Time) error { return root.Chtimes(name, t, t) }
-
 // Remove removes the file name, so that it stays away.
 func Remove(root *os.Root, name string) error {
-	if err := root.Remove(name); err != nil {
+	if err := unlink(root, name); err != nil {
 		return err
 	}
 	return syncDir(root, path.Dir(name))
@@ -236,7 +135,7 @@ func Remove(root *os.Root, name string) error {
 
 // Move renames a file inside root.
 func Move(root *os.Root, from, to string) error {
-	if err := root.Rename(from, to); err != nil {
+	if err := move(root, from, to); err != nil {
 		return err
 	}
 	if err := syncDir(root, path.Dir(to)); err != nil {
@@ -248,6 +147,12 @@ func Move(root *os.Root, from, to string) error {
 // MakeDir makes the folder name and those above it inside root, where they are
 // missing, so that they are still there after a power failure.
 func MakeDir(root *os.Root, name string) error {
+	return makeDir(root, name, func(parent string) error { return syncDir(root, parent) })
+}
+
+// makeDir makes a folder and those above it, and calls made with the parent of
+// each that was missing.
+func makeDir(root *os.Root, name string, made func(parent string) error) error {
 	switch info, err := root.Stat(name); {
 	case err == nil && info.IsDir():
 		return nil
@@ -256,15 +161,16 @@ func MakeDir(root *os.Root, name string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if parent := path.Dir(name); parent != "." && parent != name {
-		if err := MakeDir(root, parent); err != nil {
+	parent := path.Dir(name)
+	if parent != "." && parent != name {
+		if err := makeDir(root, parent, made); err != nil {
 			return err
 		}
 	}
-	if err := root.Mkdir(name, DirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := mkdir(root, name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(root, path.Dir(name))
+	return made(parent)
 }
 
 // MakeRoot makes the folder dir, and those above it, where they are missing, and

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,17 +24,23 @@ func TestOrder(t *testing.T) {
 	}
 	b := NewBatch(root)
 	var mu sync.Mutex
-	var ops []string
-	b.trace = func(op, name string) {
+	var steps []string
+	defer Interpose(func(_ *os.Root, s Step) error {
 		mu.Lock()
 		defer mu.Unlock()
-		ops = append(ops, op+" "+name)
-	}
+		if s.Do != Make && s.Do != Chmod {
+			steps = append(steps, string(s.Do)+" "+s.Name)
+		}
+		return nil
+	})()
 	named := 0
 	b.Named = func(fs.FileInfo) {
 		mu.Lock()
 		defer mu.Unlock()
-		named = len(ops)
+		named = len(steps)
+	}
+	if err := root.WriteFile("moved", nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range []string{"sub/first", "sub/second", "head"} {
 		if _, err := b.Replace(name, Bytes([]byte(name))); err != nil {
@@ -45,17 +50,37 @@ func TestOrder(t *testing.T) {
 	if _, err := b.Derive("sub/index", Bytes(nil)); err != nil {
 		t.Fatal(err)
 	}
+	if err := b.Move("moved", "sub/moved"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Log("log", []byte("line\n")); err != nil {
+		t.Fatal(err)
+	}
 	if _, later, err := b.Commit(t.Context()); err != nil || later != nil {
 		t.Fatal(later, err)
 	}
-	slices.Sort(ops[:4])
-	slices.Sort(ops[len(ops)-2:])
-	want := "sync head, sync sub/first, sync sub/index, sync sub/second, " +
-		"rename sub/first, rename sub/index, sync sub, rename sub/second, rename head, sync ., sync sub"
-	if got := strings.Join(ops, ", "); got != want {
+	want := `write sub/.first.bough-tmp
+write sub/.second.bough-tmp
+write .head.bough-tmp
+write log
+sync log
+syncdir .
+sync sub/.first.bough-tmp
+sync sub/.second.bough-tmp
+sync .head.bough-tmp
+sync sub/.index.bough-tmp
+rename sub/.first.bough-tmp
+rename sub/.index.bough-tmp
+syncdir sub
+rename sub/.second.bough-tmp
+rename .head.bough-tmp
+rename moved
+syncdir .
+syncdir sub`
+	if got := strings.Join(steps, "\n"); got != want {
 		t.Errorf("a commit does\n%s\nwant\n%s", got, want)
 	}
-	if named < 5 {
+	if named < 12 {
 		t.Errorf("Named is called after %d steps", named)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// syncDir makes the names in a folder survive a power failure.
-func syncDir(root *os.Root, name string) error {
+// waitDir makes the names in a folder survive a power failure.
+func waitDir(root *os.Root, name string) error {
 	d, err := root.Open(name)
 	if err != nil {
 		return err
@@ -19,10 +19,10 @@ func syncDir(root *os.Root, name string) error {
 
 // rename gives the file f its name, closes it, and returns what the file system
 // says of it then: a rename changes that.
-func rename(root *os.Root, f *os.File, temp, name string) (fs.FileInfo, error) {
-	if err := root.Rename(temp, name); err != nil {
+func rename(root *os.Root, f *file, temp, name string) (fs.FileInfo, error) {
+	if err := move(root, temp, name); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return f.Stat()
+	defer f.os.Close()
+	return f.os.Stat()
 }

@@ -83,8 +83,7 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 		panic("writelock: " + err.Error())
 	}
 	if err := root.WriteFile(dir+"/"+holderName, append(word, '\n'), 0o600); err != nil {
-		lock.Unlock()
-		return nil, err
+		root.Remove(dir + "/" + holderName) // no word is better than an old one
 	}
 	return func() { lock.Unlock() }, nil
 }

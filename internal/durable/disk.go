@@ -1,0 +1,169 @@
+package durable
+
+import (
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// A Step is one thing that this package asks of the file system: everything that
+// it changes there is a sequence of steps.
+type Step struct {
+	Do   Action
+	Name string // of the file or folder, inside the workspace
+	To   string // its new name, for Rename and Swap
+	At   int64  // where Data goes, or how long the file becomes
+	Data []byte // what is written
+}
+
+// An Action is what a [Step] does.
+type Action string
+
+const (
+	Make     Action = "make"     // a file that was not there
+	Open     Action = "open"     // a file that is there
+	Write    Action = "write"    // bytes into a file
+	Cut      Action = "cut"      // a file off at a length
+	Chmod    Action = "chmod"    // other permissions
+	Sync     Action = "sync"     // wait until the bytes of a file are safe
+	SyncDir  Action = "syncdir"  // wait until the names in a folder are safe
+	Rename   Action = "rename"   // a file gets another name, over what had it
+	Swap     Action = "swap"     // two files change names
+	Unlink   Action = "unlink"   // a file is removed
+	Mkdir    Action = "mkdir"    // a folder that was not there
+	SetTimes Action = "settimes" // another modification time
+)
+
+// seam is called before every step, see [Interpose].
+var seam atomic.Pointer[func(root *os.Root, s Step) error]
+
+// Interpose has f called before every step of every goroutine until restore is
+// called, and has steps follow one another that else may be side by side. A step
+// for which f returns an error is not done, but for half of what was to be
+// written, and fails with that error. It is for tests.
+func Interpose(f func(root *os.Root, s Step) error) (restore func()) {
+	seam.Store(&f)
+	return func() { seam.Store(nil) }
+}
+
+func step(root *os.Root, s Step) error {
+	if f := seam.Load(); f != nil {
+		return (*f)(root, s)
+	}
+	return nil
+}
+
+// A file is a file that changes.
+type file struct {
+	os   *os.File
+	root *os.Root
+	name string
+	at   int64 // where the next write goes
+}
+
+// openFile opens a file for changes.
+func openFile(root *os.Root, name string, flag int, mode fs.FileMode) (*file, error) {
+	if seam.Load() != nil {
+		do := Make
+		if _, err := root.Lstat(name); err == nil {
+			do = Open
+		}
+		if err := step(root, Step{Do: do, Name: name}); err != nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+	}
+	f, err := root.OpenFile(name, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	return &file{os: f, root: root, name: name}, nil
+}
+
+func (f *file) fail(op string, err error) error {
+	return &fs.PathError{Op: op, Path: f.name, Err: err}
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	if err := step(f.root, Step{Do: Write, Name: f.name, At: f.at, Data: p}); err != nil {
+		n, _ := f.os.Write(p[:len(p)/2])
+		f.at += int64(n)
+		return n, f.fail("write", err)
+	}
+	n, err := f.os.Write(p)
+	f.at += int64(n)
+	return n, err
+}
+
+func (f *file) WriteAt(p []byte, at int64) (int, error) {
+	if err := step(f.root, Step{Do: Write, Name: f.name, At: at, Data: p}); err != nil {
+		return 0, f.fail("write", err)
+	}
+	return f.os.WriteAt(p, at)
+}
+
+func (f *file) Truncate(size int64) error {
+	if err := step(f.root, Step{Do: Cut, Name: f.name, At: size}); err != nil {
+		return f.fail("truncate", err)
+	}
+	return f.os.Truncate(size)
+}
+
+func (f *file) Chmod(mode fs.FileMode) error {
+	if err := step(f.root, Step{Do: Chmod, Name: f.name}); err != nil {
+		return f.fail("chmod", err)
+	}
+	return f.os.Chmod(mode)
+}
+
+func (f *file) Sync() error {
+	if err := step(f.root, Step{Do: Sync, Name: f.name}); err != nil {
+		return f.fail("sync", err)
+	}
+	return f.os.Sync()
+}
+
+// unlink removes a file.
+func unlink(root *os.Root, name string) error {
+	if err := step(root, Step{Do: Unlink, Name: name}); err != nil {
+		return &fs.PathError{Op: "remove", Path: name, Err: err}
+	}
+	return root.Remove(name)
+}
+
+func mkdir(root *os.Root, name string) error {
+	if err := step(root, Step{Do: Mkdir, Name: name}); err != nil {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
+	}
+	return root.Mkdir(name, DirMode)
+}
+
+func syncDir(root *os.Root, name string) error {
+	if err := step(root, Step{Do: SyncDir, Name: name}); err != nil {
+		return &fs.PathError{Op: "sync", Path: name, Err: err}
+	}
+	return waitDir(root, name)
+}
+
+func move(root *os.Root, from, to string) error {
+	if err := step(root, Step{Do: Rename, Name: from, To: to}); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return root.Rename(from, to)
+}
+
+// swap makes two files of one folder change names, where the system can.
+func swap(root *os.Root, a, b string) error {
+	if err := step(root, Step{Do: Swap, Name: a, To: b}); err != nil {
+		return &os.LinkError{Op: "swap", Old: a, New: b, Err: err}
+	}
+	return exchange(root, a, b)
+}
+
+// Touch sets the modification time of name.
+func Touch(root *os.Root, name string, t time.Time) error {
+	if err := step(root, Step{Do: SetTimes, Name: name}); err != nil {
+		return &fs.PathError{Op: "chtimes", Path: name, Err: err}
+	}
+	return root.Chtimes(name, t, t)
+}

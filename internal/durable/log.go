@@ -1,0 +1,117 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+)
+
+// Append adds a line to the file name, which it makes if it is not there, and
+// returns what the file system says of it then. What a write that did not end
+// left after the last line break is cut off first. A line that is not
+// acknowledged may be there all the same.
+func Append(root *os.Root, name string, line []byte) (info fs.FileInfo, err error) {
+	l, err := openLog(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { l.close(err == nil) }()
+	if err := l.add(line); err != nil {
+		return nil, err
+	}
+	if err := l.sync(); err != nil {
+		return nil, err
+	}
+	return l.file.os.Stat()
+}
+
+// CutLog makes the file name, which [Append] wrote, end after size bytes.
+func CutLog(root *os.Root, name string, size int64) error {
+	f, err := openFile(root, name, os.O_RDWR|syscall.O_NONBLOCK, Mode)
+	if err != nil {
+		return err
+	}
+	defer f.os.Close()
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// A logLine is a line that is being added to a file of lines.
+type logLine struct {
+	file *file
+	size int64 // of the lines before
+}
+
+func openLog(root *os.Root, name string) (*logLine, error) {
+	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "append", Path: name, Err: errors.New("not a regular file")}
+	}
+	f, err := openFile(root, name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, Mode)
+	if err != nil {
+		return nil, err
+	}
+	size, err := wholeLines(f)
+	if err != nil {
+		f.os.Close()
+		return nil, err
+	}
+	f.at = size
+	return &logLine{f, size}, nil
+}
+
+func (l *logLine) add(line []byte) error {
+	_, err := l.file.Write(line)
+	return err
+}
+
+// sync waits until the line is safe, and the name of the file if it is new.
+func (l *logLine) sync() error {
+	if err := l.file.Sync(); err != nil {
+		return err
+	}
+	if l.size == 0 {
+		return syncDir(l.file.root, path.Dir(l.file.name))
+	}
+	return nil
+}
+
+// close ends the adding, and takes the line back unless it is kept.
+func (l *logLine) close(keep bool) {
+	if l == nil {
+		return
+	}
+	if !keep {
+		l.file.Truncate(l.size)
+	}
+	l.file.os.Close()
+}
+
+// wholeLines cuts off what stands after the last line break of f and returns
+// the size of the rest.
+func wholeLines(f *file) (int64, error) {
+	info, err := f.os.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size := info.Size()
+	for at := size; at > 0; at-- {
+		var last [1]byte
+		if _, err := f.os.ReadAt(last[:], at-1); err != nil {
+			return 0, err
+		}
+		if last[0] == '\n' {
+			if at < size {
+				err = f.Truncate(at)
+			}
+			return at, err
+		}
+	}
+	if size > 0 {
+		err = f.Truncate(0)
+	}
+	return 0, err
+}

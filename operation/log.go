@@ -1,0 +1,166 @@
+package operation
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+)
+
+// A Log is the log of a workspace as it was when it was opened, to be read.
+type Log struct {
+	file *os.File // nil if there is none
+	size int64    // of its whole lines, in bytes
+}
+
+// A DamageError says that a line of the log is no operation. The other lines can
+// be used.
+type DamageError struct {
+	Offset  int64 // of the line in the file, in bytes
+	Problem string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("%s: byte %d: %s", Path, e.Offset, e.Problem)
+}
+
+// Open opens the log in root, which need not be there. What stands after its last
+// line break is no line: it is being written, or was never finished.
+func Open(root *os.Root) (*Log, error) {
+	f, err := root.Open(Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Log{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: Path, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	l := &Log{file: f}
+	for line, err := range l.linesBefore(info.Size()) {
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		l.size = line.end
+		break
+	}
+	return l, nil
+}
+
+// Close ends the reading.
+func (l *Log) Close() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+// Size returns how many bytes the lines of l have.
+func (l *Log) Size() int64 { return l.size }
+
+// A Line is an operation and where it stands in the log.
+type Line struct {
+	*Operation
+	At      int64 // in bytes
+	Settled bool  // something follows: all of the operation was made, or as much of it as ever will be
+}
+
+// Newest returns the operations, the newest first. A line that is none comes as a
+// *[DamageError]; any other error is the last.
+func (l *Log) Newest() iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		settled := false
+		for s, err := range l.linesBefore(l.size) {
+			if err != nil {
+				yield(Line{}, err)
+				return
+			}
+			if !s.empty() && !yield(s.operation(settled)) {
+				return
+			}
+			settled = true
+		}
+	}
+}
+
+// From returns the operations that stand at the offset at and after it, the oldest
+// first, with errors as [Log.Newest] has them.
+func (l *Log) From(at int64) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		if l.file == nil {
+			return
+		}
+		data, err := io.ReadAll(io.NewSectionReader(l.file, at, max(l.size-at, 0)))
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		for text := range bytes.Lines(data) {
+			s := span{text, at, at + int64(len(text))}
+			at = s.end
+			if !s.empty() && !yield(s.operation(at < l.size)) {
+				return
+			}
+		}
+	}
+}
+
+// A span is a line of the file.
+type span struct {
+	text    []byte
+	at, end int64
+}
+
+func (s span) empty() bool { return len(s.text) == 1 }
+
+func (s span) operation(settled bool) (Line, error) {
+	o, err := decode(s.text)
+	if err != nil {
+		return Line{}, &DamageError{s.at, err.Error()}
+	}
+	return Line{o, s.at, settled}, nil
+}
+
+// linesBefore returns the lines that end at or before end, the last one first.
+func (l *Log) linesBefore(end int64) iter.Seq2[span, error] {
+	return func(yield func(span, error) bool) {
+		if l.file == nil {
+			return
+		}
+		var tail []byte // of what was read, before end, what is not returned yet
+		block := int64(4 << 10)
+		for at := end; at > 0; block = min(2*block, 1<<20) {
+			n := min(block, at)
+			at -= n
+			more := make([]byte, n, n+int64(len(tail)))
+			if _, err := l.file.ReadAt(more, at); err != nil {
+				yield(span{}, err)
+				return
+			}
+			tail = append(more, tail...)
+			for {
+				last := bytes.LastIndexByte(tail, '\n')
+				if last < 0 {
+					break
+				}
+				first := bytes.LastIndexByte(tail[:last], '\n') + 1
+				if first == 0 && at > 0 {
+					break
+				}
+				if !yield(span{tail[first : last+1], at + int64(first), at + int64(last) + 1}, nil) {
+					return
+				}
+				tail = tail[:first]
+			}
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package operation_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/operation"
+)
+
+// open returns a log of some text.
+func open(t *testing.T, text string) *operation.Log {
+	t.Helper()
+	dir := t.TempDir()
+	name := filepath.Join(dir, filepath.FromSlash(operation.Path))
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	log, err := operation.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.Close)
+	return log
+}
+
+// tell says what lines hold: numbers, with a mark for what is settled, and where
+// damage is.
+func tell(t *testing.T, lines iter.Seq2[operation.Line, error]) string {
+	t.Helper()
+	var list []string
+	for line, err := range lines {
+		var damage *operation.DamageError
+		switch {
+		case errors.As(err, &damage):
+			list = append(list, fmt.Sprintf("damage at %d", damage.Offset))
+		case err != nil:
+			t.Fatal(err)
+		case line.Settled:
+			list = append(list, fmt.Sprintf("%d.", line.Seq))
+		default:
+			list = append(list, fmt.Sprint(line.Seq))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// TestLog: the operations come from both ends, whatever stands between them.
+func TestLog(t *testing.T) {
+	long := strings.Repeat("long ", 100_000)
+	for _, c := range []struct{ text, newest, oldest string }{
+		{"", "", ""},
+		{`{"seq":1}`, "", ""},
+		{"{\"seq\":1}\n", "1", "1"},
+		{"{\"seq\":1}\n\n", "1.", "1."},
+		{"{\"seq\":1}\n{\"seq\":2}\n{\"seq", "2 1.", "1. 2"},
+		{"{\"seq\":1}\n\n{\"seq\":2}\n\n", "2. 1.", "1. 2."},
+		{"{\"seq\":1}\n\nnone\n{\"seq\":2}\n", "2 damage at 11 1.", "1. damage at 11 2"},
+		{"{\"seq\":1,\"verb\":\"" + long + "\"}\n\n{\"seq\":2,\"verb\":\"" + long + "\"}\n", "2 1.", "1. 2"},
+	} {
+		log := open(t, c.text)
+		if got := tell(t, log.Newest()); got != c.newest {
+			t.Errorf("the newest of %.40q are %s, want %s", c.text, got, c.newest)
+		}
+		if got := tell(t, log.From(0)); got != c.oldest {
+			t.Errorf("the oldest of %.40q are %s, want %s", c.text, got, c.oldest)
+		}
+	}
+}
+
+// TestLogMany: every line of a long log comes, in order, and says where it stands.
+func TestLogMany(t *testing.T) {
+	var text strings.Builder
+	const n = 3000
+	for i := range n {
+		o := operation.Operation{Seq: operation.Seq(i + 1), Verb: strings.Repeat("x", i%97)}
+		text.Write(o.Encode())
+	}
+	log := open(t, text.String())
+	want := operation.Seq(n)
+	for line, err := range log.Newest() {
+		if err != nil || line.Seq != want || !strings.HasPrefix(text.String()[line.At:], fmt.Sprintf(`{"seq":%d,`, want)) {
+			t.Fatalf("line %d at %d, %v, want %d", line.Seq, line.At, err, want)
+		}
+		want--
+	}
+	if want != 0 {
+		t.Errorf("%d lines are missing", want)
+	}
+}
+
+// TestStack: undo goes back, redo comes forward, and what was done since is in the
+// way of that.
+func TestStack(t *testing.T) {
+	for _, c := range []struct {
+		done       string // oldest first: a verb of one letter with its session, or u and r with what they take back
+		in         string
+		undo, redo operation.Seq
+	}{
+		{"", "", 0, 0},
+		{"a b", "", 2, 0},
+		{"a b u2", "", 1, 3},
+		{"a b u2 u1", "", 0, 4},
+		{"a b u2 u1 r4", "", 1, 3},
+		{"a b u2 u1 r4 r3", "", 2, 0},
+		{"a b u2 u1 r4 u1", "", 0, 6},
+		{"a b u2 a", "", 4, 0},
+		{"a b u2 a u4", "", 1, 5},
+		{"a x", "", 1, 0},
+		{"a u1 x", "", 0, 2},
+		{"a b a", "b", 2, 0},
+		{"a b a u2", "b", 0, 4},
+		{"a b a u2", "a", 3, 0},
+	} {
+		var ops []*operation.Operation
+		for i, word := range strings.Fields(c.done) {
+			o := &operation.Operation{Seq: operation.Seq(i + 1), Verb: word, Sessions: []string{word}, Changes: make([]operation.Change, 1)}
+			switch word[0] {
+			case 'u', 'r':
+				o.Verb = map[byte]string{'u': operation.Undo, 'r': operation.Redo}[word[0]]
+				fmt.Sscan(word[1:], &o.Undoes)
+				o.Sessions = ops[o.Undoes-1].Sessions
+			case 'x':
+				o.Verb = operation.External
+			}
+			ops = append(ops, o)
+		}
+		newest := func(yield func(*operation.Operation) bool) {
+			for _, o := range slices.Backward(ops) {
+				if !yield(o) {
+					return
+				}
+			}
+		}
+		seq := func(o *operation.Operation) operation.Seq {
+			if o == nil {
+				return 0
+			}
+			return o.Seq
+		}
+		undo, _ := operation.Undoable(newest, c.in)
+		redo, _ := operation.Redoable(newest, c.in)
+		if seq(undo) != c.undo || seq(redo) != c.redo {
+			t.Errorf("after %q in %q undo takes back %d and redo %d, want %d and %d", c.done, c.in, seq(undo), seq(redo), c.undo, c.redo)
+		}
+	}
+}

@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"cmd/bough"},
 	{"workspace"},
 	{"checkpoint"},
-	{"index"},
+	{"index", "operation"},
 	{"session"},
 	{"internal/"},
 }

@@ -25,6 +25,15 @@ type Index struct {
 	// Old reports that the index file is older than a session file, which for
 	// Penguin makes it out of date.
 	Old bool
+	// Blank reports that the index file says nothing: it is not there, is torn or
+	// cannot be read.
+	Blank bool
+	// Temporary is the paths of temporary files beside the sessions, where these
+	// were listed. Under the lock nobody is writing them.
+	Temporary []string
+	// Foreign is what changed since the index was written, as far as was looked:
+	// by another program, or by a command that was interrupted.
+	Foreign Foreign
 
 	root    *os.Root
 	aliases map[string]string
@@ -36,9 +45,10 @@ type Index struct {
 	last    *last             // what else there is, nil if entries is all of it
 	failed  error             // why entries is not all of it, where it had to be
 
-	names    map[name][]string   // sessions of entries by what others call them, and some that no longer are; nil until somebody asks
-	lineages map[string][]string // whole ones, as far as they were asked for
-	sorted   []string            // the ids of all entries, oldest session first; nil after a change
+	said     map[string]durable.Identity // what the index said of the files in Foreign
+	names    map[name][]string           // sessions of entries by what others call them, and some that no longer are; nil until somebody asks
+	lineages map[string][]string         // whole ones, as far as they were asked for
+	sorted   []string                    // the ids of all entries, oldest session first; nil after a change
 	count    count
 	places   int // how many places among the members of the index are taken
 
@@ -52,6 +62,13 @@ type Index struct {
 	files  files
 	folder watch
 	before look // the one that x was opened from, if it was of an index that held; else zero
+}
+
+// Foreign is sessions whose files are not what the index says.
+type Foreign struct {
+	Added   []string // that the index does not list
+	Changed []string // whose file has another size, time or content
+	Removed []string // that are gone
 }
 
 // A count sums up sessions.
@@ -307,22 +324,14 @@ type Reader func(id string, size, total int64) (session.Summary, error)
 
 // Put takes in a session that was written, or is going to be, as the file that
 // st describes.
-func (x *Index) Put(s session.Summary, st session.Stat) { x.put(s, identityOf(st)) }
+func (x *Index) Put(s session.Summary, st session.Stat) { x.put(s, st.Identity()) }
 
 // Written tells x what the file system says of the file of a session that was
 // put in, once the file has its name, which changes that.
 func (x *Index) Written(st session.Stat) {
 	if e := x.entries[st.ID]; e != nil {
-		e.file = identityOf(st)
+		e.file = st.Identity()
 	}
-}
-
-// identityOf returns what st says of a file, zero if that is nothing.
-func identityOf(st session.Stat) durable.Identity {
-	if st.ModTime.IsZero() {
-		return durable.Identity{}
-	}
-	return durable.Identity{Size: st.Size, ModTime: st.ModTime.UnixNano(), Changed: st.Changed, Inode: st.Inode}
 }
 
 func (x *Index) put(s session.Summary, file durable.Identity) {
@@ -361,6 +370,18 @@ func (x *Index) Says(s session.Summary) bool {
 	file.take(s)
 	e := x.Entry(s.ID)
 	return e != nil && !e.differs(file)
+}
+
+// Said returns size and modification time, in nanoseconds since 1970, that the
+// index says the file of a session has. They are zero where it says nothing.
+func (x *Index) Said(id string) (size, mtime int64) {
+	if is, foreign := x.said[id]; foreign {
+		return is.Size, is.ModTime
+	}
+	if e := x.entry(id); e != nil && !slices.Contains(x.Foreign.Added, id) {
+		return e.file.Size, e.file.ModTime
+	}
+	return 0, 0
 }
 
 // Correct takes in what the file of a session says, where the index said

@@ -70,8 +70,9 @@ func (x *Index) load() error {
 	var list []file
 	var listErr error
 	var lister sync.WaitGroup
-	lister.Go(func() { list, listErr = listFiles(x.root) })
+	lister.Go(func() { list, x.Temporary, listErr = listFiles(x.root) })
 	stored := x.decode(data, err)
+	x.Blank = x.rewrite
 	x.replay(stored, journal)
 	for id, e := range pending {
 		x.changed[id] = true
@@ -158,6 +159,10 @@ func (x *Index) compareKeys(stored map[string]*Entry, unlisted []*Entry) {
 		}
 	}
 	slices.SortFunc(gone, func(a, b *Entry) int { return a.place - b.place })
+	for _, e := range gone {
+		x.Foreign.Removed = append(x.Foreign.Removed, e.ID)
+		x.said[e.ID] = e.file
+	}
 	if len(gone) > 0 {
 		x.outOfDate("it lists " + gone[0].ID + ", which is gone")
 	}
@@ -165,6 +170,7 @@ func (x *Index) compareKeys(stored map[string]*Entry, unlisted []*Entry) {
 	for _, e := range unlisted {
 		e.place = x.places
 		x.places++
+		x.Foreign.Added = append(x.Foreign.Added, e.ID)
 	}
 	switch {
 	case x.absent && len(x.entries) > 0:
@@ -230,8 +236,16 @@ func (x *Index) reread(e, old *Entry) {
 	if e.fresh != nil {
 		x.note(e.ID)
 	}
-	if old != nil && old.Err == nil && e.Err == nil && old.differs(e) {
+	if old == nil || old.Err != nil {
+		return
+	}
+	differs := e.Err == nil && old.differs(e)
+	if differs {
 		x.outOfDate(e.ID + " changed")
+	}
+	if differs || old.file.Size > 0 {
+		x.Foreign.Changed = append(x.Foreign.Changed, e.ID)
+		x.said[e.ID] = old.file
 	}
 }
 
@@ -242,12 +256,12 @@ type file struct {
 }
 
 // listFiles returns the session files, those that cannot be looked at with a
-// zero Identity.
-func listFiles(root *os.Root) ([]file, error) {
-	stats, err := session.NewFolder(root, nil).List()
-	list := make([]file, len(stats))
+// zero Identity, and the paths of temporary files.
+func listFiles(root *os.Root) (list []file, temporary []string, err error) {
+	stats, temporary, err := session.NewFolder(root, nil).List()
+	list = make([]file, len(stats))
 	for i, st := range stats {
-		list[i] = file{st.ID, identityOf(st)}
+		list[i] = file{st.ID, st.Identity()}
 	}
-	return list, err
+	return list, temporary, err
 }

@@ -47,6 +47,9 @@ func (x *Index) Stage(b *durable.Batch) (bool, error) {
 		return false, err
 	}
 	info, err := b.Derive(session.IndexPath, durable.Bytes(x.encode()))
+	if err == nil {
+		b.Expect(x.files.index)
+	}
 	if newest := time.Unix(0, x.newest); err == nil && info.ModTime().Before(newest) {
 		err = b.Touch(newest)
 	}

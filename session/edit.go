@@ -15,11 +15,15 @@ type Edit struct {
 	o        *Outline
 	metadata []byte
 	messages [][]byte
-	active   string // the new last_active, "" for the old one
+	active   string   // the new last_active, "" for the old one
+	exactly  []splice // what changes in place of all that, if not nil
 }
 
 // Edit begins an edit of the file of o, which does not change.
 func (o *Outline) Edit() *Edit { return &Edit{o: o, metadata: o.metadata} }
+
+// Of returns the outline of the file that e changes.
+func (e *Edit) Of() *Outline { return e.o }
 
 // SetMeta sets a member of the metadata. The name must not hold a dot.
 func (e *Edit) SetMeta(name string, value any) {
@@ -62,10 +66,14 @@ const (
 	replacing = iota // the value of a member
 	appending        // messages
 	adding           // members
+	reverting        // anything
 )
 
 // splices returns what the edit changes, in the order of the file.
 func (e *Edit) splices() []splice {
+	if e.exactly != nil {
+		return e.exactly
+	}
 	o := e.o
 	var list []splice
 	var added []byte
@@ -126,7 +134,7 @@ func (e *Edit) layout() *layout {
 		at = s.End
 	}
 	l.copy(e.o, rawjson.Span{Start: at, End: e.o.size})
-	if !slices.ContainsFunc(splices, func(s splice) bool { return s.kind == adding }) {
+	if !slices.ContainsFunc(splices, func(s splice) bool { return s.kind >= adding }) {
 		l.outline = e.outline(splices, appended)
 		l.outline.size = l.at
 	}

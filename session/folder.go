@@ -63,6 +63,14 @@ type Stat struct {
 	Inode   uint64
 }
 
+// Identity returns st as durable has it, the zero Identity if it says nothing.
+func (st Stat) Identity() durable.Identity {
+	if st.ModTime.IsZero() {
+		return durable.Identity{}
+	}
+	return durable.Identity{Size: st.Size, ModTime: st.ModTime.UnixNano(), Changed: st.Changed, Inode: st.Inode}
+}
+
 func statOf(id string, info fs.FileInfo) Stat {
 	if info == nil {
 		return Stat{ID: id}
@@ -72,30 +80,35 @@ func statOf(id string, info fs.FileInfo) Stat {
 }
 
 // List returns every JSON file of the folder but the index, in no order, those
-// that cannot be looked at with only an ID. Folders in it, which other assistants
-// keep for themselves, are left alone. A workspace without the folder has no
-// sessions.
-func (f Folder) List() ([]Stat, error) {
+// that cannot be looked at with only an ID, and the paths of temporary files.
+// Folders in it, which other assistants keep for themselves, are left alone. A
+// workspace without the folder has no sessions.
+func (f Folder) List() (list []Stat, temporary []string, err error) {
 	dir, err := f.root.OpenRoot(Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer dir.Close()
 	folder, err := dir.Open(".")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer folder.Close()
 	names, err := folder.Readdirnames(-1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	list := make([]Stat, len(names))
+	list = make([]Stat, len(names))
 	parallel.Do(len(names), func(i int) { list[i] = f.lookAt(dir, names[i]) })
-	return slices.DeleteFunc(list, func(st Stat) bool { return st == Stat{} }), nil
+	for _, name := range names {
+		if strings.HasSuffix(name, durable.TempSuffix) {
+			temporary = append(temporary, Dir+"/"+name)
+		}
+	}
+	return slices.DeleteFunc(list, func(st Stat) bool { return st == Stat{} }), temporary, nil
 }
 
 // lookAt returns what the file system says of a file in the folder dir, nothing
@@ -237,7 +250,8 @@ func (f Folder) Create(b *durable.Batch, d *Document, watch Watch) (*Outline, er
 }
 
 // Replace writes a session file that is there, as edited, for a batch to commit,
-// and returns its outline. Errors are those of [Folder.Create] and of
+// and returns its outline. It takes the place of the file that e is an edit of and
+// of no other, see [durable.ErrChanged]. Errors are those of [Folder.Create] and of
 // [Folder.Read].
 func (f Folder) Replace(b *durable.Batch, e *Edit, watch Watch) (*Outline, error) {
 	l := e.layout()
@@ -253,7 +267,11 @@ func (f Folder) Replace(b *durable.Batch, e *Edit, watch Watch) (*Outline, error
 		l = &layout{outline: o}
 		l.raw(data)
 	}
-	return f.stage(b.Replace, l, e.o.ID, watch)
+	o, err := f.stage(b.Replace, l, e.o.ID, watch)
+	if err == nil {
+		b.Expect(e.o.Stat.Identity())
+	}
+	return o, err
 }
 
 func (f Folder) stage(put func(string, func(*durable.Writer) error) (fs.FileInfo, error), l *layout, id string, watch Watch) (*Outline, error) {

@@ -54,7 +54,7 @@ func TestList(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "conversations", "link.json")); err != nil {
 		t.Fatal(err)
 	}
-	list, err := f.List()
+	list, _, err := f.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestList(t *testing.T) {
 		t.Errorf("sizes are %v", sizes)
 	}
 	none, _ := folder(t, nil)
-	if list, err := none.List(); err != nil || len(list) != 0 {
+	if list, _, err := none.List(); err != nil || len(list) != 0 {
 		t.Errorf("a workspace without sessions lists %v, %v", list, err)
 	}
 }
@@ -184,7 +184,7 @@ func TestChanged(t *testing.T) {
 			want = nil
 		}
 		var got []string
-		list, err := f.List()
+		list, _, err := f.List()
 		for _, st := range list {
 			got = append(got, st.ID)
 		}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -20,7 +21,7 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 	if err := checkUTF8("title", title); err != nil {
 		return nil, err
 	}
-	err := w.make(ctx, "new", func(v *view) error {
+	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": title}}, func(v *view) error {
 		id, err := v.newID()
 		if err != nil {
 			return err
@@ -85,7 +86,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		return nil, err
 	}
 	out := &Appended{}
-	err := w.write(ctx, "append", func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "append", Args: a.args()}, func(v *view) error {
 		p, err := v.appendPlace(&a)
 		if err != nil {
 			return err
@@ -101,6 +102,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		} else {
 			out.Session, err = v.appendTo(p, a, out.Message)
 		}
+		v.op.Args["message"] = out.Message
 		if err != nil || a.Session != "" {
 			return err
 		}
@@ -108,6 +110,15 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		return err
 	})
 	return out, err
+}
+
+// args returns a for the log, without the text, which the session holds.
+func (a *Append) args() args {
+	list := args{"session": a.Session, "role": a.Role}
+	if a.Parent != "" {
+		list["parent"] = a.Parent
+	}
+	return list
 }
 
 func (a *Append) check() error {
@@ -309,5 +320,5 @@ func (v *view) setContinuedTo(s *session.Outline) error {
 	default:
 		edit.SetMeta("continued_to", ids)
 	}
-	return v.replace(edit)
+	return v.edit(edit, true)
 }

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -47,46 +51,95 @@ func (v *view) newID() (string, error) {
 	return "", fmt.Errorf("%d new session ids were all taken", tries)
 }
 
-// mayWrite reports whether sessions can be written, and the head too if the
-// caller is going to move it: a verb that does more than to prepare changes is
-// not begun if it cannot be completed.
-func (v *view) mayWrite(head bool) error {
-	if err := durable.MakeDir(v.root, session.Dir); err != nil {
-		return err
-	}
-	if err := v.index.Change(func() error { return durable.Probe(v.root, session.IndexPath) }); err != nil {
-		return err
-	}
-	if head {
-		return durable.Probe(v.root, headFile)
-	}
-	return nil
-}
-
 // create prepares a new session file and takes it into the index.
 func (v *view) create(d *session.Document) error {
 	o, err := v.folder.Create(v.batch, d, v.watch)
-	if err == nil {
-		v.took(o)
+	if err != nil {
+		return err
 	}
-	return err
+	v.changes(o.ID, operation.Change{File: session.FileName(o.ID), Is: stateOf(o)})
+	v.took(o)
+	return nil
 }
 
 // replace prepares a change of a session file and takes it into the index.
-func (v *view) replace(edit *session.Edit) error {
-	o, err := v.folder.Replace(v.batch, edit, v.watch)
-	if err == nil {
-		v.took(o)
+func (v *view) replace(edit *session.Edit) error { return v.edit(edit, false) }
+
+// edit prepares a change of a session file, of nothing but a link that follows
+// from others if link is true, and takes it into the index.
+func (v *view) edit(edit *session.Edit, link bool) error {
+	splices, err := v.folder.Splices(edit)
+	if err != nil {
+		return err
 	}
-	return err
+	was := stateOf(edit.Of())
+	o, err := v.folder.Replace(v.batch, edit, v.watch)
+	if err != nil {
+		return err
+	}
+	c := operation.Change{File: session.FileName(o.ID), Was: was, Is: stateOf(o), Link: link}
+	for _, s := range splices {
+		c.Splices = append(c.Splices, operation.Splice{At: s.At, Old: string(s.Old), New: s.New})
+	}
+	v.changes(o.ID, c)
+	v.took(o)
+	return nil
 }
+
+// replaceSmall prepares that a file that is no session holds data. It was what was
+// read of it, nil if there was none.
+func (v *view) replaceSmall(name string, was, data []byte) error {
+	info, err := v.batch.Replace(name, durable.Bytes(data))
+	if err != nil {
+		return err
+	}
+	c := operation.Change{File: name, Is: stateOfBytes(data, info), After: string(data)}
+	if was != nil {
+		c.Was, c.Before = stateOfBytes(was, nil), string(was)
+	}
+	v.changes("", c)
+	return nil
+}
+
+// changes takes down for the log what happens to a file, that of a session unless
+// id is "".
+func (v *view) changes(id string, c operation.Change) {
+	v.op.Changes = append(v.op.Changes, c)
+	if id != "" && !slices.Contains(v.op.Sessions, id) {
+		v.op.Sessions = append(v.op.Sessions, id)
+	}
+}
+
+// stateOf returns the state of a session file.
+func stateOf(o *session.Outline) *operation.State {
+	return &operation.State{Size: int64(o.Size()), CRC32C: hex(o.CRC32C), MTime: mtimeOf(o.Stat.ModTime)}
+}
+
+// stateOfBytes returns the state of a file that holds data; info may be nil.
+func stateOfBytes(data []byte, info fs.FileInfo) *operation.State {
+	s := &operation.State{Size: int64(len(data)), CRC32C: hex(crc32c.Of(data))}
+	if info != nil {
+		s.MTime = mtimeOf(info.ModTime())
+	}
+	return s
+}
+
+func hex(sum uint32) string { return fmt.Sprintf("%08x", sum) }
+
+func mtimeOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 // took takes in a session that is going to be written.
 func (v *view) took(o *session.Outline) {
 	delete(v.open, o.ID)
 	v.outlines[o.ID] = o
-	v.written = append(v.written, o)
+	v.written = append(v.written, written{o, v.batch.Len() - 1})
 	v.index.Put(o.Summary(), o.Stat)
+}
+
+// A written session is one that is written by the change of that number.
+type written struct {
+	*session.Outline
+	change int
 }
 
 // commit makes the changes that were prepared, and completes the index with
@@ -106,12 +159,23 @@ func (v *view) commitAll() (later, err error) {
 			return nil, err
 		}
 	}
+	lines := v.logLines()
 	staged, err := v.index.Stage(v.batch)
 	if err != nil {
 		return nil, err
 	}
 	if v.batch.Len() == 0 {
+		if len(lines) > 0 {
+			if _, err := durable.Append(v.root, operation.Path, lines); err != nil {
+				return nil, err
+			}
+		}
 		return nil, v.index.Save()
+	}
+	if len(lines) > 0 {
+		if err := v.batch.Log(operation.Path, lines); err != nil {
+			return nil, err
+		}
 	}
 	var encoding sync.WaitGroup
 	encoding.Go(func() {
@@ -122,8 +186,8 @@ func (v *view) commitAll() (later, err error) {
 	})
 	v.batch.Named = func(info fs.FileInfo) {
 		encoding.Wait()
-		if len(v.written) > 0 {
-			v.remember(v.written[0], info)
+		if len(v.written) > 0 && v.written[0].change == 0 {
+			v.remember(v.written[0].Outline, info)
 		}
 	}
 	infos, later, err := v.batch.Commit(v.ctx)
@@ -131,16 +195,32 @@ func (v *view) commitAll() (later, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, o := range v.written {
-		if i > 0 {
-			v.remember(o, infos[i])
+	for _, o := range v.written {
+		if o.change > 0 {
+			v.remember(o.Outline, infos[o.change])
 		}
 		v.index.Written(o.Stat)
+	}
+	for _, id := range v.gone {
+		v.folder.Forget(id)
 	}
 	if !staged {
 		later = cmp.Or(later, v.index.Save())
 	}
 	return later, nil
+}
+
+// logLines returns the lines for the log: what other programs were seen to have
+// changed, and what is going to be done.
+func (v *view) logLines() []byte {
+	lines := v.foreignLine()
+	if len(v.op.Changes) == 0 {
+		return lines
+	}
+	v.seq++
+	v.op.Seq = v.seq
+	v.op.Time = session.FormatTime(v.opts.Now())
+	return append(lines, v.op.Encode()...)
 }
 
 // remember remembers the outline of a session that has its name now; info is nil

@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -92,7 +93,7 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 // fix calls f under the lock, and writes the index, which is part of what is to
 // be mended.
 func (w *Workspace) fix(ctx context.Context, f func(*view) error) error {
-	return w.locked(ctx, "doctor --fix", func(v *view) error {
+	return w.locked(ctx, operation.Operation{Verb: "doctor --fix"}, func(v *view) error {
 		if err := f(v); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) err
 	hasty := *w
 	hasty.opts.Wait = min(w.opts.Wait, time.Second)
 	ran := false
-	err := hasty.locked(ctx, "doctor", func(v *view) error {
+	err := hasty.locked(ctx, operation.Operation{Verb: "doctor"}, func(v *view) error {
 		ran = true
 		return f(v)
 	})

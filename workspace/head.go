@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -71,11 +71,12 @@ func (v *view) moveHead(id, message, newest string) (*Position, error) {
 		ReadOnly: v.kind(id) == session.Checkpoint,
 		Newest:   ID(newest),
 	}
-	data := append(rawjson.Value(h, 0), '\n')
-	if _, err := v.batch.Replace(headFile, durable.Bytes(data)); err != nil {
+	was, err := v.root.ReadFile(headFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Position{h.Head, h.ReadOnly}, nil
+	err = v.replaceSmall(headFile, was, append(rawjson.Value(h, 0), '\n'))
+	return &Position{h.Head, h.ReadOnly}, err
 }
 
 // moveHeadTo sets the head to a place.
@@ -114,7 +115,7 @@ func (v *view) headIn(l *line) (node int, ok bool) {
 // makes a branch; the checkpoint stays as it is.
 func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error) {
 	var pos *Position
-	err := w.write(ctx, "restore", func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "restore", Args: args{"session": name}}, func(v *view) error {
 		id, err := v.resolve(name)
 		if err != nil {
 			return err
@@ -140,7 +141,7 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 // touched; the next message there begins another branch of the line.
 func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Position, error) {
 	var pos *Position
-	err := w.write(ctx, "rewind", func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "rewind", Args: args{"ref": ref}}, func(v *view) error {
 		p, err := v.cut(ref, o)
 		if err != nil {
 			return err

@@ -2,21 +2,18 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
 // Rename gives a session another title.
 func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, error) {
 	var entry Entry
-	err := w.write(ctx, "rename", func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}, func(v *view) error {
 		if strings.TrimSpace(title) == "" {
 			return &Error{Code: Usage, Message: "the title is empty"}
 		}
@@ -68,7 +65,7 @@ type RemoveOptions struct {
 // refused while the session has children. A head in what is removed goes too.
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	var entry Entry
-	err := w.write(ctx, "rm", func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}, func(v *view) error {
 		s, err := v.ownSession(name)
 		if err != nil {
 			return err
@@ -80,11 +77,6 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 			}
 		}
 		if err := v.mayRemove(ids, o); err != nil {
-			return err
-		}
-		h, headHere := v.head()
-		headHere = headHere && slices.Contains(ids, h.Session)
-		if err := v.mayWrite(headHere); err != nil {
 			return err
 		}
 		entry = v.entry(s.ID)
@@ -104,8 +96,8 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 			}
 			v.follow("the link from "+parent+" is not removed", err)
 		}
-		if headHere {
-			v.follow("the head is not removed", v.discard(headFile))
+		if h, ok := v.head(); ok && slices.Contains(ids, h.Session) {
+			return v.discard(headFile)
 		}
 		return nil
 	})
@@ -174,69 +166,4 @@ func (v *view) penguinBelow(id string) []string {
 		}
 	}
 	return ids
-}
-
-// remove moves a session to the trash, with the older copy that Penguin keeps
-// beside it.
-func (v *view) remove(id string) error {
-	err := v.index.Change(func() error {
-		if err := v.discard(session.FileName(id)); err != nil {
-			return err
-		}
-		if err := v.discard(session.FileName(id) + ".bak"); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	v.removed = true
-	v.index.Remove(id)
-	delete(v.open, id)
-	delete(v.outlines, id)
-	v.folder.Forget(id)
-	return nil
-}
-
-// discard moves a file to the trash: into a folder named after the time of the
-// command, under the path that it had in the workspace.
-func (v *view) discard(name string) error {
-	if _, err := v.root.Lstat(name); err != nil {
-		return err
-	}
-	to, err := v.inTrash(name)
-	if err != nil {
-		return err
-	}
-	return durable.Move(v.root, name, to)
-}
-
-// keepCopy puts a copy of a file that is going to be replaced into the trash.
-func (v *view) keepCopy(name string) error {
-	data, err := v.root.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	to, err := v.inTrash(name)
-	if err == nil {
-		_, err = durable.Replace(v.root, to, durable.Bytes(data))
-	}
-	return err
-}
-
-// inTrash returns where the file name goes in the trash, and makes the folder.
-func (v *view) inTrash(name string) (string, error) {
-	if v.trash == "" {
-		stamp := trashDir + "/" + v.opts.Now().UTC().Format("20060102T150405.000000")
-		v.trash = stamp
-		for n := 1; ; n++ {
-			if _, err := v.root.Lstat(v.trash); err != nil {
-				break
-			}
-			v.trash = fmt.Sprintf("%s-%d", stamp, n)
-		}
-	}
-	to := path.Join(v.trash, name)
-	return to, durable.MakeDir(v.root, path.Dir(to))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -49,7 +50,7 @@ func (v *view) cut(ref string, o CutOptions) (*place, error) {
 // that stands alone.
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
-	err := w.write(ctx, "checkpoint", func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name}}, func(v *view) error {
 		p, err := v.cut(ref, o.CutOptions)
 		if err != nil {
 			return err
@@ -64,7 +65,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 // and moves the head there.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
-	err := w.write(ctx, "branch", func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}, func(v *view) error {
 		p, err := v.cut(ref, o.CutOptions)
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -318,9 +319,10 @@ func TestVectorsSnapshot(t *testing.T) {
 		const journal = session.Dir + "/session_index.journal"
 		delete(sources, session.Dir+"/"+session.IndexFile)
 		delete(sources, journal)
+		maps.DeleteFunc(sources, func(name string, _ []byte) bool { return strings.HasSuffix(name, durable.TempSuffix) })
 		checkFiles(t, w.Dir(), sources, ".bough/", "conversations/session_")
 		for name := range v.Files {
-			if err := os.Remove(filepath.Join(w.Dir(), filepath.FromSlash(name))); err != nil && name != journal {
+			if err := os.Remove(filepath.Join(w.Dir(), filepath.FromSlash(name))); err != nil && name != journal && !strings.HasSuffix(name, durable.TempSuffix) {
 				t.Fatal(err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -25,9 +26,12 @@ type view struct {
 	kept     keeping
 	open     map[string]*session.Session // read so far
 	batch    *durable.Batch              // what the method is going to change
-	written  []*session.Outline          // the sessions among that, in order, before anything else
+	written  []written                   // the sessions among that
+	gone     []string                    // the sessions that it moves to the trash
+	op       operation.Operation         // what it is going to do, for the log
+	seq      operation.Seq               // of the last line of the log
+	own      map[string]bool             // sessions that bough itself changed since the index was written
 	noted    string                      // what was said of the index
-	removed  bool                        // sessions are in the trash already
 	trash    string                      // where this command discards files, "" before the first
 }
 

@@ -7,13 +7,19 @@
 //	conversations/      the session files, session_index.json and its journal
 //	checkpoints/        Penguin's own checkpoints, only read
 //	head.json           where the next message goes
-//	.bough/             lock, trash, cache; without it every session still opens
+//	.bough/             operations, trash, lock, cache; without it every session still opens
 //
 // The session files are the truth. Methods that read write nothing but what they
-// remember in .bough/cache, and take no lock, but for Doctor, which may. Methods that change something take the lock of the workspace, check
-// everything before the first byte is written, and have changed the disk
-// durably when they return without an error; one that returns an error from its
-// checks has changed nothing. No message of a session is ever rewritten.
+// remember in .bough/cache, and take no lock, but for Doctor, which may. Methods
+// that change something take the lock of the workspace, complete what a command
+// left that was interrupted, check everything before the first byte is written,
+// and have changed the disk durably when they return without an error; one that
+// returns an error from its checks has changed nothing. What another program
+// writes meanwhile is not overwritten. Each change is an [Operation], which
+// [Workspace.Undo] takes back.
+//
+// No message of a session is ever rewritten, but that the undo of an append takes
+// the message out again.
 //
 // Results are plain structs whose JSON is a contract with other programs. Times
 // in them are UTC with six digits and +00:00. A failure that a person or a
@@ -25,6 +31,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +39,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -197,7 +205,7 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 // changed while it was being read: looked at once more, it may be whole.
 func isChanged(err error) bool {
 	var changed *session.ChangedError
-	return errors.As(err, &changed)
+	return errors.As(err, &changed) || errors.Is(err, durable.ErrChanged)
 }
 
 // errGone is behind the error for a session that the index lists and that is
@@ -219,8 +227,8 @@ func (w *Workspace) open(ctx context.Context) (*os.Root, error) {
 	return os.OpenRoot(w.dir)
 }
 
-// make creates the workspace if it is not there, and calls write.
-func (w *Workspace) make(ctx context.Context, verb string, f func(*view) error) error {
+// make creates the workspace if it is not there, and writes.
+func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*view) error) error {
 	root, err := durable.MakeRoot(w.dir)
 	if err != nil {
 		return err
@@ -229,30 +237,26 @@ func (w *Workspace) make(ctx context.Context, verb string, f func(*view) error) 
 	if err := durable.MakeDir(root, stateDir); err != nil {
 		return err
 	}
-	return w.write(ctx, verb, f)
+	return w.write(ctx, op, f)
 }
 
 // write calls f with the workspace as it is now, under the lock, and makes the
-// changes that f prepared, with the index. verb says to others who have to wait
-// what is going on.
-func (w *Workspace) write(ctx context.Context, verb string, f func(*view) error) error {
-	return w.locked(ctx, verb, func(v *view) error {
+// changes that f prepared, with the index. op says what is going on: to others who
+// have to wait, and, with the changes, to the log.
+func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*view) error) error {
+	return w.locked(ctx, op, func(v *view) error {
 		if err := f(v); err != nil {
 			return err
 		}
-		err := v.commit()
-		if v.removed {
-			v.follow("the index does not know yet", err)
-			return nil
-		}
-		return err
+		return v.commit()
 	})
 }
 
-// locked calls f with the workspace as it is now, under the lock. If a session
-// turns out to be another than was remembered, which is before anything is
-// written, it calls f once more.
-func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error) error {
+// locked calls f with the workspace as it is now, under the lock, after what an
+// interrupted command left is completed. If a session turns out to be another than
+// was remembered, or is changed by another program meanwhile, which is before
+// anything is written, it calls f again.
+func (w *Workspace) locked(ctx context.Context, op operation.Operation, f func(*view) error) error {
 	root, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -261,22 +265,26 @@ func (w *Workspace) locked(ctx context.Context, verb string, f func(*view) error
 	if err := durable.MakeDir(root, stateDir); err != nil {
 		return err
 	}
-	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.opts.Now()}
+	holder := writelock.Holder{PID: os.Getpid(), Verb: op.Verb, Since: w.opts.Now()}
 	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(w.opts.Wait, 0))
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	try := func(fresh bool) error {
-		v, err := w.load(ctx, root, mode{writes: true, fresh: fresh})
+		v, err := w.recovered(ctx, root, mode{writes: true, fresh: fresh})
 		if err != nil {
 			return err
 		}
 		defer v.done()
 		v.noteTrouble()
+		v.op = op
+		v.op.Args = maps.Clone(op.Args)
 		return f(v)
 	}
-	if err = try(false); isChanged(err) {
+	const tries = 5
+	err = try(false)
+	for n := 1; n < tries && isChanged(err); n++ {
 		err = try(true)
 	}
 	return err

@@ -120,7 +120,8 @@ func (b *Batch) Touch(t time.Time) error { return Touch(b.root, b.last().from, t
 
 // Log adds a line to the file name as [Append] does, one that tells of the batch.
 // It is safe before any file has its name, and taken back if none gets it; after a
-// crash it may be there without them. A batch has one such line.
+// crash it may be there without them. When all is done an empty line follows it,
+// for which nobody waits. A batch has one such line.
 func (b *Batch) Log(name string, line []byte) error {
 	l, err := openLog(b.root, name)
 	if err == nil {
@@ -262,8 +263,9 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b.log.close(true)
+	log := b.log
 	b.log = nil
+	defer log.close(true)
 	var told sync.WaitGroup
 	if b.Named != nil {
 		told.Go(func() { b.Named(infos[0]) })
@@ -279,7 +281,10 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 			return nil
 		})
 	}
-	return infos, cmp.Or(later, syncDirs(b.root, rest)), nil
+	if later = cmp.Or(later, syncDirs(b.root, rest)); later == nil {
+		log.complete()
+	}
+	return infos, later, nil
 }
 
 // dirs returns the folders that c changes.

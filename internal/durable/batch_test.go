@@ -193,7 +193,7 @@ func TestBatchLog(t *testing.T) {
 	if _, _, err := b.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := content(t, log); got != "one\ntwo\n" {
+	if got := content(t, log); got != "one\ntwo\n\n" {
 		t.Errorf("after the commit the log is %q", got)
 	}
 	if err := durable.CutLog(root, "log", 4); err != nil || content(t, log) != "one\n" {

@@ -12,7 +12,7 @@ import (
 type Step struct {
 	Do   Action
 	Name string // of the file or folder, inside the workspace
-	To   string // its new name, for Rename and Swap
+	To   string // the other name, for Rename and Swap
 	At   int64  // where Data goes, or how long the file becomes
 	Data []byte // what is written
 }

@@ -74,20 +74,6 @@ func Replace(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo
 	return b.only()
 }
 
-// Probe reports whether [Replace] could write name, as far as can be told
-// without doing it.
-func Probe(root *os.Root, name string) error {
-	if _, err := modeOf(root, name); err != nil {
-		return err
-	}
-	f, temp, err := openTemp(root, name, Mode)
-	if err != nil {
-		return err
-	}
-	f.os.Close()
-	return unlink(root, temp)
-}
-
 // modeOf returns the permissions that name is to have: those of the file that is
 // there, which must be one.
 func modeOf(root *os.Root, name string) (fs.FileMode, error) {
@@ -133,15 +119,25 @@ func Remove(root *os.Root, name string) error {
 	return syncDir(root, path.Dir(name))
 }
 
-// Move renames a file inside root.
-func Move(root *os.Root, from, to string) error {
-	if err := move(root, from, to); err != nil {
+// Keep copies a file that is going to be replaced to the name to, which must be
+// free. A copy that was interrupted may be incomplete.
+func Keep(root *os.Root, name, to string) error {
+	data, err := root.ReadFile(name)
+	if err != nil {
 		return err
 	}
-	if err := syncDir(root, path.Dir(to)); err != nil {
+	f, err := openFile(root, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, Mode)
+	if err != nil {
 		return err
 	}
-	return syncDir(root, path.Dir(from))
+	defer f.os.Close()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return syncDir(root, path.Dir(to))
 }
 
 // MakeDir makes the folder name and those above it inside root, where they are

@@ -14,3 +14,13 @@ func Create(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo,
 	}
 	return b.only()
 }
+
+// Move gives the file from the name to, as a batch of that alone.
+func Move(root *os.Root, from, to string) error {
+	b := NewBatch(root)
+	if err := b.Move(from, to); err != nil {
+		return err
+	}
+	_, err := b.only()
+	return err
+}

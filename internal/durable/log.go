@@ -79,6 +79,13 @@ func (l *logLine) sync() error {
 	return nil
 }
 
+// complete says that what the line tells of is done.
+func (l *logLine) complete() {
+	if l != nil {
+		l.add([]byte("\n")) // who misses it looks
+	}
+}
+
 // close ends the adding, and takes the line back unless it is kept.
 func (l *logLine) close(keep bool) {
 	if l == nil {

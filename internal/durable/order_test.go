@@ -76,7 +76,8 @@ rename sub/.second.bough-tmp
 rename .head.bough-tmp
 rename moved
 syncdir .
-syncdir sub`
+syncdir sub
+write log`
 	if got := strings.Join(steps, "\n"); got != want {
 		t.Errorf("a commit does\n%s\nwant\n%s", got, want)
 	}

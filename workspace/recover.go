@@ -1,0 +1,310 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/bough-dev/bough/internal/crc32c"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// recovered looks at a workspace under the lock, after what an interrupted command
+// left is completed or swept away.
+func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view, error) {
+	v, err := w.load(ctx, root, m)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := v.recover()
+	if err == nil && changed {
+		v.done()
+		if v, err = w.load(ctx, root, m); err == nil {
+			_, err = v.lastOperation()
+		}
+	}
+	if err != nil && v != nil {
+		v.done()
+		return nil, err
+	}
+	return v, err
+}
+
+// recover completes the last operation if it was interrupted after its first
+// change, takes its line out of the log if it was before, and removes temporary
+// files. It reports whether the workspace has to be looked at anew.
+func (v *view) recover() (changed bool, err error) {
+	last, err := v.lastOperation()
+	if err != nil {
+		return false, err
+	}
+	if err := v.sweep(last.Operation); err != nil {
+		return false, err
+	}
+	if last.Operation != nil && !last.Settled && len(last.Changes) > 0 {
+		if !v.happened(last.Changes[0]) {
+			v.seq--
+			return false, durable.CutLog(v.root, operation.Path, last.At)
+		}
+		if err := v.complete(last.Changes[1:]); err != nil {
+			return false, err
+		}
+	}
+	if v.batch.Len() == 0 && !v.onlyOwn() {
+		return false, nil
+	}
+	v.op.Changes = nil
+	later, err := v.commitAll()
+	if err == nil {
+		err = later
+	}
+	return true, err
+}
+
+// lastOperation returns the newest line of the log, with no operation if there is
+// none.
+func (v *view) lastOperation() (last operation.Line, err error) {
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return last, err
+	}
+	defer log.Close()
+	for line, err := range log.Newest() {
+		var damage *operation.DamageError
+		switch {
+		case errors.As(err, &damage):
+			v.opts.Note(damage.Error())
+			continue
+		case err != nil:
+			return last, err
+		}
+		v.seq = line.Seq
+		return line, nil
+	}
+	return last, nil
+}
+
+// sweep removes the temporary files that commands left which were interrupted.
+// One that may be what another program wrote, and that was being put back, goes
+// to the trash.
+func (v *view) sweep(last *operation.Operation) error {
+	names := v.index.Temporary
+	if head := tempOf(headFile); v.isThere(head) {
+		names = append(names, head)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return v.index.Change(func() error {
+		for _, name := range names {
+			err := v.sweepOne(name, last)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (v *view) sweepOne(name string, last *operation.Operation) error {
+	if last != nil {
+		i := slices.IndexFunc(last.Changes, func(c operation.Change) bool { return tempOf(c.File) == name })
+		if i >= 0 && last.Changes[i].Was != nil {
+			data, err := v.root.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			is, c := stateOfBytes(data, nil), last.Changes[i]
+			if _, damage := session.Decode("other", data); damage == nil && !is.Same(c.Was) && !is.Same(c.Is) {
+				if err := v.keepCopy(name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return durable.Remove(v.root, name)
+}
+
+// tempOf returns the temporary name of a file.
+func tempOf(name string) string {
+	return path.Join(path.Dir(name), "."+path.Base(name)+durable.TempSuffix)
+}
+
+func (v *view) isThere(name string) bool {
+	_, err := v.root.Lstat(name)
+	return err == nil
+}
+
+// happened reports whether the first change of the last operation was made.
+func (v *view) happened(c operation.Change) bool {
+	switch {
+	case v.made(c):
+		return true
+	case c.Is == nil: // it still is where it was
+		return false
+	case c.Was == nil: // it is not there
+		size, _ := v.index.Said(sessionOf(c.File))
+		return size > 0
+	}
+	is, err := v.stateNow(c.File)
+	if err != nil || !is.Same(c.Was) {
+		return true // somebody changed it since
+	}
+	_, mtime := v.index.Said(sessionOf(c.File))
+	return c.Is.MTime == strconv.FormatInt(mtime, 10)
+}
+
+// made reports whether a file is as c left it.
+func (v *view) made(c operation.Change) bool {
+	info, err := v.root.Lstat(c.File)
+	switch {
+	case c.Is == nil:
+		return errors.Is(err, fs.ErrNotExist)
+	case err != nil:
+		return false
+	case c.Was == nil:
+		return true
+	case c.Is.Size == info.Size() && c.Is.MTime == mtimeOf(info.ModTime()):
+		return true
+	}
+	is, err := v.stateNow(c.File)
+	return err == nil && is.Same(c.Is)
+}
+
+// stateNow returns what a file holds.
+func (v *view) stateNow(name string) (*operation.State, error) {
+	data, err := v.root.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return &operation.State{Size: int64(len(data)), CRC32C: hex(crc32c.Of(data))}, nil
+}
+
+// complete prepares those of the changes that were not made, which follow from
+// one that was.
+func (v *view) complete(changes []operation.Change) error {
+	for _, c := range changes {
+		unmade, err := v.unmade(c)
+		if err != nil {
+			return err
+		}
+		if unmade {
+			if err := v.completeOne(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unmade reports whether a file is as it was before c.
+func (v *view) unmade(c operation.Change) (bool, error) {
+	switch there := v.isThere(c.File); {
+	case c.Was == nil:
+		return !there && (c.Moved == "" || v.isThere(c.Moved)), nil
+	case !there:
+		return false, nil
+	case c.Is == nil:
+		return true, nil
+	case v.made(c):
+		return false, nil
+	}
+	is, err := v.stateNow(c.File)
+	return err == nil && is.Same(c.Was), err
+}
+
+func (v *view) completeOne(c operation.Change) error {
+	switch {
+	case c.Moved != "" && c.Is == nil:
+		if id := sessionOf(c.File); id != "" {
+			v.forget(id)
+		}
+		return v.batch.Move(c.File, c.Moved)
+	case c.Moved != "":
+		return v.bringBack(c)
+	case c.After != "":
+		_, err := v.batch.Replace(c.File, durable.Bytes([]byte(c.After)))
+		return err
+	case c.Link:
+		o, err := v.outline(sessionOf(c.File))
+		if err != nil {
+			return nil // doctor says what is wrong with it
+		}
+		return v.setContinuedTo(o)
+	}
+	return nil
+}
+
+// onlyOwn reports whether the index lacks something, and nothing but what bough
+// itself wrote: it was interrupted.
+func (v *view) onlyOwn() bool {
+	f := v.index.Foreign
+	ids := slices.Concat(f.Added, f.Changed, f.Removed)
+	if len(ids) == 0 || v.index.Torn {
+		return false
+	}
+	v.findOwn(ids)
+	return !slices.ContainsFunc(ids, func(id string) bool { return !v.own[id] })
+}
+
+// findOwn finds those of ids whose files are as a recent operation left them.
+func (v *view) findOwn(ids []string) {
+	if v.own != nil {
+		return
+	}
+	v.own = map[string]bool{}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return
+	}
+	defer log.Close()
+	const recent = 100
+	n := 0
+	seen := map[string]bool{}
+	for line, err := range log.Newest() {
+		if n++; n > recent {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		for _, c := range line.Changes {
+			id := sessionOf(c.File)
+			if id != "" && !seen[id] && slices.Contains(ids, id) {
+				seen[id] = true
+				v.own[id] = v.made(c)
+			}
+		}
+	}
+}
+
+// foreignLine returns the line for the log that tells what other programs were
+// seen to have changed, nil if there is none.
+func (v *view) foreignLine() []byte {
+	f := v.index.Foreign
+	ids := slices.Concat(f.Added, f.Changed, f.Removed)
+	if v.index.Blank || len(ids) == 0 {
+		return nil
+	}
+	v.findOwn(ids)
+	list := func(ids []string) []string {
+		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return v.own[id] })
+	}
+	o := operation.Operation{
+		Time: session.FormatTime(v.opts.Now()),
+		Verb: operation.External,
+		Args: args{"added": list(f.Added), "changed": list(f.Changed), "removed": list(f.Removed)},
+	}
+	if o.Sessions = list(ids); len(o.Sessions) == 0 {
+		return nil
+	}
+	v.seq++
+	o.Seq = v.seq
+	return o.Encode()
+}

@@ -1,0 +1,369 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// args are the arguments of an operation, by name.
+type args = map[string]any
+
+// An Operation is one change that a user made to a workspace, or, with the verb
+// "external", what other programs were seen to have changed.
+type Operation struct {
+	Seq      operation.Seq  `json:"seq"` // grows by one; the number of its events too
+	Time     string         `json:"time"`
+	Verb     string         `json:"verb"`
+	Args     map[string]any `json:"args"`
+	Sessions []string       `json:"sessions"` // whose files changed
+	Undoes   operation.Seq  `json:"undoes"`   // the operation that this one takes back, none if it takes back none
+	Undone   bool           `json:"undone"`   // it is taken back
+}
+
+// Operations are operations, the newest first.
+type Operations struct {
+	Operations []Operation `json:"operations"`
+}
+
+func (o *Operations) add(op *operation.Operation, undone bool) {
+	o.Operations = append(o.Operations, Operation{op.Seq, op.Time, op.Verb, op.Args, list(op.Sessions), op.Undoes, undone})
+}
+
+// LogOptions are the choices for a log.
+type LogOptions struct {
+	// In is a session: only what changed its file. Empty means everything.
+	In string
+	// Most is how many operations are returned. Zero means all.
+	Most int
+}
+
+// Log returns what was done to the workspace, the newest first.
+func (w *Workspace) Log(ctx context.Context, o LogOptions) (*Operations, error) {
+	ops := &Operations{Operations: []Operation{}}
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	v := &view{Workspace: w, ctx: ctx, root: root}
+	if o.In != "" {
+		if o.In, err = w.resolveLogged(ctx, o.In); err != nil {
+			return nil, err
+		}
+	}
+	log, err := operation.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	back := map[operation.Seq]bool{}
+	for op := range v.operations(log, &err) {
+		if op.Undoes != 0 && !back[op.Seq] {
+			back[op.Undoes] = true
+		}
+		if o.In != "" && !slices.Contains(op.Sessions, o.In) {
+			continue
+		}
+		if ops.add(op, back[op.Seq]); len(ops.Operations) == o.Most {
+			break
+		}
+	}
+	return ops, err
+}
+
+// operations returns the operations of a log, the newest first, without one that is
+// still being done. What ends them is put into err; a line that is none is noted.
+func (v *view) operations(log *operation.Log, failed *error) iter.Seq[*operation.Operation] {
+	return func(yield func(*operation.Operation) bool) {
+		for line, err := range log.Newest() {
+			var damage *operation.DamageError
+			switch {
+			case errors.As(err, &damage):
+				v.opts.Note(err.Error())
+			case err != nil:
+				*failed = err
+				return
+			case !line.Settled && len(line.Changes) > 0 && !v.made(line.Changes[0]):
+			case !yield(line.Operation):
+				return
+			}
+		}
+	}
+}
+
+// resolveLogged finds the session that name means; one that is gone by its id.
+func (w *Workspace) resolveLogged(ctx context.Context, name string) (id string, err error) {
+	err = w.read(ctx, func(v *view) error {
+		id, err = v.resolve(name)
+		return err
+	})
+	if err != nil && Explain(err).Code == NotFound && session.ValidID(name) {
+		return name, nil
+	}
+	return id, err
+}
+
+// UndoOptions are the choices for an undo or a redo.
+type UndoOptions struct {
+	// In is a session: the newest operation that changed its file. Empty means the
+	// newest of all.
+	In string
+}
+
+// Undo takes back the newest operation that is not taken back yet, and is an
+// operation itself, which it returns. It is refused if that would destroy
+// something newer.
+func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
+	return w.takeBack(ctx, operation.Undo, o, func(newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
+		if target, as = operation.Undoable(newest, id); target == nil {
+			return nil, nil, nothingTo("undo")
+		}
+		return target, as, nil
+	})
+}
+
+// Redo takes the newest undo back. It is refused if something was done since.
+func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error) {
+	return w.takeBack(ctx, operation.Redo, o, func(newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
+		target, newer := operation.Redoable(newest, id)
+		switch {
+		case newer != nil:
+			return nil, nil, nothingTo(fmt.Sprintf("redo: operation %d (%s) came after the last undo", newer.Seq, newer.Verb))
+		case target == nil:
+			return nil, nil, nothingTo("redo")
+		}
+		return target, target, nil
+	})
+}
+
+func nothingTo(do string) error {
+	return &Error{Code: Refused, Message: "there is nothing to " + do, Hint: "'bough log' lists what was done"}
+}
+
+// takeBack takes back the operation that find returns as its target, by the changes
+// of the one that it returns as the last to have made them.
+func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
+	find func(newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error)) (*Operations, error) {
+	var done *Operations
+	op := operation.Operation{Verb: verb, Args: args{}}
+	if o.In != "" {
+		op.Args["in"] = o.In
+	}
+	err := w.write(ctx, op, func(v *view) error {
+		id, err := v.loggedSession(o.In)
+		if err != nil {
+			return err
+		}
+		log, err := operation.Open(v.root)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		var failed error
+		target, as, err := find(v.operations(log, &failed), id)
+		if failed != nil {
+			return failed
+		}
+		if err != nil {
+			return err
+		}
+		v.op.Undoes = target.Seq
+		v.op.Args["verb"] = target.Verb
+		if err := v.revert(as); err != nil {
+			return err
+		}
+		done = &Operations{}
+		v.op.Seq, v.op.Time = v.seq+1, session.FormatTime(v.opts.Now())
+		done.add(&v.op, false)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// loggedSession finds the session that name means, one that is gone by its id, ""
+// for "".
+func (v *view) loggedSession(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	id, err := v.resolve(name)
+	if err != nil && Explain(err).Code == NotFound && session.ValidID(name) {
+		return name, nil
+	}
+	return id, err
+}
+
+// revert prepares to take an operation back: its sessions in the opposite order,
+// then the links that follow from them, then the head.
+func (v *view) revert(op *operation.Operation) error {
+	var sessions, links, rest []operation.Change
+	for _, c := range slices.Backward(op.Changes) {
+		switch {
+		case c.Link:
+			links = append(links, c)
+		case c.File == headFile:
+			rest = append(rest, c)
+		default:
+			sessions = append(sessions, c)
+		}
+	}
+	alone := len(op.Changes) == 1
+	for _, c := range slices.Concat(sessions, links, rest) {
+		if err := v.revertOne(c, alone, op); err != nil {
+			return err
+		}
+	}
+	return v.loseHead()
+}
+
+// newer is the error for an operation that cannot be taken back, because of what
+// came after it.
+func newer(op *operation.Operation, format string, a ...any) error {
+	return &Error{
+		Code:    Refused,
+		Message: fmt.Sprintf("operation %d (%s) cannot be taken back: %s", op.Seq, op.Verb, fmt.Sprintf(format, a...)),
+		Hint:    "nothing was changed",
+	}
+}
+
+func (v *view) revertOne(c operation.Change, alone bool, op *operation.Operation) error {
+	id := sessionOf(c.File)
+	switch {
+	case c.Is == nil:
+		return v.revertMove(c, op)
+	case id == "":
+		return v.revertSmall(c, alone, op)
+	}
+	o, err := v.outline(id)
+	if Explain(err) != nil && Explain(err).Code == NotFound {
+		if c.Link {
+			return nil
+		}
+		return newer(op, "%s is gone", c.File)
+	}
+	if err != nil {
+		return err
+	}
+	switch same := stateOf(o).Same(c.Is); {
+	case !same && c.Link:
+		return v.setContinuedTo(o)
+	case !same:
+		return newer(op, "%s was changed since", c.File)
+	case c.Was == nil:
+		return v.revertMade(o)
+	}
+	splices := make([]session.Splice, len(c.Splices))
+	for i, s := range c.Splices {
+		splices[i] = session.Splice{At: s.At, Old: []byte(s.Old), New: s.New}
+	}
+	if err := v.edit(o.Revert(splices), c.Link); err != nil {
+		return err
+	}
+	if is := stateOf(v.outlines[id]); !is.Same(c.Was) {
+		return newer(op, "%s would not be what it was before", c.File)
+	}
+	return nil
+}
+
+// revertMade moves a session that was made to the trash, or one that was brought
+// back from there. It is refused while others come from it, but that a removal that
+// is redone may leave snapshots: it did the first time.
+func (v *view) revertMade(o *session.Outline) error {
+	if err := v.mayRemove([]string{o.ID}, RemoveOptions{Force: v.op.Verb == operation.Redo}); err != nil {
+		return err
+	}
+	return v.remove(o.ID)
+}
+
+// revertMove brings a file back from the trash.
+func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
+	switch {
+	case !v.isThere(c.Moved):
+		return newer(op, "%s is no longer in the trash", c.File)
+	case c.File == headFile && v.isThere(c.File):
+		v.opts.Note("the head was moved since, and stays")
+		return nil
+	case v.isThere(c.File):
+		return newer(op, "there is another %s now", c.File)
+	}
+	if err := v.bringBack(c); err != nil {
+		return err
+	}
+	v.changes(sessionOf(c.File), operation.Change{File: c.File, Is: c.Was, Moved: c.Moved})
+	return nil
+}
+
+// bringBack prepares to move a file from the trash to where it was, and takes it
+// into the index if it is a session.
+func (v *view) bringBack(c operation.Change) error {
+	if err := v.batch.Move(c.Moved, c.File); err != nil {
+		return err
+	}
+	id := sessionOf(c.File)
+	if id == "" {
+		return nil
+	}
+	data, err := v.root.ReadFile(c.Moved)
+	if err != nil {
+		return err
+	}
+	info, err := v.root.Stat(c.Moved)
+	if err != nil {
+		return err
+	}
+	s, err := session.Decode(id, data)
+	if err != nil {
+		return nil // it is as damaged as it was
+	}
+	s.Outline.Written(info)
+	v.outlines[id] = s.Outline
+	v.index.Put(s.Outline.Summary(), s.Outline.Stat)
+	return nil
+}
+
+// revertSmall takes back what was done to a file that is no session.
+func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operation) error {
+	data, err := v.root.ReadFile(c.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	what := strings.TrimSuffix(c.File, ".json")
+	switch {
+	case err != nil || !stateOfBytes(data, nil).Same(c.Is):
+		if alone {
+			return newer(op, "the %s was moved since", what)
+		}
+		if c.File == headFile && err == nil {
+			v.opts.Note("the head was moved since, and stays")
+		}
+		return nil
+	case c.Was == nil:
+		return v.discard(c.File)
+	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was no text
+		return newer(op, "what %s held before is not known", c.File)
+	}
+	return v.replaceSmall(c.File, data, []byte(c.Before))
+}
+
+// loseHead discards a head that would be left in a session that goes.
+func (v *view) loseHead() error {
+	moved := slices.ContainsFunc(v.op.Changes, func(c operation.Change) bool { return c.File == headFile })
+	if moved {
+		return nil
+	}
+	if h, ok := v.head(); ok && slices.Contains(v.gone, h.Session) {
+		return v.discard(headFile)
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package workspace_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// truth returns the files of the workspace that are no copies, logs or trash.
+func (s *space) truth() map[string]string {
+	files := s.files()
+	maps.DeleteFunc(files, func(name, _ string) bool {
+		return strings.HasPrefix(name, ".bough/") || name == session.IndexPath
+	})
+	return files
+}
+
+func (s *space) undo(in string) (*workspace.Operation, error) {
+	ops, err := s.Undo(s.t.Context(), workspace.UndoOptions{In: in})
+	if err != nil {
+		return nil, err
+	}
+	return &ops.Operations[0], nil
+}
+
+func (s *space) redo(in string) (*workspace.Operation, error) {
+	ops, err := s.Redo(s.t.Context(), workspace.UndoOptions{In: in})
+	if err != nil {
+		return nil, err
+	}
+	return &ops.Operations[0], nil
+}
+
+// every does one of each verb that changes something, and calls after each.
+func every(s *space, done func(verb string)) {
+	ctx := s.t.Context()
+	must := func(verb string, err error) {
+		if err != nil {
+			s.t.Fatalf("%s: %v", verb, err)
+		}
+		done(verb)
+	}
+	root := s.new("Bread")
+	done("new")
+	for _, text := range []string{"a", "b", "c \u2028 \"\\ud83d\" ä", "d", "e"} {
+		_, err := s.Append(ctx, workspace.Append{Text: text})
+		must("append "+text, err)
+	}
+	first := s.show(root).Messages[0].ID
+	_, err := s.Append(ctx, workspace.Append{Session: root, Text: "in place", Parent: first})
+	must("append in place", err)
+	point, err := s.Checkpoint(ctx, root+"@"+first, workspace.SnapshotOptions{Name: "Kept"})
+	must("checkpoint", err)
+	_, err = s.Append(ctx, workspace.Append{Session: point.ID, Text: "after it"})
+	must("append to a checkpoint", err)
+	branch, err := s.Branch(ctx, root, workspace.SnapshotOptions{})
+	must("branch", err)
+	_, err = s.Rename(ctx, branch.ID, "Cake")
+	must("rename", err)
+	_, err = s.Restore(ctx, point.ID)
+	must("restore", err)
+	_, err = s.Rewind(ctx, root+"@"+first, workspace.CutOptions{})
+	must("rewind", err)
+	_, err = s.Remove(ctx, branch.ID, workspace.RemoveOptions{})
+	must("rm", err)
+	last := root
+	for next := s.entry(root).ContinuedTo; len(next) > 0; next = s.entry(last).ContinuedTo {
+		last = next[0]
+	}
+	_, err = s.Remove(ctx, last, workspace.RemoveOptions{Force: true})
+	must("rm of a continuation", err)
+	_, err = s.Remove(ctx, root, workspace.RemoveOptions{Line: true, Force: true})
+	must("rm --line", err)
+}
+
+// TestUndoAll takes everything back, to the first byte, and does it again, to the
+// last; in both dialects.
+func TestUndoAll(t *testing.T) {
+	for _, penguin := range []bool{false, true} {
+		s := openSpace(t, t.TempDir(), 2)
+		if penguin {
+			s.write("conversations/other.json", `{"metadata":{},"messages":[{"id":"m"}]}`)
+		}
+		states := []map[string]string{s.truth()}
+		verbs := []string{""}
+		every(s, func(verb string) { states, verbs = append(states, s.truth()), append(verbs, verb) })
+		for range 2 {
+			for i := len(states) - 2; i >= 0; i-- {
+				if _, err := s.undo(""); err != nil {
+					t.Fatalf("undo of %s: %v", verbs[i+1], err)
+				}
+				sameFiles(t, "undo of "+verbs[i+1], states[i], s.truth())
+			}
+			if _, err := s.undo(""); code(err) != workspace.Refused {
+				t.Errorf("undo of nothing = %v", err)
+			}
+			for i := 1; i < len(states); i++ {
+				if _, err := s.redo(""); err != nil {
+					t.Fatalf("redo of %s: %v", verbs[i], err)
+				}
+				sameFiles(t, "redo of "+verbs[i], states[i], s.truth())
+			}
+			if _, err := s.redo(""); code(err) != workspace.Refused {
+				t.Errorf("redo of nothing = %v", err)
+			}
+		}
+		if len(s.notes) > 0 && !penguin {
+			t.Errorf("notes are %q", s.notes)
+		}
+		healthy(t, s)
+	}
+}
+
+// TestUndoRefused: what would destroy something newer is refused, and nothing is
+// changed.
+func TestUndoRefused(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root := s.new("Bread")
+	s.say("a")
+	name := session.FileName(root)
+	refuse := func(what, in, word string) {
+		t.Helper()
+		before := s.truth()
+		_, err := s.undo(in)
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: undo = %v, want %q", what, err, word)
+		}
+		sameFiles(t, what, before, s.truth())
+	}
+	whole := s.read(name)
+	s.write(name, strings.Replace(whole, `"Bread"`, `"Other"`, 1))
+	refuse("after another program wrote", "", "was changed since")
+	s.write(name, whole)
+	if _, err := s.undo(""); err != nil {
+		t.Errorf("undo = %v", err)
+	}
+	if _, err := s.redo(""); err != nil || s.read(name) != whole {
+		t.Errorf("redo = %v", err)
+	}
+
+	point := s.checkpoint(root)
+	s.branch(point.ID)
+	refuse("with a child", point.ID, point.ID)
+	if _, err := s.Remove(t.Context(), point.ID, workspace.RemoveOptions{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough", "trash")); err != nil {
+		t.Fatal(err)
+	}
+	refuse("without the trash", "", "no longer in the trash")
+}
+
+// TestUndoIn takes back what changed one session, and leaves what came between.
+func TestUndoIn(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	bread := s.new("Bread")
+	s.say("a")
+	cake := s.new("Cake")
+	s.say("b")
+	if _, err := s.undo(bread); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.texts(bread) + "/" + s.texts(cake); got != "/b" {
+		t.Errorf("the conversations are %q", got)
+	}
+	s.say("c")
+	if got := s.texts(cake); got != "b c" {
+		t.Errorf("the head is elsewhere: %q", got)
+	}
+	if _, err := s.redo(bread); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.texts(bread) + "/" + s.texts(cake); got != "a/b c" {
+		t.Errorf("the conversations are %q", got)
+	}
+}
+
+// TestLog: the log says what was done, by whom, and what is taken back.
+func TestLog(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	bread := s.new("Bread")
+	s.say("a")
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+	s.write("conversations/foreign.json", `{"metadata":{"continued_from":[]},"messages":[{"id":"m"}]}`)
+	name := session.FileName(bread)
+	s.write(name, strings.Replace(s.read(name), `"Bread"`, `"Other"`, 1))
+	cake := s.new("Cake")
+	ops, err := s.Log(t.Context(), workspace.LogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for i, o := range ops.Operations {
+		if o.Seq != operation.Seq(len(ops.Operations)-i) {
+			t.Errorf("operation %d has the number %d", i, o.Seq)
+		}
+		verb := o.Verb
+		if o.Undone {
+			verb += " undone"
+		}
+		list = append(list, verb)
+	}
+	want := []string{"new", "external", "undo", "append undone", "new"}
+	if !slices.Equal(list, want) {
+		t.Fatalf("the log is %q, want %q", list, want)
+	}
+	external := ops.Operations[1]
+	if !slices.Equal(external.Sessions, []string{"foreign", bread}) {
+		t.Errorf("external changes are %+v", external)
+	}
+	if ops.Operations[2].Undoes != 2 {
+		t.Errorf("undo takes back %d", ops.Operations[2].Undoes)
+	}
+	in, err := s.Log(t.Context(), workspace.LogOptions{In: cake, Most: 1})
+	if err != nil || len(in.Operations) != 1 || in.Operations[0].Verb != "new" {
+		t.Errorf("in the last session: %+v, %v", in, err)
+	}
+	if len(s.notes) != 1 {
+		t.Errorf("notes are %q", s.notes)
+	}
+}

@@ -69,6 +69,8 @@ type Foreign struct {
 	Added   []string // that the index does not list
 	Changed []string // whose file has another size, time or content
 	Removed []string // that are gone
+	// Had is how many messages those of Changed had that have more now.
+	Had map[string]int
 }
 
 // A count sums up sessions.

@@ -246,6 +246,9 @@ func (x *Index) reread(e, old *Entry) {
 	if differs || old.file.Size > 0 {
 		x.Foreign.Changed = append(x.Foreign.Changed, e.ID)
 		x.said[e.ID] = old.file
+		if e.Err == nil && e.MessageCount > old.MessageCount {
+			x.Foreign.Had[e.ID] = old.MessageCount
+		}
 	}
 }
 

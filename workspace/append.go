@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -197,7 +198,7 @@ func (a *Append) encode(id string, at string, metadata ...rawjson.Pair) []byte {
 
 // appendFork branches at p and adds the message to the branch, in one file.
 func (v *view) appendFork(p *place, a Append, id string) (string, error) {
-	d, err := v.document(p, session.Branch, "")
+	d, err := v.document(p, checkpoint.Spec{Kind: session.Branch})
 	if err != nil {
 		return "", err
 	}

@@ -214,7 +214,7 @@ func (v *view) commitAll() (later, err error) {
 // changed, and what is going to be done.
 func (v *view) logLines() []byte {
 	lines := v.foreignLine()
-	if len(v.op.Changes) == 0 {
+	if len(v.op.Changes) == 0 && !v.told {
 		return lines
 	}
 	v.seq++

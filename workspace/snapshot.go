@@ -26,6 +26,11 @@ type CutOptions struct {
 type SnapshotOptions struct {
 	// Name is the title. Empty means one made from the conversation's.
 	Name string
+	// Auto makes an automatic checkpoint: one that nobody asked for by name, and
+	// that is kept as long as [Options.Retention] says. It steps back to the
+	// nearest message where no tool call is parted from its result. It means
+	// nothing to a branch.
+	Auto bool
 	CutOptions
 }
 
@@ -47,17 +52,25 @@ func (v *view) cut(ref string, o CutOptions) (*place, error) {
 }
 
 // Checkpoint freezes the path to where ref points: a new session, read-only,
-// that stands alone.
+// that stands alone. After an automatic one it prunes, see [Workspace.Prune].
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
-	err := w.write(ctx, operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name}}, func(v *view) error {
+	o.AtBoundary = o.AtBoundary || o.Auto
+	op := operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name, "auto": o.Auto}}
+	err := w.write(ctx, op, func(v *view) error {
 		p, err := v.cut(ref, o.CutOptions)
 		if err != nil {
 			return err
 		}
-		snap, err = v.snapshot(p, session.Checkpoint, o.Name)
+		snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
 		return err
 	})
+	if err == nil && o.Auto {
+		_, err := w.Prune(ctx, PruneOptions{Retention: w.opts.Retention})
+		if err != nil {
+			w.opts.Note("old automatic checkpoints are not pruned: " + err.Error())
+		}
+	}
 	return snap, err
 }
 
@@ -70,7 +83,7 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		if err != nil {
 			return err
 		}
-		if snap, err = v.snapshot(p, session.Branch, o.Name); err != nil {
+		if snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: o.Name}); err != nil {
 			return err
 		}
 		_, err = v.moveHead(snap.ID, p.messageID(), p.messageID())
@@ -79,9 +92,10 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 	return snap, err
 }
 
-// snapshot writes a snapshot of the path to p.
-func (v *view) snapshot(p *place, kind session.Kind, name string) (*Snapshot, error) {
-	d, err := v.document(p, kind, name)
+// snapshot prepares a snapshot of the path to p: its kind, its title, and whether it
+// is automatic, stand in spec.
+func (v *view) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
+	d, err := v.document(p, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +106,12 @@ func (v *view) snapshot(p *place, kind session.Kind, name string) (*Snapshot, er
 }
 
 // document decides what a snapshot of the path to p holds.
-func (v *view) document(p *place, kind session.Kind, name string) (*session.Document, error) {
-	if err := cmp.Or(checkUTF8("name", name), p.unique()); err != nil {
+func (v *view) document(p *place, spec checkpoint.Spec) (*session.Document, error) {
+	if err := cmp.Or(checkUTF8("name", spec.Title), p.unique()); err != nil {
 		return nil, err
 	}
-	id, err := v.newID()
-	if err != nil {
+	var err error
+	if spec.ID, err = v.newID(); err != nil {
 		return nil, err
 	}
 	source := p.source().ID
@@ -108,19 +122,13 @@ func (v *view) document(p *place, kind session.Kind, name string) (*session.Docu
 	if len(lineage) == 0 {
 		lineage = []string{source}
 	}
-	if name == "" {
-		name = v.freeTitle(v.lineTitle(p.line), kind)
+	if spec.Title == "" {
+		spec.Title = v.freeTitle(v.lineTitle(p.line), spec.Kind)
 	}
-	dialect := v.index.Dialect()
-	return checkpoint.Flatten(p.Tree, p.node, checkpoint.Spec{
-		ID:      id,
-		Title:   name,
-		Kind:    kind,
-		Now:     dialect.Time(v.now(p.line)),
-		Dialect: dialect,
-		Source:  source,
-		Lineage: lineage,
-	}, v.reopen)
+	spec.Dialect = v.index.Dialect()
+	spec.Now = spec.Dialect.Time(v.now(p.line))
+	spec.Source, spec.Lineage = source, lineage
+	return checkpoint.Flatten(p.Tree, p.node, spec, v.reopen)
 }
 
 // unique reports as damage two messages with one id on the path to p: one file

@@ -1,11 +1,16 @@
 package workspace
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
@@ -78,12 +83,9 @@ func (v *view) keepCopy(name string) error {
 func (v *view) inTrash(name string) (string, error) {
 	if v.trash == "" {
 		stamp := trashDir + "/" + v.opts.Now().UTC().Format(trashStamp)
-		v.trash = stamp
-		for n := 1; ; n++ {
-			if _, err := v.root.Lstat(v.trash); err != nil {
-				break
-			}
-			v.trash = fmt.Sprintf("%s-%d", stamp, n)
+		v.trash = stamp + v.mark
+		for n := 1; v.isThere(v.trash); n++ {
+			v.trash = fmt.Sprintf("%s-%d%s", stamp, n, v.mark)
 		}
 	}
 	to := path.Join(v.trash, name)
@@ -91,3 +93,101 @@ func (v *view) inTrash(name string) (string, error) {
 }
 
 const trashStamp = "20060102T150405.000000"
+
+// A Trashed is a file in the trash.
+type Trashed struct {
+	File      string `json:"file"`       // what it was, as a path inside the workspace
+	Path      string `json:"path"`       // where it is, absolute
+	RemovedAt string `json:"removed_at"` // when it was moved there
+	Bytes     int64  `json:"bytes"`      // its size
+}
+
+// A Trash is the files in the trash, the last removed first.
+type Trash struct {
+	Files []Trashed `json:"trash"`
+}
+
+// Trash returns what is in the trash.
+func (w *Workspace) Trash(ctx context.Context) (*Trash, error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return (&view{Workspace: w, ctx: ctx, root: root}).inTheTrash()
+}
+
+func (v *view) inTheTrash() (*Trash, error) {
+	t := &Trash{Files: []Trashed{}}
+	err := fs.WalkDir(v.root.FS(), trashDir, func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		stamp, file, ok := strings.Cut(strings.TrimPrefix(name, trashDir+"/"), "/")
+		if !ok {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // gone while we look
+		}
+		t.Files = append(t.Files, Trashed{file, v.path(name), session.FormatTime(stampTime(stamp, info)), info.Size()})
+		return nil
+	})
+	slices.SortStableFunc(t.Files, func(a, b Trashed) int { return cmp.Compare(b.RemovedAt, a.RemovedAt) })
+	return t, err
+}
+
+// stampTime returns when a folder of the trash was made, by its name, or else the
+// time of a file in it.
+func stampTime(stamp string, info fs.FileInfo) time.Time {
+	stamp, _, _ = strings.Cut(stamp, "-") // of several within a microsecond, and of a prune
+	if t, err := time.Parse(trashStamp, stamp); err == nil {
+		return t
+	}
+	return info.ModTime()
+}
+
+// PurgeOptions are the choices for a purge.
+type PurgeOptions struct {
+	// Older is how long a file must have been in the trash. Zero means not at all.
+	Older time.Duration
+}
+
+// PurgeTrash deletes what is in the trash, and returns what that was. It cannot be
+// taken back, and neither can what moved it there.
+func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
+	purged := &Trash{}
+	err := w.write(ctx, operation.Operation{Verb: "trash --purge"}, func(v *view) error {
+		*purged = Trash{Files: []Trashed{}}
+		all, err := v.inTheTrash()
+		if err != nil {
+			return err
+		}
+		before := session.FormatTime(v.opts.Now().Add(-o.Older))
+		for _, f := range all.Files {
+			if f.RemovedAt > before {
+				continue
+			}
+			if err := v.delete(f); err != nil {
+				return err
+			}
+			purged.Files = append(purged.Files, f)
+		}
+		v.told = len(purged.Files) > 0
+		return durable.RemoveEmpty(v.root, trashDir)
+	})
+	return purged, err
+}
+
+// delete deletes a file that is in the trash.
+func (v *view) delete(f Trashed) error {
+	name, err := filepath.Rel(v.dir, f.Path)
+	if err != nil {
+		return err
+	}
+	return durable.Remove(v.root, filepath.ToSlash(name))
+}

@@ -37,6 +37,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/operation"
@@ -53,6 +54,10 @@ type Options struct {
 	// Wait is how long to wait for another process that is writing.
 	// Zero means 30 seconds; negative means not at all.
 	Wait time.Duration
+
+	// Retention says how long automatic checkpoints are kept. The zero value is
+	// its default.
+	Retention checkpoint.Retention
 
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time

@@ -1,0 +1,117 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// PruneOptions are the choices for a prune.
+type PruneOptions struct {
+	// Retention says what is kept. The zero value is its default.
+	Retention checkpoint.Retention
+	// DryRun only says what would be done.
+	DryRun bool
+}
+
+// A Pruned is what a prune does with an automatic checkpoint.
+type Pruned struct {
+	ID        string `json:"id"`
+	Title     string `json:"title"`
+	CreatedAt string `json:"created_at"`
+	Kept      bool   `json:"kept"`
+	Reason    string `json:"reason"` // for a person
+}
+
+// A Pruning is what a prune does with all automatic checkpoints, the oldest first.
+type Pruning struct {
+	Checkpoints []Pruned `json:"checkpoints"`
+}
+
+// prunedMark ends the name of a folder of the trash that a prune made, and
+// prunedAge is how long it stays there.
+const (
+	prunedMark = "-pruned"
+	prunedAge  = 7 * 24 * time.Hour
+)
+
+// Prune moves the automatic checkpoints that are not to be kept to the trash, and
+// deletes what earlier prunes moved there a week ago or earlier. Checkpoints with a
+// name, and Penguin's own, are left alone.
+func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error) {
+	p := &Pruning{}
+	decide := func(v *view) (err error) {
+		p.Checkpoints, err = v.judge(o.Retention)
+		return err
+	}
+	if o.DryRun {
+		return p, w.read(ctx, decide)
+	}
+	return p, w.write(ctx, operation.Operation{Verb: "prune"}, func(v *view) error {
+		if err := decide(v); err != nil {
+			return err
+		}
+		v.mark = prunedMark
+		for _, c := range p.Checkpoints {
+			if c.Kept {
+				continue
+			}
+			if err := v.remove(c.ID); err != nil {
+				return err
+			}
+		}
+		return v.deletePruned()
+	})
+}
+
+// judge says what is to be done with each automatic checkpoint.
+func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
+	if err := v.whole(); err != nil {
+		return nil, err
+	}
+	list := []Pruned{}
+	var taken []checkpoint.Taken
+	for _, e := range v.index.Entries() {
+		if e.Kind() != session.Checkpoint || !e.Auto {
+			continue
+		}
+		t := checkpoint.Taken{ID: e.ID, Line: e.Origin(), Created: e.CreatedAt, Auto: true}
+		if len(e.Lineage) > 0 {
+			t.Line = e.Lineage[0]
+		}
+		taken = append(taken, t)
+		list = append(list, Pruned{ID: e.ID, Title: e.DisplayTitle(), CreatedAt: session.FormatTime(e.CreatedAt)})
+	}
+	for i, verdict := range r.Apply(taken, v.opts.Now()) {
+		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason
+	}
+	return list, nil
+}
+
+// deletePruned deletes what was pruned long ago.
+func (v *view) deletePruned() error {
+	entries, err := fs.ReadDir(v.root.FS(), trashDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	before := v.opts.Now().Add(-prunedAge)
+	for _, e := range entries {
+		stamp, _, _ := strings.Cut(e.Name(), "-")
+		isPruned := strings.HasSuffix(e.Name(), prunedMark)
+		at, err := time.Parse(trashStamp, stamp)
+		if !isPruned || err != nil || at.After(before) {
+			continue
+		}
+		if err := durable.RemoveAll(v.root, trashDir+"/"+e.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

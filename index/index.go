@@ -25,8 +25,8 @@ type Index struct {
 	// Old reports that the index file is older than a session file, which for
 	// Penguin makes it out of date.
 	Old bool
-	// Blank reports that the index file says nothing: it is not there, is torn or
-	// cannot be read.
+	// Blank reports that the index file says nothing: it is not there, is torn,
+	// cannot be read or lists no session.
 	Blank bool
 	// Temporary is the paths of temporary files beside the sessions, where these
 	// were listed. Under the lock nobody is writing them.

@@ -72,7 +72,7 @@ func (x *Index) load() error {
 	var lister sync.WaitGroup
 	lister.Go(func() { list, x.Temporary, listErr = listFiles(x.root) })
 	stored := x.decode(data, err)
-	x.Blank = x.rewrite
+	x.Blank = x.rewrite || len(stored) == 0
 	x.replay(stored, journal)
 	for id, e := range pending {
 		x.changed[id] = true

@@ -296,10 +296,12 @@ func (v *view) foreignLine() []byte {
 	list := func(ids []string) []string {
 		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return v.own[id] })
 	}
+	seen := foreign{Added: list(f.Added), Changed: list(f.Changed), Removed: list(f.Removed)}
+	seen.Messages = v.messagesAdded(seen)
 	o := operation.Operation{
 		Time: session.FormatTime(v.opts.Now()),
 		Verb: operation.External,
-		Args: args{"added": list(f.Added), "changed": list(f.Changed), "removed": list(f.Removed)},
+		Args: args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": seen.Messages},
 	}
 	if o.Sessions = list(ids); len(o.Sessions) == 0 {
 		return nil

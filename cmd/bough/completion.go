@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/urfave/cli/v2"
 )
 
@@ -65,7 +66,7 @@ func takesSession(v verb) bool {
 
 // sessionIDs returns the short ids of all sessions, none if they cannot be read.
 func (p *program) sessionIDs(ctx context.Context) []string {
-	w, err := p.open(ctx)
+	w, err := p.open(ctx, checkpoint.Retention{})
 	if err != nil {
 		return nil
 	}

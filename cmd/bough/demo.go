@@ -153,7 +153,7 @@ func (d *demo) do(args ...string) {
 		return
 	}
 	d.steps = append(d.steps, append([]string{"bough"}, args...))
-	out := d.stdout
+	var out io.Writer = d.stdout
 	if d.json {
 		out = io.Discard
 	} else {

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
 )
 
-// open opens the workspace that the command line means.
-func (p *program) open(ctx context.Context) (*workspace.Workspace, error) {
+// open opens the workspace that the command line means, where automatic checkpoints
+// are kept as r says.
+func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.Workspace, error) {
 	dir, err := p.workspaceDir()
 	if err != nil {
 		return nil, err
@@ -19,7 +21,9 @@ func (p *program) open(ctx context.Context) (*workspace.Workspace, error) {
 	if wait == 0 {
 		wait = -1 // the library takes zero for its default
 	}
-	return workspace.Open(ctx, dir, &workspace.Options{Note: p.note, Progress: p.meter.tell, Wait: wait})
+	return workspace.Open(ctx, dir, &workspace.Options{
+		Note: p.note, Progress: p.meter.tell, Wait: wait, Retention: r,
+	})
 }
 
 // workspaceDir finds the workspace: -w, else $BOUGH_WORKSPACE, else the nearest

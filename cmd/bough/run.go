@@ -19,14 +19,15 @@ const version = "0.1.0"
 
 // A program is one run of bough: where it reads and prints.
 type program struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	dir            string        // -w
-	json           bool          // --json
-	wait           time.Duration // --wait
-	paint          paint
-	meter          *meter
-	noted          []string
+	stdin  io.Reader
+	stdout *bufio.Writer
+	stderr io.Writer
+	dir    string        // -w
+	json   bool          // --json
+	wait   time.Duration // --wait
+	paint  paint
+	meter  *meter
+	noted  []string
 }
 
 // run carries out a command line, without the name of the program, and returns

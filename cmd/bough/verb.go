@@ -19,6 +19,8 @@ func (p *program) verbs() []verb {
 		p.lsVerb(), p.showVerb(), p.treeVerb(), p.lineageVerb(), p.diffVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(),
+		p.logVerb(), p.undoVerb(), p.redoVerb(),
+		p.watchVerb(), p.pruneVerb(), p.trashVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
 	}
 }
@@ -106,7 +108,7 @@ func (p *program) command(v verb) *cli.Command {
 				defer stop()
 				c.Context = ctx
 			}
-			w, err := p.open(c.Context)
+			w, err := p.open(c.Context, retention(c))
 			if err != nil {
 				return err
 			}

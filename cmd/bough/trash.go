@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) trashVerb() verb {
+	return verb{
+		name:  "trash",
+		args:  "[--purge [--older TIME]]",
+		short: "list what is in the trash, or delete it",
+		long: `Lists the files that 'bough rm', 'bough undo', 'bough prune' and 'bough doctor --fix' moved
+to the trash, the last one first. --purge deletes them for good: what was removed cannot
+be brought back after that.`,
+		example: `bough trash --purge --older 720h`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "purge", DisableDefaultText: true, Usage: "delete them"},
+			&cli.DurationFlag{Name: "older", DefaultText: "all", Usage: "only those that were there for this `TIME`, such as 720h"},
+		},
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.IsSet("older") && !c.Bool("purge") {
+				return usageError("--older goes with --purge")
+			}
+			if c.Duration("older") < 0 {
+				return usageError("--older takes a time that is not negative")
+			}
+			list := w.Trash
+			if c.Bool("purge") {
+				o := workspace.PurgeOptions{Older: c.Duration("older")}
+				list = func(ctx context.Context) (*workspace.Trash, error) { return w.PurgeTrash(ctx, o) }
+			}
+			t, err := list(c.Context)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(t)
+			}
+			var bytes int64
+			for _, f := range t.Files {
+				bytes += f.Bytes
+				fmt.Fprintf(p.stdout, "%-14s  %8s  %s\n", age(f.RemovedAt), size(f.Bytes), clean(f.File))
+			}
+			switch {
+			case len(t.Files) == 0:
+				fmt.Fprintln(p.stderr, "There is nothing in the trash.")
+			case c.Bool("purge"):
+				fmt.Fprintf(p.stderr, "Deleted %s, %s\n", count(len(t.Files), "file"), size(bytes))
+			default:
+				fmt.Fprintf(p.stderr, "%s, %s\n", count(len(t.Files), "file"), size(bytes))
+			}
+			return nil
+		},
+	}
+}

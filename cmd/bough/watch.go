@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) watchVerb() verb {
+	return verb{
+		name:  "watch",
+		args:  "[--from N] [--checkpoint]",
+		short: "print what happens, as it happens",
+		long: `Prints a line for everything that happens in the workspace until it is interrupted, also
+what other programs do to the files; with --json each line is a document. The number is
+that of the operation in 'bough log'. With --checkpoint it takes an automatic checkpoint
+whenever a user's message arrives, and prunes old ones as 'bough prune' does.`,
+		example: `bough watch --checkpoint`,
+		flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "from", DefaultText: "now", Usage: "begin with what happened after operation `N`"},
+			&cli.BoolFlag{Name: "checkpoint", DisableDefaultText: true, Usage: "take an automatic checkpoint of every user's message"},
+		}, retentionFlags()...),
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			from := operation.Seq(-1)
+			if c.IsSet("from") {
+				from = operation.Seq(c.Int("from"))
+			}
+			fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", w.Dir())
+			for e, err := range w.Events(c.Context, from) {
+				if err != nil {
+					return err
+				}
+				if err := p.event(e); err != nil {
+					return err
+				}
+				if c.Bool("checkpoint") && e.Type == workspace.MessageAdded && e.Role == "user" {
+					p.autoCheckpoint(c, w, e)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// event prints an event at once.
+func (p *program) event(e workspace.Event) error {
+	if p.json {
+		if err := p.printJSON(e); err != nil {
+			return err
+		}
+		return p.stdout.Flush()
+	}
+	where := string(e.Session)
+	if e.Message != "" {
+		where += "@" + string(e.Message)
+	}
+	text := fmt.Sprintf("%d  %s  %-18s  %s", e.Seq, clock(e.Time), e.Type, where)
+	if e.Role != "" {
+		text += "  " + p.paint.role(clean(e.Role))
+	}
+	if e.External {
+		text += "  " + p.paint.dim("by another program")
+	}
+	const slow = 100
+	if e.Behind > slow {
+		text += "  " + p.paint.dim(fmt.Sprintf("%d behind", e.Behind))
+	}
+	fmt.Fprintln(p.stdout, text)
+	return p.stdout.Flush()
+}
+
+// autoCheckpoint takes an automatic checkpoint of a message that was just added.
+// What goes wrong is told, and the watch goes on.
+func (p *program) autoCheckpoint(c *cli.Context, w *workspace.Workspace, e workspace.Event) {
+	ref := string(e.Session) + "@" + string(e.Message)
+	_, err := w.Checkpoint(c.Context, ref, workspace.SnapshotOptions{Auto: true})
+	if err != nil && c.Context.Err() == nil {
+		p.note("no checkpoint of " + ref + ": " + err.Error())
+	}
+}

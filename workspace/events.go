@@ -1,0 +1,337 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/internal/watch"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// An EventType says what happened.
+type EventType string
+
+// The types of events.
+const (
+	SessionCreated    EventType = "session_created"    // a root, a continuation, or a file that another program made
+	SessionChanged    EventType = "session_changed"    // other than by a new message
+	SessionRenamed    EventType = "session_renamed"    // it has another title
+	SessionRemoved    EventType = "session_removed"    // it is gone, or in the trash
+	CheckpointCreated EventType = "checkpoint_created" // also an automatic one
+	BranchCreated     EventType = "branch_created"
+	MessageAdded      EventType = "message_added"
+	HeadMoved         EventType = "head_moved"
+)
+
+// An Event is something that happened in a workspace. One operation may be several
+// events, which have its number.
+type Event struct {
+	Seq      operation.Seq `json:"seq"`
+	Time     string        `json:"time"`
+	Type     EventType     `json:"type"`
+	Session  ID            `json:"session_id"`
+	Message  ID            `json:"message_id"`
+	Role     string        `json:"role,omitempty"` // of a message that was added
+	Verb     string        `json:"verb"`           // of the operation
+	External bool          `json:"external"`       // another program did it
+	// Behind is how many operations had been done after this one when the event
+	// was handed out: more than a few mean that the reader is too slow.
+	Behind int `json:"behind"`
+}
+
+// Events returns what happens in the workspace: first what happened since the
+// operation from, none of that if from is negative, then what happens from now on,
+// until ctx ends. Nothing is left out, however slow the reader is.
+//
+// What other programs do to the files becomes an operation and events as well,
+// and the index is completed with it: while events are read the workspace is
+// looked at whenever something changes there, and every few seconds anyway. An
+// error is the last thing that comes, ctx's not.
+func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		r := &eventReader{w: w, last: from}
+		if err := r.begin(ctx); err != nil {
+			yield(Event{}, err)
+			return
+		}
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		wakes := watch.Paths(ctx, &watch.Options{Note: w.opts.Note},
+			filepath.Join(w.dir, session.Dir), filepath.Join(w.dir, filepath.FromSlash(operation.Path)))
+		var looked time.Time // when the last look at every session ended
+		var took time.Duration
+		for wake := range wakes {
+			if wake.Notice || time.Since(looked) >= lookShare*took {
+				start := time.Now()
+				if err := w.heal(ctx); err != nil && ctx.Err() == nil {
+					w.opts.Note("what other programs changed is not known: " + err.Error())
+				}
+				looked = time.Now()
+				took = looked.Sub(start)
+			}
+			for e, err := range r.next(ctx) {
+				if ctx.Err() != nil {
+					return
+				}
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// lookShare is of how much time one part is spent at most on looking at every
+// session without a reason.
+const lookShare = 50
+
+// heal looks at every session and, if the index does not say what the files say,
+// logs what other programs changed and completes the index.
+func (w *Workspace) heal(ctx context.Context) error {
+	stale := false
+	quiet := *w
+	quiet.opts.Note = func(string) {}
+	err := quiet.read(ctx, func(v *view) error {
+		err := v.whole()
+		stale = v.index.Stale() || v.index.Old
+		return err
+	})
+	if err != nil || !stale {
+		return err
+	}
+	err = quiet.write(ctx, operation.Operation{Verb: "watch"}, func(v *view) error { return v.whole() })
+	if Explain(err) != nil && Explain(err).Code == Locked {
+		return nil // who has the lock sees it too
+	}
+	return err
+}
+
+// An eventReader goes through the log of a workspace.
+type eventReader struct {
+	w    *Workspace
+	last operation.Seq // that was handed out, or was there at the beginning
+	at   int64         // where in the log the next one is
+}
+
+// begin finds the place in the log after the last operation.
+func (r *eventReader) begin(ctx context.Context) error {
+	root, err := r.w.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	log, err := operation.Open(root)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	r.at = log.Size()
+	for line, err := range log.Newest() {
+		var damage *operation.DamageError
+		if errors.As(err, &damage) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if r.last < 0 && line.Settled {
+			r.last = line.Seq
+		}
+		if r.last >= 0 && line.Seq <= r.last {
+			return nil
+		}
+		r.at = line.At
+	}
+	r.last = max(r.last, 0)
+	return nil
+}
+
+// next returns the events of the operations that were done since.
+func (r *eventReader) next(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		done, err := r.operations(ctx)
+		for i, o := range done {
+			for _, e := range eventsOf(o) {
+				e.Behind = len(done) - 1 - i
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// operations returns the operations that were done since.
+func (r *eventReader) operations(ctx context.Context) (done []*operation.Operation, err error) {
+	root, err := r.w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	log, err := operation.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	v := &view{Workspace: r.w, ctx: ctx, root: root}
+	if log.Size() < r.at {
+		r.at = 0 // a line was taken back, or the file is another one
+	}
+	for line, err := range log.From(r.at) {
+		var damage *operation.DamageError
+		switch {
+		case errors.As(err, &damage):
+			continue
+		case err != nil:
+			return done, err
+		case !line.Settled && len(line.Changes) > 0 && !v.made(line.Changes[0]):
+			return done, nil // it is being done
+		}
+		if r.at = line.At; line.Seq > r.last {
+			r.last = line.Seq
+			done = append(done, line.Operation)
+		}
+	}
+	return done, nil
+}
+
+// eventsOf returns what an operation is to those who watch.
+func eventsOf(o *operation.Operation) []Event {
+	var list []Event
+	add := func(t EventType, id, message, role string) {
+		list = append(list, Event{
+			Seq: o.Seq, Time: o.Time, Type: t, Session: ID(id), Message: ID(message), Role: role,
+			Verb: o.Verb, External: o.Verb == operation.External,
+		})
+	}
+	text := func(name string) string {
+		s, _ := o.Args[name].(string)
+		return s
+	}
+	if o.Verb == operation.External {
+		external(o, add)
+		return list
+	}
+	for _, c := range o.Changes {
+		if t, id, message, ok := eventOf(o.Verb, c); ok {
+			add(t, id, message, "")
+		}
+	}
+	if o.Verb == "append" && len(o.Sessions) > 0 {
+		at := slices.IndexFunc(list, func(e Event) bool { return e.Type == HeadMoved })
+		add(MessageAdded, o.Sessions[0], text("message"), text("role"))
+		if at >= 0 { // the head moves to the message
+			list = append(append(list[:at:at], list[len(list)-1]), list[at:len(list)-1]...)
+		}
+	}
+	return list
+}
+
+// eventOf returns what a change of one file is, unless it only follows from others.
+func eventOf(verb string, c operation.Change) (t EventType, id, message string, ok bool) {
+	id = sessionOf(c.File)
+	switch {
+	case c.File == headFile:
+		var h storedHead
+		if json.Unmarshal([]byte(c.After), &h) != nil {
+			h = storedHead{}
+		}
+		return HeadMoved, h.Session, string(h.Message), true
+	case id == "", c.Link:
+		return "", "", "", false
+	case c.Is == nil:
+		return SessionRemoved, id, "", true
+	case c.Was == nil && verb == "checkpoint":
+		return CheckpointCreated, id, "", true
+	case c.Was == nil && verb == "branch":
+		return BranchCreated, id, "", true
+	case c.Was == nil:
+		return SessionCreated, id, "", true
+	case verb == "rename":
+		return SessionRenamed, id, "", true
+	case verb == "append":
+		return "", "", "", false // the message says it
+	}
+	return SessionChanged, id, "", true
+}
+
+// foreign are the arguments of an operation of another program.
+type foreign struct {
+	Added    []string       `json:"added"`
+	Changed  []string       `json:"changed"`
+	Removed  []string       `json:"removed"`
+	Messages []addedMessage `json:"messages,omitempty"`
+}
+
+// An addedMessage is a message that another program added.
+type addedMessage struct {
+	Session string `json:"session_id"`
+	Message string `json:"message_id"`
+	Role    string `json:"role"`
+}
+
+func external(o *operation.Operation, add func(t EventType, id, message, role string)) {
+	var f foreign
+	data, err := json.Marshal(o.Args)
+	if err != nil || json.Unmarshal(data, &f) != nil {
+		return
+	}
+	grown := map[string]bool{}
+	for _, m := range f.Messages {
+		grown[m.Session] = true
+	}
+	for _, id := range f.Added {
+		add(SessionCreated, id, "", "")
+	}
+	for _, id := range f.Changed {
+		if !grown[id] {
+			add(SessionChanged, id, "", "")
+		}
+	}
+	for _, m := range f.Messages {
+		add(MessageAdded, m.Session, m.Message, m.Role)
+	}
+	for _, id := range f.Removed {
+		add(SessionRemoved, id, "", "")
+	}
+}
+
+// The most that is told of what another program changed: of how many sessions the
+// new messages, and how many of each.
+const (
+	mostGrown    = 100
+	mostMessages = 1000
+)
+
+// messagesAdded returns the messages that other programs added to sessions.
+func (v *view) messagesAdded(f foreign) (list []addedMessage) {
+	had := v.index.Foreign.Had
+	n := 0
+	for _, id := range slices.Concat(f.Added, f.Changed) {
+		from, grown := had[id]
+		if !grown && !slices.Contains(f.Added, id) {
+			continue
+		}
+		if n++; n > mostGrown {
+			break
+		}
+		s, err := v.folder.Read(id)
+		if err != nil {
+			continue
+		}
+		from = max(from, s.Header, len(s.Messages)-mostMessages)
+		for _, m := range s.Messages[min(from, len(s.Messages)):] {
+			list = append(list, addedMessage{id, m.ID, m.Role()})
+		}
+	}
+	return list
+}

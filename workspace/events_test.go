@@ -1,0 +1,185 @@
+package workspace_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// events reads events on the side.
+type events struct {
+	t    testing.TB
+	list chan workspace.Event
+}
+
+func (s *space) events(from operation.Seq) *events {
+	e := &events{s.t, make(chan workspace.Event)}
+	ctx, stop := context.WithCancel(s.t.Context())
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for event, err := range s.Events(ctx, from) {
+			if err != nil {
+				s.t.Error(err)
+				return
+			}
+			select {
+			case e.list <- event:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	s.t.Cleanup(func() { stop(); <-done })
+	return e
+}
+
+// next returns the next event as text: its type, its session, its message, and who
+// did it.
+func (e *events) next() string {
+	e.t.Helper()
+	select {
+	case event := <-e.list:
+		return told(event)
+	case <-time.After(20 * time.Second):
+		e.t.Fatal("no event comes")
+	}
+	return ""
+}
+
+func told(e workspace.Event) string {
+	words := []string{string(e.Type), string(e.Session)}
+	if e.Message != "" {
+		words = append(words, string(e.Message))
+	}
+	if e.Role != "" {
+		words = append(words, e.Role)
+	}
+	if e.External {
+		words = append(words, "external")
+	}
+	return strings.Join(words, " ")
+}
+
+func (e *events) want(list ...string) {
+	e.t.Helper()
+	for _, want := range list {
+		if got := e.next(); got != want {
+			e.t.Fatalf("the event is %q, want %q", got, want)
+		}
+	}
+}
+
+// TestEvents: what bough does is told as it happens, and again from any number on.
+func TestEvents(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	bread := s.new("Bread")
+	e := s.events(-1)
+	time.Sleep(100 * time.Millisecond) // it begins with what is new
+	a := s.append(workspace.Append{Text: "a"})
+	e.want("message_added "+bread+" "+a.Message+" user", "head_moved "+bread+" "+a.Message)
+	b := s.append(workspace.Append{Session: bread, Text: "b", Role: "assistant"})
+	e.want("message_added " + bread + " " + b.Message + " assistant")
+	c := s.append(workspace.Append{Session: bread, Text: "c"})
+	e.want("session_created "+c.Session, "message_added "+c.Session+" "+c.Message+" user")
+	point := s.checkpoint(bread)
+	e.want("checkpoint_created " + point.ID)
+	branch := s.branch(bread)
+	e.want("branch_created "+branch.ID, "head_moved "+branch.ID+" "+c.Message)
+	if _, err := s.Rename(t.Context(), branch.ID, "Cake"); err != nil {
+		t.Fatal(err)
+	}
+	e.want("session_renamed " + branch.ID)
+	if _, err := s.Remove(t.Context(), point.ID, workspace.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e.want("session_removed " + point.ID)
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+	e.want("session_created " + point.ID)
+
+	again := s.events(0)
+	again.want("session_created "+bread, "head_moved "+bread, "message_added "+bread+" "+a.Message+" user")
+	again = s.events(8)
+	again.want("session_created " + point.ID)
+}
+
+// TestEventsOfOthers: what other programs do is told too, and the index is
+// completed with it.
+func TestEventsOfOthers(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	bread := s.new("Bread")
+	s.say("a")
+	e := s.events(-1)
+	time.Sleep(100 * time.Millisecond)
+	message := `{"role":"assistant","content":"b","id":"m2"}`
+	name := session.FileName(bread)
+	whole := s.read(name)
+	at := strings.LastIndex(whole[:strings.Index(whole, `"llm_request`)], "]")
+	s.replace(name, whole[:at]+","+message+whole[at:])
+	e.want("message_added " + bread + " m2 assistant external")
+	s.replace("conversations/other.json", `{"metadata":{"continued_from":[]},"messages":[{"id":"m","role":"user"}]}`)
+	e.want("session_created other external", "message_added other m user external")
+	s.replace(name, strings.Replace(s.read(name), `"Bread"`, `"Cake"`, 1))
+	e.want("session_changed " + bread + " external")
+	if err := os.Remove(filepath.Join(s.Dir(), "conversations", "other.json")); err != nil {
+		t.Fatal(err)
+	}
+	e.want("session_removed other external")
+	s.write(session.IndexPath, "{}")
+	for range 100 {
+		if strings.Contains(s.read(session.IndexPath), bread) {
+			healthy(t, s)
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("the index is %s", s.read(session.IndexPath))
+}
+
+// replace writes a file as another program does: beside it, then over it.
+func (s *space) replace(name, content string) {
+	s.t.Helper()
+	s.write(name+".temp", content)
+	path := filepath.Join(s.Dir(), filepath.FromSlash(name))
+	if err := os.Rename(path+".temp", path); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestEventsSlow: a reader that is slow misses nothing, and is told.
+func TestEventsSlow(t *testing.T) {
+	const n = 50
+	s := openSpace(t, t.TempDir(), 0)
+	bread := s.new("Bread")
+	e := s.events(-1)
+	time.Sleep(100 * time.Millisecond)
+	var want []string
+	for i := range n {
+		a := s.append(workspace.Append{Session: bread, Text: fmt.Sprint(i)})
+		want = append(want, "message_added "+bread+" "+a.Message+" user")
+	}
+	var got []string
+	behind := 0
+	for range n {
+		event := <-e.list
+		behind = max(behind, event.Behind)
+		got = append(got, told(event))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the events are %q, want %q", got, want)
+	}
+	if behind < n/2 {
+		t.Errorf("the reader is told that it is %d behind", behind)
+	}
+}

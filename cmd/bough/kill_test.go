@@ -1,0 +1,523 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
+)
+
+var (
+	kills    = flag.Int("kills", 300, "how many processes TestKills kills")
+	killSeed = flag.Uint64("killseed", 0, "what TestKills begins with; 0 for anything")
+)
+
+// leftByKills are the problems that doctor may find after processes were killed,
+// and after the next verb that writes. There should be none.
+var leftByKills = []string{workspace.LeftOver, workspace.StaleIndex, workspace.OneSidedLink}
+
+// TestKills kills processes at any moment, several of which work on one
+// workspace at once. Whatever one of them acknowledged is there, all of it; what
+// it did not is there as a whole or not at all; and doctor finds nothing.
+func TestKills(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no SIGKILL on Windows")
+	}
+	const each = 50 // kills in one workspace
+	goal, seed := *kills, *killSeed
+	if testing.Short() {
+		goal = min(goal, each)
+	}
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-killseed %d", seed)
+	left := map[string]int{}
+	began, deeds := time.Now(), 0
+	for round := 0; goal > 0 && !t.Failed(); round++ {
+		s := newSiege(t, seed, round, min(goal, each))
+		s.fight()
+		s.judge(left)
+		goal -= s.killed
+		deeds += len(s.deeds)
+	}
+	t.Logf("%d processes in %v; killed ones left %v", deeds, time.Since(began).Round(time.Second), left)
+}
+
+// A siege is a workspace in which processes work and are killed.
+type siege struct {
+	t    *testing.T
+	dir  string
+	name string
+	seed [2]uint64
+	goal int // how many are to be killed
+
+	mu       sync.Mutex
+	deeds    []*deed
+	killed   int
+	usual    time.Duration     // what a process takes
+	first    []string          // sessions that were there before
+	sessions []string          // that are known to be there, or to have been
+	messages [][2]string       // session and message
+	lines    map[string]string // sessions to the first known of their line, "" if it is not known
+}
+
+// A deed is what one process did, or was to do.
+type deed struct {
+	verb       string
+	args       []string
+	target     string // the session, "" for the head
+	text       string // the one to append, or the title; no other deed has it
+	begin, end time.Time
+	reply      gjson.Result // what it acknowledged
+	refused    string       // the code of the error
+}
+
+func (d *deed) acknowledged() bool { return d.reply.Exists() }
+
+// newSiege makes a workspace: one in bough's dialect, one with a large index,
+// or one of Penguin's, in turn. In each there are conversations that go on in
+// another file soon.
+func newSiege(t *testing.T, seed uint64, round, goal int) *siege {
+	s := &siege{
+		t:     t,
+		dir:   t.TempDir(),
+		name:  fmt.Sprintf("-killseed %d, workspace %d", seed, round),
+		seed:  [2]uint64{seed, uint64(round)},
+		goal:  goal,
+		usual: 20 * time.Millisecond,
+		lines: map[string]string{},
+	}
+	w := s.open()
+	fresh := func(title string) {
+		e, err := w.New(t.Context(), title)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.learn(e.ID, e.ID)
+	}
+	const long, limit = 10_000, 1000
+	kind := round % 3
+	if kind != 2 {
+		fresh("The first")
+	}
+	for n := range 4 {
+		chat := testchat.Chat{Messages: limit - 1 - n%2, PerFile: limit, Text: 40, Seed: uint64(n)}
+		if kind == 2 {
+			chat.Messages += limit
+		}
+		files := chat.Files()
+		if err := testchat.Write(s.dir, files); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			s.learn(f.ID, files[0].ID)
+		}
+	}
+	if kind == 1 {
+		for n := range 120 {
+			fresh(strings.Repeat(strconv.Itoa(n), long))
+		}
+		s.sessions = s.sessions[:10]
+	}
+	fresh("The last")
+	s.first = s.sessions
+	return s
+}
+
+func (s *siege) open() *workspace.Workspace {
+	w, err := workspace.Open(s.t.Context(), s.dir, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return w
+}
+
+// learn takes note of a session of a line.
+func (s *siege) learn(id, line string) {
+	if _, ok := s.lines[id]; !ok {
+		s.sessions = append(s.sessions, id)
+		s.lines[id] = line
+	}
+}
+
+// fight lets processes work, and kills some, until enough are killed.
+func (s *siege) fight() {
+	var wg sync.WaitGroup
+	for n := range uint64(4) {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(s.seed[0], s.seed[1]<<8|n))
+			for !s.t.Failed() {
+				s.mu.Lock()
+				enough := s.killed >= s.goal
+				d := s.plan(random)
+				delay := time.Duration(0)
+				if random.IntN(4) > 0 {
+					delay = 1 + time.Duration(random.Int64N(int64(s.usual*5/4)))
+				}
+				s.mu.Unlock()
+				if enough {
+					return
+				}
+				s.do(d, delay)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func anyOf[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
+
+// plan decides what is to be done next.
+func (s *siege) plan(random *rand.Rand) *deed {
+	d := &deed{target: anyOf(random, s.sessions)}
+	if random.IntN(3) == 0 {
+		d.target = anyOf(random, s.first)
+	}
+	s.deeds = append(s.deeds, d)
+	n := len(s.deeds)
+	place := d.target
+	within := func() bool { return len(s.messages) > 0 && random.IntN(4) == 0 }
+	switch k := random.IntN(100); {
+	case k < 45:
+		d.verb, d.text = "append", fmt.Sprint("text ", n)
+		d.args = []string{d.target, d.text}
+		if within() {
+			at := anyOf(random, s.messages)
+			d.target = at[0]
+			d.args = []string{at[0], d.text, "--parent", at[1]}
+		}
+	case k < 50:
+		d.verb, d.target, d.text = "append", "", fmt.Sprint("text ", n)
+		d.args = []string{d.text}
+	case k < 74:
+		if d.verb = "checkpoint"; k < 62 {
+			d.verb = "branch"
+		}
+		if within() {
+			at := anyOf(random, s.messages)
+			place = at[0] + "@" + at[1]
+		}
+		d.target, d.text = "", fmt.Sprint(d.verb, " ", n)
+		d.args = []string{place, "--name", d.text}
+	case k < 82:
+		d.verb, d.text = "rename", fmt.Sprint("title ", n)
+		d.args = []string{d.target, d.text}
+	case k < 88:
+		d.verb, d.args = "rm", []string{d.target}
+		if flags := []string{"", "--force", "--line"}; k < 87 {
+			if flag := anyOf(random, flags); flag != "" {
+				d.args = append(d.args, flag)
+			}
+		}
+	case k < 92:
+		d.verb, d.target, d.text = "new", "", fmt.Sprint("new ", n)
+		d.args = []string{"--title", d.text}
+	default:
+		d.verb, d.args = "show", []string{d.target}
+	}
+	return d
+}
+
+// do runs the process of d, which is killed after the delay unless that is 0,
+// and takes note of what it says.
+func (s *siege) do(d *deed, delay time.Duration) {
+	cmd := s.command(append([]string{d.verb}, d.args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	d.begin = time.Now()
+	if err := cmd.Start(); err != nil {
+		s.t.Error(err)
+		return
+	}
+	if delay > 0 {
+		defer time.AfterFunc(delay, func() { cmd.Process.Kill() }).Stop()
+	}
+	err := cmd.Wait()
+	d.end = time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var exit *exec.ExitError
+	killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	if killed {
+		s.killed++
+	} else {
+		s.usual = (9*s.usual + d.end.Sub(d.begin)) / 10
+	}
+	if !strings.HasSuffix(stdout.String(), "\n") || !gjson.Valid(stdout.String()) {
+		if !killed {
+			s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, &stdout, &stderr)
+		}
+		return
+	}
+	reply := gjson.Parse(stdout.String())
+	switch code := reply.Get("error.code").String(); code {
+	case "":
+		d.reply = reply
+		s.follow(d)
+	case "not_found", "has_children":
+		d.refused = code
+	default:
+		s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, &stdout, &stderr)
+	}
+}
+
+// follow learns from what d acknowledged.
+func (s *siege) follow(d *deed) {
+	switch d.verb {
+	case "append":
+		id := d.reply.Get("session_id").String()
+		line := s.lines[d.target]
+		if d.reply.Get("forked_from").String() != "" {
+			line = id
+		}
+		s.learn(id, line)
+		s.messages = append(s.messages, [2]string{id, d.reply.Get("message_id").String()})
+	case "new", "checkpoint", "branch":
+		id := d.reply.Get("id").String()
+		s.learn(id, id)
+	}
+}
+
+func (s *siege) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("bough", append([]string{"-w", s.dir, "--json"}, args...)...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// judge looks at what is there when all is quiet, and counts the problems that
+// are known to be left.
+func (s *siege) judge(left map[string]int) {
+	if s.t.Failed() {
+		return
+	}
+	s.doctor("when all is quiet", left)
+	if out, err := s.command("new").Output(); err != nil {
+		s.t.Fatalf("%s: new: %v\n%s", s.name, err, out)
+	}
+	err := filepath.WalkDir(s.dir, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, durable.TempSuffix) && !slices.Contains(leftByKills, workspace.LeftOver) {
+			s.t.Errorf("%s: the next verb that writes leaves %s", s.name, path)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.doctor("after the next verb that writes", left)
+	r := s.remains()
+	for _, d := range s.deeds {
+		s.judgeDeed(d, r)
+	}
+	for id, e := range r.entries {
+		s.judgeTitle(id, e.Title)
+		s.judgeSnapshot(e, r)
+	}
+	if s.t.Failed() {
+		for _, d := range s.deeds {
+			s.t.Logf("%s %q: %.300s%s", d.verb, d.args, d.reply.Raw, d.refused)
+		}
+	}
+}
+
+func (s *siege) doctor(when string, left map[string]int) {
+	out, _ := s.command("doctor").Output()
+	report := gjson.ParseBytes(out)
+	if !report.Get("problems").IsArray() {
+		s.t.Fatalf("%s: doctor, %s, says %s", s.name, when, out)
+	}
+	for _, p := range report.Get("problems").Array() {
+		kind := p.Get("kind").String()
+		left[kind+" "+when]++
+		if !slices.Contains(leftByKills, kind) {
+			s.t.Errorf("%s: doctor, %s, finds %s", s.name, when, p.Raw)
+		}
+	}
+}
+
+// A remainder is what is there at the end.
+type remainder struct {
+	w       *workspace.Workspace
+	entries map[string]workspace.Entry
+	files   map[string]*session.Session
+	texts   map[string]string // of messages, to their ids
+	parents map[string]string // of messages
+}
+
+func (s *siege) remains() *remainder {
+	r := &remainder{s.open(), map[string]workspace.Entry{}, map[string]*session.Session{}, map[string]string{}, map[string]string{}}
+	listing, err := r.w.List(s.t.Context(), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range listing.Sessions {
+		data, err := os.ReadFile(filepath.Join(s.dir, session.FileName(e.ID)))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if r.files[e.ID], err = session.Decode(e.ID, data); err != nil {
+			s.t.Fatalf("%s: %v", s.name, err)
+		}
+		r.entries[e.ID] = e
+		for _, m := range slices.Backward(r.files[e.ID].Messages[e.HeaderCount:]) {
+			if text := m.Text(); strings.HasPrefix(text, "text ") {
+				if other, ok := r.texts[text]; ok && other != m.ID {
+					s.t.Errorf("%s: %q stands in %s and in %s", s.name, text, other, m.ID)
+				}
+				r.texts[text] = m.ID
+			}
+			if _, ok := r.parents[m.ID]; !ok {
+				parent := ""
+				for _, m := range s.path(r, e.ID+"@"+m.ID) {
+					if other, ok := r.parents[m.ID]; ok && other != parent {
+						s.t.Errorf("%s: %s is under %q and under %q", s.name, m.ID, other, parent)
+					}
+					r.parents[m.ID] = parent
+					parent = m.ID
+				}
+			}
+		}
+	}
+	return r
+}
+
+func (s *siege) path(r *remainder, ref string) []session.Message {
+	c, err := r.w.Show(s.t.Context(), ref, workspace.ReadOptions{})
+	if err != nil {
+		s.t.Fatalf("%s: %s: %v", s.name, ref, err)
+	}
+	return c.Messages
+}
+
+// judgeDeed looks whether what a process acknowledged is there, and nothing of
+// what it refused.
+func (s *siege) judgeDeed(d *deed, r *remainder) {
+	fail := func(what string) {
+		s.t.Helper()
+		s.t.Errorf("%s: %s %q, which answered %s%s: %s", s.name, d.verb, d.args, d.reply.Raw, d.refused, what)
+	}
+	if d.refused != "" {
+		if _, ok := r.texts[d.text]; ok {
+			fail("the message is there")
+		}
+		for _, e := range r.entries {
+			if e.Title == d.text {
+				fail("the title is that of " + e.ID)
+			}
+		}
+	}
+	if !d.acknowledged() || d.verb == "show" {
+		return
+	}
+	id := d.reply.Get("id").String()
+	if d.verb == "append" {
+		id = d.reply.Get("session_id").String()
+	}
+	file := r.files[id]
+	switch {
+	case d.verb == "rm":
+		if file != nil {
+			fail("it is there")
+		}
+		return
+	case file == nil:
+		if !s.mayBeGone(id) {
+			fail("it is gone")
+		}
+		return
+	}
+	switch d.verb {
+	case "append":
+		message := d.reply.Get("message_id").String()
+		here := func(m session.Message) bool { return m.ID == message && m.Text() == d.text }
+		switch parent := d.reply.Get("parent_id").String(); {
+		case !slices.ContainsFunc(file.Messages, here):
+			fail("the message is not there")
+		case r.parents[message] != parent:
+			fail("the message is under " + r.parents[message])
+		}
+	case "checkpoint", "branch":
+		n := int(d.reply.Get("message_count").Int())
+		switch kind := r.entries[id].Kind; {
+		case string(kind) != d.verb:
+			fail("it is a " + string(kind))
+		case len(file.Messages) < n || d.verb == "checkpoint" && len(file.Messages) > n:
+			fail(fmt.Sprintf("it holds %d messages", len(file.Messages)))
+		case n > 0 && file.Messages[n-1].ID != d.reply.Get("branch_point").String():
+			fail("it ends with another message")
+		}
+	}
+}
+
+// mayBeGone reports whether a process was to remove the session, and did not say
+// that it would not.
+func (s *siege) mayBeGone(id string) bool {
+	return slices.ContainsFunc(s.deeds, func(d *deed) bool {
+		if d.verb != "rm" || d.refused != "" {
+			return false
+		}
+		a, b := s.lines[id], s.lines[d.target]
+		line := a == b || a == "" || b == ""
+		return d.target == id || line && slices.Contains(d.args, "--line")
+	})
+}
+
+// judgeTitle looks whether the title of a session is the one that it was given
+// last, by any process that began before another one that gave one had ended.
+func (s *siege) judgeTitle(id, title string) {
+	var named []*deed
+	for _, d := range s.deeds {
+		creates := (d.verb == "new" || d.verb == "checkpoint" || d.verb == "branch") && d.reply.Get("id").String() == id
+		if creates || d.verb == "rename" && d.target == id && d.refused == "" {
+			named = append(named, d)
+		}
+	}
+	if !slices.ContainsFunc(named, (*deed).acknowledged) {
+		return
+	}
+	for _, d := range named {
+		later := func(other *deed) bool { return other.acknowledged() && other.begin.After(d.end) }
+		if d.text == title && !slices.ContainsFunc(named, later) {
+			return
+		}
+	}
+	s.t.Errorf("%s: the title of %s is %q", s.name, id, title)
+}
+
+// judgeSnapshot looks whether a snapshot, acknowledged or not, holds what its
+// source holds up to the branch point.
+func (s *siege) judgeSnapshot(e workspace.Entry, r *remainder) {
+	if e.BranchPoint == "" || r.files[string(e.BranchedFrom)] == nil {
+		return
+	}
+	want, got := s.path(r, string(e.BranchedFrom)+"@"+string(e.BranchPoint)), r.files[e.ID].Messages
+	if len(got) < len(want) || e.Kind == session.Checkpoint && len(got) > len(want) {
+		s.t.Errorf("%s: %s %s holds %d messages, want %d", s.name, e.Kind, e.ID, len(got), len(want))
+		return
+	}
+	for i, m := range want {
+		if got[i].ID != m.ID || !bytes.Equal(got[i].Raw, m.Raw) {
+			s.t.Errorf("%s: message %d of %s %s is\n%s\nwant\n%s", s.name, i, e.Kind, e.ID, got[i].Raw, m.Raw)
+			return
+		}
+	}
+}

@@ -1,0 +1,182 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/tidwall/gjson"
+)
+
+// A stop is a workspace whose lock is held by a process that is stopped.
+type stop struct {
+	t      *testing.T
+	dir    string
+	id     string // a session
+	holder *exec.Cmd
+	word   writelock.Holder
+}
+
+// newStop starts checkpoints until one of them is stopped while it has the lock.
+func newStop(t *testing.T) *stop {
+	t.Helper()
+	s := &stop{t: t, dir: t.TempDir()}
+	files := testchat.Chat{Messages: 20_000, PerFile: 20_000, Text: 200}.Files()
+	if err := testchat.Write(s.dir, files); err != nil {
+		t.Fatal(err)
+	}
+	s.id = files[0].ID
+	if out, err := s.command("rename", s.id, "Long").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for range 100 {
+		s.holder = s.command("checkpoint", s.id)
+		if err := s.holder.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
+			if s.wordIsOf(s.holder.Process.Pid) {
+				break
+			}
+		}
+		s.signal(syscall.SIGSTOP)
+		time.Sleep(10 * time.Millisecond) // until it stands still
+		if s.wordIsOf(s.holder.Process.Pid) && writelock.Held(root, ".bough") {
+			t.Cleanup(func() { s.holder.Process.Kill(); s.holder.Wait() })
+			return s
+		}
+		s.signal(syscall.SIGCONT)
+		s.holder.Wait()
+	}
+	t.Fatal("no process was stopped while it had the lock")
+	return nil
+}
+
+// wordIsOf reports whether the process pid says that it holds the lock.
+func (s *stop) wordIsOf(pid int) bool {
+	data, err := os.ReadFile(filepath.Join(s.dir, ".bough", "lock.holder"))
+	return err == nil && json.Unmarshal(data, &s.word) == nil && s.word.PID == pid
+}
+
+func (s *stop) signal(sig os.Signal) {
+	s.t.Helper()
+	if err := s.holder.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stop) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("bough", append([]string{"-w", s.dir}, args...)...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// locked makes sure that a command ends with 6 and names the holder, and returns
+// how long it took.
+func (s *stop) locked(args ...string) time.Duration {
+	s.t.Helper()
+	cmd := s.command(args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 6 {
+		s.t.Fatalf("%q ends with %v, want exit status 6\n%s%s", args, err, &stdout, &stderr)
+	}
+	want := fmt.Sprintf("the workspace is locked by process %d (checkpoint, since %s)", s.holder.Process.Pid, s.word.Since.Format(time.TimeOnly))
+	said := strings.TrimPrefix(strings.SplitN(stderr.String(), "\n", 2)[0], "bough: ")
+	if stdout.Len() > 0 {
+		e := gjson.GetBytes(stdout.Bytes(), "error")
+		if said = e.Get("message").String(); e.Get("code").String() != "locked" {
+			s.t.Errorf("%q says %s", args, &stdout)
+		}
+	}
+	if said != want {
+		s.t.Errorf("%q says %q, want %q", args, said, want)
+	}
+	return took
+}
+
+// waits starts a process that waits for the lock, and returns a function that
+// makes sure that it gets it.
+func (s *stop) waits(text string) (done func()) {
+	s.t.Helper()
+	cmd := s.command("--wait", "2m", "append", s.id, text)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		s.t.Fatalf("a process that should wait for the lock ends with %v", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	return func() {
+		s.t.Helper()
+		select {
+		case err := <-ended:
+			if err != nil {
+				s.t.Errorf("a process that waited for the lock ends with %v", err)
+			}
+		case <-time.After(time.Minute):
+			cmd.Process.Kill()
+			s.t.Error("a process waits for a lock that nobody holds")
+		}
+	}
+}
+
+// TestStoppedHolder: a process that stands still keeps the lock, and the others
+// say who it is, as soon as they have waited long enough. When it goes on, it
+// has lost nothing, nor have they.
+func TestStoppedHolder(t *testing.T) {
+	s := newStop(t)
+	s.locked("--wait", "0s", "append", s.id, "text")
+	s.locked("--wait", "0s", "--json", "append", s.id, "text")
+	const wait = 400 * time.Millisecond
+	if took := s.locked("--wait", wait.String(), "append", s.id, "text"); took < wait || took > wait+20*time.Second {
+		t.Errorf("a process waits %v, want %v", took, wait)
+	}
+	done := s.waits("after all that")
+	s.signal(syscall.SIGCONT)
+	if err := s.holder.Wait(); err != nil {
+		t.Errorf("the process that stood still ends with %v", err)
+	}
+	done()
+	if out, err := s.command("doctor").Output(); err != nil {
+		t.Errorf("doctor finds %s", out)
+	}
+}
+
+// TestDeadHolder: a process that is killed while it has the lock blocks neither
+// one that waits already nor one that would not wait.
+func TestDeadHolder(t *testing.T) {
+	s := newStop(t)
+	done := s.waits("after its death")
+	s.signal(syscall.SIGKILL)
+	s.holder.Wait()
+	done()
+	if out, err := s.command("--wait", "0s", "append", s.id, "at once").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -46,15 +46,21 @@ func (f Folder) Remember(o *Outline) {
 	o.remembered = durable.Cache(f.root, outlineFile(o.ID), pieces...) == nil
 }
 
-// ForgetOthers removes what is remembered of sessions that are not known, and what
-// was begun to be.
-func (f Folder) ForgetOthers(known func(id string) bool) {
-	others, _ := fs.ReadDir(f.root.FS(), CacheDir)
-	for _, e := range others {
-		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
-			_ = f.root.Remove(CacheDir + "/" + e.Name())
+// SweepCache removes what was begun to be remembered and never finished. If
+// somebody is just doing that, it is not remembered.
+func (f Folder) SweepCache() {
+	for _, dir := range []string{CacheDir, outlineDir} {
+		entries, _ := fs.ReadDir(f.root.FS(), dir)
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), durable.TempSuffix) {
+				_ = f.root.Remove(dir + "/" + e.Name())
+			}
 		}
 	}
+}
+
+// ForgetOthers removes what is remembered of sessions that are not known.
+func (f Folder) ForgetOthers(known func(id string) bool) {
 	entries, _ := fs.ReadDir(f.root.FS(), outlineDir)
 	for _, e := range entries {
 		if !known(e.Name()) {

@@ -362,6 +362,7 @@ func (d *doctor) leftOvers() error {
 			d.found(LeftOver, name, "an interrupted write left this temporary file", d.fix)
 		}
 	}
+	d.folder.SweepCache()
 	if d.fix {
 		d.folder.ForgetOthers(func(id string) bool { return d.index.Entry(id) != nil })
 	}

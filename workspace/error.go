@@ -25,6 +25,7 @@ const (
 	HasChildren Code = "has_children" // others depend on what was named
 	ToolCut     Code = "tool_cut"     // a tool call would be parted from its result
 	Refused     Code = "refused"      // not allowed, by bough or by the system
+	Busy        Code = "busy"         // another program, which takes no lock, keeps changing it
 	Damaged     Code = "damaged"      // a file is not what it should be
 	Locked      Code = "locked"       // another process is writing
 )
@@ -72,6 +73,8 @@ func Explain(err error) *Error {
 		return explain(ToolCut, cutHint(cut))
 	case errors.As(err, &held):
 		return explain(Locked, "try again when it is done")
+	case isChanged(err):
+		return explain(Busy, "nothing was changed here, and what the other program wrote is untouched; try again")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{Failed, "stopped; nothing was changed", "", err}
 	case isEscape:

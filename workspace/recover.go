@@ -101,6 +101,7 @@ func (v *view) sweep(last *operation.Operation) error {
 	if len(names) == 0 {
 		return nil
 	}
+	v.folder.SweepCache()
 	return v.index.Change(func() error {
 		for _, name := range names {
 			err := v.sweepOne(name, last)

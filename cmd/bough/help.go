@@ -63,7 +63,8 @@ Begin:
   bough demo                see it all on a built-in conversation
   bough help VERB           what a verb does, with an example
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 locked.
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 locked or
+busy: another program is writing.
 `
 
 func (v verb) help(text *strings.Builder) {

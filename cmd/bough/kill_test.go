@@ -33,7 +33,7 @@ var (
 
 // leftByKills are the problems that doctor may find after processes were killed,
 // and after the next verb that writes. There should be none.
-var leftByKills = []string{workspace.LeftOver, workspace.StaleIndex, workspace.OneSidedLink}
+var leftByKills = []string{}
 
 // TestKills kills processes at any moment, several of which work on one
 // workspace at once. Whatever one of them acknowledged is there, all of it; what

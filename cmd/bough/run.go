@@ -117,7 +117,7 @@ func exitCode(c workspace.Code) int {
 		return 4
 	case workspace.Damaged:
 		return 5
-	case workspace.Locked:
+	case workspace.Locked, workspace.Busy:
 		return 6
 	}
 	return 1

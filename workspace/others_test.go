@@ -1,0 +1,132 @@
+package workspace_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// meanwhile calls f before the first n steps of that kind, and of that file if name
+// is not "", while the rest of the test runs.
+func (s *space) meanwhile(do durable.Action, name string, n int, f func()) {
+	s.t.Helper()
+	s.t.Cleanup(durable.Interpose(func(_ *os.Root, step durable.Step) error {
+		if step.Do == do && (name == "" || strings.Contains(step.Name, name)) && n > 0 {
+			n--
+			f()
+		}
+		return nil
+	}))
+}
+
+// say adds a message to a session file as another program does.
+func (s *space) sayForeign(id, message string) {
+	s.t.Helper()
+	name := session.FileName(id)
+	doc, err := sjson.Set(s.read(name), "messages.-1", map[string]any{"id": message, "role": "user", "content": message})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.replace(name, doc)
+}
+
+// TestOthersWhileWriting: a message that another program adds while bough writes
+// the same file is not lost, whenever it comes.
+func TestOthersWhileWriting(t *testing.T) {
+	for _, do := range []durable.Action{durable.Make, durable.Write, durable.Sync, durable.Swap} {
+		s := openSpace(t, t.TempDir(), 0)
+		id := s.new("Bread")
+		s.append(workspace.Append{Session: id, Text: "a"})
+		s.meanwhile(do, id, 1, func() { s.sayForeign(id, "theirs") })
+		s.append(workspace.Append{Session: id, Text: "b"})
+		if got := s.texts(id); got != "a theirs b" && got != "a b theirs" {
+			t.Errorf("at %s the conversation becomes %q", do, got)
+		}
+		healthy(t, s)
+	}
+}
+
+// TestOthersNeverEnd: against a program that writes without end a command gives
+// up, says so, and leaves what the other one wrote.
+func TestOthersNeverEnd(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	s.append(workspace.Append{Session: id, Text: "a"})
+	n := 0
+	s.meanwhile(durable.Sync, id, 1000, func() { n++; s.sayForeign(id, fmt.Sprint("theirs", n)) })
+	_, err := s.Append(t.Context(), workspace.Append{Session: id, Text: "b"})
+	if code(err) != workspace.Busy {
+		t.Errorf("Append = %v", err)
+	}
+	want := "a"
+	for i := range n {
+		want += fmt.Sprint(" theirs", i+1)
+	}
+	if got := s.texts(id); n < 3 || got != want {
+		t.Errorf("the conversation is %q, want %q", got, want)
+	}
+	for name := range s.files() {
+		if strings.HasSuffix(name, durable.TempSuffix) {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+// TestOthersIndex: Penguin's rewrite of the whole index, without links and with
+// members of its own, is not overwritten; what it dropped is derived again.
+func TestOthersIndex(t *testing.T) {
+	for _, do := range []durable.Action{durable.Sync, durable.Swap} {
+		s := openSpace(t, t.TempDir(), 2)
+		id := s.new("Bread")
+		s.say("a", "b", "c")
+		s.meanwhile(do, session.IndexFile, 1, func() {
+			index := "{}"
+			for key := range gjson.Parse(s.read(session.IndexPath)).Map() {
+				index, _ = sjson.Set(index, key, map[string]any{"title": "Session", "message_count": 0, "theirs": key})
+			}
+			s.replace(session.IndexPath, index)
+		})
+		s.say("d", "e")
+		index := gjson.Parse(s.read(session.IndexPath))
+		for key, e := range index.Map() {
+			if theirs := e.Get("theirs").String(); theirs != key && theirs != "" {
+				t.Errorf("the entry of %s is %s", key, e)
+			}
+		}
+		if index.Get(id+".theirs").String() != id || index.Get(id+".continued_to.#").Int() != 1 {
+			t.Errorf("at %s the entry becomes %s", do, index.Get(id))
+		}
+		if got := s.texts(id); got != "a b c d e" {
+			t.Errorf("the conversation is %q", got)
+		}
+		healthy(t, s)
+	}
+}
+
+// TestOthersRemove: a session that another program removes meanwhile does not come
+// back.
+func TestOthersRemove(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	s.append(workspace.Append{Session: id, Text: "a"})
+	s.meanwhile(durable.Sync, id, 1, func() {
+		if err := os.Remove(filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(id)))); err != nil {
+			t.Fatal(err)
+		}
+	})
+	_, err := s.Append(t.Context(), workspace.Append{Session: id, Text: "b"})
+	if code(err) != workspace.NotFound {
+		t.Errorf("Append = %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(id)))); err == nil {
+		t.Error("the file is back")
+	}
+}

@@ -1,0 +1,303 @@
+package crashdisk
+
+import (
+	"bytes"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"slices"
+)
+
+// A disk is a file system in the middle of a trace.
+type disk struct {
+	nodes   []node
+	pending []*change // of names, in order
+}
+
+// A node is a file or a folder, whatever its names are.
+type node struct {
+	now, safe        *File          // of a file: what programs see, and what is sure to survive
+	names, safeNames map[string]int // of a folder: its files and folders
+}
+
+// A change is what one step does to the names of a folder. It survives whole or
+// not at all.
+type change struct {
+	folder int
+	names  []name
+	after  *change // the one without which it does not survive, or nil
+	synced bool    // the folder was synced, but after is not safe
+	safe   bool
+}
+
+// A name is what a change makes of a name in a folder.
+type name struct {
+	name string
+	node int // -1 for nothing
+}
+
+func (d *disk) do(o op) {
+	if o.Do == "make" || o.Do == "mkdir" {
+		for len(d.nodes) <= o.node {
+			d.nodes = append(d.nodes, node{})
+		}
+		if o.Do == "mkdir" {
+			d.nodes[o.node] = newFolder()
+		} else {
+			empty := &File{Time: o.Time}
+			d.nodes[o.node] = node{now: empty, safe: empty}
+		}
+	}
+	n := &d.nodes[o.node]
+	base, to := path.Base(o.Name), path.Base(o.To)
+	switch o.Do {
+	case "make", "mkdir":
+		d.change(nil, o.dir, name{base, o.node})
+	case "unlink":
+		d.change(nil, o.dir, name{base, -1})
+	case "swap":
+		d.change(nil, o.dir, name{base, o.other}, name{to, o.node})
+	case "rename":
+		if o.dir == o.toDir {
+			d.change(nil, o.dir, name{base, -1}, name{to, o.node})
+		} else {
+			added := d.change(nil, o.toDir, name{to, o.node})
+			d.change(added, o.dir, name{base, -1})
+		}
+	case "write":
+		n.now = &File{Data: overwrite(n.now.Data, o.At, o.Data), Time: o.Time}
+	case "cut":
+		n.now = &File{Data: n.now.Data[:min(o.At, int64(len(n.now.Data)))], Time: o.Time}
+	case "settimes":
+		if n.now != nil {
+			n.now = &File{n.now.Data, o.Time, n.now.sum}
+		}
+	case "sync":
+		n.safe = n.now
+	case "syncdir":
+		d.syncDir(o.node)
+	}
+}
+
+// overwrite returns data with p at the offset at.
+func overwrite(data []byte, at int64, p []byte) []byte {
+	end := at + int64(len(p))
+	out := make([]byte, max(int64(len(data)), end))
+	copy(out, data)
+	copy(out[at:], p)
+	return out
+}
+
+func (d *disk) change(after *change, folder int, names ...name) *change {
+	c := &change{folder: folder, names: names, after: after}
+	c.apply(d.nodes[folder].names)
+	d.pending = append(d.pending, c)
+	return c
+}
+
+func (c *change) apply(names map[string]int) {
+	for _, n := range c.names {
+		if n.node < 0 {
+			delete(names, n.name)
+		} else {
+			names[n.name] = n.node
+		}
+	}
+}
+
+// syncDir makes the names in a folder safe, but for one that is gone from it and
+// not yet sure to survive elsewhere.
+func (d *disk) syncDir(folder int) {
+	d.pending = slices.DeleteFunc(d.pending, func(c *change) bool {
+		c.synced = c.synced || c.folder == folder
+		c.safe = c.synced && (c.after == nil || c.after.safe)
+		if c.safe {
+			c.apply(d.nodes[c.folder].safeNames)
+		}
+		return c.safe
+	})
+}
+
+// kept returns what programs see.
+func (d *disk) kept() Tree {
+	return d.tree(func(n int) map[string]int { return d.nodes[n].names }, func(n int) *File { return d.nodes[n].now })
+}
+
+func (d *disk) tree(names func(int) map[string]int, file func(int) *File) Tree {
+	t := Tree{}
+	var walk func(folder int, prefix string)
+	walk = func(folder int, prefix string) {
+		for name, n := range names(folder) {
+			if t[prefix+name] = file(n); d.nodes[n].names != nil {
+				walk(n, prefix+name+"/")
+			}
+		}
+	}
+	walk(0, "")
+	return t
+}
+
+// lost yields what a crash may leave if nothing survives for sure but what was
+// synced: all of it if that is at most most trees, else what is most unlike, and
+// some that random chooses.
+func (d *disk) lost(most int, random *rand.Rand) iter.Seq[Tree] {
+	return func(yield func(Tree) bool) {
+		var files []int
+		versions := map[int][]*File{}
+		radix := make([]int, len(d.pending), len(d.pending)+8)
+		for i := range d.pending {
+			radix[i] = 2
+		}
+		for _, n := range d.reachable() {
+			if v := d.nodes[n].versions(); len(v) > 1 {
+				files = append(files, n)
+				versions[n] = v
+				radix = append(radix, len(v))
+			}
+		}
+		for choice := range choices(radix, most, random) {
+			names := map[int]map[string]int{}
+			for i, c := range d.pending {
+				if choice[i] == 0 || c.after != nil && !c.after.safe && choice[slices.Index(d.pending, c.after)] == 0 {
+					continue
+				}
+				if names[c.folder] == nil {
+					names[c.folder] = maps.Clone(d.nodes[c.folder].safeNames)
+				}
+				c.apply(names[c.folder])
+			}
+			bytes := map[int]*File{}
+			for i, n := range files {
+				bytes[n] = versions[n][choice[len(d.pending)+i]]
+			}
+			t := d.tree(func(n int) map[string]int {
+				if names[n] != nil {
+					return names[n]
+				}
+				return d.nodes[n].safeNames
+			}, func(n int) *File {
+				if bytes[n] != nil {
+					return bytes[n]
+				}
+				return d.nodes[n].safe
+			})
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// reachable returns the files that may have a name after a crash.
+func (d *disk) reachable() []int {
+	named := map[int]bool{}
+	for _, n := range d.nodes {
+		for _, child := range n.safeNames {
+			named[child] = true
+		}
+	}
+	for _, c := range d.pending {
+		for _, n := range c.names {
+			named[n.node] = true
+		}
+	}
+	delete(named, -1)
+	return slices.Sorted(maps.Keys(named))
+}
+
+// versions returns what a file may hold after a crash: what is safe first, what
+// it holds now last. Between them are a part of what is new, and zeros in its
+// place.
+func (n *node) versions() []*File {
+	if n.now == nil || n.safe == n.now {
+		return nil
+	}
+	list := []*File{n.safe}
+	now, at := n.now.Data, n.now.Time
+	same := 0
+	for same < min(len(now), len(n.safe.Data)) && now[same] == n.safe.Data[same] {
+		same++
+	}
+	if len(now) > same {
+		list = append(list,
+			&File{Data: now[:same], Time: at},
+			&File{Data: now[:same+(len(now)-same)/2], Time: at},
+			&File{Data: now[:len(now)-1], Time: at},
+			&File{Data: append(bytes.Clone(now[:same]), make([]byte, len(now)-same)...), Time: at})
+	}
+	list = append(list, n.now)
+	return slices.CompactFunc(list, func(a, b *File) bool { return bytes.Equal(a.Data, b.Data) && a.Time.Equal(b.Time) })
+}
+
+// choices yields numbers below those of radix: all there are, if that is at most
+// most; else none, all, all but one and only one of the highest, and as many as
+// are left of what random chooses. The slice is used again.
+func choices(radix []int, most int, random *rand.Rand) iter.Seq[[]int] {
+	all := 1
+	for _, r := range radix {
+		if all *= r; all > most {
+			break
+		}
+	}
+	if all <= most {
+		return everyChoice(radix)
+	}
+	return func(yield func([]int) bool) {
+		choice := make([]int, len(radix))
+		left := most
+		give := func(at func(i int) int) bool {
+			for i := range choice {
+				choice[i] = at(i)
+			}
+			left--
+			return yield(choice)
+		}
+		for _, base := range []bool{false, true} {
+			least := func(i int) int {
+				if base {
+					return radix[i] - 1
+				}
+				return 0
+			}
+			if !give(least) {
+				return
+			}
+			for one := range radix {
+				for other := range radix[one] {
+					if other != least(one) && !give(func(i int) int {
+						if i == one {
+							return other
+						}
+						return least(i)
+					}) {
+						return
+					}
+				}
+			}
+		}
+		for left > 0 {
+			if !give(func(i int) int { return random.IntN(radix[i]) }) {
+				return
+			}
+		}
+	}
+}
+
+func everyChoice(radix []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		choice := make([]int, len(radix))
+		for yield(choice) {
+			i := 0
+			for ; i < len(radix); i++ {
+				if choice[i]++; choice[i] < radix[i] {
+					break
+				}
+				choice[i] = 0
+			}
+			if i == len(radix) {
+				return
+			}
+		}
+	}
+}

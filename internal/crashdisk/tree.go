@@ -1,0 +1,96 @@
+package crashdisk
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// A Tree is what a folder holds, by path inside it: files, and nil for folders.
+type Tree map[string]*File
+
+// A File is the content of a file. It does not change.
+type File struct {
+	Data []byte
+	Time time.Time // when it was changed last
+	sum  *Sum      // of the bytes, nil as long as nobody asked
+}
+
+// A Sum tells trees apart.
+type Sum [sha256.Size]byte
+
+// Sum returns the sum of the names, bytes and times of t.
+func (t Tree) Sum() Sum {
+	var b []byte
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		b = append(append(b, name...), 0)
+		if f := t[name]; f != nil {
+			if f.sum == nil {
+				f.sum = new(Sum(sha256.Sum256(f.Data)))
+			}
+			b = append(b, f.sum[:]...)
+			b = binary.LittleEndian.AppendUint64(b, uint64(f.Time.UnixNano()))
+		}
+		b = append(b, 1)
+	}
+	return sha256.Sum256(b)
+}
+
+// Read returns what the folder dir holds, without what skip says of paths inside
+// it, which are slash-separated.
+func Read(dir string, skip func(name string) bool) (Tree, error) {
+	t := Tree{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		switch {
+		case skip(name) && d.IsDir():
+			return fs.SkipDir
+		case skip(name):
+			return nil
+		case d.IsDir():
+			t[name] = nil
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		t[name] = &File{Data: data, Time: info.ModTime()}
+		return err
+	})
+	return t, err
+}
+
+// Write makes t in the empty folder dir.
+func (t Tree) Write(dir string) error {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		f := t[name]
+		if f == nil {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
+			return err
+		}
+		if err := os.Chtimes(path, f.Time, f.Time); err != nil {
+			return err
+		}
+	}
+	return nil
+}

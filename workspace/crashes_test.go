@@ -1,0 +1,276 @@
+package workspace_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A scenario is a verb and what was acknowledged before it.
+type scenario struct {
+	name   string
+	limit  int
+	most   int                        // how many folders are looked at after one step, 0 for 256
+	absent bool                       // there is no folder
+	files  func(dir string) error     // makes what another program left
+	mends  []string                   // what doctor finds before the verb
+	setup  func(s *space) (verb verb) // what was acknowledged
+}
+
+// unfinished is what goes wrong today.
+var unfinished = table{}
+
+// needless is what could be left out.
+var needless = table{}
+
+var scenarios = []scenario{
+	{name: "new in an absent folder", absent: true, setup: func(*space) verb { return begin("Bread") }},
+	{name: "new", setup: func(*space) verb { return begin("Bread") }},
+	{name: "append to a session", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		s.new("Soup")
+		return add(workspace.Append{Session: "Bread", Text: "c"})
+	}},
+	{name: "append at the head", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		return add(workspace.Append{Text: "c"})
+	}},
+	{name: "append under an earlier message", setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b")
+		return add(workspace.Append{Session: "Bread", Parent: ids[0], Text: "c"})
+	}},
+	{name: "append that opens a continuation", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b", "c")
+		return add(workspace.Append{Text: "d"})
+	}},
+	{name: "append that opens a second continuation", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c", "d")
+		s.append(workspace.Append{Session: "Bread", Parent: ids[0], Text: "x"})
+		return add(workspace.Append{Session: "Bread", Text: "y"})
+	}},
+	{name: "append to a checkpoint", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		point := s.checkpoint("Bread")
+		return add(workspace.Append{Session: point.ID, Text: "c"})
+	}},
+	{name: "append at a head in a checkpoint", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		if _, err := s.Restore(context.Background(), s.checkpoint("Bread").ID); err != nil {
+			s.t.Fatal(err)
+		}
+		return add(workspace.Append{Text: "c"})
+	}},
+	{name: "checkpoint", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b", "c", "d")
+		return func(s *space) error {
+			_, err := s.Checkpoint(context.Background(), "Bread", workspace.SnapshotOptions{})
+			return err
+		}
+	}},
+	{name: "branch", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c", "d")
+		return branchAt("Bread@" + ids[3])
+	}},
+	{name: "restore", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		point := s.checkpoint("Bread")
+		s.say("c")
+		return func(s *space) error {
+			_, err := s.Restore(context.Background(), point.ID)
+			return err
+		}
+	}},
+	{name: "rewind", setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b")
+		return func(s *space) error {
+			_, err := s.Rewind(context.Background(), "Bread@"+ids[0], workspace.CutOptions{})
+			return err
+		}
+	}},
+	{name: "rename", setup: func(s *space) verb {
+		id := s.new("Bread")
+		s.say("a")
+		return rename(id, "Rye")
+	}},
+	{name: "rm", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a")
+		s.new("Soup")
+		return remove("Bread", workspace.RemoveOptions{})
+	}},
+	{name: "rm with the head", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a")
+		return remove("Bread", workspace.RemoveOptions{})
+	}},
+	{name: "rm of a continuation", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b", "c")
+		next := s.append(workspace.Append{Text: "d"})
+		return remove(next.Session, workspace.RemoveOptions{})
+	}},
+	{name: "rm --force", setup: func(s *space) verb {
+		id := s.new("Bread")
+		s.say("a")
+		s.checkpoint("Bread")
+		return remove(id, workspace.RemoveOptions{Force: true})
+	}},
+	{name: "rm --line", limit: 2, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b", "c", "d", "e")
+		return remove("Bread", workspace.RemoveOptions{Line: true})
+	}},
+	{
+		name:  "doctor --fix",
+		limit: 2,
+		mends: []string{workspace.LeftOver, workspace.LostHead, workspace.OneSidedLink},
+		setup: func(s *space) verb {
+			id := s.new("Bread")
+			s.say("a", "b")
+			before := s.read(session.FileName(id))
+			s.say("c")
+			s.write(session.FileName(id), before)
+			s.write("head.json", `{"session_id":"gone","message_id":null}`)
+			s.write("conversations/.session_index.json"+durable.TempSuffix, "{")
+			return mend
+		},
+	},
+	{name: "doctor --fix of a torn index", mends: []string{workspace.DamagedIndex}, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		s.write(session.IndexPath, "{")
+		return mend
+	}},
+	{name: "append in a folder of Penguin's", limit: 9, files: penguin(8, 4), setup: func(s *space) verb {
+		return add(workspace.Append{Session: lastOf(8, 4), Text: "next"})
+	}},
+	{name: "append that opens a continuation of Penguin's", limit: 4, files: penguin(8, 4), setup: func(s *space) verb {
+		return add(workspace.Append{Session: lastOf(8, 4), Text: "next"})
+	}},
+	{name: "branch in a folder of Penguin's", files: penguin(8, 4), setup: func(s *space) verb {
+		return branchAt(lastOf(8, 4))
+	}},
+	{
+		name: "rm in a folder of Penguin's",
+		files: func(dir string) error {
+			if err := penguin(8, 4)(dir); err != nil {
+				return err
+			}
+			older := filepath.Join(dir, filepath.FromSlash(session.FileName(lastOf(8, 4))+".bak"))
+			return os.WriteFile(older, []byte("{}\n"), 0o600)
+		},
+		setup: func(s *space) verb { return remove(lastOf(8, 4), workspace.RemoveOptions{}) },
+	},
+	{name: "append to a journal", most: 24, files: long, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a")
+		return add(workspace.Append{Text: "b"})
+	}},
+	{name: "append that begins a journal", most: 24, files: long, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a")
+		if err := rename("long0", strings.Repeat("longer ", 160_000))(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return add(workspace.Append{Text: "b"})
+	}},
+	{name: "rename that folds the journal in", most: 12, files: long, setup: func(s *space) verb {
+		return rename("long0", strings.Repeat("longer ", 160_000))
+	}},
+	{name: "rm with a journal", most: 24, files: long, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a")
+		return remove("Bread", workspace.RemoveOptions{})
+	}},
+}
+
+func begin(title string) verb {
+	return func(s *space) error {
+		_, err := s.New(context.Background(), title)
+		return err
+	}
+}
+
+func add(a workspace.Append) verb {
+	return func(s *space) error {
+		_, err := s.Append(context.Background(), a)
+		return err
+	}
+}
+
+func branchAt(ref string) verb {
+	return func(s *space) error {
+		_, err := s.Branch(context.Background(), ref, workspace.SnapshotOptions{})
+		return err
+	}
+}
+
+func rename(name, title string) verb {
+	return func(s *space) error {
+		_, err := s.Rename(context.Background(), name, title)
+		return err
+	}
+}
+
+func remove(name string, o workspace.RemoveOptions) verb {
+	return func(s *space) error {
+		_, err := s.Remove(context.Background(), name, o)
+		return err
+	}
+}
+
+func mend(s *space) error {
+	report, err := s.Doctor(context.Background(), workspace.DoctorOptions{Fix: true})
+	if err == nil && !report.OK {
+		err = fmt.Errorf("doctor leaves %+v", report.Problems)
+	}
+	return err
+}
+
+func penguinFiles(messages, perFile int) []testchat.File {
+	return testchat.Chat{Messages: messages, PerFile: perFile, Text: 20, Odd: true}.Files()
+}
+
+// penguin makes a conversation of Penguin's.
+func penguin(messages, perFile int) func(dir string) error {
+	return func(dir string) error { return testchat.Write(dir, penguinFiles(messages, perFile)) }
+}
+
+// lastOf returns the last session of such a conversation.
+func lastOf(messages, perFile int) string {
+	files := penguinFiles(messages, perFile)
+	return files[len(files)-1].ID
+}
+
+// long makes two sessions with titles so long that the index has a journal.
+func long(dir string) error {
+	dir = filepath.Join(dir, session.Dir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	for i := range 2 {
+		text := fmt.Sprintf(`{"messages":[{"id":"m","role":"user","content":"hello"}],"created_at":%q,"last_active":%[1]q,"metadata":{"title":"%[2]d %[3]s","continued_from":[],"continued_to":[]}}`, "2026-04-01T15:32:00.000000+00:00", i, strings.Repeat("long ", 120_000))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("long%d.json", i)), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

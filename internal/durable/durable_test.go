@@ -321,6 +321,8 @@ func TestAppend(t *testing.T) {
 		{"after a line", "one\n", "one\nline\n"},
 		{"after half a line", "one\ntw", "one\nline\n"},
 		{"after only half a line", "tw", "line\n"},
+		{"after half a long line", "one\n" + strings.Repeat("long", 50_000), "one\nline\n"},
+		{"after only half a long line", strings.Repeat("long", 50_000), "line\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, dir := open(t)

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -105,12 +106,14 @@ func wholeLines(f *file) (int64, error) {
 		return 0, err
 	}
 	size := info.Size()
-	for at := size; at > 0; at-- {
-		var last [1]byte
-		if _, err := f.os.ReadAt(last[:], at-1); err != nil {
+	block := make([]byte, min(size, 1<<16))
+	for end := size; end > 0; end -= int64(len(block)) {
+		block = block[:min(end, int64(len(block)))]
+		if _, err := f.os.ReadAt(block, end-int64(len(block))); err != nil {
 			return 0, err
 		}
-		if last[0] == '\n' {
+		if i := bytes.LastIndexByte(block, '\n'); i >= 0 {
+			at := end - int64(len(block)-i-1)
 			if at < size {
 				err = f.Truncate(at)
 			}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -46,6 +45,7 @@ func TestCrash(t *testing.T) {
 			t.Run(sc.name, func(t *testing.T) {
 				t.Parallel()
 				c := newCrash(t, d, &sum, needed, sc)
+				sum.verbs.Add(1)
 				c.crashes()
 				c.faults()
 				c.report()
@@ -54,16 +54,19 @@ func TestCrash(t *testing.T) {
 		}
 	})
 	for _, row := range slices.Concat(unfinished, needless) {
+		if sum.verbs.Load() < int64(len(scenarios)) {
+			break // not all were asked for
+		}
 		if name := row.verb + ": " + row.what; !needed.rows[name] {
 			t.Errorf("nothing needs the row %q any longer", name)
 		}
 	}
 	t.Logf("%d verbs, stopped at %d steps: %d folders a crash may leave, %d of them different; %d failing steps; %d negative controls",
-		len(scenarios), sum.stops.Load(), sum.states.Load(), sum.judged.Load(), sum.faults.Load(), sum.controls.Load())
+		sum.verbs.Load(), sum.stops.Load(), sum.states.Load(), sum.judged.Load(), sum.faults.Load(), sum.controls.Load())
 }
 
 // A tally counts what was tried.
-type tally struct{ stops, states, judged, faults, controls atomic.Int64 }
+type tally struct{ verbs, stops, states, judged, faults, controls atomic.Int64 }
 
 // disks hands each step to the test in whose folder it is taken.
 type disks struct {
@@ -122,6 +125,8 @@ type crash struct {
 	before   crashdisk.Tree
 	trace    *crashdisk.Trace
 	old, new view
+	names    []string          // of all files, at last
+	trash    map[string]string // what is in the trash at last, and where
 	verdicts map[crashdisk.Sum]*verdict
 	found    map[string]*finding // what is wrong, by cause
 	sampled  bool                // not everything is tried
@@ -129,7 +134,7 @@ type crash struct {
 
 // A finding is something wrong, where it was seen first, and how often it was.
 type finding struct {
-	wrong
+	complaint
 	where string
 	times int
 }
@@ -139,12 +144,14 @@ type verb func(*space) error
 
 // A verdict is what is to be said of a folder.
 type verdict struct {
-	done  bool // the change is there, to whoever reads
-	wrong []wrong
+	done    bool // the change is there, to whoever reads
+	tidy    bool // the files have the names that they have in the end
+	healthy bool // doctor finds nothing, before anybody writes
+	wrong   []complaint
 }
 
-// A wrong is something that must not be after a crash.
-type wrong struct{ cause, detail string }
+// A complaint is about something that must not be after a crash.
+type complaint struct{ cause, detail string }
 
 func newCrash(t *testing.T, d *disks, sum *tally, needed *used, sc scenario) *crash {
 	c := &crash{scenario: sc, T: t, disks: d, sum: sum, used: needed, base: memoryDir(t), verdicts: map[crashdisk.Sum]*verdict{}, found: map[string]*finding{}}
@@ -263,11 +270,23 @@ func (c *crash) record() {
 	}
 	c.trace = trace
 	c.new = c.mustLook(base)
+	c.names = names(c.read(base))
+	c.trash = map[string]string{}
+	for name, f := range c.read(base) {
+		if f != nil && strings.HasPrefix(name, place+"/.bough/trash/") {
+			c.trash[string(f.Data)] = name
+		}
+	}
 	for t := range trace.Kept(len(steps)) {
 		if said, is := withoutLock(t), withoutLock(c.read(base)); said.Sum() != is.Sum() {
 			c.Fatalf("not all that is done is said: the folder holds %q, not %q", slices.Sorted(maps.Keys(is)), slices.Sorted(maps.Keys(said)))
 		}
 	}
+}
+
+// names returns the names in t, but for the lock.
+func names(t crashdisk.Tree) []string {
+	return slices.Sorted(maps.Keys(withoutLock(maps.Clone(t))))
 }
 
 // withoutLock leaves out the lock, which is taken without asking.
@@ -360,19 +379,25 @@ func (c *crash) judge(t crashdisk.Tree) *verdict {
 	v := &verdict{}
 	c.verdicts[sum] = v
 	saw := c.readers(v, base)
-	passing := append(c.mends, workspace.LeftOver, workspace.StaleIndex, workspace.OneSidedLink, workspace.LostHead)
-	problems := c.doctor(v, base, "before the next writer", passing...)
-	if c.mends != nil && problems > 0 {
-		v.done = false
-	}
+	v.tidy = slices.Equal(names(t), c.names)
+	v.healthy = c.doctor(v, base, "before the next writer", c.passing()...) == 0
 	again := c.folderOf(t) // doctor may have helped
 	defer os.RemoveAll(again)
 	c.writers(v, again, c.open(again, 4), saw)
 	return v
 }
 
+// passing returns the kinds of problems that the next writer takes away.
+func (c *crash) passing() []string {
+	kinds := append(c.mends, workspace.LeftOver, workspace.StaleIndex, workspace.OneSidedLink)
+	if c.old.head != "" && c.new.head == "" {
+		kinds = append(kinds, workspace.LostHead)
+	}
+	return kinds
+}
+
 func (v *verdict) is(cause, detail string, args ...any) {
-	v.wrong = append(v.wrong, wrong{cause, fmt.Sprintf(detail, args...)})
+	v.wrong = append(v.wrong, complaint{cause, fmt.Sprintf(detail, args...)})
 }
 
 // readers reads what was left.
@@ -393,22 +418,17 @@ func (c *crash) readers(v *verdict, base string) view {
 	return saw
 }
 
-// trashed looks for files that are gone: they must lie in the trash.
+// trashed looks for what the verb moves to the trash: it is where it was, or
+// there.
 func (c *crash) trashed(v *verdict, base string) {
-	trash := map[string]bool{}
-	filepath.WalkDir(filepath.Join(base, place, ".bough", "trash"), func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			data, _ := os.ReadFile(name)
-			trash[string(data)] = true
+	there := map[string]bool{}
+	for _, f := range c.read(base) {
+		if f != nil {
+			there[string(f.Data)] = true
 		}
-		return nil
-	})
-	for name, f := range c.before {
-		ours := strings.HasPrefix(name, place+"/"+session.Dir+"/session_2") || strings.HasPrefix(name, place+"/.bough/trash/")
-		if !ours || f == nil || trash[string(f.Data)] {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(base, name)); err != nil {
+	}
+	for text, name := range c.trash {
+		if !there[text] {
 			v.is("lost", "%s is gone, and not in the trash", name)
 		}
 	}
@@ -528,16 +548,27 @@ func (c *crash) crashes() {
 }
 
 // after says what is wrong with a folder that a crash after k steps of a trace
-// may leave. The verb was acknowledged if that is all of them.
-func (c *crash) after(k int, trace *crashdisk.Trace, t crashdisk.Tree) []wrong {
+// may leave. The verb was acknowledged if that is all of them: then it has left
+// nothing to others.
+func (c *crash) after(k int, trace *crashdisk.Trace, t crashdisk.Tree) []complaint {
 	v := c.judge(t)
+	wrong := slices.Clip(v.wrong)
 	if k == len(trace.Steps) && !v.done {
-		return append(slices.Clip(v.wrong), wrong{"acknowledged", "and not there"})
+		wrong = append(wrong, complaint{"acknowledged", "and not there"})
 	}
-	return v.wrong
+	if k == len(trace.Steps) && !v.tidy {
+		wrong = append(wrong, complaint{"acknowledged", "and there are other files"})
+	}
+	if k == len(trace.Steps) && !v.healthy {
+		wrong = append(wrong, complaint{"acknowledged", "and something is left to mend"})
+	}
+	return wrong
 }
 
-var sessionID = regexp.MustCompile(`session_[0-9]+_[0-9]+_[0-9a-f]+`)
+var (
+	sessionID = regexp.MustCompile(`session_[0-9]+_[0-9]+_[0-9a-f]+`)
+	stamp     = regexp.MustCompile(`[0-9]{8}T[0-9.]+`)
+)
 
 // stepName says what step i does, without ids.
 func (c *crash) stepName(i int) string {
@@ -545,7 +576,7 @@ func (c *crash) stepName(i int) string {
 		return "nothing"
 	}
 	name := strings.ReplaceAll(c.trace.Steps[i].String(), place+"/", "")
-	return sessionID.ReplaceAllString(name, "SESSION")
+	return stamp.ReplaceAllString(sessionID.ReplaceAllString(name, "SESSION"), "STAMP")
 }
 
 // describe lists the files of t with their sizes.
@@ -559,7 +590,7 @@ func describe(t crashdisk.Tree) string {
 	return strings.Join(list, " ")
 }
 
-func (c *crash) find(w wrong, where func() string) {
+func (c *crash) find(w complaint, where func() string) {
 	if f := c.found[w.cause]; f != nil {
 		f.times++
 		return
@@ -597,7 +628,7 @@ func (c *crash) faults() {
 
 // fault calls the verb while step k fails. early says that nothing has changed
 // before that.
-func (c *crash) fault(k int, early bool, failure error) []wrong {
+func (c *crash) fault(k int, early bool, failure error) []complaint {
 	base := c.folderOf(c.before)
 	defer os.RemoveAll(base)
 	s := c.open(base, 2)
@@ -672,8 +703,11 @@ func (c *crash) waits(i int) int {
 // breaks reports whether something goes wrong with a trace that does not today.
 func (c *crash) breaks(trace *crashdisk.Trace) bool {
 	for k := len(trace.Steps); k >= 0; k-- {
+		if k < len(trace.Steps) && trace.Steps[k].Do == "write" {
+			continue // what is half written then is so after it too
+		}
 		if !left(trace, k, c.most, func(how string, t crashdisk.Tree) bool {
-			return !slices.ContainsFunc(c.after(k, trace, t), func(w wrong) bool {
+			return !slices.ContainsFunc(c.after(k, trace, t), func(w complaint) bool {
 				return !unfinished.has(c.name, w.cause)
 			})
 		}) {

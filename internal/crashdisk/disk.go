@@ -13,6 +13,48 @@ import (
 type disk struct {
 	nodes   []node
 	pending []*change // of names, in order
+	*memory
+}
+
+// A memory holds what files became once, so that they need not be made anew for
+// each crash.
+type memory struct {
+	became   map[becoming]*File
+	versions map[[2]*File][]*File // by what was safe and what was not
+}
+
+// A becoming is a file and the step that changes it, by its length where that is
+// not whole.
+type becoming struct {
+	file *File
+	step int
+	half bool
+}
+
+func newMemory() *memory {
+	return &memory{map[becoming]*File{}, map[[2]*File][]*File{}}
+}
+
+// become returns what a step makes of a file.
+func (m *memory) become(f *File, o op) *File {
+	key := becoming{f, o.id, o.half}
+	if m.became[key] == nil {
+		m.became[key] = o.change(f)
+	}
+	return m.became[key]
+}
+
+// change returns f as o leaves it.
+func (o op) change(f *File) *File {
+	switch o.Do {
+	case "make":
+		return &File{Time: o.Time}
+	case "write":
+		return &File{Data: overwrite(f.Data, o.At, o.Data), Time: o.Time}
+	case "cut":
+		return &File{Data: f.Data[:min(o.At, int64(len(f.Data)))], Time: o.Time}
+	}
+	return &File{f.Data, o.Time, f.sum}
 }
 
 // A node is a file or a folder, whatever its names are.
@@ -45,7 +87,7 @@ func (d *disk) do(o op) {
 		if o.Do == "mkdir" {
 			d.nodes[o.node] = newFolder()
 		} else {
-			empty := &File{Time: o.Time}
+			empty := d.become(nil, o)
 			d.nodes[o.node] = node{now: empty, safe: empty}
 		}
 	}
@@ -65,13 +107,9 @@ func (d *disk) do(o op) {
 			added := d.change(nil, o.toDir, name{to, o.node})
 			d.change(added, o.dir, name{base, -1})
 		}
-	case "write":
-		n.now = &File{Data: overwrite(n.now.Data, o.At, o.Data), Time: o.Time}
-	case "cut":
-		n.now = &File{Data: n.now.Data[:min(o.At, int64(len(n.now.Data)))], Time: o.Time}
-	case "settimes":
+	case "write", "cut", "settimes":
 		if n.now != nil {
-			n.now = &File{n.now.Data, o.Time, n.now.sum}
+			n.now = d.become(n.now, o)
 		}
 	case "sync":
 		n.safe = n.now
@@ -150,7 +188,7 @@ func (d *disk) lost(most int, random *rand.Rand) iter.Seq[Tree] {
 			radix[i] = 2
 		}
 		for _, n := range d.reachable() {
-			if v := d.nodes[n].versions(); len(v) > 1 {
+			if v := d.versionsOf(n); len(v) > 1 {
 				files = append(files, n)
 				versions[n] = v
 				radix = append(radix, len(v))
@@ -206,17 +244,26 @@ func (d *disk) reachable() []int {
 	return slices.Sorted(maps.Keys(named))
 }
 
-// versions returns what a file may hold after a crash: what is safe first, what
-// it holds now last. Between them are a part of what is new, and zeros in its
-// place.
-func (n *node) versions() []*File {
-	if n.now == nil || n.safe == n.now {
+// versionsOf returns what a file may hold after a crash.
+func (d *disk) versionsOf(n int) []*File {
+	safe, now := d.nodes[n].safe, d.nodes[n].now
+	if safe == now {
 		return nil
 	}
-	list := []*File{n.safe}
-	now, at := n.now.Data, n.now.Time
+	key := [2]*File{safe, now}
+	if d.versions[key] == nil {
+		d.versions[key] = versions(safe, now)
+	}
+	return d.versions[key]
+}
+
+// versions returns what is safe of a file first and what it holds now last.
+// Between them are a part of what is new, and zeros in its place.
+func versions(safe, last *File) []*File {
+	list := []*File{safe}
+	now, at := last.Data, last.Time
 	same := 0
-	for same < min(len(now), len(n.safe.Data)) && now[same] == n.safe.Data[same] {
+	for same < min(len(now), len(safe.Data)) && now[same] == safe.Data[same] {
 		same++
 	}
 	if len(now) > same {
@@ -226,7 +273,7 @@ func (n *node) versions() []*File {
 			&File{Data: now[:len(now)-1], Time: at},
 			&File{Data: append(bytes.Clone(now[:same]), make([]byte, len(now)-same)...), Time: at})
 	}
-	list = append(list, n.now)
+	list = append(list, last)
 	return slices.CompactFunc(list, func(a, b *File) bool { return bytes.Equal(a.Data, b.Data) && a.Time.Equal(b.Time) })
 }
 

@@ -29,7 +29,7 @@ func (t *Trace) Kept(k int) iter.Seq[Tree] {
 			return
 		}
 		last := t.ops[k-1]
-		last.Data = last.Data[:len(last.Data)/2]
+		last.Data, last.half = last.Data[:len(last.Data)/2], true
 		d = t.after(k - 1)
 		d.do(last)
 		yield(d.kept())

@@ -22,8 +22,10 @@ type Step struct {
 // says so at another place among the others.
 type op struct {
 	Step
-	node, other int // of Name, and of the file that is swapped with it
-	dir, toDir  int // the folders of Name and To
+	id          int
+	half        bool // not all of Data is written
+	node, other int  // of Name, and of the file that is swapped with it
+	dir, toDir  int  // the folders of Name and To
 }
 
 // A Trace is what was asked of a disk, step by step.
@@ -32,15 +34,17 @@ type Trace struct {
 	before Tree
 	nodes  []node
 	ops    []op
+	*memory
 }
 
 // Follow returns the trace of steps on a disk that holds before. All that is
 // there is safe.
 func Follow(before Tree, steps []Step) (*Trace, error) {
-	t := &Trace{Steps: steps, before: before, nodes: nodesOf(before)}
+	t := &Trace{Steps: steps, before: before, nodes: nodesOf(before), memory: newMemory()}
 	d := t.disk()
 	for i, s := range steps {
 		o, err := d.find(s)
+		o.id = i
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %s: %v", i+1, s, err)
 		}
@@ -94,7 +98,7 @@ func (t *Trace) Removes(i int) bool { return t.ops[i].Do == "unlink" }
 func (t *Trace) Same(i, j int) bool { return t.ops[i].node == t.ops[j].node }
 
 func (t *Trace) disk() *disk {
-	d := &disk{nodes: slices.Clone(t.nodes)}
+	d := &disk{nodes: slices.Clone(t.nodes), memory: t.memory}
 	for i := range d.nodes {
 		d.nodes[i].names = maps.Clone(d.nodes[i].names)
 		d.nodes[i].safeNames = maps.Clone(d.nodes[i].safeNames)

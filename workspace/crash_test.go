@@ -167,7 +167,9 @@ func newCrash(t *testing.T, d *disks, sum *tally, needed *used, sc scenario) *cr
 			t.Fatal(err)
 		}
 		if sc.files != nil {
-			sc.files(dir)
+			if err := sc.files(dir); err != nil {
+				t.Fatal(err)
+			}
 		}
 		s := c.open(base, 1)
 		c.aside = s.new("Aside")
@@ -389,7 +391,7 @@ func (c *crash) judge(t crashdisk.Tree) *verdict {
 
 // passing returns the kinds of problems that the next writer takes away.
 func (c *crash) passing() []string {
-	kinds := append(c.mends, workspace.LeftOver, workspace.StaleIndex, workspace.OneSidedLink)
+	kinds := append(slices.Clip(c.mends), workspace.LeftOver, workspace.StaleIndex, workspace.OneSidedLink)
 	if c.old.head != "" && c.new.head == "" {
 		kinds = append(kinds, workspace.LostHead)
 	}

@@ -56,7 +56,7 @@ func (v *view) recover() (changed bool, err error) {
 			return false, err
 		}
 	}
-	if v.batch.Len() == 0 && !v.onlyOwn() {
+	if v.batch.Len() == 0 && !v.completed && !v.onlyOwn() {
 		return false, nil
 	}
 	v.op.Changes = nil
@@ -223,10 +223,7 @@ func (v *view) unmade(c operation.Change) (bool, error) {
 func (v *view) completeOne(c operation.Change) error {
 	switch {
 	case c.Moved != "" && c.Is == nil:
-		if id := sessionOf(c.File); id != "" {
-			v.forget(id)
-		}
-		return v.batch.Move(c.File, c.Moved)
+		return v.completeMove(c)
 	case c.Moved != "":
 		return v.bringBack(c)
 	case c.After != "":
@@ -240,6 +237,26 @@ func (v *view) completeOne(c operation.Change) error {
 		return v.setContinuedTo(o)
 	}
 	return nil
+}
+
+// completeMove prepares to move a file to the trash, or takes away its old name if
+// it has the new one already: a file system may have kept both.
+func (v *view) completeMove(c operation.Change) error {
+	if id := sessionOf(c.File); id != "" {
+		v.forget(id)
+	}
+	if !v.isThere(c.Moved) {
+		return v.batch.Move(c.File, c.Moved)
+	}
+	old, err := v.stateNow(c.File)
+	if err != nil {
+		return err
+	}
+	if moved, err := v.stateNow(c.Moved); err != nil || !moved.Same(old) {
+		return err // they are two files, and both stay
+	}
+	v.completed = true
+	return v.index.Change(func() error { return durable.Remove(v.root, c.File) })
 }
 
 // onlyOwn reports whether the index lacks something, and nothing but what bough

@@ -20,21 +20,22 @@ type view struct {
 	root   *os.Root
 	folder session.Folder
 	mode
-	index    *index.Index
-	penguin  map[string]checkpoint.Penguin
-	outlines map[string]*session.Outline // known so far
-	kept     keeping
-	open     map[string]*session.Session // read so far
-	batch    *durable.Batch              // what the method is going to change
-	written  []written                   // the sessions among that
-	gone     []string                    // the sessions that it moves to the trash
-	op       operation.Operation         // what it is going to do, for the log
-	told     bool                        // the log tells of it although no file that it could tell of changes
-	seq      operation.Seq               // of the last line of the log
-	own      map[string]bool             // sessions that bough itself changed since the index was written
-	noted    string                      // what was said of the index
-	trash    string                      // where this command discards files, "" before the first
-	mark     string                      // ends the name of that folder
+	index     *index.Index
+	penguin   map[string]checkpoint.Penguin
+	outlines  map[string]*session.Outline // known so far
+	kept      keeping
+	open      map[string]*session.Session // read so far
+	batch     *durable.Batch              // what the method is going to change
+	written   []written                   // the sessions among that
+	gone      []string                    // the sessions that it moves to the trash
+	op        operation.Operation         // what it is going to do, for the log
+	completed bool                        // what an interrupted command left is completed, at once
+	told      bool                        // the log tells of it although no file that it could tell of changes
+	seq       operation.Seq               // of the last line of the log
+	own       map[string]bool             // sessions that bough itself changed since the index was written
+	noted     string                      // what was said of the index
+	trash     string                      // where this command discards files, "" before the first
+	mark      string                      // ends the name of that folder
 }
 
 // A mode is how a method looks at the workspace.

@@ -69,6 +69,17 @@ func (f Folder) ForgetOthers(known func(id string) bool) {
 	}
 }
 
+// Misremembers reports whether the cache says something else of the file of o than
+// o does, although the file system says that it is the same file: the file or the
+// cache is not what was written.
+func (f Folder) Misremembers(o *Outline) bool {
+	if !o.worthwhile() {
+		return false
+	}
+	was := f.recall(o.Stat, &scratch{})
+	return was != nil && !bytes.Equal(was.encode(), o.encode())
+}
+
 // settled reports whether the file's last change is old enough for the file
 // system's clock to tell it from the next one.
 func (st Stat) settled(now time.Time) bool {

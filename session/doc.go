@@ -18,8 +18,9 @@
 // continuations. [Tree] is the tree of messages in the files of a line. It needs
 // only their outlines.
 //
-// The package never repairs: a damaged file is a [DamageError] with the place
-// of the damage, and nothing of it is used. Only [Folder] touches the disk. It
+// A damaged file is a [DamageError] with the place of the damage, and nothing of
+// it is used. The package never repairs it; [Recover] makes another file of what is
+// whole of a torn one, for whoever asks for it. Only [Folder] touches the disk. It
 // keeps outlines in a cache, [CacheDir], for as long as the file system says
 // that the file is still the same; whoever copies bytes by an outline checks
 // that they have the checksum that they had, and says so if not: [ChangedError].

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	JournalPath = journalPath
-	LookPath    = lookPath
-	TablePath   = tablePath
+	LookPath  = lookPath
+	TablePath = tablePath
 )
 
 // A Limits opens an index as one that has a journal from so many bytes on, and

@@ -28,7 +28,7 @@ func (f *files) read(root *os.Root) (index, journal []byte, err error) {
 	for range 5 {
 		f.journal, journal = identifyJournal(root), nil
 		if f.journal != (durable.Identity{}) {
-			journal, _ = root.ReadFile(journalPath)
+			journal, _ = root.ReadFile(JournalPath)
 		}
 		f.index = identify(root, session.IndexPath)
 		index, err = root.ReadFile(session.IndexPath)
@@ -54,7 +54,7 @@ func identify(root *os.Root, name string) durable.Identity {
 // identifyJournal returns the identity of the journal, zero if there is none: what
 // is a link, or no file, is none.
 func identifyJournal(root *os.Root) durable.Identity {
-	info, err := root.Lstat(journalPath)
+	info, err := root.Lstat(JournalPath)
 	if err != nil || !info.Mode().IsRegular() {
 		return durable.Identity{}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// journalPath is the path of the journal inside the workspace.
-const journalPath = session.Dir + "/session_index.journal"
+// JournalPath is the path of the journal of the index inside the workspace.
+const JournalPath = session.Dir + "/session_index.journal"
 
 // limits say where the journal begins and ends.
 type limits struct {

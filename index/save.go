@@ -56,6 +56,14 @@ func (x *Index) Stage(b *durable.Batch) (bool, error) {
 	return err == nil, err
 }
 
+// Staged tells x that what it put into a batch is there now, for those who go on
+// with it.
+func (x *Index) Staged() {
+	x.files.index = identify(x.root, session.IndexPath)
+	x.rewrite, x.Torn, x.Foreign = false, false, Foreign{}
+	clear(x.changed)
+}
+
 func (x *Index) write() error {
 	if err := durable.MakeDir(x.root, session.Dir); err != nil {
 		return err
@@ -106,7 +114,7 @@ type lineEnd struct {
 // append adds lines to the journal.
 func (x *Index) append(lines []byte) error {
 	add := func() error {
-		info, err := durable.Append(x.root, journalPath, lines)
+		info, err := durable.Append(x.root, JournalPath, lines)
 		if err != nil {
 			return err
 		}
@@ -145,7 +153,7 @@ func (x *Index) fold() error {
 		if !journaled {
 			return nil
 		}
-		err = durable.Remove(x.root, journalPath)
+		err = durable.Remove(x.root, JournalPath)
 		if err == nil {
 			x.files.journal, x.files.lines = durable.Identity{}, 0
 		}

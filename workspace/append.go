@@ -309,10 +309,15 @@ func (v *view) appendContinuation(p *place, s *session.Outline, a Append, messag
 // setContinuedTo writes the continuations of s into its file, as the file's
 // dialect has them.
 func (v *view) setContinuedTo(s *session.Outline) error {
-	ids := v.index.Continuations(s.ID)
 	edit := s.Edit()
+	linkTo(edit, s.Meta.Dialect(), v.index.Continuations(s.ID))
+	return v.edit(edit, true)
+}
+
+// linkTo has a session name what continues it, as the dialect d does.
+func linkTo(edit *session.Edit, d session.Dialect, ids []string) {
 	switch {
-	case s.Meta.Dialect() == session.Bough:
+	case d == session.Bough:
 		edit.SetMeta("continued_to", list(ids))
 	case len(ids) == 0:
 		edit.DeleteMeta("continued_to")
@@ -321,5 +326,4 @@ func (v *view) setContinuedTo(s *session.Outline) error {
 	default:
 		edit.SetMeta("continued_to", ids)
 	}
-	return v.edit(edit, true)
 }

@@ -55,6 +55,7 @@ func TestLyingCache(t *testing.T) {
 		if got := s.show("b"); got.Messages[0].ID != "new1" || got.Messages[1].ID != "new2" {
 			t.Errorf("after %s the session begins with %s, %s", verb, got.Messages[0].ID, got.Messages[1].ID)
 		}
+		s.kinds(workspace.DoctorOptions{Fix: true})
 		healthy(t, s)
 	}
 }

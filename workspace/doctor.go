@@ -1,19 +1,12 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/index"
-	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -27,24 +20,57 @@ type Problem struct {
 	Fixed  bool   `json:"fixed"`
 }
 
-// The kinds of problems.
+// The kinds of problems. [Ailments] says what they mean.
 const (
-	DamagedSession    = "damaged_session"    // a file that is no session
-	UnreadableSession = "unreadable_session" // a file that the system does not let us read
-	DamagedCheckpoint = "damaged_checkpoint" // one of Penguin's that cannot be read
-	DamagedIndex      = "damaged_index"      // an index that is no JSON object
-	StaleIndex        = "stale_index"        // an index that is missing or says something else than the files
-	MissingAncestor   = "missing_ancestor"   // a continuation of a session that is gone
-	Cycle             = "cycle"              // sessions, or messages, that come from each other in a ring
-	OneSidedLink      = "one_sided_link"     // a continued_to that does not name what continues the session
-	OrphanMessage     = "orphan_message"     // a message whose parent is gone
-	DuplicateID       = "duplicate_id"       // an id with different messages in two files of a line
-	ForeignID         = "foreign_id"         // a session file that gives itself another id
-	BrokenSeal        = "broken_seal"        // a checkpoint that another program wrote to
-	MixedDialects     = "mixed_dialects"     // links in both dialects
-	LostHead          = "lost_head"          // a head that points nowhere
-	LeftOver          = "left_over"          // a temporary file of a write that did not end
+	DamagedSession    = "damaged_session"
+	UnreadableSession = "unreadable_session"
+	DamagedCheckpoint = "damaged_checkpoint"
+	BetterCopy        = "better_copy"
+	OpenToAll         = "open_to_all"
+	DamagedIndex      = "damaged_index"
+	StaleIndex        = "stale_index"
+	StaleCache        = "stale_cache"
+	MissingAncestor   = "missing_ancestor"
+	Cycle             = "cycle"
+	OneSidedLink      = "one_sided_link"
+	OrphanMessage     = "orphan_message"
+	DuplicateID       = "duplicate_id"
+	ForeignID         = "foreign_id"
+	BrokenSeal        = "broken_seal"
+	MixedDialects     = "mixed_dialects"
+	LostHead          = "lost_head"
+	LeftOver          = "left_over"
 )
+
+// An Ailment is a kind of problem: what it means, and what [Workspace.Doctor]
+// does about it when it is told to mend.
+type Ailment struct {
+	Kind  string
+	About string
+	Mend  string // "" where only a person can tell what is right
+}
+
+// Ailments are all kinds of problems.
+var Ailments = []Ailment{
+	{DamagedSession, "a session file is torn, or is no session", "a torn one is cut back to its whole messages, or Penguin's copy replaces it"},
+	{UnreadableSession, "the system does not let us read a session file", ""},
+	{DamagedCheckpoint, "a checkpoint that Penguin keeps for itself cannot be read", ""},
+	{BetterCopy, "Penguin's copy of a session is newer and has messages that it has not", "the copy replaces it if it is the same and more"},
+	{OpenToAll, "everybody on this machine may change a file", "only its owner and group may"},
+	{DamagedIndex, "the index is torn, or is no JSON object", "it is made anew of the session files"},
+	{StaleIndex, "the index is missing, or does not say what the session files do", "it is made anew of them"},
+	{StaleCache, "what is remembered of a session is not what its file holds", "it is forgotten"},
+	{MissingAncestor, "a session continues one that is gone", ""},
+	{Cycle, "sessions, or messages, come from each other in a ring", ""},
+	{OneSidedLink, "a session does not name what continues it", "it names what does"},
+	{OrphanMessage, "the parent of a message is gone; it is read as a beginning", ""},
+	{DuplicateID, "two files of a line have different messages under one id", ""},
+	{ForeignID, "a session file gives itself another id; its name counts", ""},
+	{BrokenSeal, "another program changed a checkpoint; what was sealed is the checkpoint", ""},
+	{MixedDialects, "links are written in part as bough does, in part as Penguin does", "with --dialect, all are written in that one"},
+	{LostHead, "the head points nowhere", "it goes to the trash"},
+	{LeftOver, "a write that did not end left a temporary file", "it is swept away, as by any command that writes"},
+}
 
 // A Report is what [Workspace.Doctor] found.
 type Report struct {
@@ -54,10 +80,32 @@ type Report struct {
 
 // DoctorOptions are the choices for a doctor's visit.
 type DoctorOptions struct {
-	// Fix mends what can be mended without loss: the index, links that can be
-	// derived, a head that points nowhere, what an interrupted write left. What
-	// it replaces goes to the trash.
+	// Fix mends what can be mended without loss, see [Ailments]. No byte is
+	// deleted: what is replaced goes to the trash.
 	Fix bool
+
+	// Dialect, with Fix, has all links between sessions written in one dialect:
+	// "bough" or "penguin". Empty leaves them as they are.
+	Dialect string
+}
+
+// dialect returns the dialect that links are to be written in, and whether they
+// are to be.
+func (o DoctorOptions) dialect() (d session.Dialect, rewrite bool, err error) {
+	switch o.Dialect {
+	case "":
+		return 0, false, nil
+	case session.Bough.String():
+		d = session.Bough
+	case session.Penguin.String():
+		d = session.Penguin
+	default:
+		return 0, false, &Error{Code: Usage, Message: "there is no dialect " + o.Dialect, Hint: "name bough or penguin"}
+	}
+	if !o.Fix {
+		return 0, false, &Error{Code: Usage, Message: "links are not rewritten without --fix"}
+	}
+	return d, true, nil
 }
 
 // Doctor looks at every file of the workspace and reports everything that is
@@ -66,20 +114,23 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	quiet := *w
 	quiet.opts.Note = func(string) {}
 	report := &Report{}
+	dialect, rewrite, err := o.dialect()
+	if err != nil {
+		return report, err
+	}
 	examine := func(v *view) error {
-		*report = Report{Problems: []Problem{}}
-		if err := v.whole(); err != nil {
+		d, err := newDoctor(v)
+		if err != nil {
 			return err
 		}
-		v.folder = v.folder.Fresh()
-		clear(v.outlines)
-		d := &doctor{v, o.Fix, report}
-		err := d.run()
-		report.OK = !slices.ContainsFunc(report.Problems, func(p Problem) bool { return !p.Fixed })
+		d.fix, d.rewrite, d.dialect = o.Fix, rewrite, dialect
+		err = d.run()
+		*report = Report{Problems: d.problems}
+		report.judge()
 		return err
 	}
 	if o.Fix {
-		return report, quiet.fix(ctx, examine)
+		return report, quiet.fix(ctx, report, examine)
 	}
 	if err := quiet.read(ctx, examine); err != nil {
 		return report, err
@@ -90,16 +141,25 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	return report, nil
 }
 
-// fix calls f under the lock, and writes the index, which is part of what is to
-// be mended.
-func (w *Workspace) fix(ctx context.Context, f func(*view) error) error {
-	return w.locked(ctx, operation.Operation{Verb: "doctor --fix"}, func(v *view) error {
-		if err := f(v); err != nil {
-			return err
-		}
-		later, err := v.commitAll()
-		return cmp.Or(err, later)
+// judge says whether all is well.
+func (r *Report) judge() {
+	r.OK = !slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Fixed })
+}
+
+// fix mends session files, and then calls examine, which mends the rest, under
+// the lock.
+func (w *Workspace) fix(ctx context.Context, report *Report, examine func(*view) error) error {
+	op := operation.Operation{Verb: "doctor --fix"}
+	var mended []Problem
+	err := w.locked(ctx, op, func(v *view) (err error) {
+		mended, err = v.mendSessions()
+		return err
 	})
+	if err == nil {
+		err = w.locked(ctx, op, examine)
+	}
+	report.Problems = slices.Insert(report.Problems, 0, mended...)
+	return err
 }
 
 // again calls f once more, while nobody writes. While somebody does, what may
@@ -122,7 +182,7 @@ func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) err
 		return err
 	case errors.As(err, &held):
 		report.Problems = slices.DeleteFunc(report.Problems, Problem.passes)
-		report.OK = len(report.Problems) == 0
+		report.judge()
 	}
 	return nil // what cannot be locked is as it was seen
 }
@@ -130,252 +190,4 @@ func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) err
 // passes reports whether p may be what a writer has not completed yet.
 func (p Problem) passes() bool {
 	return p.Kind == LeftOver || p.Kind == StaleIndex || p.Kind == OneSidedLink
-}
-
-type doctor struct {
-	*view
-	fix    bool
-	report *Report
-}
-
-func (d *doctor) found(kind, path, detail string, fixed bool) {
-	d.report.Problems = append(d.report.Problems, Problem{kind, path, detail, fixed})
-}
-
-func (d *doctor) run() error {
-	if err := d.leftOvers(); err != nil {
-		return err
-	}
-	d.files()
-	d.lines()
-	d.dialects()
-	if err := d.headPlace(); err != nil {
-		return err
-	}
-	if err := d.links(); err != nil {
-		return err
-	}
-	d.indexFile()
-	return nil
-}
-
-// files looks at every session alone.
-func (d *doctor) files() {
-	for _, e := range d.index.Unusable() {
-		d.unusable(e.ID, e.Err)
-	}
-	for _, e := range d.index.Entries() {
-		s, err := d.outline(e.ID)
-		if err != nil {
-			d.unusable(e.ID, err)
-			continue
-		}
-		if own := s.OwnID; own != "" && own != e.ID {
-			d.found(ForeignID, session.FileName(e.ID), fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
-		}
-		if !s.FitsSeal {
-			d.found(BrokenSeal, session.FileName(e.ID), sealDetail(s), false)
-		}
-		if !d.index.Says(s.Summary()) {
-			d.reindex(s)
-		}
-	}
-	for _, id := range d.penguinIDs() {
-		var damage *session.DamageError
-		if _, err := checkpoint.ReadPenguin(d.root, id); errors.As(err, &damage) {
-			d.found(DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
-		}
-	}
-}
-
-// reindex reports an entry that says something else than its file, although the
-// file has the size and time that it had.
-func (d *doctor) reindex(s *session.Outline) {
-	if d.fix {
-		d.index.Correct(s.Summary())
-	}
-	d.found(StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.fix)
-}
-
-// unusable reports why the file of a session cannot be used, unless it is gone.
-func (d *doctor) unusable(id string, err error) {
-	var damage *session.DamageError
-	switch {
-	case errors.As(err, &damage):
-		d.found(DamagedSession, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
-	case !errors.Is(err, errGone):
-		d.found(UnreadableSession, session.FileName(id), err.Error(), false)
-	}
-}
-
-func sealDetail(s *session.Outline) string {
-	sealed, now := s.Meta.Sealed.Messages, s.Len()
-	if now > sealed {
-		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed, and 'bough branch %s@%s' makes a session of all of it",
-			now-sealed, sealed, s.ID, s.MessageID(now-1))
-	}
-	return fmt.Sprintf("another program changed this checkpoint of %d messages", sealed)
-}
-
-// lines looks at sessions together.
-func (d *doctor) lines() {
-	seen := map[string]bool{}
-	for _, e := range d.index.Entries() {
-		var ring *index.CycleError
-		if _, err := d.lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
-			d.found(Cycle, session.FileName(e.ID), ring.Error(), false)
-			continue
-		}
-		if seen[e.ID] {
-			continue
-		}
-		ids, err := d.lineIDs(e.ID)
-		for _, id := range ids {
-			seen[id] = true
-		}
-		var missing *index.MissingError
-		if errors.As(err, &missing) {
-			d.found(MissingAncestor, session.FileName(missing.From), missing.Error(), false)
-		}
-		if len(ids) > 0 {
-			d.messages(ids)
-		}
-	}
-}
-
-// messages looks at the tree of messages of one line.
-func (d *doctor) messages(ids []string) {
-	var parts []*session.Outline
-	for _, id := range ids {
-		o, err := d.outline(id)
-		if err != nil {
-			return
-		}
-		parts = append(parts, o)
-	}
-	t, err := session.NewTree(parts, d.reopen)
-	var damage *session.DamageError
-	if errors.As(err, &damage) {
-		d.found(Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
-		return
-	}
-	for n := range t.Len() {
-		id, file := t.ID(n), session.FileName(parts[t.Part(n)].ID)
-		if t.Orphan(n) {
-			d.found(OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
-		}
-		if same := t.Find(id); len(same) > 1 && same[0] != n {
-			d.found(DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
-		}
-	}
-}
-
-func (d *doctor) dialects() {
-	if bough, penguin, mixed := d.index.Mixed(); mixed {
-		d.found(MixedDialects, session.Dir, fmt.Sprintf("%s has links as lists, %s as Penguin writes them; Penguin does not follow lists", bough, penguin), false)
-	}
-}
-
-// headPlace looks whether the head points to something. One in a session that
-// is damaged is not lost: the session may come back.
-func (d *doctor) headPlace() error {
-	if _, err := d.root.Lstat(headFile); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	err := errors.New("it cannot be read")
-	if h, ok := d.head(); ok {
-		_, err = d.placeIn(h.Session, string(h.Message), true)
-	}
-	if err == nil {
-		return nil
-	}
-	if e := Explain(err); e.Code != NotFound && e.Code != Failed {
-		return nil
-	}
-	if d.fix {
-		if err := d.discard(headFile); err != nil {
-			return err
-		}
-	}
-	d.found(LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.fix)
-	return nil
-}
-
-// links compares what the files say of their continuations with what continues
-// them.
-func (d *doctor) links() error {
-	for _, e := range d.index.Entries() {
-		s, err := d.outline(e.ID)
-		if err != nil {
-			continue // gone while we look
-		}
-		continuations := d.index.Continuations(e.ID)
-		said := slices.DeleteFunc(slices.Clone(s.Meta.ContinuedTo), func(id string) bool {
-			c := d.index.Entry(id)
-			return c != nil && c.Snapshot && slices.Contains(c.ContinuedFrom, e.ID)
-		})
-		if _, ring := d.lineage(e.ID); sameSet(said, continuations) || isRing(ring) {
-			continue
-		}
-		detail := fmt.Sprintf("continued_to says [%s], but what continues it is [%s]",
-			strings.Join(said, ", "), strings.Join(continuations, ", "))
-		if d.fix {
-			if err := d.setContinuedTo(s); err != nil {
-				return err
-			}
-		}
-		d.found(OneSidedLink, session.FileName(e.ID), detail, d.fix)
-	}
-	return nil
-}
-
-// indexFile comes last: what was mended before is in the index that is written
-// when all is done.
-func (d *doctor) indexFile() {
-	switch x := d.index; {
-	case x.Torn:
-		d.found(DamagedIndex, session.IndexPath, x.Trouble, d.fix)
-	case x.Trouble != "":
-		d.found(StaleIndex, session.IndexPath, x.Trouble, d.fix)
-	case x.Old && x.Dialect() == session.Penguin:
-		d.found(StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
-	}
-}
-
-// leftOvers finds the temporary files of writes that did not end.
-func (d *doctor) leftOvers() error {
-	for _, dir := range []string{".", session.Dir} {
-		entries, err := fs.ReadDir(d.root.FS(), dir)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if !strings.HasSuffix(e.Name(), durable.TempSuffix) {
-				continue
-			}
-			name := strings.TrimPrefix(dir+"/"+e.Name(), "./")
-			if d.fix {
-				if err := d.discard(name); err != nil {
-					return err
-				}
-			}
-			d.found(LeftOver, name, "an interrupted write left this temporary file", d.fix)
-		}
-	}
-	d.folder.SweepCache()
-	if d.fix {
-		d.folder.ForgetOthers(func(id string) bool { return d.index.Entry(id) != nil })
-	}
-	return nil
-}
-
-// isRing reports whether err says that sessions come from each other.
-func isRing(err error) bool {
-	var ring *index.CycleError
-	return errors.As(err, &ring)
-}
-
-func sameSet(a, b []string) bool {
-	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
-	return slices.Equal(a, b)
 }

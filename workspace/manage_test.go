@@ -195,7 +195,7 @@ func TestDoctor(t *testing.T) {
 	s.write(session.FileName(root), strings.Replace(whole, next, "elsewhere", 1))
 	s.write("conversations/."+next+".json.bough-tmp", "half")
 	s.write("conversations/session_index.json", "{")
-	s.write("conversations/torn.json", `{"messages":[`)
+	s.write("conversations/torn.json", `{"messages":{`)
 	kinds := func(fix bool) string {
 		report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: fix})
 		if err != nil {
@@ -231,7 +231,7 @@ func TestDoctor(t *testing.T) {
 	if got := s.trash(); !slices.Contains(got, "session_index.json") {
 		t.Errorf("the trash holds %q", got)
 	}
-	if s.read("conversations/torn.json") != `{"messages":[` {
+	if s.read("conversations/torn.json") != `{"messages":{` {
 		t.Error("doctor changed a damaged session")
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -14,16 +15,18 @@ func (damageFound) Error() string { return "something is wrong" }
 
 func (p *program) doctorVerb() verb {
 	return verb{
-		name:  "doctor",
-		args:  "[--fix]",
-		short: "find everything that is wrong with the files",
-		long: `Looks at every file. Exits with 5 while something is wrong. With --fix it mends what can be
-mended without loss; what it replaces goes to .bough/trash.`,
+		name:    "doctor",
+		args:    "[--fix [--dialect bough|penguin]]",
+		short:   "find everything that is wrong with the files",
+		long:    doctorBegin + ailments(),
 		example: `bough doctor --fix`,
-		flags:   []cli.Flag{&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "mend what can be mended without loss"}},
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "mend what can be mended without loss"},
+			&cli.StringFlag{Name: "dialect", Usage: "with --fix, write all links as `DIALECT` does"},
+		},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			report, err := w.Doctor(c.Context, workspace.DoctorOptions{Fix: c.Bool("fix")})
+			report, err := w.Doctor(c.Context, workspace.DoctorOptions{Fix: c.Bool("fix"), Dialect: c.String("dialect")})
 			if err != nil {
 				return err
 			}
@@ -40,6 +43,24 @@ mended without loss; what it replaces goes to .bough/trash.`,
 			return nil
 		},
 	}
+}
+
+const doctorBegin = `Looks at every file. Exits with 5 while something is wrong. With --fix it mends what can be
+mended without loss, and deletes nothing: what it replaces goes to .bough/trash.
+
+It finds:
+`
+
+// ailments lists what doctor finds, and what --fix does about it.
+func ailments() string {
+	var lines []string
+	for _, a := range workspace.Ailments {
+		lines = append(lines, fmt.Sprintf("  %-20s%s", a.Kind, a.About))
+		if a.Mend != "" {
+			lines = append(lines, fmt.Sprintf("  %-20s--fix: %s", "", a.Mend))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (p *program) report(r *workspace.Report) {

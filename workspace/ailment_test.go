@@ -1,0 +1,340 @@
+package workspace_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// An illness is how a healthy workspace falls ill, and what doctor finds then.
+type illness struct {
+	name   string
+	infect func(*space)
+	kinds  string // of what doctor finds: "fixed" what it mends, "then" what shows after that, "once" what is gone by then
+}
+
+// illnesses fall upon a workspace with a root a, its continuation b, and a
+// checkpoint c of both.
+var illnesses = []illness{
+	{"torn in a message", tear("b", -250), "damaged_session fixed"},
+	{"torn in the records", tear("b", -20), "damaged_session fixed"},
+	{"zeros at the end", func(s *space) { s.write("conversations/b.json", s.read("conversations/b.json")+"\x00\x00") }, "damaged_session fixed"},
+	{"torn in the metadata", tear("b", 60), "damaged_session"},
+	{"torn, with a copy that has as many messages", func(s *space) {
+		s.write("conversations/b.json.bak", strings.Replace(s.read("conversations/b.json"), "b2", "B2", 1))
+		tear("b", -250)(s)
+	}, "damaged_session fixed"},
+	{"empty, with a copy", func(s *space) {
+		s.write("conversations/b.json.bak", s.read("conversations/b.json"))
+		s.write("conversations/b.json", "")
+	}, "damaged_session fixed"},
+	{"a byte gone bad, with a copy of all", func(s *space) {
+		s.write("conversations/b.json.bak", s.read("conversations/b.json"))
+		edit("b", "b1", "b\x01")(s)
+	}, "damaged_session fixed"},
+	{"a byte gone bad, with a copy of less", func(s *space) {
+		s.write("conversations/b.json.bak", `{"messages":[{"id":"b1"}]}`)
+		edit("b", "b1", "b\x01")(s)
+	}, "damaged_session"},
+	{"no session", func(s *space) { s.write("conversations/b.json", "[]") }, "damaged_session"},
+	{"a folder by the name of a copy", func(s *space) {
+		s.write("conversations/b.json.bak/x", "")
+		s.write("conversations/b.json", "")
+	}, "damaged_session"},
+	{"a name that no session can have", func(s *space) { s.write("conversations/a.b.json", `{"messages":[]}`) }, "damaged_session"},
+	{"a torn file of such a name", func(s *space) { s.write("conversations/a.b.json", `{"messages":[{"id":"1"},`) }, "damaged_session"},
+	{"a link out of the workspace", func(s *space) {
+		out := filepath.Join(s.t.TempDir(), "out")
+		if err := os.WriteFile(out, []byte(`{"messages":[]}`), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.Symlink(out, filepath.Join(s.Dir(), "conversations", "d.json")); err != nil {
+			s.t.Skip(err)
+		}
+	}, "unreadable_session"},
+	{"Penguin's checkpoint", func(s *space) { s.write("checkpoints/cp_1.json.gz", "zip") }, "damaged_checkpoint"},
+	{"a newer copy that goes on", func(s *space) {
+		s.newer("b", strings.Replace(s.read("conversations/b.json"), "\n  ],", ",\n    {\"id\": \"b3\"}\n  ],", 1))
+	}, "better_copy fixed"},
+	{"a newer copy of another end", func(s *space) { s.newer("b", strings.ReplaceAll(s.read("conversations/b.json"), "b2", "B2")) }, "better_copy"},
+	{"a newer copy of less", func(s *space) { s.newer("b", `{"messages":[]}`) }, ""},
+	{"a newer copy that is damaged", func(s *space) { s.newer("b", "{") }, ""},
+	{"a world-writable session", func(s *space) {
+		if runtime.GOOS == "windows" {
+			s.t.Skip("everybody may change every file")
+		}
+		if err := os.Chmod(filepath.Join(s.Dir(), "conversations", "b.json"), 0o666); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "open_to_all fixed"},
+	{"a torn index", func(s *space) {
+		s.write(session.IndexPath, s.read(session.IndexPath)[:200])
+	}, "damaged_index fixed"},
+	{"an index that is a list", func(s *space) { s.write(session.IndexPath, "[]") }, "damaged_index fixed"},
+	{"no index", func(s *space) { s.delete(session.IndexPath) }, "stale_index fixed"},
+	{"a session that the index lacks", func(s *space) { s.write("conversations/d.json", `{"messages":[]}`) }, "stale_index fixed"},
+	{"a session gone that nothing needs", func(s *space) { s.delete("conversations/c.json") }, "stale_index fixed"},
+	{"an index that says something else", func(s *space) {
+		s.write(session.IndexPath, strings.Replace(s.read(session.IndexPath), "Bread", "Broad", 1))
+	}, "stale_index fixed"},
+	{"an old index", func(s *space) {
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(s.Dir(), session.IndexPath), old, old); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "stale_index fixed"},
+	{"a cache of another file", func(s *space) {
+		if st := stat(s.t, s.t.TempDir()); st.Changed == 0 {
+			s.t.Skip("this system does not tell when a file changed last")
+		}
+		long := strings.Repeat("long ", 40_000)
+		for _, id := range []string{"x", "y"} {
+			s.messages(id, "", `{"id":"`+id+`1","role":"user","content":"`+long+`"}`)
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(s.Dir(), session.FileName(id)), old, old); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+		s.mend()
+		s.lie("x", "y")
+	}, "stale_cache fixed"},
+	{"the file before is gone", func(s *space) { s.delete("conversations/a.json"); s.delete(session.IndexPath) }, "missing_ancestor, stale_index fixed"},
+	{"sessions in a ring", func(s *space) {
+		s.messages("x", `"continued_from":"y","continued_to":"y"`)
+		s.messages("y", `"continued_from":"x","continued_to":"x"`)
+		s.mend()
+	}, "cycle, cycle"},
+	{"messages in a ring", func(s *space) {
+		s.messages("x", "", `{"id":"1","metadata":{"parent_id":"2"}}`, `{"id":"2"}`)
+		s.mend()
+	}, "cycle"},
+	{"a link to nowhere", edit("a", `"b"`, `"gone"`), "one_sided_link fixed"},
+	{"a message without its parent", func(s *space) {
+		s.messages("x", "", `{"id":"1"}`, `{"id":"2","metadata":{"parent_id":"gone"}}`)
+		s.mend()
+	}, "orphan_message"},
+	{"an id twice", func(s *space) {
+		s.messages("x", `"continued_to":"y"`, `{"id":"1"}`)
+		s.messages("y", `"continued_from":"x"`, `{"id":"1","content":"else"}`)
+		s.mend()
+	}, "duplicate_id"},
+	{"another id in the file", edit("b", `"id": "b",`, `"id": "x",`), "foreign_id"},
+	{"a checkpoint that was changed", edit("c", "text of b1", "text of B1"), "broken_seal"},
+	{"a checkpoint that was added to", edit("c", "\n  ],", ",\n    {\"id\": \"c3\"}\n  ],"), "broken_seal"},
+	{"a torn checkpoint", tear("c", -250), "damaged_session fixed, then broken_seal"},
+	{"links of both dialects", func(s *space) {
+		s.messages("x", `"continued_from":[],"continued_to":["y"]`)
+		s.messages("y", `"continued_from":["x"],"continued_to":[]`)
+		s.mend()
+	}, "mixed_dialects"},
+	{"a head that points nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, "lost_head fixed"},
+	{"a write that did not end", func(s *space) { // before anybody else wrote, who sweeps it away
+		s.delete(".bough/lock")
+		s.write("conversations/.b.json"+durable.TempSuffix, "{")
+	}, "left_over once"},
+}
+
+// tear cuts off a session file at an offset, from its end if that is negative.
+func tear(id string, at int) func(*space) {
+	return func(s *space) {
+		data := s.read(session.FileName(id))
+		if at < 0 {
+			at += len(data)
+		}
+		s.write(session.FileName(id), data[:at])
+	}
+}
+
+// edit has another program change a session file, and bough see it.
+func edit(id, was, is string) func(*space) {
+	return func(s *space) {
+		data := s.read(session.FileName(id))
+		if !strings.Contains(data, was) {
+			s.t.Fatalf("%s does not hold %q", id, was)
+		}
+		s.write(session.FileName(id), strings.Replace(data, was, is, 1))
+		if err := os.Chtimes(filepath.Join(s.Dir(), session.IndexPath), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// newer puts a copy beside a session that came after it.
+func (s *space) newer(id, data string) {
+	s.t.Helper()
+	name := session.FileName(id) + ".bak"
+	s.write(name, data)
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(s.Dir(), name), later, later); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *space) delete(name string) {
+	s.t.Helper()
+	if err := os.Remove(filepath.Join(s.Dir(), name)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// mend brings the index in order.
+func (s *space) mend() {
+	s.t.Helper()
+	s.kinds(workspace.DoctorOptions{Fix: true})
+}
+
+// patient returns a workspace in which nothing is wrong yet: a root a, its
+// continuation b, and a checkpoint c of both, as Penguin links them.
+func patient(t testing.TB) *space {
+	s := openSpace(t, t.TempDir(), 0)
+	message := func(id, metadata string) session.Run {
+		return session.Run{Raw: fmt.Appendf(nil, `{"role": "user", "content": "text of %s", "id": %q, "metadata": {%s}}`, id, id, metadata)}
+	}
+	marker := message("m", `"type": "session_transition", "previous_session": "a"`)
+	write := func(id, metadata string, messages ...session.Run) {
+		d := session.Document{ID: id, CreatedAt: "2026-05-25T15:32:00", LastActive: "2026-05-25T15:32:00", Messages: messages,
+			Metadata: rawjson.Pairs([]byte(metadata), rawjson.Root([]byte(metadata))),
+			Records:  session.Records{Calls: []session.Record{{Raw: []byte(`{"call_id": "x"}`)}}},
+		}
+		data, err := d.Bytes(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.write(session.FileName(id), string(data))
+	}
+	write("a", `{"title":"Bread","message_count":2,"continued_to":"b"}`, message("a1", ""), message("a2", ""))
+	write("b", `{"message_count":3,"continued_from":"a"}`, marker, message("b1", ""), message("b2", ""))
+	write("c", `{"title":"Kept","branched_from":"b","branch_point":"b2","lineage":["a","b"],"flattened_snapshot":true,"message_count":4,`+
+		`"bough":{"kind":"checkpoint","sealed":{"messages":4,"crc32c":"`+session.SealPlaceholder+`"}}}`,
+		message("a1", ""), message("a2", ""), message("b1", ""), message("b2", ""))
+	s.mend()
+	s.expect(workspace.DoctorOptions{})
+	return s
+}
+
+// TestAilments: doctor finds every ailment, mends it without the loss of a byte,
+// and then finds what it did not mend, and nothing else.
+func TestAilments(t *testing.T) {
+	met := map[string]bool{}
+	for _, c := range illnesses {
+		t.Run(c.name, func(t *testing.T) {
+			s := patient(t)
+			c.infect(s)
+			var found, fixed, left []string
+			for _, kind := range strings.Split(c.kinds, ", ") {
+				if kind == "" {
+					continue
+				}
+				if name, once := strings.CutSuffix(kind, " once"); once {
+					found = append(found, name)
+					met[name] = true
+					continue
+				}
+				kind, later := strings.CutPrefix(kind, "then ")
+				name, mends := strings.CutSuffix(kind, " fixed")
+				fixed = append(fixed, kind)
+				if !later {
+					found = append(found, name)
+				}
+				if !mends {
+					left = append(left, name)
+				}
+				met[name] = true
+			}
+			before := s.files()
+			s.expectSet(workspace.DoctorOptions{}, found)
+			sameFiles(t, "doctor", before, s.files())
+			s.expectSet(workspace.DoctorOptions{Fix: true}, fixed)
+			s.nothingLost(before)
+			s.expectSet(workspace.DoctorOptions{Fix: true}, left)
+			s.nothingLost(before)
+		})
+	}
+	for _, a := range workspace.Ailments {
+		if !met[a.Kind] {
+			t.Errorf("nothing falls ill with %s", a.Kind)
+		}
+	}
+}
+
+// expectSet runs doctor and compares what it finds, in any order, but for an
+// index that has not seen yet what came.
+func (s *space) expectSet(o workspace.DoctorOptions, want []string) {
+	s.t.Helper()
+	got := s.kinds(o)
+	if !slices.ContainsFunc(want, func(kind string) bool { return strings.HasPrefix(kind, workspace.StaleIndex) }) {
+		got = slices.DeleteFunc(got, func(kind string) bool { return strings.HasPrefix(kind, workspace.StaleIndex) })
+	}
+	slices.Sort(got)
+	if want = slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
+		s.t.Errorf("doctor finds %q, want %q", got, want)
+	}
+}
+
+// nothingLost makes sure that what every file held before it still holds, or one
+// of that name in the trash does.
+func (s *space) nothingLost(before map[string]string) {
+	s.t.Helper()
+	now := s.files()
+	for name, data := range before {
+		kept := now[name] == data || strings.HasSuffix(name, durable.TempSuffix)
+		for other, content := range now {
+			kept = kept || content == data && strings.HasPrefix(other, ".bough/trash/") && strings.HasSuffix(other, "/"+name)
+		}
+		if !kept {
+			s.t.Errorf("what %s held is lost", name)
+		}
+	}
+}
+
+// TestDoctorMany: however many files are to be mended, few are open at once, and
+// the index knows them all.
+func TestDoctorMany(t *testing.T) {
+	const many = 140
+	s := openSpace(t, t.TempDir(), 0)
+	s.messages("root", `"continued_from":[]`, `{"id":"0"}`)
+	for i := range many {
+		s.messages(fmt.Sprint("old", i), fmt.Sprintf(`"branched_from":"root","flattened_snapshot":true,"title":"T%d"`, i), `{"id":"1"}`)
+		s.write(session.FileName(fmt.Sprint("torn", i)), `{"messages":[{"id":"1"},`)
+	}
+	before := s.files()
+	kinds := s.kinds(workspace.DoctorOptions{Fix: true, Dialect: "bough"})
+	torn := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind != "damaged_session fixed" })
+	if len(torn) != many || !slices.Contains(kinds, "mixed_dialects fixed") {
+		t.Errorf("doctor finds %q", kinds)
+	}
+	s.nothingLost(before)
+	s.expect(workspace.DoctorOptions{})
+	for i := range many {
+		if e := s.entry(fmt.Sprint("old", i)); !slices.Equal(e.ContinuedFrom, []string{"root"}) {
+			t.Errorf("%s continues %q", e.ID, e.ContinuedFrom)
+		}
+	}
+}
+
+// TestDoctorPage: docs/doctor.md has all ailments, in the same words.
+func TestDoctorPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.FromSlash("../docs/doctor.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, a := range workspace.Ailments {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", a.Kind, a.About, a.Mend))
+	}
+	want := strings.Join(rows, "\n")
+	if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), "|---|---|---|\n"+want+"\n\n") {
+		t.Errorf("the table should be\n%s", want)
+	}
+}

@@ -1,0 +1,72 @@
+package workspace
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// dialects looks whether all links are written in one dialect, and writes them
+// in the one that is wanted.
+func (d *doctor) dialects() error {
+	if bough, penguin, mixed := d.index.Mixed(); !d.rewrite {
+		if mixed {
+			d.found(MixedDialects, session.Dir, fmt.Sprintf("%s has links as lists, %s as Penguin writes them; Penguin does not follow lists", bough, penguin), false)
+		}
+		return nil
+	}
+	n := 0
+	for _, e := range d.index.Entries() {
+		o, err := d.outline(e.ID)
+		if err != nil {
+			continue // told already
+		}
+		edit := translate(o, d.dialect, d.index.Continuations(o.ID))
+		if edit == nil {
+			continue
+		}
+		if err := d.keep(session.FileName(o.ID)); err != nil {
+			return err
+		}
+		if err := d.replace(edit); err != nil {
+			return err
+		}
+		if err := d.settle(); err != nil {
+			return err
+		}
+		n++
+	}
+	if n > 0 {
+		d.found(MixedDialects, session.Dir, fmt.Sprintf("%s had links that %s writes otherwise", count(n, "session"), d.dialect), true)
+	}
+	return nil
+}
+
+// translate returns the edit that has a session, continued by children, write
+// its links in the dialect d, nil if it does.
+//
+// In Penguin's dialect a snapshot has no continued_from; branched_from says the
+// same. One whose two links say different things stays as it is.
+func translate(o *session.Outline, d session.Dialect, children []string) *session.Edit {
+	m, origin := o.Meta, o.Meta.Origin()
+	edit := o.Edit()
+	switch {
+	case m.Dialect() == d, d == session.Bough && origin == "" && len(children) == 0:
+		return nil
+	case d == session.Bough && origin == "":
+		edit.SetMeta("continued_from", []string{})
+	case d == session.Bough:
+		edit.SetMeta("continued_from", []string{origin})
+	case m.Snapshot && origin != "" && m.BranchedFrom != "" && m.BranchedFrom != origin:
+		return nil
+	case m.Snapshot || origin == "":
+		edit.DeleteMeta("continued_from")
+		if origin != "" {
+			edit.SetMeta("branched_from", origin)
+		}
+	default:
+		edit.SetMeta("continued_from", origin)
+	}
+	linkTo(edit, d, children)
+	return edit
+}

@@ -1,0 +1,320 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// A doctor looks at a workspace and mends it, if it is to.
+type doctor struct {
+	*view
+	fix      bool
+	rewrite  bool // links are to be written in dialect
+	dialect  session.Dialect
+	problems []Problem
+	torn     bool            // the index is, as it was found
+	safe     map[string]bool // files of which there is a copy in the trash
+}
+
+// newDoctor returns a doctor who believes nothing that is remembered.
+func newDoctor(v *view) (*doctor, error) {
+	if err := v.whole(); err != nil {
+		return nil, err
+	}
+	v.folder = v.folder.Fresh()
+	clear(v.outlines)
+	return &doctor{view: v, problems: []Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
+}
+
+func (d *doctor) found(kind, path, detail string, fixed bool) {
+	d.problems = append(d.problems, Problem{kind, path, detail, fixed})
+}
+
+func (d *doctor) run() error {
+	for _, look := range []func() error{d.folders, d.files, d.lines, d.dialects, d.headPlace, d.links} {
+		if err := look(); err != nil {
+			return err
+		}
+	}
+	d.indexFile()
+	if d.fix {
+		return d.finish()
+	}
+	return nil
+}
+
+// folders looks at the files as the file system has them.
+func (d *doctor) folders() error {
+	for _, dir := range []string{".", session.Dir} {
+		entries, err := fs.ReadDir(d.root.FS(), dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name := strings.TrimPrefix(dir+"/"+e.Name(), "./")
+			if strings.HasSuffix(name, durable.TempSuffix) {
+				err = d.leftOver(name)
+			} else if dir == session.Dir || name == headFile {
+				err = d.access(name, e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	d.folder.SweepCache()
+	if d.fix {
+		d.folder.ForgetOthers(func(id string) bool { return d.index.Entry(id) != nil })
+	}
+	return nil
+}
+
+// leftOver reports the temporary file of a write that did not end.
+func (d *doctor) leftOver(name string) error {
+	if d.fix {
+		if err := d.discard(name); err != nil {
+			return err
+		}
+	}
+	d.found(LeftOver, name, "an interrupted write left this temporary file", d.fix)
+	return nil
+}
+
+// access looks at who may change a file. Windows does not tell.
+func (d *doctor) access(name string, e fs.DirEntry) error {
+	const others fs.FileMode = 0o002
+	info, err := e.Info()
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&others == 0 || runtime.GOOS == "windows" {
+		return nil // gone, or nothing to say
+	}
+	if d.fix {
+		if err := d.root.Chmod(name, info.Mode().Perm()&^others); err != nil {
+			return err
+		}
+	}
+	d.found(OpenToAll, name, "everybody on this machine may change it", d.fix)
+	return nil
+}
+
+// files looks at every session alone.
+func (d *doctor) files() error {
+	for _, e := range d.index.Unusable() {
+		d.unusable(e.ID, e.Err)
+	}
+	for _, e := range d.index.Entries() {
+		s, err := d.outline(e.ID)
+		if err != nil {
+			d.unusable(e.ID, err)
+			continue
+		}
+		d.file(s)
+	}
+	for _, id := range d.penguinIDs() {
+		var damage *session.DamageError
+		if _, err := checkpoint.ReadPenguin(d.root, id); errors.As(err, &damage) {
+			d.found(DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
+		}
+	}
+	return d.ctx.Err()
+}
+
+// file looks at one session that can be read.
+func (d *doctor) file(s *session.Outline) {
+	name := session.FileName(s.ID)
+	if own := s.OwnID; own != "" && own != s.ID {
+		d.found(ForeignID, name, fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
+	}
+	if c := d.newerCopy(s); c.more > 0 {
+		d.found(BetterCopy, name, c.detail(), false)
+	}
+	if !s.FitsSeal {
+		d.found(BrokenSeal, name, sealDetail(s), false)
+	}
+	d.cache(s)
+	if !d.index.Says(s.Summary()) {
+		d.reindex(s)
+	}
+}
+
+// cache looks at what is remembered of a session.
+func (d *doctor) cache(s *session.Outline) {
+	if !d.folder.Misremembers(s) {
+		return
+	}
+	if d.fix {
+		d.folder.Forget(s.ID)
+	}
+	d.found(StaleCache, session.FileName(s.ID), "the file does not hold what it held when it was last read, although its time says so", d.fix)
+}
+
+// reindex reports an entry that says something else than its file, although the
+// file has the size and time that it had.
+func (d *doctor) reindex(s *session.Outline) {
+	if d.fix {
+		d.index.Correct(s.Summary())
+	}
+	d.found(StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.fix)
+}
+
+// unusable reports why the file of a session cannot be used, unless it is gone.
+func (d *doctor) unusable(id string, err error) {
+	var damage *session.DamageError
+	switch {
+	case errors.As(err, &damage):
+		d.found(DamagedSession, damage.Path, damageDetail(damage, d.remedy(id), false), false)
+	case !errors.Is(err, errGone):
+		d.found(UnreadableSession, session.FileName(id), err.Error(), false)
+	}
+}
+
+func sealDetail(s *session.Outline) string {
+	sealed, now := s.Meta.Sealed.Messages, s.Len()
+	switch {
+	case now > sealed:
+		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed, and 'bough branch %s@%s' makes a session of all of it",
+			now-sealed, sealed, s.ID, s.MessageID(now-1))
+	case now < sealed:
+		return fmt.Sprintf("of this checkpoint of %d messages %d are left", sealed, now)
+	}
+	return fmt.Sprintf("another program changed this checkpoint of %d messages", sealed)
+}
+
+// lines looks at sessions together.
+func (d *doctor) lines() error {
+	seen := map[string]bool{}
+	for _, e := range d.index.Entries() {
+		var ring *index.CycleError
+		if _, err := d.lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
+			d.found(Cycle, session.FileName(e.ID), ring.Error(), false)
+			continue
+		}
+		if seen[e.ID] {
+			continue
+		}
+		ids, err := d.lineIDs(e.ID)
+		for _, id := range ids {
+			seen[id] = true
+		}
+		var missing *index.MissingError
+		if errors.As(err, &missing) {
+			d.found(MissingAncestor, session.FileName(missing.From), missing.Error(), false)
+		}
+		if len(ids) > 0 {
+			d.messages(ids)
+		}
+	}
+	return d.ctx.Err()
+}
+
+// messages looks at the tree of messages of one line.
+func (d *doctor) messages(ids []string) {
+	var parts []*session.Outline
+	for _, id := range ids {
+		o, err := d.outline(id)
+		if err != nil {
+			return
+		}
+		parts = append(parts, o)
+	}
+	t, err := session.NewTree(parts, d.reopen)
+	var damage *session.DamageError
+	if errors.As(err, &damage) {
+		d.found(Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
+		return
+	}
+	for n := range t.Len() {
+		id, file := t.ID(n), session.FileName(parts[t.Part(n)].ID)
+		if t.Orphan(n) {
+			d.found(OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
+		}
+		if same := t.Find(id); len(same) > 1 && same[0] != n {
+			d.found(DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
+		}
+	}
+}
+
+// headPlace looks whether the head points to something. One in a session that
+// is damaged is not lost: the session may come back.
+func (d *doctor) headPlace() error {
+	if _, err := d.root.Lstat(headFile); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := errors.New("it cannot be read")
+	if h, ok := d.head(); ok {
+		_, err = d.placeIn(h.Session, string(h.Message), true)
+	}
+	if err == nil {
+		return nil
+	}
+	if e := Explain(err); e.Code != NotFound && e.Code != Failed {
+		return nil
+	}
+	if d.fix {
+		if err := d.discard(headFile); err != nil {
+			return err
+		}
+	}
+	d.found(LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.fix)
+	return nil
+}
+
+// links compares what the files say of their continuations with what continues
+// them.
+func (d *doctor) links() error {
+	for _, e := range d.index.Entries() {
+		s, err := d.outline(e.ID)
+		if err != nil {
+			continue // gone while we look
+		}
+		continuations := d.index.Continuations(e.ID)
+		said := slices.DeleteFunc(slices.Clone(s.Meta.ContinuedTo), func(id string) bool {
+			c := d.index.Entry(id)
+			return c != nil && c.Snapshot && slices.Contains(c.ContinuedFrom, e.ID)
+		})
+		if _, ring := d.lineage(e.ID); sameSet(said, continuations) || isRing(ring) {
+			continue
+		}
+		detail := fmt.Sprintf("continued_to says [%s], but what continues it is [%s]",
+			strings.Join(said, ", "), strings.Join(continuations, ", "))
+		if d.fix {
+			if err := d.relink(s); err != nil {
+				return err
+			}
+		}
+		d.found(OneSidedLink, session.FileName(e.ID), detail, d.fix)
+	}
+	return nil
+}
+
+// indexFile comes last: what was mended before is in the index that is written
+// when all is done.
+func (d *doctor) indexFile() {
+	switch x := d.index; {
+	case d.torn:
+		d.found(DamagedIndex, session.IndexPath, x.Trouble, d.fix)
+	case x.Trouble != "":
+		d.found(StaleIndex, session.IndexPath, x.Trouble, d.fix)
+	case x.Old && x.Dialect() == session.Penguin:
+		d.found(StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
+	}
+}
+
+// isRing reports whether err says that sessions come from each other.
+func isRing(err error) bool {
+	var ring *index.CycleError
+	return errors.As(err, &ring)
+}
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b)
+}

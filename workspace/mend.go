@@ -1,0 +1,264 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// mendSessions gives back the sessions that are torn or have a better copy, and
+// returns what it mended. It writes the index with them, and nothing if all is
+// well.
+func (v *view) mendSessions() ([]Problem, error) {
+	d, err := newDoctor(v)
+	if err != nil {
+		return nil, err
+	}
+	d.fix = true
+	for _, e := range append(d.index.Unusable(), d.index.Entries()...) {
+		if err := d.mendSession(e.ID); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.problems) == 0 {
+		return nil, d.ctx.Err()
+	}
+	d.indexFile()
+	return d.problems, d.finish()
+}
+
+// mendSession puts the better of a damaged file and its copy in the file's place.
+func (d *doctor) mendSession(id string) error {
+	var damage *session.DamageError
+	switch s, err := d.outline(id); {
+	case errors.As(err, &damage):
+		if r := d.remedy(id); r.data != nil {
+			d.found(DamagedSession, damage.Path, damageDetail(damage, r, true), true)
+			return d.putBack(id, r.data)
+		}
+	case err == nil:
+		d.cache(s)
+		if c := d.newerCopy(s); c.more > 0 && c.extends {
+			d.found(BetterCopy, session.FileName(id), c.detail(), true)
+			return d.putBack(id, c.data)
+		}
+	}
+	return nil // examine says what is left
+}
+
+// putBack makes data the file of a session, and keeps the one that is there. The
+// log tells of it, and has nothing to take it back by: the file was damaged.
+func (d *doctor) putBack(id string, data []byte) error {
+	name := session.FileName(id)
+	s, err := session.Decode(id, data)
+	if err != nil {
+		return err
+	}
+	was, err := d.root.Stat(name)
+	if err != nil {
+		return err
+	}
+	if err := d.keep(name); err != nil {
+		return err
+	}
+	info, err := d.batch.Replace(name, durable.Bytes(data))
+	if err != nil {
+		return err
+	}
+	d.batch.Expect(durable.Identify(was))
+	s.Written(info)
+	d.took(s.Outline)
+	d.op.Sessions, d.told = append(d.op.Sessions, id), true
+	return d.settle()
+}
+
+// keep puts copies of files that are going to be replaced into the trash, of
+// those that are there and have none yet.
+func (d *doctor) keep(names ...string) error {
+	for _, name := range names {
+		if d.safe[name] {
+			continue
+		}
+		if err := d.keepCopy(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		d.safe[name] = true
+	}
+	return nil
+}
+
+// settle makes the changes that are prepared, if they are many: until then each
+// of them keeps a file open.
+func (d *doctor) settle() error {
+	const many = 128
+	if d.batch.Len() < many {
+		return nil
+	}
+	return d.finish()
+}
+
+// finish makes the changes that are prepared, as one operation.
+func (d *doctor) finish() error {
+	if !d.index.Torn && d.index.Stale() {
+		if err := d.keep(session.IndexPath, index.JournalPath); err != nil {
+			return err
+		}
+	}
+	later, err := d.commitAll()
+	if err := cmp.Or(err, later); err != nil {
+		return err
+	}
+	d.index.Staged()
+	d.op.Sessions, d.op.Changes, d.written, d.told = nil, nil, nil, false
+	return nil
+}
+
+// relink has a session name what continues it.
+func (d *doctor) relink(s *session.Outline) error {
+	if err := d.keep(session.FileName(s.ID)); err != nil {
+		return err
+	}
+	if err := d.setContinuedTo(s); err != nil {
+		return err
+	}
+	return d.settle()
+}
+
+// A remedy is what may take the place of a damaged session file.
+type remedy struct {
+	data []byte // nil if nothing may without loss
+	what string // what that is, or what there is beside; "" for nothing
+}
+
+// remedy looks for what may take the place of a damaged session file.
+func (d *doctor) remedy(id string) remedy {
+	if !session.ValidID(id) {
+		return remedy{}
+	}
+	damaged, err := d.readFile(session.FileName(id))
+	if err != nil {
+		return remedy{}
+	}
+	older, _ := d.readFile(session.FileName(id) + ".bak")
+	return remedyFor(id, damaged, older)
+}
+
+// remedyFor decides between what is whole of a damaged file and the copy of it
+// that Penguin keeps, nil for none. The copy is better if it is whole and has as
+// many messages. A file that is not torn may have messages behind the damage: as
+// many as there are roles in it. One that can be read by now needs nothing.
+func remedyFor(id string, damaged, older []byte) remedy {
+	if _, err := session.Decode(id, damaged); err == nil {
+		return remedy{}
+	}
+	rest, n, torn := session.Recover(damaged)
+	if !torn {
+		n = bytes.Count(damaged, []byte(`"role"`))
+	}
+	s, err := session.Decode(id, older)
+	switch {
+	case err == nil && len(s.Messages) >= n:
+		return remedy{data: older, what: "Penguin's copy of it, with " + count(len(s.Messages), "message")}
+	case torn:
+		return remedy{data: rest, what: "what is whole of it, " + count(n, "message")}
+	case err == nil:
+		return remedy{what: fmt.Sprintf("Penguin's copy of it, %s.bak, with %s of about %d", session.FileName(id), count(len(s.Messages), "message"), n)}
+	}
+	return remedy{}
+}
+
+// count says how many of something there are.
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// damageDetail says what is wrong with a session file, and what there is for it
+// or, if that is done, has taken its place.
+func damageDetail(damage *session.DamageError, r remedy, done bool) string {
+	detail := fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem)
+	switch {
+	case r.what == "":
+		return detail
+	case done:
+		return detail + "; the file is in the trash now, and in its place is " + r.what
+	case r.data != nil:
+		return detail + "; --fix puts in its place " + r.what
+	}
+	return detail + "; there is " + r.what + ", to be put in its place by hand"
+}
+
+// A spare is the copy that Penguin keeps beside a session, of the file before
+// the last change.
+type spare struct {
+	name    string
+	data    []byte
+	more    int  // how many messages it has that the session has not
+	extends bool // it begins with all messages of the session
+}
+
+func (c spare) detail() string {
+	detail := fmt.Sprintf("%s is newer and has %s that this session has not", c.name, count(c.more, "message"))
+	if !c.extends {
+		detail += ", but not all that it has; under another name it is a session too"
+	}
+	return detail
+}
+
+// newerCopy returns Penguin's copy of a session if that came after the session,
+// which it does not while nothing goes wrong; else one that has nothing more.
+func (d *doctor) newerCopy(o *session.Outline) spare {
+	name := session.FileName(o.ID) + ".bak"
+	info, err := d.root.Lstat(name)
+	if err != nil || !info.ModTime().After(o.Stat.ModTime) {
+		return spare{}
+	}
+	data, _ := d.readFile(name)
+	its, err := session.Decode(o.ID, data)
+	if err != nil {
+		return spare{}
+	}
+	s, err := d.reopen(o)
+	if err != nil {
+		return spare{}
+	}
+	more, extends := beyond(s.Messages, its.Messages)
+	return spare{name, data, more, extends}
+}
+
+// beyond returns how many of its messages are not among ours, and whether ours
+// come first in it.
+func beyond(ours, its []session.Message) (more int, extends bool) {
+	known := map[string]bool{}
+	for _, m := range ours {
+		known[string(m.Raw)] = true
+	}
+	for _, m := range its {
+		if !known[string(m.Raw)] {
+			more++
+		}
+	}
+	same := func(a, b session.Message) bool { return bytes.Equal(a.Raw, b.Raw) }
+	return more, len(its) >= len(ours) && slices.EqualFunc(ours, its[:len(ours)], same)
+}
+
+// readFile reads a regular file.
+func (d *doctor) readFile(name string) ([]byte, error) {
+	info, err := d.root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.root.ReadFile(name)
+}

@@ -51,7 +51,7 @@ func smallSessions() map[string][]byte {
 		},
 	}
 	files := map[string][]byte{
-		"odd": []byte("\r\n{ \"x\" : [ ] ,\"metadata\":{\"n\":NaN,\"t\\u0069tle\":\"\\ud83d\",\"k\":{\"a\":1,\"a\":-2.50}}, \"messages\"\t:\r\n" +
+		"odd": []byte("\r\n{ \"x\" : [] ,\"metadata\":{\"n\":NaN,\"t\\u0069tle\":\"\\ud83d\",\"k\":{\"a\":1,\"a\":-2.50}}, \"messages\"\t:\r\n" +
 			" [{\"id\":\"\\u0061\\\"\\\\\",\"s\":\"caf\u00e9 \u4f60\u597d \U0001f600\"} , {\"metadata\":null,\"id\":\"b\"}\n] }\n\n"),
 	}
 	for name, d := range documents {

@@ -178,7 +178,7 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 		case "bough":
 			v := gjson.ParseBytes(m.Value.Of(data))
 			e.HeaderCount = int(v.Get("header").Int())
-			if ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64); err == nil {
+			if ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64); err == nil && coherent(&meta, v.Get("kind").Str) {
 				e.file = durable.Identity{Size: v.Get("size").Int(), ModTime: ns}
 			}
 		}
@@ -188,6 +188,15 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 	if e.Title == session.DefaultTitle(e.ID) {
 		e.Title = ""
 	}
+}
+
+// coherent reports whether the links of an entry agree with the kind that it
+// names and with one another. The loss of one of them, by a byte that went bad,
+// makes another session of it.
+func coherent(m *session.Meta, kind string) bool {
+	return string(m.Kind()) == kind &&
+		(len(m.Lineage) == 0 || m.Origin() != "") &&
+		(m.BranchedFrom == "" || m.BranchedFrom == m.Origin())
 }
 
 // differs reports whether the index said something else of a session than its

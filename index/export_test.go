@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 
 	"github.com/bough-dev/bough/internal/crc32c"
@@ -72,4 +73,14 @@ func Relook(data []byte) ([]byte, error) {
 	}
 	again := l.encode()
 	return again[:len(again)-4], nil
+}
+
+// Decode reads an index file and returns what its entries say.
+func Decode(data []byte) (map[string]string, error) {
+	stored, err := decode(data)
+	entries := map[string]string{}
+	for id, e := range stored {
+		entries[id] = fmt.Sprint(e.Meta, e.CreatedAt, e.LastActive, e.MessageCount, e.HeaderCount, e.file, string(e.raw))
+	}
+	return entries, err
 }

@@ -100,7 +100,8 @@ func (x *Index) load() error {
 }
 
 // compare takes in the files that are there: with what the index says of them
-// where it describes them, else read. What is pending counts whatever is there:
+// where it describes them, else read. So is one that continues a session that
+// nobody knows: its entry may be wrong. What is pending counts whatever is there:
 // its files may not have their names yet.
 func (x *Index) compare(stored map[string]*Entry, list []file, pending map[string]*Entry) {
 	x.entries = make(map[string]*Entry, len(list))
@@ -112,15 +113,14 @@ func (x *Index) compare(stored map[string]*Entry, list []file, pending map[strin
 		}
 	}
 	var other []file
+	known := func(id string) bool { return stored[x.aliases[id]] != nil || stored[id] != nil || pending[id] != nil }
 	for _, f := range list {
 		if _, ok := pending[f.id]; ok {
 			continue
 		}
 		x.newest = max(x.newest, f.ModTime)
-		if e := stored[f.id]; e != nil && e.describes(f.Identity) {
-			e.file = f.Identity
-			x.entries[f.id] = e
-			x.count.add(e, 1)
+		if e := stored[f.id]; e != nil && e.describes(f.Identity) && (e.Snapshot || e.from() == "" || known(e.from())) {
+			x.describe(e, f)
 		} else {
 			other = append(other, f)
 		}
@@ -138,6 +138,10 @@ func (x *Index) compare(stored map[string]*Entry, list []file, pending map[strin
 			continue // gone since the listing
 		}
 		old := stored[e.ID]
+		if old != nil && e.Err == nil && old.describes(e.file) && !old.differs(e) {
+			x.describe(old, file{e.ID, e.file}) // what it continues is missing indeed
+			continue
+		}
 		x.reread(e, old)
 		x.entries[e.ID] = e
 		x.count.add(e, 1)
@@ -146,6 +150,13 @@ func (x *Index) compare(stored map[string]*Entry, list []file, pending map[strin
 		}
 	}
 	x.compareKeys(stored, unlisted)
+}
+
+// describe takes in the entry of a file that it describes.
+func (x *Index) describe(e *Entry, f file) {
+	e.file = f.Identity
+	x.entries[f.id] = e
+	x.count.add(e, 1)
 }
 
 // compareKeys finds what the index lists and is not there, and gives a place to

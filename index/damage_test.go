@@ -1,0 +1,134 @@
+package index_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// others are bytes that mean something where another one stood.
+const others = "\x00\xff\"{}[]\\,:0 "
+
+// changes calls f with data after every change of one byte, from the byte first
+// on in steps: each bit of it turned over, and each of others in its place.
+func changes(data string, first, step int, f func(at int, changed string)) (n int) {
+	changed := []byte(data)
+	for at := first; at < len(data); at += step {
+		try := func(is byte) {
+			if is != data[at] {
+				changed[at] = is
+				f(at, string(changed))
+				n++
+			}
+		}
+		for bit := range 8 {
+			try(data[at] ^ 1<<bit)
+		}
+		for i := range len(others) {
+			try(others[i])
+		}
+		changed[at] = data[at]
+	}
+	return n
+}
+
+// saved returns a folder of w and its index.
+func (w world) saved(t *testing.T) (*folder, string) {
+	folder := w.folder(t)
+	folder.save(folder.load())
+	return folder, folder.read(session.IndexFile)
+}
+
+// few returns an index with only a root, its continuation, and a checkpoint.
+func few(whole string) string {
+	pairs := rawjson.Pairs([]byte(whole), rawjson.Root([]byte(whole)))
+	pairs = slices.DeleteFunc(pairs, func(p rawjson.Pair) bool { return !slices.Contains([]string{"root", "cont", "point"}, p.Key) })
+	return string(rawjson.AppendObject(nil, pairs, 0))
+}
+
+// TestEveryPrefix: an index that ends too early is no index, and says where.
+func TestEveryPrefix(t *testing.T) {
+	n := 0
+	for _, w := range worlds {
+		_, whole := w.saved(t)
+		whole = few(whole)
+		for cut := range len(strings.TrimSpace(whole)) {
+			_, err := index.Decode([]byte(whole[:cut]))
+			if syntax := new(rawjson.SyntaxError); !errors.As(err, &syntax) || syntax.Offset != cut {
+				t.Errorf("cut at %d: %v", cut, err)
+			}
+			n++
+		}
+	}
+	t.Logf("%d prefixes", n)
+}
+
+// TestEveryChange: an index in which one byte changed is no index, at a place in
+// it, or says of all sessions but one what it said.
+func TestEveryChange(t *testing.T) {
+	for _, w := range worlds {
+		_, whole := w.saved(t)
+		whole = few(whole)
+		entries, err := index.Decode([]byte(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		n := changes(whole, 0, 1, func(at int, changed string) {
+			got, err := index.Decode([]byte(changed))
+			if err != nil {
+				if syntax := new(rawjson.SyntaxError); !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(whole) {
+					t.Errorf("with %q at %d: %v", changed[at], at, err)
+				}
+				refused++
+				return
+			}
+			differ := 0
+			for id, is := range got {
+				if entries[id] != is {
+					differ++
+				}
+			}
+			if len(got) != len(entries) || differ > 1 {
+				t.Errorf("with %q at %d %d of %d entries are others", changed[at], at, differ, len(got))
+			}
+		})
+		t.Logf("%s: %d changes, of which %d are damage", w.dialect, n, refused)
+	}
+}
+
+// TestChangedLinks: an index in which one byte changed says so when it is loaded,
+// or the sessions are linked as their files say.
+func TestChangedLinks(t *testing.T) {
+	for i, w := range worlds {
+		folder, whole := w.saved(t)
+		want := links(folder.load())
+		n := changes(whole, i, 61, func(at int, changed string) {
+			folder.write(session.IndexFile, changed)
+			x := folder.load()
+			if got := links(x); x.Trouble == "" && got != want {
+				t.Errorf("%s, with %q at %d in %q:\n%s\nwant\n%s", w.dialect, changed[at], at, changed[max(at-30, 0):min(at+30, len(changed))], got, want)
+			}
+		})
+		t.Logf("%s: %d changes", w.dialect, n)
+	}
+}
+
+// links says how the sessions of x are linked, in no order: that comes from times.
+func links(x *index.Index) string {
+	var list []string
+	for _, e := range x.Entries() {
+		lineage, err := x.Lineage(e.ID)
+		line, lineErr := x.Line(e.ID)
+		line, children := slices.Sorted(slices.Values(line)), slices.Sorted(slices.Values(x.Continuations(e.ID)))
+		list = append(list, fmt.Sprint(e.ID, e.Kind(), lineage, err, line, lineErr, children))
+	}
+	slices.Sort(list)
+	return strings.Join(list, "\n")
+}

@@ -120,6 +120,35 @@ func TestChangedLinks(t *testing.T) {
 	}
 }
 
+// TestChangedJournal: a journal that ends too early, or in which one byte changed,
+// says so when it is loaded, or the sessions are linked as their files say.
+func TestChangedJournal(t *testing.T) {
+	w := worlds[0]
+	folder := w.folder(t)
+	folder.save(folder.loadAt(small))
+	x := folder.loadAt(small)
+	for i, id := range ids {
+		folder.put(x, id, i, w.metadata[id])
+	}
+	folder.save(x)
+	want, whole := links(folder.loadAt(small)), folder.journal()
+	if whole == "" {
+		t.Fatal("there is no journal")
+	}
+	check := func(what, journal string) {
+		folder.write("session_index.journal", journal)
+		x := folder.loadAt(small)
+		if got := links(x); x.Trouble == "" && got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", what, got, want)
+		}
+	}
+	for cut := 0; cut < len(whole); cut += 7 {
+		check(fmt.Sprint("cut at ", cut), whole[:cut])
+	}
+	n := changes(whole, 0, 61, func(at int, changed string) { check(fmt.Sprintf("with %q at %d", changed[at], at), changed) })
+	t.Logf("%d prefixes, %d changes", len(whole)/7, n)
+}
+
 // links says how the sessions of x are linked, in no order: that comes from times.
 func links(x *index.Index) string {
 	var list []string

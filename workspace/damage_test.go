@@ -1,0 +1,97 @@
+package workspace_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// damages returns ways in which one file of a workspace falls ill by itself: cut
+// off, or with one byte changed, each at a place of its own.
+func damages(files map[string]string, seed uint64, n int) (list []illness) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	var names []string
+	for name := range files {
+		if path.Dir(name) == session.Dir {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for i := range n {
+		name := names[i%len(names)]
+		data := files[name]
+		at := random.IntN(len(data))
+		is := data[at] ^ 1<<random.IntN(8)
+		how, damaged := fmt.Sprintf("%s with %q at %d", name, is, at), data[:at]+string([]byte{is})+data[at+1:]
+		if i%3 == 0 {
+			how, damaged = fmt.Sprintf("%s cut at %d", name, at), data[:at]
+		}
+		list = append(list, illness{how, func(s *space) { s.write(name, damaged) }, name})
+	}
+	return list
+}
+
+// talk is what a session shows: the messages of its path, or why there is none.
+func (s *space) talk(id string) string {
+	c, err := s.Show(s.t.Context(), id, workspace.ReadOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(rawMessages(c.Messages), "\n")
+}
+
+// TestDamages: a file that was cut off, or in which one byte changed, is found by
+// doctor, or shows in no more than a message. What doctor mends loses no byte, and
+// leaves a workspace in which all sessions can be used that do not need the file;
+// the one that it is of can be, or doctor says why not.
+func TestDamages(t *testing.T) {
+	const each = 60
+	ids := []string{"a", "b", "c"}
+	well := patient(t)
+	for i, c := range damages(well.files(), 7, each) {
+		s := patient(t)
+		talks := map[string]string{}
+		for _, id := range ids {
+			talks[id] = s.talk(id)
+		}
+		c.infect(s)
+		before := s.files()
+		report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+		if err != nil {
+			t.Fatalf("%d: %s: %v", i, c.name, err)
+		}
+		for _, id := range ids {
+			talk := s.talk(id)
+			if report.OK && strings.Count(talk, "\n") != strings.Count(talks[id], "\n") {
+				t.Errorf("%s: %s is\n%s\nand doctor finds nothing", c.name, id, talk)
+			}
+		}
+		if report, err = s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		s.nothingLost(before)
+		damaged := ""
+		for _, p := range report.Problems {
+			if !p.Fixed && p.Kind == workspace.DamagedSession {
+				damaged = p.Path
+			}
+		}
+		for _, id := range ids {
+			needs := session.FileName(id) == c.kinds || id == "b" && c.kinds == session.FileName("a") || id == "a" && c.kinds == session.FileName("b")
+			_, err := s.Show(t.Context(), id, workspace.ReadOptions{})
+			switch {
+			case !needs && s.talk(id) != talks[id]:
+				t.Errorf("%s: %s is\n%s", c.name, id, s.talk(id))
+			case needs && err != nil && damaged != c.kinds && code(err) != workspace.Damaged:
+				t.Errorf("%s: %s: %v; doctor finds %+v", c.name, id, err, report.Problems)
+			}
+		}
+		s.append(workspace.Append{Session: s.new("goes on"), Text: "well"})
+	}
+}

@@ -2,12 +2,14 @@ package index_test
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -22,10 +24,15 @@ func inZone(t *testing.T, hours int) {
 // have, and what it saves is whole. The one thing an index can do is to claim
 // the very size and time of a file, so the files here have times of their own.
 func FuzzLoad(f *testing.F) {
+	var folders []*folder
 	for _, w := range worlds {
 		folder := w.folder(f)
+		folders = append(folders, folder)
 		folder.save(folder.load())
 		whole := folder.read(session.IndexFile)
+		if len(whole) < 1000 {
+			f.Fatal("no seeds")
+		}
 		for _, seed := range []string{
 			whole, whole[:len(whole)/2], strings.ReplaceAll(whole, `"continued_from"`, `"x"`), strings.ReplaceAll(whole, "cont", "tail"),
 			strings.ReplaceAll(whole, `"size": `, `"size": -`), strings.ReplaceAll(whole, "{", "["),
@@ -37,10 +44,12 @@ func FuzzLoad(f *testing.F) {
 		`{"../x":{"title":"\ud83d"},"session_index":{},"branch":{"continued_to":NaN,"continued_to ":{"k":1,"k":2}}}`} {
 		f.Add([]byte(seed))
 	}
+	for _, folder := range folders {
+		folder.dated()
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, w := range worlds {
-			folder := w.folder(t)
-			folder.dated()
+		for i, w := range worlds {
+			folder := folders[i].in(t)
 			folder.write(session.IndexFile, string(data))
 			x, err := index.Load(folder.root, nil, nil)
 			if err != nil {
@@ -50,6 +59,44 @@ func FuzzLoad(f *testing.F) {
 			folder.save(x)
 			folder.healthy("any index")
 			w.check(t, "what was saved", folder.load())
+		}
+	})
+}
+
+// FuzzDecode: an index is an object without a key twice, and has an entry for each
+// of its members; what is none is damaged at a place in it.
+func FuzzDecode(f *testing.F) {
+	for _, w := range worlds {
+		folder := w.folder(f)
+		folder.save(folder.load())
+		whole := few(folder.read(session.IndexFile))
+		if len(whole) < 500 {
+			f.Fatal("no seeds")
+		}
+		f.Add([]byte(whole))
+		f.Add([]byte(strings.ReplaceAll(whole, "root", "cont")))
+		f.Add([]byte(strings.ReplaceAll(whole, "title", "kind")))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := index.Decode(bytes.Clone(data))
+		var members []rawjson.Member
+		bad := rawjson.Check(data)
+		if bad == nil {
+			members, bad = rawjson.Members(data, rawjson.Root(data))
+		}
+		if (err == nil) != (bad == nil) {
+			t.Errorf("%q is read with the error %v, want %v", data, err, bad)
+		}
+		if syntax := new(rawjson.SyntaxError); err != nil && (!errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(data)) {
+			t.Errorf("%q is read with the error %v", data, err)
+		}
+		for _, m := range members {
+			if _, ok := entries[m.Key]; err == nil && !ok {
+				t.Errorf("%q is read without %q", data, m.Key)
+			}
+		}
+		if err == nil && len(entries) != len(members) {
+			t.Errorf("%q has %d entries, want %d", data, len(entries), len(members))
 		}
 	})
 }
@@ -72,14 +119,18 @@ func (f folder) in(t *testing.T) *folder {
 func FuzzJournal(f *testing.F) {
 	w := worlds[0]
 	folder := w.folder(f)
-	folder.save(folder.loadAt(small))
-	x := folder.loadAt(small)
+	roomy := index.Limits{Index: small.Index, Journal: 2 * small.Journal} // for a line of each session
+	folder.save(folder.loadAt(roomy))
+	x := folder.loadAt(roomy)
 	for i, id := range ids {
 		folder.put(x, id, i, w.metadata[id])
 	}
 	x.Remove("gone")
 	folder.save(x)
 	whole := folder.journal()
+	if len(whole) < 1000 {
+		f.Fatal("no seeds")
+	}
 	for _, seed := range []string{whole, whole[:len(whole)/2], strings.ReplaceAll(whole, `"entry":{`, `"entry":null,"x":{`), strings.ReplaceAll(whole, "cont", "tail"),
 		strings.ReplaceAll(whole, `"size": `, `"size": -`), "", "\n", "null\n", `{"id":"root","entry":null}` + "\n", `{"id":"\ud83d","entry":{}}` + "\n"} {
 		f.Add([]byte(seed))
@@ -108,6 +159,9 @@ func FuzzTable(f *testing.F) {
 	names, idsEnd, data, err := index.TableOf(folder.root)
 	if err != nil {
 		f.Fatal(err)
+	}
+	if len(data) < 100 {
+		f.Fatal("no seeds")
 	}
 	f.Add(names, idsEnd, data)
 	f.Add(names, idsEnd, data[:len(data)-1])

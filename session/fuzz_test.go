@@ -14,7 +14,14 @@ import (
 
 // addSessions gives a fuzz target session files to begin with.
 func addSessions(f *testing.F) {
-	seeds := []string{
+	for _, data := range seeds(f) {
+		f.Add(data)
+	}
+}
+
+// seeds are session files, and some that are damaged.
+func seeds(f *testing.F) (list [][]byte) {
+	files := []string{
 		`{"messages":[]}`,
 		`{"messages":[ ]}`,
 		`{"messages":[],"x":1,"\u0078":2}`,
@@ -29,14 +36,19 @@ func addSessions(f *testing.F) {
 		string(sealed(m("a"), under("a", "b"))),
 	}
 	for _, file := range (testchat.Chat{Messages: 24, PerFile: 12, Text: 20, Odd: true}).Files() {
-		seeds = append(seeds, string(file.Data))
+		files = append(files, string(file.Data))
 	}
-	if len(seeds) < 10 {
+	for _, data := range smallSessions() {
+		files = append(files, string(data))
+	}
+	slices.Sort(files)
+	for _, file := range files {
+		list = append(list, []byte(file))
+	}
+	if len(list) < 10 {
 		f.Fatal("no seeds")
 	}
-	for _, seed := range seeds {
-		f.Add([]byte(seed))
-	}
+	return list
 }
 
 // FuzzDecode: what decodes is a document, and written back is as it was; what
@@ -76,6 +88,48 @@ func FuzzDecode(f *testing.F) {
 			}
 			m.Text()
 			m.Time()
+		}
+	})
+}
+
+// FuzzRecover: of a session that is cut off anywhere every message is recovered
+// that is whole, byte for byte, in a file that is a session. What is recovered of
+// anything else stands in it.
+func FuzzRecover(f *testing.F) {
+	for i, data := range seeds(f) {
+		f.Add(data, uint16(len(data)*(i%10+1)/11))
+		f.Add(data, uint16(len(data)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, end uint16) {
+		torn := data[:min(int(end), len(data))]
+		kept := bytes.Clone(data)
+		recovered, n, ok := session.Recover(torn)
+		if !bytes.Equal(data, kept) {
+			t.Errorf("Recover changed %q to %q", kept, data)
+		}
+		if _, err := session.Decode("s", bytes.Clone(torn)); err == nil && ok {
+			t.Errorf("%q is recovered although it is whole", torn)
+		}
+		if !ok {
+			return
+		}
+		s, err := session.Decode("s", recovered)
+		if err != nil || len(s.Messages) != n {
+			t.Fatalf("%q is recovered as %q, %d messages: %v", torn, recovered, n, err)
+		}
+		if !bytes.Contains(torn, s.Region(0, n)) {
+			t.Errorf("%q is recovered as %q", torn, recovered)
+		}
+		whole, err := session.Decode("s", data)
+		if err != nil {
+			return
+		}
+		want := 0
+		for want < len(whole.Messages) && whole.Offset(want)+len(whole.Messages[want].Raw) <= len(torn) {
+			want++
+		}
+		if n != want {
+			t.Errorf("of %q %d messages are recovered, want %d", torn, n, want)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -98,4 +99,32 @@ func TestDamages(t *testing.T) {
 		s.append(workspace.Append{Session: s.new("goes on"), Text: "well"})
 	}
 	t.Logf("of %d damages doctor finds %d", each, found)
+}
+
+// TestVectorsMended: doctor mends every vector without the loss of a byte, and
+// what could be used before can be used after, as it was. What it mends stays
+// mended.
+func TestVectorsMended(t *testing.T) {
+	all := func(*fixtures.Vector) bool { return true }
+	eachVector(t, all, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+		s := &space{Workspace: w, t: t}
+		usable := v.Usable
+		if v.Expect == fixtures.Data {
+			usable = append(usable, v.Session)
+		}
+		talks := map[string]string{}
+		for _, id := range usable {
+			talks[id] = s.talk(id)
+		}
+		before := s.files()
+		left := slices.DeleteFunc(s.kinds(workspace.DoctorOptions{Fix: true}), func(kind string) bool { return strings.HasSuffix(kind, " fixed") })
+		s.nothingLost(before)
+		for _, id := range usable {
+			if talk := s.talk(id); talk != talks[id] {
+				t.Errorf("%s was\n%s\nand is\n%s", id, talks[id], talk)
+			}
+		}
+		s.expect(workspace.DoctorOptions{}, left...)
+		s.expect(workspace.DoctorOptions{Fix: true}, left...)
+	})
 }

@@ -44,7 +44,7 @@ func (v *view) recover() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := v.sweep(last.Operation); err != nil {
+	if err := v.sweep(last); err != nil {
 		return false, err
 	}
 	if last.Operation != nil && !last.Settled && len(last.Changes) > 0 {
@@ -91,9 +91,9 @@ func (v *view) lastOperation() (last operation.Line, err error) {
 }
 
 // sweep removes the temporary files that commands left which were interrupted.
-// One that may be what another program wrote, and that was being put back, goes
-// to the trash.
-func (v *view) sweep(last *operation.Operation) error {
+// One that may be what another program wrote, and that was being put back, is kept
+// in the trash.
+func (v *view) sweep(last operation.Line) error {
 	names := v.index.Temporary
 	if head := tempOf(headFile); v.isThere(head) {
 		names = append(names, head)
@@ -113,8 +113,8 @@ func (v *view) sweep(last *operation.Operation) error {
 	})
 }
 
-func (v *view) sweepOne(name string, last *operation.Operation) error {
-	if last != nil {
+func (v *view) sweepOne(name string, last operation.Line) error {
+	if last.Operation != nil && !last.Settled {
 		i := slices.IndexFunc(last.Changes, func(c operation.Change) bool { return tempOf(c.File) == name })
 		if i >= 0 && last.Changes[i].Was != nil {
 			data, err := v.root.ReadFile(name)

@@ -45,10 +45,9 @@ type Index struct {
 	last    *last             // what else there is, nil if entries is all of it
 	failed  error             // why entries is not all of it, where it had to be
 
-	said     map[string]durable.Identity // what the index said of the files in Foreign
-	names    map[name][]string           // sessions of entries by what others call them, and some that no longer are; nil until somebody asks
-	lineages map[string][]string         // whole ones, as far as they were asked for
-	sorted   []string                    // the ids of all entries, oldest session first; nil after a change
+	names    map[name][]string   // sessions of entries by what others call them, and some that no longer are; nil until somebody asks
+	lineages map[string][]string // whole ones, as far as they were asked for
+	sorted   []string            // the ids of all entries, oldest session first; nil after a change
 	count    count
 	places   int // how many places among the members of the index are taken
 
@@ -372,18 +371,6 @@ func (x *Index) Says(s session.Summary) bool {
 	file.take(s)
 	e := x.Entry(s.ID)
 	return e != nil && !e.differs(file)
-}
-
-// Said returns size and modification time, in nanoseconds since 1970, that the
-// index says the file of a session has. They are zero where it says nothing.
-func (x *Index) Said(id string) (size, mtime int64) {
-	if is, foreign := x.said[id]; foreign {
-		return is.Size, is.ModTime
-	}
-	if e := x.entry(id); e != nil && !slices.Contains(x.Foreign.Added, id) {
-		return e.file.Size, e.file.ModTime
-	}
-	return 0, 0
 }
 
 // Correct takes in what the file of a session says, where the index said

@@ -172,7 +172,6 @@ func (x *Index) compareKeys(stored map[string]*Entry, unlisted []*Entry) {
 	slices.SortFunc(gone, func(a, b *Entry) int { return a.place - b.place })
 	for _, e := range gone {
 		x.Foreign.Removed = append(x.Foreign.Removed, e.ID)
-		x.said[e.ID] = e.file
 	}
 	if len(gone) > 0 {
 		x.outOfDate("it lists " + gone[0].ID + ", which is gone")
@@ -256,7 +255,6 @@ func (x *Index) reread(e, old *Entry) {
 	}
 	if differs || old.file.Size > 0 {
 		x.Foreign.Changed = append(x.Foreign.Changed, e.ID)
-		x.said[e.ID] = old.file
 		if e.Err == nil && e.MessageCount > old.MessageCount {
 			x.Foreign.Had[e.ID] = old.MessageCount
 		}

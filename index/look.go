@@ -170,7 +170,7 @@ func (x *Index) forget() {
 	}
 	x.Close()
 	x.Trouble, x.Torn, x.Old = "", false, false
-	x.Blank, x.Foreign, x.Temporary, x.said = false, Foreign{Had: map[string]int{}}, nil, map[string]durable.Identity{}
+	x.Blank, x.Foreign, x.Temporary = false, Foreign{Had: map[string]int{}}, nil
 	x.entries, x.names, x.sorted, x.lineages = map[string]*Entry{}, nil, nil, map[string][]string{}
 	x.changed, x.rewrite, x.absent, x.claimed = map[string]bool{}, false, false, false
 	x.count, x.places, x.newest = count{}, 0, 0

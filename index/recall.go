@@ -69,7 +69,6 @@ func (x *Index) confirm(r *record) {
 		x.outOfDate("it lists " + r.id + ", which is gone")
 		x.note(r.id)
 		x.Foreign.Removed = append(x.Foreign.Removed, r.id)
-		x.said[r.id] = r.file
 	} else {
 		x.reread(again, e)
 	}

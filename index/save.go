@@ -114,7 +114,7 @@ type lineEnd struct {
 // append adds lines to the journal.
 func (x *Index) append(lines []byte) error {
 	add := func() error {
-		info, err := durable.Append(x.root, JournalPath, lines)
+		info, err := durable.AppendCache(x.root, JournalPath, lines)
 		if err != nil {
 			return err
 		}

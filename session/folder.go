@@ -111,6 +111,17 @@ func (f Folder) List() (list []Stat, temporary []string, err error) {
 	return slices.DeleteFunc(list, func(st Stat) bool { return st == Stat{} }), temporary, nil
 }
 
+// Temporary returns the paths of temporary files beside the sessions.
+func (f Folder) Temporary() (list []string) {
+	entries, _ := fs.ReadDir(f.root.FS(), Dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
+			list = append(list, Dir+"/"+e.Name())
+		}
+	}
+	return list
+}
+
 // lookAt returns what the file system says of a file in the folder dir, nothing
 // if it is no session file.
 func (f Folder) lookAt(dir *os.Root, name string) Stat {

@@ -147,8 +147,16 @@ type written struct {
 // is noted, and made up for later.
 func (v *view) commit() error {
 	later, err := v.commitAll()
+	if err == nil && later != nil && slices.ContainsFunc(v.op.Changes, v.stillInTrash) {
+		return later // what is not all back is not back, until the next writer completes it
+	}
 	v.follow("not all that goes with it is written", later)
 	return err
+}
+
+// stillInTrash reports whether c brings a file back and was not made.
+func (v *view) stillInTrash(c operation.Change) bool {
+	return c.Was == nil && c.Moved != "" && !v.made(c)
 }
 
 // commitAll makes the changes, and returns what failed after the first one as

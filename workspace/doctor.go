@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -151,12 +152,12 @@ func (r *Report) judge() {
 func (w *Workspace) fix(ctx context.Context, report *Report, examine func(*view) error) error {
 	op := operation.Operation{Verb: "doctor --fix"}
 	var mended []Problem
-	err := w.locked(ctx, op, func(v *view) (err error) {
+	err := w.locked(ctx, op, mode{every: true}, func(v *view) (err error) {
 		mended, err = v.mendSessions()
 		return err
 	})
 	if err == nil {
-		err = w.locked(ctx, op, examine)
+		err = w.locked(ctx, op, mode{every: true}, examine)
 	}
 	report.Problems = slices.Insert(report.Problems, 0, mended...)
 	return err
@@ -166,13 +167,13 @@ func (w *Workspace) fix(ctx context.Context, report *Report, examine func(*view)
 // pass is no problem, and is taken out of the report. Where there is no lock,
 // nobody does.
 func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) error) error {
-	if !writelock.Exists(filepath.Join(w.dir, stateDir)) {
+	if _, err := os.Stat(filepath.Join(w.dir, stateDir)); err != nil {
 		return nil
 	}
 	hasty := *w
 	hasty.opts.Wait = min(w.opts.Wait, time.Second)
 	ran := false
-	err := hasty.locked(ctx, operation.Operation{Verb: "doctor"}, func(v *view) error {
+	err := hasty.locked(ctx, operation.Operation{Verb: "doctor"}, mode{every: true}, func(v *view) error {
 		ran = true
 		return f(v)
 	})
@@ -189,5 +190,5 @@ func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) err
 
 // passes reports whether p may be what a writer has not completed yet.
 func (p Problem) passes() bool {
-	return p.Kind == LeftOver || p.Kind == StaleIndex || p.Kind == OneSidedLink
+	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead}, p.Kind)
 }

@@ -90,11 +90,11 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 			}
 		}
 		if v.index.Entry(parent) != nil {
-			o, err := v.outline(parent)
-			if err == nil {
-				err = v.setContinuedTo(o)
+			if o, err := v.outline(parent); err != nil {
+				v.follow("the link from "+parent+" is not removed", err)
+			} else if err := v.setContinuedTo(o); err != nil {
+				return err
 			}
-			v.follow("the link from "+parent+" is not removed", err)
 		}
 		if h, ok := v.head(); ok && slices.Contains(ids, h.Session) {
 			return v.discard(headFile)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
@@ -21,6 +20,11 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 	v, err := w.load(ctx, root, m)
 	if err != nil {
 		return nil, err
+	}
+	if m.every {
+		if err := v.index.Whole(); err != nil {
+			return nil, err
+		}
 	}
 	changed, err := v.recover()
 	if err == nil && changed {
@@ -47,12 +51,8 @@ func (v *view) recover() (changed bool, err error) {
 	if err := v.sweep(last); err != nil {
 		return false, err
 	}
-	if last.Operation != nil && !last.Settled && len(last.Changes) > 0 {
-		if !v.happened(last.Changes[0]) {
-			v.seq--
-			return false, durable.CutLog(v.root, operation.Path, last.At)
-		}
-		if err := v.complete(last.Changes[1:]); err != nil {
+	if last.interrupted() {
+		if err := v.decide(last); err != nil {
 			return false, err
 		}
 	}
@@ -67,9 +67,29 @@ func (v *view) recover() (changed bool, err error) {
 	return true, err
 }
 
-// lastOperation returns the newest line of the log, with no operation if there is
-// none.
-func (v *view) lastOperation() (last operation.Line, err error) {
+// decide completes an operation that was interrupted if it has happened, and else
+// takes its line out of the log.
+func (v *view) decide(last lastLine) error {
+	for _, id := range last.Sessions {
+		v.own[id] = true // whatever the index says of it
+	}
+	if v.happened(last.Changes[0]) {
+		return v.complete(last.Changes[1:])
+	}
+	v.seq--
+	return durable.CutLog(v.root, operation.Path, last.At)
+}
+
+// A lastLine is the newest line of the log, with no operation if there is none.
+type lastLine struct{ operation.Line }
+
+// interrupted reports whether the operation may have been.
+func (l lastLine) interrupted() bool {
+	return l.Operation != nil && !l.Settled && len(l.Changes) > 0
+}
+
+// lastOperation returns the newest line of the log.
+func (v *view) lastOperation() (last lastLine, err error) {
 	log, err := operation.Open(v.root)
 	if err != nil {
 		return last, err
@@ -85,16 +105,38 @@ func (v *view) lastOperation() (last operation.Line, err error) {
 			return last, err
 		}
 		v.seq = line.Seq
-		return line, nil
+		return lastLine{line}, nil
 	}
 	return last, nil
+}
+
+// hidePending takes the sessions out of the index, for a reader, that an operation
+// moves which is being made, or was interrupted: of several files some may be in
+// the trash already and some not. What a removal began with is as good as gone, and
+// what is brought back is not there before all of it is.
+func (v *view) hidePending() error {
+	last, err := v.lastOperation()
+	if err != nil || !last.interrupted() || len(last.Changes) < 2 || !v.happened(last.Changes[0]) {
+		return err
+	}
+	pending := slices.ContainsFunc(last.Changes, func(c operation.Change) bool { return c.Moved != "" && !v.made(c) })
+	for _, c := range last.Changes {
+		id := sessionOf(c.File)
+		if pending && id != "" && c.Moved != "" && v.isThere(c.File) {
+			v.index.Remove(id)
+		}
+	}
+	return nil
 }
 
 // sweep removes the temporary files that commands left which were interrupted.
 // One that may be what another program wrote, and that was being put back, is kept
 // in the trash.
-func (v *view) sweep(last operation.Line) error {
+func (v *view) sweep(last lastLine) error {
 	names := v.index.Temporary
+	if last.interrupted() {
+		names = v.folder.Temporary() // the index may not have looked
+	}
 	if head := tempOf(headFile); v.isThere(head) {
 		names = append(names, head)
 	}
@@ -113,8 +155,8 @@ func (v *view) sweep(last operation.Line) error {
 	})
 }
 
-func (v *view) sweepOne(name string, last operation.Line) error {
-	if last.Operation != nil && !last.Settled {
+func (v *view) sweepOne(name string, last lastLine) error {
+	if last.interrupted() {
 		i := slices.IndexFunc(last.Changes, func(c operation.Change) bool { return tempOf(c.File) == name })
 		if i >= 0 && last.Changes[i].Was != nil {
 			data, err := v.root.ReadFile(name)
@@ -144,21 +186,14 @@ func (v *view) isThere(name string) bool {
 
 // happened reports whether the first change of the last operation was made.
 func (v *view) happened(c operation.Change) bool {
-	switch {
-	case v.made(c):
+	if v.made(c) {
 		return true
-	case c.Is == nil: // it still is where it was
+	}
+	if c.Is == nil || c.Was == nil { // it still is where it was, or is not there
 		return false
-	case c.Was == nil: // it is not there
-		size, _ := v.index.Said(sessionOf(c.File))
-		return size > 0
 	}
 	is, err := v.stateNow(c.File)
-	if err != nil || !is.Same(c.Was) {
-		return true // somebody changed it since
-	}
-	_, mtime := v.index.Said(sessionOf(c.File))
-	return c.Is.MTime == strconv.FormatInt(mtime, 10)
+	return err != nil || !is.Same(c.Was) // somebody changed it since
 }
 
 // made reports whether a file is as c left it.
@@ -273,20 +308,20 @@ func (v *view) onlyOwn() bool {
 
 // findOwn finds those of ids whose files are as a recent operation left them.
 func (v *view) findOwn(ids []string) {
-	if v.own != nil {
+	if v.ownFound {
 		return
 	}
-	v.own = map[string]bool{}
+	v.ownFound = true
 	log, err := operation.Open(v.root)
 	if err != nil {
 		return
 	}
 	defer log.Close()
-	const recent = 100
+	const recent = 10_000 // more than a journal of the index has lines
 	n := 0
 	seen := map[string]bool{}
 	for line, err := range log.Newest() {
-		if n++; n > recent {
+		if n++; n > recent || len(seen) == len(ids) {
 			break
 		}
 		if err != nil {
@@ -296,7 +331,7 @@ func (v *view) findOwn(ids []string) {
 			id := sessionOf(c.File)
 			if id != "" && !seen[id] && slices.Contains(ids, id) {
 				seen[id] = true
-				v.own[id] = v.made(c)
+				v.own[id] = v.own[id] || v.made(c)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -33,6 +34,7 @@ type view struct {
 	told      bool                        // the log tells of it although no file that it could tell of changes
 	seq       operation.Seq               // of the last line of the log
 	own       map[string]bool             // sessions that bough itself changed since the index was written
+	ownFound  bool                        // they were looked for
 	noted     string                      // what was said of the index
 	trash     string                      // where this command discards files, "" before the first
 	mark      string                      // ends the name of that folder
@@ -42,6 +44,7 @@ type view struct {
 type mode struct {
 	writes bool // it has the lock
 	fresh  bool // it believes nothing that is remembered of sessions
+	every  bool // it looks at every session
 }
 
 // load looks at a workspace.
@@ -56,6 +59,7 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, err
 		penguin:   map[string]checkpoint.Penguin{},
 		outlines:  map[string]*session.Outline{},
 		open:      map[string]*session.Session{},
+		own:       map[string]bool{},
 	}
 	if v.fresh {
 		v.folder = v.folder.Fresh()
@@ -75,7 +79,10 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, err
 		return nil, err
 	}
 	v.batch.Around = v.index.Change
-	return v, ctx.Err()
+	if !m.writes {
+		err = v.hidePending()
+	}
+	return v, cmp.Or(err, ctx.Err())
 }
 
 // whole looks at every session, and says what it finds.

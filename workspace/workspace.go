@@ -249,7 +249,7 @@ func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*vi
 // changes that f prepared, with the index. op says what is going on: to others who
 // have to wait, and, with the changes, to the log.
 func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*view) error) error {
-	return w.locked(ctx, op, func(v *view) error {
+	return w.locked(ctx, op, mode{}, func(v *view) error {
 		if err := f(v); err != nil {
 			return err
 		}
@@ -261,7 +261,7 @@ func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*v
 // interrupted command left is completed. If a session turns out to be another than
 // was remembered, or is changed by another program meanwhile, which is before
 // anything is written, it calls f again.
-func (w *Workspace) locked(ctx context.Context, op operation.Operation, f func(*view) error) error {
+func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, f func(*view) error) error {
 	root, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -277,7 +277,8 @@ func (w *Workspace) locked(ctx context.Context, op operation.Operation, f func(*
 	}
 	defer unlock()
 	try := func(fresh bool) error {
-		v, err := w.recovered(ctx, root, mode{writes: true, fresh: fresh})
+		m.writes, m.fresh = true, fresh
+		v, err := w.recovered(ctx, root, m)
 		if err != nil {
 			return err
 		}

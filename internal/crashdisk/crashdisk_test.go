@@ -102,7 +102,7 @@ func TestLost(t *testing.T) {
 
 func TestKept(t *testing.T) {
 	trace := follow(t, "a=old", "make t\nwrite t=data\nrename t a")
-	for k, want := range []string{"a=old", "a=old t=", "a=old t=data|a=old t=da", "a=data"} {
+	for k, want := range []string{"a=old", "a=old t=|a=old t=da", "a=old t=data", "a=data"} {
 		var got []string
 		for tree := range trace.Kept(k) {
 			got = append(got, show(tree))

@@ -21,17 +21,16 @@ import (
 )
 
 // Kept yields what a crash after k steps of t may leave on a disk that keeps
-// everything: all of it, or all but half of what was written last.
+// everything: all of it, and, if bytes were to be written next, half of those too.
 func (t *Trace) Kept(k int) iter.Seq[Tree] {
 	return func(yield func(Tree) bool) {
 		d := t.after(k)
-		if !yield(d.kept()) || k == 0 || t.ops[k-1].Do != "write" {
+		if !yield(d.kept()) || k == len(t.ops) || t.ops[k].Do != "write" {
 			return
 		}
-		last := t.ops[k-1]
-		last.Data, last.half = last.Data[:len(last.Data)/2], true
-		d = t.after(k - 1)
-		d.do(last)
+		next := t.ops[k]
+		next.Data, next.half = next.Data[:len(next.Data)/2], true
+		d.do(next)
 		yield(d.kept())
 	}
 }

@@ -43,6 +43,7 @@ type change struct {
 	created    bool      // there must be nothing of that name
 	expect     *Identity // what must be there
 	done       bool
+	left       error // why the temporary name, which is that of the old file, is still there
 }
 
 // NewBatch returns an empty batch of files inside root.
@@ -281,6 +282,9 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 			return nil
 		})
 	}
+	for _, c := range b.changes {
+		later = cmp.Or(later, c.left)
+	}
 	if later = cmp.Or(later, syncDirs(b.root, rest)); later == nil {
 		log.complete()
 	}
@@ -337,9 +341,12 @@ func (c *change) exchange(root *os.Root) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	unlink(root, c.from) // what stays is swept later
 	defer c.file.os.Close()
-	return c.file.os.Stat()
+	info, err := c.file.os.Stat()
+	if err == nil {
+		c.left = unlink(root, c.from)
+	}
+	return info, err
 }
 
 // renamed reports whether id may identify the file that was identified before,

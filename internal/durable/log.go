@@ -28,6 +28,21 @@ func Append(root *os.Root, name string, line []byte) (info fs.FileInfo, err erro
 	return l.file.os.Stat()
 }
 
+// AppendCache adds lines to the file name as [Append] does, but does not wait for
+// the disk: after a crash they may be gone or hold anything, so whoever reads them
+// must be able to tell.
+func AppendCache(root *os.Root, name string, lines []byte) (info fs.FileInfo, err error) {
+	l, err := openLog(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { l.close(err == nil) }()
+	if err := l.add(lines); err != nil {
+		return nil, err
+	}
+	return l.file.os.Stat()
+}
+
 // CutLog makes the file name, which [Append] wrote, end after size bytes.
 func CutLog(root *os.Root, name string, size int64) error {
 	f, err := openFile(root, name, os.O_RDWR|syscall.O_NONBLOCK, Mode)

@@ -101,12 +101,6 @@ func Held(root *os.Root, dir string) bool {
 	return err == nil && !locked
 }
 
-// Exists reports whether anybody ever took the lock in the folder dir.
-func Exists(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, lockName))
-	return err == nil
-}
-
 func readHolder(root *os.Root, dir string) (h Holder) {
 	word, err := root.ReadFile(dir + "/" + holderName)
 	if err != nil || json.Unmarshal(word, &h) != nil {

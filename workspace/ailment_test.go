@@ -139,8 +139,10 @@ var illnesses = []illness{
 		s.mend()
 	}, "mixed_dialects"},
 	{"a head that points nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, "lost_head fixed"},
-	{"a write that did not end", func(s *space) { // before anybody else wrote, who sweeps it away
-		s.delete(".bough/lock")
+	{"a write that did not end", func(s *space) { // where nobody takes the lock, who sweeps it away
+		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
+			s.t.Fatal(err)
+		}
 		s.write("conversations/.b.json"+durable.TempSuffix, "{")
 	}, "left_over once"},
 }

@@ -12,8 +12,9 @@ import (
 
 // A Log is the log of a workspace as it was when it was opened, to be read.
 type Log struct {
-	file *os.File // nil if there is none
-	size int64    // of its whole lines, in bytes
+	in   io.ReaderAt
+	file *os.File // that in is, nil if it is none
+	size int64    // of the whole lines, in bytes
 }
 
 // A DamageError says that a line of the log is no operation. The other lines can
@@ -27,8 +28,7 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("%s: byte %d: %s", Path, e.Offset, e.Problem)
 }
 
-// Open opens the log in root, which need not be there. What stands after its last
-// line break is no line: it is being written, or was never finished.
+// Open opens the log in root, which need not be there.
 func Open(root *os.Root) (*Log, error) {
 	f, err := root.Open(Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,18 +41,25 @@ func Open(root *os.Root) (*Log, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "read", Path: Path, Err: errors.New("not a regular file")}
 	}
+	var l *Log
+	if err == nil {
+		l, err = NewLog(f, info.Size())
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	l := &Log{file: f}
-	for line, err := range l.linesBefore(info.Size()) {
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
+	l.file = f
+	return l, nil
+}
+
+// NewLog returns the log of which the file has size bytes. What stands after its
+// last line break is no line: it is being written, or was never finished.
+func NewLog(file io.ReaderAt, size int64) (*Log, error) {
+	l := &Log{in: file}
+	for line, err := range l.linesBefore(size) {
 		l.size = line.end
-		break
+		return l, err
 	}
 	return l, nil
 }
@@ -96,10 +103,10 @@ func (l *Log) Newest() iter.Seq2[Line, error] {
 // first, with errors as [Log.Newest] has them.
 func (l *Log) From(at int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		if l.file == nil {
+		if l.in == nil {
 			return
 		}
-		data, err := io.ReadAll(io.NewSectionReader(l.file, at, max(l.size-at, 0)))
+		data, err := io.ReadAll(io.NewSectionReader(l.in, at, max(l.size-at, 0)))
 		if err != nil {
 			yield(Line{}, err)
 			return
@@ -133,16 +140,13 @@ func (s span) operation(settled bool) (Line, error) {
 // linesBefore returns the lines that end at or before end, the last one first.
 func (l *Log) linesBefore(end int64) iter.Seq2[span, error] {
 	return func(yield func(span, error) bool) {
-		if l.file == nil {
-			return
-		}
 		var tail []byte // of what was read, before end, what is not returned yet
 		block := int64(4 << 10)
 		for at := end; at > 0; block = min(2*block, 1<<20) {
 			n := min(block, at)
 			at -= n
 			more := make([]byte, n, n+int64(len(tail)))
-			if _, err := l.file.ReadAt(more, at); err != nil {
+			if _, err := l.in.ReadAt(more, at); err != nil {
 				yield(span{}, err)
 				return
 			}

@@ -13,27 +13,13 @@ import (
 	"github.com/bough-dev/bough/operation"
 )
 
-// open returns a log of some text.
-func open(t *testing.T, text string) *operation.Log {
+// read returns the log that text is.
+func read(t *testing.T, text string) *operation.Log {
 	t.Helper()
-	dir := t.TempDir()
-	name := filepath.Join(dir, filepath.FromSlash(operation.Path))
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	root, err := os.OpenRoot(dir)
+	log, err := operation.NewLog(strings.NewReader(text), int64(len(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { root.Close() })
-	log, err := operation.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.Close)
 	return log
 }
 
@@ -71,7 +57,7 @@ func TestLog(t *testing.T) {
 		{"{\"seq\":1}\n\nnone\n{\"seq\":2}\n", "2 damage at 11 1.", "1. damage at 11 2"},
 		{"{\"seq\":1,\"verb\":\"" + long + "\"}\n\n{\"seq\":2,\"verb\":\"" + long + "\"}\n", "2 1.", "1. 2"},
 	} {
-		log := open(t, c.text)
+		log := read(t, c.text)
 		if got := tell(t, log.Newest()); got != c.newest {
 			t.Errorf("the newest of %.40q are %s, want %s", c.text, got, c.newest)
 		}
@@ -89,7 +75,7 @@ func TestLogMany(t *testing.T) {
 		o := operation.Operation{Seq: operation.Seq(i + 1), Verb: strings.Repeat("x", i%97)}
 		text.Write(o.Encode())
 	}
-	log := open(t, text.String())
+	log := read(t, text.String())
 	want := operation.Seq(n)
 	for line, err := range log.Newest() {
 		if err != nil || line.Seq != want || !strings.HasPrefix(text.String()[line.At:], fmt.Sprintf(`{"seq":%d,`, want)) {
@@ -157,4 +143,37 @@ func TestStack(t *testing.T) {
 			t.Errorf("after %q in %q undo takes back %d and redo %d, want %d and %d", c.done, c.in, seq(undo), seq(redo), c.undo, c.redo)
 		}
 	}
+}
+
+// TestOpen: a log that is not there has no lines, and one that is no file is an
+// error.
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	log, err := operation.Open(root)
+	if err != nil || tell(t, log.Newest()) != "" || tell(t, log.From(0)) != "" || log.Size() != 0 {
+		t.Errorf("without a log: %v", err)
+	}
+	log.Close()
+	name := filepath.Join(dir, filepath.FromSlash(operation.Path))
+	if err := os.MkdirAll(name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operation.Open(root); err == nil {
+		t.Error("a folder is opened as a log")
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("{\"seq\":1}\n{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if log, err = operation.Open(root); err != nil || tell(t, log.Newest()) != "1" || log.Size() != 10 {
+		t.Errorf("Open = %v", err)
+	}
+	log.Close()
 }

@@ -1,0 +1,266 @@
+package workspace_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/crashdisk"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A verdict is what is to be said of a folder.
+type verdict struct {
+	done    bool // the change is there, to whoever reads
+	tidy    bool // the files have the names that they have in the end
+	healthy bool // doctor finds nothing, before anybody writes
+	wrong   []complaint
+}
+
+// A complaint is about something that must not be after a crash.
+type complaint struct{ cause, detail string }
+
+// A view is what a reader sees: the sessions by id, with all that is said of them
+// and their messages, and the head.
+type view struct {
+	sessions map[string]string
+	head     string
+	log      []string // what was done, the newest first
+}
+
+// look reads the workspace in base, the session aside apart.
+func (c *crash) look(base, aside string) (v view, err error) {
+	s := c.open(base, 3)
+	v.sessions = map[string]string{}
+	listing, err := s.List(context.Background(), "")
+	if code(err) == workspace.NotFound {
+		return v, nil // there is no workspace yet
+	}
+	if err != nil {
+		return v, err
+	}
+	ops, err := s.Log(context.Background(), workspace.LogOptions{})
+	if err != nil {
+		return v, err
+	}
+	for _, o := range ops.Operations {
+		v.log = append(v.log, fmt.Sprintf("%d %s %q", o.Seq, o.Verb, o.Sessions))
+	}
+	for _, e := range listing.Sessions {
+		if e.ID == aside {
+			continue
+		}
+		conversation, err := s.Show(context.Background(), e.ID, workspace.ReadOptions{})
+		if err != nil {
+			return v, err
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			return v, err
+		}
+		var b strings.Builder
+		b.Write(text)
+		for _, m := range conversation.Messages {
+			b.WriteByte('\n')
+			b.Write(m.Raw)
+		}
+		v.sessions[e.ID] = b.String()
+	}
+	head, err := s.Head(context.Background())
+	if head != nil {
+		v.head = fmt.Sprint(*head)
+	}
+	return v, err
+}
+
+func (c *crash) mustLook(base string) view {
+	v, err := c.look(base, c.aside)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return v
+}
+
+func (v view) same(o view) bool { return v.head == o.head && maps.Equal(v.sessions, o.sessions) }
+
+// half says what of a view is neither old nor new, "" if it is wholly one of them.
+func (c *crash) half(v view) string {
+	if maps.Equal(v.sessions, c.old.sessions) || maps.Equal(v.sessions, c.new.sessions) {
+		return ""
+	}
+	for id, text := range c.old.sessions {
+		if v.sessions[id] != text && v.sessions[id] != c.new.sessions[id] {
+			return fmt.Sprintf("%s is %.200q, was %.200q", id, v.sessions[id], text)
+		}
+	}
+	return fmt.Sprintf("the sessions are %q, were %q, will be %q",
+		slices.Sorted(maps.Keys(v.sessions)), slices.Sorted(maps.Keys(c.old.sessions)), slices.Sorted(maps.Keys(c.new.sessions)))
+}
+
+// judge says what is wrong with a folder that a crash may leave.
+func (c *crash) judge(t crashdisk.Tree) *verdict {
+	c.sum.states.Add(1)
+	sum := t.Sum()
+	if v := c.verdicts[sum]; v != nil {
+		return v
+	}
+	c.sum.judged.Add(1)
+	base := c.folderOf(t)
+	defer os.RemoveAll(base)
+	v := &verdict{}
+	c.verdicts[sum] = v
+	c.readers(v, base)
+	v.tidy = slices.Equal(names(t), c.names)
+	v.healthy = c.doctor(v, base, "before the next writer", c.passing()...) == 0
+	again := c.folderOf(t) // doctor may have helped
+	defer os.RemoveAll(again)
+	c.writers(v, again, c.open(again, 4))
+	return v
+}
+
+// passing returns the kinds of problems that the next writer takes away.
+func (c *crash) passing() []string {
+	kinds := slices.Clip(c.mends)
+	if c.old.head != "" && c.new.head == "" {
+		kinds = append(kinds, workspace.LostHead)
+	}
+	return kinds
+}
+
+func (v *verdict) is(cause, detail string, args ...any) {
+	v.wrong = append(v.wrong, complaint{cause, fmt.Sprintf(detail, args...)})
+}
+
+// readers reads what was left.
+func (c *crash) readers(v *verdict, base string) view {
+	saw, err := c.look(base, c.aside)
+	if err != nil {
+		v.is("cannot be read", "%v", err)
+		return saw
+	}
+	v.done = saw.same(c.new)
+	if half := c.half(saw); half != "" {
+		v.is("half", "%s", half)
+	}
+	if saw.head != c.old.head && saw.head != c.new.head {
+		v.is("head", "the head is %s, was %s, will be %s", saw.head, c.old.head, c.new.head)
+	}
+	c.trashed(v, base)
+	return saw
+}
+
+// trashed looks for what the verb moves to the trash: it is where it was, or
+// there.
+func (c *crash) trashed(v *verdict, base string) {
+	there := map[string]bool{}
+	for _, f := range c.read(base) {
+		if f != nil {
+			there[string(f.Data)] = true
+		}
+	}
+	for text, name := range c.trash {
+		if !there[text] {
+			v.is("lost", "%s is gone, and not in the trash", name)
+		}
+	}
+}
+
+// writers goes on with what was left.
+func (c *crash) writers(v *verdict, base string, s *space) {
+	aside, want, err := c.aside, "aside afterwards", error(nil)
+	if aside == "" {
+		var e *workspace.Entry
+		e, err = s.New(context.Background(), "Afterwards")
+		aside, want = e.ID, ""
+	} else {
+		_, err = s.Append(context.Background(), workspace.Append{Session: aside, Text: "afterwards"})
+	}
+	if err != nil {
+		v.is("cannot be written to", "%v", err)
+		return
+	}
+	if got, err := c.texts(base, aside); err != nil || got != want {
+		v.is("cannot be written to", "%q, %v", got, err)
+	}
+	now, err := c.look(base, aside)
+	if err != nil {
+		v.is("cannot be read afterwards", "%v", err)
+		return
+	}
+	if c.aside == "" { // the session from afterwards has the head
+		now.head = c.old.head
+		if maps.Equal(now.sessions, c.new.sessions) {
+			now.head = c.new.head
+		}
+	}
+	isOld, isNew := now.same(c.old), now.same(c.new)
+	switch half := c.half(now); {
+	case half != "":
+		v.is("half afterwards", "%s", half)
+	case !isOld && !isNew:
+		v.is("head afterwards", "the head is %s, was %s, will be %s", now.head, c.old.head, c.new.head)
+	case v.done && !isNew:
+		v.is("taken back", "a reader saw the change")
+	}
+	log := now.log[min(1, len(now.log)):] // without what was done afterwards
+	if len(c.mends) > 0 {
+		log = now.log // what was to be mended came from elsewhere, which is told
+	} else if want := c.new.log; isNew && !isOld && !slices.Equal(log, want) {
+		v.is("log", "the log is %q, want %q", log, want)
+	} else if want := c.old.log; isOld && !isNew && !slices.Equal(log, want) {
+		v.is("log", "the log is %q, want %q", log, want)
+	}
+	for name := range c.read(base) {
+		if strings.HasSuffix(name, durable.TempSuffix) {
+			v.is("temporary file", "%s stays", name)
+		}
+	}
+	var may []string
+	if isOld {
+		may = c.mends
+	}
+	c.doctor(v, base, "afterwards", may...)
+}
+
+// texts returns the texts of a session, as s.texts does.
+func (c *crash) texts(base, id string) (string, error) {
+	conversation, err := c.open(base, 5).Show(context.Background(), id, workspace.ReadOptions{})
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for _, m := range conversation.Messages {
+		list = append(list, m.Text())
+	}
+	return strings.Join(list, " "), nil
+}
+
+// doctor lets doctor look for what may not be, and returns how much it finds.
+func (c *crash) doctor(v *verdict, base, when string, may ...string) int {
+	report, err := c.open(base, 5).Doctor(context.Background(), workspace.DoctorOptions{})
+	if code(err) == workspace.NotFound {
+		return 0
+	}
+	if err != nil {
+		v.is("doctor "+when, "%v", err)
+	}
+	for _, p := range report.Problems {
+		if !slices.Contains(may, p.Kind) {
+			v.is("doctor "+when+": "+p.Kind, "%s: %s", p.Path, p.Detail)
+		}
+	}
+	return len(report.Problems)
+}
+
+func healthyBut(t *testing.T, s *space, kinds []string) {
+	t.Helper()
+	if got := s.kinds(workspace.DoctorOptions{}); !slices.Equal(got, kinds) {
+		t.Fatalf("before the verb doctor finds %q, want %q", got, kinds)
+	}
+}

@@ -1,0 +1,247 @@
+package workspace_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/bough-dev/bough/internal/crashdisk"
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+// left yields what a crash after k steps of a trace may leave.
+func left(trace *crashdisk.Trace, k, most int, f func(how string, t crashdisk.Tree) (goOn bool)) bool {
+	for t := range trace.Kept(k) {
+		if !f("kept", t) {
+			return false
+		}
+	}
+	for t := range trace.Lost(k, most) {
+		if !f("lost", t) {
+			return false
+		}
+	}
+	return true
+}
+
+// crashes stops the verb after each step.
+func (c *crash) crashes() {
+	for k := range len(c.trace.Steps) + 1 {
+		c.sum.stops.Add(1)
+		left(c.trace, k, c.most, func(how string, t crashdisk.Tree) bool {
+			for _, w := range c.after(k, c.trace, t) {
+				c.find(w, func() string {
+					return fmt.Sprintf("stopped after step %d (%s), %s: %s", k, c.stepName(k-1), how, describe(t))
+				})
+			}
+			return true
+		})
+	}
+}
+
+// after says what is wrong with a folder that a crash after k steps of a trace
+// may leave. The verb was acknowledged if that is all of them: then it has left
+// nothing to others.
+func (c *crash) after(k int, trace *crashdisk.Trace, t crashdisk.Tree) []complaint {
+	v := c.judge(t)
+	wrong := slices.Clip(v.wrong)
+	if k == len(trace.Steps) && !v.done {
+		wrong = append(wrong, complaint{"acknowledged", "and not there"})
+	}
+	if k == len(trace.Steps) && !v.tidy {
+		wrong = append(wrong, complaint{"acknowledged", "and there are other files"})
+	}
+	if k == len(trace.Steps) && !v.healthy {
+		wrong = append(wrong, complaint{"acknowledged", "and something is left to mend"})
+	}
+	return wrong
+}
+
+var (
+	sessionID = regexp.MustCompile(`session_[0-9]+_[0-9]+_[0-9a-f]+`)
+	stamp     = regexp.MustCompile(`[0-9]{8}T[0-9.]+`)
+)
+
+// stepName says what step i does, without ids.
+func (c *crash) stepName(i int) string {
+	if i < 0 {
+		return "nothing"
+	}
+	name := strings.ReplaceAll(c.trace.Steps[i].String(), place+"/", "")
+	return stamp.ReplaceAllString(sessionID.ReplaceAllString(name, "SESSION"), "STAMP")
+}
+
+// describe lists the files of t with their sizes.
+func describe(t crashdisk.Tree) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if f := t[name]; f != nil {
+			list = append(list, fmt.Sprintf("%s:%d", strings.TrimPrefix(name, place+"/"), len(f.Data)))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func (c *crash) find(w complaint, where func() string) {
+	if f := c.found[w.cause]; f != nil {
+		f.times++
+		return
+	}
+	c.found[w.cause] = &finding{w, where(), 1}
+}
+
+// report fails the test with what was found, unless that is not better today.
+func (c *crash) report() {
+	for _, cause := range slices.Sorted(maps.Keys(c.found)) {
+		if f := c.found[cause]; !c.used.has(unfinished, c.name, cause) {
+			c.Errorf("%s: %s: %s\n%d times, first %s", c.name, cause, f.detail, f.times, f.where)
+		}
+	}
+}
+
+// failures are what a step fails with.
+var failures = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
+
+// faults lets each step of the verb fail.
+func (c *crash) faults() {
+	first := slices.IndexFunc(c.trace.Steps, func(s crashdisk.Step) bool { return s.Do == "rename" || s.Do == "swap" })
+	for k := range c.trace.Steps {
+		for i, failure := range failures {
+			if c.sampled && i != k%len(failures) {
+				continue
+			}
+			c.sum.faults.Add(1)
+			for _, w := range c.fault(k, k <= first, failure) {
+				c.find(w, func() string { return fmt.Sprintf("where step %d (%s) fails: %v", k+1, c.stepName(k), failure) })
+			}
+		}
+	}
+}
+
+// fault calls the verb while step k fails. early says that nothing has changed
+// before that.
+func (c *crash) fault(k int, early bool, failure error) []complaint {
+	base := c.folderOf(c.before)
+	defer os.RemoveAll(base)
+	s := c.open(base, 2)
+	var n atomic.Int64
+	var err error
+	c.disks.during(base, func(durable.Step) error {
+		if n.Add(1) == int64(k)+1 {
+			return failure
+		}
+		return nil
+	}, func() { err = c.verb(s) })
+	v := &verdict{}
+	saw := c.readers(v, base)
+	switch {
+	case err == nil && !maps.Equal(saw.sessions, c.new.sessions):
+		v.is("acknowledged", "and not there")
+	case err != nil && early && !saw.same(c.old):
+		v.is("refused", "and there: %v", err)
+	case err != nil && !errors.Is(err, failure):
+		v.is("another error", "%v", err)
+	}
+	before := v.done
+	v.done = err == nil
+	c.writers(v, base, s)
+	v.done = before
+	return v.wrong
+}
+
+// controls makes sure that what the verb waits for is needed: without any one
+// wait, and with what follows a wait before it, something goes wrong.
+func (c *crash) controls() {
+	seen := map[string]int{}
+	try := func(what string, trace *crashdisk.Trace) {
+		c.sum.controls.Add(1)
+		if seen[what]++; seen[what] > 1 {
+			what = fmt.Sprintf("%s (%d)", what, seen[what])
+		}
+		if !c.breaks(trace) && !c.used.has(needless, c.name, what) {
+			c.Errorf("%s: nothing goes wrong %s", c.name, what)
+		}
+	}
+	for i := range c.trace.Steps {
+		if c.trace.Removes(i) && i > 0 && c.trace.Steps[i-1].Do != "make" {
+			try("with "+c.stepName(i)+" before "+c.stepName(i-1), c.trace.Move(i, i-1))
+		}
+	}
+	for _, i := range c.trace.Syncs() {
+		try("without "+c.stepName(i), c.trace.Drop(i))
+		if j := c.waits(i); j > 0 {
+			try("with "+c.stepName(j)+" before "+c.stepName(i), c.trace.Move(j, i))
+		}
+	}
+}
+
+// waits returns the step that waits for the sync i: the rename of the file that
+// is synced, or the next change of a name that was there then; 0 if there is none.
+func (c *crash) waits(i int) int {
+	steps := c.trace.Steps
+	for j := i + 1; j < len(steps); j++ {
+		switch {
+		case steps[i].Do == "sync" && c.trace.Renames(j) && c.trace.Same(i, j):
+			return j
+		case steps[i].Do == "syncdir" && (steps[j].Do == "make" || steps[j].Do == "mkdir"):
+			return 0
+		case steps[i].Do == "syncdir" && (c.trace.Renames(j) || c.trace.Removes(j)):
+			return j
+		}
+	}
+	return 0
+}
+
+// breaks reports whether something goes wrong with a trace that does not today.
+func (c *crash) breaks(trace *crashdisk.Trace) bool {
+	for k := len(trace.Steps); k >= 0; k-- {
+		if k < len(trace.Steps) && trace.Steps[k].Do == "write" {
+			continue // what is half written then is so after it too
+		}
+		if !left(trace, k, c.most, func(how string, t crashdisk.Tree) bool {
+			return !slices.ContainsFunc(c.after(k, trace, t), func(w complaint) bool {
+				return !unfinished.has(c.name, w.cause)
+			})
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// A table is a list of what must be known of some verbs, with the reasons.
+type table []struct{ verb, what, why string } // verb is "" for all of them
+
+func (t table) has(verb, what string) bool { return t.find(verb, what) >= 0 }
+
+func (t table) find(verb, what string) int {
+	for i, row := range t {
+		if (row.verb == "" || row.verb == verb) && row.what == what {
+			return i
+		}
+	}
+	return -1
+}
+
+// used are the rows of tables that have been needed.
+type used struct {
+	mu   sync.Mutex
+	rows map[string]bool
+}
+
+func (u *used) has(t table, verb, what string) bool {
+	i := t.find(verb, what)
+	if i >= 0 {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.rows[t[i].verb+": "+what] = true
+	}
+	return i >= 0
+}

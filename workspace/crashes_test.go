@@ -38,6 +38,10 @@ var needless = table{
 	{"rename that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations (2)", "the journal says nothing that the files do not"},
 	{"rename that folds the journal in", "without syncdir conversations (3)", "the journal says nothing that the files do not"},
 	{"undo of rm --line", "without syncdir .bough/trash/STAMP/conversations", "what is in the trash too does no harm"},
+	{"trash --purge", "with unlink .bough/trash/STAMP/conversations before unlink .bough/trash/STAMP/conversations/SESSION.json", "what is deleted for good may go in any order"},
+	{"trash --purge", "with unlink .bough/trash/STAMP/head.json before unlink .bough/trash/STAMP/conversations", "what is deleted for good may go in any order"},
+	{"trash --purge", "with unlink .bough/trash/STAMP before unlink .bough/trash/STAMP/head.json", "what is deleted for good may go in any order"},
+	{"trash --purge", "without sync .bough/operations.jsonl", "nobody can take it back"},
 	{"doctor --fix", "without syncdir .bough/trash/STAMP/conversations", "the folder is synced again before anything in it counts"},
 	{"doctor --fix", "without syncdir conversations", "a link of one side is mended again"},
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir deep/chat", "what was there has the temporary name until later"},
@@ -221,6 +225,16 @@ var scenarios = []scenario{
 		}
 		return func(s *space) error {
 			_, err := s.Prune(context.Background(), workspace.PruneOptions{Retention: checkpoint.Retention{Most: 1}})
+			return err
+		}
+	}},
+	{name: "trash --purge", setup: func(s *space) verb {
+		id := s.new("Bread")
+		if err := remove(id, workspace.RemoveOptions{})(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return func(s *space) error {
+			_, err := s.PurgeTrash(context.Background(), workspace.PurgeOptions{})
 			return err
 		}
 	}},

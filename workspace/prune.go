@@ -2,13 +2,10 @@ package workspace
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
@@ -67,7 +64,8 @@ func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error)
 				return err
 			}
 		}
-		return v.deletePruned()
+		before := v.opts.Now().Add(-prunedAge)
+		return v.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
 	})
 }
 
@@ -93,25 +91,4 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason
 	}
 	return list, nil
-}
-
-// deletePruned deletes what was pruned long ago.
-func (v *view) deletePruned() error {
-	entries, err := fs.ReadDir(v.root.FS(), trashDir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	before := v.opts.Now().Add(-prunedAge)
-	for _, e := range entries {
-		stamp, _, _ := strings.Cut(e.Name(), "-")
-		isPruned := strings.HasSuffix(e.Name(), prunedMark)
-		at, err := time.Parse(trashStamp, stamp)
-		if !isPruned || err != nil || at.After(before) {
-			continue
-		}
-		if err := durable.RemoveAll(v.root, trashDir+"/"+e.Name()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -126,29 +125,24 @@ func (v *view) inTheTrash() (*Trash, error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		stamp, file, ok := strings.Cut(strings.TrimPrefix(name, trashDir+"/"), "/")
-		if !ok {
-			return nil
-		}
+		stamp, file, _ := strings.Cut(strings.TrimPrefix(name, trashDir+"/"), "/")
+		at, ok := stampTime(stamp)
 		info, err := d.Info()
-		if err != nil {
-			return nil // gone while we look
+		if !ok || err != nil {
+			return nil // not ours, or gone while we look
 		}
-		t.Files = append(t.Files, Trashed{file, v.path(name), session.FormatTime(stampTime(stamp, info)), info.Size()})
+		t.Files = append(t.Files, Trashed{file, v.path(name), session.FormatTime(at), info.Size()})
 		return nil
 	})
 	slices.SortStableFunc(t.Files, func(a, b Trashed) int { return cmp.Compare(b.RemovedAt, a.RemovedAt) })
 	return t, err
 }
 
-// stampTime returns when a folder of the trash was made, by its name, or else the
-// time of a file in it.
-func stampTime(stamp string, info fs.FileInfo) time.Time {
-	stamp, _, _ = strings.Cut(stamp, "-") // of several within a microsecond, and of a prune
-	if t, err := time.Parse(trashStamp, stamp); err == nil {
-		return t
-	}
-	return info.ModTime()
+// stampTime returns when a folder of the trash was made, by its name.
+func stampTime(name string) (at time.Time, ok bool) {
+	stamp, _, _ := strings.Cut(name, "-") // of several within a microsecond, and of a prune
+	at, err := time.Parse(trashStamp, stamp)
+	return at, err == nil
 }
 
 // PurgeOptions are the choices for a purge.
@@ -169,25 +163,29 @@ func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, err
 		}
 		before := session.FormatTime(v.opts.Now().Add(-o.Older))
 		for _, f := range all.Files {
-			if f.RemovedAt > before {
-				continue
+			if f.RemovedAt <= before {
+				purged.Files = append(purged.Files, f)
 			}
-			if err := v.delete(f); err != nil {
-				return err
-			}
-			purged.Files = append(purged.Files, f)
 		}
 		v.told = len(purged.Files) > 0
-		return durable.RemoveEmpty(v.root, trashDir)
+		return v.purge(func(_ string, at time.Time) bool { return session.FormatTime(at) <= before })
 	})
 	return purged, err
 }
 
-// delete deletes a file that is in the trash.
-func (v *view) delete(f Trashed) error {
-	name, err := filepath.Rel(v.dir, f.Path)
-	if err != nil {
-		return err
+// purge deletes the folders of the trash that match, by name and by the time in it.
+func (v *view) purge(match func(name string, at time.Time) bool) error {
+	entries, err := fs.ReadDir(v.root.FS(), trashDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return durable.Remove(v.root, filepath.ToSlash(name))
+	for _, e := range entries {
+		if err != nil {
+			break
+		}
+		if at, ok := stampTime(e.Name()); ok && e.IsDir() && match(e.Name(), at) {
+			err = durable.RemoveAll(v.root, trashDir+"/"+e.Name())
+		}
+	}
+	return err
 }

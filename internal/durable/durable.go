@@ -119,8 +119,15 @@ func Remove(root *os.Root, name string) error {
 	return syncDir(root, path.Dir(name))
 }
 
-// RemoveAll removes the folder name with all that is in it.
+// RemoveAll removes the folder name with all that is in it, so that it stays away.
 func RemoveAll(root *os.Root, name string) error {
+	if err := unlinkAll(root, name); err != nil {
+		return err
+	}
+	return syncDir(root, path.Dir(name))
+}
+
+func unlinkAll(root *os.Root, name string) error {
 	entries, err := fs.ReadDir(root.FS(), name)
 	if err != nil {
 		return err
@@ -128,7 +135,7 @@ func RemoveAll(root *os.Root, name string) error {
 	for _, e := range entries {
 		inner := path.Join(name, e.Name())
 		if e.IsDir() {
-			err = RemoveAll(root, inner)
+			err = unlinkAll(root, inner)
 		} else {
 			err = unlink(root, inner)
 		}
@@ -137,24 +144,6 @@ func RemoveAll(root *os.Root, name string) error {
 		}
 	}
 	return unlink(root, name)
-}
-
-// RemoveEmpty removes the folders below name in which there is nothing.
-func RemoveEmpty(root *os.Root, name string) error {
-	entries, err := fs.ReadDir(root.FS(), name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if !e.IsDir() || err != nil {
-			continue
-		}
-		inner := path.Join(name, e.Name())
-		if err = RemoveEmpty(root, inner); err == nil {
-			unlink(root, inner) // which is refused if there is something in it
-		}
-	}
-	return err
 }
 
 // Keep copies a file that is going to be replaced to the name to, which must be

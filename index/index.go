@@ -66,7 +66,8 @@ type Index struct {
 // Foreign is sessions whose files are not what the index says.
 type Foreign struct {
 	Added   []string // that the index does not list
-	Changed []string // whose file has another size, time or content
+	Changed []string // whose file has another size, or says something else
+	Touched []string // whose file has another time and says the same, as far as the index tells
 	Removed []string // that are gone
 	// Had is how many messages those of Changed had that have more now.
 	Had map[string]int

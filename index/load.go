@@ -253,7 +253,10 @@ func (x *Index) reread(e, old *Entry) {
 	if differs {
 		x.outOfDate(e.ID + " changed")
 	}
-	if differs || old.file.Size > 0 {
+	switch {
+	case !differs && old.file.Size == e.file.Size:
+		x.Foreign.Touched = append(x.Foreign.Touched, e.ID)
+	case differs || old.file.Size > 0:
 		x.Foreign.Changed = append(x.Foreign.Changed, e.ID)
 		if e.Err == nil && e.MessageCount > old.MessageCount {
 			x.Foreign.Had[e.ID] = old.MessageCount

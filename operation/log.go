@@ -81,6 +81,19 @@ type Line struct {
 	Settled bool  // something follows: all of the operation was made, or as much of it as ever will be
 }
 
+// Unsettled returns the last line if nothing follows it, and whether there is one:
+// what it tells of may be going on, or was interrupted.
+func (l *Log) Unsettled() (line Line, ok bool, err error) {
+	for s, err := range l.linesBefore(l.size) {
+		if err != nil || s.empty() {
+			return Line{}, false, err
+		}
+		line, err := s.operation(false)
+		return line, err == nil, nil // a line that is none tells of nothing
+	}
+	return Line{}, false, nil
+}
+
 // Newest returns the operations, the newest first. A line that is none comes as a
 // *[DamageError]; any other error is the last.
 func (l *Log) Newest() iter.Seq2[Line, error] {

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -61,10 +62,8 @@ func (v *view) recover() (changed bool, err error) {
 	}
 	v.op.Changes = nil
 	later, err := v.commitAll()
-	if err == nil {
-		err = later
-	}
-	return true, err
+	v.follow("what was interrupted is not completed", cmp.Or(err, later))
+	return true, v.ctx.Err()
 }
 
 // decide completes an operation that was interrupted if it has happened, and else
@@ -74,7 +73,8 @@ func (v *view) decide(last lastLine) error {
 		v.own[id] = true // whatever the index says of it
 	}
 	if v.happened(last.Changes[0]) {
-		return v.complete(last.Changes[1:])
+		v.follow("what was interrupted is not completed", v.complete(last.Changes[1:]))
+		return nil
 	}
 	v.seq--
 	return durable.CutLog(v.root, operation.Path, last.At)
@@ -115,8 +115,13 @@ func (v *view) lastOperation() (last lastLine, err error) {
 // the trash already and some not. What a removal began with is as good as gone, and
 // what is brought back is not there before all of it is.
 func (v *view) hidePending() error {
-	last, err := v.lastOperation()
-	if err != nil || !last.interrupted() || len(last.Changes) < 2 || !v.happened(last.Changes[0]) {
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	last, ok, err := log.Unsettled()
+	if err != nil || !ok || len(last.Changes) < 2 || !v.happened(last.Changes[0]) {
 		return err
 	}
 	pending := slices.ContainsFunc(last.Changes, func(c operation.Change) bool { return c.Moved != "" && !v.made(c) })
@@ -298,68 +303,81 @@ func (v *view) completeMove(c operation.Change) error {
 // itself wrote: it was interrupted.
 func (v *view) onlyOwn() bool {
 	f := v.index.Foreign
-	ids := slices.Concat(f.Added, f.Changed, f.Removed)
-	if len(ids) == 0 || v.index.Torn {
-		return false
-	}
-	v.findOwn(ids)
-	return !slices.ContainsFunc(ids, func(id string) bool { return !v.own[id] })
+	ids := slices.Concat(f.Added, f.Changed, f.Removed, f.Touched)
+	return len(ids) > 0 && !v.index.Torn && !slices.ContainsFunc(ids, func(id string) bool { return !v.isOwn(id) })
 }
 
-// findOwn finds those of ids whose files are as a recent operation left them.
-func (v *view) findOwn(ids []string) {
-	if v.ownFound {
-		return
+// isOwn reports whether a session that the index lacks is as bough left it.
+func (v *view) isOwn(id string) bool {
+	if v.asLogged == nil {
+		f := v.index.Foreign
+		v.asLogged = v.compareLogged(slices.Concat(f.Added, f.Changed, f.Removed, f.Touched))
 	}
-	v.ownFound = true
+	return v.own[id] || v.asLogged[id]
+}
+
+// others returns what other programs changed of what the index lacks: files that
+// are not as a recent operation left them. One of the same size that says the same
+// was only touched, or copied with the folder, if no operation tells of it.
+func (v *view) others() foreign {
+	f := v.index.Foreign
+	without := func(ids []string) []string { return slices.DeleteFunc(slices.Clone(ids), v.isOwn) }
+	touched := slices.DeleteFunc(without(f.Touched), func(id string) bool {
+		_, logged := v.asLogged[id]
+		return !logged
+	})
+	return foreign{Added: without(f.Added), Changed: append(without(f.Changed), touched...), Removed: without(f.Removed)}
+}
+
+// compareLogged looks for sessions in what was logged lately, and returns of those
+// that it finds whether their files are as they were left.
+func (v *view) compareLogged(ids []string) map[string]bool {
+	as := map[string]bool{}
+	wanted := map[string]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
 	log, err := operation.Open(v.root)
 	if err != nil {
-		return
+		return as
 	}
 	defer log.Close()
-	const recent = 10_000 // more than a journal of the index has lines
-	n := 0
-	seen := map[string]bool{}
+	recent := 10_000 // more than a journal of the index has lines
 	for line, err := range log.Newest() {
-		if n++; n > recent || len(seen) == len(ids) {
+		if recent--; recent < 0 || len(wanted) == 0 {
 			break
 		}
 		if err != nil {
 			continue
 		}
 		for _, c := range line.Changes {
-			id := sessionOf(c.File)
-			if id != "" && !seen[id] && slices.Contains(ids, id) {
-				seen[id] = true
-				v.own[id] = v.own[id] || v.made(c)
+			if id := sessionOf(c.File); wanted[id] {
+				delete(wanted, id)
+				as[id] = v.made(c)
 			}
 		}
 	}
+	return as
 }
 
 // foreignLine returns the line for the log that tells what other programs were
 // seen to have changed, nil if there is none.
 func (v *view) foreignLine() []byte {
-	f := v.index.Foreign
-	ids := slices.Concat(f.Added, f.Changed, f.Removed)
-	if v.index.Blank || len(ids) == 0 {
+	if v.index.Blank {
 		return nil
 	}
-	v.findOwn(ids)
-	list := func(ids []string) []string {
-		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return v.own[id] })
-	}
-	seen := foreign{Added: list(f.Added), Changed: list(f.Changed), Removed: list(f.Removed)}
-	seen.Messages = v.messagesAdded(seen)
-	o := operation.Operation{
-		Time: session.FormatTime(v.opts.Now()),
-		Verb: operation.External,
-		Args: args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": seen.Messages},
-	}
-	if o.Sessions = list(ids); len(o.Sessions) == 0 {
+	seen := v.others()
+	ids := slices.Concat(seen.Added, seen.Changed, seen.Removed)
+	if len(ids) == 0 {
 		return nil
 	}
 	v.seq++
-	o.Seq = v.seq
+	o := operation.Operation{
+		Seq:      v.seq,
+		Time:     session.FormatTime(v.opts.Now()),
+		Verb:     operation.External,
+		Args:     args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": v.messagesAdded(seen)},
+		Sessions: ids,
+	}
 	return o.Encode()
 }

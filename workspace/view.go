@@ -33,8 +33,8 @@ type view struct {
 	completed bool                        // what an interrupted command left is completed, at once
 	told      bool                        // the log tells of it although no file that it could tell of changes
 	seq       operation.Seq               // of the last line of the log
-	own       map[string]bool             // sessions that bough itself changed since the index was written
-	ownFound  bool                        // they were looked for
+	own       map[string]bool             // sessions of an operation that was interrupted
+	asLogged  map[string]bool             // whether sessions that the index lacks are as the log says, of those it tells of; nil if nobody asked
 	noted     string                      // what was said of the index
 	trash     string                      // where this command discards files, "" before the first
 	mark      string                      // ends the name of that folder

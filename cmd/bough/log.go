@@ -3,10 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -103,21 +102,35 @@ func (p *program) operations(list []workspace.Operation) {
 
 // about says in a few words what an operation was about.
 func about(o workspace.Operation) string {
-	if o.Undoes != 0 {
-		return fmt.Sprintf("took back %d (%v)", o.Undoes, o.Args["verb"])
+	text := func(name string) string {
+		s, _ := o.Args[name].(string)
+		return s
 	}
 	var words []string
-	for _, name := range []string{"title", "name", "ref", "role", "message"} {
-		if s, ok := o.Args[name].(string); ok && s != "" {
-			words = append(words, s)
+	for _, title := range []string{text("title"), text("name")} {
+		if title != "" {
+			words = append(words, strconv.Quote(title))
 		}
 	}
-	if len(words) == 0 || o.Verb == operation.External {
-		words = slices.Clone(o.Sessions)
+	switch {
+	case o.Undoes != 0:
+		words = append(words, fmt.Sprintf("took back %d (%s)", o.Undoes, text("verb")))
+	case text("message") != "" && len(o.Sessions) > 0:
+		return tail(o.Sessions[0]) + "@" + head(text("message")) + " " + text("role")
+	case o.Args["auto"] == true:
+		words = append(words, "automatic")
 	}
 	const most = 3
-	if more := len(words) - most; more > 0 {
-		words = append(words[:most], fmt.Sprintf("and %d more", more))
+	for i, id := range o.Sessions {
+		if i == most {
+			words = append(words, fmt.Sprintf("and %d more", len(o.Sessions)-most))
+			break
+		}
+		words = append(words, tail(id))
 	}
 	return strings.Join(words, " ")
 }
+
+// head and tail shorten an id to as much as a person needs to recognise it.
+func head(id string) string { return id[:min(len(id), 8)] }
+func tail(id string) string { return id[max(0, len(id)-8):] }

@@ -105,7 +105,6 @@ func continued(e workspace.Entry, titles map[string]string) string {
 // shortIDs returns a function that shortens an id to its last eight characters,
 // where those are enough to name it among entries.
 func shortIDs(entries []workspace.Entry) func(string) string {
-	tail := func(id string) string { return id[max(0, len(id)-8):] }
 	seen := make(map[string]int, len(entries))
 	for _, e := range entries {
 		seen[tail(e.ID)]++

@@ -1,0 +1,98 @@
+package workspace_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestAutomatic: automatic checkpoints say so, step back to where no tool call is
+// cut, and prune those that are too many; what was pruned comes back, and is
+// deleted after a week.
+func TestAutomatic(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC)
+	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
+		Retention: checkpoint.Retention{Most: 3},
+		Now:       func() time.Time { return now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &space{t: t, Workspace: w}
+	id := s.new("Bread")
+	named := s.checkpoint(id)
+	var auto []string
+	for i := range 5 {
+		now = now.Add(time.Hour)
+		s.append(workspace.Append{Session: id, Text: fmt.Sprint(i)})
+		snap, err := s.Checkpoint(t.Context(), id, workspace.SnapshotOptions{Auto: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		auto = append(auto, snap.ID)
+		if text := s.read(session.FileName(snap.ID)); !strings.Contains(text, `"auto": true`) {
+			t.Errorf("the checkpoint is %s", text)
+		}
+	}
+	there := func() (list []string) {
+		for i, id := range append([]string{named.ID}, auto...) {
+			if _, err := s.Show(t.Context(), id, workspace.ReadOptions{}); err == nil {
+				list = append(list, fmt.Sprint(i))
+			}
+		}
+		return list
+	}
+	if got := strings.Join(there(), " "); got != "0 3 4 5" {
+		t.Errorf("the checkpoints %s are there", got)
+	}
+	if _, err := s.undo(""); err != nil { // of the prune
+		t.Fatal(err)
+	}
+	if got := strings.Join(there(), " "); got != "0 2 3 4 5" {
+		t.Errorf("after undo the checkpoints %s are there", got)
+	}
+	now = now.Add(8 * 24 * time.Hour)
+	if p, err := s.Prune(t.Context(), workspace.PruneOptions{Retention: checkpoint.Retention{Most: 3}, DryRun: true}); err != nil || len(p.Checkpoints) != 4 || p.Checkpoints[0].Kept {
+		t.Errorf("Prune = %+v, %v", p, err)
+	}
+	if got := strings.Join(there(), " "); got != "0 2 3 4 5" {
+		t.Errorf("after a dry run the checkpoints %s are there", got)
+	}
+	if _, err := s.Prune(t.Context(), workspace.PruneOptions{Retention: checkpoint.Retention{Most: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	trash, err := s.Trash(t.Context())
+	if err != nil || len(trash.Files) == 0 {
+		t.Fatalf("the trash holds %+v, %v", trash, err)
+	}
+	for _, f := range trash.Files {
+		if f.RemovedAt < session.FormatTime(now.Add(-time.Hour)) {
+			t.Errorf("%s is still in the trash, from %s", f.File, f.RemovedAt)
+		}
+	}
+	healthy(t, s)
+}
+
+// TestAutomaticTools: an automatic checkpoint of a message within a tool call is
+// one of the message before it.
+func TestAutomaticTools(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.write("conversations/tools.json", `{"metadata":{"continued_from":[]},"messages":[
+		{"id":"u1","role":"user","content":"a"},
+		{"id":"a2","role":"assistant","content":"b","metadata":{"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}},
+		{"id":"u3","role":"user","content":"wait"},
+		{"id":"t4","role":"tool","content":"c","metadata":{"tool_call_id":"c"}}]}`)
+	if _, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{}); code(err) != workspace.ToolCut {
+		t.Errorf("Checkpoint = %v", err)
+	}
+	snap, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{Auto: true})
+	if err != nil || snap.BranchPoint != "u1" {
+		t.Errorf("the automatic checkpoint is %+v, %v", snap, err)
+	}
+}

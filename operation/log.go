@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"syscall"
 )
 
 // A Log is the log of a workspace as it was when it was opened, to be read.
@@ -30,7 +32,7 @@ func (e *DamageError) Error() string {
 
 // Open opens the log in root, which need not be there.
 func Open(root *os.Root) (*Log, error) {
-	f, err := root.Open(Path)
+	f, err := root.OpenFile(Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Log{}, nil
 	}
@@ -119,12 +121,16 @@ func (l *Log) From(at int64) iter.Seq2[Line, error] {
 		if l.in == nil {
 			return
 		}
-		data, err := io.ReadAll(io.NewSectionReader(l.in, at, max(l.size-at, 0)))
-		if err != nil {
-			yield(Line{}, err)
-			return
-		}
-		for text := range bytes.Lines(data) {
+		in := bufio.NewReaderSize(io.NewSectionReader(l.in, at, max(l.size-at, 0)), 1<<16)
+		for {
+			text, err := in.ReadBytes('\n')
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Line{}, err)
+				return
+			}
 			s := span{text, at, at + int64(len(text))}
 			at = s.end
 			if !s.empty() && !yield(s.operation(at < l.size)) {
@@ -159,7 +165,11 @@ func (l *Log) linesBefore(end int64) iter.Seq2[span, error] {
 			n := min(block, at)
 			at -= n
 			more := make([]byte, n, n+int64(len(tail)))
-			if _, err := l.in.ReadAt(more, at); err != nil {
+			got, err := l.in.ReadAt(more, at)
+			if err == io.EOF { // a line was taken back meanwhile
+				more, tail, err = more[:got], nil, nil
+			}
+			if err != nil {
 				yield(span{}, err)
 				return
 			}

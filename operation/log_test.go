@@ -49,12 +49,13 @@ func TestLog(t *testing.T) {
 	long := strings.Repeat("long ", 100_000)
 	for _, c := range []struct{ text, newest, oldest string }{
 		{"", "", ""},
-		{`{"seq":1}`, "", ""},
-		{"{\"seq\":1}\n", "1", "1"},
-		{"{\"seq\":1}\n\n", "1.", "1."},
-		{"{\"seq\":1}\n{\"seq\":2}\n{\"seq", "2 1.", "1. 2"},
-		{"{\"seq\":1}\n\n{\"seq\":2}\n\n", "2. 1.", "1. 2."},
-		{"{\"seq\":1}\n\nnone\n{\"seq\":2}\n", "2 damage at 11 1.", "1. damage at 11 2"},
+		{`{"seq":1,"verb":"a"}`, "", ""},
+		{"{\"seq\":1,\"verb\":\"a\"}\n", "1", "1"},
+		{"{\"seq\":0,\"verb\":\"a\"}\n{\"seq\":9223372036854775807,\"verb\":\"a\"}\n{}\n", "damage at 60 damage at 21 damage at 0", "damage at 0 damage at 21 damage at 60"},
+		{"{\"seq\":1,\"verb\":\"a\"}\n\n", "1.", "1."},
+		{"{\"seq\":1,\"verb\":\"a\"}\n{\"seq\":2,\"verb\":\"a\"}\n{\"seq", "2 1.", "1. 2"},
+		{"{\"seq\":1,\"verb\":\"a\"}\n\n{\"seq\":2,\"verb\":\"a\"}\n\n", "2. 1.", "1. 2."},
+		{"{\"seq\":1,\"verb\":\"a\"}\n\nnone\n{\"seq\":2,\"verb\":\"a\"}\n", "2 damage at 22 1.", "1. damage at 22 2"},
 		{"{\"seq\":1,\"verb\":\"" + long + "\"}\n\n{\"seq\":2,\"verb\":\"" + long + "\"}\n", "2 1.", "1. 2"},
 	} {
 		log := read(t, c.text)
@@ -72,7 +73,7 @@ func TestLogMany(t *testing.T) {
 	var text strings.Builder
 	const n = 3000
 	for i := range n {
-		o := operation.Operation{Seq: operation.Seq(i + 1), Verb: strings.Repeat("x", i%97)}
+		o := operation.Operation{Seq: operation.Seq(i + 1), Verb: "x" + strings.Repeat("x", i%97)}
 		text.Write(o.Encode())
 	}
 	log := read(t, text.String())
@@ -137,7 +138,7 @@ func TestStack(t *testing.T) {
 			}
 			return o.Seq
 		}
-		undo, _ := operation.Undoable(newest, c.in)
+		undo, _ := operation.Undoable(newest, c.in, func(*operation.Operation) bool { return false })
 		redo, _ := operation.Redoable(newest, c.in)
 		if seq(undo) != c.undo || seq(redo) != c.redo {
 			t.Errorf("after %q in %q undo takes back %d and redo %d, want %d and %d", c.done, c.in, seq(undo), seq(redo), c.undo, c.redo)
@@ -169,10 +170,10 @@ func TestOpen(t *testing.T) {
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte("{\"seq\":1}\n{"), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte("{\"seq\":1,\"verb\":\"a\"}\n{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if log, err = operation.Open(root); err != nil || tell(t, log.Newest()) != "1" || log.Size() != 10 {
+	if log, err = operation.Open(root); err != nil || tell(t, log.Newest()) != "1" || log.Size() != 21 {
 		t.Errorf("Open = %v", err)
 	}
 	log.Close()

@@ -19,6 +19,7 @@ package operation
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -53,9 +54,11 @@ type Operation struct {
 	Time     string         `json:"time"`
 	Verb     string         `json:"verb"`
 	Args     map[string]any `json:"args"`
-	Sessions []string       `json:"sessions"` // whose files changed
-	Undoes   Seq            `json:"undoes"`   // the operation that this one takes back
-	Changes  []Change       `json:"changes"`  // none if it cannot be taken back
+	Sessions []string       `json:"sessions"`       // whose files changed
+	Undoes   Seq            `json:"undoes"`         // the operation that this one takes back
+	Changes  []Change       `json:"changes"`        // none if it cannot be taken back
+	Auto     bool           `json:"auto,omitempty"` // nobody asked for it, and undo passes over it
+	Seen     []Change       `json:"seen,omitempty"` // what another program was seen to have changed
 }
 
 // A Change is what happened to one file. The first one of an operation decides
@@ -119,6 +122,10 @@ func decode(line []byte) (*Operation, error) {
 	o := &Operation{}
 	if err := json.Unmarshal(line, o); err != nil {
 		return nil, err
+	}
+	const most = 1 << 53
+	if o.Seq < 1 || o.Seq > most || o.Verb == "" {
+		return nil, errors.New("no number, or no verb")
 	}
 	return o, nil
 }

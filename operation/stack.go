@@ -8,14 +8,15 @@ import (
 
 // Undoable returns the operation that an undo takes back: of newest, which are the
 // newest first, the first one that is not taken back. With a session it is the
-// first that changed that session. What other programs did and what changed no
-// file is passed over. As is the operation that made its changes last, a redo
+// first that changed that session. What other programs did, what nobody asked for,
+// what changed no file and what is lost, as its files were purged from the trash,
+// is passed over. As is the operation that made its changes last, a redo
 // where there was one. Both are nil if there is none.
-func Undoable(newest iter.Seq[*Operation], session string) (target, as *Operation) {
+func Undoable(newest iter.Seq[*Operation], session string, lost func(*Operation) bool) (target, as *Operation) {
 	redone := map[Seq]*Operation{} // the last redo of an operation
 	for o := range standing(newest, session, redone) {
-		if o.Undoes == 0 {
-			return o, cmp.Or(redone[o.Seq], o)
+		if as := cmp.Or(redone[o.Seq], o); o.Undoes == 0 && !lost(as) {
+			return o, as
 		}
 	}
 	return nil, nil
@@ -50,7 +51,7 @@ func standing(newest iter.Seq[*Operation], session string, redone map[Seq]*Opera
 				}
 				continue
 			}
-			if o.Verb == External || len(o.Changes) == 0 {
+			if o.Verb == External || o.Auto || len(o.Changes) == 0 {
 				continue
 			}
 			if o.Undoes != 0 {

@@ -34,7 +34,7 @@ func (e *Edit) SetMeta(name string, value any) {
 	e.metadata = mustEdit(sjson.SetRawBytes(metadata, name, rawjson.Compact(value)))
 }
 
-// DeleteMeta removes a member of the metadata.
+// DeleteMeta removes a member of the metadata; a dot leads into an object.
 func (e *Edit) DeleteMeta(name string) {
 	if e.metadata != nil {
 		e.metadata = mustEdit(sjson.DeleteBytes(e.metadata, name))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/durable"
@@ -217,14 +218,20 @@ var scenarios = []scenario{
 	}},
 	{name: "prune", setup: func(s *space) verb {
 		s.new("Bread")
-		s.say("a")
-		for range 3 {
+		for i := range 3 {
+			s.say(fmt.Sprint(i))
 			if _, err := s.Checkpoint(s.t.Context(), "Bread", workspace.SnapshotOptions{Auto: true}); err != nil {
 				s.t.Fatal(err)
 			}
 		}
 		return func(s *space) error {
-			_, err := s.Prune(context.Background(), workspace.PruneOptions{Retention: checkpoint.Retention{Most: 1}})
+			w, err := workspace.Open(context.Background(), s.Dir(), &workspace.Options{
+				Retention: checkpoint.Retention{Most: 1},
+				Now:       func() time.Time { return time.Date(2026, 5, 2, 15, 32, 2, 0, time.UTC) },
+			})
+			if err == nil {
+				_, err = w.Prune(context.Background(), workspace.PruneOptions{})
+			}
 			return err
 		}
 	}},

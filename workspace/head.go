@@ -132,6 +132,7 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 			return err
 		}
 		pos, err = v.moveHeadTo(p)
+		v.op.Sessions = []string{p.id()}
 		return err
 	})
 	return pos, err
@@ -147,6 +148,7 @@ func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Posi
 			return err
 		}
 		pos, err = v.moveHeadTo(p)
+		v.op.Sessions = []string{p.id()}
 		return err
 	})
 	return pos, err

@@ -26,6 +26,9 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		}
 		edit := s.Edit()
 		edit.SetMeta("title", title)
+		if s.Meta.Auto { // it has a name now
+			edit.DeleteMeta("bough.auto")
+		}
 		if err := v.replace(edit); err != nil {
 			return err
 		}

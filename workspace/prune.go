@@ -12,8 +12,6 @@ import (
 
 // PruneOptions are the choices for a prune.
 type PruneOptions struct {
-	// Retention says what is kept. The zero value is its default.
-	Retention checkpoint.Retention
 	// DryRun only says what would be done.
 	DryRun bool
 }
@@ -39,19 +37,24 @@ const (
 	prunedAge  = 7 * 24 * time.Hour
 )
 
-// Prune moves the automatic checkpoints that are not to be kept to the trash, and
-// deletes what earlier prunes moved there a week ago or earlier. Checkpoints with a
-// name, and Penguin's own, are left alone.
+// Prune moves the automatic checkpoints that are not to be kept, as
+// [Options.Retention] says, to the trash, and deletes what earlier prunes moved there
+// a week ago or earlier. Checkpoints with a name, those that something else needs
+// and Penguin's own are left alone.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error) {
+	return w.prune(ctx, o, false)
+}
+
+func (w *Workspace) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, error) {
 	p := &Pruning{}
 	decide := func(v *view) (err error) {
-		p.Checkpoints, err = v.judge(o.Retention)
+		p.Checkpoints, err = v.judge(w.opts.Retention)
 		return err
 	}
 	if o.DryRun {
 		return p, w.read(ctx, decide)
 	}
-	return p, w.write(ctx, operation.Operation{Verb: "prune"}, func(v *view) error {
+	return p, w.write(ctx, operation.Operation{Verb: "prune", Auto: auto}, func(v *view) error {
 		if err := decide(v); err != nil {
 			return err
 		}
@@ -89,6 +92,23 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 	}
 	for i, verdict := range r.Apply(taken, v.opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason
+		if why := v.needed(list[i].ID); !verdict.Keep && why != "" {
+			list[i].Kept, list[i].Reason = true, why
+		}
 	}
 	return list, nil
+}
+
+// needed says why a checkpoint is kept although it is old, "" if nothing needs it.
+func (v *view) needed(id string) string {
+	if h, ok := v.head(); ok && h.Session == id {
+		return "the head is in it"
+	}
+	if v.mayRemove([]string{id}, RemoveOptions{Force: true}) != nil || len(v.penguinBelow(id)) > 0 {
+		return "another session goes on from it"
+	}
+	if o, err := v.outline(id); err != nil || !o.FitsSeal {
+		return "another program wrote to it"
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -51,20 +52,23 @@ func TestAutomatic(t *testing.T) {
 	if got := strings.Join(there(), " "); got != "0 3 4 5" {
 		t.Errorf("the checkpoints %s are there", got)
 	}
-	if _, err := s.undo(""); err != nil { // of the prune
+	if again, err := s.Checkpoint(t.Context(), id, workspace.SnapshotOptions{Auto: true}); err != nil || again.ID != auto[4] {
+		t.Errorf("the same message again makes %+v, %v", again, err)
+	}
+	if o, err := s.undo(""); err != nil || o.Args["verb"] != "append" { // nobody asked for the others
+		t.Errorf("undo = %+v, %v", o, err)
+	}
+	if _, err := s.redo(""); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(there(), " "); got != "0 2 3 4 5" {
-		t.Errorf("after undo the checkpoints %s are there", got)
-	}
 	now = now.Add(8 * 24 * time.Hour)
-	if p, err := s.Prune(t.Context(), workspace.PruneOptions{Retention: checkpoint.Retention{Most: 3}, DryRun: true}); err != nil || len(p.Checkpoints) != 4 || p.Checkpoints[0].Kept {
+	if p, err := s.Prune(t.Context(), workspace.PruneOptions{DryRun: true}); err != nil || len(p.Checkpoints) != 3 || p.Checkpoints[0].Kept {
 		t.Errorf("Prune = %+v, %v", p, err)
 	}
-	if got := strings.Join(there(), " "); got != "0 2 3 4 5" {
+	if got := strings.Join(there(), " "); got != "0 3 4 5" {
 		t.Errorf("after a dry run the checkpoints %s are there", got)
 	}
-	if _, err := s.Prune(t.Context(), workspace.PruneOptions{Retention: checkpoint.Retention{Most: 3}}); err != nil {
+	if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	trash, err := s.Trash(t.Context())
@@ -77,6 +81,56 @@ func TestAutomatic(t *testing.T) {
 		}
 	}
 	healthy(t, s)
+
+	if got := strings.Join(there(), " "); got != "0 5" {
+		t.Errorf("after a prune the checkpoints %s are there", got)
+	}
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(there(), " "); got != "0 3 4 5" {
+		t.Errorf("after its undo the checkpoints %s are there", got)
+	}
+}
+
+// TestPruneKeeps: what something else needs is not pruned.
+func TestPruneKeeps(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	auto := func(id, metadata, more string) {
+		s.write("conversations/"+id+".json", `{"created_at":"2020-01-01","metadata":{"continued_from":["x"],"branched_from":"x","flattened_snapshot":true`+
+			metadata+`,"bough":{"kind":"checkpoint","auto":true,"sealed":{"messages":0,"crc32c":"00000000"}}},"messages":[`+more+`]}`)
+	}
+	for _, id := range []string{"newest", "plain", "written", "continued", "headed", "named"} {
+		auto(id, "", "")
+	}
+	auto("newest", `,"note":1`, "")
+	s.write("conversations/newest.json", strings.Replace(s.read("conversations/newest.json"), "2020", "2021", 1))
+	auto("written", "", `{"id":"theirs"}`)
+	s.write("conversations/more.json", `{"metadata":{"continued_from":["continued"]},"messages":[]}`)
+	if _, err := s.Restore(t.Context(), "headed"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Rename(t.Context(), "named", "For ever"); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Prune(t.Context(), workspace.PruneOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, c := range p.Checkpoints {
+		got[c.ID] = fmt.Sprint(c.Kept, " ", c.Reason)
+	}
+	want := map[string]string{
+		"newest":    "true it is the newest",
+		"plain":     "false older than 30 days",
+		"written":   "true another program wrote to it",
+		"continued": "true another session goes on from it",
+		"headed":    "true the head is in it",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("prune decides %v, want %v", got, want)
+	}
 }
 
 // TestAutomaticTools: an automatic checkpoint of a message within a tool call is

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -49,11 +50,12 @@ func (v *view) recover() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := v.sweep(last); err != nil {
+	happened := last.interrupted() && v.happened(last.Operation)
+	if err := v.sweep(last, happened); err != nil {
 		return false, err
 	}
 	if last.interrupted() {
-		if err := v.decide(last); err != nil {
+		if err := v.decide(last, happened); err != nil {
 			return false, err
 		}
 	}
@@ -68,11 +70,11 @@ func (v *view) recover() (changed bool, err error) {
 
 // decide completes an operation that was interrupted if it has happened, and else
 // takes its line out of the log.
-func (v *view) decide(last lastLine) error {
+func (v *view) decide(last lastLine, happened bool) error {
 	for _, id := range last.Sessions {
 		v.own[id] = true // whatever the index says of it
 	}
-	if v.happened(last.Changes[0]) {
+	if happened {
 		v.follow("what was interrupted is not completed", v.complete(last.Changes[1:]))
 		return nil
 	}
@@ -99,8 +101,7 @@ func (v *view) lastOperation() (last lastLine, err error) {
 		var damage *operation.DamageError
 		switch {
 		case errors.As(err, &damage):
-			v.opts.Note(damage.Error())
-			continue
+			continue // doctor says so
 		case err != nil:
 			return last, err
 		}
@@ -121,7 +122,7 @@ func (v *view) hidePending() error {
 	}
 	defer log.Close()
 	last, ok, err := log.Unsettled()
-	if err != nil || !ok || len(last.Changes) < 2 || !v.happened(last.Changes[0]) {
+	if err != nil || !ok || len(last.Changes) < 2 || !v.happened(last.Operation) {
 		return err
 	}
 	pending := slices.ContainsFunc(last.Changes, func(c operation.Change) bool { return c.Moved != "" && !v.made(c) })
@@ -136,8 +137,8 @@ func (v *view) hidePending() error {
 
 // sweep removes the temporary files that commands left which were interrupted.
 // One that may be what another program wrote, and that was being put back, is kept
-// in the trash.
-func (v *view) sweep(last lastLine) error {
+// in the trash: that can only be where the last operation has happened.
+func (v *view) sweep(last lastLine, happened bool) error {
 	names := v.index.Temporary
 	if last.interrupted() {
 		names = v.folder.Temporary() // the index may not have looked
@@ -151,7 +152,11 @@ func (v *view) sweep(last lastLine) error {
 	v.folder.SweepCache()
 	return v.index.Change(func() error {
 		for _, name := range names {
-			err := v.sweepOne(name, last)
+			var err error
+			if happened {
+				err = v.keepOther(name, last.Changes)
+			}
+			err = cmp.Or(err, durable.Remove(v.root, name))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -160,23 +165,18 @@ func (v *view) sweep(last lastLine) error {
 	})
 }
 
-func (v *view) sweepOne(name string, last lastLine) error {
-	if last.interrupted() {
-		i := slices.IndexFunc(last.Changes, func(c operation.Change) bool { return tempOf(c.File) == name })
-		if i >= 0 && last.Changes[i].Was != nil {
-			data, err := v.root.ReadFile(name)
-			if err != nil {
-				return err
-			}
-			is, c := stateOfBytes(data, nil), last.Changes[i]
-			if _, damage := session.Decode("other", data); damage == nil && !is.Same(c.Was) && !is.Same(c.Is) {
-				if err := v.keepCopy(name); err != nil {
-					return err
-				}
-			}
-		}
+// keepOther puts a copy of a temporary file into the trash that is neither what one
+// of the changes left nor what it found: two files had changed names.
+func (v *view) keepOther(temp string, changes []operation.Change) error {
+	i := slices.IndexFunc(changes, func(c operation.Change) bool { return tempOf(c.File) == temp })
+	if i < 0 {
+		return nil
 	}
-	return durable.Remove(v.root, name)
+	is, err := v.stateNow(temp)
+	if err != nil || is.Same(changes[i].Was) || is.Same(changes[i].Is) {
+		return err
+	}
+	return v.keepCopy(temp)
 }
 
 // tempOf returns the temporary name of a file.
@@ -189,16 +189,25 @@ func (v *view) isThere(name string) bool {
 	return err == nil
 }
 
-// happened reports whether the first change of the last operation was made.
-func (v *view) happened(c operation.Change) bool {
+// happened reports whether the first change of an operation was made, which may
+// have been interrupted.
+func (v *view) happened(o *operation.Operation) bool {
+	c := o.Changes[0]
 	if v.made(c) {
 		return true
 	}
 	if c.Is == nil || c.Was == nil { // it still is where it was, or is not there
 		return false
 	}
-	is, err := v.stateNow(c.File)
-	return err != nil || !is.Same(c.Was) // somebody changed it since
+	if temp, err := v.stateNow(tempOf(c.File)); err == nil && temp.Same(c.Is) {
+		return false // what it was going to be has not got its name
+	}
+	data, err := v.root.ReadFile(c.File)
+	if err != nil || stateOfBytes(data, nil).Same(c.Was) {
+		return false
+	}
+	message, added := o.Args["message"].(string)
+	return !added || bytes.Contains(data, []byte(message)) // somebody changed it since
 }
 
 // made reports whether a file is as c left it.
@@ -213,6 +222,8 @@ func (v *view) made(c operation.Change) bool {
 		return true
 	case c.Is.Size == info.Size() && c.Is.MTime == mtimeOf(info.ModTime()):
 		return true
+	case c.Is.CRC32C == "" || c.Is.Size != info.Size():
+		return false
 	}
 	is, err := v.stateNow(c.File)
 	return err == nil && is.Same(c.Is)
@@ -321,7 +332,7 @@ func (v *view) isOwn(id string) bool {
 // was only touched, or copied with the folder, if no operation tells of it.
 func (v *view) others() foreign {
 	f := v.index.Foreign
-	without := func(ids []string) []string { return slices.DeleteFunc(slices.Clone(ids), v.isOwn) }
+	without := func(ids []string) []string { return slices.DeleteFunc(append([]string{}, ids...), v.isOwn) }
 	touched := slices.DeleteFunc(without(f.Touched), func(id string) bool {
 		_, logged := v.asLogged[id]
 		return !logged
@@ -350,7 +361,7 @@ func (v *view) compareLogged(ids []string) map[string]bool {
 		if err != nil {
 			continue
 		}
-		for _, c := range line.Changes {
+		for _, c := range slices.Concat(line.Changes, line.Seen) {
 			if id := sessionOf(c.File); wanted[id] {
 				delete(wanted, id)
 				as[id] = v.made(c)
@@ -358,6 +369,20 @@ func (v *view) compareLogged(ids []string) map[string]bool {
 		}
 	}
 	return as
+}
+
+// seen says what the files of sessions hold that another program changed, so that it
+// is not told again if the index is lost.
+func (v *view) seen(ids []string) (list []operation.Change) {
+	for _, id := range ids {
+		c := operation.Change{File: session.FileName(id)}
+		if st, err := v.folder.Stat(id); err == nil {
+			c.Is = &operation.State{Size: st.Size, MTime: mtimeOf(st.ModTime)}
+			c.Was = c.Is
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 // foreignLine returns the line for the log that tells what other programs were
@@ -378,6 +403,7 @@ func (v *view) foreignLine() []byte {
 		Verb:     operation.External,
 		Args:     args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": v.messagesAdded(seen)},
 		Sessions: ids,
+		Seen:     v.seen(ids),
 	}
 	return o.Encode()
 }

@@ -28,8 +28,9 @@ type SnapshotOptions struct {
 	Name string
 	// Auto makes an automatic checkpoint: one that nobody asked for by name, and
 	// that is kept as long as [Options.Retention] says. It steps back to the
-	// nearest message where no tool call is parted from its result. It means
-	// nothing to a branch.
+	// nearest message where no tool call is parted from its result, and if there
+	// is a checkpoint of that message already, it is that one. It means nothing to a
+	// branch.
 	Auto bool
 	CutOptions
 }
@@ -56,18 +57,24 @@ func (v *view) cut(ref string, o CutOptions) (*place, error) {
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
 	o.AtBoundary = o.AtBoundary || o.Auto
-	op := operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name, "auto": o.Auto}}
+	op := operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name}, Auto: o.Auto}
+	made := true
 	err := w.write(ctx, op, func(v *view) error {
 		p, err := v.cut(ref, o.CutOptions)
 		if err != nil {
 			return err
 		}
+		if o.Auto {
+			if snap, err = v.taken(p); snap != nil || err != nil {
+				made = false
+				return err
+			}
+		}
 		snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
 		return err
 	})
-	if err == nil && o.Auto {
-		_, err := w.Prune(ctx, PruneOptions{Retention: w.opts.Retention})
-		if err != nil {
+	if err == nil && o.Auto && made {
+		if _, err := w.prune(ctx, PruneOptions{}, true); err != nil {
 			w.opts.Note("old automatic checkpoints are not pruned: " + err.Error())
 		}
 	}
@@ -90,6 +97,20 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		return err
 	})
 	return snap, err
+}
+
+// taken returns a checkpoint of the path to p that is there already, nil if there is
+// none.
+func (v *view) taken(p *place) (*Snapshot, error) {
+	if err := v.whole(); err != nil {
+		return nil, err
+	}
+	for _, e := range v.index.Entries() {
+		if e.Kind() == session.Checkpoint && e.BranchPoint == p.messageID() && e.Origin() == p.source().ID {
+			return &Snapshot{v.entry(e.ID), v.path(session.FileName(e.ID)), e.Size()}, nil
+		}
+	}
+	return nil, nil
 }
 
 // snapshot prepares a snapshot of the path to p: its kind, its title, and whether it

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,11 +84,17 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (*Operations, error) 
 // still being done. What ends them is put into err; a line that is none is noted.
 func (v *view) operations(log *operation.Log, failed *error) iter.Seq[*operation.Operation] {
 	return func(yield func(*operation.Operation) bool) {
+		damaged := 0
+		defer func() {
+			if damaged > 0 {
+				v.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read; 'bough doctor' says more", plural(damaged, "line")))
+			}
+		}()
 		for line, err := range log.Newest() {
 			var damage *operation.DamageError
 			switch {
 			case errors.As(err, &damage):
-				v.opts.Note(err.Error())
+				damaged++
 			case err != nil:
 				*failed = err
 				return
@@ -122,8 +129,8 @@ type UndoOptions struct {
 // operation itself, which it returns. It is refused if that would destroy
 // something newer.
 func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.takeBack(ctx, operation.Undo, o, func(newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
-		if target, as = operation.Undoable(newest, id); target == nil {
+	return w.takeBack(ctx, operation.Undo, o, func(v *view, newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
+		if target, as = operation.Undoable(newest, id, v.lost); target == nil {
 			return nil, nil, nothingTo("undo")
 		}
 		return target, as, nil
@@ -132,7 +139,7 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 
 // Redo takes the newest undo back. It is refused if something was done since.
 func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.takeBack(ctx, operation.Redo, o, func(newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
+	return w.takeBack(ctx, operation.Redo, o, func(_ *view, newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
 		target, newer := operation.Redoable(newest, id)
 		switch {
 		case newer != nil:
@@ -151,7 +158,7 @@ func nothingTo(do string) error {
 // takeBack takes back the operation that find returns as its target, by the changes
 // of the one that it returns as the last to have made them.
 func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
-	find func(newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error)) (*Operations, error) {
+	find func(v *view, newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error)) (*Operations, error) {
 	var done *Operations
 	op := operation.Operation{Verb: verb, Args: args{}}
 	if o.In != "" {
@@ -168,7 +175,7 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
 		}
 		defer log.Close()
 		var failed error
-		target, as, err := find(v.operations(log, &failed), id)
+		target, as, err := find(v, v.operations(log, &failed), id)
 		if failed != nil {
 			return failed
 		}
@@ -177,7 +184,7 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
 		}
 		v.op.Undoes = target.Seq
 		v.op.Args["verb"] = target.Verb
-		if err := v.revert(as); err != nil {
+		if err := v.revert(as, target); err != nil {
 			return err
 		}
 		done = &Operations{}
@@ -204,9 +211,22 @@ func (v *view) loggedSession(name string) (string, error) {
 	return id, err
 }
 
-// revert prepares to take an operation back: its sessions in the opposite order,
-// then the links that follow from them, then the head.
-func (v *view) revert(op *operation.Operation) error {
+// lost reports whether sessions are gone that an operation left, in their place or in
+// the trash, so that nothing can take it back.
+func (v *view) lost(op *operation.Operation) bool {
+	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
+		at := c.File
+		if c.Is == nil {
+			at = c.Moved
+		}
+		return sessionOf(c.File) != "" && !v.isThere(at)
+	})
+}
+
+// revert prepares to take the changes of an operation back, which are those of
+// target: its sessions in the opposite order, then the links that follow from them,
+// then the head.
+func (v *view) revert(op, target *operation.Operation) error {
 	var sessions, links, rest []operation.Change
 	for _, c := range slices.Backward(op.Changes) {
 		switch {
@@ -224,7 +244,8 @@ func (v *view) revert(op *operation.Operation) error {
 			return err
 		}
 	}
-	return v.loseHead()
+	message, _ := target.Args["message"].(string)
+	return v.loseHead(message)
 }
 
 // newer is the error for an operation that cannot be taken back, because of what
@@ -233,7 +254,7 @@ func newer(op *operation.Operation, format string, a ...any) error {
 	return &Error{
 		Code:    Refused,
 		Message: fmt.Sprintf("operation %d (%s) cannot be taken back: %s", op.Seq, op.Verb, fmt.Sprintf(format, a...)),
-		Hint:    "nothing was changed",
+		Hint:    "nothing was changed; 'bough undo --in SESSION' looks at one session only",
 	}
 }
 
@@ -291,11 +312,13 @@ func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
 	switch {
 	case !v.isThere(c.Moved):
 		return newer(op, "%s is no longer in the trash", c.File)
-	case c.File == headFile && v.isThere(c.File):
-		v.opts.Note("the head was moved since, and stays")
+	case c.File == headFile && v.isThere(c.File): // it was moved since, and stays
 		return nil
 	case v.isThere(c.File):
 		return newer(op, "there is another %s now", c.File)
+	}
+	if is, err := v.stateNow(c.Moved); err != nil || !is.Same(c.Was) {
+		return newer(op, "%s is not what was removed", c.Moved)
 	}
 	if err := v.bringBack(c); err != nil {
 		return err
@@ -344,26 +367,52 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 		if alone {
 			return newer(op, "the %s was moved since", what)
 		}
-		if c.File == headFile && err == nil {
-			v.opts.Note("the head was moved since, and stays")
-		}
 		return nil
 	case c.Was == nil:
 		return v.discard(c.File)
 	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was no text
 		return newer(op, "what %s held before is not known", c.File)
+	case c.File == headFile && v.pointsNowhere([]byte(c.Before), ""):
+		return v.discard(c.File)
 	}
 	return v.replaceSmall(c.File, data, []byte(c.Before))
 }
 
-// loseHead discards a head that would be left in a session that goes.
-func (v *view) loseHead() error {
-	moved := slices.ContainsFunc(v.op.Changes, func(c operation.Change) bool { return c.File == headFile })
-	if moved {
-		return nil
+// loseHead discards a head that would be left in a session that goes, or at the
+// message that is taken out, "" for none.
+func (v *view) loseHead(message string) error {
+	if slices.ContainsFunc(v.op.Changes, func(c operation.Change) bool { return c.File == headFile }) {
+		return nil // it is where it was before
 	}
-	if h, ok := v.head(); ok && slices.Contains(v.gone, h.Session) {
+	data, err := v.root.ReadFile(headFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case v.op.Verb == operation.Redo:
+		message = ""
+	}
+	if v.pointsNowhere(data, message) {
 		return v.discard(headFile)
 	}
 	return nil
+}
+
+// pointsNowhere reports whether a head is in no session, or at a message that is
+// taken out.
+func (v *view) pointsNowhere(data []byte, message string) bool {
+	var h storedHead
+	if json.Unmarshal(data, &h) != nil || h.Session == "" {
+		return false
+	}
+	return v.index.Entry(h.Session) == nil && !v.isPenguin(h.Session) || message != "" && string(h.Message) == message
+}
+
+// plural tells a number of things.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -154,7 +154,63 @@ func TestUndoRefused(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough", "trash")); err != nil {
 		t.Fatal(err)
 	}
-	refuse("without the trash", "", "no longer in the trash")
+	if o, err := s.undo(""); err != nil || o.Args["verb"] != "branch" {
+		t.Errorf("without the trash undo = %+v, %v, want what was done before", o, err)
+	}
+}
+
+// TestUndoTrash: what comes back from the trash is what was moved there.
+func TestUndoTrash(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	if _, err := s.Remove(t.Context(), id, workspace.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	trash, err := s.Trash(t.Context())
+	if err != nil || len(trash.Files) != 2 {
+		t.Fatalf("Trash = %+v, %v", trash, err)
+	}
+	if err := os.WriteFile(trash.Files[0].Path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.undo(""); code(err) != workspace.Refused || !strings.Contains(err.Error(), "not what was removed") {
+		t.Errorf("undo = %v", err)
+	}
+}
+
+// TestUndoHead: undo leaves no head that points nowhere.
+func TestUndoHead(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	said := s.say("a", "b", "c")
+	if _, err := s.Rewind(t.Context(), id+"@"+said[1], workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.append(workspace.Append{Session: id, Text: "d"})
+	for {
+		if _, err := s.undo(id); code(err) == workspace.Refused {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		healthy(t, s)
+	}
+	if files := s.truth(); len(files) > 0 {
+		t.Errorf("all is undone, and there is %v", files)
+	}
+
+	id = s.new("Bread")
+	a := s.append(workspace.Append{Session: id, Text: "a"})
+	s.new("Soup")
+	if _, err := s.Rewind(t.Context(), id+"@"+a.Message, workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := s.undo(id); err != nil {
+			t.Fatal(err)
+		}
+		healthy(t, s)
+	}
 }
 
 // TestUndoIn takes back what changed one session, and leaves what came between.

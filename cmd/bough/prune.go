@@ -23,7 +23,7 @@ the trash for a week. Prints what is done with each, and why.`,
 		}, retentionFlags()...),
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			o := workspace.PruneOptions{Retention: retention(c), DryRun: c.Bool("dry-run")}
+			o := workspace.PruneOptions{DryRun: c.Bool("dry-run")}
 			pruning, err := w.Prune(c.Context, o)
 			if err != nil {
 				return err

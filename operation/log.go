@@ -79,8 +79,9 @@ func (l *Log) Size() int64 { return l.size }
 // A Line is an operation and where it stands in the log.
 type Line struct {
 	*Operation
-	At      int64 // in bytes
-	Settled bool  // something follows: all of the operation was made, or as much of it as ever will be
+	Raw     []byte // as it stands there, without the line break
+	At      int64  // in bytes
+	Settled bool   // something follows: all of the operation was made, or as much of it as ever will be
 }
 
 // Unsettled returns the last line if nothing follows it, and whether there is one:
@@ -153,7 +154,7 @@ func (s span) operation(settled bool) (Line, error) {
 	if err != nil {
 		return Line{}, &DamageError{s.at, err.Error()}
 	}
-	return Line{o, s.at, settled}, nil
+	return Line{o, s.text[:len(s.text)-1], s.at, settled}, nil
 }
 
 // linesBefore returns the lines that end at or before end, the last one first.

@@ -75,6 +75,7 @@ type Change struct {
 	Is      *State   `json:"is"`                // after, null if there is none
 	Moved   string   `json:"moved,omitempty"`   // where in the trash it is, or was
 	Splices []Splice `json:"splices,omitempty"` // what took the place of what
+	Kept    string   `json:"kept,omitempty"`    // where in the trash is what it held, if the whole of it was replaced
 	Link    bool     `json:"link,omitempty"`    // only a link changed, which follows from those of other sessions
 	Before  string   `json:"before,omitempty"`  // what a small file, which is no session, held
 	After   string   `json:"after,omitempty"`   // and what it holds

@@ -139,6 +139,13 @@ var illnesses = []illness{
 		s.mend()
 	}, "mixed_dialects"},
 	{"a head that points nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, "lost_head fixed"},
+	{"a log that is a folder", func(s *space) {
+		s.write(".bough/operations.jsonl/x", "")
+	}, "damaged_log fixed"},
+	{"a log with lines that are none", func(s *space) {
+		const line = `{"seq":1,"time":"","verb":"new","args":{},"sessions":[],"undoes":null,"changes":[]}`
+		s.write(".bough/operations.jsonl", "{}\n"+line+"\n\n\x00\n"+line[:20]+"\n")
+	}, "damaged_log fixed"},
 	{"a write that did not end", func(s *space) { // where nobody takes the lock, who sweeps it away
 		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
 			s.t.Fatal(err)

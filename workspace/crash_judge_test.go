@@ -209,12 +209,12 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 		v.is("taken back", "a reader saw the change")
 	}
 	log := now.log[min(1, len(now.log)):] // without what was done afterwards
-	if len(c.mends) > 0 {
-		log = now.log // what was to be mended came from elsewhere, which is told
-	} else if want := c.new.log; isNew && !isOld && !slices.Equal(log, want) {
-		v.is("log", "the log is %q, want %q", log, want)
-	} else if want := c.old.log; isOld && !isNew && !slices.Equal(log, want) {
-		v.is("log", "the log is %q, want %q", log, want)
+	due := c.old.log
+	if isNew {
+		due = c.new.log
+	}
+	if isOld != isNew && len(c.mends) == 0 && !slices.Equal(log, due) { // what is to be mended came from elsewhere, which is told too
+		v.is("log", "the log is %q, want %q", log, due)
 	}
 	for name := range c.read(base) {
 		if strings.HasSuffix(name, durable.TempSuffix) {

@@ -34,6 +34,8 @@ var unfinished = table{}
 var needless = table{
 	{"new in an absent folder", "without syncdir deep/chat", "the folder is synced again before anything in it counts"},
 	{"doctor --fix of a torn index", "with swap conversations/.session_index.json.bough-tmp conversations/session_index.json before sync conversations/.session_index.json.bough-tmp", "the index is torn before, and again until it is mended"},
+	{"doctor --fix of a torn session", "without syncdir .bough/trash/STAMP/conversations", "the folder is synced again before anything in it counts"},
+	{"doctor --fix of a torn session", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before sync conversations/.SESSION.json.bough-tmp", "the session is torn before, and again until it is mended"},
 	{"rename that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations", "the journal says nothing that the files do not"},
 	{"rename that folds the journal in", "without syncdir conversations (2)", "the journal says nothing that the files do not"},
 	{"rename that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations (2)", "the journal says nothing that the files do not"},
@@ -244,6 +246,14 @@ var scenarios = []scenario{
 			_, err := s.PurgeTrash(context.Background(), workspace.PurgeOptions{})
 			return err
 		}
+	}},
+	{name: "doctor --fix of a torn session", mends: []string{workspace.DamagedSession}, setup: func(s *space) verb {
+		id := s.new("Bread")
+		s.say("a", "b")
+		s.new("Soup")
+		text := s.read(session.FileName(id))
+		s.write(session.FileName(id), text[:len(text)-100])
+		return mend
 	}},
 	{name: "doctor --fix of a torn index", mends: []string{workspace.DamagedIndex}, setup: func(s *space) verb {
 		s.new("Bread")

@@ -41,6 +41,7 @@ const (
 	MixedDialects     = "mixed_dialects"
 	LostHead          = "lost_head"
 	LeftOver          = "left_over"
+	DamagedLog        = "damaged_log"
 )
 
 // An Ailment is a kind of problem: what it means, and what [Workspace.Doctor]
@@ -70,6 +71,7 @@ var Ailments = []Ailment{
 	{BrokenSeal, "another program changed a checkpoint; what was sealed is the checkpoint", ""},
 	{MixedDialects, "links are written in part as bough does, in part as Penguin does", "with --dialect, all are written in that one"},
 	{LostHead, "the head points nowhere", "it goes to the trash"},
+	{DamagedLog, "the log of operations cannot be read, or has lines that are no operations", "it is made anew of the lines that are, if it is a file, and else goes to the trash"},
 	{LeftOver, "a write that did not end left a temporary file", "it is swept away, as by any command that writes"},
 }
 

@@ -40,8 +40,8 @@ type Event struct {
 	Role     string        `json:"role,omitempty"` // of a message that was added
 	Verb     string        `json:"verb"`           // of the operation
 	External bool          `json:"external"`       // another program did it
-	// Behind is how many operations had been done after this one when the event
-	// was handed out: more than a few mean that the reader is too slow.
+	// Behind is how many events were waiting behind this one when it was handed
+	// out: ever more of them mean that the reader is too slow.
 	Behind int `json:"behind"`
 }
 
@@ -116,7 +116,8 @@ func (w *Workspace) heal(ctx context.Context) error {
 type eventReader struct {
 	w    *Workspace
 	last operation.Seq // that was handed out, or was there at the beginning
-	at   int64         // where in the log the next one is
+	at   int64         // where in the log the next one is, or the last one that was read
+	read *operation.Operation
 }
 
 // begin finds the place in the log after the last operation.
@@ -144,6 +145,7 @@ func (r *eventReader) begin(ctx context.Context) error {
 			r.last = line.Seq
 		}
 		if r.last >= 0 && line.Seq <= r.last {
+			r.at, r.read = line.At, line.Operation
 			return nil
 		}
 		r.at = line.At
@@ -156,18 +158,32 @@ func (r *eventReader) begin(ctx context.Context) error {
 func (r *eventReader) next(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		done, err := r.operations(ctx)
-		for i, o := range done {
-			for _, e := range eventsOf(o) {
-				e.Behind = len(done) - 1 - i
-				if !yield(e, nil) {
-					return
-				}
+		var list []Event
+		for _, o := range done {
+			list = append(list, eventsOf(o)...)
+		}
+		for i, e := range list {
+			e.Behind = len(list) - 1 - i
+			if !yield(e, nil) {
+				return
 			}
 		}
 		if err != nil {
 			yield(Event{}, err)
 		}
 	}
+}
+
+// same reports whether log is the one that was read before: at the place of the last
+// operation is that operation, or nothing if there was none.
+func (r *eventReader) same(log *operation.Log) bool {
+	if r.read == nil {
+		return log.Size() >= r.at
+	}
+	for line, err := range log.From(r.at) {
+		return err == nil && line.Seq == r.read.Seq && line.Time == r.read.Time
+	}
+	return false
 }
 
 // operations returns the operations that were done since.
@@ -183,8 +199,9 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 	}
 	defer log.Close()
 	v := &view{Workspace: r.w, ctx: ctx, root: root}
-	if log.Size() < r.at {
-		r.at = 0 // a line was taken back, or the file is another one
+	if !r.same(log) {
+		r.at, r.last = 0, 0
+		r.w.opts.Note("the log of operations is another one; the events begin with its first")
 	}
 	for line, err := range log.From(r.at) {
 		var damage *operation.DamageError
@@ -196,7 +213,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 		case !line.Settled && len(line.Changes) > 0 && !v.made(line.Changes[0]):
 			return done, nil // it is being done
 		}
-		if r.at = line.At; line.Seq > r.last {
+		if r.at, r.read = line.At, line.Operation; line.Seq > r.last {
 			r.last = line.Seq
 			done = append(done, line.Operation)
 		}
@@ -328,8 +345,12 @@ func (v *view) messagesAdded(f foreign) (list []addedMessage) {
 		if err != nil {
 			continue
 		}
-		from = max(from, s.Header, len(s.Messages)-mostMessages)
-		for _, m := range s.Messages[min(from, len(s.Messages)):] {
+		to := len(s.Messages)
+		if e := v.index.Entry(id); e != nil {
+			to = min(to, e.MessageCount) // it may have grown since
+		}
+		from = min(max(from, s.Header, to-mostMessages), to)
+		for _, m := range s.Messages[from:to] {
 			list = append(list, addedMessage{id, m.ID, m.Role()})
 		}
 	}

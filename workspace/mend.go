@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -22,6 +23,9 @@ func (v *view) mendSessions() ([]Problem, error) {
 		return nil, err
 	}
 	d.fix = true
+	if err := d.mendLog(); err != nil {
+		return nil, err
+	}
 	for _, e := range append(d.index.Unusable(), d.index.Entries()...) {
 		if err := d.mendSession(e.ID); err != nil {
 			return nil, err
@@ -53,19 +57,27 @@ func (d *doctor) mendSession(id string) error {
 	return nil // examine says what is left
 }
 
-// putBack makes data the file of a session, and keeps the one that is there. The
-// log tells of it, and has nothing to take it back by: the file was damaged.
+// putBack makes data the file of a session, and keeps the one that is there.
 func (d *doctor) putBack(id string, data []byte) error {
 	name := session.FileName(id)
 	s, err := session.Decode(id, data)
 	if err != nil {
 		return err
 	}
+	to, err := d.inTrash(name)
+	if err != nil {
+		return err
+	}
+	if err := durable.KeepOriginal(d.root, name, to); err != nil {
+		return err
+	}
+	d.safe[name] = true
 	was, err := d.root.Stat(name)
 	if err != nil {
 		return err
 	}
-	if err := d.keep(name); err != nil {
+	torn, err := d.stateNow(name)
+	if err != nil {
 		return err
 	}
 	info, err := d.batch.Replace(name, durable.Bytes(data))
@@ -73,9 +85,9 @@ func (d *doctor) putBack(id string, data []byte) error {
 		return err
 	}
 	d.batch.Expect(durable.Identify(was))
+	d.changes(id, operation.Change{File: name, Was: torn, Is: stateOfBytes(data, info), Kept: to})
 	s.Written(info)
 	d.took(s.Outline)
-	d.op.Sessions, d.told = append(d.op.Sessions, id), true
 	return d.settle()
 }
 

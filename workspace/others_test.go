@@ -130,3 +130,59 @@ func TestOthersRemove(t *testing.T) {
 		t.Error("the file is back")
 	}
 }
+
+// TestOthersStillWriting: what an editor writes on into a session file that doctor
+// has put back is kept.
+func TestOthersStillWriting(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	s.append(workspace.Append{Session: id, Text: "a"})
+	s.append(workspace.Append{Session: id, Text: "b"})
+	path := filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(id)))
+	whole := s.read(session.FileName(id))
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	half := len(whole) - 100
+	if _, err := f.WriteString(whole[:half]); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
+		t.Fatalf("Doctor = %+v, %v", report, err)
+	}
+	if _, err := f.WriteString(whole[half:]); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range s.files() {
+		if strings.HasPrefix(name, ".bough/trash/") && text == whole {
+			return
+		}
+	}
+	t.Error("what the editor wrote is nowhere")
+}
+
+// TestUndoMend: what doctor puts back can be taken back, and back again.
+func TestUndoMend(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	s.append(workspace.Append{Session: id, Text: "a"})
+	s.append(workspace.Append{Session: id, Text: "b"})
+	name := session.FileName(id)
+	torn := s.read(name)[:1000]
+	s.write(name, torn)
+	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
+		t.Fatalf("Doctor = %+v, %v", report, err)
+	}
+	mended := s.read(name)
+	for range 2 {
+		if _, err := s.undo(""); err != nil || s.read(name) != torn {
+			t.Fatalf("undo = %v, the file is %s", err, s.read(name))
+		}
+		if _, err := s.redo(""); err != nil || s.read(name) != mended {
+			t.Fatalf("redo = %v, the file is %s", err, s.read(name))
+		}
+	}
+	healthy(t, s)
+}

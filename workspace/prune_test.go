@@ -19,7 +19,7 @@ func TestAutomatic(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC)
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
-		Retention: checkpoint.Retention{Most: 3},
+		Retention: checkpoint.Retention{Most: 3, EveryNth: 1 << 30},
 		Now:       func() time.Time { return now },
 	})
 	if err != nil {

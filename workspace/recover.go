@@ -32,7 +32,9 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 	if err == nil && changed {
 		v.done()
 		if v, err = w.load(ctx, root, m); err == nil {
-			_, err = v.lastOperation()
+			if _, err = v.lastOperation(); v.every {
+				err = nil
+			}
 		}
 	}
 	if err != nil && v != nil {
@@ -47,7 +49,7 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 // files. It reports whether the workspace has to be looked at anew.
 func (v *view) recover() (changed bool, err error) {
 	last, err := v.lastOperation()
-	if err != nil {
+	if err != nil && !v.every { // doctor says what is wrong with it
 		return false, err
 	}
 	happened := last.interrupted() && v.happened(last.Operation)
@@ -59,13 +61,20 @@ func (v *view) recover() (changed bool, err error) {
 			return false, err
 		}
 	}
-	if v.batch.Len() == 0 && !v.completed && !v.onlyOwn() {
-		return false, nil
+	if v.batch.Len() > 0 || v.completed || v.onlyOwn() {
+		changed = true
+		v.op.Changes = nil
+		later, err := v.commitAll()
+		if err = cmp.Or(err, later); err != nil {
+			v.follow("what was interrupted is not completed", err)
+			return true, v.ctx.Err()
+		}
 	}
-	v.op.Changes = nil
-	later, err := v.commitAll()
-	v.follow("what was interrupted is not completed", cmp.Or(err, later))
-	return true, v.ctx.Err()
+	if !happened {
+		return changed, nil
+	}
+	_, err = durable.AppendCache(v.root, operation.Path, []byte("\n")) // it is settled
+	return changed, err
 }
 
 // decide completes an operation that was interrupted if it has happened, and else

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
@@ -266,6 +267,9 @@ func (v *view) revertOne(c operation.Change, alone bool, op *operation.Operation
 	case id == "":
 		return v.revertSmall(c, alone, op)
 	}
+	if c.Kept != "" {
+		return v.revertWhole(c, op)
+	}
 	o, err := v.outline(id)
 	if Explain(err) != nil && Explain(err).Code == NotFound {
 		if c.Link {
@@ -295,6 +299,33 @@ func (v *view) revertOne(c operation.Change, alone bool, op *operation.Operation
 		return newer(op, "%s would not be what it was before", c.File)
 	}
 	return nil
+}
+
+// revertWhole puts the file back that was replaced by another, and keeps that.
+func (v *view) revertWhole(c operation.Change, op *operation.Operation) error {
+	before, err := v.root.ReadFile(c.Kept)
+	if err != nil || !stateOfBytes(before, nil).Same(c.Was) {
+		return newer(op, "%s is not what it was", c.Kept)
+	}
+	is, err := v.stateNow(c.File)
+	if err != nil || !is.Same(c.Is) {
+		return newer(op, "%s was changed since", c.File)
+	}
+	if err := v.keepCopy(c.File); err != nil {
+		return err
+	}
+	now, err := v.root.Stat(c.File)
+	if err != nil {
+		return err
+	}
+	info, err := v.batch.Replace(c.File, durable.Bytes(before))
+	if err != nil {
+		return err
+	}
+	v.batch.Expect(durable.Identify(now))
+	to, err := v.inTrash(c.File)
+	v.changes(sessionOf(c.File), operation.Change{File: c.File, Was: c.Is, Is: stateOfBytes(before, info), Kept: to})
+	return err
 }
 
 // revertMade moves a session that was made to the trash, or one that was brought

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -80,9 +79,9 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, err
 	}
 	v.batch.Around = v.index.Change
 	if !m.writes {
-		err = v.hidePending()
+		v.follow("the log of operations cannot be read", v.hidePending())
 	}
-	return v, cmp.Or(err, ctx.Err())
+	return v, ctx.Err()
 }
 
 // whole looks at every session, and says what it finds.

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/operation"
@@ -191,7 +192,7 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 	}
 	defer root.Close()
 	try := func(fresh bool) error {
-		v, err := w.load(ctx, root, mode{fresh: fresh})
+		v, err := w.loadQuiet(ctx, root, mode{fresh: fresh})
 		if err != nil {
 			return err
 		}
@@ -200,10 +201,36 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
 		return f(v)
 	}
 	err = try(false)
-	if errors.Is(err, errGone) || isChanged(err) {
+	var missing *index.MissingError
+	if errors.Is(err, errGone) || errors.As(err, &missing) || isChanged(err) {
 		err = try(true)
 	}
 	return err
+}
+
+// loadQuiet looks at a workspace for a reader at a moment at which no operation
+// begins or ends, if there is one: of several files that move together it sees all
+// or none.
+func (w *Workspace) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *view, err error) {
+	const tries = 5
+	for n := range tries {
+		before := logged(root)
+		v, err = w.load(ctx, root, m)
+		if err != nil || n == tries-1 || logged(root) == before {
+			break
+		}
+		v.done()
+	}
+	return v, err
+}
+
+// logged identifies the log of operations as it is.
+func logged(root *os.Root) durable.Identity {
+	info, err := root.Stat(operation.Path)
+	if err != nil {
+		return durable.Identity{}
+	}
+	return durable.Identify(info)
 }
 
 // isChanged reports whether a session is not what was remembered of it, or was
@@ -250,10 +277,15 @@ func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*vi
 // have to wait, and, with the changes, to the log.
 func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*view) error) error {
 	return w.locked(ctx, op, mode{}, func(v *view) error {
-		if err := f(v); err != nil {
-			return err
+		err := f(v)
+		if err == nil {
+			err = v.commit()
 		}
-		return v.commit()
+		if err != nil && v.trash != "" {
+			v.batch.Discard()
+			durable.RemoveEmpty(v.root, v.trash)
+		}
+		return err
 	})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
@@ -23,6 +22,9 @@ the trash for a week. Prints what is done with each, and why.`,
 		}, retentionFlags()...),
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if err := checkRetention(c); err != nil {
+				return err
+			}
 			o := workspace.PruneOptions{DryRun: c.Bool("dry-run")}
 			pruning, err := w.Prune(c.Context, o)
 			if err != nil {
@@ -45,6 +47,16 @@ func retentionFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "max-age", DefaultText: "720h", Usage: "keep none that is older than `TIME`; -1s keeps them for ever"},
 		&cli.IntFlag{Name: "most", DefaultText: "1000", Usage: "keep at most `N`; -1 sets no limit"},
 	}
+}
+
+// checkRetention refuses zero, which would mean the default.
+func checkRetention(c *cli.Context) error {
+	for _, name := range []string{"keep-all", "every", "max-age", "most"} {
+		if c.IsSet(name) && c.Duration(name) == 0 && c.Int(name) == 0 {
+			return usageError("--%s is not zero; see 'bough help prune'", name)
+		}
+	}
+	return nil
 }
 
 func retention(c *cli.Context) checkpoint.Retention {
@@ -71,16 +83,9 @@ func (p *program) pruning(pruning *workspace.Pruning, dry bool) {
 		fmt.Fprintln(p.stderr, "There are no automatic checkpoints.")
 	case dry:
 		fmt.Fprintf(p.stderr, "%s of %d would be removed\n", count(removed, "checkpoint"), len(pruning.Checkpoints))
+	case removed == 0:
+		fmt.Fprintln(p.stderr, "Nothing is to be removed.")
 	default:
 		fmt.Fprintf(p.stderr, "%s of %d removed; 'bough undo' brings them back\n", count(removed, "checkpoint"), len(pruning.Checkpoints))
 	}
-}
-
-// clock is a time of an answer as a person reads it on the same day.
-func clock(s string) string {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return s
-	}
-	return t.Local().Format(time.TimeOnly)
 }

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -117,11 +118,11 @@ func (p *program) command(v verb) *cli.Command {
 	}
 }
 
-// untilInterrupt returns a context that ends with an interrupt, so that a change
-// stops between two steps. Without it an interrupt ends the program at once, as
-// it should where nothing changes or a person is asked.
+// untilInterrupt returns a context that ends with an interrupt, or when somebody asks
+// for an end, so that a change stops between two steps. Without it an interrupt ends
+// the program at once, as it should where nothing changes or a person is asked.
 func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	return ctx, stop
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/workspace"
@@ -16,7 +17,7 @@ func (p *program) watchVerb() verb {
 		long: `Prints a line for everything that happens in the workspace until it is interrupted, also
 what other programs do to the files; with --json each line is a document. The number is
 that of the operation in 'bough log'. With --checkpoint it takes an automatic checkpoint
-whenever a user's message arrives, and prunes old ones as 'bough prune' does.`,
+whenever a user's message arrives, of several in one session at once of the last, and prunes old ones as 'bough prune' does.`,
 		example: `bough watch --checkpoint`,
 		flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "from", DefaultText: "now", Usage: "begin with what happened after operation `N`"},
@@ -28,7 +29,11 @@ whenever a user's message arrives, and prunes old ones as 'bough prune' does.`,
 			if c.IsSet("from") {
 				from = operation.Seq(c.Int("from"))
 			}
+			if err := checkRetention(c); err != nil {
+				return err
+			}
 			fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", w.Dir())
+			newest := map[workspace.ID]workspace.Event{} // users' messages that have no checkpoint yet
 			for e, err := range w.Events(c.Context, from) {
 				if err != nil {
 					return err
@@ -37,7 +42,11 @@ whenever a user's message arrives, and prunes old ones as 'bough prune' does.`,
 					return err
 				}
 				if c.Bool("checkpoint") && e.Type == workspace.MessageAdded && e.Role == "user" {
-					p.autoCheckpoint(c, w, e)
+					newest[e.Session] = e
+				}
+				if e.Behind == 0 {
+					p.autoCheckpoints(c, w, newest)
+					clear(newest)
 				}
 			}
 			return nil
@@ -53,11 +62,11 @@ func (p *program) event(e workspace.Event) error {
 		}
 		return p.stdout.Flush()
 	}
-	where := string(e.Session)
+	where := line(string(e.Session))
 	if e.Message != "" {
-		where += "@" + string(e.Message)
+		where += "@" + line(string(e.Message))
 	}
-	text := fmt.Sprintf("%d  %s  %-18s  %s", e.Seq, clock(e.Time), e.Type, where)
+	text := fmt.Sprintf("%d  %s  %-18s  %s", e.Seq, clock(line(e.Time)), e.Type, where)
 	if e.Role != "" {
 		text += "  " + p.paint.role(clean(e.Role))
 	}
@@ -72,12 +81,23 @@ func (p *program) event(e workspace.Event) error {
 	return p.stdout.Flush()
 }
 
-// autoCheckpoint takes an automatic checkpoint of a message that was just added.
-// What goes wrong is told, and the watch goes on.
-func (p *program) autoCheckpoint(c *cli.Context, w *workspace.Workspace, e workspace.Event) {
-	ref := string(e.Session) + "@" + string(e.Message)
-	_, err := w.Checkpoint(c.Context, ref, workspace.SnapshotOptions{Auto: true})
-	if err != nil && c.Context.Err() == nil {
-		p.note("no checkpoint of " + ref + ": " + err.Error())
+// autoCheckpoints takes an automatic checkpoint of each of the messages, which came
+// at the same moment. What goes wrong is told, and the watch goes on.
+func (p *program) autoCheckpoints(c *cli.Context, w *workspace.Workspace, newest map[workspace.ID]workspace.Event) {
+	for _, e := range newest {
+		ref := string(e.Session) + "@" + string(e.Message)
+		_, err := w.Checkpoint(c.Context, ref, workspace.SnapshotOptions{Auto: true})
+		if err != nil && c.Context.Err() == nil {
+			p.note("no checkpoint of " + ref + ": " + err.Error())
+		}
 	}
+}
+
+// clock is a time of an answer as a person reads it on the same day.
+func clock(s string) string {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return t.Local().Format(time.TimeOnly)
 }

@@ -100,6 +100,8 @@ func (d *disk) do(o op) {
 		d.change(nil, o.dir, name{base, -1})
 	case "swap":
 		d.change(nil, o.dir, name{base, o.other}, name{to, o.node})
+	case "link":
+		d.change(nil, o.toDir, name{to, o.node})
 	case "rename":
 		if o.dir == o.toDir {
 			d.change(nil, o.dir, name{base, -1}, name{to, o.node})

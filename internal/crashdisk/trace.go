@@ -140,7 +140,7 @@ func (d *disk) find(s Step) (o op, err error) {
 			return o, fmt.Errorf("it is there already")
 		}
 		o.node, err = len(d.nodes), nil
-	case "rename", "swap":
+	case "rename", "swap", "link":
 		if err == nil {
 			o.toDir, err = d.at(path.Dir(s.To))
 		}

@@ -12,7 +12,7 @@ import (
 type Step struct {
 	Do   Action
 	Name string // of the file or folder, inside the workspace
-	To   string // the other name, for Rename and Swap
+	To   string // the other name, for Rename, Swap and Link
 	At   int64  // where Data goes, or how long the file becomes
 	Data []byte // what is written
 }
@@ -30,6 +30,7 @@ const (
 	SyncDir  Action = "syncdir"  // wait until the names in a folder are safe
 	Rename   Action = "rename"   // a file gets another name, over what had it
 	Swap     Action = "swap"     // two files change names
+	Link     Action = "link"     // a file gets a second name
 	Unlink   Action = "unlink"   // a file is removed
 	Mkdir    Action = "mkdir"    // a folder that was not there
 	SetTimes Action = "settimes" // another modification time
@@ -150,6 +151,13 @@ func move(root *os.Root, from, to string) error {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 	}
 	return root.Rename(from, to)
+}
+
+func link(root *os.Root, from, to string) error {
+	if err := step(root, Step{Do: Link, Name: from, To: to}); err != nil {
+		return &os.LinkError{Op: "link", Old: from, New: to, Err: err}
+	}
+	return root.Link(from, to)
 }
 
 // swap makes two files of one folder change names, where the system can.

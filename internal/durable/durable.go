@@ -146,6 +146,31 @@ func unlinkAll(root *os.Root, name string) error {
 	return unlink(root, name)
 }
 
+// RemoveEmpty removes the folder name and those in it, as far as there is nothing in
+// them.
+func RemoveEmpty(root *os.Root, name string) {
+	entries, err := fs.ReadDir(root.FS(), name)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			RemoveEmpty(root, path.Join(name, e.Name()))
+		}
+	}
+	unlink(root, name) // which is refused if there is something in it
+}
+
+// KeepOriginal gives a file that is going to be replaced the name to as well, which
+// must be free: a program that still writes to it writes to what is kept. Where the
+// file system cannot, it makes a copy.
+func KeepOriginal(root *os.Root, name, to string) error {
+	if err := link(root, name, to); err != nil {
+		return Keep(root, name, to)
+	}
+	return syncDir(root, path.Dir(to))
+}
+
 // Keep copies a file that is going to be replaced to the name to, which must be
 // free. A copy that was interrupted may be incomplete.
 func Keep(root *os.Root, name, to string) error {

@@ -1,24 +1,7 @@
 package durable
 
-import (
-	"errors"
-	"os"
-	"path"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// exchange makes two files of one folder change names. The error is
-// [errors.ErrUnsupported] where the file system cannot.
-func exchange(root *os.Root, a, b string) error {
-	dir, err := root.Open(path.Dir(a))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	err = unix.RenameatxNp(int(dir.Fd()), path.Base(a), int(dir.Fd()), path.Base(b), unix.RENAME_SWAP)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
-		return errors.ErrUnsupported
-	}
-	return err
+func exchangeIn(dir int, a, b string) error {
+	return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP)
 }

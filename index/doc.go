@@ -20,8 +20,8 @@
 //
 // In bough's dialect an index of 1 MiB or more is not written anew for every
 // change. [Index.Save] adds lines to conversations/session_index.journal, with
-// one write and one fsync, until that would have more than 1 MiB; then it folds
-// them in. Clauses 12.10 to 12.16 of docs/format.md say how.
+// one write, for which it does not wait, until that would have more than 1 MiB;
+// then it folds them in. Clauses 12.10 to 12.16 of docs/format.md say how.
 //
 // Nor is such an index read for every command. [Index.Remember] leaves in
 // .bough/cache what was found: "index", a table of all entries in which those

@@ -51,8 +51,10 @@ type Event struct {
 //
 // What other programs do to the files becomes an operation and events as well,
 // and the index is completed with it: while events are read the workspace is
-// looked at whenever something changes there, and every few seconds anyway. An
-// error is the last thing that comes, ctx's not.
+// looked at whenever something changes there, and every few seconds anyway. What
+// others add to the end of a session are messages, at most a thousand at once; any
+// other change that they make to it is one of the session. An error is the last
+// thing that comes, ctx's not.
 func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		r := &eventReader{w: w, last: from}

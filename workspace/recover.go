@@ -175,10 +175,11 @@ func (v *view) sweep(last lastLine, happened bool) error {
 }
 
 // keepOther puts a copy of a temporary file into the trash that is neither what one
-// of the changes left nor what it found: two files had changed names.
+// of the changes left nor what it found, where that change was made: two files had
+// changed names.
 func (v *view) keepOther(temp string, changes []operation.Change) error {
 	i := slices.IndexFunc(changes, func(c operation.Change) bool { return tempOf(c.File) == temp })
-	if i < 0 {
+	if i < 0 || changes[i].Was == nil || !v.made(changes[i]) {
 		return nil
 	}
 	is, err := v.stateNow(temp)

@@ -16,7 +16,8 @@ func (p *program) logVerb() verb {
 		args:  "[--in SESSION] [--most N]",
 		short: "list what was done, the newest first",
 		long: `Lists every change with its number. 'external' is what other programs were seen to have
-changed. What 'bough undo' took back is marked so.`,
+changed. What 'bough undo' took back is marked so. It is the whole log unless --most says
+less.`,
 		example: `bough log --most 20`,
 		flags: []cli.Flag{
 			inFlag("only what changed this `SESSION`"),
@@ -44,8 +45,9 @@ func inFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "in", Usage: u
 func (p *program) undoVerb() verb {
 	return p.takeBackVerb("undo", (*workspace.Workspace).Undo, "take back the newest change", `Takes back the newest change that is not taken back yet; repeat it to go further back. What
 was made goes to the trash, what was removed comes back, and a message that was added is
-taken out again. Whatever would destroy something newer is refused. 'bough redo' undoes
-the undo.`)
+taken out again. Whatever would destroy something newer is refused, and so is what another
+program has changed since; --in goes on with another session. Automatic checkpoints and
+prunes are passed over. 'bough redo' undoes the undo.`)
 }
 
 func (p *program) redoVerb() verb {

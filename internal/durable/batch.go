@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"sync"
 	"time"
@@ -31,19 +30,6 @@ type Batch struct {
 	root    *os.Root
 	changes []*change
 	log     *logLine
-}
-
-// A change is a name that is going to be that of another file: one that was
-// written to a temporary file, or one that has another name.
-type change struct {
-	name, from string
-	file       *file // nil for one that only changes its name
-	ahead      *aheadWriter
-	derived    bool
-	created    bool      // there must be nothing of that name
-	expect     *Identity // what must be there
-	done       bool
-	left       error // why the temporary name, which is that of the old file, is still there
 }
 
 // NewBatch returns an empty batch of files inside root.
@@ -211,29 +197,11 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 		return nil, nil, err
 	}
 	for _, c := range b.changes {
-		if err := b.check(c); err != nil {
+		if err := c.check(b.root); err != nil {
 			return nil, nil, err
 		}
 	}
 	return b.rename()
-}
-
-// check reports whether the name of c still is what it must be.
-func (b *Batch) check(c *change) error {
-	if c.created {
-		return absent(b.root, "create", c.name)
-	}
-	if c.expect == nil {
-		return nil
-	}
-	info, err := b.root.Stat(c.name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if Identify(info) != *c.expect {
-		return &fs.PathError{Op: "replace", Path: c.name, Err: ErrChanged}
-	}
-	return nil
 }
 
 // rename gives all files their names: the first one and what is derived, then,
@@ -241,7 +209,7 @@ func (b *Batch) check(c *change) error {
 func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	infos = make([]fs.FileInfo, len(b.changes))
 	name := func(i int) (err error) {
-		infos[i], err = b.name(b.changes[i])
+		infos[i], err = b.changes[i].make(b.root)
 		return err
 	}
 	nameAll := func(derived bool) (dirs []string) {
@@ -289,71 +257,6 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 		log.complete()
 	}
 	return infos, later, nil
-}
-
-// dirs returns the folders that c changes.
-func (c *change) dirs() []string {
-	if to, from := path.Dir(c.name), path.Dir(c.from); from != to {
-		return []string{to, from}
-	}
-	return []string{path.Dir(c.name)}
-}
-
-// name makes one change.
-func (b *Batch) name(c *change) (info fs.FileInfo, err error) {
-	switch {
-	case c.created:
-		if err := absent(b.root, "create", c.name); err != nil {
-			return nil, err // it came while this was being written
-		}
-		fallthrough
-	case c.expect == nil, *c.expect == Identity{}:
-		info, err = c.rename(b.root)
-	default:
-		info, err = c.exchange(b.root)
-	}
-	c.done = err == nil
-	return info, err
-}
-
-func (c *change) rename(root *os.Root) (fs.FileInfo, error) {
-	if c.file != nil {
-		return rename(root, c.file, c.from, c.name)
-	}
-	if err := move(root, c.from, c.name); err != nil {
-		return nil, err
-	}
-	return root.Lstat(c.name)
-}
-
-// exchange gives the file its name as rename does, and the one that had it the
-// temporary name for as long as it takes to see that it is the expected one.
-func (c *change) exchange(root *os.Root) (fs.FileInfo, error) {
-	if err := swap(root, c.from, c.name); errors.Is(err, errors.ErrUnsupported) {
-		return c.rename(root)
-	} else if err != nil {
-		return nil, err
-	}
-	old, err := root.Stat(c.from)
-	if err == nil && !Identify(old).renamed(*c.expect) {
-		err = cmp.Or(swap(root, c.from, c.name), error(&fs.PathError{Op: "replace", Path: c.name, Err: ErrChanged}))
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer c.file.os.Close()
-	info, err := c.file.os.Stat()
-	if err == nil {
-		c.left = unlink(root, c.from)
-	}
-	return info, err
-}
-
-// renamed reports whether id may identify the file that was identified before,
-// and then renamed, which changes only one time.
-func (id Identity) renamed(before Identity) bool {
-	id.Changed = before.Changed
-	return id == before
 }
 
 // syncDirs waits until the names in folders are safe.

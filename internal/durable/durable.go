@@ -1,20 +1,33 @@
 // Package durable changes files so that a change is there whole or not at all,
-// and stays there once it is acknowledged. It is the only package that renames.
+// and stays there once it is acknowledged. It is the only package that writes, but
+// for the word that the holder of the lock leaves and for caches that are removed.
 //
-// A change is: write a temporary file beside the target, fsync it, rename it
-// over the target, fsync the folder. After a crash the target holds its old
-// bytes or its new ones; a temporary file may be left over. Temporary names
+// A change is a [Batch]: every file is written to a temporary one beside it and
+// fsynced, and so is a line in a log; the first one is renamed over its target, and
+// the folder is fsynced; then the others are. After a crash each target holds its
+// old bytes or its new ones, the first one decides whether the batch happened, and
+// the line says what is left to do. Temporary files may be left over. Their names
 // begin with a dot and end in [TempSuffix], never in ".json", so that no reader
-// takes one for a session. A log grows otherwise: one line, fsync; see [Append].
+// takes one for a session. A log grows by one line and an fsync; see [Append].
 //
-// What is only remembered, and checked by whoever reads it, is written by
-// [Cache], which waits for no disk.
+// A file that another program replaced meanwhile, without the lock, is not written
+// over: see [Batch.Expect].
 //
-// All names are relative to an [os.Root], which keeps them inside it. The
-// caller makes sure that one process at a time writes there.
+// What is only remembered, and checked by whoever reads it, is written by [Cache]
+// and [AppendCache], which wait for no disk.
 //
-// On Windows a folder cannot be fsynced: a rename is atomic there, but after a
-// power failure the old file may be back.
+// All names are relative to an [os.Root], which keeps them inside it. The caller
+// makes sure that one process at a time writes there. Tests see every [Step], and
+// make it fail, by [Interpose].
+//
+// # Systems
+//
+// Linux is what all of this is tested on. On macOS an fsync is F_FULLFSYNC, and two
+// names are exchanged by renamex_np. Windows renames atomically, but only files
+// that are closed, and has no fsync of a folder: after a power failure the old file
+// may be back, or a new one gone. It cannot exchange two names either, so that what
+// another program writes between the last look at a file and its rename, some
+// microseconds, is lost. So it is on file systems that cannot exchange.
 package durable
 
 import (

@@ -283,21 +283,6 @@ func eventOf(verb string, c operation.Change) (t EventType, id, message string, 
 	return SessionChanged, id, "", true
 }
 
-// foreign are the arguments of an operation of another program.
-type foreign struct {
-	Added    []string       `json:"added"`
-	Changed  []string       `json:"changed"`
-	Removed  []string       `json:"removed"`
-	Messages []addedMessage `json:"messages,omitempty"`
-}
-
-// An addedMessage is a message that another program added.
-type addedMessage struct {
-	Session string `json:"session_id"`
-	Message string `json:"message_id"`
-	Role    string `json:"role"`
-}
-
 func external(o *operation.Operation, add func(t EventType, id, message, role string)) {
 	var f foreign
 	data, err := json.Marshal(o.Args)
@@ -322,39 +307,4 @@ func external(o *operation.Operation, add func(t EventType, id, message, role st
 	for _, id := range f.Removed {
 		add(SessionRemoved, id, "", "")
 	}
-}
-
-// The most that is told of what another program changed: of how many sessions the
-// new messages, and how many of each.
-const (
-	mostGrown    = 100
-	mostMessages = 1000
-)
-
-// messagesAdded returns the messages that other programs added to sessions.
-func (v *view) messagesAdded(f foreign) (list []addedMessage) {
-	had := v.index.Foreign.Had
-	n := 0
-	for _, id := range slices.Concat(f.Added, f.Changed) {
-		from, grown := had[id]
-		if !grown && !slices.Contains(f.Added, id) {
-			continue
-		}
-		if n++; n > mostGrown {
-			break
-		}
-		s, err := v.folder.Read(id)
-		if err != nil {
-			continue
-		}
-		to := len(s.Messages)
-		if e := v.index.Entry(id); e != nil {
-			to = min(to, e.MessageCount) // it may have grown since
-		}
-		from = min(max(from, s.Header, to-mostMessages), to)
-		for _, m := range s.Messages[from:to] {
-			list = append(list, addedMessage{id, m.ID, m.Role()})
-		}
-	}
-	return list
 }

@@ -1,0 +1,156 @@
+package workspace
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// foreign are the arguments of an operation of another program.
+type foreign struct {
+	Added    []string       `json:"added"`
+	Changed  []string       `json:"changed"`
+	Removed  []string       `json:"removed"`
+	Messages []addedMessage `json:"messages,omitempty"`
+}
+
+// An addedMessage is a message that another program added.
+type addedMessage struct {
+	Session string `json:"session_id"`
+	Message string `json:"message_id"`
+	Role    string `json:"role"`
+}
+
+// onlyOwn reports whether the index lacks something, and nothing but what bough
+// itself wrote: it was interrupted.
+func (v *view) onlyOwn() bool {
+	f := v.index.Foreign
+	ids := slices.Concat(f.Added, f.Changed, f.Removed, f.Touched)
+	return len(ids) > 0 && !v.index.Torn && !slices.ContainsFunc(ids, func(id string) bool { return !v.isOwn(id) })
+}
+
+// isOwn reports whether a session that the index lacks is as bough left it.
+func (v *view) isOwn(id string) bool {
+	if v.asLogged == nil {
+		f := v.index.Foreign
+		v.asLogged = v.compareLogged(slices.Concat(f.Added, f.Changed, f.Removed, f.Touched))
+	}
+	return v.own[id] || v.asLogged[id]
+}
+
+// others returns what other programs changed of what the index lacks: files that
+// are not as a recent operation left them. One of the same size that says the same
+// was only touched, or copied with the folder, if no operation tells of it.
+func (v *view) others() foreign {
+	f := v.index.Foreign
+	without := func(ids []string) []string { return slices.DeleteFunc(append([]string{}, ids...), v.isOwn) }
+	touched := slices.DeleteFunc(without(f.Touched), func(id string) bool {
+		_, logged := v.asLogged[id]
+		return !logged
+	})
+	return foreign{Added: without(f.Added), Changed: append(without(f.Changed), touched...), Removed: without(f.Removed)}
+}
+
+// compareLogged looks for sessions in what was logged lately, and returns of those
+// that it finds whether their files are as they were left.
+func (v *view) compareLogged(ids []string) map[string]bool {
+	as := map[string]bool{}
+	wanted := map[string]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return as
+	}
+	defer log.Close()
+	recent := 10_000 // more than a journal of the index has lines
+	for line, err := range log.Newest() {
+		if recent--; recent < 0 || len(wanted) == 0 {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		for _, c := range slices.Concat(line.Changes, line.Seen) {
+			if id := sessionOf(c.File); wanted[id] {
+				delete(wanted, id)
+				as[id] = v.made(c)
+			}
+		}
+	}
+	return as
+}
+
+// seen says what the files of sessions hold that another program changed, so that it
+// is not told again if the index is lost.
+func (v *view) seen(ids []string) (list []operation.Change) {
+	for _, id := range ids {
+		c := operation.Change{File: session.FileName(id)}
+		if st, err := v.folder.Stat(id); err == nil {
+			c.Is = &operation.State{Size: st.Size, MTime: mtimeOf(st.ModTime)}
+			c.Was = c.Is
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// foreignLine returns the line for the log that tells what other programs were
+// seen to have changed, nil if there is none.
+func (v *view) foreignLine() []byte {
+	if v.index.Blank {
+		return nil
+	}
+	seen := v.others()
+	ids := slices.Concat(seen.Added, seen.Changed, seen.Removed)
+	if len(ids) == 0 {
+		return nil
+	}
+	v.seq++
+	o := operation.Operation{
+		Seq:      v.seq,
+		Time:     session.FormatTime(v.opts.Now()),
+		Verb:     operation.External,
+		Args:     args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": v.messagesAdded(seen)},
+		Sessions: ids,
+		Seen:     v.seen(ids),
+	}
+	return o.Encode()
+}
+
+// The most that is told of what another program changed: of how many sessions the
+// new messages, and how many of each.
+const (
+	mostGrown    = 100
+	mostMessages = 1000
+)
+
+// messagesAdded returns the messages that other programs added to sessions.
+func (v *view) messagesAdded(f foreign) (list []addedMessage) {
+	had := v.index.Foreign.Had
+	n := 0
+	for _, id := range slices.Concat(f.Added, f.Changed) {
+		from, grown := had[id]
+		if !grown && !slices.Contains(f.Added, id) {
+			continue
+		}
+		if n++; n > mostGrown {
+			break
+		}
+		s, err := v.folder.Read(id)
+		if err != nil {
+			continue
+		}
+		to := len(s.Messages)
+		if e := v.index.Entry(id); e != nil {
+			to = min(to, e.MessageCount) // it may have grown since
+		}
+		from = min(max(from, s.Header, to-mostMessages), to)
+		for _, m := range s.Messages[from:to] {
+			list = append(list, addedMessage{id, m.ID, m.Role()})
+		}
+	}
+	return list
+}

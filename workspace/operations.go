@@ -1,0 +1,129 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// args are the arguments of an operation, by name.
+type args = map[string]any
+
+// An Operation is one change that a user made to a workspace, or, with the verb
+// "external", what other programs were seen to have changed.
+type Operation struct {
+	Seq      operation.Seq  `json:"seq"` // grows by one; the number of its events too
+	Time     string         `json:"time"`
+	Verb     string         `json:"verb"`
+	Args     map[string]any `json:"args"`
+	Sessions []string       `json:"sessions"` // whose files changed
+	Undoes   operation.Seq  `json:"undoes"`   // the operation that this one takes back, none if it takes back none
+	Undone   bool           `json:"undone"`   // it is taken back
+}
+
+// Operations are operations, the newest first.
+type Operations struct {
+	Operations []Operation `json:"operations"`
+}
+
+func (o *Operations) add(op *operation.Operation, undone bool) {
+	o.Operations = append(o.Operations, Operation{op.Seq, op.Time, op.Verb, op.Args, list(op.Sessions), op.Undoes, undone})
+}
+
+// LogOptions are the choices for a log.
+type LogOptions struct {
+	// In is a session: only what changed its file. Empty means everything.
+	In string
+	// Most is how many operations are returned. Zero means all.
+	Most int
+}
+
+// Log returns what was done to the workspace, the newest first.
+func (w *Workspace) Log(ctx context.Context, o LogOptions) (*Operations, error) {
+	ops := &Operations{Operations: []Operation{}}
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	v := &view{Workspace: w, ctx: ctx, root: root}
+	if o.In != "" {
+		err := w.read(ctx, func(v *view) (err error) {
+			o.In, err = v.loggedSession(o.In)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	log, err := operation.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	back := map[operation.Seq]bool{}
+	for op := range v.operations(log, &err) {
+		if op.Undoes != 0 && !back[op.Seq] {
+			back[op.Undoes] = true
+		}
+		if o.In != "" && !slices.Contains(op.Sessions, o.In) {
+			continue
+		}
+		if ops.add(op, back[op.Seq]); len(ops.Operations) == o.Most {
+			break
+		}
+	}
+	return ops, err
+}
+
+// operations returns the operations of a log, the newest first, without one that is
+// still being done. What ends them is put into err; a line that is none is noted.
+func (v *view) operations(log *operation.Log, failed *error) iter.Seq[*operation.Operation] {
+	return func(yield func(*operation.Operation) bool) {
+		damaged := 0
+		defer func() {
+			if damaged > 0 {
+				v.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read; 'bough doctor' says more", plural(damaged, "line")))
+			}
+		}()
+		for line, err := range log.Newest() {
+			var damage *operation.DamageError
+			switch {
+			case errors.As(err, &damage):
+				damaged++
+			case err != nil:
+				*failed = err
+				return
+			case !line.Settled && len(line.Changes) > 0 && !v.made(line.Changes[0]):
+			case !yield(line.Operation):
+				return
+			}
+		}
+	}
+}
+
+// loggedSession finds the session that name means, one that is gone by its id, ""
+// for "".
+func (v *view) loggedSession(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	id, err := v.resolve(name)
+	if err != nil && Explain(err).Code == NotFound && session.ValidID(name) {
+		return name, nil
+	}
+	return id, err
+}
+
+// plural tells a number of things.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -92,7 +92,10 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 	}
 	for i, verdict := range r.Apply(taken, v.opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason
-		if why := v.needed(list[i].ID); !verdict.Keep && why != "" {
+		if verdict.Keep {
+			continue
+		}
+		if why := v.needed(list[i].ID); why != "" {
 			list[i].Kept, list[i].Reason = true, why
 		}
 	}

@@ -24,6 +24,7 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 	}
 	if m.every {
 		if err := v.index.Whole(); err != nil {
+			v.done()
 			return nil, err
 		}
 	}

@@ -56,7 +56,7 @@ func nothingTo(do string) error {
 // of the one that it returns as the last to have made them.
 func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
 	find func(v *view, newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error)) (*Operations, error) {
-	var done *Operations
+	var last *view // that made the change
 	op := operation.Operation{Verb: verb, Args: args{}}
 	if o.In != "" {
 		op.Args["in"] = o.In
@@ -81,17 +81,14 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
 		}
 		v.op.Undoes = target.Seq
 		v.op.Args["verb"] = target.Verb
-		if err := v.revert(as, target); err != nil {
-			return err
-		}
-		done = &Operations{}
-		v.op.Seq, v.op.Time = v.seq+1, session.FormatTime(v.opts.Now())
-		done.add(&v.op, false)
-		return nil
+		last = v
+		return v.revert(as, target)
 	})
 	if err != nil {
 		return nil, err
 	}
+	done := &Operations{}
+	done.add(&last.op, false)
 	return done, nil
 }
 

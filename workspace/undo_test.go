@@ -159,6 +159,25 @@ func TestUndoRefused(t *testing.T) {
 	}
 }
 
+// TestUndoNumber: an undo says the number that it has in the log, also where what
+// another program did comes before it.
+func TestUndoNumber(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("Bread")
+	s.write("conversations/foreign.json", `{"metadata":{"continued_from":[]},"messages":[]}`)
+	o, err := s.undo("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := s.Log(t.Context(), workspace.LogOptions{Most: 2})
+	if err != nil || ops.Operations[1].Verb != operation.External {
+		t.Fatalf("the log is %+v, %v", ops, err)
+	}
+	if in := ops.Operations[0]; o.Seq != in.Seq || o.Time != in.Time || o.Undoes != in.Undoes {
+		t.Errorf("undo says %+v, the log %+v", o, in)
+	}
+}
+
 // TestUndoTrash: what comes back from the trash is what was moved there.
 func TestUndoTrash(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)

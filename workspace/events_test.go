@@ -183,3 +183,17 @@ func TestEventsSlow(t *testing.T) {
 		t.Errorf("the reader is told that it is %d behind", behind)
 	}
 }
+
+// TestEventsNewLog: where the log is removed, the events go on with the new one.
+func TestEventsNewLog(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	bread := s.new("Bread")
+	s.append(workspace.Append{Session: bread, Text: "a"})
+	e := s.events(-1)
+	time.Sleep(100 * time.Millisecond)
+	if err := os.Remove(filepath.Join(s.Dir(), filepath.FromSlash(operation.Path))); err != nil {
+		t.Fatal(err)
+	}
+	b := s.append(workspace.Append{Session: bread, Text: "b"})
+	e.want("message_added " + bread + " " + b.Message + " user")
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
@@ -16,6 +17,7 @@ type Edit struct {
 	metadata []byte
 	messages [][]byte
 	active   string   // the new last_active, "" for the old one
+	changed  []splice // messages that get another metadata.bough
 	exactly  []splice // what changes in place of all that, if not nil
 }
 
@@ -39,6 +41,35 @@ func (e *Edit) DeleteMeta(name string) {
 	if e.metadata != nil {
 		e.metadata = mustEdit(sjson.DeleteBytes(e.metadata, name))
 	}
+}
+
+// SetOwn sets a member of the metadata's object bough, nil removes it. The name
+// must not hold a dot.
+func (e *Edit) SetOwn(name string, value []byte) {
+	if value == nil {
+		e.DeleteMeta("bough." + name)
+		return
+	}
+	metadata := e.metadata
+	if metadata == nil {
+		metadata = []byte("{}")
+	}
+	e.metadata = mustEdit(sjson.SetRawBytes(metadata, "bough."+name, value))
+}
+
+// SetMessageOwn sets a member of metadata.bough of message i of s, whose outline e
+// is an edit of: the one thing of a message that may change. It reports whether
+// that can be: the metadata of a message may be no object.
+func (e *Edit) SetMessageOwn(s *Session, i int, name string, value []byte) bool {
+	raw := s.Messages[i].Raw
+	for _, path := range []string{"metadata", "metadata.bough"} {
+		if v := gjson.GetBytes(raw, path); v.Exists() && v.Type != gjson.Null && !v.IsObject() {
+			return false
+		}
+	}
+	with := mustEdit(sjson.SetRawBytes(raw, "metadata.bough."+name, value))
+	e.changed = append(e.changed, splice{s.span(i, i+1), with, reverting})
+	return true
 }
 
 func mustEdit(b []byte, err error) []byte {
@@ -91,6 +122,7 @@ func (e *Edit) splices() []splice {
 	if e.metadata != nil {
 		put(keyMetadata, e.metadata)
 	}
+	list = append(list, e.changed...)
 	if len(e.messages) > 0 {
 		list = append(list, e.appended())
 	}
@@ -204,7 +236,7 @@ func moved(at int, splices []splice, end bool) int {
 type NewMessage struct {
 	ID       string
 	Role     string
-	Content  string
+	Content  []byte // JSON
 	Category string // "" for the one that goes with the role
 	Time     string
 	Metadata []rawjson.Pair
@@ -221,7 +253,7 @@ func (m NewMessage) Encode() []byte {
 	quote := func(v any) []byte { return rawjson.Compact(v) }
 	return rawjson.AppendObject(nil, []rawjson.Pair{
 		{Key: "role", Value: quote(m.Role)},
-		{Key: "content", Value: quote(m.Content)},
+		{Key: "content", Value: m.Content},
 		{Key: "category", Value: quote(category)},
 		{Key: "id", Value: quote(m.ID)},
 		{Key: "timestamp", Value: quote(m.Time)},
@@ -251,7 +283,7 @@ func Marker(id, previous, parent, time string) []byte {
 	return NewMessage{
 		ID:      id,
 		Role:    "system",
-		Content: "Continuing from session " + previous,
+		Content: quote("Continuing from session " + previous),
 		Time:    time,
 		Metadata: []rawjson.Pair{
 			{Key: "type", Value: quote("session_transition")},

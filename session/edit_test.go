@@ -117,7 +117,7 @@ const (
 )
 
 func TestNewMessage(t *testing.T) {
-	raw := session.NewMessage{ID: "a", Role: "tool", Content: "<b>\"分\u2028\"</b>", Time: "now",
+	raw := session.NewMessage{ID: "a", Role: "tool", Content: []byte(`"<b>\"分\u2028\"</b>"`), Time: "now",
 		Metadata: []rawjson.Pair{{Key: "parent_id", Value: []byte("null")}}}.Encode()
 	const want = `{
       "role": "tool",
@@ -140,11 +140,11 @@ func TestNewMessage(t *testing.T) {
 		t.Errorf("the text is %q", got)
 	}
 	for role, want := range map[string]string{"system": "SYSTEM", "user": "DIALOG", "assistant": "DIALOG", "tool": "SYSTEM_OUTPUT"} {
-		if got := one(t, string(session.NewMessage{ID: "a", Role: role}.Encode())).Category(); got != want {
+		if got := one(t, string(session.NewMessage{ID: "a", Role: role, Content: []byte(`""`)}.Encode())).Category(); got != want {
 			t.Errorf("the category of %s is %q, want %q", role, got, want)
 		}
 	}
-	if got := one(t, string(session.NewMessage{ID: "a", Role: "system", Category: "CONTEXT"}.Encode())).Category(); got != "CONTEXT" {
+	if got := one(t, string(session.NewMessage{ID: "a", Role: "system", Content: []byte(`""`), Category: "CONTEXT"}.Encode())).Category(); got != "CONTEXT" {
 		t.Errorf("the category is %q, want CONTEXT", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
 )
 
 // An Outline is what is known of a session file without the text of its
@@ -169,6 +170,16 @@ func (o *Outline) Unsealed() *Outline {
 	open := *o
 	open.Meta.Sealed = nil
 	return &open
+}
+
+// Own returns a member of the object bough in the session's metadata, as it is in
+// the file, nil if it has none.
+func (o *Outline) Own(name string) []byte {
+	v := gjson.GetBytes(o.metadata, "bough."+name)
+	if !v.Exists() || v.Type == gjson.Null {
+		return nil
+	}
+	return []byte(v.Raw)
 }
 
 // Metadata returns the members of the session's metadata, values as they are

@@ -17,6 +17,7 @@
 package checkpoint
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -41,6 +42,30 @@ type Spec struct {
 // for the sessions that hold records. A checkpoint is sealed when it is written.
 func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.Document, error) {
 	path := t.Runs(at)
+	point := ""
+	if at >= 0 {
+		point = t.ID(at)
+	}
+	return snapshot(t, path, partsOf(t, path), point, spec, open)
+}
+
+// Copy returns the snapshot of all messages of t, with all branches, as a session
+// to go on in.
+func Copy(t *session.Tree, spec Spec, open session.Opener) (*session.Document, error) {
+	all, err := t.Whole(open)
+	if err != nil {
+		return nil, err
+	}
+	point := ""
+	if n := t.Newest(0); n >= 0 {
+		point = t.ID(n)
+	}
+	return snapshot(t, all, t.Parts, point, spec, open)
+}
+
+// snapshot returns the snapshot of messages of t, which lie in parts; point is the
+// id of the last one.
+func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, point string, spec Spec, open session.Opener) (*session.Document, error) {
 	records, err := records(t, path, open)
 	if err != nil {
 		return nil, err
@@ -53,7 +78,7 @@ func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.
 		Records:    records,
 	}
 	messages := session.Count(path)
-	d.Metadata = carried(t, path)
+	d.Metadata = carried(parts)
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
 	}
@@ -65,18 +90,19 @@ func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.
 		set("continued_to", []string{})
 	}
 	set("branched_from", spec.Source)
-	if at >= 0 {
-		set("branch_point", t.ID(at))
+	if point != "" {
+		set("branch_point", point)
 	}
 	set("lineage", spec.Lineage)
 	set("flattened_snapshot", true)
 	set("message_count", messages)
-	set("bough", mark(spec, messages))
+	set("bough", mark(t.Parts[0], spec, messages))
 	return d, nil
 }
 
-// mark is what bough keeps of a snapshot in metadata.bough.
-func mark(spec Spec, messages int) any {
+// mark is what bough keeps of a snapshot in metadata.bough: beside what the snapshot
+// is, what programs said of the line that begins with first.
+func mark(first *session.Outline, spec Spec, messages int) any {
 	type seal struct {
 		Messages int    `json:"messages"`
 		CRC32C   string `json:"crc32c"`
@@ -85,7 +111,14 @@ func mark(spec Spec, messages int) any {
 		Kind   session.Kind `json:"kind"`
 		Auto   bool         `json:"auto,omitempty"`
 		Sealed *seal        `json:"sealed,omitempty"`
-	}{Kind: spec.Kind, Auto: spec.Auto}
+
+		User      json.RawMessage `json:"user,omitempty"`
+		Configs   json.RawMessage `json:"configs,omitempty"`
+		Untracked json.RawMessage `json:"untracked,omitempty"`
+	}{
+		Kind: spec.Kind, Auto: spec.Auto,
+		User: first.Own("user"), Configs: first.Own("configs"), Untracked: first.Own("untracked"),
+	}
 	if spec.Kind == session.Checkpoint {
 		m.Sealed = &seal{messages, session.SealPlaceholder}
 	}
@@ -145,11 +178,11 @@ func records(t *session.Tree, path []session.Run, open session.Opener) (session.
 	return all, nil
 }
 
-// carried returns the metadata that a snapshot takes over: that of the files of
-// the path, the later ones winning.
-func carried(t *session.Tree, path []session.Run) []rawjson.Pair {
+// carried returns the metadata that a snapshot takes over: that of the files that
+// its messages come from, the later ones winning.
+func carried(parts []*session.Outline) []rawjson.Pair {
 	var pairs []rawjson.Pair
-	for _, part := range partsOf(t, path) {
+	for _, part := range parts {
 		for _, pair := range part.Metadata() {
 			if dropped(pair.Key) {
 				continue

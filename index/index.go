@@ -232,6 +232,15 @@ func (x *Index) Titled(title string) ([]string, error) {
 	return x.matching(x.named(name{ownTitle, title}), func(e *Entry) bool { return e.DisplayTitle() == title })
 }
 
+// IDs returns the ids of all sessions, in no order, some of which may be gone.
+func (x *Index) IDs() []string {
+	ids := x.rememberedWith("")
+	for id := range x.entries {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
 // Containing returns the sessions whose id contains piece, oldest first, then
 // those that cannot be used.
 func (x *Index) Containing(piece string) ([]string, error) {

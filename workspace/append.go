@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/checkpoint"
@@ -97,11 +96,12 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		if out.Message, err = session.NewMessageID(v.opts.Random); err != nil {
 			return err
 		}
+		m := &message{id: out.Message, role: a.Role, content: rawjson.Compact(a.Text)}
 		if frozen := v.frozen(p); frozen != "" {
 			out.ForkedFrom = ID(frozen)
-			out.Session, err = v.appendFork(p, a, out.Message)
+			out.Session, err = v.appendFork(p, m)
 		} else {
-			out.Session, err = v.appendTo(p, a, out.Message)
+			out.Session, err = v.appendTo(p, m)
 		}
 		v.op.Args["message"] = out.Message
 		if err != nil || a.Session != "" {
@@ -129,11 +129,15 @@ func (a *Append) check() error {
 	if err := checkUTF8("text", a.Text); err != nil {
 		return err
 	}
-	switch a.Role {
+	return checkRole(a.Role)
+}
+
+func checkRole(role string) error {
+	switch role {
 	case "user", "assistant", "system", "tool":
 		return nil
 	}
-	return &Error{Code: Usage, Message: fmt.Sprintf("no role %q", a.Role), Hint: "roles are user, assistant, system, tool"}
+	return &Error{Code: Usage, Message: fmt.Sprintf("no role %q", role), Hint: "roles are user, assistant, system, tool"}
 }
 
 // checkUTF8 refuses what JSON cannot hold as it is.
@@ -191,18 +195,34 @@ func (v *view) frozen(p *place) string {
 	return ""
 }
 
-// encode returns a as a message for the files of a dialect.
-func (a *Append) encode(id string, at string, metadata ...rawjson.Pair) []byte {
-	return session.NewMessage{ID: id, Role: a.Role, Content: a.Text, Time: at, Metadata: metadata}.Encode()
+// ownContinued is the member of metadata.bough of a message that came into a file
+// when that was continued already.
+const ownContinued = "continued"
+
+// A message is one to be added.
+type message struct {
+	id, role string
+	content  []byte         // JSON
+	own      []rawjson.Pair // for metadata.bough
+	raw      []byte         // the whole of it, once it is written
+}
+
+// encode returns m as it stands in a file, with other metadata beside its own.
+func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
+	if len(m.own) > 0 {
+		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, m.own, 4)})
+	}
+	m.raw = session.NewMessage{ID: m.id, Role: m.role, Content: m.content, Time: at, Metadata: metadata}.Encode()
+	return m.raw
 }
 
 // appendFork branches at p and adds the message to the branch, in one file.
-func (v *view) appendFork(p *place, a Append, id string) (string, error) {
+func (v *view) appendFork(p *place, m *message) (string, error) {
 	d, err := v.document(p, checkpoint.Spec{Kind: session.Branch})
 	if err != nil {
 		return "", err
 	}
-	d.Messages = append(d.Messages, session.Run{Raw: a.encode(id, d.LastActive)})
+	d.Messages = append(d.Messages, session.Run{Raw: m.encode(d.LastActive)})
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
 			d.Metadata[i].Value = rawjson.Compact(session.Count(d.Messages))
@@ -213,26 +233,24 @@ func (v *view) appendFork(p *place, a Append, id string) (string, error) {
 
 // appendTo adds the message below p, in the file of its parent, or, under the
 // newest leaf of the line, in the line's last file or a new continuation.
-func (v *view) appendTo(p *place, a Append, id string) (string, error) {
+func (v *view) appendTo(p *place, m *message) (string, error) {
 	s := p.Parts[p.filePart()]
-	dialect := v.index.Dialect()
-	now := v.now(p.line)
+	at := v.index.Dialect().Time(v.now(p.line))
 	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= v.opts.Limit {
-		return v.appendContinuation(p, s, a, id, now)
+		return v.appendContinuation(p, s, m, at)
 	}
-	var metadata, own []rawjson.Pair
+	var metadata []rawjson.Pair
 	if p.node != p.Follows(p.filePart()) {
 		parent := rawjson.Compact(ID(p.messageID()))
 		metadata = append(metadata, rawjson.Pair{Key: "parent_id", Value: parent})
 	}
 	if len(v.index.Continuations(s.ID)) > 0 {
-		own = append(own, rawjson.Pair{Key: "continued", Value: []byte("true")})
-		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 4)})
+		m.own = append(m.own, rawjson.Pair{Key: ownContinued, Value: []byte("true")})
 	}
 	edit := s.Edit()
-	edit.SetActive(dialect.Time(now))
+	edit.SetActive(at)
 	edit.SetMeta("message_count", s.Len()+1)
-	edit.Append(a.encode(id, dialect.Time(now), metadata...))
+	edit.Append(m.encode(at, metadata...))
 	if err := v.replace(edit); err != nil {
 		return "", err
 	}
@@ -270,20 +288,18 @@ func (p *place) filePart() int {
 
 // appendContinuation goes on from s, which is full, in a new file: the line's
 // headers, a marker, the message. Then the file of s learns of it.
-func (v *view) appendContinuation(p *place, s *session.Outline, a Append, message string, now time.Time) (string, error) {
+func (v *view) appendContinuation(p *place, s *session.Outline, m *message, at string) (string, error) {
 	id, err := v.newID()
 	if err != nil {
 		return "", err
 	}
-	dialect := v.index.Dialect()
-	at := dialect.Time(now)
 	d := &session.Document{ID: id, CreatedAt: at, LastActive: at}
 	first, err := v.reopen(p.Parts[0])
 	if err != nil {
 		return "", err
 	}
-	for i, m := range first.Messages {
-		if c := m.Category(); c != "SYSTEM" && c != "CONTEXT" || m.IsMarker() {
+	for i, header := range first.Messages {
+		if c := header.Category(); c != "SYSTEM" && c != "CONTEXT" || header.IsMarker() {
 			continue
 		}
 		copied, err := session.NewMessageID(v.opts.Random)
@@ -298,8 +314,8 @@ func (v *view) appendContinuation(p *place, s *session.Outline, a Append, messag
 	}
 	d.Messages = append(d.Messages,
 		session.Run{Raw: session.Marker(marker, s.ID, p.messageID(), at)},
-		session.Run{Raw: a.encode(message, at)})
-	d.Metadata = newMetadata(dialect, "", len(d.Messages), s.ID)
+		session.Run{Raw: m.encode(at)})
+	d.Metadata = newMetadata(v.index.Dialect(), "", len(d.Messages), s.ID)
 	if err := v.create(d); err != nil {
 		return "", err
 	}

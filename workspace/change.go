@@ -112,19 +112,19 @@ func (v *view) changes(id string, c operation.Change) {
 
 // stateOf returns the state of a session file.
 func stateOf(o *session.Outline) *operation.State {
-	return &operation.State{Size: int64(o.Size()), CRC32C: hex(o.CRC32C), MTime: mtimeOf(o.Stat.ModTime)}
+	return &operation.State{Size: int64(o.Size()), CRC32C: hex32(o.CRC32C), MTime: mtimeOf(o.Stat.ModTime)}
 }
 
 // stateOfBytes returns the state of a file that holds data; info may be nil.
 func stateOfBytes(data []byte, info fs.FileInfo) *operation.State {
-	s := &operation.State{Size: int64(len(data)), CRC32C: hex(crc32c.Of(data))}
+	s := &operation.State{Size: int64(len(data)), CRC32C: hex32(crc32c.Of(data))}
 	if info != nil {
 		s.MTime = mtimeOf(info.ModTime())
 	}
 	return s
 }
 
-func hex(sum uint32) string { return fmt.Sprintf("%08x", sum) }
+func hex32(sum uint32) string { return fmt.Sprintf("%08x", sum) }
 
 func mtimeOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 

@@ -271,7 +271,7 @@ func eventOf(verb string, c operation.Change) (t EventType, id, message string, 
 		return SessionRemoved, id, "", true
 	case c.Was == nil && verb == "checkpoint":
 		return CheckpointCreated, id, "", true
-	case c.Was == nil && verb == "branch":
+	case c.Was == nil && (verb == "branch" || verb == "copy"):
 		return BranchCreated, id, "", true
 	case c.Was == nil:
 		return SessionCreated, id, "", true

@@ -200,11 +200,18 @@ func (v *view) placeAbove(id, message string, notFound error) (*place, error) {
 	return nil, notFound
 }
 
-// find returns the node of the message that name means: an id, else a unique
-// piece of one.
+// find returns the node of the message that name means: an id, else a UUID, else a
+// unique piece of an id. A name that begins with urn:uuid: is a UUID and nothing else.
 func (l *line) find(name string) (int, error) {
-	nodes := l.Find(name)
-	if len(nodes) == 0 && name != "" {
+	uuid, strict := strings.CutPrefix(name, urn)
+	var nodes []int
+	if !strict {
+		nodes = l.Find(name)
+	}
+	if len(nodes) == 0 && (strict || session.IsUUID(name)) {
+		nodes = l.withUUID(strings.ToLower(uuid))
+	}
+	if len(nodes) == 0 && name != "" && !strict {
 		for n := range l.Len() {
 			if strings.Contains(l.ID(n), name) {
 				nodes = append(nodes, n)
@@ -213,7 +220,7 @@ func (l *line) find(name string) (int, error) {
 	}
 	switch len(nodes) {
 	case 0:
-		return -1, notFound("message", name)
+		return -1, notFound("message", uuid)
 	case 1:
 		return nodes[0], nil
 	}
@@ -221,5 +228,5 @@ func (l *line) find(name string) (int, error) {
 	for _, n := range nodes {
 		ids = append(ids, l.ID(n)+" in "+l.Parts[l.Part(n)].ID)
 	}
-	return -1, ambiguous("message", name, ids)
+	return -1, ambiguous("message", uuid, ids)
 }

@@ -152,8 +152,10 @@ func (v *view) sweep(last lastLine, happened bool) error {
 	if last.interrupted() {
 		names = v.folder.Temporary() // the index may not have looked
 	}
-	if head := tempOf(headFile); v.isThere(head) {
-		names = append(names, head)
+	for _, name := range []string{tempOf(headFile), incoming, tempOf(incoming)} {
+		if v.isThere(name) {
+			names = append(names, name)
+		}
 	}
 	if len(names) == 0 {
 		return nil
@@ -245,7 +247,7 @@ func (v *view) stateNow(name string) (*operation.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &operation.State{Size: int64(len(data)), CRC32C: hex(crc32c.Of(data))}, nil
+	return &operation.State{Size: int64(len(data)), CRC32C: hex32(crc32c.Of(data))}, nil
 }
 
 // complete prepares those of the changes that were not made, which follow from

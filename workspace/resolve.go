@@ -5,11 +5,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bough-dev/bough/session"
 )
 
-// resolve finds the session that name means: an id, else an exact title, else a
-// unique piece of an id.
+// resolve finds the session that name means: an id, else a UUID, else an exact
+// title, else a unique piece of an id. A name that begins with urn:uuid: is a UUID
+// and nothing else.
 func (v *view) resolve(name string) (string, error) {
+	if uuid, strict := strings.CutPrefix(name, urn); strict {
+		id, ok := v.byUUID(uuid)
+		if !ok {
+			return "", notFound("session", uuid)
+		}
+		return id, v.index.Err(id)
+	}
 	candidates, err := v.named(name)
 	if err == nil && len(candidates) == 0 && strings.TrimSpace(name) != "" {
 		candidates, err = v.index.Containing(name)
@@ -26,15 +36,20 @@ func (v *view) resolve(name string) (string, error) {
 	return "", ambiguous("session", name, candidates)
 }
 
-// named returns the session whose id is name, else those with that title, else
-// Penguin's checkpoints with that name: Penguin names one like the branch that
-// it made of it.
+// named returns the session whose id is name, else the one with that UUID, else
+// those with that title, else Penguin's checkpoints with that name: Penguin names one
+// like the branch that it made of it.
 func (v *view) named(name string) ([]string, error) {
 	if v.index.Entry(name) != nil || v.index.Err(name) != nil || v.isPenguin(name) {
 		return []string{name}, nil
 	}
 	if name == "" {
 		return nil, nil
+	}
+	if session.IsUUID(name) {
+		if id, ok := v.byUUID(strings.ToLower(name)); ok {
+			return []string{id}, nil
+		}
 	}
 	if own, err := v.index.Titled(name); err != nil || len(own) > 0 {
 		return own, err

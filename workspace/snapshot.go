@@ -128,12 +128,24 @@ func (v *view) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
 
 // document decides what a snapshot of the path to p holds.
 func (v *view) document(p *place, spec checkpoint.Spec) (*session.Document, error) {
-	if err := cmp.Or(checkUTF8("name", spec.Title), p.unique()); err != nil {
+	spec, err := v.spec(p, spec)
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	if spec.ID, err = v.newID(); err != nil {
+	if err := p.unique(p.Path(p.node)); err != nil {
 		return nil, err
+	}
+	return checkpoint.Flatten(p.Tree, p.node, spec, v.reopen)
+}
+
+// spec completes what a snapshot of the path to p is to be.
+func (v *view) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
+	err := checkUTF8("name", spec.Title)
+	if err != nil {
+		return spec, err
+	}
+	if spec.ID, err = v.newID(); err != nil {
+		return spec, err
 	}
 	source := p.source().ID
 	if v.isPenguin(source) {
@@ -149,23 +161,23 @@ func (v *view) document(p *place, spec checkpoint.Spec) (*session.Document, erro
 	spec.Dialect = v.index.Dialect()
 	spec.Now = spec.Dialect.Time(v.now(p.line))
 	spec.Source, spec.Lineage = source, lineage
-	return checkpoint.Flatten(p.Tree, p.node, spec, v.reopen)
+	return spec, nil
 }
 
-// unique reports as damage two messages with one id on the path to p: one file
+// unique reports as damage two messages with one id among nodes of l: one file
 // cannot hold both.
-func (p *place) unique() error {
-	if !p.Double() {
+func (l *line) unique(nodes []int) error {
+	if !l.Double() {
 		return nil
 	}
 	seen := map[string]int{}
-	for _, n := range p.Path(p.node) {
-		id := p.ID(n)
+	for _, n := range nodes {
+		id := l.ID(n)
 		if first, twice := seen[id]; twice {
 			return &session.DamageError{
-				Path:    session.FileName(p.Parts[p.Part(n)].ID),
-				Offset:  p.Offset(n),
-				Problem: fmt.Sprintf("the message id %q stands in %s too, with other content", id, session.FileName(p.Parts[p.Part(first)].ID)),
+				Path:    session.FileName(l.Parts[l.Part(n)].ID),
+				Offset:  l.Offset(n),
+				Problem: fmt.Sprintf("the message id %q stands in %s too, with other content", id, session.FileName(l.Parts[l.Part(first)].ID)),
 			}
 		}
 		seen[id] = n

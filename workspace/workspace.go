@@ -83,6 +83,7 @@ type Workspace struct {
 	dir    string
 	opts   Options
 	memory *session.Memory
+	uuids  *uuids
 }
 
 const (
@@ -108,7 +109,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	w := &Workspace{dir: abs, memory: &session.Memory{}}
+	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}}
 	if opts != nil {
 		w.opts = *opts
 	}

@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+// A File is an attachment. It is kept in files/ under the SHA-256 of its content,
+// once, however many messages refer to it.
+type File struct {
+	SHA256 string // in lower-case hexadecimal
+	Open   func() (io.ReadCloser, error)
+}
+
+const (
+	filesDir = "files"
+	incoming = stateDir + "/incoming" // an attachment that has not got its name
+)
+
+// FilePath returns the path inside the workspace of the attachment with that
+// SHA-256.
+func FilePath(sha256 string) string { return filesDir + "/" + sha256 }
+
+// validSum reports whether s is a SHA-256 in lower-case hexadecimal.
+func validSum(s string) bool {
+	return len(s) == hex.EncodedLen(sha256.Size) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// keepFile puts an attachment into files/, before anything refers to it.
+func (v *view) keepFile(f File) error {
+	if !validSum(f.SHA256) {
+		return &Error{Code: Usage, Message: fmt.Sprintf("%q is no SHA-256", f.SHA256)}
+	}
+	name := FilePath(f.SHA256)
+	if _, err := v.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := durable.MakeDir(v.root, filesDir); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = durable.Replace(v.root, incoming, func(w *durable.Writer) error {
+		_, err := io.Copy(io.MultiWriter(w, sum), in)
+		if err == nil && hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
+			err = &Error{Code: Usage, Message: "an attachment is not what its SHA-256 says"}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b := durable.NewBatch(v.root)
+	defer b.Discard()
+	if err := b.Move(incoming, name); err != nil {
+		return err
+	}
+	_, later, err := b.Commit(v.ctx)
+	return errors.Join(err, later)
+}
+
+// OpenFile opens the attachment with a SHA-256.
+func (w *Workspace) OpenFile(ctx context.Context, sha256 string) (*os.File, error) {
+	if !validSum(sha256) {
+		return nil, notFound("attachment", sha256)
+	}
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(FilePath(sha256))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound("attachment", sha256)
+	}
+	return f, err
+}

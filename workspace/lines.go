@@ -1,0 +1,494 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// A LineEntry is one line as a program sees it that knows conversations and no
+// files: whatever continues a session is part of it.
+type LineEntry struct {
+	ID        string          // of its first file
+	UUID      string          // see [session.UUID]
+	Kind      session.Kind    // of its first file
+	Title     string          // its own, else one made from the id
+	User      string          // whose it is, "" if nobody said
+	Configs   json.RawMessage // an object of whoever uses it, nil if nobody set any
+	Untracked bool            // nobody is to look for tasks in it
+	CreatedAt time.Time
+	UpdatedAt time.Time // when the last message of any of its files came
+}
+
+// The members of metadata.bough of the first file of a line that say what programs
+// said of it.
+const (
+	ownUser      = "user"
+	ownConfigs   = "configs"
+	ownUntracked = "untracked"
+	ownEvents    = "events"
+)
+
+// LineOptions are the choices for a new line.
+type LineOptions struct {
+	UUID      string // its id, if it is to have a certain one: lower case, with hyphens
+	Title     string
+	User      string
+	Configs   json.RawMessage // an object, nil for none
+	Untracked bool
+}
+
+// NewLine begins an empty conversation. Unlike [Workspace.New] it leaves the head
+// alone. Where there is a session with the UUID already it returns the line of that
+// one, and true.
+func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, existed bool, err error) {
+	if err := cmp.Or(checkUTF8("title", o.Title), checkUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
+		return nil, false, err
+	}
+	err = w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(v *view) error {
+		id := o.UUID
+		if existing, ok := v.byUUID(o.UUID); ok {
+			existed = true
+			l, err = v.lineOf(existing)
+			return err
+		}
+		if id == "" {
+			if id, err = v.newID(); err != nil {
+				return err
+			}
+		}
+		dialect := v.index.Dialect()
+		now := dialect.Time(v.now(nil))
+		d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, o.Title, 0)}
+		if own := o.own(); len(own) > 0 {
+			d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
+		}
+		if err := v.create(d); err != nil {
+			return err
+		}
+		l, err = v.lineOf(id)
+		return err
+	})
+	return l, existed, err
+}
+
+// own returns what o says of a line, for metadata.bough.
+func (o *LineOptions) own() (own []rawjson.Pair) {
+	if o.User != "" {
+		own = append(own, rawjson.Pair{Key: ownUser, Value: rawjson.Compact(o.User)})
+	}
+	if o.Configs != nil {
+		own = append(own, rawjson.Pair{Key: ownConfigs, Value: rawjson.Layout(o.Configs, 3)})
+	}
+	if o.Untracked {
+		own = append(own, rawjson.Pair{Key: ownUntracked, Value: []byte("true")})
+	}
+	return own
+}
+
+// checkObject refuses what is no JSON object; nil is none.
+func checkObject(what string, data json.RawMessage) error {
+	if data == nil {
+		return nil
+	}
+	err := rawjson.Check(data)
+	if err == nil {
+		_, err = rawjson.Members(data, rawjson.Root(data))
+	}
+	if err != nil || !json.Valid(data) || data[rawjson.Root(data).Start] != '{' {
+		return &Error{Code: Usage, Message: "the " + what + " are no JSON object", Err: err}
+	}
+	return nil
+}
+
+// Line returns the line of a session.
+func (w *Workspace) Line(ctx context.Context, name string) (l *LineEntry, err error) {
+	err = w.read(ctx, func(v *view) error {
+		id, err := v.resolve(name)
+		if err == nil {
+			l, err = v.lineOf(id)
+		}
+		return err
+	})
+	return l, err
+}
+
+// lineOf returns the line that a session is in.
+func (v *view) lineOf(id string) (*LineEntry, error) {
+	ids := []string{id}
+	if !v.isPenguin(id) {
+		var err error
+		if ids, err = v.lineIDs(id); err != nil {
+			return nil, err
+		}
+	}
+	first, err := v.outline(ids[0])
+	if err != nil {
+		return nil, err
+	}
+	return v.lineEntry(first, ids), nil
+}
+
+// lineEntry returns the line that begins with first and has the files ids.
+func (v *view) lineEntry(first *session.Outline, ids []string) *LineEntry {
+	e := v.entry(first.ID)
+	l := &LineEntry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
+	l.CreatedAt, _ = session.ParseTime(e.CreatedAt)
+	l.UpdatedAt, _ = session.ParseTime(e.LastActive)
+	for _, id := range ids[1:] {
+		if part := v.index.Entry(id); part != nil && part.LastActive.After(l.UpdatedAt) {
+			l.UpdatedAt = part.LastActive
+		}
+	}
+	json.Unmarshal(first.Own(ownUser), &l.User) // of another shape it says nothing
+	json.Unmarshal(first.Own(ownUntracked), &l.Untracked)
+	if configs := first.Own(ownConfigs); checkObject("configs", configs) == nil {
+		l.Configs = configs
+	}
+	return l
+}
+
+// LinesOptions say which lines are wanted.
+type LinesOptions struct {
+	User    string          // only this user's, "" for all
+	Configs json.RawMessage // only those whose configs hold this object, nil for all
+	Newest  bool            // newest first instead of oldest first
+	After   *Cursor         // only those that come after this one in that order
+	Limit   int             // at most so many, 0 for all
+}
+
+// A Cursor is a place in a list that is ordered by time.
+type Cursor struct {
+	Time time.Time
+	UUID string
+}
+
+// compare orders by time, then by UUID.
+func (c Cursor) compare(other Cursor) int {
+	return cmp.Or(c.Time.Compare(other.Time), cmp.Compare(c.UUID, other.UUID))
+}
+
+// A LineListing is some of the lines of a workspace, by the time when they began.
+type LineListing struct {
+	Lines []LineEntry
+	More  bool // there are more than were wanted
+}
+
+// Lines returns lines: roots, branches and checkpoints with what continues them.
+// Files that cannot be used are left out, and noted.
+func (w *Workspace) Lines(ctx context.Context, o LinesOptions) (*LineListing, error) {
+	if err := checkObject("configs", o.Configs); err != nil {
+		return nil, err
+	}
+	l := &LineListing{Lines: []LineEntry{}}
+	err := w.read(ctx, func(v *view) error {
+		*l = LineListing{Lines: []LineEntry{}}
+		if err := v.whole(); err != nil {
+			return err
+		}
+		v.noteUnusable()
+		for _, at := range v.lineCursors(o) {
+			entry, err := v.lineIf(at.id, o)
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return err
+			case err != nil:
+				v.opts.Note(err.Error())
+			case entry != nil && o.Limit > 0 && len(l.Lines) == o.Limit:
+				l.More = true
+				return nil
+			case entry != nil:
+				l.Lines = append(l.Lines, *entry)
+			}
+		}
+		return nil
+	})
+	return l, err
+}
+
+// A lineCursor is the place of a line in a listing.
+type lineCursor struct {
+	Cursor
+	id string // of its first file
+}
+
+// lineCursors returns the lines after o.After, in the order of o.
+func (v *view) lineCursors(o LinesOptions) []lineCursor {
+	order := func(a, b Cursor) int {
+		if o.Newest {
+			a, b = b, a
+		}
+		return a.compare(b)
+	}
+	var list []lineCursor
+	for _, e := range v.index.Entries() {
+		c := lineCursor{Cursor{e.CreatedAt, session.UUID(e.ID)}, e.ID}
+		if e.Kind() != session.Continuation && (o.After == nil || order(c.Cursor, *o.After) > 0) {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b lineCursor) int { return order(a.Cursor, b.Cursor) })
+	return list
+}
+
+// lineIf returns the line that begins with the file id, nil if o does not want it.
+func (v *view) lineIf(id string, o LinesOptions) (*LineEntry, error) {
+	first, err := v.outline(id)
+	if err != nil {
+		return nil, err
+	}
+	ids := []string{id}
+	if v.kind(id) != session.Checkpoint {
+		ids, _ = v.index.Line(id) // as far as it is there
+		ids = append([]string{id}, slices.DeleteFunc(ids, func(other string) bool { return other == id })...)
+	}
+	l := v.lineEntry(first, ids)
+	if o.User != "" && l.User != o.User || o.Configs != nil && !holds(l.Configs, o.Configs) {
+		return nil, nil
+	}
+	return l, nil
+}
+
+// holds reports whether a JSON object holds another one: each member of that, and
+// in an object inside it the same.
+func holds(object, wanted json.RawMessage) bool {
+	if object == nil {
+		return false
+	}
+	var a, b any
+	if json.Unmarshal(object, &a) != nil || json.Unmarshal(wanted, &b) != nil {
+		return false
+	}
+	return contains(a, b)
+}
+
+// contains reports whether the JSON value a contains b, as PostgreSQL's @> has it:
+// an object its members, an array each element somewhere, anything else what is
+// equal.
+func contains(a, b any) bool {
+	switch b := b.(type) {
+	case map[string]any:
+		a, ok := a.(map[string]any)
+		for key, value := range b {
+			inside, there := a[key]
+			ok = ok && there && contains(inside, value)
+		}
+		return ok
+	case []any:
+		a, ok := a.([]any)
+		for _, value := range b {
+			ok = ok && slices.ContainsFunc(a, func(inside any) bool { return contains(inside, value) })
+		}
+		return ok
+	}
+	_, object := a.(map[string]any)
+	_, array := a.([]any)
+	return !object && !array && a == b
+}
+
+// SetConfigs gives a line other configs, an object. With merge its members are put
+// in place of those of the same name, and null removes one.
+func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.RawMessage, merge bool) (l *LineEntry, err error) {
+	if configs == nil {
+		configs = json.RawMessage("{}")
+	}
+	if err := checkObject("configs", configs); err != nil {
+		return nil, err
+	}
+	err = w.write(ctx, operation.Operation{Verb: "configure", Args: args{"session": name}}, func(v *view) error {
+		first, err := v.firstOf(name)
+		if err != nil {
+			return err
+		}
+		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
+			configs = merged(was, configs)
+		}
+		edit := first.Edit()
+		edit.SetOwn(ownConfigs, configs)
+		if err := v.replace(edit); err != nil {
+			return err
+		}
+		l, err = v.lineOf(first.ID)
+		return err
+	})
+	return l, err
+}
+
+// firstOf returns the first file of the line that a session is in, which bough may
+// change.
+func (v *view) firstOf(name string) (*session.Outline, error) {
+	o, err := v.ownSession(name)
+	if err != nil || v.kind(o.ID) == session.Checkpoint {
+		return o, err
+	}
+	ids, err := v.lineIDs(o.ID)
+	if err != nil {
+		return nil, err
+	}
+	return v.outline(ids[0])
+}
+
+// merged returns the object was with the members of the object with in place of
+// its own, without those that are null there. Both are whole; was may be nil.
+func merged(was, with json.RawMessage) json.RawMessage {
+	var pairs []rawjson.Pair
+	if was != nil {
+		pairs = rawjson.Pairs(was, rawjson.Root(was))
+	}
+	for _, p := range rawjson.Pairs(with, rawjson.Root(with)) {
+		i := slices.IndexFunc(pairs, func(q rawjson.Pair) bool { return q.Key == p.Key })
+		switch null := string(p.Value) == "null"; {
+		case null && i >= 0:
+			pairs = slices.Delete(pairs, i, i+1)
+		case null:
+		case i >= 0:
+			pairs[i] = p
+		default:
+			pairs = append(pairs, p)
+		}
+	}
+	return rawjson.AppendObject(nil, pairs, 0)
+}
+
+// CopyLine makes a new branch session of all messages of a line, with all its
+// branches, each message as it is. The head stays where it is. A line of more than
+// most messages, unless that is 0, is refused with [ErrTooLarge].
+func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (l *LineEntry, err error) {
+	err = w.write(ctx, operation.Operation{Verb: "copy", Args: args{"session": name}}, func(v *view) error {
+		p, err := v.place(name, false)
+		if err != nil {
+			return err
+		}
+		if most > 0 && p.Len() > most {
+			return &Error{
+				Code:    Refused,
+				Message: fmt.Sprintf("%s has %d messages, and a copy takes at most %d", p.id(), p.Len(), most),
+				Hint:    "'bough branch' takes a path of any length",
+				Err:     ErrTooLarge,
+			}
+		}
+		if err := p.unique(p.every()); err != nil {
+			return err
+		}
+		spec, err := v.spec(p, checkpoint.Spec{Kind: session.Branch})
+		if err != nil {
+			return err
+		}
+		d, err := checkpoint.Copy(p.Tree, spec, v.reopen)
+		if err != nil {
+			return err
+		}
+		if err := v.create(d); err != nil {
+			return err
+		}
+		l, err = v.lineOf(d.ID)
+		return err
+	})
+	return l, err
+}
+
+// ErrTooLarge is behind the error for what is larger than its caller allows.
+var ErrTooLarge = errors.New("too large")
+
+// A LineEvent is something that a program noted about a conversation, beside its
+// messages.
+type LineEvent struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Data      json.RawMessage `json:"data"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// mostEvents is how many events a line takes.
+const mostEvents = 10_000
+
+// AddLineEvent notes an event; data is an object.
+func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data json.RawMessage) (*LineEvent, error) {
+	if data == nil {
+		data = json.RawMessage("{}")
+	}
+	if err := cmp.Or(checkUTF8("type", kind), checkObject("data", data)); err != nil {
+		return nil, err
+	}
+	var e LineEvent
+	err := w.write(ctx, operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}, func(v *view) error {
+		first, err := v.firstOf(name)
+		if err != nil {
+			return err
+		}
+		events := eventsIn(first)
+		if len(events) >= mostEvents {
+			return &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
+		}
+		e = LineEvent{Type: kind, Data: data, CreatedAt: v.now(nil)}
+		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
+			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
+		}
+		if e.ID, err = session.NewMessageID(v.opts.Random); err != nil {
+			return err
+		}
+		edit := first.Edit()
+		edit.SetOwn(ownEvents, rawjson.Compact(append(events, e)))
+		return v.replace(edit)
+	})
+	return &e, err
+}
+
+// LineEvents returns the events of a line, oldest first.
+func (w *Workspace) LineEvents(ctx context.Context, name string) (events []LineEvent, err error) {
+	err = w.read(ctx, func(v *view) error {
+		id, err := v.resolve(name)
+		if err != nil {
+			return err
+		}
+		l, err := v.lineOf(id)
+		if err != nil {
+			return err
+		}
+		first, err := v.outline(l.ID)
+		if err == nil {
+			events = eventsIn(first)
+		}
+		return err
+	})
+	return events, err
+}
+
+func eventsIn(first *session.Outline) []LineEvent {
+	var list []LineEvent
+	if json.Unmarshal(first.Own(ownEvents), &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// byUUID returns the session with a UUID, in lower case, and whether there is one.
+func (v *view) byUUID(uuid string) (id string, ok bool) {
+	there := func(id string) bool { return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id) }
+	if uuid == "" {
+		return "", false
+	}
+	if there(uuid) {
+		return uuid, true
+	}
+	id, ok = v.uuids.id(uuid)
+	if ok && there(id) {
+		return id, true
+	}
+	ids := v.index.IDs()
+	for cp := range v.penguin {
+		ids = append(ids, cp)
+	}
+	v.uuids.learn(ids)
+	id, ok = v.uuids.id(uuid)
+	return id, ok && there(id)
+}

@@ -1,0 +1,290 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// A Node is a message in its place.
+type Node struct {
+	session.Message
+	UUID    string          // see [session.MessageUUID]
+	Parent  string          // the UUID of its parent, "" for a root
+	Session string          // the file that it stands in
+	Time    time.Time       // zero if its file does not say
+	Meta    json.RawMessage // what the user noted with it, nil for nothing: metadata.bough.meta
+}
+
+// A Path is the messages from a root to one message, in the line that it lies in.
+type Path struct {
+	Line  LineEntry
+	Nodes []Node
+}
+
+// Path returns the path to a message of a line, or, where none is named, to its
+// newest leaf. Unlike [Workspace.Show] it does not look beyond the line.
+func (w *Workspace) Path(ctx context.Context, name, leaf string, o ReadOptions) (*Path, error) {
+	return w.nodes(ctx, name, o, func(v *view, l *line) ([]int, error) {
+		node, err := v.nodeOrEnd(l, leaf, o.Partial)
+		return l.Path(node), err
+	})
+}
+
+// All returns every message of a line, in the order of its files.
+func (w *Workspace) All(ctx context.Context, name string, o ReadOptions) (*Path, error) {
+	return w.nodes(ctx, name, o, func(_ *view, l *line) ([]int, error) { return l.every(), nil })
+}
+
+// nodes returns the messages of a line that choose chooses.
+func (w *Workspace) nodes(ctx context.Context, name string, o ReadOptions, choose func(*view, *line) ([]int, error)) (*Path, error) {
+	p := &Path{}
+	err := w.read(ctx, func(v *view) error {
+		id, err := v.resolve(name)
+		if err != nil {
+			return err
+		}
+		l, err := v.line(id, o.Partial)
+		if err != nil {
+			return err
+		}
+		entry, err := v.lineOf(id)
+		if err != nil {
+			return err
+		}
+		nodes, err := choose(v, l)
+		if err != nil {
+			return err
+		}
+		p.Line = *entry
+		p.Nodes, err = v.nodesOf(l, nodes)
+		return err
+	})
+	return p, err
+}
+
+// every returns all nodes of l.
+func (l *line) every() []int {
+	nodes := make([]int, l.Len())
+	for n := range nodes {
+		nodes[n] = n
+	}
+	return nodes
+}
+
+// nodeOrEnd returns the node of a message of l, or where none is named that of its
+// newest leaf.
+func (v *view) nodeOrEnd(l *line, message string, partial bool) (int, error) {
+	if message == "" {
+		return v.end(l, partial)
+	}
+	return l.find(message)
+}
+
+// nodesOf returns the messages at nodes of l in their places.
+func (v *view) nodesOf(l *line, nodes []int) ([]Node, error) {
+	messages, err := v.messages(l, nodes)
+	if err != nil {
+		return nil, err
+	}
+	own := l.uuid()
+	list := make([]Node, len(nodes))
+	known := make(map[int]string, len(nodes)) // the UUIDs of nodes
+	for i, n := range nodes {
+		known[n] = session.MessageUUID(own, messages[i].ID)
+	}
+	for i, n := range nodes {
+		list[i] = Node{Message: messages[i], UUID: known[n], Session: l.Parts[l.Part(n)].ID}
+		if p := l.Parent(n); p >= 0 {
+			if list[i].Parent = known[p]; list[i].Parent == "" {
+				list[i].Parent = session.MessageUUID(own, l.ID(p))
+			}
+		}
+		list[i].Time, _ = messages[i].Time()
+		list[i].Meta = metaOf(messages[i].Raw)
+	}
+	return list, nil
+}
+
+// metaOf returns what the user noted with a message, nil for nothing.
+func metaOf(raw []byte) json.RawMessage {
+	v := gjson.GetBytes(raw, "metadata.bough."+ownMeta)
+	if !v.IsObject() || !json.Valid([]byte(v.Raw)) {
+		return nil
+	}
+	return json.RawMessage(v.Raw)
+}
+
+// ownMeta is the member of metadata.bough of a message with what the user noted.
+const ownMeta = "meta"
+
+// A Content is what a message says, as it will stand in its file.
+type Content struct {
+	Role  string          // user, assistant, system, tool
+	Value json.RawMessage // a string, or an array of parts
+	Own   []Member        // what else is known of it, for metadata.bough
+}
+
+// A Member is one member of an object.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// A Store is a message to be stored by a program that brings it whole.
+type Store struct {
+	Parent string // the message to answer, "" for the newest one
+	// Content returns what the message says, given the path to its parent, which
+	// costs something to ask for. It must not wait for anything, and may be called
+	// more than once.
+	Content func(path func() ([]Node, error)) (Content, error)
+	Meta    json.RawMessage // what the user notes with it, an object; nil for nothing
+	Files   []File          // what its parts refer to
+}
+
+// Store adds a message to a line, below its parent. Heads do not count and are not
+// moved. A checkpoint is refused, with the code [ReadOnly].
+func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, error) {
+	if err := checkObject("meta", s.Meta); err != nil {
+		return nil, err
+	}
+	var node *Node
+	op := operation.Operation{Verb: "append", Args: args{"session": name}}
+	err := w.write(ctx, op, func(v *view) error {
+		p, err := v.storePlace(name, s.Parent)
+		if err != nil {
+			return err
+		}
+		m, err := v.storeMessage(p, s)
+		if err != nil {
+			return err
+		}
+		for _, f := range s.Files {
+			if err := v.keepFile(f); err != nil {
+				return err
+			}
+		}
+		node = &Node{Message: session.Message{ID: m.id}, UUID: m.id, Meta: s.Meta}
+		if parent := p.messageID(); parent != "" {
+			node.Parent = session.MessageUUID(p.uuid(), parent)
+		}
+		v.op.Args["session"], v.op.Args["role"], v.op.Args["message"] = p.id(), m.role, m.id
+		if node.Session, err = v.appendTo(p, m); err != nil {
+			return err
+		}
+		node.Raw = m.raw
+		node.Time, _ = node.Message.Time()
+		return nil
+	})
+	return node, err
+}
+
+// storePlace finds the message that a stored one answers.
+func (v *view) storePlace(name, parent string) (*place, error) {
+	id, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := v.line(id, false)
+	if err != nil {
+		return nil, err
+	}
+	node, err := v.nodeOrEnd(l, parent, false)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{l, node}
+	if frozen := v.frozen(p); frozen != "" {
+		return nil, &Error{
+			Code:    ReadOnly,
+			Message: frozen + " is a checkpoint and does not change",
+			Hint:    "'bough branch " + frozen + "' makes a session of it to go on in",
+		}
+	}
+	return p, nil
+}
+
+// storeMessage returns the message that s brings, to go below p.
+func (v *view) storeMessage(p *place, s Store) (*message, error) {
+	c, err := s.Content(func() ([]Node, error) { return v.nodesOf(p.line, p.Path(p.node)) })
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	m := &message{role: c.Role, content: rawjson.Layout(c.Value, 3)}
+	if m.id, err = session.NewMessageID(v.opts.Random); err != nil {
+		return nil, err
+	}
+	for _, member := range c.Own {
+		m.own = append(m.own, rawjson.Pair{Key: member.Name, Value: rawjson.Layout(member.Value, 5)})
+	}
+	if s.Meta != nil {
+		m.own = append(m.own, rawjson.Pair{Key: ownMeta, Value: rawjson.Layout(s.Meta, 5)})
+	}
+	return m, nil
+}
+
+// check refuses what cannot stand in a file.
+func (c *Content) check() error {
+	if err := checkRole(c.Role); err != nil {
+		return err
+	}
+	own := []string{ownMeta, ownContinued}
+	values := []json.RawMessage{c.Value}
+	for _, m := range c.Own {
+		if m.Name == "" || slices.Contains(own, m.Name) {
+			return &Error{Code: Usage, Message: fmt.Sprintf("%q is no name for a member of a message", m.Name)}
+		}
+		own = append(own, m.Name)
+		values = append(values, m.Value)
+	}
+	for _, value := range values {
+		if err := rawjson.Check(value); err != nil {
+			return &Error{Code: Usage, Message: "what the message holds is no JSON: " + err.Error(), Err: err}
+		}
+	}
+	return nil
+}
+
+// SetMessageMeta merges the members of an object into what the user noted with a
+// message; null removes one. It returns all of it. The messages of a checkpoint are
+// refused, with the code [ReadOnly].
+func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, meta json.RawMessage) (all json.RawMessage, err error) {
+	if meta == nil {
+		meta = json.RawMessage("{}")
+	}
+	if err := checkObject("meta", meta); err != nil {
+		return nil, err
+	}
+	op := operation.Operation{Verb: "annotate", Args: args{"session": name, "message": message}}
+	err = w.write(ctx, op, func(v *view) error {
+		p, err := v.storePlace(name, message)
+		if err != nil {
+			return err
+		}
+		if p.node < 0 {
+			return notFound("message", message)
+		}
+		s, err := v.reopen(p.Parts[p.Part(p.node)])
+		if err != nil {
+			return err
+		}
+		i := p.Index(p.node)
+		all = merged(metaOf(s.Messages[i].Raw), meta)
+		edit := s.Edit()
+		if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Layout(all, 5)) {
+			return &Error{Code: Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}
+		}
+		return v.replace(edit)
+	})
+	return all, err
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
 )
 
 // A verdict is what is to be said of a folder.
@@ -32,6 +35,23 @@ type view struct {
 	sessions map[string]string
 	head     string
 	log      []string // what was done, the newest first
+}
+
+// attachments returns what the attachments of a message hold.
+func attachments(s *space, m session.Message) (string, error) {
+	var all strings.Builder
+	for _, sum := range gjson.GetBytes(m.Raw, "content.#.asset.sha256").Array() {
+		f, err := s.OpenFile(context.Background(), sum.Str)
+		if err != nil {
+			return "", err
+		}
+		_, err = io.Copy(&all, f)
+		f.Close()
+		if err != nil {
+			return "", err
+		}
+	}
+	return all.String(), nil
 }
 
 // look reads the workspace in base, the session aside apart.
@@ -66,9 +86,15 @@ func (c *crash) look(base, aside string) (v view, err error) {
 		}
 		var b strings.Builder
 		b.Write(text)
+		b.WriteString(gjson.GetBytes(conversation.Document, "metadata.bough").Raw)
 		for _, m := range conversation.Messages {
 			b.WriteByte('\n')
 			b.Write(m.Raw)
+			attached, err := attachments(s, m)
+			if err != nil {
+				return v, err
+			}
+			b.WriteString(attached)
 		}
 		v.sessions[e.ID] = b.String()
 	}

@@ -50,6 +50,9 @@ var needless = table{
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir deep/chat", "what was there has the temporary name until later"},
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir .bough/trash/STAMP", "what was there has the temporary name until later"},
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir conversations", "what was there has the temporary name until later"},
+	{"store with an attachment", "with rename .bough/.incoming.bough-tmp .bough/incoming before sync .bough/.incoming.bough-tmp", "nobody reads it before it has its name in files, and it is synced by then"},
+	{"store with an attachment", "without syncdir .bough", "an attachment that has no name in files is swept away"},
+	{"store with an attachment", "with rename .bough/incoming files/92b2fa58028958317e408bd84ecfa70f5ee35b121991dbc232c49d166353708b before syncdir .bough", "an attachment that has no name in files is swept away"},
 	{"rm in a folder of Penguin's", "with rename conversations/SESSION.json.bak .bough/trash/STAMP/conversations/SESSION.json.bak before syncdir .bough/trash/STAMP/conversations", "an older copy is nobody's session"},
 	{"rm in a folder of Penguin's", "with rename conversations/SESSION.json.bak .bough/trash/STAMP/conversations/SESSION.json.bak before syncdir conversations", "an older copy is nobody's session"},
 }
@@ -126,6 +129,53 @@ var scenarios = []scenario{
 		ids := s.say("a", "b")
 		return func(s *space) error {
 			_, err := s.Rewind(context.Background(), "Bread@"+ids[0], workspace.CutOptions{})
+			return err
+		}
+	}},
+	{name: "store with an attachment", setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b")
+		return func(s *space) error {
+			_, err := s.Store(context.Background(), "Bread", workspace.Store{
+				Parent: ids[0], Content: picture, Files: []workspace.File{attachment("a picture")},
+			})
+			return err
+		}
+	}},
+	{name: "new line", setup: func(s *space) verb {
+		return func(s *space) error {
+			_, _, err := s.NewLine(context.Background(), workspace.LineOptions{UUID: "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77", Configs: []byte(`{"a":1}`)})
+			return err
+		}
+	}},
+	{name: "configure", setup: func(s *space) verb {
+		s.new("Bread")
+		return func(s *space) error {
+			_, err := s.SetConfigs(context.Background(), "Bread", []byte(`{"a":1}`), true)
+			return err
+		}
+	}},
+	{name: "annotate", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c", "d")
+		return func(s *space) error {
+			_, err := s.SetMessageMeta(context.Background(), "Bread", ids[1], []byte(`{"a":1}`))
+			return err
+		}
+	}},
+	{name: "note", setup: func(s *space) verb {
+		s.new("Bread")
+		return func(s *space) error {
+			_, err := s.AddLineEvent(context.Background(), "Bread", "seen", []byte(`{"a":1}`))
+			return err
+		}
+	}},
+	{name: "copy", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c", "d", "e")
+		s.append(workspace.Append{Session: "Bread", Parent: ids[1], Text: "x"})
+		return func(s *space) error {
+			_, err := s.CopyLine(context.Background(), "Bread", 0)
 			return err
 		}
 	}},

@@ -11,7 +11,7 @@ import (
 // other way: the form of RFC 9562, section 4.
 const urn = "urn:uuid:"
 
-// UUIDs are the sessions of a workspace by UUID, as far as somebody asked. Sessions
+// uuids are the sessions of a workspace by UUID, as far as somebody asked. Sessions
 // come and go: what is found has to be looked for.
 type uuids struct {
 	sync.Mutex
@@ -46,6 +46,9 @@ func (l *line) uuid() string { return session.UUID(l.Parts[0].ID) }
 
 // withUUID returns the nodes of the message with a UUID, in lower case.
 func (l *line) withUUID(uuid string) []int {
+	if !session.IsUUID(uuid) {
+		return nil
+	}
 	if nodes := l.Find(uuid); len(nodes) > 0 {
 		return nodes
 	}

@@ -1,0 +1,220 @@
+package workspace_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+func (s *space) lines(o workspace.LinesOptions) (titles []string, more bool) {
+	s.t.Helper()
+	l, err := s.Lines(s.t.Context(), o)
+	if err != nil {
+		s.t.Fatalf("Lines(%+v): %v", o, err)
+	}
+	for _, line := range l.Lines {
+		titles = append(titles, line.Title)
+	}
+	return titles, l.More
+}
+
+func TestLines(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	s.new("first")
+	s.say("a", "b", "c", "d", "e") // three files
+	for i, configs := range []string{`{"model":"x","deep":{"a":[1,{"b":2}],"c":null}}`, `{"model":"y"}`, ""} {
+		o := workspace.LineOptions{Title: fmt.Sprint("line ", i), User: "ada"}
+		if configs != "" {
+			o.Configs = []byte(configs)
+		}
+		if _, _, err := s.NewLine(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.checkpoint("first")
+	all := []string{"first", "line 0", "line 1", "line 2", "first (checkpoint)"}
+	for _, c := range []struct {
+		o    workspace.LinesOptions
+		want []string
+		more bool
+	}{
+		{workspace.LinesOptions{}, all, false},
+		{workspace.LinesOptions{Limit: 2}, all[:2], true},
+		{workspace.LinesOptions{Limit: 5}, all, false},
+		{workspace.LinesOptions{Limit: 1, Newest: true}, all[4:], true},
+		{workspace.LinesOptions{User: "ada"}, all[1:4], false},
+		{workspace.LinesOptions{User: "bob"}, nil, false},
+		{workspace.LinesOptions{Configs: []byte(`{}`)}, all[1:3], false},
+		{workspace.LinesOptions{Configs: []byte(`{"model":"y"}`)}, all[2:3], false},
+		{workspace.LinesOptions{Configs: []byte(`{"deep":{"a":[{"b":2}]}}`)}, all[1:2], false},
+		{workspace.LinesOptions{Configs: []byte(`{"deep":{"c":null}}`)}, all[1:2], false},
+		{workspace.LinesOptions{Configs: []byte(`{"deep":{"a":[3]}}`)}, nil, false},
+		{workspace.LinesOptions{Configs: []byte(`{"model":["x"]}`)}, nil, false},
+		{workspace.LinesOptions{Configs: []byte(`{"other":null}`)}, nil, false},
+	} {
+		if got, more := s.lines(c.o); !slices.Equal(got, c.want) || more != c.more {
+			t.Errorf("Lines(%+v %s) = %q, %v, want %q, %v", c.o, c.o.Configs, got, more, c.want, c.more)
+		}
+	}
+	for _, newest := range []bool{false, true} {
+		var got []string
+		o := workspace.LinesOptions{Limit: 1, Newest: newest}
+		for range 10 {
+			l, err := s.Lines(t.Context(), o)
+			if err != nil || len(l.Lines) == 0 {
+				t.Fatal(l, err)
+			}
+			got = append(got, l.Lines[0].Title)
+			o.After = &workspace.Cursor{Time: l.Lines[0].CreatedAt, UUID: l.Lines[0].UUID}
+			if !l.More {
+				break
+			}
+		}
+		if newest {
+			slices.Reverse(got)
+		}
+		if !slices.Equal(got, all) {
+			t.Errorf("page by page there are %q", got)
+		}
+	}
+}
+
+// TestLineNames holds that every line has a UUID and goes by it, and by nothing that
+// only looks like it.
+func TestLineNames(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	const uuid = "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
+	root := s.new(uuid) // a title
+	s.say("a", "b", "c")
+	s.messages("claude-"+uuid, "", `{"id":"m1","content":"x"}`)
+	for _, name := range []string{root, "claude-" + uuid} {
+		l, err := s.Line(t.Context(), "urn:uuid:"+session.UUID(name))
+		if err != nil || l.ID != name || l.UUID != session.UUID(name) {
+			t.Errorf("the line of %s is %+v, %v", name, l, err)
+		}
+	}
+	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != workspace.NotFound {
+		t.Errorf("a title is taken for a UUID: %v", err)
+	}
+	last := s.entry(root).ContinuedTo[0]
+	if l, err := s.Line(t.Context(), "urn:uuid:"+session.UUID(last)); err != nil || l.ID != root {
+		t.Errorf("the line of a continuation is %+v, %v", l, err)
+	}
+	if l, existed, err := s.NewLine(t.Context(), workspace.LineOptions{UUID: uuid}); err != nil || existed || l.ID != uuid || l.UUID != uuid {
+		t.Errorf("a line of its own UUID is %+v, %v, %v", l, existed, err)
+	}
+	if l, existed, err := s.NewLine(t.Context(), workspace.LineOptions{UUID: uuid, User: "ada"}); err != nil || !existed || l.User != "" {
+		t.Errorf("the second time it is %+v, %v, %v", l, existed, err)
+	}
+	if _, err := s.Remove(t.Context(), "urn:uuid:"+uuid, workspace.RemoveOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != workspace.NotFound {
+		t.Errorf("what is removed is found: %v", err)
+	}
+	m1 := session.MessageUUID(session.UUID("claude-"+uuid), "m1")
+	for _, name := range []string{m1, strings.ToUpper(m1), "urn:uuid:" + m1, "m1"} {
+		if got := s.path("claude-"+uuid, name); got != "x" {
+			t.Errorf("the path to %q is %q", name, got)
+		}
+	}
+	if _, err := s.Path(t.Context(), "claude-"+uuid, "urn:uuid:m1", workspace.ReadOptions{}); code(err) != workspace.NotFound {
+		t.Errorf("an id is taken for a UUID: %v", err)
+	}
+}
+
+func TestConfigsAndEvents(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("Bread")
+	s.say("a", "b", "c")
+	last := s.entry(root).ContinuedTo[0]
+	for _, c := range []struct {
+		configs string
+		merge   bool
+		want    string
+	}{
+		{`{"a":{"b":1},"c":2}`, false, `{"a":{"b":1},"c":2}`},
+		{`{"a":{"x":1},"c":null,"d":12345678901234567890}`, true, `{"a":{"x":1},"d":12345678901234567890}`},
+		{`{"e":1}`, false, `{"e":1}`},
+		{`{}`, true, `{"e":1}`},
+	} {
+		l, err := s.SetConfigs(t.Context(), last, []byte(c.configs), c.merge)
+		if err != nil || strings.Join(strings.Fields(string(l.Configs)), "") != c.want {
+			t.Errorf("%s, merged %v: %s, %v, want %s", c.configs, c.merge, l.Configs, err, c.want)
+		}
+	}
+	if _, err := s.SetConfigs(t.Context(), root, []byte(`[1]`), true); code(err) != workspace.Usage {
+		t.Errorf("configs that are a list: %v", err)
+	}
+	for range 3 {
+		if _, err := s.AddLineEvent(t.Context(), last, "seen", []byte(`{"n":1}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, err := s.LineEvents(t.Context(), root)
+	if err != nil || len(events) != 3 || events[0].Type != "seen" || !events[1].CreatedAt.After(events[0].CreatedAt) {
+		t.Errorf("the events are %+v, %v", events, err)
+	}
+	point := s.checkpoint(root)
+	if l, err := s.Line(t.Context(), point.ID); err != nil || string(l.Configs) == "" {
+		t.Errorf("the checkpoint is %+v, %v", l, err)
+	}
+	if events, err := s.LineEvents(t.Context(), point.ID); err != nil || len(events) != 0 {
+		t.Errorf("the events of the checkpoint are %v, %v", events, err)
+	}
+	healthy(t, s)
+}
+
+// TestCopyLine copies a line of several files with branches in each: the copy has
+// the same messages, byte for byte but for a parent that must be named, in the same
+// tree, with the same newest leaf.
+func TestCopyLine(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("Bread")
+	ids := s.say("a", "b", "c", "d", "e", "f", "g")
+	x := s.append(workspace.Append{Session: root, Parent: ids[1], Text: "x"}).Message
+	s.append(workspace.Append{Session: root, Parent: ids[3], Text: "y"})
+	s.append(workspace.Append{Session: root, Parent: x, Text: "z"}) // the newest, in the first file
+	whole := func(name string) (edges []string, newest string) {
+		p, err := s.All(t.Context(), name, workspace.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range p.Nodes {
+			edges = append(edges, n.Parent+" "+n.UUID+" "+n.Text()+" "+n.Time.String())
+		}
+		slices.Sort(edges)
+		return edges, s.path(name, "")
+	}
+	want, newest := whole(root)
+	l, err := s.CopyLine(t.Context(), root, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, leaf := whole(l.ID)
+	if !slices.Equal(got, want) || leaf != newest {
+		t.Errorf("the copy is\n%q, newest %q\nwant\n%q, %q", got, leaf, want, newest)
+	}
+	if e := s.entry(l.ID); e.Kind != session.Branch || string(e.BranchedFrom) == "" || e.MessageCount != 10 {
+		t.Errorf("the copy is %+v", e)
+	}
+	if _, err := s.CopyLine(t.Context(), root, 9); code(err) != workspace.Refused {
+		t.Errorf("a copy of too many messages: %v", err)
+	}
+	s.store(l.ID, "", "on")
+	if _, err := s.Remove(t.Context(), root, workspace.RemoveOptions{Line: true, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.path(l.ID, ""); got != newest+" on" {
+		t.Errorf("alone it goes on with %q", got)
+	}
+	healthy(t, s)
+	empty, err := s.CopyLine(t.Context(), s.new("Empty"), 0)
+	if err != nil || s.path(empty.ID, "") != "" {
+		t.Errorf("the copy of nothing is %+v, %v", empty, err)
+	}
+}

@@ -1,0 +1,257 @@
+package workspace_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+type content = func(func() ([]workspace.Node, error)) (workspace.Content, error)
+
+// says is the content of a message that is a text.
+func says(role, text string) content {
+	return func(func() ([]workspace.Node, error)) (workspace.Content, error) {
+		value, err := json.Marshal(text)
+		return workspace.Content{Role: role, Value: value}, err
+	}
+}
+
+// attachment returns a file with a text.
+func attachment(text string) workspace.File {
+	sum := sha256.Sum256([]byte(text))
+	return workspace.File{
+		SHA256: hex.EncodeToString(sum[:]),
+		Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil },
+	}
+}
+
+// picture is the content of a message with the attachment "a picture".
+func picture(func() ([]workspace.Node, error)) (workspace.Content, error) {
+	parts := fmt.Sprintf(`[{"type":"image","asset":{"sha256":%q}}]`, attachment("a picture").SHA256)
+	return workspace.Content{Role: "user", Value: []byte(parts), Own: []workspace.Member{{Name: "format", Value: []byte(`"acontext"`)}}}, nil
+}
+
+func (s *space) store(name, parent, text string) *workspace.Node {
+	s.t.Helper()
+	n, err := s.Store(s.t.Context(), name, workspace.Store{Parent: parent, Content: says("user", text)})
+	if err != nil {
+		s.t.Fatalf("Store(%q under %q): %v", text, parent, err)
+	}
+	return n
+}
+
+// path returns the texts of the path to a message of a line.
+func (s *space) path(name, leaf string) string {
+	s.t.Helper()
+	p, err := s.Path(s.t.Context(), name, leaf, workspace.ReadOptions{})
+	if err != nil {
+		s.t.Fatalf("Path(%q, %q): %v", name, leaf, err)
+	}
+	var texts []string
+	for i, n := range p.Nodes {
+		if i > 0 && n.Parent != p.Nodes[i-1].UUID || i == 0 && n.Parent != "" {
+			s.t.Errorf("the parent of %q is %q", n.Text(), n.Parent)
+		}
+		texts = append(texts, n.Text())
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestStore(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 3)
+	l, existed, err := s.NewLine(t.Context(), workspace.LineOptions{User: "ada", Configs: []byte(`{"model":"m"}`)})
+	if err != nil || existed {
+		t.Fatal(existed, err)
+	}
+	name := "urn:uuid:" + l.UUID
+	var ids []string
+	for _, text := range strings.Fields("a b c d e f g h") {
+		n := s.store(name, "", text)
+		if n.UUID != n.ID || n.Time.IsZero() {
+			t.Errorf("the stored message is %+v", n)
+		}
+		ids = append(ids, "urn:uuid:"+n.UUID)
+	}
+	if got := s.path(name, ""); got != "a b c d e f g h" {
+		t.Errorf("the path is %q", got)
+	}
+	before := s.files()
+	x := s.store(name, ids[4], "x")
+	for file, was := range before {
+		if is := s.read(file); strings.HasPrefix(file, "conversations/session_2") && file != session.FileName(x.Session) && is != was {
+			t.Errorf("%s changed", file)
+		}
+	}
+	y := s.store(name, "", "y")
+	if y.Parent != x.UUID {
+		t.Errorf("what has no parent answers %s, not %s", y.Parent, x.UUID)
+	}
+	for leaf, want := range map[string]string{ids[7]: "a b c d e f g h", "": "a b c d e x y", ids[2]: "a b c", "urn:uuid:" + x.UUID: "a b c d e x"} {
+		if got := s.path(name, leaf); got != want {
+			t.Errorf("the path to %q is %q, want %q", leaf, got, want)
+		}
+	}
+	all, err := s.All(t.Context(), name, workspace.ReadOptions{})
+	if err != nil || len(all.Nodes) != 10 {
+		t.Errorf("there are %d messages, %v", len(all.Nodes), err)
+	}
+	if h, err := s.Head(t.Context()); h != nil || err != nil {
+		t.Errorf("the head is %v, %v", h, err)
+	}
+	healthy(t, s)
+}
+
+// TestStoreRefuses is for what must not be stored. Nothing is written for it.
+func TestStoreRefuses(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root, other := s.new("Bread"), s.new("Soup")
+	s.append(workspace.Append{Session: root, Text: "a"})
+	foreign := s.append(workspace.Append{Session: other, Text: "b"}).Message
+	point := s.checkpoint(root)
+	before := s.files()
+	const unknown = "urn:uuid:4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
+	for _, c := range []struct {
+		what, name string
+		store      workspace.Store
+		want       workspace.Code
+	}{
+		{"an unknown session", unknown, workspace.Store{Content: says("user", "x")}, workspace.NotFound},
+		{"an unknown parent", root, workspace.Store{Parent: unknown, Content: says("user", "x")}, workspace.NotFound},
+		{"another session's parent", root, workspace.Store{Parent: "urn:uuid:" + foreign, Content: says("user", "x")}, workspace.NotFound},
+		{"a piece of a UUID", root, workspace.Store{Parent: "urn:uuid:", Content: says("user", "x")}, workspace.NotFound},
+		{"a checkpoint", point.ID, workspace.Store{Content: says("user", "x")}, workspace.ReadOnly},
+		{"a role", root, workspace.Store{Content: says("developer", "x")}, workspace.Usage},
+		{"meta that is a list", root, workspace.Store{Content: says("user", "x"), Meta: []byte(`[]`)}, workspace.Usage},
+		{"meta that is NaN", root, workspace.Store{Content: says("user", "x"), Meta: []byte(`{"a":NaN}`)}, workspace.Usage},
+		{"meta with a key twice", root, workspace.Store{Content: says("user", "x"), Meta: []byte(`{"a":1,"a":2}`)}, workspace.Usage},
+		{"content that is no JSON", root, workspace.Store{Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) {
+			return workspace.Content{Role: "user", Value: []byte(`"a`)}, nil
+		}}, workspace.Usage},
+		{"a name that is taken", root, workspace.Store{Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) {
+			return workspace.Content{Role: "user", Value: []byte(`"a"`), Own: []workspace.Member{{Name: "meta", Value: []byte("1")}}}, nil
+		}}, workspace.Usage},
+		{"an attachment by a path", root, workspace.Store{Content: picture, Files: []workspace.File{{SHA256: "../x"}}}, workspace.Usage},
+	} {
+		if n, err := s.Store(t.Context(), c.name, c.store); code(err) != c.want {
+			t.Errorf("%s: stored %v, %v, want %s", c.what, n, err, c.want)
+		}
+	}
+	sameFiles(t, "refused", before, s.files())
+	liar := attachment("a picture")
+	liar.Open = attachment("another").Open
+	if _, err := s.Store(t.Context(), root, workspace.Store{Content: picture, Files: []workspace.File{liar}}); code(err) != workspace.Usage {
+		t.Errorf("an attachment with another SHA-256: %v", err)
+	}
+	if files, err := os.ReadDir(filepath.Join(s.Dir(), "files")); err != nil || len(files) > 0 {
+		t.Errorf("files holds %v, %v", files, err)
+	}
+}
+
+func TestAttachment(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root := s.new("Bread")
+	for range 2 {
+		if _, err := s.Store(t.Context(), root, workspace.Store{Content: picture, Files: []workspace.File{attachment("a picture")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := attachment("a picture").SHA256
+	f, err := s.OpenFile(t.Context(), sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil || string(data) != "a picture" {
+		t.Errorf("the attachment is %q, %v", data, err)
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the attachment has the mode %v, %v", info.Mode(), err)
+	}
+	for _, bad := range []string{"", "../head.json", strings.ToUpper(sum), sum[1:] + "0"} {
+		if _, err := s.OpenFile(t.Context(), bad); code(err) != workspace.NotFound {
+			t.Errorf("OpenFile(%q) = %v", bad, err)
+		}
+	}
+}
+
+func TestSetMessageMeta(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("Bread")
+	ids := s.say("a", "b", "c")
+	s.messages("odd", "", `{"id":"m1","content":"x","metadata":"text"}`, `{"id":"m2","content":"y"}`, `{"id":"m3","metadata":{"k":1e400,"bough":{"z":NaN}}}`)
+	set := func(name, message, meta string) (string, error) {
+		all, err := s.SetMessageMeta(t.Context(), name, message, []byte(meta))
+		return string(all), err
+	}
+	for _, c := range []struct{ name, message, meta, want string }{
+		{root, ids[0], `{"a":1,"b":{"c":[12345678901234567890]}}`, `{"a":1,"b":{"c":[12345678901234567890]}}`},
+		{root, ids[0], `{"a":null,"d":"é","e":null}`, `{"b":{"c":[12345678901234567890]},"d":"é"}`},
+		{root, ids[2], `{}`, `{}`},
+		{"odd", "m2", `{"a":1}`, `{"a":1}`},
+		{"odd", "m3", `{"a":1}`, `{"a":1}`},
+	} {
+		got, err := set(c.name, c.message, c.meta)
+		var a, b any
+		if err != nil || json.Unmarshal([]byte(got), &a) != nil || json.Unmarshal([]byte(c.want), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%s of %s: %s, %v, want %s", c.meta, c.message, got, err, c.want)
+		}
+		p, err := s.Path(t.Context(), c.name, c.message, workspace.ReadOptions{})
+		if err != nil || string(p.Nodes[len(p.Nodes)-1].Meta) == "" {
+			t.Errorf("%s has no meta: %v", c.message, err)
+		}
+	}
+	if raw := string(s.session("odd").Messages[2].Raw); !strings.Contains(raw, "1e400") || !strings.Contains(raw, "NaN") {
+		t.Errorf("the message became %s", raw)
+	}
+	if s.texts(root) != "a b c" {
+		t.Errorf("the texts are %q", s.texts(root))
+	}
+	if _, err := set("odd", "m1", `{"a":1}`); code(err) != workspace.Refused {
+		t.Errorf("of metadata that is a text: %v", err)
+	}
+	point := s.checkpoint(root)
+	for _, c := range []struct {
+		name, message, meta string
+		want                workspace.Code
+	}{
+		{point.ID, ids[0], `{"a":1}`, workspace.ReadOnly},
+		{root, "nobody", `{"a":1}`, workspace.NotFound},
+		{root, ids[0], `"a"`, workspace.Usage},
+	} {
+		if _, err := set(c.name, c.message, c.meta); code(err) != c.want {
+			t.Errorf("%s of %s: %v, want %s", c.meta, c.message, err, c.want)
+		}
+	}
+	healthy(t, s)
+}
+
+// TestContentSeesThePath is for a message that depends on those before it: it is
+// given its own path and no other message.
+func TestContentSeesThePath(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root := s.new("Bread")
+	ids := s.say("a", "b", "c")
+	var seen []string
+	_, err := s.Store(t.Context(), root, workspace.Store{Parent: ids[1], Content: func(path func() ([]workspace.Node, error)) (workspace.Content, error) {
+		nodes, err := path()
+		for _, n := range nodes {
+			seen = append(seen, n.Text())
+		}
+		return workspace.Content{Role: "tool", Value: []byte(`"ok"`)}, err
+	}})
+	if err != nil || !slices.Equal(seen, []string{"a", "b"}) {
+		t.Errorf("saw %q, %v", seen, err)
+	}
+}

@@ -65,3 +65,25 @@ func (l *line) withUUID(uuid string) []int {
 	}
 	return nodes
 }
+
+// byUUID returns the session with a UUID, in lower case, and whether there is one.
+func (v *view) byUUID(uuid string) (id string, ok bool) {
+	there := func(id string) bool { return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id) }
+	if uuid == "" {
+		return "", false
+	}
+	if there(uuid) {
+		return uuid, true
+	}
+	id, ok = v.uuids.id(uuid)
+	if ok && there(id) {
+		return id, true
+	}
+	ids := v.index.IDs()
+	for cp := range v.penguin {
+		ids = append(ids, cp)
+	}
+	v.uuids.learn(ids)
+	id, ok = v.uuids.id(uuid)
+	return id, ok && there(id)
+}

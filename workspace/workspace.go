@@ -84,6 +84,7 @@ type Workspace struct {
 	opts   Options
 	memory *session.Memory
 	uuids  *uuids
+	turn   chan struct{} // is full while a goroutine writes
 }
 
 const (
@@ -109,7 +110,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}}
+	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, turn: make(chan struct{}, 1)}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -303,8 +304,13 @@ func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, 
 	if err := durable.MakeDir(root, stateDir); err != nil {
 		return err
 	}
+	wait := max(w.opts.Wait, 0)
+	began := time.Now()
+	if w.queue(ctx, wait) {
+		defer func() { <-w.turn }()
+	}
 	holder := writelock.Holder{PID: os.Getpid(), Verb: op.Verb, Since: w.opts.Now()}
-	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(w.opts.Wait, 0))
+	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(wait-time.Since(began), 0))
 	if err != nil {
 		return err
 	}
@@ -327,6 +333,20 @@ func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, 
 		err = try(true)
 	}
 	return err
+}
+
+// queue waits for the other goroutines that write by w, in the order in which they
+// came, so that no more than one of them asks for the lock. It reports whether it
+// is its turn now, and not only the end of the time to wait.
+func (w *Workspace) queue(ctx context.Context, wait time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	select {
+	case w.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // done ends what a method does with the workspace.

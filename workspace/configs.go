@@ -1,0 +1,165 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// SetConfigs gives a line other configs, an object. With merge its members are put
+// in place of those of the same name, and null removes one.
+func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.RawMessage, merge bool) (l *LineEntry, err error) {
+	if configs == nil {
+		configs = json.RawMessage("{}")
+	}
+	if err := checkObject("configs", configs); err != nil {
+		return nil, err
+	}
+	err = w.write(ctx, operation.Operation{Verb: "configure", Args: args{"session": name}}, func(v *view) error {
+		first, err := v.firstOf(name)
+		if err != nil {
+			return err
+		}
+		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
+			configs = merged(was, configs)
+		}
+		edit := first.Edit()
+		edit.SetOwn(ownConfigs, configs)
+		if err := v.replace(edit); err != nil {
+			return err
+		}
+		l, err = v.lineOf(first.ID)
+		return err
+	})
+	return l, err
+}
+
+// firstOf returns the first file of the line that a session is in, which bough may
+// change.
+func (v *view) firstOf(name string) (*session.Outline, error) {
+	o, err := v.ownSession(name)
+	if err != nil || v.kind(o.ID) == session.Checkpoint {
+		return o, err
+	}
+	ids, err := v.lineIDs(o.ID)
+	if err != nil {
+		return nil, err
+	}
+	return v.outline(ids[0])
+}
+
+// merged returns the object was with the members of the object with in place of
+// its own, without those that are null there. Both are whole; was may be nil.
+func merged(was, with json.RawMessage) json.RawMessage {
+	var pairs []rawjson.Pair
+	if was != nil {
+		pairs = rawjson.Pairs(was, rawjson.Root(was))
+	}
+	for _, p := range rawjson.Pairs(with, rawjson.Root(with)) {
+		i := slices.IndexFunc(pairs, func(q rawjson.Pair) bool { return q.Key == p.Key })
+		switch null := string(p.Value) == "null"; {
+		case null && i >= 0:
+			pairs = slices.Delete(pairs, i, i+1)
+		case null:
+		case i >= 0:
+			pairs[i] = p
+		default:
+			pairs = append(pairs, p)
+		}
+	}
+	return rawjson.AppendObject(nil, pairs, 0)
+}
+
+// A LineEvent is something that a program noted about a conversation, beside its
+// messages.
+type LineEvent struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Data      json.RawMessage `json:"data"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// mostEvents is how many events a line takes.
+const mostEvents = 10_000
+
+// AddLineEvent notes an event; data is an object.
+func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data json.RawMessage) (*LineEvent, error) {
+	if data == nil {
+		data = json.RawMessage("{}")
+	}
+	if err := cmp.Or(checkUTF8("type", kind), checkObject("data", data)); err != nil {
+		return nil, err
+	}
+	var e LineEvent
+	err := w.write(ctx, operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}, func(v *view) error {
+		first, err := v.firstOf(name)
+		if err != nil {
+			return err
+		}
+		events := eventsIn(first)
+		if len(events) >= mostEvents {
+			return &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
+		}
+		e = LineEvent{Type: kind, Data: data, CreatedAt: v.now(nil)}
+		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
+			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
+		}
+		if e.ID, err = session.NewMessageID(v.opts.Random); err != nil {
+			return err
+		}
+		edit := first.Edit()
+		edit.SetOwn(ownEvents, rawjson.Compact(append(events, e)))
+		return v.replace(edit)
+	})
+	return &e, err
+}
+
+// LineEvents returns the events of a line, oldest first.
+func (w *Workspace) LineEvents(ctx context.Context, name string) (events []LineEvent, err error) {
+	err = w.read(ctx, func(v *view) error {
+		id, err := v.resolve(name)
+		if err != nil {
+			return err
+		}
+		l, err := v.lineOf(id)
+		if err != nil {
+			return err
+		}
+		first, err := v.outline(l.ID)
+		if err == nil {
+			events = eventsIn(first)
+		}
+		return err
+	})
+	return events, err
+}
+
+func eventsIn(first *session.Outline) []LineEvent {
+	var list []LineEvent
+	if json.Unmarshal(first.Own(ownEvents), &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// checkObject refuses what is no JSON object; nil is none.
+func checkObject(what string, data json.RawMessage) error {
+	if data == nil {
+		return nil
+	}
+	err := rawjson.Check(data)
+	if err == nil {
+		_, err = rawjson.Members(data, rawjson.Root(data))
+	}
+	if err != nil || !json.Valid(data) || data[rawjson.Root(data).Start] != '{' {
+		return &Error{Code: Usage, Message: "the " + what + " are no JSON object", Err: err}
+	}
+	return nil
+}

@@ -210,8 +210,8 @@ func sameMembers(t *testing.T, what string, before, after []rawjson.Pair, but ..
 	}
 }
 
-// FuzzTree: in any line, paths end in a root and never come back to a node, and
-// every message is in the tree once.
+// FuzzTree: in any line, paths end in a root and never come back to a node, every
+// message is in the tree once, and leaves and depths are what the edges say.
 func FuzzTree(f *testing.F) {
 	for _, seed := range []string{"", "\x00\x00\x00", "\x01\x02\x04\x03", "\x00\x05\x00\x0d\x01\x15\x02\x08", "\xff\x1f\x20\x60\x81\x42\x07\x06\x05"} {
 		f.Add([]byte(seed))
@@ -235,6 +235,8 @@ func FuzzTree(f *testing.F) {
 		if tr.Len() > messages {
 			t.Errorf("%d messages make %d nodes", messages, tr.Len())
 		}
+		checkLeaves(t, tr)
+		depths := tr.Depths()
 		for n := range tr.Len() {
 			seen := map[int]bool{}
 			path := tr.Path(n)
@@ -249,6 +251,9 @@ func FuzzTree(f *testing.F) {
 			}
 			if tr.Parent(path[0]) != -1 || path[len(path)-1] != n {
 				t.Fatalf("the path to node %d of %q is %v", n, data, path)
+			}
+			if depths[n] != len(path) {
+				t.Errorf("node %d of %q is %d deep, and its path has %d messages", n, data, depths[n], len(path))
 			}
 			length := 0
 			for _, r := range tr.Runs(n) {

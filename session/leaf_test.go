@@ -3,6 +3,7 @@ package session_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,6 +131,80 @@ func TestPathsAndRuns(t *testing.T) {
 	}
 }
 
+// checkLeaves holds the leaves of a tree against its edges: they are the nodes
+// without children, and as many as there are roots and, of the children of a fork,
+// all but one.
+func checkLeaves(t *testing.T, tr *session.Tree) {
+	t.Helper()
+	want := 0
+	var without []int
+	for n, children := range tr.Children() {
+		if tr.Parent(n) < 0 {
+			want++
+		}
+		want += max(0, len(children)-1)
+		if len(children) == 0 {
+			without = append(without, n)
+		}
+	}
+	leaves := tr.Leaves()
+	if !slices.Equal(leaves, without) || len(leaves) != want {
+		t.Errorf("the leaves are %v, want %d, %v", leaves, want, without)
+	}
+	for _, n := range leaves {
+		if !tr.IsLeaf(n) {
+			t.Errorf("node %d is among the leaves and is none", n)
+		}
+	}
+}
+
+// leaves writes the leaves of a tree as id:depth.
+func leaves(tr *session.Tree) string {
+	depths := tr.Depths()
+	var list []string
+	for _, n := range tr.Leaves() {
+		list = append(list, fmt.Sprint(tr.ID(n), ":", depths[n]))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestLeaves(t *testing.T) {
+	const fromP, fromQ, fromR = `"continued_from":"p"`, `"continued_from":"q"`, `"continued_from":"r"`
+	for _, c := range []struct {
+		name  string
+		parts []part
+		want  string // in the order of the nodes
+	}{
+		{"nothing", nil, ""},
+		{"an empty file", []part{{"p", "", nil}}, ""},
+		{"one path", []part{{"p", "", []string{m("1"), m("2"), m("3")}}}, "3:3"},
+		{"a fork", []part{{"p", "", []string{m("1"), m("2"), m("3"), m("4"), m("5"), m("6"), under("2", "7"), m("8")}}}, "6:6 8:4"},
+		{"two roots", []part{{"p", "", []string{m("1"), m("2"), message("3", `"parent_id":null`), m("4")}}}, "2:2 4:2"},
+		{"an orphan", []part{{"p", "", []string{m("1"), under("gone", "2"), m("3")}}}, "1:1 3:2"},
+		{"a parent further down", []part{{"p", "", []string{under("3", "1"), under("1", "2"), message("3", `"parent_id":null`)}}}, "2:3"},
+		{"a fork in the second of four files", []part{
+			{"p", "", []string{m("h"), m("1")}},
+			{"q", fromP, []string{m("h2"), marker("p", `,"parent_id":"1"`), m("2"), m("3"), late("2", "7"), m("8")}},
+			{"r", fromQ, []string{m("h3"), marker("q", `,"parent_id":"3"`), m("4"), m("5")}},
+			{"s", fromR, []string{m("h4"), marker("r", `,"parent_id":"5"`), m("6")}},
+		}, "8:5 6:7"},
+		{"a fork that goes on in a file of its own", []part{
+			{"p", "", []string{m("1"), m("2"), m("3"), late("2", "7")}},
+			{"q", fromP, []string{marker("p", `,"parent_id":"3"`), m("4")}},
+			{"r", fromP, []string{marker("p", `,"parent_id":"7"`), m("8")}},
+		}, "4:4 8:4"},
+		{"a continuation with nothing in it", []part{{"p", "", []string{m("1")}}, {"q", fromP, []string{marker("p", "")}}}, "1:1"},
+		{"a file that is missing", []part{{"p", "", []string{m("1"), m("2")}}, {"r", fromQ, []string{m("h"), marker("q", ""), m("5")}}}, "2:2 5:1"},
+		{"two messages under one id", []part{{"p", "", []string{m("1"), m("2")}}, {"q", fromP, []string{marker("p", ""), message("1", `"x":1`)}}}, "1:3"},
+	} {
+		tr := tree(t, c.parts)
+		checkLeaves(t, tr)
+		if got := leaves(tr); got != c.want {
+			t.Errorf("%s: the leaves are %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // TestDeepTree builds, walks and searches lines of 100,000 messages. Anything
 // quadratic takes minutes here.
 func TestDeepTree(t *testing.T) {
@@ -143,6 +218,7 @@ func TestDeepTree(t *testing.T) {
 		{"each with a parent", func(i int) string { return fmt.Sprintf(`"parent_id":"%d"`, i-1) }, 0, n - 1, n},
 		{"the last one a root", func(i int) string { return fmt.Sprintf(`"parent_id":"%d"`, i+1) }, n - 1, 0, n},
 		{"all under one", func(i int) string { return `"parent_id":"0"` }, 0, n - 1, 2},
+		{"two under each", func(i int) string { return fmt.Sprintf(`"parent_id":"%d"`, max(0, (i-1)/2*2-1)) }, 0, n - 1, n/2 + 1},
 	} {
 		messages := make([]string, n)
 		for i := range messages {
@@ -160,5 +236,9 @@ func TestDeepTree(t *testing.T) {
 			t.Errorf("%s: the path to leaf %d has %d messages from %d, want leaf %d, %d messages from %d",
 				c.name, leaf, len(path), path[0], c.leaf, c.length, c.root)
 		}
+		if depth := tr.Depths()[leaf]; depth != c.length {
+			t.Errorf("%s: leaf %d is %d deep, want %d", c.name, leaf, depth, c.length)
+		}
+		checkLeaves(t, tr)
 	}
 }

@@ -160,6 +160,36 @@ func (t *Tree) Leaf(p int) int { return t.lasts[p] }
 // IsLeaf reports whether no message has n as its parent.
 func (t *Tree) IsLeaf(n int) bool { return !t.inner[n] }
 
+// Leaves returns all leaves, in the order of the nodes.
+func (t *Tree) Leaves() []int {
+	var leaves []int
+	for n, inner := range t.inner {
+		if !inner {
+			leaves = append(leaves, n)
+		}
+	}
+	return leaves
+}
+
+// Depths returns for each node how many messages its path has, itself included.
+func (t *Tree) Depths() []int {
+	depths := make([]int, t.Len())
+	var walk []int // from a node towards the root, as far as no depth is known
+	for n := range depths {
+		for at := n; at != none && depths[at] == 0; at = t.Parent(at) {
+			walk = append(walk, at)
+		}
+		for i := len(walk) - 1; i >= 0; i-- {
+			depths[walk[i]] = 1
+			if parent := t.Parent(walk[i]); parent != none {
+				depths[walk[i]] += depths[parent]
+			}
+		}
+		walk = walk[:0]
+	}
+	return depths
+}
+
 // Continuing returns part p and the parts that continue it, however far.
 func (t *Tree) Continuing(p int) []int {
 	list := []int{p}

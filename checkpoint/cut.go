@@ -90,7 +90,7 @@ func (c *cuts) after(n int) int {
 // findCuts goes once over the tree, root to leaf, with the calls that are open
 // on the way, and hands what it finds at each result back up.
 func findCuts(t *session.Tree) *cuts {
-	c := &cuts{t, make([]int, t.Len()), make([]answer, t.Len())}
+	c := &cuts{t, t.Depths(), make([]answer, t.Len())}
 	children := t.Children()
 	open := map[string]int{} // depth of the message that makes the call
 	var stack []step
@@ -107,9 +107,6 @@ func findCuts(t *session.Tree) *cuts {
 			s.restore(open)
 			c.handUp(s.node)
 			continue
-		}
-		if parent := t.Parent(s.node); parent != none {
-			c.depth[s.node] = c.depth[parent] + 1
 		}
 		stack = append(stack, c.visit(s.node, open))
 		for _, child := range children[s.node] {

@@ -185,10 +185,8 @@ func (d *Document) stamp(o *Outline) {
 		if r.Part == nil {
 			times[at] = timeText(r.Raw)
 		} else {
-			for _, s := range r.Part.stamps {
-				if i := int(s.at); i >= r.From && i < r.To {
-					times[at+i-r.From] = s.text
-				}
+			for _, s := range r.Part.stamps[r.Part.stampsBefore(r.From):r.Part.stampsBefore(r.To)] {
+				times[at+int(s.at)-r.From] = s.text
 			}
 		}
 		at += r.count()

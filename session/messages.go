@@ -127,11 +127,9 @@ func (c *messages) copy(o *Outline, from, to int, start uint32) {
 		end = int(o.marks[to].id)
 	}
 	c.ids = append(c.ids, o.ids[first.id:end]...)
-	for _, t := range o.tools {
-		if int(t.at) >= from && int(t.at) < to {
-			t.at = uint32(int(t.at) - from + at)
-			c.tools = append(c.tools, t)
-		}
+	for _, t := range o.tools[o.toolsBefore(from):o.toolsBefore(to)] {
+		t.at = uint32(int(t.at) - from + at)
+		c.tools = append(c.tools, t)
 	}
 }
 

@@ -121,24 +121,34 @@ func (o *Outline) Time(i int) (time.Time, bool) {
 }
 
 func (o *Outline) stampOf(i int) (int, bool) {
-	n := sort.Search(len(o.stamps), func(k int) bool { return int(o.stamps[k].at) >= i })
+	n := o.stampsBefore(i)
 	return n, n < len(o.stamps) && int(o.stamps[n].at) == i
+}
+
+// stampsBefore returns of how many messages before i the time is known.
+func (o *Outline) stampsBefore(i int) int {
+	return sort.Search(len(o.stamps), func(k int) bool { return int(o.stamps[k].at) >= i })
 }
 
 // Tools returns the ids of the tool calls that message i makes and of those that
 // it answers.
 func (o *Outline) Tools(i int) (calls, results []string) {
-	n := sort.Search(len(o.tools), func(k int) bool { return int(o.tools[k].at) >= i })
+	n := o.toolsBefore(i)
 	if n == len(o.tools) || int(o.tools[n].at) != i {
 		return nil, nil
 	}
 	return o.tools[n].calls, o.tools[n].results
 }
 
+// toolsBefore returns how many messages before i use tools.
+func (o *Outline) toolsBefore(i int) int {
+	return sort.Search(len(o.tools), func(k int) bool { return int(o.tools[k].at) >= i })
+}
+
 // OpenCalls goes over messages from to before to with the tool calls that are
 // open: those that were made and not answered.
 func (o *Outline) OpenCalls(from, to int, open map[string]bool) {
-	n := sort.Search(len(o.tools), func(k int) bool { return int(o.tools[k].at) >= from })
+	n := o.toolsBefore(from)
 	for ; n < len(o.tools) && int(o.tools[n].at) < to; n++ {
 		for _, call := range o.tools[n].results {
 			delete(open, call)

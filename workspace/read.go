@@ -109,13 +109,22 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 func (v *view) messages(l *line, nodes []int) ([]session.Message, error) {
 	list := make([]session.Message, 0, len(nodes))
 	for _, n := range nodes {
-		s, err := v.reopen(l.Parts[l.Part(n)])
+		m, err := v.message(l, n)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, s.Messages[l.Index(n)])
+		list = append(list, m)
 	}
 	return list, nil
+}
+
+// message returns the message at a node of l.
+func (v *view) message(l *line, node int) (session.Message, error) {
+	s, err := v.reopen(l.Parts[l.Part(node)])
+	if err != nil {
+		return session.Message{}, err
+	}
+	return s.Messages[l.Index(node)], nil
 }
 
 // A Lineage is where a session comes from.

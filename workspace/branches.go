@@ -1,0 +1,165 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// BranchesOptions are the choices for listing branches.
+type BranchesOptions struct {
+	// Messages gives out the messages at the leaves too. They stand in the files;
+	// without them hardly any file has to be read that was read before.
+	Messages bool
+	ReadOptions
+}
+
+// Branches are the ways that one conversation went: where it was answered more
+// than once, it has more than one end.
+type Branches struct {
+	Leaves []Leaf `json:"leaves"` // by time, the oldest first
+
+	// Head is the message that the next one answers which names no session, if
+	// it is of this conversation. It need not be at a leaf.
+	Head string `json:"-"`
+}
+
+// A Leaf is a message that nobody has answered, the end of a branch.
+type Leaf struct {
+	ID        string `json:"message_id"`
+	Depth     int    `json:"depth"`      // how many messages there are from the root to it, itself included
+	CreatedAt string `json:"created_at"` // when the conversation began, if nothing says when this was written
+
+	UUID    string          `json:"-"` // see [session.MessageUUID]
+	Session string          `json:"-"` // whose file it stands in
+	Newest  bool            `json:"-"` // the conversation goes on here, if nobody says otherwise
+	Head    bool            `json:"-"` // and here goes the next message that names no session
+	Message session.Message `json:"-"` // if it was asked for
+}
+
+// Branches returns the leaves of the line that a session is in: of all its files,
+// whichever is named. Those with the same time stand as they do in the files, and
+// before them those whose own time cannot be read.
+func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions) (*Branches, error) {
+	b := &Branches{}
+	err := w.read(ctx, func(v *view) error {
+		*b = Branches{Leaves: []Leaf{}}
+		l, err := v.lineOf(name, o.Partial)
+		if err != nil {
+			return err
+		}
+		leaves := v.byTime(l, l.Leaves(), l.Time)
+		newest, head, depths := l.Newest(0), v.headOf(l), l.Depths()
+		if head >= 0 {
+			b.Head = l.ID(head)
+		}
+		uuid := session.UUID(l.Parts[0].ID)
+		for _, m := range leaves {
+			id := l.ID(m.node)
+			leaf := Leaf{
+				ID:        id,
+				Depth:     depths[m.node],
+				CreatedAt: session.FormatTime(m.at),
+				UUID:      session.MessageUUID(uuid, id),
+				Session:   l.Parts[l.Part(m.node)].ID,
+				Newest:    m.node == newest,
+				Head:      m.node == head,
+			}
+			if o.Messages {
+				if leaf.Message, err = v.message(l, m.node); err != nil {
+					return err
+				}
+			}
+			b.Leaves = append(b.Leaves, leaf)
+		}
+		return nil
+	})
+	return b, err
+}
+
+// lineOf opens the line that name is in, all of it: where it goes on in a file
+// that cannot be used that is its damage, unless partial takes what is there.
+func (v *view) lineOf(name string, partial bool) (*line, error) {
+	id, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := v.line(id, partial)
+	if err != nil {
+		return nil, err
+	}
+	if v.kind(id) != session.Checkpoint {
+		for _, part := range l.Parts {
+			l.broken = cmp.Or(l.broken, v.index.Broken(part.ID))
+		}
+	}
+	_, err = v.end(l, partial)
+	return l, err
+}
+
+// headOf returns the node that a message answers which names no session, -1 if it
+// goes into another line.
+func (v *view) headOf(l *line) int {
+	h, ok := v.head()
+	if !ok {
+		return -1
+	}
+	ids, err := v.lineIDs(h.Session)
+	if err != nil || !slices.EqualFunc(ids, l.Parts, func(id string, o *session.Outline) bool { return id == o.ID }) {
+		return -1
+	}
+	if node, ok := v.headIn(l); ok {
+		return node
+	}
+	if l.broken != nil {
+		return -1
+	}
+	return l.Newest(slices.Index(ids, h.Session))
+}
+
+// A moment is when the message at a node was written: what its file says, else
+// when its line began.
+type moment struct {
+	node int
+	at   time.Time
+	said bool
+}
+
+// moment returns that of a node of l, whose time said tells.
+func (v *view) moment(l *line, node int, said func(node int) (time.Time, bool)) moment {
+	at, ok := said(node)
+	if !ok {
+		at = v.began(l.Parts[0].ID)
+	}
+	return moment{node, at, ok}
+}
+
+// byTime returns nodes of l, which are in the order of the files, by time, the oldest
+// first. At one time, those that nobody said are first.
+func (v *view) byTime(l *line, nodes []int, said func(node int) (time.Time, bool)) []moment {
+	list := make([]moment, len(nodes))
+	for i, n := range nodes {
+		list[i] = v.moment(l, n, said)
+	}
+	slices.SortStableFunc(list, func(a, b moment) int {
+		switch c := a.at.Compare(b.at); {
+		case c != 0 || a.said == b.said:
+			return c
+		case b.said:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// began returns when a session was created.
+func (v *view) began(id string) time.Time {
+	if v.isPenguin(id) {
+		return v.penguin[id].CreatedAt
+	}
+	return v.index.Entry(id).CreatedAt
+}

@@ -1,0 +1,135 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// A MessageTree is the messages of one conversation as a tree. Where messages
+// follow each other without a fork they are one straight run.
+//
+// It is a list and no nested value: a conversation that was answered twice at each
+// message has as many levels as it has messages, and JSON that is nested so deep
+// can hardly be read.
+type MessageTree struct {
+	Session string        `json:"session_id"` // the first file of the conversation
+	Runs    []StraightRun `json:"runs"`       // each after its parent and all that comes from its older siblings
+}
+
+// A StraightRun is messages that follow each other, of which none but the last
+// was answered by another one than the next.
+type StraightRun struct {
+	First      string `json:"first"` // the ids of the first message and the last
+	Last       string `json:"last"`
+	Count      int    `json:"count"`
+	Parent     *int   `json:"parent"`      // where in the list the run is whose last message the first one answers, nil for a root
+	Depth      int    `json:"depth"`       // how many messages there are from the root to the last one
+	CreatedAt  string `json:"created_at"`  // when the first was written, or when the conversation began, if nothing says it
+	LastActive string `json:"last_active"` // when the last was
+	Orphan     bool   `json:"orphan"`      // the first answers one that is not there
+	Leaf       bool   `json:"leaf"`        // nobody has answered the last
+	Newest     bool   `json:"newest"`      // and the conversation goes on there
+
+	Message session.Message `json:"-"` // the first
+	Head    string          `json:"-"` // the message of the run that [Branches] has as its head, "" if that is in none
+}
+
+// MessageTree returns the tree of messages of the line that a session is in: of all
+// its files, whichever is named. What has one parent is ordered by time, as the
+// leaves of [Workspace.Branches] are.
+func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions) (*MessageTree, error) {
+	t := &MessageTree{}
+	err := w.read(ctx, func(v *view) error {
+		l, err := v.lineOf(name, o.Partial)
+		if err != nil {
+			return err
+		}
+		*t = MessageTree{Session: l.Parts[0].ID, Runs: []StraightRun{}}
+		for _, part := range l.Parts {
+			if _, err := v.reopen(part); err != nil {
+				return err
+			}
+		}
+		said := func(node int) (time.Time, bool) {
+			m, _ := v.message(l, node) // its file is open
+			return m.Time()
+		}
+		newest, head, depths := l.Newest(0), v.headOf(l), l.Depths()
+		runs := fold(l.Tree, func(nodes []int) {
+			for i, m := range v.byTime(l, nodes, said) {
+				nodes[i] = m.node
+			}
+		})
+		for _, r := range runs {
+			run := StraightRun{
+				First:      l.ID(r.first()),
+				Last:       l.ID(r.last()),
+				Count:      len(r.nodes),
+				Depth:      depths[r.last()],
+				CreatedAt:  session.FormatTime(v.moment(l, r.first(), said).at),
+				LastActive: session.FormatTime(v.moment(l, r.last(), said).at),
+				Orphan:     l.Orphan(r.first()),
+				Leaf:       l.IsLeaf(r.last()),
+				Newest:     r.last() == newest,
+			}
+			if parent := r.parent; parent >= 0 {
+				run.Parent = &parent
+			}
+			if run.Message, err = v.message(l, r.first()); err != nil {
+				return err
+			}
+			if slices.Contains(r.nodes, head) {
+				run.Head = l.ID(head)
+			}
+			t.Runs = append(t.Runs, run)
+		}
+		return nil
+	})
+	return t, err
+}
+
+// A folded is a straight run: its nodes, and where among the runs its parent is, -1
+// for none.
+type folded struct {
+	nodes  []int
+	parent int
+}
+
+func (r folded) first() int { return r.nodes[0] }
+func (r folded) last() int  { return r.nodes[len(r.nodes)-1] }
+
+// fold returns the straight runs of a tree, those of each root with all that comes
+// from it, and so on downwards. The roots and the children of a fork are put in order
+// first.
+func fold(t *session.Tree, order func(nodes []int)) []folded {
+	children := t.Children()
+	var runs, waiting []folded // of those that wait only the first node is known, and the next is the last of them
+	wait := func(nodes []int, parent int) {
+		order(nodes)
+		for _, n := range slices.Backward(nodes) {
+			waiting = append(waiting, folded{[]int{n}, parent})
+		}
+	}
+	var roots []int
+	for n := range t.Len() {
+		if t.Parent(n) < 0 {
+			roots = append(roots, n)
+		}
+	}
+	wait(roots, -1)
+	for len(waiting) > 0 {
+		last := len(waiting) - 1
+		r := waiting[last]
+		waiting = waiting[:last]
+		next := children[r.last()]
+		for ; len(next) == 1; next = children[r.last()] {
+			r.nodes = append(r.nodes, next[0])
+		}
+		runs = append(runs, r)
+		wait(next, len(runs)-1)
+	}
+	return runs
+}

@@ -125,6 +125,44 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(ratio(load, raw), "x-raw")
 }
 
+// BenchmarkBranches measures Workspace.Branches of a conversation of 10,000 messages
+// with 100 branches. The metric x-parse is how many times as long it takes as to parse
+// its file: "seen" when bough wrote or read the file before, "unseen" when nothing is
+// remembered of it.
+func BenchmarkBranches(b *testing.B) {
+	file := testchat.Chat{Messages: 10_000, PerFile: 10_000, Text: 1530}.Files()[0]
+	for _, name := range []string{"seen", "unseen"} {
+		b.Run(name, func(b *testing.B) {
+			s := benchSpace(b, []testchat.File{file})
+			for i := range 100 {
+				s.append(workspace.Append{Session: file.ID, Parent: file.Messages[100*i].ID, Text: "Again."})
+			}
+			data := []byte(s.read(session.FileName(file.ID)))
+			s.forget() // what wrote it: to have read it is enough
+			time.Sleep(100 * time.Millisecond)
+			s.branches(file.ID)
+			var parse, ours []time.Duration
+			for b.Loop() {
+				if name == "unseen" {
+					s.forget()
+				}
+				ours = append(ours, timed(func() {
+					found, err := s.Branches(b.Context(), file.ID, workspace.BranchesOptions{})
+					if err != nil || len(found.Leaves) != 101 {
+						b.Fatalf("%+v, %v", found, err)
+					}
+				}))
+				parse = append(parse, timed(func() {
+					if _, err := session.Decode(file.ID, data); err != nil {
+						b.Fatal(err)
+					}
+				}))
+			}
+			b.ReportMetric(ratio(ours, parse), "x-parse")
+		})
+	}
+}
+
 // rawBuffer is what raw work reads through.
 var rawBuffer = make([]byte, 4<<20)
 

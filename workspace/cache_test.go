@@ -104,3 +104,26 @@ func stat(t testing.TB, dir string, id ...string) session.Stat {
 	}
 	return st
 }
+
+// TestReadersRemember: one who only reads remembers what it read, so that the next
+// need not parse it again, but makes no .bough in a folder that has none.
+func TestReadersRemember(t *testing.T) {
+	if st := stat(t, t.TempDir()); st.Changed == 0 {
+		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")
+	}
+	s := openSpace(t, t.TempDir(), 0)
+	s.messages("a", "", `{"id":"m","role":"user","content":"`+strings.Repeat("long ", 40_000)+`"}`)
+	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+	s.branches("a")
+	dir := filepath.Join(s.Dir(), ".bough")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder that bough has only read has a .bough")
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.branches("a")
+	if _, err := os.Stat(filepath.Join(s.Dir(), session.CacheDir, "sessions", "a")); err != nil {
+		t.Errorf("what was read is not remembered: %v", err)
+	}
+}

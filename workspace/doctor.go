@@ -130,6 +130,9 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 		err = d.run()
 		*report = Report{Problems: d.problems}
 		report.judge()
+		if !o.Fix {
+			v.kept.new = nil // a cache that is wrong is left to be mended
+		}
 		return err
 	}
 	if o.Fix {

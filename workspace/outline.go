@@ -112,11 +112,15 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 }
 
 // rememberNew remembers the outlines that were read. That can wait until the disk
-// is busy with something else.
+// is busy with something else. One who only reads does it where bough has been
+// before, and leaves no folder in one where it has not.
 func (v *view) rememberNew() {
 	v.kept.Lock()
 	defer v.kept.Unlock()
 	for _, o := range v.kept.new {
+		if _, err := v.root.Stat(stateDir); err != nil && !v.writes {
+			break
+		}
 		v.folder.Remember(o)
 	}
 	v.kept.new = nil
@@ -134,7 +138,7 @@ func (v *view) readOutline(id string) (*session.Outline, error) {
 		return s.Outline, nil
 	}
 	o, err := v.folder.Outline(id)
-	if err == nil && v.writes && !v.kept.take(o) {
+	if err == nil && !v.kept.take(o) && v.writes {
 		v.folder.Remember(o)
 	}
 	return o, err

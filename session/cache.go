@@ -20,7 +20,7 @@ const (
 	outlineDir = CacheDir + "/sessions"
 
 	// outlineMagic begins a cached outline. It changes with what follows.
-	outlineMagic = "bough outline 1\n"
+	outlineMagic = "bough outline 2\n"
 
 	// worthwhile is how large a file must be, in bytes, for its outline to be
 	// cached.
@@ -173,7 +173,7 @@ func (o *Outline) encode() []byte {
 	e.count(len(o.marks))
 	at := 0
 	for i, m := range o.marks {
-		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2)
+		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2|bit(m.stored)<<3)
 		at = int(m.end)
 	}
 	e.count(len(o.tools))
@@ -257,7 +257,7 @@ func (d *outlineDecoder) messages(o *Outline) {
 			d.bad = true
 			return
 		}
-		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0}
+		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0, flags&8 != 0}
 		id = end
 	}
 	d.bad = d.bad || id != len(o.ids)

@@ -36,7 +36,7 @@ func cacheFile(dir, id string) string { return filepath.Join(dir, session.CacheD
 // TestRemember: what is remembered is what the file says, is used only for that
 // file, and whatever happens to it is no loss.
 func TestRemember(t *testing.T) {
-	content := string(file(`"title":"T"`, m("a"), message("b", `"tool_call_id":"c1"`), under("a", "c"))) + strings.Repeat(" ", session.Worthwhile)
+	content := string(file(`"title":"T"`, m("a"), message("b", `"tool_call_id":"c1","bough":{"format":"openai"}`), under("a", "c"))) + strings.Repeat(" ", session.Worthwhile)
 	f, dir := oldFolder(t, map[string]string{"conversations/p.json": content, "conversations/q.json": content})
 	name := filepath.Join(dir, "conversations", "p.json")
 	p := outline(t, f, "p")
@@ -48,6 +48,9 @@ func TestRemember(t *testing.T) {
 	}
 	if !bytes.Equal(cached, session.Encode(p)) {
 		t.Error("the cache holds another outline")
+	}
+	if o := outline(t, f, "p"); o.Stored(0) || !o.Stored(1) || o.Stored(2) {
+		t.Error("which messages were stored whole is not remembered")
 	}
 	if again := outline(t, f, "p"); !session.Remembered(again) || !bytes.Equal(session.Encode(again), cached) {
 		t.Errorf("the outline that was remembered is %+v, want %+v", again, p)
@@ -65,9 +68,9 @@ func TestRemember(t *testing.T) {
 		"empty":         {},
 		"a byte":        append(bytes.Clone(cached[:40]), append([]byte{cached[40] + 1}, cached[41:]...)...),
 		"another's":     other,
-		"something":     []byte("bough outline 1\n"),
+		"something":     []byte("bough outline 2\n"),
 		"a byte more":   append(bytes.Clone(cached), 0),
-		"valid nothing": withSum([]byte("bough outline 1\n")),
+		"valid nothing": withSum([]byte("bough outline 2\n")),
 	} {
 		if err := os.WriteFile(cacheFile(dir, "p"), data, 0o600); err != nil {
 			t.Fatal(err)

@@ -242,3 +242,51 @@ func TestDeepTree(t *testing.T) {
 		checkLeaves(t, tr)
 	}
 }
+
+// TestChildrenOldestFirst: what continues a file is older than what came to it
+// later.
+func TestChildrenOldestFirst(t *testing.T) {
+	q := part{"q", `"continued_from":"p"`, []string{marker("p", ""), m("c"), m("d")}}
+	for _, c := range []struct {
+		name     string
+		messages []string
+		want     string // the children of b
+	}{
+		{"no fork", []string{m("a"), m("b")}, "c"},
+		{"late", []string{m("a"), m("b"), late("b", "e"), late("b", "f")}, "c e f"},
+		{"before", []string{m("a"), m("b"), under("b", "e"), under("a", "f"), late("b", "g")}, "e g"},
+		{"another after it", []string{m("a"), m("b"), late("b", "e"), late("a", "f"), late("b", "g")}, "c e g"},
+	} {
+		tr := tree(t, []part{{"p", "", c.messages}, q})
+		var list []string
+		for _, n := range tr.Children()[tr.Find("b")[0]] {
+			list = append(list, tr.ID(n))
+		}
+		if got := strings.Join(list, " "); got != c.want {
+			t.Errorf("%s: the children are %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestStored(t *testing.T) {
+	for metadata, want := range map[string]bool{
+		``:                                     false,
+		`"bough":{"format":"openai"}`:          true,
+		`"bough":{"format":""}`:                true,
+		`"bo\u0075gh":{"format":"anthropic"}`:  true,
+		`"bough":{"format":7}`:                 false,
+		`"bough":{"meta":{"format":"openai"}}`: false,
+		`"bough":"format"`:                     false,
+		`"x":{"bough":{"format":"openai"}}`:    false,
+	} {
+		s := decode(t, "s", file("", m("a"), message("b", metadata)))
+		if s.Stored(0) || s.Stored(1) != want {
+			t.Errorf("with %s a message is stored: %v, want %v", metadata, s.Stored(1), want)
+		}
+		edited := decode(t, "t", file("", m("c"))).Edit()
+		edited.Append([]byte(message("b", metadata)))
+		if o := decode(t, "t", edited.Bytes()); o.Stored(1) != want {
+			t.Errorf("with %s a message that is added is stored: %v, want %v", metadata, o.Stored(1), want)
+		}
+	}
+}

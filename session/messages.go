@@ -96,8 +96,10 @@ func (c *messages) take(f fields, start, end uint32) (id []byte) {
 		m.edge, parent = parentOf(f.metadata)
 		c.ids = append(c.ids, parent...)
 	}
-	if mayHold(f.metadata, "continued") {
-		m.late = gjson.GetBytes(f.metadata, "bough.continued").Bool()
+	if mayHold(f.metadata, "bough") {
+		own := gjson.GetBytes(f.metadata, "bough")
+		m.late = own.Get("continued").Bool()
+		m.stored = own.Get("format").Type == gjson.String
 	}
 	if previous, ok := marks(f.metadata); ok {
 		c.markers = append(c.markers, marker{at, previous})

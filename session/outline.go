@@ -52,6 +52,7 @@ type mark struct {
 	id, parent uint32 // where its id and its parent's begin in ids
 	edge       edge
 	late       bool // came when the file already had a continuation
+	stored     bool // see Outline.Stored
 }
 
 // A toolUse is the calls that message at makes and answers.
@@ -97,6 +98,10 @@ func (o *Outline) Brief() bool { return o.brief > 0 }
 
 // MessageID returns the id of message i.
 func (o *Outline) MessageID(i int) string { return o.ids[o.marks[i].id:o.marks[i].parent] }
+
+// Stored reports whether a program stored message i whole and in a format of its
+// own, which metadata.bough.format names.
+func (o *Outline) Stored(i int) bool { return o.marks[i].stored }
 
 // Offset returns where message i begins in the file, in bytes.
 func (o *Outline) Offset(i int) int { return int(o.marks[i].start) }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -58,6 +59,9 @@ func (t *Tree) Part(n int) int { return int(t.nodes[n].part) }
 // Index returns which message of its part n is.
 func (t *Tree) Index(n int) int { return int(t.nodes[n].index) }
 
+// Stored reports whether the message at n is [Outline.Stored].
+func (t *Tree) Stored(n int) bool { return t.Parts[t.Part(n)].Stored(t.Index(n)) }
+
 // Offset returns where the message at n begins in its file, in bytes.
 func (t *Tree) Offset(n int) int { return t.Parts[t.Part(n)].Offset(t.Index(n)) }
 
@@ -112,7 +116,8 @@ func (t *Tree) Path(n int) []int {
 }
 
 // Children returns for each node the nodes that have it as their parent,
-// oldest first.
+// oldest first: what came to a file when it was continued already is newer than
+// what continues it.
 func (t *Tree) Children() [][]int {
 	children := make([][]int, t.Len())
 	for n := range t.nodes {
@@ -120,8 +125,17 @@ func (t *Tree) Children() [][]int {
 			children[parent] = append(children[parent], n)
 		}
 	}
+	for _, list := range children {
+		if len(list) > 1 && t.Part(list[0]) != t.Part(list[len(list)-1]) {
+			slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(bit(t.late(a)), bit(t.late(b))) })
+		}
+	}
 	return children
 }
+
+// late reports whether the message at n came to its file when that already had a
+// continuation.
+func (t *Tree) late(n int) bool { return t.Parts[t.Part(n)].marks[t.Index(n)].late }
 
 // Newest returns the newest leaf in part p and the parts that continue it, or
 // what p continues where they are empty, or -1 where that is empty too.

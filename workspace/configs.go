@@ -35,7 +35,7 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 		if err := v.replace(edit); err != nil {
 			return err
 		}
-		l, err = v.lineOf(first.ID)
+		l, err = v.lineEntryOf(first.ID)
 		return err
 	})
 	return l, err
@@ -128,7 +128,7 @@ func (w *Workspace) LineEvents(ctx context.Context, name string) (events []LineE
 		if err != nil {
 			return err
 		}
-		l, err := v.lineOf(id)
+		l, err := v.lineEntryOf(id)
 		if err != nil {
 			return err
 		}

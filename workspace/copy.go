@@ -41,7 +41,7 @@ func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (l *Lin
 		if err := v.create(d); err != nil {
 			return err
 		}
-		l, err = v.lineOf(d.ID)
+		l, err = v.lineEntryOf(d.ID)
 		return err
 	})
 	return l, err

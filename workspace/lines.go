@@ -55,7 +55,7 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 		id := o.UUID
 		if existing, ok := v.byUUID(o.UUID); ok {
 			existed = true
-			l, err = v.lineOf(existing)
+			l, err = v.lineEntryOf(existing)
 			return err
 		}
 		if id == "" {
@@ -72,7 +72,7 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 		if err := v.create(d); err != nil {
 			return err
 		}
-		l, err = v.lineOf(id)
+		l, err = v.lineEntryOf(id)
 		return err
 	})
 	return l, existed, err
@@ -97,15 +97,15 @@ func (w *Workspace) Line(ctx context.Context, name string) (l *LineEntry, err er
 	err = w.read(ctx, func(v *view) error {
 		id, err := v.resolve(name)
 		if err == nil {
-			l, err = v.lineOf(id)
+			l, err = v.lineEntryOf(id)
 		}
 		return err
 	})
 	return l, err
 }
 
-// lineOf returns the line that a session is in.
-func (v *view) lineOf(id string) (*LineEntry, error) {
+// lineEntryOf returns the line that a session is in.
+func (v *view) lineEntryOf(id string) (*LineEntry, error) {
 	ids := []string{id}
 	if !v.isPenguin(id) {
 		var err error

@@ -55,7 +55,7 @@ func (w *Workspace) nodes(ctx context.Context, name string, o ReadOptions, choos
 		if err != nil {
 			return err
 		}
-		entry, err := v.lineOf(id)
+		entry, err := v.lineEntryOf(id)
 		if err != nil {
 			return err
 		}

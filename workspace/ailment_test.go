@@ -146,6 +146,17 @@ var illnesses = []illness{
 		const line = `{"seq":1,"time":"","verb":"new","args":{},"sessions":[],"undoes":null,"changes":[]}`
 		s.write(".bough/operations.jsonl", "{}\n"+line+"\n\n\x00\n"+line[:20]+"\n")
 	}, "damaged_log fixed"},
+	{"an attachment that is gone", func(s *space) {
+		s.attach("x")
+		s.delete(workspace.FilePath(attachment("a picture").SHA256))
+	}, "lost_attachment"},
+	{"an attachment that is another", func(s *space) {
+		s.attach("x")
+		s.write(workspace.FilePath(attachment("a picture").SHA256), "a Picture")
+	}, "damaged_attachment"},
+	{"an attachment that nothing refers to", func(s *space) {
+		s.write(workspace.FilePath(attachment("a picture").SHA256), "a picture")
+	}, ""},
 	{"a write that did not end", func(s *space) { // where nobody takes the lock, who sweeps it away
 		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
 			s.t.Fatal(err)
@@ -176,6 +187,15 @@ func edit(id, was, is string) func(*space) {
 		if err := os.Chtimes(filepath.Join(s.Dir(), session.IndexPath), time.Time{}, time.Now().Add(time.Hour)); err != nil {
 			s.t.Fatal(err)
 		}
+	}
+}
+
+// attach makes a session with an attachment.
+func (s *space) attach(id string) {
+	s.messages(id, "", `{"id":"`+id+`1"}`)
+	s.mend()
+	if _, err := s.Store(s.t.Context(), id, workspace.Store{Content: picture, Files: []workspace.File{attachment("a picture")}}); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -42,6 +42,8 @@ const (
 	LostHead          = "lost_head"
 	LeftOver          = "left_over"
 	DamagedLog        = "damaged_log"
+	LostAttachment    = "lost_attachment"
+	DamagedAttachment = "damaged_attachment"
 )
 
 // An Ailment is a kind of problem: what it means, and what [Workspace.Doctor]
@@ -72,6 +74,8 @@ var Ailments = []Ailment{
 	{MixedDialects, "links are written in part as bough does, in part as Penguin does", "with --dialect, all are written in that one"},
 	{LostHead, "the head points nowhere", "it goes to the trash"},
 	{DamagedLog, "the log of operations cannot be read, or has lines that are no operations", "it is made anew of the lines that are, if it is a file, and else goes to the trash"},
+	{LostAttachment, "a message refers to an attachment that is not there", ""},
+	{DamagedAttachment, "an attachment is not what its name says", ""},
 	{LeftOver, "a write that did not end left a temporary file", "it is swept away, as by any command that writes"},
 }
 

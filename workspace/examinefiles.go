@@ -1,0 +1,94 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// attachments looks at the attachments, and for those that messages refer to.
+func (d *doctor) attachments() error {
+	whole := map[string]bool{} // what is there, by SHA-256
+	entries, err := fs.ReadDir(d.root.FS(), filesDir)
+	if err != nil {
+		entries = nil // nothing is attached to anything, or it is found to be lost
+	}
+	for _, e := range entries {
+		if !validSum(e.Name()) {
+			continue
+		}
+		whole[e.Name()] = true
+		if err := d.attachment(e.Name()); err != nil {
+			d.found(DamagedAttachment, path.Join(filesDir, e.Name()), err.Error(), false)
+		}
+		if err := d.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for _, e := range d.index.Entries() {
+		o, err := d.outline(e.ID)
+		if err != nil || !stores(o) {
+			continue
+		}
+		s, err := d.reopen(o)
+		if err != nil {
+			return err
+		}
+		for _, m := range s.Messages {
+			for _, sum := range attached(m) {
+				if !whole[sum] {
+					d.found(LostAttachment, session.FileName(e.ID), fmt.Sprintf("the message %q refers to %s", m.ID, FilePath(sum)), false)
+				}
+			}
+		}
+		delete(d.open, o.ID) // one at a time is enough to hold
+	}
+	return nil
+}
+
+// attachment reads an attachment, and returns what is wrong with it.
+func (d *doctor) attachment(sum string) error {
+	f, err := d.root.Open(FilePath(sum))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	is := sha256.New()
+	if _, err := io.Copy(is, f); err != nil {
+		return err
+	}
+	if hex.EncodeToString(is.Sum(nil)) != sum {
+		return fmt.Errorf("its SHA-256 is %x", is.Sum(nil))
+	}
+	return nil
+}
+
+// stores reports whether a session has messages that may refer to attachments.
+func stores(o *session.Outline) bool {
+	for i := range o.Len() {
+		if !o.Brief() && o.Stored(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// attached returns the SHA-256 of each attachment that a message refers to.
+func attached(m session.Message) (sums []string) {
+	content := gjson.GetBytes(m.Raw, "content")
+	if !content.IsArray() {
+		return nil
+	}
+	for _, part := range content.Array() {
+		if sum := part.Get("asset.sha256").Str; validSum(sum) {
+			sums = append(sums, sum)
+		}
+	}
+	return sums
+}

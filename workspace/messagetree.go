@@ -33,7 +33,7 @@ type StraightRun struct {
 	Leaf       bool   `json:"leaf"`        // nobody has answered the last
 	Newest     bool   `json:"newest"`      // and the conversation goes on there
 
-	Message session.Message `json:"-"` // the first
+	Message session.Message `json:"-"` // the first that is not the system's, or the first
 	Head    string          `json:"-"` // the message of the run that [Branches] has as its head, "" if that is in none
 }
 
@@ -48,15 +48,14 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 			return err
 		}
 		*t = MessageTree{Session: l.Parts[0].ID, Runs: []StraightRun{}}
-		for _, part := range l.Parts {
-			if _, err := v.reopen(part); err != nil {
+		files := make([]*session.Session, len(l.Parts))
+		for i, part := range l.Parts {
+			if files[i], err = v.reopen(part); err != nil {
 				return err
 			}
 		}
-		said := func(node int) (time.Time, bool) {
-			m, _ := v.message(l, node) // its file is open
-			return m.Time()
-		}
+		message := func(node int) session.Message { return files[l.Part(node)].Messages[l.Index(node)] }
+		said := func(node int) (time.Time, bool) { return message(node).Time() }
 		newest, head, depths := l.Newest(0), v.headOf(l), l.Depths()
 		runs := fold(l.Tree, func(nodes []int) {
 			for i, m := range v.byTime(l, nodes, said) {
@@ -78,9 +77,8 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 			if parent := r.parent; parent >= 0 {
 				run.Parent = &parent
 			}
-			if run.Message, err = v.message(l, r.first()); err != nil {
-				return err
-			}
+			spoken := slices.IndexFunc(r.nodes, func(n int) bool { return message(n).Role() != "system" })
+			run.Message = message(r.nodes[max(0, spoken)])
 			if slices.Contains(r.nodes, head) {
 				run.Head = l.ID(head)
 			}

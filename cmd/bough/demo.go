@@ -107,6 +107,7 @@ func (d *demo) tell(ctx context.Context) error {
 	d.say("Changing your mind within one conversation works too: rewind, and go on from there.")
 	d.do("rewind", demoTitle+"@"+answer)
 	d.do("append", "And if it rains all weekend?")
+	d.do("tree", demoTitle, "--messages")
 
 	d.say("This is the tree of it all ('*' is where the next message goes):")
 	d.do("tree")

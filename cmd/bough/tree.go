@@ -11,14 +11,29 @@ import (
 func (p *program) treeVerb() verb {
 	return verb{
 		name:  "tree",
-		args:  "[SESSION]",
+		args:  "[SESSION] [--messages] [--partial]",
 		short: "show where conversations branch",
 		long: `Draws every conversation with the checkpoints and branches taken from it, and the message
 at which each leaves; with SESSION, the tree that holds it. The files of one conversation
-are one line here. '*' marks where the head is.`,
-		example: `bough tree "Plan the trip"`,
-		max:     1,
+are one line here. '*' marks where the head is.
+
+With --messages it draws the messages of SESSION, over all its files: where one was answered
+more than once the tree forks, and messages between two forks are one line, with the first
+words of the first.`,
+		example: `bough tree "Plan the trip"
+bough tree "Plan the trip" --messages`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "messages", DisableDefaultText: true, Usage: "draw the messages of SESSION"},
+			partialFlag(),
+		},
+		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.Bool("messages") {
+				return p.messageTreeVerb(c, w)
+			}
+			if c.Bool("partial") {
+				return usageError("--partial goes with --messages")
+			}
 			forest, err := w.Tree(c.Context, c.Args().First())
 			if err != nil {
 				return err

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/clipperhouse/displaywidth"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) branchesVerb() verb {
+	return verb{
+		name:  "branches",
+		args:  "SESSION [--partial]",
+		short: "list the ends of a conversation",
+		long: `Where a message was answered more than once, a conversation has more than one end. Prints
+each, the oldest first, over all files of the conversation: a piece of its id, how many
+messages lead to it, when it was written, and its first words. '*' marks where the head is,
+'newest' where the conversation goes on without one. To read one: bough show SESSION@MESSAGE.`,
+		example: `bough branches "Plan the trip"
+bough show "Plan the trip@4f2a90aa"`,
+		flags: []cli.Flag{partialFlag()},
+		min:   1,
+		max:   1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			o := workspace.BranchesOptions{Messages: !p.json, ReadOptions: readOptions(c)}
+			branches, err := w.Branches(c.Context, c.Args().First(), o)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(branches)
+			}
+			p.branches(branches)
+			return nil
+		},
+	}
+}
+
+func (p *program) branches(b *workspace.Branches) {
+	if len(b.Leaves) == 0 {
+		p.noMessages()
+		return
+	}
+	var ids []string
+	for _, leaf := range b.Leaves {
+		ids = append(ids, leaf.ID)
+	}
+	short := shortMessages(ids)
+	rows := [][4]string{{"MESSAGE", "DEPTH", "WRITTEN", "TEXT"}}
+	for _, leaf := range b.Leaves {
+		written := age(leaf.CreatedAt)
+		if leaf.Newest {
+			written += " · newest"
+		}
+		rows = append(rows, [4]string{short(leaf.ID), fmt.Sprint(leaf.Depth), written, firstWords(leaf.Message)})
+	}
+	widths := [3]int{}
+	for _, row := range rows {
+		for i := range widths {
+			widths[i] = max(widths[i], width(row[i]))
+		}
+	}
+	left := p.paint.width - 2 - widths[0] - 2 - widths[1] - 2
+	if left < widths[2]+16 && p.paint.width > 0 {
+		widths[2] = 0 // no column, so that there is room for words
+	}
+	for i, row := range rows {
+		mark, id, depth := " ", pad(row[0], widths[0]), fmt.Sprintf("%*s", widths[1], row[1])
+		rest := p.paint.fit(pad(row[2], widths[2])+"  "+row[3], left)
+		if i == 0 {
+			fmt.Fprintln(p.stdout, p.paint.dim("  "+id+"  "+depth+"  "+rest))
+			continue
+		}
+		if b.Leaves[i-1].Head {
+			mark = p.paint.green("*")
+		}
+		fmt.Fprintln(p.stdout, strings.TrimRight(mark+" "+p.paint.yellow(id)+"  "+depth+"  "+rest, " "))
+	}
+	if b.Head != "" && !slices.ContainsFunc(b.Leaves, func(leaf workspace.Leaf) bool { return leaf.Head }) {
+		fmt.Fprintf(p.stderr, "The head is at %s: the next message there begins another branch.\n", shortMessage(b.Head))
+	}
+}
+
+// noMessages says that a conversation is empty.
+func (p *program) noMessages() {
+	fmt.Fprintln(p.stderr, "No messages yet. 'bough append' adds one.")
+}
+
+// shortMessages returns a function that shortens the id of a message where that is
+// enough to tell it from the others among ids.
+func shortMessages(ids []string) func(string) string {
+	seen := make(map[string]int, len(ids))
+	for _, id := range ids {
+		seen[shortMessage(id)]++
+	}
+	return func(id string) string {
+		if short := shortMessage(id); seen[short] == 1 {
+			return line(short)
+		}
+		return line(id)
+	}
+}
+
+// firstWords returns how a message begins, on one line, also off a terminal.
+func firstWords(m session.Message) string {
+	const columns, bytes = 100, 1000
+	text := m.Text()
+	if len(text) > bytes {
+		end := bytes
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end] + "…"
+	}
+	return displaywidth.TruncateString(line(text), columns, "…")
+}

@@ -101,6 +101,7 @@ func TestPlannedDocument(t *testing.T) {
 		{},
 		{Messages: []session.Run{raw(m("z"))}},
 		{Messages: []session.Run{{Part: p, From: 0, To: 4}}},
+		{Messages: []session.Run{{Part: p, From: 0, To: 1}, {Part: p, From: 1, To: 3}, {Part: p, From: 3, To: 4}}},
 		{Messages: []session.Run{{Part: p, From: 1, To: 2}, {Part: p, From: 3, To: 4}, {Part: q, From: 0, To: 2}, raw(at("z", "now", ""))}, Records: all},
 		{Messages: []session.Run{{Part: q, From: 1, To: 2}, {Part: p, From: 0, To: 1}, {Part: q, From: 0, To: 1}}, Records: all},
 		{Messages: []session.Run{raw(m("h")), raw(marker("p", "")), {Part: q, From: 0, To: 2}}, Metadata: []rawjson.Pair{{Key: "continued_from", Value: []byte(`"p"`)}}},

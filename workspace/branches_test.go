@@ -1,13 +1,16 @@
 package workspace_test
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -37,187 +40,6 @@ func (s *space) leaves(name string) string {
 		list = append(list, text)
 	}
 	return strings.Join(list, " ")
-}
-
-// A fork is a way to keep the conversation M1 to M6, of which M2 is going to be
-// answered again.
-type fork struct {
-	name  string
-	limit int
-	files int // at first, and when M7 and M8 are there
-	after int
-	begin func(s *space) (first string)
-}
-
-func forks() []fork {
-	say := func(s *space) string {
-		first := s.new("Fork")
-		s.say("M1", "M2", "M3", "M4", "M5", "M6")
-		return first
-	}
-	files := func(s *space) string {
-		said := func(text string) string {
-			return fmt.Sprintf(`{"id":%q,"role":"user","content":%[1]q,"timestamp":"2026-05-25T15:00:0%[2]c+00:00","metadata":{}}`, text, text[1])
-		}
-		after := func(id string) string {
-			return fmt.Sprintf(`{"id":"after %s","role":"system","metadata":{"type":"session_transition","previous_session":%[1]q}}`, id)
-		}
-		const header = `{"id":"%s","role":"system","category":"SYSTEM","content":"prompt"}`
-		s.messages("f1", `"title":"Fork","continued_to":"f2"`, said("M1"))
-		s.messages("f2", `"continued_from":"f1","continued_to":"f3"`, fmt.Sprintf(header, "h2"), after("f1"), said("M2"), said("M3"))
-		s.messages("f3", `"continued_from":"f2","continued_to":"f4"`, fmt.Sprintf(header, "h3"), after("f2"), said("M4"), said("M5"))
-		s.messages("f4", `"continued_from":"f3"`, fmt.Sprintf(header, "h4"), after("f3"), said("M6"))
-		return "f1"
-	}
-	return []fork{
-		{"in one file", 0, 1, 1, say},
-		{"at the end of a file", 2, 3, 4, say},
-		{"in the second of four files", 0, 4, 4, files},
-		{"in the second of four files, which is full then", 3, 4, 5, files},
-		{"in files of one message", 1, 6, 7, say},
-	}
-}
-
-// line returns the files of the line that a session begins, each after the one that
-// it continues.
-func (s *space) line(first string) []string {
-	s.t.Helper()
-	ids := []string{first}
-	for i := 0; i < len(ids); i++ {
-		ids = append(ids, s.entry(ids[i]).ContinuedTo...)
-	}
-	return ids
-}
-
-// TestBranches is the example of M1 to M8: M2 is answered by M3 and by M7, and each
-// answer leads to a leaf of its own.
-func TestBranches(t *testing.T) {
-	for _, f := range forks() {
-		t.Run(f.name, func(t *testing.T) {
-			s := openSpace(t, t.TempDir(), f.limit)
-			first := f.begin(s)
-			if got := s.line(first); len(got) != f.files {
-				t.Fatalf("the line has the files %q, want %d", got, f.files)
-			}
-			ids := map[string]string{}
-			for _, m := range s.show(first).Messages {
-				ids[m.Text()] = m.ID
-			}
-			if got := strings.TrimSuffix(s.leaves(first), "*"); got != "M6:6!" {
-				t.Errorf("before the fork the leaves are %s", got)
-			}
-
-			before := map[string]*session.Session{}
-			for _, id := range s.line(first) {
-				before[id] = s.session(id)
-			}
-			ids["M7"] = s.append(workspace.Append{Session: first, Parent: ids["M2"], Text: "M7"}).Message
-			ids["M8"] = s.append(workspace.Append{Session: first, Parent: ids["M7"], Text: "M8", Role: "assistant"}).Message
-			added := 0
-			for _, id := range s.line(first) {
-				is, was := s.session(id), before[id]
-				switch {
-				case was == nil:
-					added += len(is.Messages) - is.Header
-				case string(region(is, 0, len(was.Messages))) != string(region(was, 0, len(was.Messages))):
-					t.Errorf("the messages of %s are now\n%s", id, region(is, 0, len(is.Messages)))
-				default:
-					added += len(is.Messages) - len(was.Messages)
-				}
-			}
-			if added != 2 || len(s.line(first)) != f.after {
-				t.Errorf("two messages add %d, and make the files %q", added, s.line(first))
-			}
-
-			// Whichever file is named, the whole line counts.
-			for _, name := range append(s.line(first), "Fork") {
-				if got := strings.ReplaceAll(s.leaves(name), "*", ""); got != "M6:6 M8:4!" {
-					t.Errorf("the leaves of %s are %s", name, got)
-				}
-				list := s.branches(name).Leaves
-				if list[0].ID != ids["M6"] || list[1].ID != ids["M8"] {
-					t.Errorf("the leaves of %s are %+v", name, list)
-				}
-				for path, want := range map[string]string{"M6": "M1 M2 M3 M4 M5 M6", "M8": "M1 M2 M7 M8", "M7": "M1 M2 M7", "M2": "M1 M2"} {
-					if got := s.texts(name + "@" + ids[path]); got != want {
-						t.Errorf("the path to %s in %s is %s", path, name, got)
-					}
-				}
-			}
-			uuid := session.UUID(first)
-			for _, leaf := range s.branches(first).Leaves {
-				if leaf.UUID != session.MessageUUID(uuid, leaf.ID) || !strings.Contains(s.read(session.FileName(leaf.Session)), leaf.Message.ID) {
-					t.Errorf("a leaf is %+v", leaf)
-				}
-			}
-
-			s.snapshots(first, ids)
-			s.rewindAndUndo(first, ids)
-			healthy(t, s)
-		})
-	}
-}
-
-// snapshots takes a checkpoint and a copy branch of each path of the fork, and
-// leaves the line as it was.
-func (s *space) snapshots(first string, ids map[string]string) {
-	s.t.Helper()
-	line := map[string]string{}
-	for _, id := range s.line(first) {
-		line[id] = s.read(session.FileName(id))
-	}
-	for leaf, want := range map[string]string{"M6": "M1 M2 M3 M4 M5 M6", "M8": "M1 M2 M7 M8"} {
-		for verb, snap := range map[string]*workspace.Snapshot{"checkpoint": s.checkpoint(first + "@" + ids[leaf]), "branch": s.branch(first + "@" + ids[leaf])} {
-			if got := s.texts(snap.ID); got != want {
-				s.t.Errorf("a %s of the path to %s holds %s", verb, leaf, got)
-			}
-			depth := len(strings.Fields(want))
-			if got := strings.ReplaceAll(s.leaves(snap.ID), "*", ""); got != fmt.Sprint(leaf, ":", depth, "!") {
-				s.t.Errorf("the leaves of a %s of the path to %s are %s", verb, leaf, got)
-			}
-			for i, m := range s.session(snap.ID).Messages {
-				if !strings.Contains(strings.Join(slices.Collect(maps.Values(line)), ""), string(m.Raw)) {
-					s.t.Errorf("message %d of a %s of the path to %s is in no file of the line: %s", i, verb, leaf, m.Raw)
-				}
-			}
-		}
-	}
-	for id, was := range line {
-		if s.read(session.FileName(id)) != was {
-			s.t.Errorf("%s changed", id)
-		}
-	}
-}
-
-// rewindAndUndo begins a third branch at M2 from the head, and takes it back.
-func (s *space) rewindAndUndo(first string, ids map[string]string) {
-	s.t.Helper()
-	was := s.truth()
-	if _, err := s.Rewind(s.t.Context(), first+"@"+ids["M2"], workspace.CutOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
-	if b := s.branches(first); b.Head != ids["M2"] || b.Leaves[0].Head || b.Leaves[1].Head {
-		s.t.Errorf("at M2 the head is %+v", b)
-	}
-	third := s.append(workspace.Append{Text: "M9"})
-	if string(third.Parent) != ids["M2"] {
-		s.t.Errorf("M9 answers %s", third.Parent)
-	}
-	if got := s.leaves(first); got != "M6:6 M8:4 M9:3!*" {
-		s.t.Errorf("with a third branch the leaves are %s", got)
-	}
-	if got := s.texts(first); got != "M1 M2 M9" {
-		s.t.Errorf("the newest path is %s", got)
-	}
-	for range 2 {
-		if _, err := s.undo(""); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	sameFiles(s.t, "undo of the third branch", was, s.truth())
-	if got := strings.ReplaceAll(s.leaves(first), "*", ""); got != "M6:6 M8:4!" {
-		s.t.Errorf("after undo the leaves are %s", got)
-	}
 }
 
 // TestBranchesJSON: over HTTP and from the command the answer is this, and nothing
@@ -307,6 +129,44 @@ func TestBranchesCheckpoint(t *testing.T) {
 	}
 }
 
+// TestBranchesPenguin: a checkpoint that Penguin keeps for itself goes over the files
+// before it, and damage of what came after is none of it.
+func TestBranchesPenguin(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	if err := os.CopyFS(s.Dir(), fixtures.Penguin()); err != nil {
+		t.Fatal(err)
+	}
+	const point, after = "cp_20260314_093000_3e60a8d5", "session_20260316_190500_0b94c7d1"
+	s.write(session.FileName(after), "{")
+	if _, err := s.Branches(t.Context(), "session_20260314_081500_5c1e9a20", workspace.BranchesOptions{}); code(err) != workspace.Damaged {
+		t.Errorf("the line: %v, want damaged", err)
+	}
+	b := s.branches(point)
+	conv := s.show(point)
+	i := slices.IndexFunc(b.Leaves, func(l workspace.Leaf) bool { return l.ID == conv.Messages[len(conv.Messages)-1].ID })
+	if i < 0 || b.Leaves[i].Depth != len(conv.Messages) {
+		t.Errorf("the checkpoint with %d messages has the leaves %+v", len(conv.Messages), b.Leaves)
+	}
+	flat := gzipped(t, `{"metadata":{"type":"manual","session_id":"gone","created_at":"2026-03-01T00:00:00"},"session":{"metadata":{"flattened_snapshot":true},"messages":[{"id":"a"},{"id":"b"}]}}`)
+	s.write("checkpoints/cp_flat.json.gz", flat)
+	if b := s.branches("cp_flat"); len(b.Leaves) != 1 || b.Leaves[0].Depth != 2 || b.Leaves[0].CreatedAt != session.FormatTime(time.Date(2026, 3, 1, 0, 0, 0, 0, time.Local)) {
+		t.Errorf("the flat checkpoint has the leaves %+v", b.Leaves)
+	}
+}
+
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var packed strings.Builder
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.String()
+}
+
 // TestBranchesHead: the head is where the next message goes that names no session.
 func TestBranchesHead(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
@@ -339,6 +199,17 @@ func TestBranchesHead(t *testing.T) {
 	if got := s.append(workspace.Append{Text: "f"}); string(got.Parent) != on.Message {
 		t.Errorf("the next message answers %s", got.Parent)
 	}
+	second := s.line(root)[1]
+	if _, err := s.Rewind(t.Context(), second+"@"+ids[2], workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	check("set back in the second file", root, ids[2])
+	s.append(workspace.Append{Session: root, Parent: ids[0], Text: "g"})
+	end := s.show(second).Messages
+	check("the first file went on", root, end[len(end)-1].ID)
+	if got := s.append(workspace.Append{Text: "h"}); string(got.Parent) != end[len(end)-1].ID {
+		t.Errorf("the next message of the second file answers %s", got.Parent)
+	}
 	point := s.checkpoint(root)
 	if _, err := s.Restore(t.Context(), point.ID); err != nil {
 		t.Fatal(err)
@@ -362,13 +233,20 @@ func TestBranchesPartial(t *testing.T) {
 	}{
 		{"the end is damaged", func(s *space, files []string) { s.write(session.FileName(files[2]), "{") }, 0, "d:4 x:2"},
 		{"the end is damaged, and the side branch asks", func(s *space, files []string) { s.write(session.FileName(files[2]), "{") }, 1, "d:4 x:2"},
+		{"another end is damaged", func(s *space, files []string) { s.write(session.FileName(files[2]), "{") }, 1, "f:6 x:2"},
 		{"the beginning is gone", func(s *space, files []string) { s.delete(session.FileName(files[0])) }, 2, "f:4"},
 	} {
 		s := openSpace(t, t.TempDir(), 2)
 		root := s.new("")
 		ids := s.say("a", "b", "c", "d", "e", "f")
 		if c.ask < 2 {
+			if _, err := s.Rewind(t.Context(), root+"@"+ids[1], workspace.CutOptions{}); err != nil {
+				t.Fatal(err)
+			}
 			s.append(workspace.Append{Session: root, Parent: ids[0], Text: "x"})
+			if strings.Contains(c.partial, "f") {
+				s.append(workspace.Append{Session: root, Text: "y"})
+			}
 		}
 		files := s.line(root)
 		c.spoil(s, files)
@@ -392,6 +270,9 @@ func TestBranchesPartial(t *testing.T) {
 		}
 		if got, want := strings.Join(list, " "), c.partial; got != want {
 			t.Errorf("%s: the leaves are %s, want %s", c.name, got, want)
+		}
+		if b.Head != "" {
+			t.Errorf("%s: the head is at %s, and where the conversation goes on nobody can tell", c.name, b.Head)
 		}
 		if _, err := s.MessageTree(t.Context(), files[c.ask], o.ReadOptions); err != nil {
 			t.Errorf("%s: %v", c.name, err)

@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// namespace is what the UUIDs of sessions are computed in.
-var namespace = uuid.MustParse("5f0f9d3a-7c55-5d0c-9a31-0a6f62f4c1b7")
+// namespace is the UUID that those of sessions are computed in.
+const namespace = "5f0f9d3a-7c55-5d0c-9a31-0a6f62f4c1b7"
 
 // UUID returns the UUID that a session goes by where nothing else will do: its id
 // if that is one, in lower case, else version 5 (RFC 9562) of a namespace of bough's
@@ -16,7 +16,7 @@ func UUID(id string) string {
 	if u, ok := ownUUID(id); ok {
 		return u
 	}
-	return uuid.NewSHA1(namespace, []byte(id)).String()
+	return MessageUUID(namespace, id)
 }
 
 // MessageUUID returns the UUID that a message goes by: its id if that is one, in

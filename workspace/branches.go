@@ -56,7 +56,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 		if head >= 0 {
 			b.Head = l.ID(head)
 		}
-		uuid := session.UUID(l.Parts[0].ID)
+		uuid := l.uuid()
 		for _, m := range leaves {
 			id := l.ID(m.node)
 			leaf := Leaf{

@@ -16,7 +16,7 @@ func (p *program) branchesVerb() verb {
 	return verb{
 		name:  "branches",
 		args:  "SESSION [--partial]",
-		short: "list the ends of a conversation",
+		short: "list the branches inside a conversation",
 		long: `Where a message was answered more than once, a conversation has more than one end. Prints
 each, the oldest first, over all files of the conversation: a piece of its id, how many
 messages lead to it, when it was written, and its first words. '*' marks where the head is,

@@ -18,10 +18,11 @@ const module = "github.com/bough-dev/bough/"
 // packages below it.
 var layers = [][]string{
 	{"cmd/bough"},
+	{"tokens"},
 	{"workspace"},
 	{"checkpoint"},
 	{"index", "operation"},
-	{"session"},
+	{"content", "session"},
 	{"internal/"},
 }
 

@@ -1,0 +1,130 @@
+package content
+
+// fromAnthropic reads a message of Anthropic's messages.
+func fromAnthropic(blob []byte) (*Message, error) {
+	var role, said []byte
+	each(blob, func(name, value []byte) {
+		switch string(name) {
+		case "role":
+			set(&role, value)
+		case "content":
+			set(&said, value)
+		}
+	})
+	m := &Message{Own: Own{Format: Anthropic}}
+	var err error
+	if m.Role, err = roleOf(role, user, assistant); err != nil {
+		return nil, err
+	}
+	switch {
+	case isText(said):
+		m.Parts = []Part{{Type: typeText, Text: text(said)}}
+	case isArray(said):
+		m.Parts, err = parts("content", said, anthropicBlock)
+	default:
+		err = wrong("content", "must be a string or an array of blocks")
+	}
+	return m, err
+}
+
+// anthropicBlock reads one block of content. Of one of a type that it does not know
+// the part has no type.
+func anthropicBlock(element []byte) (p Part, err error) {
+	if !isObject(element) {
+		return p, wrong("", "must be an object")
+	}
+	kind, err := textOf("type", member(element, "type"))
+	if err != nil || kind == "" {
+		return p, wrong("type", "a block needs one")
+	}
+	var said, source, id, input []byte
+	var meta, rest writer
+	each(element, func(name, value []byte) {
+		switch string(name) {
+		case "type":
+		case "source":
+			set(&source, value)
+		case "id", "tool_use_id":
+			set(&id, value)
+		case "input":
+			set(&input, value)
+		case "text", "thinking", "content":
+			set(&said, value)
+		default:
+			rest.keep(name, value)
+		}
+	})
+	switch kind {
+	case "text":
+		p.Type = typeText
+		err = need(kind, said)
+	case "thinking":
+		p.Type = typeThinking
+		err = need(kind, said)
+	case "redacted_thinking":
+		p.Type = typeRedacted
+	case "image":
+		p.Type = typeImage
+		err = inner(&meta, "source", source)
+	case "document":
+		p.Type = typeFile
+		err = inner(&meta, "source", source)
+	case "tool_use":
+		p.Type = typeToolCall
+		if err = need("id", id); err == nil {
+			err = need("name", member(element, "name"))
+		}
+		meta.raw("id", id)
+		if input == nil {
+			input = []byte(`{}`)
+		}
+		meta.text("arguments", string(input))
+		meta.text("type", kind)
+	case "tool_result":
+		p.Type = typeToolResult
+		err = need("tool_use_id", id)
+		meta.raw("tool_call_id", id)
+		if isNull(member(element, "is_error")) {
+			meta.raw("is_error", []byte("false"))
+		}
+		said = resultText(&meta, said)
+	default:
+		return Part{}, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Text = text(said)
+	each(rest.object(), meta.member)
+	p.Meta = meta.object()
+	return p, nil
+}
+
+// need reports that a member is no string.
+func need(at string, value []byte) error {
+	if !isText(value) {
+		return wrong(at, "must be a string")
+	}
+	return nil
+}
+
+// resultText returns the text of the content of a tool result, as a JSON string, and
+// keeps content that is not only text in meta.
+func resultText(meta *writer, said []byte) []byte {
+	if !isArray(said) {
+		return said
+	}
+	var all string
+	more := false
+	elements(said, func(block []byte) {
+		if s := member(block, "text"); text(member(block, "type")) == "text" && isText(s) {
+			all += text(s)
+		} else {
+			more = true
+		}
+	})
+	if more {
+		meta.raw("content", tidy(said))
+	}
+	return appendText(nil, all)
+}

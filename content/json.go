@@ -1,0 +1,278 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// each calls f with the members of an object in their order, f with names unescaped
+// and values as they stand. Of anything else it calls f with nothing.
+func each(object []byte, f func(name, value []byte)) {
+	if len(object) <= len(`{}`) {
+		return
+	}
+	_ = rawjson.Walk(object, func(w *rawjson.Walker) error {
+		return w.Object(func(key []byte, _ int) error {
+			span, err := w.Value()
+			if err == nil {
+				f(key, span.Of(object))
+			}
+			return err
+		})
+	})
+}
+
+// elements calls f with the elements of an array. Of anything else it calls f with
+// nothing.
+func elements(array []byte, f func(value []byte)) {
+	_ = rawjson.Walk(array, func(w *rawjson.Walker) error {
+		return w.Array(func() error {
+			span, err := w.Value()
+			if err == nil {
+				f(span.Of(array))
+			}
+			return err
+		})
+	})
+}
+
+// member returns the first member of that name, nil if there is none.
+func member(object []byte, name string) (found []byte) {
+	each(object, func(key, value []byte) {
+		if found == nil && string(key) == name {
+			found = value
+		}
+	})
+	return found
+}
+
+// set puts a value where there is none yet. null is no value.
+func set(at *[]byte, value []byte) {
+	if *at == nil && !isNull(value) {
+		*at = value
+	}
+}
+
+func isNull(value []byte) bool   { return len(value) == 0 || value[0] == 'n' }
+func isText(value []byte) bool   { return len(value) > 0 && value[0] == '"' }
+func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
+func isArray(value []byte) bool  { return len(value) > 0 && value[0] == '[' }
+
+// saysNothing reports whether a value is null or empty.
+func saysNothing(value []byte) bool {
+	if isArray(value) || isObject(value) {
+		return len(bytes.TrimSpace(value[1:len(value)-1])) == 0
+	}
+	return isNull(value)
+}
+
+// text returns the text of a string, "" for any other value. Half a surrogate pair
+// becomes U+FFFD.
+func text(value []byte) string {
+	if !isText(value) {
+		return ""
+	}
+	value = value[1 : len(value)-1]
+	i := bytes.IndexByte(value, '\\')
+	if i < 0 {
+		return string(value)
+	}
+	var s strings.Builder
+	s.Grow(len(value))
+	for ; i >= 0; i = bytes.IndexByte(value, '\\') {
+		s.Write(value[:i])
+		c := value[i+1]
+		value = value[i+2:]
+		switch c {
+		case 'n':
+			s.WriteByte('\n')
+		case 't':
+			s.WriteByte('\t')
+		case 'r':
+			s.WriteByte('\r')
+		case 'b':
+			s.WriteByte('\b')
+		case 'f':
+			s.WriteByte('\f')
+		case 'u':
+			r := hex4(value)
+			value = value[4:]
+			if utf16.IsSurrogate(r) {
+				pair := unicode.ReplacementChar
+				if len(value) >= 6 && value[0] == '\\' && value[1] == 'u' {
+					pair = utf16.DecodeRune(r, hex4(value[2:]))
+				}
+				if r = pair; r != unicode.ReplacementChar {
+					value = value[6:]
+				}
+			}
+			s.WriteRune(r)
+		default:
+			s.WriteByte(c)
+		}
+	}
+	s.Write(value)
+	return s.String()
+}
+
+// hex4 returns the number that four hexadecimal digits are.
+func hex4(digits []byte) (r rune) {
+	for _, c := range digits[:4] {
+		switch {
+		case c <= '9':
+			c -= '0'
+		default:
+			c = c | 0x20 - 'a' + 10
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// tidy returns a value without white space, and with null for the numbers of Python
+// that are none in JSON.
+func tidy(value []byte) []byte {
+	out := make([]byte, 0, len(value))
+	for i := 0; i < len(value); {
+		switch c := value[i]; c {
+		case ' ', '\t', '\r', '\n':
+			i++
+		case '"':
+			end := i + 1
+			for value[end] != '"' {
+				if value[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			out = append(out, value[i:end+1]...)
+			i = end + 1
+		case 'N', 'I', '-':
+			end := i + 1
+			for end < len(value) && value[end]|0x20 >= 'a' && value[end]|0x20 <= 'z' {
+				end++
+			}
+			if c == '-' && end == i+1 {
+				out = append(out, c)
+			} else {
+				out = append(out, "null"...)
+			}
+			i = end
+		default:
+			out = append(out, c)
+			i++
+		}
+	}
+	return out
+}
+
+// tooDeep reports whether a value is nested more than most deep.
+func tooDeep(value []byte, most int) bool {
+	depth := 0
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '{', '[':
+			if depth++; depth > most {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; value[i] != '"'; i++ {
+				if value[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return false
+}
+
+// A writer puts JSON together. What it is given as values is JSON.
+type writer struct{ b []byte }
+
+// next begins another value, after a comma if it is not the first one.
+func (w *writer) next() {
+	if n := len(w.b); n > 0 && w.b[n-1] != '{' && w.b[n-1] != '[' && w.b[n-1] != ':' {
+		w.b = append(w.b, ',')
+	}
+}
+
+func (w *writer) open(c byte) {
+	w.next()
+	w.b = append(w.b, c)
+}
+
+func (w *writer) close(c byte) { w.b = append(w.b, c) }
+
+func (w *writer) key(name string) {
+	w.next()
+	w.b = append(appendText(w.b, name), ':')
+}
+
+// text writes a member that is a string.
+func (w *writer) text(name, value string) {
+	w.key(name)
+	w.b = appendText(w.b, value)
+}
+
+// raw writes a member.
+func (w *writer) raw(name string, value []byte) {
+	w.key(name)
+	w.b = append(w.b, value...)
+}
+
+// member writes a member, as each has it.
+func (w *writer) member(name, value []byte) { w.raw(string(name), value) }
+
+// keep writes a member if it says something.
+func (w *writer) keep(name, value []byte) {
+	if !saysNothing(value) {
+		w.raw(string(name), tidy(value))
+	}
+}
+
+// object returns the members that were written as an object, nil if there are none.
+func (w *writer) object() json.RawMessage {
+	if len(w.b) == 0 {
+		return nil
+	}
+	return append(append(append(make([]byte, 0, len(w.b)+2), '{'), w.b...), '}')
+}
+
+// appendText appends s as a JSON string.
+func appendText(b []byte, s string) []byte {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, `\n`...)
+		case '\r':
+			b = append(b, `\r`...)
+		case '\t':
+			b = append(b, `\t`...)
+		default:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(append(b, s[start:]...), '"')
+}

@@ -1,0 +1,206 @@
+package content
+
+// Read returns what a message of a session file says, raw its bytes, which are valid.
+// What bough stored comes back as it was. In what others wrote it knows tool calls in
+// metadata.tool_calls and tool_calls, results by metadata.tool_call_id and
+// tool_call_id, and the parts of OpenAI, Anthropic and Penguin. Anything else in content
+// becomes a part of type data, whose meta.raw is what was there.
+func Read(raw []byte) *Message {
+	var role, name, said, calls, result, metadata []byte
+	each(raw, func(key, value []byte) {
+		switch string(key) {
+		case "role":
+			set(&role, value)
+		case "name":
+			set(&name, value)
+		case "content":
+			set(&said, value)
+		case "tool_calls":
+			set(&calls, value)
+		case "tool_call_id":
+			set(&result, value)
+		case "metadata":
+			set(&metadata, value)
+		}
+	})
+	var own, metaCalls, metaResult, action []byte
+	each(metadata, func(key, value []byte) {
+		switch string(key) {
+		case "bough":
+			set(&own, value)
+		case "tool_calls":
+			set(&metaCalls, value)
+		case "tool_call_id":
+			set(&metaResult, value)
+		case "action_type":
+			set(&action, value)
+		}
+	})
+	m := &Message{Role: user, Own: Own{Name: text(name)}}
+	as := text(role)
+	switch as {
+	case assistant, "model":
+		m.Role = assistant
+	case user, "tool", "function", "":
+	default:
+		m.Own.Role = as
+	}
+	m.Own.readStored(own)
+	m.Parts = readContent(said)
+	n := len(m.Parts)
+	m.addCalls(metaCalls)
+	m.addCalls(calls)
+	if n == 1 && len(m.Parts) > 1 && m.Parts[0].isEmpty() {
+		m.Parts = m.Parts[1:] // nothing but calls
+	}
+	if as == "tool" || as == "function" {
+		id := text(metaResult)
+		if id == "" {
+			id = text(result)
+		}
+		if as == "function" && id == "" {
+			action, m.Own.Name = name, ""
+		}
+		m.result(id, text(action))
+	}
+	return m.whole()
+}
+
+// readStored reads the members of metadata.bough.
+func (o *Own) readStored(bough []byte) {
+	var format, name, role, rest []byte
+	each(bough, func(key, value []byte) {
+		switch string(key) {
+		case keyFormat:
+			set(&format, value)
+		case keyName:
+			set(&name, value)
+		case keyRole:
+			set(&role, value)
+		case keyRest:
+			set(&rest, value)
+		}
+	})
+	o.Format = Format(text(format))
+	if isText(name) {
+		o.Name = text(name)
+	}
+	if isText(role) {
+		o.Role = text(role)
+	}
+	if isObject(rest) && !saysNothing(rest) {
+		o.Rest = tidy(rest)
+	}
+}
+
+// readContent reads content of any kind.
+func readContent(said []byte) []Part {
+	switch {
+	case said == nil:
+		return nil
+	case isText(said):
+		return []Part{{Type: typeText, Text: text(said)}}
+	case !isArray(said):
+		return []Part{readAny(said)}
+	}
+	var list []Part
+	elements(said, func(element []byte) { list = append(list, readAny(element)) })
+	return list
+}
+
+// readAny reads an element of content, of whatever form it is.
+func readAny(raw []byte) Part {
+	if isText(raw) {
+		return Part{Type: typeText, Text: text(raw)}
+	}
+	if p, ok := readPart(raw); ok {
+		return p
+	}
+	raw = tidy(raw)
+	if p, err := anthropicBlock(raw); err == nil && p.Type != "" {
+		return p
+	}
+	if p, err := openAIPart(raw); err == nil {
+		return p
+	}
+	return readOther(raw)
+}
+
+// readOther reads an element of content that is in none of the forms: a text or a file
+// with members of its own, which become meta, or something else.
+func readOther(raw []byte) Part {
+	kind, said := text(member(raw, "type")), member(raw, "text")
+	p := Part{Text: text(said)}
+	switch {
+	case isText(said) && (kind == "" || kind == "input_text" || kind == "output_text"):
+		p.Type = typeText
+	case kind == "image_url" && isText(member(raw, "image_path")):
+		p.Type = typeImage
+	case kind == typeImage || kind == typeAudio || kind == typeVideo || kind == typeFile:
+		p.Type = kind
+	}
+	var meta writer
+	if p.Type != "" {
+		each(raw, func(name, value []byte) {
+			if string(name) != "type" && (string(name) != "text" || !isText(value)) {
+				meta.keep(name, value)
+			}
+		})
+		p.Meta = meta.object()
+		return p
+	}
+	if kind == "" {
+		kind = "unknown"
+	}
+	meta.text("data_type", kind)
+	meta.raw("raw", raw)
+	p.Type, p.Meta = typeData, meta.object()
+	return p
+}
+
+// addCalls adds tool calls as OpenAI has them, those that m does not make yet.
+func (m *Message) addCalls(calls []byte) {
+	if !isArray(calls) {
+		return
+	}
+	known := map[string]bool{}
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == typeToolCall {
+			known[p.tool().id] = true
+		}
+	}
+	elements(tidy(calls), func(element []byte) {
+		p, err := openAICall(element)
+		if err != nil {
+			p = readOther(element)
+		}
+		if id := p.tool().id; id == "" || !known[id] {
+			m.Parts = append(m.Parts, p)
+		}
+	})
+}
+
+// isEmpty reports whether p is an empty text, as it stands beside tool calls.
+func (p *Part) isEmpty() bool { return p.Type == typeText && p.Text == "" && p.Meta == nil }
+
+// result makes what a tool says the result of a call: its texts become one result,
+// unless there are results.
+func (m *Message) result(id, name string) {
+	if m.hasResults() {
+		return
+	}
+	var meta writer
+	if id != "" {
+		meta.text("tool_call_id", id)
+	}
+	if name != "" {
+		meta.text("name", name)
+	}
+	list := []Part{{Type: typeToolResult, Text: joined(m.Parts), Meta: meta.object()}}
+	for _, p := range m.Parts {
+		if p.Type != typeText {
+			list = append(list, p)
+		}
+	}
+	m.Parts = list
+}

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
 )
 
 // each calls f with the members of an object in their order, f with names unescaped
@@ -73,66 +72,19 @@ func saysNothing(value []byte) bool {
 }
 
 // text returns the text of a string, "" for any other value. Half a surrogate pair
-// becomes U+FFFD.
+// becomes U+FFFD, which gjson does not see to.
 func text(value []byte) string {
-	if !isText(value) {
+	switch {
+	case !isText(value):
 		return ""
+	case bytes.IndexByte(value, '\\') < 0:
+		return string(value[1 : len(value)-1])
+	case !bytes.Contains(value, []byte(`\u`)):
+		return gjson.ParseBytes(value).Str
 	}
-	value = value[1 : len(value)-1]
-	i := bytes.IndexByte(value, '\\')
-	if i < 0 {
-		return string(value)
-	}
-	var s strings.Builder
-	s.Grow(len(value))
-	for ; i >= 0; i = bytes.IndexByte(value, '\\') {
-		s.Write(value[:i])
-		c := value[i+1]
-		value = value[i+2:]
-		switch c {
-		case 'n':
-			s.WriteByte('\n')
-		case 't':
-			s.WriteByte('\t')
-		case 'r':
-			s.WriteByte('\r')
-		case 'b':
-			s.WriteByte('\b')
-		case 'f':
-			s.WriteByte('\f')
-		case 'u':
-			r := hex4(value)
-			value = value[4:]
-			if utf16.IsSurrogate(r) {
-				pair := unicode.ReplacementChar
-				if len(value) >= 6 && value[0] == '\\' && value[1] == 'u' {
-					pair = utf16.DecodeRune(r, hex4(value[2:]))
-				}
-				if r = pair; r != unicode.ReplacementChar {
-					value = value[6:]
-				}
-			}
-			s.WriteRune(r)
-		default:
-			s.WriteByte(c)
-		}
-	}
-	s.Write(value)
-	return s.String()
-}
-
-// hex4 returns the number that four hexadecimal digits are.
-func hex4(digits []byte) (r rune) {
-	for _, c := range digits[:4] {
-		switch {
-		case c <= '9':
-			c -= '0'
-		default:
-			c = c | 0x20 - 'a' + 10
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
+	var s string
+	_ = json.Unmarshal(value, &s) // it is valid
+	return s
 }
 
 // tidy returns a value without white space, and with null for the numbers of Python

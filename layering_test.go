@@ -21,8 +21,8 @@ var layers = [][]string{
 	{"tokens"},
 	{"workspace"},
 	{"checkpoint"},
-	{"index", "operation"},
-	{"content", "session"},
+	{"index", "operation", "task"},
+	{"session", "content"},
 	{"internal/"},
 }
 

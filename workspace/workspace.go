@@ -7,7 +7,7 @@
 //	conversations/      the session files, session_index.json and its journal
 //	checkpoints/        Penguin's own checkpoints, only read
 //	head.json           where the next message goes
-//	.bough/             operations, trash, lock, cache; without it every session still opens
+//	.bough/             operations, tasks, trash, lock, cache; without it every session still opens
 //
 // The session files are the truth. Methods that read write nothing but what they
 // remember in .bough/cache, and take no lock, but for Doctor, which may. Methods
@@ -84,6 +84,7 @@ type Workspace struct {
 	opts   Options
 	memory *session.Memory
 	uuids  *uuids
+	tasks  *taskLog
 	turn   chan struct{} // is full while a goroutine writes
 }
 
@@ -110,7 +111,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, turn: make(chan struct{}, 1)}
+	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, turn: make(chan struct{}, 1)}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -296,6 +297,12 @@ func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*v
 // was remembered, or is changed by another program meanwhile, which is before
 // anything is written, it calls f again.
 func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, f func(*view) error) error {
+	return w.alone(ctx, op.Verb, func(root *os.Root) error { return w.lockedIn(ctx, root, op, m, f) })
+}
+
+// alone calls f with the folder of the workspace, which must be there, under the
+// lock.
+func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root) error) error {
 	root, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -309,12 +316,16 @@ func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, 
 	if w.queue(ctx, wait) {
 		defer func() { <-w.turn }()
 	}
-	holder := writelock.Holder{PID: os.Getpid(), Verb: op.Verb, Since: w.opts.Now()}
+	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.opts.Now()}
 	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(wait-time.Since(began), 0))
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	return f(root)
+}
+
+func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*view) error) error {
 	try := func(fresh bool) error {
 		m.writes, m.fresh = true, fresh
 		v, err := w.recovered(ctx, root, m)
@@ -328,7 +339,7 @@ func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, 
 		return f(v)
 	}
 	const tries = 5
-	err = try(false)
+	err := try(false)
 	for n := 1; n < tries && isChanged(err); n++ {
 		err = try(true)
 	}

@@ -1,0 +1,211 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bough-dev/bough/task"
+)
+
+// A Pending says what is waiting on the path to a message for somebody who looks for
+// tasks.
+type Pending struct {
+	Message string // as it was asked for; of a leaf that was not, its id
+	First   string // the first message on the path that is pending, "" if none is
+	Count   int    // how many are
+	Covered bool   // another message that was asked about lies below this one
+}
+
+// Pending returns what is waiting on the paths to messages of a line, or, where none
+// is named, on those to its leaves if anything is. Messages that are not there are
+// left out.
+func (w *Workspace) Pending(ctx context.Context, name string, messages ...string) ([]Pending, error) {
+	var list []Pending
+	err := w.read(ctx, func(v *view) error {
+		l, err := v.lineNamed(name)
+		if err != nil {
+			return err
+		}
+		list = nil
+		open, err := v.pendingIn(l)
+		if err != nil {
+			return err
+		}
+		c := &counting{line: l, open: open, counts: make([]counted, l.Len())}
+		if len(messages) == 0 {
+			for n := range l.Len() {
+				if !l.IsLeaf(n) {
+					continue
+				}
+				if p := c.pending(n); p.Count > 0 {
+					list = append(list, p)
+				}
+			}
+			return nil
+		}
+		var nodes []int
+		for _, message := range messages {
+			if n, err := l.find(message); err == nil {
+				p := c.pending(n)
+				p.Message = message
+				nodes, list = append(nodes, n), append(list, p)
+			}
+		}
+		above := l.above(nodes)
+		for i, n := range nodes {
+			list[i].Covered = above[n]
+		}
+		return nil
+	})
+	return list, err
+}
+
+// pendingIn returns which messages of a line are to be looked at.
+func (v *view) pendingIn(l *line) (open []bool, err error) {
+	open = make([]bool, l.Len())
+	if !l.tracks() {
+		return open, nil
+	}
+	err = v.look(v.root, func(log *task.Log) {
+		for n := range open {
+			open[n] = l.Stored(n) && log.State(l.ID(n)).Open()
+		}
+	})
+	return open, err
+}
+
+// A counting counts what is waiting on paths, and goes through each message once.
+type counting struct {
+	*line
+	open   []bool
+	counts []counted // of the paths to the nodes that are known
+	walk   []int
+}
+
+// A counted is what is waiting on a path.
+type counted struct {
+	known bool
+	count int
+	first int // the node, if count is not 0
+}
+
+// pending returns what is waiting on the path to n.
+func (c *counting) pending(n int) Pending {
+	c.walk = c.walk[:0]
+	for at := n; at >= 0 && !c.counts[at].known; at = c.Parent(at) {
+		c.walk = append(c.walk, at)
+	}
+	for _, at := range slices.Backward(c.walk) {
+		k := counted{}
+		if parent := c.Parent(at); parent >= 0 {
+			k = c.counts[parent]
+		}
+		if c.open[at] {
+			if k.count++; k.count == 1 {
+				k.first = at
+			}
+		}
+		k.known = true
+		c.counts[at] = k
+	}
+	p := Pending{Message: c.ID(n), Count: c.counts[n].count}
+	if p.Count > 0 {
+		p.First = c.ID(c.counts[n].first)
+	}
+	return p
+}
+
+// above returns the nodes that have one of nodes below them.
+func (l *line) above(nodes []int) map[int]bool {
+	above := map[int]bool{}
+	for _, n := range nodes {
+		for n = l.Parent(n); n >= 0 && !above[n]; n = l.Parent(n) {
+			above[n] = true
+		}
+	}
+	return above
+}
+
+// A Batch is what is to be looked at next on a path.
+type Batch struct {
+	Line    string      // the id of its first file
+	UUID    string      // of the line, see [session.UUID]
+	Branch  string      // of the last new message: the first one after the fork, of the original branch the root
+	New     []string    // the messages that are pending, in order
+	Path    []string    // from the root to the last of them
+	Context []Node      // what is shown of the path before the first of them
+	Nodes   []Node      // they, and what is shown of what stands between them
+	Tasks   []task.Task // that are visible on the path, in their order
+	Order   int         // the highest of any task of the line
+}
+
+// Batch returns what is to be looked at next on the path to a message of a line, nil
+// if nothing is: of what is pending there the first messages, not beyond a fork.
+func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Sizes) (*Batch, error) {
+	var b *Batch
+	err := w.read(ctx, func(v *view) error {
+		b = nil
+		l, err := v.lineNamed(name)
+		if err != nil {
+			return err
+		}
+		node, err := l.find(message)
+		if err != nil {
+			return err
+		}
+		open, err := v.pendingIn(l)
+		if err != nil {
+			return err
+		}
+		path, children := l.Path(node), l.Children()
+		steps := make([]task.Message, len(path))
+		for i, n := range path {
+			steps[i] = task.Message{Open: open[n], Fork: len(children[n]) > 1}
+		}
+		next := task.Next(steps, s)
+		if len(next.New) == 0 {
+			return nil
+		}
+		b, err = v.batchOf(l, path, children, next)
+		return err
+	})
+	return b, err
+}
+
+func (v *view) batchOf(l *line, path []int, children [][]int, next task.Batch) (b *Batch, err error) {
+	path = path[:next.New[len(next.New)-1]+1]
+	b = &Batch{Line: l.Parts[0].ID, UUID: l.uuid(), Branch: l.ID(l.branch(path, children))}
+	for _, i := range next.New {
+		b.New = append(b.New, l.ID(path[i]))
+	}
+	for _, n := range path {
+		b.Path = append(b.Path, l.ID(n))
+	}
+	before, _ := next.Context()
+	shown := make([]int, len(next.Shown))
+	for i, place := range next.Shown {
+		shown[i] = path[place]
+	}
+	nodes, err := v.nodesOf(l, shown)
+	if err != nil {
+		return nil, err
+	}
+	b.Context, b.Nodes = nodes[:len(before)], nodes[len(before):]
+	return b, v.look(v.root, func(log *task.Log) {
+		b.Tasks = log.Visible(l.idsOf(path))
+		for _, t := range log.All(l.ids()) {
+			b.Order = max(b.Order, t.Order)
+		}
+	})
+}
+
+// branch returns the node that names the branch that a path ends in: of those on the
+// path that are not the oldest child the last one, or the root.
+func (l *line) branch(path []int, children [][]int) int {
+	for i := len(path) - 1; i > 0; i-- {
+		if children[path[i-1]][0] != path[i] {
+			return path[i]
+		}
+	}
+	return path[0]
+}

@@ -1,0 +1,102 @@
+package workspace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/bough-dev/bough/task"
+)
+
+// A taskLog is what was read of the records of tasks, which may be many: each is
+// read once.
+type taskLog struct {
+	mu   sync.RWMutex
+	log  task.Log
+	file fs.FileInfo // that it was read from, nil if there was none
+	size int64       // of the lines that were read, in bytes
+	last []byte      // of them
+}
+
+// look calls f with the records as they are now. f must not change them, nor keep
+// them.
+func (w *Workspace) look(root *os.Root, f func(*task.Log)) error {
+	t := w.tasks
+	t.mu.Lock()
+	damaged, err := t.update(root)
+	t.mu.Unlock()
+	if damaged > 0 {
+		w.opts.Note(fmt.Sprintf("%s of %s cannot be read; the others count", plural(damaged, "line"), task.Path))
+	}
+	if err != nil {
+		return err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f(&t.log)
+	return nil
+}
+
+// update reads what was added to the file since it was read, or all of it if it is
+// another one, and returns how many of those lines are no records.
+func (t *taskLog) update(root *os.Root) (damaged int, err error) {
+	file, err := root.OpenFile(task.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
+	if errors.Is(err, fs.ErrNotExist) {
+		t.forget()
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, &fs.PathError{Op: "read", Path: task.Path, Err: errors.New("not a regular file")}
+	}
+	if !t.continues(file, info) {
+		t.forget()
+	}
+	t.file = info
+	in := bufio.NewReaderSize(io.NewSectionReader(file, t.size, max(info.Size()-t.size, 0)), 1<<16)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return damaged, nil
+		}
+		if err != nil {
+			return damaged, err
+		}
+		t.size, t.last = t.size+int64(len(line)), line
+		if len(line) == 1 {
+			continue
+		}
+		if r, err := task.Decode(line); err == nil {
+			t.log.Add(r)
+		} else {
+			damaged++
+		}
+	}
+}
+
+// continues reports whether file is the one that was read, with nothing more than
+// lines added to it. The last line may have been taken back: it was not safe yet.
+func (t *taskLog) continues(file io.ReaderAt, info fs.FileInfo) bool {
+	if t.file == nil || !os.SameFile(t.file, info) {
+		return false
+	}
+	there := make([]byte, len(t.last))
+	_, err := file.ReadAt(there, t.size-int64(len(t.last)))
+	return (err == nil || err == io.EOF) && bytes.Equal(there, t.last)
+}
+
+// forget forgets all that was read.
+func (t *taskLog) forget() { t.log, t.file, t.size, t.last = task.Log{}, nil, 0, nil }

@@ -1,0 +1,254 @@
+package workspace
+
+import (
+	"context"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/task"
+	"github.com/tidwall/gjson"
+)
+
+// Tasks returns the tasks that are visible on the path to a message of a line, or,
+// where none is named, all tasks of the line in their newest versions, in their order.
+func (w *Workspace) Tasks(ctx context.Context, name, message string) ([]task.Task, error) {
+	var tasks []task.Task
+	err := w.read(ctx, func(v *view) error {
+		l, err := v.lineNamed(name)
+		if err != nil {
+			return err
+		}
+		ids := l.ids()
+		if message != "" {
+			node, err := l.find(message)
+			if err != nil {
+				return err
+			}
+			ids = l.idsOf(l.Path(node))
+		}
+		return v.look(v.root, func(log *task.Log) {
+			if message != "" {
+				tasks = log.Visible(ids)
+			} else {
+				tasks = log.All(ids)
+			}
+		})
+	})
+	return tasks, err
+}
+
+// lineNamed returns the line of the session that name means, as far as it can be used.
+func (v *view) lineNamed(name string) (*line, error) {
+	id, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	return v.line(id, false)
+}
+
+// ids returns the ids of all messages.
+func (l *line) ids() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for n := range l.Len() {
+			if !yield(l.ID(n)) {
+				return
+			}
+		}
+	}
+}
+
+// idsOf returns the ids of the messages at nodes.
+func (l *line) idsOf(nodes []int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, n := range nodes {
+			if !yield(l.ID(n)) {
+				return
+			}
+		}
+	}
+}
+
+// tracks reports whether anybody is to look for tasks in the line at all.
+func (l *line) tracks() bool {
+	return string(l.Parts[0].Own(ownUntracked)) != "true"
+}
+
+// A Tracking says how far the looking at the messages of a line is.
+type Tracking struct {
+	Observed  int       // with success
+	InProcess int       // somebody is looking at them
+	Pending   int       // they are waiting for that
+	Failed    int       // and will not be tried again
+	UpdatedAt time.Time // when that changed last, or the line
+}
+
+// Tracking returns how far the looking at the messages of a line is. running, if it
+// is not nil, reports whether somebody is looking at the message with an id.
+func (w *Workspace) Tracking(ctx context.Context, name string, running func(id string) bool) (*Tracking, error) {
+	var t *Tracking
+	err := w.read(ctx, func(v *view) error {
+		l, err := v.lineNamed(name)
+		if err != nil {
+			return err
+		}
+		t = &Tracking{}
+		for _, part := range l.Parts {
+			if at, ok := session.ParseTime(part.LastActive); ok && at.After(t.UpdatedAt) {
+				t.UpdatedAt = at
+			}
+		}
+		if !l.tracks() {
+			return nil
+		}
+		return v.look(v.root, func(log *task.Log) {
+			for n := range l.Len() {
+				if l.Stored(n) {
+					t.count(log.State(l.ID(n)), running != nil && running(l.ID(n)))
+				}
+			}
+		})
+	})
+	return t, err
+}
+
+func (t *Tracking) count(s task.State, running bool) {
+	if s.At.After(t.UpdatedAt) {
+		t.UpdatedAt = s.At
+	}
+	switch s.Status(running) {
+	case task.Success:
+		t.Observed++
+	case task.Running:
+		t.InProcess++
+	case task.Failed:
+		t.Failed++
+	default:
+		t.Pending++
+	}
+}
+
+// A Tracked says how far the looking at one message is.
+type Tracked struct {
+	Status task.Status
+	Error  string // why it failed the last time, "" if it did not
+	Task   string // the id of the newest task that is about it, "" if none is
+}
+
+// Tracked returns how far the looking at the messages of p is, one after the other.
+// If p is a path their tasks are those that are visible on it. No session is read.
+// running is that of [Workspace.Tracking].
+func (w *Workspace) Tracked(ctx context.Context, p *Path, running func(id string) bool) ([]Tracked, error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	list := make([]Tracked, len(p.Nodes))
+	err = w.look(root, func(log *task.Log) {
+		tasks := p.tasksOf(log)
+		for i, n := range p.Nodes {
+			list[i] = Tracked{Status: task.Untracked, Task: tasks[n.ID]}
+			if p.Line.Untracked || gjson.GetBytes(n.Raw, "metadata.bough.format").Type != gjson.String {
+				continue
+			}
+			s := log.State(n.ID)
+			list[i].Status, list[i].Error = s.Status(running != nil && running(n.ID)), s.Error
+		}
+	})
+	return list, err
+}
+
+// tasksOf returns for each message that any task of p is about the newest one.
+func (p *Path) tasksOf(log *task.Log) map[string]string {
+	ids := func(yield func(string) bool) {
+		for _, n := range p.Nodes {
+			if !yield(n.ID) {
+				return
+			}
+		}
+	}
+	of := log.Visible
+	for i, n := range p.Nodes {
+		if i > 0 && n.Parent != p.Nodes[i-1].UUID {
+			of = log.All // these are all messages of a line
+			break
+		}
+	}
+	about, newest := map[string]string{}, map[string]time.Time{}
+	for _, t := range of(ids) {
+		for _, id := range t.Messages {
+			if !t.Updated.Before(newest[id]) {
+				about[id], newest[id] = t.ID, t.Updated
+			}
+		}
+	}
+	return about
+}
+
+// Worked records that a batch of messages was looked at: it is no operation, and
+// nobody can take it back. The task that has no ID is a new one and gets one, with an
+// order higher than that of any task of its line; all tasks get their times. What was
+// written is returned.
+//
+// If one of the messages was looked at with success meanwhile, which another program
+// may have done, nothing is written and the code of the error is Refused: what was
+// looked at twice counts once.
+func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, error) {
+	err := w.alone(ctx, "tasks", func(root *os.Root) error {
+		var done string
+		order := 0
+		err := w.look(root, func(log *task.Log) {
+			order = log.Order(r.Session)
+			for _, id := range r.Messages {
+				if log.State(id).Done {
+					done = id
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if done != "" {
+			return &Error{Code: Refused, Message: "another program has looked for tasks in the message " + done + " meanwhile"}
+		}
+		if err := w.complete(&r, order); err != nil {
+			return err
+		}
+		line := r.Encode()
+		if _, err := task.Decode(line); err != nil {
+			return &Error{Code: Usage, Message: "nothing is recorded: " + err.Error()}
+		}
+		_, err = durable.Append(root, task.Path, line)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// complete gives the tasks of r, which is going to be written, what they lack. The
+// highest order of its line is at least order.
+func (w *Workspace) complete(r *task.Record, order int) error {
+	now := w.opts.Now().Truncate(time.Microsecond)
+	r.Time = now
+	tasks := make([]task.Task, len(r.Tasks))
+	for i, t := range r.Tasks {
+		at := now.Add(time.Duration(i) * time.Microsecond)
+		if t.ID == "" {
+			id, err := session.NewMessageID(w.opts.Random)
+			if err != nil {
+				return err
+			}
+			t.ID, t.Created, t.Order = id, at, max(t.Order, order+1)
+			order = t.Order
+		}
+		t.Updated = at
+		tasks[i] = t
+	}
+	r.Tasks = tasks
+	return nil
+}

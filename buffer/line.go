@@ -1,0 +1,214 @@
+package buffer
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A line is what the buffer knows of a line in which something is pending.
+type line struct {
+	name    string
+	ends    map[string]*end
+	failed  map[string]*failure // by each message of the batch
+	blocked map[string]bool     // first messages that are busy, and that an end waits for
+	timer   *time.Timer
+	looking bool // somebody is finding out what is pending
+	again   bool // and has to begin anew
+}
+
+// An end is a message on the path to which something is pending.
+type end struct {
+	since  int64     // when it was stored, or flushed, in ticks
+	due    time.Time // when it is looked at although it is not much
+	forced bool      // all that is pending is looked at, at once
+	waits  []chan<- error
+}
+
+// A failure is what went wrong with a batch, which now waits for something new.
+type failure struct {
+	error
+	since int64 // when the batch was begun, in ticks
+}
+
+// tick is what the order of events is told by. The caller has the mutex.
+func (b *Buffer) tick() int64 {
+	b.ticks++
+	return b.ticks
+}
+
+// line returns what is known of a line.
+func (b *Buffer) line(name string) *line {
+	l := b.lines[name]
+	if l == nil {
+		l = &line{name: name, ends: map[string]*end{}, failed: map[string]*failure{}, blocked: map[string]bool{}}
+		b.lines[name] = l
+	}
+	return l
+}
+
+func (l *line) end(message string) *end {
+	e := l.ends[message]
+	if e == nil {
+		e = &end{}
+		l.ends[message] = e
+	}
+	return e
+}
+
+// settle forgets an end, for which nothing is left to do, or nothing can be done.
+func (l *line) settle(message string, err error) {
+	for _, wait := range l.ends[message].waits {
+		wait <- err // there is room
+	}
+	delete(l.ends, message)
+}
+
+// drop settles all ends.
+func (l *line) drop(err error) {
+	for message := range l.ends {
+		l.settle(message, err)
+	}
+	l.stopTimer()
+}
+
+func (l *line) stopTimer() {
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
+}
+
+// wake has somebody find out what is pending in a line. The caller has the mutex.
+func (b *Buffer) wake(l *line) {
+	switch {
+	case b.closed:
+	case l.looking:
+		l.again = true
+	default:
+		l.looking = true
+		b.working.Go(func() { b.look(l) })
+	}
+}
+
+// look finds out what is pending on the paths to the ends of a line, until it has
+// nothing more to find out, and has that looked at whose time has come.
+func (b *Buffer) look(l *line) {
+	for again := true; again; {
+		b.mu.Lock()
+		l.again = false
+		ends := slices.Collect(maps.Keys(l.ends))
+		b.mu.Unlock()
+		var list []workspace.Pending
+		var err error
+		if len(ends) > 0 {
+			list, err = b.w.Pending(b.ctx, l.name, ends...)
+		}
+		again = b.looked(l, ends, list, err)
+	}
+}
+
+// looked takes in what was found out of ends, and reports whether to look again.
+func (b *Buffer) looked(l *line, ends []string, list []workspace.Pending, err error) (again bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err != nil && !b.closed {
+		if workspace.Explain(err).Code != workspace.NotFound { // it was deleted
+			b.o.Note("what is pending in " + l.name + " is not known: " + err.Error())
+		}
+		l.drop(err)
+	}
+	if err == nil && !b.closed {
+		now := time.Now()
+		for _, s := range l.decide(ends, list, b.busy, b.o.Batch, now) {
+			b.busy[s.first] = true
+			b.working.Go(func() { b.work(l.name, s) })
+		}
+		b.setTimer(l, now)
+	}
+	if l.again && !b.closed {
+		return true
+	}
+	l.looking = false
+	if len(l.ends) == 0 {
+		l.stopTimer()
+		delete(b.lines, l.name)
+	}
+	return false
+}
+
+// A start is a batch that is to be looked at: its first message, and an end of a path
+// that goes through it.
+type start struct{ first, end string }
+
+// decide says what is to be looked at now, given what is pending on the paths to
+// ends, and settles those for which nothing is to be done.
+func (l *line) decide(ends []string, list []workspace.Pending, busy map[string]bool, enough int, now time.Time) (starts []start) {
+	found := map[string]bool{}
+	for _, p := range list {
+		found[p.Message] = p.Count > 0
+	}
+	for _, message := range ends {
+		if l.ends[message] != nil && !found[message] {
+			l.settle(message, nil)
+		}
+	}
+	clear(l.blocked)
+	for _, p := range list {
+		e := l.ends[p.Message]
+		switch {
+		case e == nil:
+		case p.Covered && !e.forced:
+			l.settle(p.Message, nil) // it is on the path to another
+		case l.stuck(p, e):
+			l.settle(p.Message, l.failed[p.First].error)
+		case busy[p.First] || l.blocked[p.First]:
+			l.blocked[p.First] = true
+		case e.forced || p.Count >= enough || !now.Before(e.due):
+			l.blocked[p.First] = true
+			starts = append(starts, start{p.First, p.Message})
+		}
+	}
+	return starts
+}
+
+// worked takes in how a batch ended that began at a tick.
+func (l *line) worked(messages []string, began int64, err error) {
+	f := &failure{err, began}
+	for _, id := range messages {
+		if delete(l.failed, id); err != nil {
+			l.failed[id] = f
+		}
+	}
+}
+
+// stuck reports whether what is pending on the path to e has failed, and nothing new
+// came since.
+func (l *line) stuck(p workspace.Pending, e *end) bool {
+	f := l.failed[p.First]
+	return f != nil && e.since < f.since
+}
+
+// setTimer has somebody look when the next end is due. One that was due before is
+// being looked at, or waits for that to end.
+func (b *Buffer) setTimer(l *line, now time.Time) {
+	l.stopTimer()
+	var next time.Time
+	for _, e := range l.ends {
+		if e.due.After(now) && (next.IsZero() || e.due.Before(next)) {
+			next = e.due
+		}
+	}
+	if next.IsZero() {
+		return
+	}
+	l.timer = time.AfterFunc(time.Until(next), func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.lines[l.name] == l {
+			b.wake(l)
+		}
+	})
+}

@@ -56,9 +56,9 @@
 // # What goes wrong
 //
 // A batch for which the processor returns an error, panics, or takes longer than it
-// may has failed, and so have its messages. They are looked at again when the next
-// message is stored on that path, or by a flush. After three times they stay failed,
-// and those that come after them are looked at without them.
+// may has failed, and so have its messages. They are looked at again with a message
+// that is stored on that path after they were begun with, or by a flush. After three
+// times they stay failed, and those that come after them are looked at without them.
 //
 // A batch is recorded when the processor has returned, by one line in a file; see
 // package task. A crash before that leaves its messages pending, and after a restart

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/buffer"
+	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/task"
 	"github.com/bough-dev/bough/workspace"
@@ -562,6 +563,31 @@ func TestUnrecorded(t *testing.T) {
 		later(9 * second)
 		r.gave("the second time", "m1 m2")
 		r.is("the tasks", r.tasks("s", ""), "1 y")
+	})
+}
+
+// TestLocked: what was found is recorded when the lock can be had, however long that
+// takes.
+func TestLocked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, buffer.Options{}, nil)
+		r.answer = func(context.Context, buffer.Context) (buffer.Result, error) {
+			root, err := os.OpenRoot(r.w.Dir())
+			if err != nil {
+				return buffer.Result{}, err
+			}
+			defer root.Close()
+			unlock, err := writelock.Lock(t.Context(), root, ".bough", writelock.Holder{Verb: "doctor"}, 0)
+			if err != nil {
+				return buffer.Result{}, err
+			}
+			time.AfterFunc(2*time.Minute, unlock)
+			return found("x"), nil
+		}
+		r.put("s", "m1")
+		r.is("a flush", r.flush("s"), "")
+		r.gave("once", "m1")
+		r.is("the tasks", r.tasks("s", ""), "1 x")
 	})
 }
 

@@ -193,7 +193,7 @@ func (f *Found) change(t *task.Task) error {
 // union returns the elements of a and those of b that are not in a.
 func union(a, b []string) []string {
 	has := map[string]bool{}
-	var list []string
+	list := []string{}
 	for _, both := range [][]string{a, b} {
 		for _, s := range both {
 			if !has[s] {

@@ -72,7 +72,7 @@ func (b *Buffer) workWith(batch *workspace.Batch) error {
 		r.Status, r.Error = task.Failed, short(failure.Error(), 1000)
 		b.o.Note(fmt.Sprintf("the processor failed with %d messages of %s: %s", len(batch.New), batch.Line, r.Error))
 	}
-	_, err := b.w.Worked(context.WithoutCancel(b.ctx), r)
+	err := b.record(r)
 	if err != nil && workspace.Explain(err).Code == workspace.Refused {
 		return nil // another program was faster
 	}
@@ -81,6 +81,23 @@ func (b *Buffer) workWith(batch *workspace.Batch) error {
 		return err
 	}
 	return failure
+}
+
+// record records a batch. What a processor found may have cost a lot, so one who keeps
+// the lock for long is waited for.
+func (b *Buffer) record(r task.Record) error {
+	const patience = 5 * time.Minute
+	for began := time.Now(); ; {
+		_, err := b.w.Worked(context.WithoutCancel(b.ctx), r)
+		if err == nil || workspace.Explain(err).Code != workspace.Locked || time.Since(began) > patience {
+			return err
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-b.ctx.Done():
+			return err
+		}
+	}
 }
 
 // mark takes down that messages are being looked at, or no longer.

@@ -107,8 +107,8 @@ type Options struct {
 	// Most is how many calls there are at the same time. Zero means 4.
 	Most int
 
-	// Note is told, in one sentence each, what went wrong. Nil means that nobody is
-	// told.
+	// Note is told, in one sentence each, what went wrong, maybe by several goroutines
+	// at once. Nil means that nobody is told.
 	Note func(string)
 }
 

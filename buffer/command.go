@@ -28,7 +28,8 @@ const drain = 2 * time.Second
 // process group.
 //
 // log, if it is not nil, is told what the command writes to its standard error, line
-// by line: of each call the first twenty lines, of each line the first 300 bytes.
+// by line: of each call the first twenty lines, of each line the first 300 bytes. It
+// is called by several goroutines, as the processor is.
 func Command(line string, log func(string)) Processor {
 	if log == nil {
 		log = func(string) {}

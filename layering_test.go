@@ -19,6 +19,7 @@ const module = "github.com/bough-dev/bough/"
 var layers = [][]string{
 	{"cmd/bough"},
 	{"tokens"},
+	{"buffer"},
 	{"workspace"},
 	{"checkpoint"},
 	{"index", "operation", "task"},

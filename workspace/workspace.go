@@ -6,8 +6,9 @@
 //
 //	conversations/      the session files, session_index.json and its journal
 //	checkpoints/        Penguin's own checkpoints, only read
+//	files/              attachments, by their SHA-256
 //	head.json           where the next message goes
-//	.bough/             operations, tasks, trash, lock, cache; without it every session still opens
+//	.bough/             operations, tasks, trash, lock, token, cache; without it every session still opens
 //
 // The session files are the truth. Methods that read write nothing but what they
 // remember in .bough/cache, and take no lock, but for Doctor, which may. Methods
@@ -19,7 +20,7 @@
 // [Workspace.Undo] takes back.
 //
 // No message of a session is ever rewritten, but that the undo of an append takes
-// the message out again.
+// the message out again, and that what users note with one may change.
 //
 // Results are plain structs whose JSON is a contract with other programs. Times
 // in them are UTC with six digits and +00:00. A failure that a person or a

@@ -37,10 +37,11 @@ func (m Message) Time() (time.Time, bool) {
 	return ParseTime(timeText(m.Raw))
 }
 
-// Text is the message's content for reading: the string it is, or the text of
-// its parts with other parts as their type in brackets.
-func (m Message) Text() string {
-	content := gjson.GetBytes(m.Raw, "content")
+// Text is the message's content for reading: the string it is, or the text of its
+// parts, tool calls as name(arguments), and other parts as their type in brackets.
+func (m Message) Text() string { return contentText(gjson.GetBytes(m.Raw, "content")) }
+
+func contentText(content gjson.Result) string {
 	if content.Type == gjson.String {
 		return text(content)
 	}
@@ -49,16 +50,33 @@ func (m Message) Text() string {
 	}
 	var parts []string
 	for _, part := range content.Array() {
-		switch t := part.Get("text"); {
-		case part.Type == gjson.String:
-			parts = append(parts, text(part))
-		case t.Type == gjson.String:
-			parts = append(parts, text(t))
-		default:
-			parts = append(parts, "["+part.Get("type").String()+"]")
-		}
+		parts = append(parts, partText(part))
 	}
 	return strings.Join(parts, "\n")
+}
+
+func partText(part gjson.Result) string {
+	if part.Type == gjson.String {
+		return text(part)
+	}
+	if t := part.Get("text"); t.Type == gjson.String {
+		return text(t)
+	}
+	kind := text(part.Get("type"))
+	switch kind {
+	case "tool-call":
+		return text(part.Get("meta.name")) + "(" + text(part.Get("meta.arguments")) + ")"
+	case "tool_use":
+		return text(part.Get("name")) + "(" + part.Get("input").Raw + ")"
+	case "tool_result":
+		if said := contentText(part.Get("content")); said != "" {
+			return said
+		}
+	}
+	if file := text(part.Get("filename")); file != "" {
+		kind += " " + file
+	}
+	return "[" + kind + "]"
 }
 
 // IsMarker reports whether m marks the place where a line goes on in another

@@ -1,0 +1,112 @@
+package workspace
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/writelock"
+)
+
+const (
+	tokenFile = stateDir + "/token"
+	// tokenPrefix begins every token that bough makes. Programs for Acontext look
+	// for its first six letters.
+	tokenPrefix = "sk-ac-bough-"
+	tokenBytes  = 32
+)
+
+// Token returns the secret that a program shows who wants to use the workspace
+// through a server: what .bough/token holds, of which the first call makes one that
+// nobody can guess. A person may put another one there, a line of ASCII without
+// spaces.
+func (w *Workspace) Token(ctx context.Context) (string, error) {
+	if err := w.Make(ctx); err != nil {
+		return "", err
+	}
+	root, err := w.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := durable.MakeDir(root, stateDir); err != nil {
+		return "", err
+	}
+	if token, err := w.readToken(root); token != "" || err != nil {
+		return token, err
+	}
+	holder := writelock.Holder{PID: os.Getpid(), Verb: "token", Since: w.opts.Now()}
+	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(w.opts.Wait, 0))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if token, err := w.readToken(root); token != "" || err != nil {
+		return token, err
+	}
+	return w.makeToken(ctx, root)
+}
+
+// readToken returns the token that is there, "" if there is none or only the
+// beginning of one.
+func (w *Workspace) readToken(root *os.Root) (string, error) {
+	info, err := root.Lstat(tokenFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", &Error{Code: Refused, Message: tokenFile + " is no file", Hint: "bough follows no link to a secret; remove it, and bough makes a new one"}
+	}
+	data, err := root.ReadFile(tokenFile)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(data))
+	switch {
+	case tokenTorn(token):
+		return "", nil
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", &Error{Code: Damaged, Message: tokenFile + " holds no token", Hint: "put a line of ASCII without spaces there, or remove it, and bough makes a new one"}
+	}
+	if info.Mode()&0o044 != 0 && runtime.GOOS != "windows" {
+		w.opts.Note(tokenFile + " can be read by others on this machine; only its owner should")
+	}
+	return token, nil
+}
+
+// tokenTorn reports whether a token is nothing, or less than bough meant to write.
+func tokenTorn(token string) bool {
+	token = strings.Trim(token, "\x00")
+	if strings.HasPrefix(token, tokenPrefix) {
+		return len(token) < len(tokenPrefix)+base64.RawURLEncoding.EncodedLen(tokenBytes)
+	}
+	return strings.HasPrefix(tokenPrefix, token)
+}
+
+// makeToken puts a new token in place of what is there and is none. The file is made
+// anew, so that it has the permissions of a secret.
+func (w *Workspace) makeToken(ctx context.Context, root *os.Root) (string, error) {
+	secret := make([]byte, tokenBytes)
+	if _, err := io.ReadFull(w.opts.Random, secret); err != nil {
+		return "", err
+	}
+	token := tokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
+	if err := durable.Remove(root, tokenFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	b := durable.NewBatch(root)
+	defer b.Discard()
+	if _, err := b.Create(tokenFile, durable.Bytes([]byte(token+"\n"))); err != nil {
+		return "", err
+	}
+	_, _, err := b.Commit(ctx)
+	return token, err
+}

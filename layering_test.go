@@ -18,7 +18,7 @@ const module = "github.com/bough-dev/bough/"
 // packages below it.
 var layers = [][]string{
 	{"cmd/bough"},
-	{"tokens"},
+	{"server", "tokens"},
 	{"buffer"},
 	{"workspace"},
 	{"checkpoint"},

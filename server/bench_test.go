@@ -1,0 +1,141 @@
+package server_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/server"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// The benchmarks measure what goes through HTTP as ratios to the same in the library,
+// as the metric x-lib: medians of one run, in which both are done in turns. The
+// conversation has 10,000 messages of some 1.5 KB, in one file or in twelve.
+
+// inTurns measures one function against another.
+func inTurns(b *testing.B, over, lib func()) {
+	b.Helper()
+	over()
+	lib()
+	var a, l []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		over()
+		between := time.Now()
+		lib()
+		a, l = append(a, between.Sub(start)), append(l, time.Since(between))
+	}
+	slices.Sort(a)
+	slices.Sort(l)
+	http, plain := a[len(a)/2], l[len(l)/2]
+	b.ReportMetric(http.Seconds()*1000, "ms/http")
+	b.ReportMetric(plain.Seconds()*1000, "ms/lib")
+	b.ReportMetric(http.Seconds()/plain.Seconds(), "x-lib")
+	b.ReportMetric(0, "ns/op")
+}
+
+// benchSite returns a site with the conversation, its id, and the paths of its files.
+func benchSite(b *testing.B, perFile int) (s *site, id string, files []string) {
+	b.Helper()
+	dir := b.TempDir()
+	made := testchat.Chat{Messages: 10_000, PerFile: perFile, Text: 1530}.Files()
+	if err := testchat.Write(dir, made); err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range made {
+		files = append(files, filepath.Join(dir, session.FileName(f.ID)))
+	}
+	s = newSiteOf(b, dir, &workspace.Options{Limit: 100_000}, server.Options{Count: func(text string) int { return len(text) / 4 }})
+	id = session.UUID(made[0].ID)
+	s.store(id, "And one more.", "") // the first one who writes makes the index
+	return s, id, files
+}
+
+// get reads an answer and throws it away.
+func (s *site) get(path string) {
+	s.t.Helper()
+	s.discard(s.request("GET", path, nil), 200)
+}
+
+func (s *site) discard(r *http.Request, status int) {
+	s.t.Helper()
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if _, err := io.Copy(io.Discard, a.Body); err != nil || a.StatusCode != status {
+		s.t.Fatalf("status %d, %v", a.StatusCode, err)
+	}
+}
+
+func BenchmarkServer(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		perFile int
+	}{{"file", 10_000}, {"line", 834}} {
+		b.Run(c.name+"/store", func(b *testing.B) {
+			s, id, _ := benchSite(b, c.perFile)
+			say := workspace.Content{Role: "user", Value: []byte(`"One more."`), Own: []workspace.Member{{Name: "format", Value: []byte(`"openai"`)}}}
+			inTurns(b, func() {
+				r := s.request("POST", "/api/v1/session/"+id+"/messages", strings.NewReader(`{"blob":{"role":"user","content":"One more."}}`))
+				s.discard(r, 201)
+			}, func() {
+				if _, err := s.w.Store(b.Context(), "urn:uuid:"+id, workspace.Store{
+					Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) { return say, nil },
+				}); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+		for _, format := range []content.Format{content.OpenAI, content.Acontext} {
+			b.Run(c.name+"/path-"+string(format), func(b *testing.B) {
+				s, id, _ := benchSite(b, c.perFile)
+				inTurns(b, func() { s.get("/api/v1/session/" + id + "/messages?format=" + string(format)) }, func() {
+					p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", workspace.ReadOptions{})
+					if err != nil || len(p.Nodes) <= 10_000 {
+						b.Fatal(len(p.Nodes), err)
+					}
+					list := make([]*content.Message, len(p.Nodes))
+					for i := range p.Nodes {
+						list[i] = content.Read(p.Nodes[i].Raw)
+					}
+					content.Items(format, list, nil)
+				})
+			})
+		}
+		parse := func(b *testing.B, files []string) {
+			for _, f := range files {
+				data, err := os.ReadFile(f)
+				if err == nil {
+					_, err = session.Decode(strings.TrimSuffix(filepath.Base(f), ".json"), data)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.Run(c.name+"/branches", func(b *testing.B) {
+			s, id, files := benchSite(b, c.perFile)
+			inTurns(b, func() {
+				if err := os.RemoveAll(filepath.Join(s.w.Dir(), ".bough", "cache")); err != nil {
+					b.Fatal(err)
+				}
+				s.get("/api/v1/session/" + id + "/branches")
+			}, func() { parse(b, files) })
+		})
+		b.Run(c.name+"/branches-unchanged", func(b *testing.B) {
+			s, id, files := benchSite(b, c.perFile)
+			inTurns(b, func() { s.get("/api/v1/session/" + id + "/branches") }, func() { parse(b, files) })
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/bough-dev/bough/buffer"
+	"github.com/bough-dev/bough/server"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestExplain: each code of a workspace has a status, and UUIDs are told as clients
+// give them.
+func TestExplain(t *testing.T) {
+	for code, want := range map[workspace.Code]int{
+		workspace.Failed: 500, workspace.Usage: 400, workspace.NotFound: 404, workspace.Ambiguous: 409, workspace.ReadOnly: 409,
+		workspace.HasChildren: 409, workspace.ToolCut: 409, workspace.Refused: 403, workspace.Busy: 503, workspace.Damaged: 500,
+		workspace.Locked: 503,
+	} {
+		err := fmt.Errorf("while storing: %w", &workspace.Error{Code: code, Message: `no session "urn:uuid:x"`, Hint: "look"})
+		status, msg, detail := server.Explain(err)
+		if status != want || msg != `no session "x"` || detail != string(code)+": look" {
+			t.Errorf("%s: %d, %q, %q; want %d", code, status, msg, detail, want)
+		}
+	}
+	for _, c := range []struct {
+		err    error
+		status int
+	}{
+		{errors.New("disk full"), 500},
+		{buffer.ErrClosed, 503},
+		{&session.DamageError{Path: "conversations/x.json", Problem: "torn"}, 500},
+	} {
+		if status, msg, _ := server.Explain(c.err); status != c.status || msg == "" {
+			t.Errorf("%v: %d, %q", c.err, status, msg)
+		}
+	}
+}

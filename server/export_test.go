@@ -1,0 +1,29 @@
+package server
+
+// Patterns returns the patterns of all endpoints.
+func Patterns() (list []string) {
+	for _, e := range endpoints {
+		list = append(list, e.pattern)
+	}
+	return list
+}
+
+// Cut is cut, for tests.
+func Cut(n, after, limit int, newest bool) (from, to, last int, more bool) {
+	p := cut(n, after, limit, newest)
+	return p.from, p.to, p.last, p.more
+}
+
+// Handle adds an endpoint that is not described.
+func (s *Server) Handle(pattern string, f func()) {
+	s.mux.Handle(pattern, &route{endpoint{answer: func(*call) (*answer, error) {
+		f()
+		return ok(nil), nil
+	}}, s})
+}
+
+// Explain is explain, for tests.
+func Explain(err error) (status int, msg, detail string) {
+	f := explain(err)
+	return f.status, f.msg, f.detail
+}

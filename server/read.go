@@ -1,0 +1,203 @@
+package server
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A messageList is what getMessages answers: items, and the rest.
+type messageList struct {
+	Items []json.RawMessage
+	messageRest
+}
+
+type messageRest struct {
+	IDs    []string             `json:"ids"`
+	Metas  []json.RawMessage    `json:"metas"`
+	Events []eventItem          `json:"events,omitempty"`
+	Next   string               `json:"next_cursor,omitempty"`
+	More   bool                 `json:"has_more"`
+	Tokens int                  `json:"this_time_tokens"`
+	Edited string               `json:"edit_at_message_id,omitempty"`
+	URLs   map[string]publicURL `json:"public_urls,omitempty"`
+}
+
+// A reading is what a client wants of a path.
+type reading struct {
+	session, leaf string // names
+	format        content.Format
+	limit         int
+	after         *cursor
+	newest        bool
+	links, events bool
+	strategies    []content.Strategy
+	pin           string // the UUID of the last message that they are applied to, "" for the last one
+}
+
+func (c *call) reading() (*reading, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	q := c.query()
+	rd := &reading{
+		session: name,
+		leaf:    q.message("leaf_id"),
+		limit:   q.number("limit", 0, 0, 200),
+		after:   q.cursor(),
+		newest:  q.truth("time_desc", false),
+		links:   q.truth("with_asset_public_url", true),
+		events:  q.truth("with_events", false),
+		pin:     uuidIn(q.message("pin_editing_strategies_at_message")),
+	}
+	format, strategies := q.text("format"), q.text("edit_strategies")
+	if q.err != nil {
+		return nil, q.err
+	}
+	if rd.format, err = content.ParseFormat(format); err != nil {
+		return nil, wrong("format is unknown", err)
+	}
+	if strategies != "" {
+		if rd.strategies, err = content.ParseStrategies([]byte(strategies)); err != nil {
+			return nil, wrong("edit_strategies cannot be read", err)
+		}
+	}
+	return rd, nil
+}
+
+// getMessages answers the path to a leaf.
+func getMessages(c *call) (*answer, error) {
+	rd, err := c.reading()
+	if err != nil {
+		return nil, err
+	}
+	path, err := c.workspace.Path(c.r.Context(), rd.session, rd.leaf, workspace.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	p, err := rd.page(path.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	nodes := path.Nodes[p.from:p.to]
+	out := &messageList{}
+	if out.More = p.more; p.more {
+		out.Next = cursorText(cursor{Time: path.Nodes[p.last].Time, UUID: path.Nodes[p.last].UUID})
+	}
+	if out.Events, err = c.eventsAmong(rd, nodes); err != nil {
+		return nil, err
+	}
+	messages, places := rd.messages(nodes, out, c.opts.Count)
+	for i, m := range messages {
+		n := &nodes[places[i]]
+		out.IDs = append(out.IDs, n.UUID)
+		out.Metas = append(out.Metas, orEmpty(n.Meta))
+		out.Tokens += m.Tokens(c.opts.Count)
+	}
+	if rd.format == content.Acontext {
+		err = c.acontextItems(rd, path, p, messages, places, out)
+	} else {
+		out.Items = content.Items(rd.format, messages, c.inline(rd))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(messages) == 0 {
+		out.Items, out.IDs, out.Metas = []json.RawMessage{}, []string{}, []json.RawMessage{}
+	}
+	return ok(out.pieces()), nil
+}
+
+// pieces returns the list as JSON.
+func (l *messageList) pieces() pieces {
+	p := pieces{[]byte(`{"items":[`)}
+	for i, item := range l.Items {
+		if i > 0 {
+			p = append(p, []byte(","))
+		}
+		p = append(p, item)
+	}
+	rest := rawjson.Compact(&l.messageRest)
+	return append(p, []byte("],"), rest[len("{"):])
+}
+
+// page returns which of the nodes of a path are wanted.
+func (rd *reading) page(nodes []workspace.Node) (page, error) {
+	after := -1
+	if rd.after != nil {
+		for i := range nodes {
+			if nodes[i].UUID == rd.after.UUID {
+				after = i
+			}
+		}
+		if after < 0 {
+			return page{}, noCursor()
+		}
+	}
+	return cut(len(nodes), after, rd.limit, rd.newest), nil
+}
+
+// messages returns what the nodes say, as the strategies leave it, with the place of
+// each among the nodes.
+func (rd *reading) messages(nodes []workspace.Node, out *messageList, count func(string) int) ([]*content.Message, []int) {
+	list := make([]*content.Message, len(nodes))
+	edited := len(nodes) // so many are edited
+	for i := range nodes {
+		list[i] = content.Read(nodes[i].Raw)
+		if nodes[i].UUID == rd.pin {
+			edited = i + 1
+		}
+	}
+	if edited > 0 {
+		out.Edited = nodes[edited-1].UUID
+	}
+	return content.Edit(list, edited, rd.strategies, count)
+}
+
+// eventsAmong returns the events from the time of the messages, if they are wanted.
+func (c *call) eventsAmong(rd *reading, nodes []workspace.Node) ([]eventItem, error) {
+	if !rd.events || len(nodes) == 0 {
+		return nil, nil
+	}
+	events, err := c.workspace.LineEvents(c.r.Context(), rd.session)
+	if err != nil {
+		return nil, err
+	}
+	var first, last time.Time
+	for _, n := range nodes {
+		if !n.Time.IsZero() && (first.IsZero() || n.Time.Before(first)) {
+			first = n.Time
+		}
+		if n.Time.After(last) {
+			last = n.Time
+		}
+	}
+	var items []eventItem
+	for i := range events {
+		if at := events[i].CreatedAt; !at.Before(first) && !at.After(last) {
+			items = append(items, c.eventItem(uuidIn(rd.session), &events[i]))
+		}
+	}
+	return items, nil
+}
+
+// countTokens answers how many tokens all messages of a session are.
+func countTokens(c *call) (*answer, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.workspace.All(c.r.Context(), name, workspace.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for i := range all.Nodes {
+		total += content.Read(all.Nodes[i].Raw).Tokens(c.opts.Count)
+	}
+	return ok(map[string]int{"total_tokens": total}), nil
+}

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An endpoint is a method and a path, and what answers there.
+type endpoint struct {
+	pattern string // of http.ServeMux
+	open    bool   // without the token
+	shared  bool   // also for pages of other servers, which show what is there
+	long    bool   // as long as it takes
+	// answer carries out a request. Where it returns neither an answer nor an error
+	// it has written one itself.
+	answer func(*call) (*answer, error)
+}
+
+// endpoints are all that the server answers. openapi.json describes each.
+var endpoints = []endpoint{
+	{pattern: "GET /health", open: true, answer: health},
+	{pattern: "GET /openapi.json", open: true, answer: describe},
+	{pattern: "GET /api/v1/ping", answer: ping},
+
+	{pattern: "GET /api/v1/session", answer: listSessions},
+	{pattern: "POST /api/v1/session", answer: createSession},
+	{pattern: "DELETE /api/v1/session/{session_id}", answer: deleteSession},
+	{pattern: "GET /api/v1/session/{session_id}/configs", answer: getConfigs},
+	{pattern: "PUT /api/v1/session/{session_id}/configs", answer: putConfigs},
+	{pattern: "PATCH /api/v1/session/{session_id}/configs", answer: patchConfigs},
+	{pattern: "POST /api/v1/session/{session_id}/copy", answer: copySession},
+
+	{pattern: "POST /api/v1/session/{session_id}/messages", answer: storeMessage},
+	{pattern: "GET /api/v1/session/{session_id}/messages", answer: getMessages},
+	{pattern: "PATCH /api/v1/session/{session_id}/messages/{message_id}/meta", answer: patchMeta},
+	{pattern: "GET /api/v1/session/{session_id}/branches", answer: listBranches},
+	{pattern: "GET /api/v1/session/{session_id}/token_counts", answer: countTokens},
+
+	{pattern: "GET /api/v1/session/{session_id}/observing_status", answer: observingStatus},
+	{pattern: "POST /api/v1/session/{session_id}/flush", long: true, answer: flush},
+	{pattern: "GET /api/v1/session/{session_id}/task", answer: listTasks},
+
+	{pattern: "POST /api/v1/session/{session_id}/events", answer: addEvent},
+	{pattern: "GET /api/v1/session/{session_id}/events", answer: listEvents},
+
+	{pattern: "GET /api/v1/session/{session_id}/asset/download", answer: downloadAsset},
+	{pattern: "GET " + assetPath + "{sha256}", open: true, shared: true, answer: sharedAsset},
+}
+
+// A route is an endpoint of a server.
+type route struct {
+	endpoint
+	server *Server
+}
+
+// A call is a request under way.
+type call struct {
+	*Server
+	w http.ResponseWriter
+	r *http.Request
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.recover(w, r)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+	h, _ := s.mux.Handler(r)
+	rt, found := h.(*route)
+	if !found {
+		rt = &route{endpoint{answer: notFound}, s}
+	}
+	if err := s.admit(rt, r); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		writeFailure(w, &failure{http.StatusServiceUnavailable, "too many requests at once", fmt.Sprintf("at most %d are answered", cap(s.slots))})
+		return
+	}
+	if found {
+		s.mux.ServeHTTP(w, r) // which tells r what the parts of the path are
+		return
+	}
+	rt.ServeHTTP(w, r)
+}
+
+// admit says why a request is not carried out, nil if it is to be.
+func (s *Server) admit(rt *route, r *http.Request) error {
+	if err := s.refusal(r); err != nil {
+		return err
+	}
+	if !rt.shared {
+		if err := fromElsewhere(r); err != nil {
+			return err
+		}
+	}
+	if !rt.open && !s.authorized(r) {
+		return &failure{status: http.StatusUnauthorized, msg: "Unauthorized"}
+	}
+	if n := len(r.URL.RawQuery); n > s.opts.Limits.Query {
+		return &failure{http.StatusRequestURITooLong, "the query is too long", fmt.Sprintf("%d bytes; at most %d are taken", n, s.opts.Limits.Query)}
+	}
+	return nil
+}
+
+func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if rt.long {
+		c := http.NewResponseController(w)
+		c.SetReadDeadline(time.Time{})
+		c.SetWriteDeadline(time.Time{})
+	}
+	a, err := rt.answer(&call{rt.server, w, r})
+	switch {
+	case err != nil:
+		rt.server.fail(w, r, err)
+	case a != nil:
+		write(w, a)
+	}
+}
+
+// fail answers with what went wrong, and logs what is no fault of the client.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := explain(err)
+	if f.status == http.StatusInternalServerError {
+		s.opts.Log(fmt.Sprintf("%s %s: %s", r.Method, quote(r.URL.Path), f.msg))
+	}
+	writeFailure(w, f)
+}
+
+// recover answers for a handler that panicked. What it had begun to write is cut off.
+func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	s.opts.Log(fmt.Sprintf("%s %s: %v\n%s", r.Method, quote(r.URL.Path), p, debug.Stack()))
+	writeFailure(w, &failure{http.StatusInternalServerError, "something went wrong inside bough", "the server's log has the details"})
+}
+
+// errorLog returns what net/http is to tell its troubles.
+func (s *Server) errorLog() *log.Logger { return log.New(logWriter(s.opts.Log), "", 0) }
+
+type logWriter func(string)
+
+func (f logWriter) Write(b []byte) (int, error) {
+	f(strings.TrimSpace(string(b)))
+	return len(b), nil
+}
+
+// methods are those that any endpoint has.
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// notFound answers where there is no endpoint, or one of other methods.
+func notFound(c *call) (*answer, error) {
+	var allowed []string
+	for _, m := range methods {
+		other := *c.r
+		other.Method = m
+		if h, _ := c.mux.Handler(&other); isRoute(h) {
+			allowed = append(allowed, m)
+		}
+	}
+	if len(allowed) == 0 || slices.Contains(allowed, c.r.Method) {
+		return nil, &failure{http.StatusNotFound, "bough has nothing at " + quote(c.r.URL.Path), "openapi.json lists what it has"}
+	}
+	c.w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return nil, &failure{http.StatusMethodNotAllowed, c.r.Method + " is not possible at " + quote(c.r.URL.Path), "possible: " + strings.Join(allowed, ", ")}
+}
+
+func isRoute(h http.Handler) bool {
+	_, ok := h.(*route)
+	return ok
+}
+
+func health(*call) (*answer, error) { return &answer{status: http.StatusOK, msg: "ok"}, nil }
+
+func ping(*call) (*answer, error) { return &answer{status: http.StatusOK, msg: "pong"}, nil }

@@ -1,0 +1,206 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/google/uuid"
+)
+
+// A sessionItem is a line as Acontext's clients, of both generations, know sessions.
+type sessionItem struct {
+	ID        string          `json:"id"`
+	Project   string          `json:"project_id"`
+	Space     *string         `json:"space_id"` // none: bough has no spaces
+	User      *string         `json:"user_id"`
+	Untracked bool            `json:"disable_task_tracking"`
+	Configs   json.RawMessage `json:"configs"`
+	CreatedAt string          `json:"created_at"`
+	UpdatedAt string          `json:"updated_at"`
+}
+
+func (s *Server) sessionItem(l *workspace.LineEntry) sessionItem {
+	item := sessionItem{
+		ID:        l.UUID,
+		Project:   s.project.String(),
+		Untracked: l.Untracked,
+		Configs:   plainJSON(l.Configs),
+		CreatedAt: session.FormatTime(l.CreatedAt),
+		UpdatedAt: session.FormatTime(l.UpdatedAt),
+	}
+	if l.User != "" {
+		id := uuid.NewSHA1(s.project, []byte(l.User)).String()
+		item.User = &id
+	}
+	return item
+}
+
+// plainJSON returns a value of a session file as JSON that every reader takes: nil,
+// which is null, where it holds the number tokens that only Python knows.
+func plainJSON(value json.RawMessage) json.RawMessage {
+	if !json.Valid(value) {
+		return nil
+	}
+	return value
+}
+
+func listSessions(c *call) (*answer, error) {
+	q := c.query()
+	o := workspace.LinesOptions{
+		User:   q.text("user"),
+		Limit:  q.number("limit", 20, 1, 200),
+		Newest: q.truth("time_desc", false),
+		After:  q.cursor(),
+	}
+	filter := q.text("filter_by_configs")
+	if q.err != nil {
+		return nil, q.err
+	}
+	if filter != "" {
+		var all map[string]json.RawMessage
+		if err := c.unmarshal("parameter filter_by_configs", []byte(filter), &all); err != nil {
+			return nil, err
+		}
+		if len(all) > 0 {
+			o.Configs = json.RawMessage(filter)
+		}
+	}
+	list, err := c.workspace.Lines(c.r.Context(), o)
+	if err != nil {
+		return nil, err
+	}
+	out := listAnswer[sessionItem]{Items: []sessionItem{}, More: list.More}
+	for i := range list.Lines {
+		out.Items = append(out.Items, c.sessionItem(&list.Lines[i]))
+	}
+	if n := len(list.Lines); list.More && n > 0 {
+		last := list.Lines[n-1]
+		out.Next = cursorText(cursor{Time: last.CreatedAt, UUID: last.UUID})
+	}
+	return ok(out), nil
+}
+
+func createSession(c *call) (*answer, error) {
+	var in struct {
+		User      string          `json:"user"`
+		Untracked bool            `json:"disable_task_tracking"`
+		Configs   json.RawMessage `json:"configs"`
+		UUID      string          `json:"use_uuid"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	configs, err := c.object("configs", in.Configs, false)
+	if err != nil {
+		return nil, err
+	}
+	o := workspace.LineOptions{User: in.User, Configs: configs, Untracked: in.Untracked}
+	if in.UUID != "" {
+		if o.UUID, err = parseUUID("use_uuid", in.UUID); err != nil {
+			return nil, err
+		}
+	}
+	l, existed, err := c.workspace.NewLine(c.r.Context(), o)
+	if err != nil {
+		return nil, err
+	}
+	a := ok(c.sessionItem(l))
+	if !existed {
+		a.status = http.StatusCreated
+	}
+	return a, nil
+}
+
+func deleteSession(c *call) (*answer, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.workspace.Remove(c.r.Context(), name, workspace.RemoveOptions{Line: true, Force: true}); err != nil {
+		return nil, err
+	}
+	return ok(nil), nil
+}
+
+func getConfigs(c *call) (*answer, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.workspace.Line(c.r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	return ok(c.sessionItem(l)), nil
+}
+
+func putConfigs(c *call) (*answer, error) {
+	_, err := c.setConfigs(false)
+	if err != nil {
+		return nil, err
+	}
+	return ok(nil), nil
+}
+
+func patchConfigs(c *call) (*answer, error) {
+	l, err := c.setConfigs(true)
+	if err != nil {
+		return nil, err
+	}
+	configs := plainJSON(l.Configs)
+	if configs == nil {
+		configs = json.RawMessage("{}")
+	}
+	return ok(map[string]json.RawMessage{"configs": configs}), nil
+}
+
+func (c *call) setConfigs(merge bool) (*workspace.LineEntry, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Configs json.RawMessage `json:"configs"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	configs, err := c.object("configs", in.Configs, true)
+	if err != nil {
+		return nil, err
+	}
+	return c.workspace.SetConfigs(c.r.Context(), name, configs, merge)
+}
+
+// copySession says what is wrong in Acontext's words, which its clients may look for.
+func copySession(c *call) (*answer, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, reword(err, "INVALID_SESSION_ID")
+	}
+	l, err := c.workspace.CopyLine(c.r.Context(), name, c.opts.Limits.Copy)
+	if err != nil {
+		switch workspace.Explain(err).Code {
+		case workspace.NotFound:
+			return nil, reword(err, "SESSION_NOT_FOUND")
+		case workspace.Refused:
+			f := reword(err, "SESSION_TOO_LARGE")
+			f.status = http.StatusRequestEntityTooLarge
+			return nil, f
+		}
+		return nil, err
+	}
+	old, err := parseUUID("session_id", c.r.PathValue("session_id"))
+	if err != nil {
+		return nil, err
+	}
+	return ok(map[string]string{"old_session_id": old, "new_session_id": l.UUID}), nil
+}
+
+// reword returns err as a failure with another message, and its own as the detail.
+func reword(err error, msg string) *failure {
+	f := explain(err)
+	return &failure{f.status, msg, f.msg}
+}

@@ -1,0 +1,194 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A newMessage is the body of storeMessage.
+type newMessage struct {
+	Blob   json.RawMessage `json:"blob"`
+	Format string          `json:"format"`
+	Meta   json.RawMessage `json:"meta"`
+	Parent json.RawMessage `json:"parent_id"`
+}
+
+// storeMessage stores a message, with the files that come with it.
+func storeMessage(c *call) (*answer, error) {
+	in, form, err := c.newMessage()
+	defer form.remove()
+	if err != nil {
+		return nil, err
+	}
+	meta, err := c.object("meta", in.Meta, false)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.parse(in)
+	if err != nil {
+		return nil, err
+	}
+	files, err := attach(m, form)
+	if err != nil {
+		return nil, err
+	}
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	parent, err := parentName(in.Parent)
+	if err != nil {
+		return nil, err
+	}
+	said := m
+	node, err := c.workspace.Store(c.r.Context(), name, workspace.Store{
+		Parent: parent,
+		Content: func(path func() ([]workspace.Node, error)) (_ workspace.Content, err error) {
+			said, err = matched(m, path)
+			return stored(said), err
+		},
+		Meta:  meta,
+		Files: files,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.buffer.Stored(name, node.ID)
+	item, err := c.storedItem(name, node, said)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{status: http.StatusCreated, data: item}, nil
+}
+
+// newMessage reads the body. What it returns as a form is to be removed also with an
+// error.
+func (c *call) newMessage() (*newMessage, *form, error) {
+	in := &newMessage{}
+	if !isForm(c.r) {
+		return in, &form{}, c.decode(in)
+	}
+	f, err := c.form()
+	if err != nil {
+		return nil, f, err
+	}
+	if f.payload == nil {
+		return nil, f, wrong("payload is missing", "a body with files has the message in the field payload")
+	}
+	return in, f, c.unmarshal("payload", f.payload, in)
+}
+
+// parse reads the message in a body.
+func (c *call) parse(in *newMessage) (*content.Message, error) {
+	format, err := content.ParseFormat(in.Format)
+	switch {
+	case err != nil:
+		return nil, wrong("format is unknown", err)
+	case isNull(in.Blob):
+		return nil, wrong("blob is missing", "it is the message, an object")
+	}
+	m, err := content.Parse(format, in.Blob, c.opts.Random)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(m.Parts); n > c.opts.Limits.Parts {
+		return nil, wrong("the message has too many parts", fmt.Sprintf("%d; at most %d are taken", n, c.opts.Limits.Parts))
+	}
+	return m, nil
+}
+
+// attach makes the files of a form the assets of the parts that name them, and returns
+// those that are named.
+func attach(m *content.Message, f *form) ([]workspace.File, error) {
+	var files []workspace.File
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.FileField == "" {
+			continue
+		}
+		u := f.file(p.FileField)
+		if u == nil {
+			return nil, wrong("missing file "+quote(p.FileField), fmt.Sprintf("parts[%d] names it, and the body has no such file", i))
+		}
+		p.Asset = &content.Asset{
+			Bucket: bucket,
+			S3Key:  workspace.FilePath(u.sha256),
+			ETag:   u.sha256,
+			SHA256: u.sha256,
+			MIME:   u.mime,
+			SizeB:  u.size,
+		}
+		p.Filename = u.name
+		files = append(files, workspace.File{SHA256: u.sha256, Open: u.open})
+	}
+	return files, nil
+}
+
+// bucket is where clients are told that attachments are: in the workspace.
+const bucket = "bough"
+
+// parentName returns the name of the message that a new one answers, "" for the newest.
+func parentName(raw json.RawMessage) (string, error) {
+	if isNull(raw) {
+		return "", nil
+	}
+	var id string
+	if err := json.Unmarshal(raw, &id); err != nil {
+		return "", wrong("parent_id is not a UUID", "it is no string")
+	}
+	if id = strings.TrimSpace(id); id == "" {
+		return "", nil
+	}
+	return nameOf("parent_id", id)
+}
+
+// matched returns a message whose tool results name their calls: where they name only
+// the tool, the calls are those of the path.
+func matched(m *content.Message, path func() ([]workspace.Node, error)) (*content.Message, error) {
+	if !m.Unmatched() {
+		return m, nil
+	}
+	nodes, err := path()
+	if err != nil {
+		return m, err
+	}
+	before := make([]*content.Message, len(nodes))
+	for i := range nodes {
+		before[i] = content.Read(nodes[i].Raw)
+	}
+	out, err := content.Match(m, before)
+	if err != nil {
+		return m, err
+	}
+	return out, nil
+}
+
+// stored returns what a message says as it will stand in its file.
+func stored(m *content.Message) workspace.Content {
+	s := m.Stored()
+	out := workspace.Content{Role: s.Role, Value: s.Content}
+	for _, member := range s.Own {
+		out.Own = append(out.Own, workspace.Member(member))
+	}
+	return out
+}
+
+// storedItem returns a message that was just stored.
+func (c *call) storedItem(session string, node *workspace.Node, m *content.Message) (*messageItem, error) {
+	l, err := c.workspace.Line(c.r.Context(), session)
+	if err != nil {
+		return nil, err
+	}
+	path := &workspace.Path{Line: *l, Nodes: []workspace.Node{*node}}
+	tracked, err := c.workspace.Tracked(c.r.Context(), path, c.buffer.Running)
+	if err != nil {
+		return nil, err
+	}
+	item := newMessageItem(l, node, m, tracked[0])
+	return &item, nil
+}

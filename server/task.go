@@ -1,0 +1,127 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/task"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A taskItem is a task as Acontext's clients know them, with the branch that it was
+// found in.
+type taskItem struct {
+	ID        string          `json:"id"`
+	Session   string          `json:"session_id"`
+	Project   string          `json:"project_id"`
+	Branch    string          `json:"branch_id"`
+	Order     int             `json:"order"`
+	Data      json.RawMessage `json:"data"`
+	Status    task.Status     `json:"status"`
+	Planning  bool            `json:"is_planning"`
+	Digested  bool            `json:"space_digested"` // never: bough has no spaces
+	Messages  []string        `json:"message_ids"`
+	CreatedAt string          `json:"created_at"`
+	UpdatedAt string          `json:"updated_at"`
+}
+
+func (s *Server) taskItem(sessionID string, t *task.Task) taskItem {
+	item := taskItem{
+		ID:        t.ID,
+		Session:   sessionID,
+		Project:   s.project.String(),
+		Branch:    session.MessageUUID(sessionID, t.Branch),
+		Order:     t.Order,
+		Data:      t.Data,
+		Status:    t.Status,
+		Planning:  t.Planning,
+		Messages:  make([]string, len(t.Messages)),
+		CreatedAt: session.FormatTime(t.Created),
+		UpdatedAt: session.FormatTime(t.Updated),
+	}
+	for i, id := range t.Messages {
+		item.Messages[i] = session.MessageUUID(sessionID, id)
+	}
+	return item
+}
+
+// listTasks answers the tasks of a session, or with leaf_id those of the path to one
+// message.
+func listTasks(c *call) (*answer, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	q := c.query()
+	after, limit, newest, leaf := q.cursor(), q.number("limit", 20, 1, 200), q.truth("time_desc", false), q.message("leaf_id")
+	if q.err != nil {
+		return nil, q.err
+	}
+	tasks, err := c.workspace.Tasks(c.r.Context(), name, leaf)
+	if err != nil {
+		return nil, err
+	}
+	return paged(tasks, after, limit, newest,
+		func(t *task.Task) cursor { return cursor{Time: t.Created, UUID: t.ID} },
+		func(t *task.Task) taskItem { return c.taskItem(uuidIn(name), t) })
+}
+
+// message returns a parameter that names a message, "" if it is absent.
+func (q *query) message(name string) string {
+	id := strings.TrimSpace(q.text(name))
+	if id == "" {
+		return ""
+	}
+	message, err := nameOf(name, id)
+	if err != nil {
+		q.err = err
+	}
+	return message
+}
+
+func observingStatus(c *call) (*answer, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.buffer.Status(c.r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	return ok(trackingItem{t.Observed, t.InProcess, t.Pending, session.FormatTime(t.UpdatedAt)}), nil
+}
+
+// A trackingItem is a Tracking as Acontext's clients know it.
+type trackingItem struct {
+	Observed  int    `json:"observed"`
+	InProcess int    `json:"in_process"`
+	Pending   int    `json:"pending"`
+	UpdatedAt string `json:"updated_at"`
+}
+
+// A flushAnswer says how looking at what was pending came out.
+type flushAnswer struct {
+	Status int    `json:"status"` // 0 for well
+	Errmsg string `json:"errmsg"`
+}
+
+// flush waits until all that is pending was looked at. That a processor fails is an
+// answer, not a failure of the request.
+func flush(c *call) (*answer, error) {
+	name, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.workspace.Line(c.r.Context(), name); err != nil {
+		return nil, err // without a processor nobody else looks
+	}
+	err = c.buffer.Flush(c.r.Context(), name)
+	switch {
+	case err == nil:
+		return ok(flushAnswer{}), nil
+	case c.r.Context().Err() == nil && workspace.Explain(err).Code == workspace.Failed:
+		return ok(flushAnswer{1, err.Error()}), nil
+	}
+	return nil, err
+}

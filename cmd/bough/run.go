@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -28,6 +29,7 @@ type program struct {
 	paint  paint
 	meter  *meter
 	noted  []string
+	noting sync.Mutex // of notes from several goroutines
 }
 
 // run carries out a command line, without the name of the program, and returns

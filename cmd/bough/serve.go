@@ -1,0 +1,203 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bough-dev/bough/buffer"
+	"github.com/bough-dev/bough/server"
+	"github.com/bough-dev/bough/tokens"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+// tokenVariable names the environment variable with the token, if the one in the
+// workspace is not to be used.
+const tokenVariable = "BOUGH_TOKEN"
+
+func (p *program) serveVerb() verb {
+	return verb{
+		name:  "serve",
+		args:  "[--addr HOST:PORT] [--on-message CMD]",
+		short: "let programs that speak Acontext's HTTP use the workspace",
+		long: `Answers as Acontext's API does, with branches, until it is interrupted. It prints what a client
+needs to know; docs/clients.md says where to put it. Programs on this machine are let in who have the
+token: $BOUGH_TOKEN, else that in .bough/token, which is made at the first start. Web pages are not.
+
+With --on-message it has a program look for tasks in what is stored: a shell command that reads
+messages of one branch as JSON and writes the tasks that it finds as JSON.`,
+		example: `bough serve
+bough serve --addr 127.0.0.1:0 --json
+bough serve --on-message 'python3 find_tasks.py' --timeout 1m`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:8029", Usage: "listen at `HOST:PORT`; port 0 is any that is free"},
+			&cli.StringSliceFlag{Name: "host", Usage: "be asked by the name `NAME` as well, more than once for several"},
+			&cli.StringFlag{Name: "on-message", Usage: "have the command `CMD` look for tasks"},
+			&cli.IntFlag{Name: "batch", Value: 16, Usage: "call it when `N` messages are waiting on a branch"},
+			&cli.DurationFlag{Name: "idle", Value: 8 * time.Second, Usage: "or when nothing came for the time `D`"},
+			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "stop it after the time `D`"},
+		},
+		alone: p.serve,
+	}
+}
+
+func (p *program) serve(c *cli.Context) error {
+	ctx, stop := untilInterrupt(c.Context)
+	defer stop()
+	w, err := p.openShared(ctx)
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, c.String("addr"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	token, file, err := serveToken(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := w.Make(ctx); err != nil {
+		return err
+	}
+	at := addressOf(c.String("addr"), l.Addr())
+	if err := p.printServing(w, at, token, file); err != nil {
+		return err
+	}
+	var counter tokens.Counter
+	s := server.New(w, server.Options{
+		Token:  token,
+		Hosts:  append(c.StringSlice("host"), at.host),
+		Buffer: p.buffer(c, w),
+		Count:  counter.Count,
+		Log:    p.noteShared(),
+	})
+	return s.Serve(ctx, l)
+}
+
+// buffer returns what has messages looked at as the command line says.
+func (p *program) buffer(c *cli.Context, w *workspace.Workspace) *buffer.Buffer {
+	o := buffer.Options{
+		Batch:   c.Int("batch"),
+		Idle:    c.Duration("idle"),
+		Timeout: c.Duration("timeout"),
+		Note:    p.noteShared(),
+	}
+	if command := c.String("on-message"); command != "" {
+		o.Processor = buffer.Command(command, p.noteShared())
+	}
+	return buffer.New(w, o)
+}
+
+// openShared opens the workspace for use from several goroutines.
+func (p *program) openShared(ctx context.Context) (*workspace.Workspace, error) {
+	dir, err := p.workspaceDir()
+	if err != nil {
+		return nil, err
+	}
+	return workspace.Open(ctx, dir, &workspace.Options{Note: p.noteShared(), Wait: cmp.Or(p.wait, -1)})
+}
+
+// noteShared returns note, to be called from several goroutines.
+func (p *program) noteShared() func(string) {
+	return func(s string) {
+		const most = 1000 // that are remembered, so that nothing is told twice
+		p.noting.Lock()
+		defer p.noting.Unlock()
+		if len(p.noted) == most {
+			p.noted = nil
+		}
+		p.note(s)
+	}
+}
+
+// serveToken returns the token, and the file that it stands in, "" for none.
+func serveToken(ctx context.Context, w *workspace.Workspace) (token, file string, err error) {
+	if token := os.Getenv(tokenVariable); token != "" {
+		if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return "", "", &workspace.Error{Code: workspace.Usage, Message: "$" + tokenVariable + " is no token", Hint: "a token is ASCII without spaces"}
+		}
+		return token, "", nil
+	}
+	token, err = w.Token(ctx)
+	return token, filepath.Join(w.Dir(), ".bough", "token"), err
+}
+
+// listen listens at an address.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, usageError("--addr %q is no HOST:PORT", addr)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err == nil {
+		return l, nil
+	}
+	e := &workspace.Error{
+		Code:    workspace.Failed,
+		Message: fmt.Sprintf("nothing can be served at %s: %v", addr, err),
+		Hint:    "--addr names another place, for instance 127.0.0.1:0 for any port that is free",
+		Err:     err,
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		e.Message = addr + " is in use by another program"
+		e.Hint = "if that is another 'bough serve', clients can use it; else " + e.Hint
+	}
+	return nil, e
+}
+
+// An address is where clients find the server.
+type address struct {
+	host string // as it was given, "" for everywhere
+	url  string
+	far  bool // other machines can get there
+}
+
+// addressOf returns the address of a listener that was asked for as addr.
+func addressOf(addr string, l net.Addr) address {
+	tcp := l.(*net.TCPAddr)
+	host, _, _ := net.SplitHostPort(addr)
+	a := address{host: host, far: !tcp.IP.IsLoopback()}
+	if tcp.IP.IsUnspecified() {
+		a.host, host = "", "127.0.0.1"
+	}
+	a.url = "http://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port))
+	return a
+}
+
+// printServing prints what a client has to know. A token of the environment is not
+// repeated.
+func (p *program) printServing(w *workspace.Workspace, at address, token, file string) error {
+	if at.far {
+		p.note("other machines can reach this server, and whoever listens on the way reads along")
+	}
+	base := at.url + "/api/v1"
+	if p.json {
+		told := struct {
+			URL       string       `json:"url"`
+			BaseURL   string       `json:"base_url"`
+			Token     workspace.ID `json:"token"`
+			TokenFile workspace.ID `json:"token_file"`
+		}{at.url, base, workspace.ID(token), workspace.ID(file)}
+		if file == "" {
+			told.Token = ""
+		}
+		if err := p.printJSON(told); err != nil {
+			return err
+		}
+		return p.stdout.Flush()
+	}
+	fmt.Fprintf(p.stderr, "Serving %s at %s; interrupt to end.\n", w.Dir(), at.url)
+	if file == "" {
+		token = "$" + tokenVariable
+	}
+	fmt.Fprintf(p.stdout, "ACONTEXT_BASE_URL=%s\nACONTEXT_API_KEY=%s\n", base, token)
+	return p.stdout.Flush()
+}

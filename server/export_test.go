@@ -27,3 +27,6 @@ func Explain(err error) (status int, msg, detail string) {
 	f := explain(err)
 	return f.status, f.msg, f.detail
 }
+
+// Deeper is deeper, for tests.
+func Deeper(data []byte, limit int) bool { return deeper(data, limit) }

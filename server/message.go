@@ -14,40 +14,39 @@ import (
 
 // A messageItem is a message as Acontext's clients, of both generations, know it.
 type messageItem struct {
-	ID        string          `json:"id"`
-	Session   string          `json:"session_id"`
-	Parent    *string         `json:"parent_id"`
-	Role      string          `json:"role"`
+	messagePlace
+	Role  string         `json:"role"`
+	Parts []content.Part `json:"parts"`
+	messageState
+}
+
+// A messagePlace says where a message stands.
+type messagePlace struct {
+	ID      string  `json:"id"`
+	Session string  `json:"session_id"`
+	Parent  *string `json:"parent_id"`
+}
+
+// A messageState is what is known of a message beside what it says.
+type messageState struct {
 	Meta      json.RawMessage `json:"meta"`
-	Parts     []content.Part  `json:"parts"`
 	Task      *string         `json:"task_id"`
 	Status    task.Status     `json:"session_task_process_status"`
 	CreatedAt string          `json:"created_at"`
 	UpdatedAt string          `json:"updated_at"`
 }
 
-// newMessageItem returns the message m, which stands at n of a line.
-func newMessageItem(l *workspace.LineEntry, n *workspace.Node, m *content.Message, t workspace.Tracked) messageItem {
+// newMessageItem returns the message at n of a line, without what it says.
+func newMessageItem(l *workspace.LineEntry, n *workspace.Node, t workspace.Tracked) messageItem {
 	at := n.Time
 	if at.IsZero() {
 		at = l.CreatedAt
 	}
-	item := messageItem{
-		ID:        n.UUID,
-		Session:   l.UUID,
-		Parent:    orNull(n.Parent),
-		Role:      m.Role,
-		Meta:      orEmpty(n.Meta),
-		Parts:     m.Parts,
-		Task:      orNull(t.Task),
-		Status:    t.Status,
-		CreatedAt: session.FormatTime(at),
+	written := session.FormatTime(at)
+	return messageItem{
+		messagePlace: messagePlace{n.UUID, l.UUID, orNull(n.Parent)},
+		messageState: messageState{orEmpty(n.Meta), orNull(t.Task), t.Status, written, written},
 	}
-	item.UpdatedAt = item.CreatedAt
-	if item.Parts == nil {
-		item.Parts = []content.Part{}
-	}
-	return item
 }
 
 func orNull(s string) *string {
@@ -72,22 +71,48 @@ func (c *call) acontextItems(rd *reading, path *workspace.Path, p page, messages
 	if err != nil {
 		return err
 	}
-	out.Items = make([]json.RawMessage, len(messages))
+	said := make([]*content.Message, len(messages))
+	for i, m := range messages {
+		said[i] = &content.Message{Role: m.Role, Parts: m.Parts}
+		out.link(c, rd, m)
+	}
+	out.Items = content.Items(content.Acontext, said, nil)
 	for i, m := range messages {
 		at := p.from + places[i]
-		item := newMessageItem(&path.Line, &path.Nodes[at], m, tracked[at])
+		item := newMessageItem(&path.Line, &path.Nodes[at], tracked[at])
 		item.Meta = storedMeta(m, path.Nodes[at].Meta)
-		out.Items[i] = rawjson.Compact(item)
-		for _, part := range m.Parts {
-			if a := part.Asset; a != nil && rd.links {
-				if out.URLs == nil {
-					out.URLs = map[string]publicURL{}
-				}
-				out.URLs[a.SHA256] = c.publicURL(a.SHA256, part.Filename, a.MIME)
-			}
-		}
+		out.Items[i] = joined(rawjson.Compact(item.messagePlace), out.Items[i], rawjson.Compact(item.messageState))
 	}
 	return nil
+}
+
+// joined returns an object with the members of objects, none of which is empty.
+func joined(objects ...json.RawMessage) json.RawMessage {
+	size := 0
+	for _, o := range objects {
+		size += len(o)
+	}
+	all := make(json.RawMessage, 0, size)
+	for i, o := range objects {
+		if i > 0 {
+			all[len(all)-1] = ','
+			o = o[len("{"):]
+		}
+		all = append(all, o...)
+	}
+	return all
+}
+
+// link adds where the assets of a message can be had, if that is wanted.
+func (l *messageList) link(c *call, rd *reading, m *content.Message) {
+	for _, part := range m.Parts {
+		if a := part.Asset; a != nil && rd.links {
+			if l.URLs == nil {
+				l.URLs = map[string]publicURL{}
+			}
+			l.URLs[a.SHA256] = c.publicURL(a.SHA256, part.Filename, a.MIME)
+		}
+	}
 }
 
 // storedMeta returns the meta of an item of a list, which in Acontext is more than what

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/task"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -45,6 +46,10 @@ func storeMessage(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	line, err := c.workspace.Line(c.r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
 	said := m
 	node, err := c.workspace.Store(c.r.Context(), name, workspace.Store{
 		Parent: parent,
@@ -59,9 +64,10 @@ func storeMessage(c *call) (*answer, error) {
 		return nil, err
 	}
 	c.buffer.Stored(name, node.ID)
-	item, err := c.storedItem(name, node, said)
-	if err != nil {
-		return nil, err
+	item := newMessageItem(line, node, c.trackedNew(line, node))
+	item.Role, item.Parts = said.Role, said.Parts
+	if item.Parts == nil {
+		item.Parts = []content.Part{}
 	}
 	return &answer{status: http.StatusCreated, data: item}, nil
 }
@@ -178,17 +184,13 @@ func stored(m *content.Message) workspace.Content {
 	return out
 }
 
-// storedItem returns a message that was just stored.
-func (c *call) storedItem(session string, node *workspace.Node, m *content.Message) (*messageItem, error) {
-	l, err := c.workspace.Line(c.r.Context(), session)
+// trackedNew returns how far the looking at a message is that was just stored. What
+// goes wrong with that must not be an answer: the client would store it again.
+func (c *call) trackedNew(l *workspace.LineEntry, n *workspace.Node) workspace.Tracked {
+	list, err := c.workspace.Tracked(c.r.Context(), &workspace.Path{Line: *l, Nodes: []workspace.Node{*n}}, c.buffer.Running)
 	if err != nil {
-		return nil, err
+		c.opts.Log(err.Error())
+		return workspace.Tracked{Status: task.Pending}
 	}
-	path := &workspace.Path{Line: *l, Nodes: []workspace.Node{*node}}
-	tracked, err := c.workspace.Tracked(c.r.Context(), path, c.buffer.Running)
-	if err != nil {
-		return nil, err
-	}
-	item := newMessageItem(l, node, m, tracked[0])
-	return &item, nil
+	return list[0]
 }

@@ -169,8 +169,8 @@ func New(w *workspace.Workspace, o Options) *Buffer {
 	return b
 }
 
-// Stored says that a message was stored in a line, both by their ids. It does not
-// wait for anything.
+// Stored says that a message was stored in a line: the name of that, always the same
+// one, and the message's id. It does not wait for anything.
 func (b *Buffer) Stored(line, message string) {
 	if b.o.Processor == nil {
 		return

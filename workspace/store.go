@@ -19,6 +19,7 @@ type Node struct {
 	UUID    string          // see [session.MessageUUID]
 	Parent  string          // the UUID of its parent, "" for a root
 	Session string          // the file that it stands in
+	Stored  bool            // see [session.Outline.Stored]
 	Time    time.Time       // zero if its file does not say
 	Meta    json.RawMessage // what the user noted with it, nil for nothing: metadata.bough.meta
 }
@@ -101,21 +102,37 @@ func (v *view) nodesOf(l *line, nodes []int) ([]Node, error) {
 		known[n] = session.MessageUUID(own, messages[i].ID)
 	}
 	for i, n := range nodes {
-		list[i] = Node{Message: messages[i], UUID: known[n], Session: l.Parts[l.Part(n)].ID}
+		list[i] = Node{Message: messages[i], UUID: known[n], Session: l.Parts[l.Part(n)].ID, Stored: l.Stored(n)}
 		if p := l.Parent(n); p >= 0 {
 			if list[i].Parent = known[p]; list[i].Parent == "" {
 				list[i].Parent = session.MessageUUID(own, l.ID(p))
 			}
 		}
-		list[i].Time, _ = messages[i].Time()
-		list[i].Meta = metaOf(messages[i].Raw)
+		list[i].look()
 	}
 	return list, nil
 }
 
-// metaOf returns what the user noted with a message, nil for nothing.
-func metaOf(raw []byte) json.RawMessage {
-	v := gjson.GetBytes(raw, "metadata.bough."+ownMeta)
+// look fills in what n says of itself.
+func (n *Node) look() {
+	var at, metadata gjson.Result
+	gjson.ParseBytes(n.Raw).ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "timestamp":
+			at = value
+		case "metadata":
+			metadata = value
+		}
+		return true
+	})
+	n.Time, _ = session.ParseTime(at.Str)
+	n.Meta = metaIn(metadata)
+}
+
+// metaIn returns what the user noted with a message of that metadata, nil for
+// nothing.
+func metaIn(metadata gjson.Result) json.RawMessage {
+	v := metadata.Get("bough." + ownMeta)
 	if !v.IsObject() || !json.Valid([]byte(v.Raw)) {
 		return nil
 	}
@@ -171,7 +188,7 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 				return err
 			}
 		}
-		node = &Node{Message: session.Message{ID: m.id}, UUID: m.id, Meta: s.Meta}
+		node = &Node{Message: session.Message{ID: m.id}, UUID: m.id, Stored: m.stored()}
 		if parent := p.messageID(); parent != "" {
 			node.Parent = session.MessageUUID(p.uuid(), parent)
 		}
@@ -180,7 +197,7 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 			return err
 		}
 		node.Raw = m.raw
-		node.Time, _ = node.Message.Time()
+		node.look()
 		return nil
 	})
 	return node, err
@@ -233,6 +250,12 @@ func (v *view) storeMessage(p *place, s Store) (*message, error) {
 	return m, nil
 }
 
+// stored reports whether m came in a format of its own, as [session.Outline.Stored]
+// will.
+func (m *message) stored() bool {
+	return slices.ContainsFunc(m.own, func(p rawjson.Pair) bool { return p.Key == "format" })
+}
+
 // check refuses what cannot stand in a file.
 func (c *Content) check() error {
 	if err := checkRole(c.Role); err != nil {
@@ -279,7 +302,7 @@ func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, me
 			return err
 		}
 		i := p.Index(p.node)
-		all = merged(metaOf(s.Messages[i].Raw), meta)
+		all = merged(metaIn(gjson.GetBytes(s.Messages[i].Raw, "metadata")), meta)
 		edit := s.Edit()
 		if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Layout(all, 5)) {
 			return &Error{Code: Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}

@@ -9,7 +9,6 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/task"
-	"github.com/tidwall/gjson"
 )
 
 // Tasks returns the tasks that are visible on the path to a message of a line, or,
@@ -151,7 +150,7 @@ func (w *Workspace) Tracked(ctx context.Context, p *Path, running func(id string
 		tasks := p.tasksOf(log)
 		for i, n := range p.Nodes {
 			list[i] = Tracked{Status: task.Untracked, Task: tasks[n.ID]}
-			if p.Line.Untracked || gjson.GetBytes(n.Raw, "metadata.bough.format").Type != gjson.String {
+			if p.Line.Untracked || !n.Stored {
 				continue
 			}
 			s := log.State(n.ID)

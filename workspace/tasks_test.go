@@ -3,7 +3,6 @@ package workspace_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -308,30 +307,26 @@ func TestTracked(t *testing.T) {
 	about.Messages = []string{"m1", "m3"}
 	second := s.look("s", "m3", about).Tasks[0]
 	s.fail("s", "m4")
-	nodes := func(ids ...string) *workspace.Path {
-		p := &workspace.Path{Line: workspace.LineEntry{ID: "s"}}
-		for _, m := range s.session("s").Messages {
-			if i := slices.Index(ids, m.ID); i >= 0 {
-				n := workspace.Node{Message: m, UUID: session.MessageUUID(session.UUID("s"), m.ID)}
-				if i > 0 && ids[0] != "all" {
-					n.Parent = session.MessageUUID(session.UUID("s"), ids[i-1])
-				}
-				p.Nodes = append(p.Nodes, n)
-			}
+	path := func(p *workspace.Path, err error) *workspace.Path {
+		if err != nil {
+			t.Fatal(err)
 		}
 		return p
 	}
-	untracked := nodes("m1", "m2")
+	to := func(leaf string) *workspace.Path {
+		return path(s.Path(t.Context(), "s", leaf, workspace.ReadOptions{}))
+	}
+	untracked := to("m2")
 	untracked.Line.Untracked = true
 	for _, c := range []struct {
 		name string
 		path *workspace.Path
 		want string
 	}{
-		{"a path", nodes("m1", "m2", "x", "m3"), "success two, running, disable_tracking, success two"},
-		{"another path", nodes("m1", "m2", "m4", "m5"), "success one, running, pending no model, pending"},
-		{"all", nodes("all", "m1", "m2", "x", "m3", "m4", "m5"), "success two, running, disable_tracking, success two, pending no model, pending"},
-		{"nothing", nodes(), ""},
+		{"a path", to("m3"), "success two, running, disable_tracking, success two"},
+		{"another path", to("m5"), "success one, running, pending no model, pending"},
+		{"all", path(s.All(t.Context(), "s", workspace.ReadOptions{})), "success two, running, disable_tracking, success two, pending no model, pending"},
+		{"nothing", &workspace.Path{}, ""},
 		{"a line that nobody looks at", untracked, "disable_tracking one, disable_tracking"},
 	} {
 		list, err := s.Tracked(t.Context(), c.path, func(id string) bool { return id == "m2" })

@@ -18,7 +18,8 @@ const module = "github.com/bough-dev/bough/"
 // packages below it.
 var layers = [][]string{
 	{"cmd/bough"},
-	{"server", "tokens"},
+	{"server"},
+	{"tokens"},
 	{"buffer"},
 	{"workspace"},
 	{"checkpoint"},

@@ -14,12 +14,13 @@ import (
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/tokens"
 	"github.com/bough-dev/bough/workspace"
 )
 
 // The benchmarks measure what goes through HTTP as ratios to the same in the library,
-// as the metric x-lib: medians of one run, in which both are done in turns. The
-// conversation has 10,000 messages of some 1.5 KB, in one file or in twelve.
+// as the metric x-lib: medians of one run, in which both are done in turns. Tokens are
+// counted over HTTP only, and remembered from the first turn on. The conversation has 10,000 messages of some 1.5 KB, in one file or in twelve.
 
 // inTurns measures one function against another.
 func inTurns(b *testing.B, over, lib func()) {
@@ -54,7 +55,7 @@ func benchSite(b *testing.B, perFile int) (s *site, id string, files []string) {
 	for _, f := range made {
 		files = append(files, filepath.Join(dir, session.FileName(f.ID)))
 	}
-	s = newSiteOf(b, dir, &workspace.Options{Limit: 100_000}, server.Options{Count: func(text string) int { return len(text) / 4 }})
+	s = newSiteOf(b, dir, &workspace.Options{Limit: 100_000}, server.Options{Count: new(tokens.Counter).Count})
 	id = session.UUID(made[0].ID)
 	s.store(id, "And one more.", "") // the first one who writes makes the index
 	return s, id, files

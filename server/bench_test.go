@@ -1,12 +1,14 @@
 package server_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -138,5 +140,75 @@ func BenchmarkServer(b *testing.B) {
 			s, id, files := benchSite(b, c.perFile)
 			inTurns(b, func() { s.get("/api/v1/session/" + id + "/branches") }, func() { parse(b, files) })
 		})
+	}
+}
+
+// BenchmarkMany has 64 clients at once, each of which stores a message in a branch of
+// its own and reads that branch, and measures it against the same in the library, one
+// after the other. In the end every branch is there, and is nobody else's.
+func BenchmarkMany(b *testing.B) {
+	const clients = 64
+	s, id, _ := benchSite(b, 834)
+	trunk, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", workspace.ReadOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	type client struct {
+		at     string // its leaf
+		depth  int
+		stored []string
+	}
+	list := make([]client, 2*clients) // those of the library too
+	for i := range list {
+		list[i] = client{trunk.Nodes[50*i].UUID, 50*i + 1, nil}
+	}
+	took := func(c *client, leaf string) {
+		c.at, c.depth, c.stored = leaf, c.depth+1, append(c.stored, leaf)
+	}
+	inTurns(b, func() {
+		var all sync.WaitGroup
+		for i := range clients {
+			c := &list[i]
+			all.Go(func() {
+				took(c, s.store(id, fmt.Sprint("client ", i), c.at).ID)
+				s.get("/api/v1/session/" + id + "/messages?leaf_id=" + c.at)
+			})
+		}
+		all.Wait()
+	}, func() {
+		for i := clients; i < 2*clients; i++ {
+			c := &list[i]
+			n, err := s.w.Store(b.Context(), "urn:uuid:"+id, workspace.Store{
+				Parent: "urn:uuid:" + c.at,
+				Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) {
+					return workspace.Content{Role: "user", Value: []byte(`"library"`)}, nil
+				},
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			took(c, n.UUID)
+			if _, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, workspace.ReadOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	depths := map[string]int{}
+	for _, l := range s.branches(id) {
+		depths[l.ID] = l.Depth
+	}
+	for i, c := range list {
+		if depths[c.at] != c.depth {
+			b.Errorf("the branch of client %d has the depth %d, want %d", i, depths[c.at], c.depth)
+		}
+		p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, workspace.ReadOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for k, want := range c.stored {
+			if got := p.Nodes[len(p.Nodes)-len(c.stored)+k].UUID; got != want {
+				b.Errorf("message %d of client %d is %s, want %s", k, i, got, want)
+			}
+		}
 	}
 }

@@ -162,11 +162,7 @@ func (v *view) appendPlace(a *Append) (*place, error) {
 		}
 		name = h.Session
 	}
-	id, err := v.resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	l, err := v.line(id, false)
+	l, err := v.lineNamed(name, false)
 	if err != nil {
 		return nil, err
 	}

@@ -83,15 +83,11 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 // lineOf opens the line that name is in, all of it: where it goes on in a file
 // that cannot be used that is its damage, unless partial takes what is there.
 func (v *view) lineOf(name string, partial bool) (*line, error) {
-	id, err := v.resolve(name)
+	l, err := v.lineNamed(name, partial)
 	if err != nil {
 		return nil, err
 	}
-	l, err := v.line(id, partial)
-	if err != nil {
-		return nil, err
-	}
-	if v.kind(id) != session.Checkpoint {
+	if v.kind(l.id()) != session.Checkpoint {
 		for _, part := range l.Parts {
 			l.broken = cmp.Or(l.broken, v.index.Broken(part.ID))
 		}

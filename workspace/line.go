@@ -52,6 +52,15 @@ func (v *view) line(id string, partial bool) (*line, error) {
 	return l, nil
 }
 
+// lineNamed opens the line of the session that name means.
+func (v *view) lineNamed(name string, partial bool) (*line, error) {
+	id, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	return v.line(id, partial)
+}
+
 // end returns the newest leaf of the session that the line was asked for by and
 // what continues it. Where the line goes on in a file that cannot be used that
 // is its damage, unless partial takes what is there.

@@ -22,7 +22,7 @@ type Pending struct {
 func (w *Workspace) Pending(ctx context.Context, name string, messages ...string) ([]Pending, error) {
 	var list []Pending
 	err := w.read(ctx, func(v *view) error {
-		l, err := v.lineNamed(name)
+		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Size
 	var b *Batch
 	err := w.read(ctx, func(v *view) error {
 		b = nil
-		l, err := v.lineNamed(name)
+		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return err
 		}

@@ -48,15 +48,11 @@ func (w *Workspace) All(ctx context.Context, name string, o ReadOptions) (*Path,
 func (w *Workspace) nodes(ctx context.Context, name string, o ReadOptions, choose func(*view, *line) ([]int, error)) (*Path, error) {
 	p := &Path{}
 	err := w.read(ctx, func(v *view) error {
-		id, err := v.resolve(name)
+		l, err := v.lineNamed(name, o.Partial)
 		if err != nil {
 			return err
 		}
-		l, err := v.line(id, o.Partial)
-		if err != nil {
-			return err
-		}
-		entry, err := v.lineEntryOf(id)
+		entry, err := v.lineEntryOf(l.id())
 		if err != nil {
 			return err
 		}
@@ -205,11 +201,7 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 
 // storePlace finds the message that a stored one answers.
 func (v *view) storePlace(name, parent string) (*place, error) {
-	id, err := v.resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	l, err := v.line(id, false)
+	l, err := v.lineNamed(name, false)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 func (w *Workspace) Tasks(ctx context.Context, name, message string) ([]task.Task, error) {
 	var tasks []task.Task
 	err := w.read(ctx, func(v *view) error {
-		l, err := v.lineNamed(name)
+		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return err
 		}
@@ -37,15 +37,6 @@ func (w *Workspace) Tasks(ctx context.Context, name, message string) ([]task.Tas
 		})
 	})
 	return tasks, err
-}
-
-// lineNamed returns the line of the session that name means, as far as it can be used.
-func (v *view) lineNamed(name string) (*line, error) {
-	id, err := v.resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	return v.line(id, false)
 }
 
 // ids returns the ids of all messages.
@@ -89,7 +80,7 @@ type Tracking struct {
 func (w *Workspace) Tracking(ctx context.Context, name string, running func(id string) bool) (*Tracking, error) {
 	var t *Tracking
 	err := w.read(ctx, func(v *view) error {
-		l, err := v.lineNamed(name)
+		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return err
 		}

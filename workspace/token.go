@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/writelock"
 )
 
 const (
@@ -26,7 +25,7 @@ const (
 // through a server: what .bough/token holds, of which the first call makes one that
 // nobody can guess. A person may put another one there, a line of ASCII without
 // spaces.
-func (w *Workspace) Token(ctx context.Context) (string, error) {
+func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 	if err := w.Make(ctx); err != nil {
 		return "", err
 	}
@@ -35,22 +34,16 @@ func (w *Workspace) Token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	if err := durable.MakeDir(root, stateDir); err != nil {
-		return "", err
-	}
 	if token, err := w.readToken(root); token != "" || err != nil {
 		return token, err
 	}
-	holder := writelock.Holder{PID: os.Getpid(), Verb: "token", Since: w.opts.Now()}
-	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(w.opts.Wait, 0))
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if token, err := w.readToken(root); token != "" || err != nil {
-		return token, err
-	}
-	return w.makeToken(ctx, root)
+	err = w.alone(ctx, "token", func(root *os.Root) error {
+		if token, err = w.readToken(root); token == "" && err == nil {
+			token, err = w.makeToken(ctx, root)
+		}
+		return err
+	})
+	return token, err
 }
 
 // readToken returns the token that is there, "" if there is none or only the

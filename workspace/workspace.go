@@ -32,16 +32,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
@@ -140,53 +137,6 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 // Dir returns the absolute path of the workspace.
 func (w *Workspace) Dir() string { return w.dir }
 
-// Is reports whether the folder dir is a workspace: it has a folder .bough, or
-// a folder conversations with an index or a session in it.
-func Is(dir string) bool {
-	if info, err := os.Stat(filepath.Join(dir, stateDir)); err == nil && info.IsDir() {
-		return true
-	}
-	return holdsSessions(filepath.Join(dir, session.Dir))
-}
-
-func holdsSessions(dir string) bool {
-	f, err := os.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	for {
-		names, err := f.Readdirnames(64)
-		for _, name := range names {
-			if strings.HasSuffix(name, ".json") {
-				return true
-			}
-		}
-		if err != nil {
-			return false
-		}
-	}
-}
-
-// Find returns the workspace that dir lies in: dir or the nearest folder above
-// it that is one, and whether there is one.
-func Find(dir string) (string, bool) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", false
-	}
-	for {
-		if Is(dir) {
-			return dir, true
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
-		}
-		dir = parent
-	}
-}
-
 // read calls f with the workspace as it is now. If a file is gone that was
 // there a moment ago, or changes, it calls f once more: somebody is writing.
 func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
@@ -261,104 +211,6 @@ func (w *Workspace) open(ctx context.Context) (*os.Root, error) {
 		}
 	}
 	return os.OpenRoot(w.dir)
-}
-
-// make creates the workspace if it is not there, and writes.
-func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*view) error) error {
-	root, err := durable.MakeRoot(w.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := durable.MakeDir(root, stateDir); err != nil {
-		return err
-	}
-	return w.write(ctx, op, f)
-}
-
-// write calls f with the workspace as it is now, under the lock, and makes the
-// changes that f prepared, with the index. op says what is going on: to others who
-// have to wait, and, with the changes, to the log.
-func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*view) error) error {
-	return w.locked(ctx, op, mode{}, func(v *view) error {
-		err := f(v)
-		if err == nil {
-			err = v.commit()
-		}
-		if err != nil && v.trash != "" {
-			v.batch.Discard()
-			durable.RemoveEmpty(v.root, v.trash)
-		}
-		return err
-	})
-}
-
-// locked calls f with the workspace as it is now, under the lock, after what an
-// interrupted command left is completed. If a session turns out to be another than
-// was remembered, or is changed by another program meanwhile, which is before
-// anything is written, it calls f again.
-func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, f func(*view) error) error {
-	return w.alone(ctx, op.Verb, func(root *os.Root) error { return w.lockedIn(ctx, root, op, m, f) })
-}
-
-// alone calls f with the folder of the workspace, which must be there, under the
-// lock.
-func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root) error) error {
-	root, err := w.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := durable.MakeDir(root, stateDir); err != nil {
-		return err
-	}
-	wait := max(w.opts.Wait, 0)
-	began := time.Now()
-	if w.queue(ctx, wait) {
-		defer func() { <-w.turn }()
-	}
-	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.opts.Now()}
-	unlock, err := writelock.Lock(ctx, root, stateDir, holder, max(wait-time.Since(began), 0))
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return f(root)
-}
-
-func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*view) error) error {
-	try := func(fresh bool) error {
-		m.writes, m.fresh = true, fresh
-		v, err := w.recovered(ctx, root, m)
-		if err != nil {
-			return err
-		}
-		defer v.done()
-		v.noteTrouble()
-		v.op = op
-		v.op.Args = maps.Clone(op.Args)
-		return f(v)
-	}
-	const tries = 5
-	err := try(false)
-	for n := 1; n < tries && isChanged(err); n++ {
-		err = try(true)
-	}
-	return err
-}
-
-// queue waits for the other goroutines that write by w, in the order in which they
-// came, so that no more than one of them asks for the lock. It reports whether it
-// is its turn now, and not only the end of the time to wait.
-func (w *Workspace) queue(ctx context.Context, wait time.Duration) bool {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	select {
-	case w.turn <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // done ends what a method does with the workspace.

@@ -33,7 +33,7 @@ needs to know; docs/clients.md says where to put it. Programs on this machine ar
 token: $BOUGH_TOKEN, else that in .bough/token, which is made at the first start. Web pages are not.
 
 With --on-message it has a program look for tasks in what is stored: a shell command that reads
-messages of one branch as JSON and writes the tasks that it finds as JSON.`,
+messages of one branch as JSON and writes the tasks that it finds as JSON; see docs/tasks.md.`,
 		example: `bough serve
 bough serve --addr 127.0.0.1:0 --json
 bough serve --on-message 'python3 find_tasks.py' --timeout 1m`,

@@ -203,8 +203,16 @@ type lineCursor struct {
 	id string // of its first file
 }
 
-// lineCursors returns the lines after o.After, in the order of o.
+// lineCursors returns the lines after o.After, in the order of o. Where the line that
+// o.After names is still there, its own time counts: what an answer and a cursor can
+// say of that is rounded, and ends with certain years.
 func (v *view) lineCursors(o LinesOptions) []lineCursor {
+	after := o.After
+	if after != nil {
+		if id, ok := v.byUUID(after.UUID); ok && v.index.Entry(id) != nil {
+			after = &Cursor{v.index.Entry(id).CreatedAt, after.UUID}
+		}
+	}
 	order := func(a, b Cursor) int {
 		if o.Newest {
 			a, b = b, a
@@ -214,7 +222,7 @@ func (v *view) lineCursors(o LinesOptions) []lineCursor {
 	var list []lineCursor
 	for _, e := range v.index.Entries() {
 		c := lineCursor{Cursor{e.CreatedAt, session.UUID(e.ID)}, e.ID}
-		if e.Kind() != session.Continuation && (o.After == nil || order(c.Cursor, *o.After) > 0) {
+		if e.Kind() != session.Continuation && (after == nil || order(c.Cursor, *after) > 0) {
 			list = append(list, c)
 		}
 	}

@@ -2,9 +2,12 @@ package workspace_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -79,6 +82,49 @@ func TestLines(t *testing.T) {
 		}
 		if !slices.Equal(got, all) {
 			t.Errorf("page by page there are %q", got)
+		}
+	}
+}
+
+// TestLinesOfAnyTime holds that pages end, and hold every line once, also where nothing
+// but the file says when a line began, or a clock that told more than microseconds.
+func TestLinesOfAnyTime(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	want := []string{"zero", "old", "none", "fine", "finer", "late"}
+	for i, at := range []string{
+		"0001-01-01T00:00:00Z", "1600-01-01T00:00:00Z", "",
+		"2026-05-25T15:32:00.123456789Z", "2026-05-25T15:32:00.123456999Z", "2300-01-01T00:00:00Z",
+	} {
+		name := session.FileName(want[i])
+		if at != "" {
+			at = fmt.Sprintf(`"created_at":%q,`, at)
+		}
+		s.write(name, fmt.Sprintf(`{"session_id":%q,%s"messages":[{"id":"m1","content":"x"}]}`, want[i], at))
+		was := time.Date(2020, 1, 1, 0, 0, 0, 123456789, time.UTC)
+		if err := os.Chtimes(filepath.Join(s.Dir(), name), was, was); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, newest := range []bool{false, true} {
+		var got []string
+		o := workspace.LinesOptions{Limit: 1, Newest: newest}
+		for range 10 {
+			l, err := s.Lines(t.Context(), o)
+			if err != nil || len(l.Lines) == 0 {
+				t.Fatal(got, l, err)
+			}
+			got = append(got, l.Lines[0].ID)
+			// What a cursor can hold.
+			o.After = &workspace.Cursor{Time: time.Unix(0, l.Lines[0].CreatedAt.UnixNano()), UUID: l.Lines[0].UUID}
+			if !l.More {
+				break
+			}
+		}
+		if newest {
+			slices.Reverse(got)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("page by page there are %q, want %q", got, want)
 		}
 	}
 }

@@ -3,11 +3,13 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -89,8 +91,16 @@ func (c *call) unmarshal(what string, data []byte, v any) error {
 	case !isObject(data):
 		return wrong("the "+what+" must be a JSON object", "it is another value")
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return wrong("the "+what+" has a member of the wrong type", strings.TrimPrefix(err.Error(), "json: "))
+	var mistyped *json.UnmarshalTypeError
+	switch err := json.Unmarshal(data, v); {
+	case errors.As(err, &mistyped):
+		must := "must be a string"
+		if mistyped.Type.Kind() == reflect.Bool {
+			must = "must be true or false"
+		}
+		return wrong(mistyped.Field+" has the wrong type", "it "+must+", and is another value: "+mistyped.Value)
+	case err != nil:
+		return wrong("the "+what+" cannot be read", err)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestBodies(t *testing.T) {
 		{"NaN", `{"configs":{"x":NaN}}`, 400, "not JSON"},
 		{"a byte order mark", "\ufeff{}", 400, "not JSON"},
 		{"no UTF-8", "{\"user\":\"\xff\"}", 400, "UTF-8"},
-		{"a wrong type", `{"user":1}`, 400, "wrong type"},
+		{"a wrong type", `{"user":1}`, 400, "user has the wrong type"},
 		{"configs of a wrong type", `{"configs":[]}`, 400, "configs must be an object"},
 		{"too deep", deep(21), 400, "too deeply"},
 		{"far too deep", `{"configs":` + strings.Repeat(`{"a":`, 10000), 400, "too deeply"},

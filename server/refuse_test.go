@@ -59,7 +59,7 @@ func TestRefused(t *testing.T) {
 		{`{"blob":{"role":"nobody","content":"x"}}`, 400, "role"},
 		{`{"blob":{"role":"user"}}`, 400, "content"},
 		{`{"format":"xml",` + blob + `}`, 400, "format"},
-		{`{"format":1,` + blob + `}`, 400, "wrong type"},
+		{`{"format":1,` + blob + `}`, 400, "format has the wrong type"},
 		{`{"format":"anthropic","blob":{"role":"system","content":"x"}}`, 400, "role"},
 		{`{"format":"gemini","blob":{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}}`, 400, "no call"},
 		{`{"format":"acontext","blob":{"role":"user","parts":[{"type":"x"}]}}`, 400, "type"},

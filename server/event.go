@@ -26,11 +26,15 @@ func addEvent(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	line, err := c.workspace.Line(c.r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
 	e, err := c.workspace.AddLineEvent(c.r.Context(), name, in.Type, data)
 	if err != nil {
 		return nil, err
 	}
-	return ok(c.eventItem(uuidIn(name), e)), nil
+	return ok(c.eventItem(line.UUID, e)), nil
 }
 
 // An eventItem is an event as Acontext's clients know them.
@@ -63,11 +67,15 @@ func listEvents(c *call) (*answer, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
+	line, err := c.workspace.Line(c.r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
 	events, err := c.workspace.LineEvents(c.r.Context(), name)
 	if err != nil {
 		return nil, err
 	}
 	return paged(events, after, limit, newest,
 		func(e *workspace.LineEvent) cursor { return cursor{Time: e.CreatedAt, UUID: e.ID} },
-		func(e *workspace.LineEvent) eventItem { return c.eventItem(uuidIn(name), e) })
+		func(e *workspace.LineEvent) eventItem { return c.eventItem(line.UUID, e) })
 }

@@ -88,7 +88,7 @@ func getMessages(c *call) (*answer, error) {
 	if out.More = p.more; p.more {
 		out.Next = cursorText(cursor{Time: path.Nodes[p.last].Time, UUID: path.Nodes[p.last].UUID})
 	}
-	if out.Events, err = c.eventsAmong(rd, nodes); err != nil {
+	if out.Events, err = c.eventsAmong(rd, path.Line.UUID, nodes); err != nil {
 		return nil, err
 	}
 	messages, places := rd.messages(nodes, out, c.opts.Count)
@@ -158,8 +158,9 @@ func (rd *reading) messages(nodes []workspace.Node, out *messageList, count func
 	return content.Edit(list, edited, rd.strategies, count)
 }
 
-// eventsAmong returns the events from the time of the messages, if they are wanted.
-func (c *call) eventsAmong(rd *reading, nodes []workspace.Node) ([]eventItem, error) {
+// eventsAmong returns the events of the line with a UUID from the time of the messages,
+// if they are wanted.
+func (c *call) eventsAmong(rd *reading, line string, nodes []workspace.Node) ([]eventItem, error) {
 	if !rd.events || len(nodes) == 0 {
 		return nil, nil
 	}
@@ -179,7 +180,7 @@ func (c *call) eventsAmong(rd *reading, nodes []workspace.Node) ([]eventItem, er
 	var items []eventItem
 	for i := range events {
 		if at := events[i].CreatedAt; !at.Before(first) && !at.After(last) {
-			items = append(items, c.eventItem(uuidIn(rd.session), &events[i]))
+			items = append(items, c.eventItem(line, &events[i]))
 		}
 	}
 	return items, nil

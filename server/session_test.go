@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/server"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -251,6 +253,22 @@ func TestContinued(t *testing.T) {
 	s.ask("GET", "/api/v1/session", nil).want(200).data(&page)
 	if len(page.Items) != 1 || page.Items[0].ID != id {
 		t.Errorf("listed: %+v", page.Items)
+	}
+	// A UUID of any of its files is the session's.
+	last := session.UUID(files.Sessions[0].ID)
+	if last == id {
+		t.Fatalf("%+v is no continuation", files.Sessions[0])
+	}
+	s.ask("POST", "/api/v1/session/"+last+"/events", `{"type":"x","data":{}}`).want(200)
+	m := s.store(last, "with an event", "").ID
+	s.ask("POST", "/api/v1/session/"+last+"/events", `{"type":"x","data":{}}`).want(200)
+	s.store(last, "and another", m)
+	for _, path := range []string{"/events", "/messages?with_events=true", "/messages?format=acontext"} {
+		a := s.ask("GET", "/api/v1/session/"+id+path, nil).want(200)
+		b := s.ask("GET", "/api/v1/session/"+last+path, nil).want(200)
+		if !bytes.Equal(a.Data, b.Data) {
+			t.Errorf("%s: %s, and by another file %s", path, a.Data, b.Data)
+		}
 	}
 	s.ask("DELETE", "/api/v1/session/"+id, nil).want(200)
 	if files, err := s.w.List(t.Context(), ""); err != nil || len(files.Sessions) > 0 {

@@ -58,13 +58,17 @@ func listTasks(c *call) (*answer, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
+	line, err := c.workspace.Line(c.r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
 	tasks, err := c.workspace.Tasks(c.r.Context(), name, leaf)
 	if err != nil {
 		return nil, err
 	}
 	return paged(tasks, after, limit, newest,
 		func(t *task.Task) cursor { return cursor{Time: t.Created, UUID: t.ID} },
-		func(t *task.Task) taskItem { return c.taskItem(uuidIn(name), t) })
+		func(t *task.Task) taskItem { return c.taskItem(line.UUID, t) })
 }
 
 // message returns a parameter that names a message, "" if it is absent.

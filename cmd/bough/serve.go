@@ -50,6 +50,14 @@ bough serve --on-message 'python3 find_tasks.py' --timeout 1m`,
 }
 
 func (p *program) serve(c *cli.Context) error {
+	if c.Int("batch") < 1 {
+		return usageError("--batch takes a number from 1 on")
+	}
+	for _, name := range []string{"idle", "timeout"} {
+		if c.Duration(name) <= 0 {
+			return usageError("--%s takes a time, such as 10s", name)
+		}
+	}
 	ctx, stop := untilInterrupt(c.Context)
 	defer stop()
 	w, err := p.openShared(ctx)

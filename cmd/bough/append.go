@@ -52,7 +52,7 @@ git diff | bough append`,
 			defer stop()
 			added, err := w.Append(ctx, a)
 			if e := workspace.Explain(err); e != nil {
-				if e.Code == workspace.NotFound && c.NArg() == 2 {
+				if e.Code == workspace.NotFound && c.NArg() == 2 && strings.HasPrefix(e.Message, "no session ") {
 					e.Hint = "two arguments are SESSION and TEXT: quote a text of several words. " + e.Hint
 				}
 				return e

@@ -67,3 +67,17 @@ func Match(m *Message, path []*Message) (*Message, error) {
 	}
 	return &matched, nil
 }
+
+// Follow has the tool results in list know which tools they are of where the calls are
+// in before, the messages before it: what is done with list alone, by [Edit] and
+// [Items], is then what would be done with it as a part of the whole.
+func Follow(before, list []*Message) {
+	names := namesOf(before)
+	for _, m := range list {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Type == typeToolResult {
+				p.called = names[p.tool().id]
+			}
+		}
+	}
+}

@@ -29,6 +29,8 @@ type Part struct {
 
 	// FileField is the form field with the file that is to become the asset.
 	FileField string `json:"-"`
+
+	called string // the tool that a result is of, as [Follow] found it
 }
 
 // The types of parts.
@@ -201,6 +203,9 @@ func (p *Part) tool() tool {
 	t := tool{text(id), text(name), text(kind), text(arguments), arguments != nil, text(signature)}
 	if !isText(arguments) {
 		t.arguments = string(arguments)
+	}
+	if t.name == "" {
+		t.name = p.called
 	}
 	return t
 }

@@ -110,11 +110,17 @@ func TestStrategies(t *testing.T) {
 		{strategy(`[{"type":"remove_tool_result","params":{"keep_recent_n_tool_results":1}}]`) + "&pin_editing_strategies_at_message=" + unknown, "Done Done Done result 3", ids[3]},
 		{strategy(`[{"type":"remove_tool_result","params":{"keep_recent_n_tool_results":1}}]`) + "&limit=4", "Done result 1", ids[1]},
 		{strategy(`[{"type":"token_limit","params":{"limit_tokens":24}}]`), "result 2 result 3", ids[3]},
+		{strategy(`[{"type":"remove_tool_result","params":{"keep_recent_n_tool_results":0,"keep_tools":["f"]}}]`) + "&limit=1&time_desc=true", "result 3", ids[3]},
 		{strategy(`[]`), "result 0 result 1 result 2 result 3", ids[3]},
 	} {
 		list := s.read(id, c.query)
 		if got := strings.Join(strings.Fields(list.texts(t)), " "); got != c.want || list.Edited != c.edited {
 			t.Errorf("%s: %q edited at %s, want %q at %s", c.query, got, list.Edited, c.want, c.edited)
 		}
+	} // The call is on another page.
+	list := s.read(id, "format=gemini&limit=1&time_desc=true")
+	want := `{"role":"user","parts":[{"functionResponse":{"id":"c3","name":"f","response":{"output":"result 3"}}}]}`
+	if got := list.Items[0]; !sameJSON(t, got, want) {
+		t.Errorf("a page of gemini: %s, want %s", got, want)
 	}
 }

@@ -91,7 +91,7 @@ func getMessages(c *call) (*answer, error) {
 	if out.Events, err = c.eventsAmong(rd, path.Line.UUID, nodes); err != nil {
 		return nil, err
 	}
-	messages, places := rd.messages(nodes, out, c.opts.Count)
+	messages, places := rd.messages(path.Nodes[:p.from], nodes, out, c.opts.Count)
 	for i, m := range messages {
 		n := &nodes[places[i]]
 		out.IDs = append(out.IDs, n.UUID)
@@ -142,12 +142,12 @@ func (rd *reading) page(nodes []workspace.Node) (page, error) {
 }
 
 // messages returns what the nodes say, as the strategies leave it, with the place of
-// each among the nodes.
-func (rd *reading) messages(nodes []workspace.Node, out *messageList, count func(string) int) ([]*content.Message, []int) {
-	list := make([]*content.Message, len(nodes))
+// each among the nodes. before are those above them, which are not wanted but may hold
+// calls whose results are.
+func (rd *reading) messages(before, nodes []workspace.Node, out *messageList, count func(string) int) ([]*content.Message, []int) {
+	list := readAll(nodes)
 	edited := len(nodes) // so many are edited
 	for i := range nodes {
-		list[i] = content.Read(nodes[i].Raw)
 		if nodes[i].UUID == rd.pin {
 			edited = i + 1
 		}
@@ -155,7 +155,19 @@ func (rd *reading) messages(nodes []workspace.Node, out *messageList, count func
 	if edited > 0 {
 		out.Edited = nodes[edited-1].UUID
 	}
+	if rd.format == content.Gemini || len(rd.strategies) > 0 {
+		content.Follow(readAll(before), list)
+	}
 	return content.Edit(list, edited, rd.strategies, count)
+}
+
+// readAll returns what nodes say.
+func readAll(nodes []workspace.Node) []*content.Message {
+	list := make([]*content.Message, len(nodes))
+	for i := range nodes {
+		list[i] = content.Read(nodes[i].Raw)
+	}
+	return list
 }
 
 // eventsAmong returns the events of the line with a UUID from the time of the messages,

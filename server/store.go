@@ -163,11 +163,7 @@ func matched(m *content.Message, path func() ([]workspace.Node, error)) (*conten
 	if err != nil {
 		return m, err
 	}
-	before := make([]*content.Message, len(nodes))
-	for i := range nodes {
-		before[i] = content.Read(nodes[i].Raw)
-	}
-	out, err := content.Match(m, before)
+	out, err := content.Match(m, readAll(nodes))
 	if err != nil {
 		return m, err
 	}

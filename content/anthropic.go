@@ -20,11 +20,21 @@ func fromAnthropic(blob []byte) (*Message, error) {
 	case isText(said):
 		m.Parts = []Part{{Type: typeText, Text: text(said)}}
 	case isArray(said):
-		m.Parts, err = parts("content", said, anthropicBlock)
+		m.Parts, err = parts("content", said, anyBlock)
 	default:
 		err = wrong("content", "must be a string or an array of blocks")
 	}
 	return m, err
+}
+
+// anyBlock reads one block of content. One of a type that nobody knows here, such as
+// what the provider's own tools say, is kept as it is.
+func anyBlock(element []byte) (Part, error) {
+	p, err := anthropicBlock(element)
+	if err == nil && p.Type == "" {
+		p = readOther(element)
+	}
+	return p, err
 }
 
 // anthropicBlock reads one block of content. Of one of a type that it does not know

@@ -23,7 +23,8 @@
 // [Parse] takes a message in one of four forms, [Items] gives messages in one, always
 // one item for each message. What a form says that the parts have no place for stays
 // in [Own] and in meta under its own name, and is given back in the same form. In
-// another form it is left out, and so is a part that the other form does not know:
+// another form it is left out, and so is a part that the other form does not know; a
+// block of Anthropic's of a type that is not known here is kept whole, for that form:
 //
 //	            openai             anthropic       gemini
 //	system      the role again     user            user

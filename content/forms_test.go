@@ -99,7 +99,7 @@ var forms = []struct {
 	{"a result with a picture", content.Anthropic, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"See"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}],"is_error":false}]}`,
 		`{"role":"user","parts":[{"type":"tool-result","text":"See","meta":{"tool_call_id":"t1","content":[{"type":"text","text":"See"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}],"is_error":false}}],"meta":{"source_format":"anthropic"}}`, "same"},
 	{"unknown blocks", content.Anthropic, `{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"text","text":"Yes"}]}`,
-		`{"role":"assistant","parts":[{"type":"text","text":"Yes"}],"meta":{"source_format":"anthropic"}}`, `{"role":"assistant","content":[{"type":"text","text":"Yes"}]}`},
+		`{"role":"assistant","parts":[{"type":"data","meta":{"data_type":"server_tool_use","raw":{"type":"server_tool_use","id":"s","name":"web_search","input":{}}}},{"type":"text","text":"Yes"}],"meta":{"source_format":"anthropic"}}`, "same"},
 	{"no blocks", content.Anthropic, `{"role":"assistant","content":[]}`, `{"role":"assistant","parts":[],"meta":{"source_format":"anthropic"}}`, "same"},
 
 	// Gemini

@@ -111,7 +111,7 @@ func ParseFormat(name string) (Format, error) {
 	case OpenAI, Acontext, Anthropic, Gemini:
 		return f, nil
 	}
-	return "", &Error{Problem: fmt.Sprintf("the format %q is none of openai, acontext, anthropic and gemini", name)}
+	return "", &Error{Problem: fmt.Sprintf("the format %q is none of openai, acontext, anthropic or gemini", name)}
 }
 
 // An Error says what is wrong with what a program sent, in words for a person.

@@ -93,7 +93,7 @@ func choice(names []string) string {
 	s := names[0]
 	for i, name := range names[1:] {
 		if i == len(names)-2 {
-			s += " and " + name
+			s += " or " + name
 		} else {
 			s += ", " + name
 		}

@@ -7,6 +7,11 @@ func toAnthropic(w *writer, m *Message, link func(*Asset) string) {
 	w.key("content")
 	w.open('[')
 	for i := range m.Parts {
+		if raw := m.Parts[i].meta("raw"); m.Own.Format == Anthropic && m.Parts[i].Type == typeData && isObject(raw) {
+			w.next()
+			w.b = append(w.b, raw...) // a block that came in this form
+			continue
+		}
 		m.Parts[i].toAnthropic(w, link)
 	}
 	w.close(']')

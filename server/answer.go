@@ -87,7 +87,10 @@ func explain(err error) *failure {
 	}
 	e := workspace.Explain(err)
 	f := &failure{statusOf(e.Code), plainName(e.Message), string(e.Code)}
-	if e.Hint != "" {
+	switch {
+	case e.Code == workspace.ReadOnly:
+		f.detail += ": a copy of it is a session to go on in"
+	case e.Hint != "" && !strings.Contains(e.Hint, "'bough "): // which is for people at a shell
 		f.detail += ": " + e.Hint
 	}
 	return f

@@ -21,9 +21,16 @@ func TestExplain(t *testing.T) {
 	} {
 		err := fmt.Errorf("while storing: %w", &workspace.Error{Code: code, Message: `no session "urn:uuid:x"`, Hint: "look"})
 		status, msg, detail := server.Explain(err)
-		if status != want || msg != `no session "x"` || detail != string(code)+": look" {
-			t.Errorf("%s: %d, %q, %q; want %d", code, status, msg, detail, want)
+		told := ": look"
+		if code == workspace.ReadOnly {
+			told = ": a copy of it is a session to go on in"
 		}
+		if status != want || msg != `no session "x"` || detail != string(code)+told {
+			t.Errorf("%s: %d, %q, %q; want %d, %q", code, status, msg, detail, want, told)
+		}
+	}
+	if _, _, detail := server.Explain(&workspace.Error{Code: workspace.NotFound, Hint: "'bough ls' lists them"}); detail != "not_found" {
+		t.Errorf("a program is told %q", detail)
 	}
 	for _, c := range []struct {
 		err    error

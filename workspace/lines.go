@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -254,11 +255,18 @@ func holds(object, wanted json.RawMessage) bool {
 	if object == nil {
 		return false
 	}
-	var a, b any
-	if json.Unmarshal(object, &a) != nil || json.Unmarshal(wanted, &b) != nil {
-		return false
+	a, b := decoded(object), decoded(wanted)
+	return a != nil && b != nil && contains(a, b)
+}
+
+// decoded returns a JSON value with the numbers in it as they are written.
+func decoded(data []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
 	}
-	return contains(a, b)
+	return v
 }
 
 // contains reports whether the JSON value a contains b, as PostgreSQL's @> has it:
@@ -280,7 +288,20 @@ func contains(a, b any) bool {
 		}
 		return ok
 	}
+	x, isNumber := a.(json.Number)
+	if y, ok := b.(json.Number); ok && isNumber {
+		return sameNumber(x, y)
+	}
 	_, object := a.(map[string]any)
 	_, array := a.([]any)
 	return !object && !array && a == b
+}
+
+// sameNumber reports whether two numbers are the same, as 1 and 1.0 are. Numbers of
+// which a float64 does not hold all digits have to be written the same.
+func sameNumber(a, b json.Number) bool {
+	const exact = 15 // digits
+	x, errX := a.Float64()
+	y, errY := b.Float64()
+	return a == b || errX == nil && errY == nil && x == y && len(a) <= exact && len(b) <= exact
 }

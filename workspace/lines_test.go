@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	s.new("first")
 	s.say("a", "b", "c", "d", "e") // three files
-	for i, configs := range []string{`{"model":"x","deep":{"a":[1,{"b":2}],"c":null}}`, `{"model":"y"}`, ""} {
+	for i, configs := range []string{`{"model":"x","deep":{"a":[1,{"b":2}],"c":null},"big":12345678901234567890}`, `{"model":"y"}`, ""} {
 		o := workspace.LineOptions{Title: fmt.Sprint("line ", i), User: "ada"}
 		if configs != "" {
 			o.Configs = []byte(configs)
@@ -58,6 +58,9 @@ func TestLines(t *testing.T) {
 		{workspace.LinesOptions{Configs: []byte(`{"deep":{"a":[3]}}`)}, nil, false},
 		{workspace.LinesOptions{Configs: []byte(`{"model":["x"]}`)}, nil, false},
 		{workspace.LinesOptions{Configs: []byte(`{"other":null}`)}, nil, false},
+		{workspace.LinesOptions{Configs: []byte(`{"deep":{"a":[1.0]}}`)}, all[1:2], false},
+		{workspace.LinesOptions{Configs: []byte(`{"big":12345678901234567890}`)}, all[1:2], false},
+		{workspace.LinesOptions{Configs: []byte(`{"big":12345678901234567891}`)}, nil, false},
 	} {
 		if got, more := s.lines(c.o); !slices.Equal(got, c.want) || more != c.more {
 			t.Errorf("Lines(%+v %s) = %q, %v, want %q, %v", c.o, c.o.Configs, got, more, c.want, c.more)

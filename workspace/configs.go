@@ -27,6 +27,7 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 		if err != nil {
 			return err
 		}
+		v.op.Args["session"] = first.ID
 		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
 			configs = merged(was, configs)
 		}
@@ -103,6 +104,7 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 		if err != nil {
 			return err
 		}
+		v.op.Args["session"] = first.ID
 		events := eventsIn(first)
 		if len(events) >= mostEvents {
 			return &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}

@@ -19,6 +19,7 @@ func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (l *Lin
 		if err != nil {
 			return err
 		}
+		v.op.Args["session"] = p.id()
 		if most > 0 && p.Len() > most {
 			return &Error{
 				Code:    Refused,

@@ -87,7 +87,7 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 		if v.kind(ids[0]) == session.Continuation {
 			parent = v.index.Origin(ids[0])
 		}
-		v.op.Args["title"] = entry.Title
+		v.op.Args["session"], v.op.Args["title"] = s.ID, entry.Title
 		for _, id := range slices.Backward(ids) {
 			if err := v.remove(id); err != nil {
 				return err

@@ -289,6 +289,7 @@ func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, me
 		if p.node < 0 {
 			return notFound("message", message)
 		}
+		v.op.Args["session"], v.op.Args["message"] = p.id(), p.messageID()
 		s, err := v.reopen(p.Parts[p.Part(p.node)])
 		if err != nil {
 			return err

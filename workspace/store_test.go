@@ -255,3 +255,33 @@ func TestContentSeesThePath(t *testing.T) {
 		t.Errorf("saw %q, %v", seen, err)
 	}
 }
+
+// TestUndoMeta holds that taking back what was noted with a message leaves the head
+// alone, which may be at that message, and that the log has the message by its id.
+func TestUndoMeta(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root := s.new("Bread")
+	ids := s.say("a", "b")
+	for _, name := range []string{ids[1], "urn:uuid:" + ids[1], ids[1][:8]} {
+		if _, err := s.SetMessageMeta(t.Context(), "urn:uuid:"+session.UUID(root), name, []byte(`{"a":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		log, err := s.Log(t.Context(), workspace.LogOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := log.Operations[0].Args; a["session"] != root || a["message"] != ids[1] {
+			t.Errorf("the log says %v", a)
+		}
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+		if a := s.append(workspace.Append{Text: "c"}); a.Session != root || string(a.Parent) != ids[1] {
+			t.Errorf("the next message went below %s in %s", a.Parent, a.Session)
+		}
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	healthy(t, s)
+}

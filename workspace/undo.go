@@ -125,7 +125,10 @@ func (v *view) revert(op, target *operation.Operation) error {
 			return err
 		}
 	}
-	message, _ := target.Args["message"].(string)
+	message := ""
+	if target.Verb == "append" {
+		message, _ = target.Args["message"].(string)
+	}
 	return v.loseHead(message)
 }
 

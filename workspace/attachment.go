@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/bough-dev/bough/internal/durable"
 )
@@ -41,8 +43,14 @@ func (v *view) keepFile(f File) error {
 		return &Error{Code: Usage, Message: fmt.Sprintf("%q is no SHA-256", f.SHA256)}
 	}
 	name := FilePath(f.SHA256)
-	if _, err := v.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	switch err := checkFile(v.root, f.SHA256); {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+	default:
+		if err := v.discardFile(name); err != nil {
+			return err
+		}
 	}
 	in, err := f.Open()
 	if err != nil {
@@ -72,6 +80,52 @@ func (v *view) keepFile(f File) error {
 	return errors.Join(err, later)
 }
 
+// discardFile moves what stands in the place of an attachment, and is not what its
+// name says, to the trash.
+func (v *view) discardFile(name string) error {
+	to, err := v.inTrash(name)
+	if err != nil {
+		return err
+	}
+	b := durable.NewBatch(v.root)
+	defer b.Discard()
+	if err := b.Move(name, to); err != nil {
+		return err
+	}
+	_, later, err := b.Commit(v.ctx)
+	return errors.Join(err, later)
+}
+
+// checkFile reads an attachment, and returns what is wrong with it.
+func checkFile(root *os.Root, sum string) error {
+	f, err := openFile(root, sum)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	is := sha256.New()
+	if _, err := io.Copy(is, f); err != nil {
+		return err
+	}
+	if hex.EncodeToString(is.Sum(nil)) != sum {
+		return fmt.Errorf("its SHA-256 is %x", is.Sum(nil))
+	}
+	return nil
+}
+
+// openFile opens an attachment, which must be a regular file.
+func openFile(root *os.Root, sum string) (*os.File, error) {
+	f, err := root.OpenFile(FilePath(sum), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, cmp.Or(err, error(&fs.PathError{Op: "read", Path: FilePath(sum), Err: errors.New("not a regular file")}))
+	}
+	return f, nil
+}
+
 // OpenFile opens the attachment with a SHA-256.
 func (w *Workspace) OpenFile(ctx context.Context, sha256 string) (*os.File, error) {
 	if !validSum(sha256) {
@@ -82,7 +136,7 @@ func (w *Workspace) OpenFile(ctx context.Context, sha256 string) (*os.File, erro
 		return nil, err
 	}
 	defer root.Close()
-	f, err := root.Open(FilePath(sha256))
+	f, err := openFile(root, sha256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound("attachment", sha256)
 	}

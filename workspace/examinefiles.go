@@ -1,10 +1,7 @@
 package workspace
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 
@@ -24,7 +21,7 @@ func (d *doctor) attachments() error {
 			continue
 		}
 		whole[e.Name()] = true
-		if err := d.attachment(e.Name()); err != nil {
+		if err := checkFile(d.root, e.Name()); err != nil {
 			d.found(DamagedAttachment, path.Join(filesDir, e.Name()), err.Error(), false)
 		}
 		if err := d.ctx.Err(); err != nil {
@@ -48,23 +45,6 @@ func (d *doctor) attachments() error {
 			}
 		}
 		delete(d.open, o.ID) // one at a time is enough to hold
-	}
-	return nil
-}
-
-// attachment reads an attachment, and returns what is wrong with it.
-func (d *doctor) attachment(sum string) error {
-	f, err := d.root.Open(FilePath(sum))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	is := sha256.New()
-	if _, err := io.Copy(is, f); err != nil {
-		return err
-	}
-	if hex.EncodeToString(is.Sum(nil)) != sum {
-		return fmt.Errorf("its SHA-256 is %x", is.Sum(nil))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -183,6 +184,35 @@ func TestAttachment(t *testing.T) {
 		if _, err := s.OpenFile(t.Context(), bad); code(err) != workspace.NotFound {
 			t.Errorf("OpenFile(%q) = %v", bad, err)
 		}
+	}
+}
+
+// TestAttachmentDamaged holds that what stands in the place of an attachment is not
+// taken for it: with the next message that brings the attachment it is whole again.
+func TestAttachmentDamaged(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root := s.new("Bread")
+	file := attachment("a picture")
+	name := filepath.Join(s.Dir(), filepath.FromSlash(workspace.FilePath(file.SHA256)))
+	for what, put := range map[string]func() error{
+		"the beginning of it": func() error { return os.WriteFile(name, []byte("a pic"), 0o600) },
+		"a folder":            func() error { return os.Mkdir(name, 0o700) },
+		"a link":              func() error { return os.Symlink(t.TempDir(), name) },
+	} {
+		if err := cmp.Or(os.RemoveAll(name), os.MkdirAll(filepath.Dir(name), 0o700), put()); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := s.OpenFile(t.Context(), file.SHA256); err == nil && what != "the beginning of it" {
+			f.Close()
+			t.Errorf("%s is an attachment", what)
+		}
+		if _, err := s.Store(t.Context(), root, workspace.Store{Content: picture, Files: []workspace.File{file}}); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if data, err := os.ReadFile(name); err != nil || string(data) != "a picture" {
+			t.Errorf("after %s the attachment is %q, %v", what, data, err)
+		}
+		healthy(t, s)
 	}
 }
 

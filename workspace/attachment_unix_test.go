@@ -1,0 +1,32 @@
+//go:build unix
+
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestAttachmentPipe holds that nobody waits for the other end of a pipe that stands
+// in the place of an attachment.
+func TestAttachmentPipe(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("Bread")
+	file := attachment("a picture")
+	name := filepath.Join(s.Dir(), filepath.FromSlash(workspace.FilePath(file.SHA256)))
+	if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if f, err := s.OpenFile(t.Context(), file.SHA256); err == nil {
+		f.Close()
+		t.Error("a pipe is an attachment")
+	}
+	s.expect(workspace.DoctorOptions{}, workspace.DamagedAttachment)
+}

@@ -166,7 +166,7 @@ func (e *Edit) layout() *layout {
 		at = s.End
 	}
 	l.copy(e.o, rawjson.Span{Start: at, End: e.o.size})
-	if !slices.ContainsFunc(splices, func(s splice) bool { return s.kind >= adding }) {
+	if e.exactly == nil && !slices.ContainsFunc(splices, func(s splice) bool { return s.kind >= adding }) {
 		l.outline = e.outline(splices, appended)
 		l.outline.size = l.at
 	}

@@ -315,3 +315,30 @@ func TestLog(t *testing.T) {
 		t.Errorf("notes are %q", s.notes)
 	}
 }
+
+// TestUndoNothing holds that a session is what it was, in the index too, when what is
+// taken back had changed no byte of its file.
+func TestUndoNothing(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("Bread")
+	ids := s.say("a", "b", "c", "d", "e") // three files
+	for range 2 {
+		if _, err := s.Rename(t.Context(), root, "Bread"); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if _, err := s.SetMessageMeta(t.Context(), root, id, []byte(`{"a":1}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 6 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+		healthy(t, s)
+	}
+	if got := s.path(root, ""); got != "a b c d e" || s.entry(root).Title != "Bread" {
+		t.Errorf("%q says %q", s.entry(root).Title, got)
+	}
+}

@@ -3,6 +3,8 @@ package server_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"testing"
 
 	"github.com/bough-dev/bough/buffer"
@@ -39,6 +41,8 @@ func TestExplain(t *testing.T) {
 		{errors.New("disk full"), 500},
 		{buffer.ErrClosed, 503},
 		{&session.DamageError{Path: "conversations/x.json", Problem: "torn"}, 500},
+		{server.UploadError(io.ErrUnexpectedEOF), 400},
+		{server.UploadError(&fs.PathError{Op: "write", Path: "bough-upload-1", Err: errors.New("no space left on device")}), 500},
 	} {
 		if status, msg, _ := server.Explain(c.err); status != c.status || msg == "" {
 			t.Errorf("%v: %d, %q", c.err, status, msg)

@@ -30,3 +30,6 @@ func Explain(err error) (status int, msg, detail string) {
 
 // Deeper is deeper, for tests.
 func Deeper(data []byte, limit int) bool { return deeper(data, limit) }
+
+// UploadError is uploadError, for tests.
+func UploadError(err error) error { return uploadError(err) }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -113,11 +114,21 @@ func (c *call) take(f *form, part *multipart.Part) (err error) {
 	}()
 	hash, start := sha256.New(), &head{}
 	if u.size, err = io.Copy(io.MultiWriter(temp, hash, start), part); err != nil {
-		return bodyError(err)
+		return uploadError(err)
 	}
 	u.sha256 = hex.EncodeToString(hash.Sum(nil))
 	u.mime = mimeOf(part.Header.Get("Content-Type"), start.Bytes())
 	return nil
+}
+
+// uploadError says what went wrong with reading a file of a body and keeping it, which
+// is the fault of the client only if it is not that of the disk here.
+func uploadError(err error) error {
+	var disk *fs.PathError
+	if errors.As(err, &disk) {
+		return err
+	}
+	return bodyError(err)
 }
 
 // mimeOf returns what a file is: what the client says, or where that says nothing,

@@ -195,6 +195,43 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestPathsOfTwins holds that pages come to an end where several messages of a path go
+// by one UUID, and that each is on one of them if their times are not the same.
+func TestPathsOfTwins(t *testing.T) {
+	const uuid = "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
+	for _, seconds := range []string{"12345", "11111"} {
+		dir := t.TempDir()
+		var messages []string
+		for i, id := range []string{uuid, "m1", strings.ToUpper(uuid), "m3", "m4"} {
+			messages = append(messages, fmt.Sprintf(`{"id":%q,"role":"user","content":"%d","timestamp":"2026-05-25T15:32:0%c"}`, id, i, seconds[i]))
+		}
+		if err := os.Mkdir(filepath.Join(dir, "conversations"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		file := `{"id":"chat","metadata":{},"messages":[` + strings.Join(messages, ",") + `]}`
+		if err := os.WriteFile(filepath.Join(dir, "conversations", "chat.json"), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := newSiteOf(t, dir, nil, server.Options{})
+		for _, newest := range []string{"false", "true"} {
+			var got []string
+			list := messageList{More: true}
+			for cursor := ""; list.More && len(got) < 20; {
+				list = s.read(session.UUID("chat"), "limit=1&time_desc="+newest+"&cursor="+cursor)
+				if got = append(got, list.texts(t)); list.More {
+					cursor = *list.Next
+				}
+			}
+			if newest == "true" {
+				slices.Reverse(got)
+			}
+			if len(got) > 5 || seconds == "12345" && strings.Join(got, "") != "01234" {
+				t.Errorf("the seconds are %s, newest is %s: %q", seconds, newest, got)
+			}
+		}
+	}
+}
+
 // TestNotes changes what the user noted with a message.
 func TestNotes(t *testing.T) {
 	s := newSite(t, server.Options{})

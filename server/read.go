@@ -129,16 +129,28 @@ func (l *messageList) pieces() pieces {
 func (rd *reading) page(nodes []workspace.Node) (page, error) {
 	after := -1
 	if rd.after != nil {
-		for i := range nodes {
-			if nodes[i].UUID == rd.after.UUID {
-				after = i
-			}
-		}
-		if after < 0 {
+		if after = rd.at(nodes); after < 0 {
 			return page{}, noCursor()
 		}
 	}
 	return cut(len(nodes), after, rd.limit, rd.newest), nil
+}
+
+// at returns the place of the message that the cursor names, -1 for none. In files of
+// other programs several may go by one UUID: then it is the one of that time, and of
+// those the last one in the direction of paging, so that pages come to an end.
+func (rd *reading) at(nodes []workspace.Node) int {
+	at, exact := -1, false
+	for i, n := range nodes {
+		if n.UUID != rd.after.UUID {
+			continue
+		}
+		same := n.Time.UnixNano() == rd.after.Time.UnixNano()
+		if at < 0 || same && !exact || same == exact && !rd.newest {
+			at, exact = i, same
+		}
+	}
+	return at
 }
 
 // messages returns what the nodes say, as the strategies leave it, with the place of

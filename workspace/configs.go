@@ -28,11 +28,12 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 			return err
 		}
 		v.op.Args["session"] = first.ID
+		all := configs
 		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
-			configs = merged(was, configs)
+			all = merged(was, configs)
 		}
 		edit := first.Edit()
-		edit.SetOwn(ownConfigs, configs)
+		edit.SetOwn(ownConfigs, all)
 		if err := v.replace(edit); err != nil {
 			return err
 		}

@@ -54,6 +54,31 @@ func TestOthersWhileWriting(t *testing.T) {
 	}
 }
 
+// TestOthersConfigure: what is merged is merged into what is there in the end, also
+// where another program has changed it meanwhile.
+func TestOthersConfigure(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	if _, err := s.SetConfigs(t.Context(), id, []byte(`{"a":1,"b":1}`), false); err != nil {
+		t.Fatal(err)
+	}
+	s.meanwhile(durable.Sync, id, 1, func() {
+		doc, err := sjson.Set(s.read(session.FileName(id)), "metadata.bough.configs.b", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.replace(session.FileName(id), doc)
+	})
+	l, err := s.SetConfigs(t.Context(), id, []byte(`{"a":null,"c":3}`), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := gjson.ParseBytes(l.Configs); len(got.Map()) != 2 || got.Get("b").Int() != 2 || got.Get("c").Int() != 3 {
+		t.Errorf("the configs are %s", l.Configs)
+	}
+	healthy(t, s)
+}
+
 // TestOthersNeverEnd: against a program that writes without end a command gives
 // up, says so, and leaves what the other one wrote.
 func TestOthersNeverEnd(t *testing.T) {

@@ -231,6 +231,11 @@ func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
 	case v.isThere(c.File):
 		return newer(op, "there is another %s now", c.File)
 	}
+	if id := sessionOf(c.File); id != "" {
+		if other, ok := v.byUUID(session.UUID(id)); ok && other != id {
+			return newer(op, "%s goes by the UUID of %s now", other, id)
+		}
+	}
 	if is, err := v.stateNow(c.Moved); err != nil || !is.Same(c.Was) {
 		return newer(op, "%s is not what was removed", c.Moved)
 	}

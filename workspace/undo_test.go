@@ -342,3 +342,32 @@ func TestUndoNothing(t *testing.T) {
 		t.Errorf("%q says %q", s.entry(root).Title, got)
 	}
 }
+
+// TestUndoTwin holds that no two sessions go by one UUID: a program may have begun
+// another under that of the one that was removed.
+func TestUndoTwin(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("Bread")
+	s.say("a", "b", "c")
+	if _, err := s.Remove(t.Context(), root, workspace.RemoveOptions{Line: true}); err != nil {
+		t.Fatal(err)
+	}
+	again, existed, err := s.NewLine(t.Context(), workspace.LineOptions{UUID: session.UUID(root)})
+	if err != nil || existed {
+		t.Fatal(existed, err)
+	}
+	before := s.truth()
+	if _, err := s.undo(root); code(err) != workspace.Refused {
+		t.Errorf("undo beside %s: %v", again.ID, err)
+	}
+	sameFiles(t, "refused", before, s.truth())
+	for range 2 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.path("urn:uuid:"+session.UUID(root), ""); got != "a b c" {
+		t.Errorf("the session says %q", got)
+	}
+	healthy(t, s)
+}

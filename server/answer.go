@@ -78,6 +78,8 @@ func explain(err error) *failure {
 		return &failure{http.StatusBadRequest, "the message cannot be taken: " + said.Error(), "see the format's own description"}
 	case errors.As(err, &large):
 		return &failure{http.StatusRequestEntityTooLarge, "the body is too large", fmt.Sprintf("at most %d bytes are taken", large.Limit)}
+	case errors.Is(err, workspace.ErrTooLarge):
+		return &failure{http.StatusRequestEntityTooLarge, plainName(err.Error()), string(workspace.Refused)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &failure{http.StatusRequestTimeout, "the body took too long to arrive", err.Error()}
 	case errors.Is(err, buffer.ErrClosed):

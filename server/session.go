@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/bough-dev/bough/session"
@@ -182,13 +183,11 @@ func copySession(c *call) (*answer, error) {
 	}
 	l, err := c.workspace.CopyLine(c.r.Context(), name, c.opts.Limits.Copy)
 	if err != nil {
-		switch workspace.Explain(err).Code {
-		case workspace.NotFound:
+		switch {
+		case errors.Is(err, workspace.ErrTooLarge):
+			return nil, reword(err, "SESSION_TOO_LARGE")
+		case workspace.Explain(err).Code == workspace.NotFound:
 			return nil, reword(err, "SESSION_NOT_FOUND")
-		case workspace.Refused:
-			f := reword(err, "SESSION_TOO_LARGE")
-			f.status = http.StatusRequestEntityTooLarge
-			return nil, f
 		}
 		return nil, err
 	}

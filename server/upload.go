@@ -23,10 +23,12 @@ type upload struct {
 	mime   string
 	sha256 string
 	size   int64
-	path   string
+	temp   *os.File
 }
 
-func (u *upload) open() (io.ReadCloser, error) { return os.Open(u.path) }
+func (u *upload) open() (io.ReadCloser, error) {
+	return io.NopCloser(io.NewSectionReader(u.temp, 0, u.size)), nil
+}
 
 // A form is a body with files.
 type form struct {
@@ -37,7 +39,8 @@ type form struct {
 // remove deletes the temporary files.
 func (f *form) remove() {
 	for _, u := range f.uploads {
-		os.Remove(u.path)
+		u.temp.Close()
+		os.Remove(u.temp.Name()) // where that was not possible before
 	}
 }
 
@@ -107,11 +110,9 @@ func (c *call) take(f *form, part *multipart.Part) (err error) {
 	if err != nil {
 		return err
 	}
-	u := upload{field: part.FormName(), name: name, path: temp.Name()}
-	defer func() {
-		err = errors.Join(err, temp.Close())
-		f.uploads = append(f.uploads, u)
-	}()
+	os.Remove(temp.Name()) // so that nothing stays of it, however this program ends; not on Windows
+	u := upload{field: part.FormName(), name: name, temp: temp}
+	defer func() { f.uploads = append(f.uploads, u) }()
 	hash, start := sha256.New(), &head{}
 	if u.size, err = io.Copy(io.MultiWriter(temp, hash, start), part); err != nil {
 		return uploadError(err)

@@ -32,6 +32,9 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
 			all = merged(was, configs)
 		}
+		if err := fits("configs", all); err != nil {
+			return err
+		}
 		edit := first.Edit()
 		edit.SetOwn(ownConfigs, all)
 		if err := v.replace(edit); err != nil {
@@ -55,6 +58,23 @@ func (v *view) firstOf(name string) (*session.Outline, error) {
 		return nil, err
 	}
 	return v.outline(ids[0])
+}
+
+// mostOwn is how large the configs of a line, or what a user noted with a message, may
+// become, in bytes.
+const mostOwn = 1 << 20
+
+// fits refuses an object that became too large.
+func fits(what string, object json.RawMessage) error {
+	if len(object) <= mostOwn {
+		return nil
+	}
+	return &Error{
+		Code:    Refused,
+		Message: fmt.Sprintf("the %s would have %d bytes, and %d is the most", what, len(object), mostOwn),
+		Hint:    "null removes a member",
+		Err:     ErrTooLarge,
+	}
 }
 
 // merged returns the object was with the members of the object with in place of

@@ -296,6 +296,9 @@ func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, me
 		}
 		i := p.Index(p.node)
 		all = merged(metaIn(gjson.GetBytes(s.Messages[i].Raw, "metadata")), meta)
+		if err := fits("meta", all); err != nil {
+			return err
+		}
 		edit := s.Edit()
 		if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Layout(all, 5)) {
 			return &Error{Code: Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -250,6 +251,13 @@ func TestSetMessageMeta(t *testing.T) {
 	}
 	if _, err := set("odd", "m1", `{"a":1}`); code(err) != workspace.Refused {
 		t.Errorf("of metadata that is a text: %v", err)
+	}
+	large := `{"` + ids[0] + `":"` + strings.Repeat("long ", 200_000) + `"}`
+	if _, err := set(root, ids[0], large); err != nil {
+		t.Error(err)
+	}
+	if _, err := set(root, ids[0], strings.Replace(large, ids[0], "more", 1)); !errors.Is(err, workspace.ErrTooLarge) {
+		t.Errorf("2 MB in all: %v", err)
 	}
 	point := s.checkpoint(root)
 	for _, c := range []struct {

@@ -135,8 +135,12 @@ func serveToken(ctx context.Context, w *workspace.Workspace) (token, file string
 		}
 		return token, "", nil
 	}
-	token, err = w.Token(ctx)
-	return token, filepath.Join(w.Dir(), ".bough", "token"), err
+	if token, err = w.Token(ctx); err != nil {
+		e := workspace.Explain(err)
+		e.Hint = cmp.Or(e.Hint, "with a token of your own in $"+tokenVariable+" none need be kept")
+		return "", "", e
+	}
+	return token, filepath.Join(w.Dir(), ".bough", "token"), nil
 }
 
 // listen listens at an address.

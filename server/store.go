@@ -63,7 +63,7 @@ func storeMessage(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.buffer.Stored(name, node.ID)
+	c.buffer.Stored(namePrefix+line.UUID, node.ID)
 	item := newMessageItem(line, node, c.trackedNew(line, node))
 	item.Role, item.Parts = said.Role, said.Parts
 	if item.Parts == nil {

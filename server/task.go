@@ -117,10 +117,11 @@ func flush(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.workspace.Line(c.r.Context(), name); err != nil {
-		return nil, err // without a processor nobody else looks
+	line, err := c.workspace.Line(c.r.Context(), name)
+	if err != nil {
+		return nil, err
 	}
-	err = c.buffer.Flush(c.r.Context(), name)
+	err = c.buffer.Flush(c.r.Context(), namePrefix+line.UUID) // whichever of its files was named
 	switch {
 	case err == nil:
 		return ok(flushAnswer{}), nil

@@ -323,3 +323,41 @@ func TestUndoMeta(t *testing.T) {
 	}
 	healthy(t, s)
 }
+
+// TestPurgeAttachments: an attachment goes for good with the last message that refers to
+// it, and not before.
+func TestPurgeAttachments(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	file := filepath.Join(s.Dir(), workspace.FilePath(attachment("a picture").SHA256))
+	var ids []string
+	for _, title := range []string{"Bread", "Soup"} {
+		ids = append(ids, s.new(title))
+		if _, err := s.Store(t.Context(), title, workspace.Store{Content: picture, Files: []workspace.File{attachment("a picture")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	purge := func() (files []string) {
+		purged, err := s.PurgeTrash(t.Context(), workspace.PurgeOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range purged.Files {
+			files = append(files, f.File)
+		}
+		return files
+	}
+	for i, want := range []bool{true, false} {
+		if _, err := s.Remove(t.Context(), ids[i], workspace.RemoveOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("in the trash, it is gone: %v", err)
+		}
+		files := purge()
+		_, err := os.Stat(file)
+		if (err == nil) != want || slices.Contains(files, workspace.FilePath(attachment("a picture").SHA256)) == want {
+			t.Errorf("after purge %d: %v, %q", i, err, files)
+		}
+	}
+	healthy(t, s)
+}

@@ -1,0 +1,141 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// PurgeOptions are the choices for a purge.
+type PurgeOptions struct {
+	// Older is how long a file must have been in the trash. Zero means not at all.
+	Older time.Duration
+}
+
+// PurgeTrash deletes what is in the trash, with the attachments that nothing else
+// refers to, and returns what that was. It cannot be taken back, and neither can what
+// moved it there.
+func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
+	purged := &Trash{}
+	err := w.write(ctx, operation.Operation{Verb: "trash --purge"}, func(v *view) error {
+		*purged = Trash{Files: []Trashed{}}
+		all, err := v.inTheTrash()
+		if err != nil {
+			return err
+		}
+		before := session.FormatTime(v.opts.Now().Add(-o.Older))
+		sums := map[string]bool{}
+		for _, f := range all.Files {
+			if f.RemovedAt <= before {
+				purged.Files = append(purged.Files, f)
+				v.addAttached(sums, f)
+			}
+		}
+		v.told = len(purged.Files) > 0
+		if err := v.purge(func(_ string, at time.Time) bool { return session.FormatTime(at) <= before }); err != nil {
+			return err
+		}
+		gone, err := v.purgeAttachments(sums)
+		purged.Files = append(purged.Files, gone...)
+		return err
+	})
+	return purged, err
+}
+
+// addAttached adds the attachments that a session in the trash refers to.
+func (v *view) addAttached(sums map[string]bool, f Trashed) {
+	if sessionOf(f.File) == "" {
+		return
+	}
+	data, err := os.ReadFile(f.Path)
+	if err != nil {
+		return // what it refers to stays
+	}
+	s, err := session.Decode(sessionOf(f.File), data)
+	if err != nil {
+		return
+	}
+	for _, m := range s.Messages {
+		for _, sum := range attached(m) {
+			sums[sum] = true
+		}
+	}
+}
+
+// purgeAttachments deletes those of the attachments that nothing names any longer: no
+// session, nothing in the trash, and no operation that could be done again. It returns
+// what they were.
+func (v *view) purgeAttachments(sums map[string]bool) (gone []Trashed, err error) {
+	for _, dir := range []string{session.Dir, trashDir, operation.Path} {
+		if len(sums) == 0 {
+			return nil, nil
+		}
+		err := fs.WalkDir(v.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			return v.keepNamed(sums, name)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, sum := range slices.Sorted(maps.Keys(sums)) {
+		name := FilePath(sum)
+		info, err := v.root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = durable.Remove(v.root, name)
+		}
+		if err != nil {
+			return gone, err
+		}
+		gone = append(gone, Trashed{name, v.path(name), session.FormatTime(v.opts.Now()), info.Size()})
+	}
+	return gone, nil
+}
+
+// keepNamed takes out of sums what a file names.
+func (v *view) keepNamed(sums map[string]bool, name string) error {
+	data, err := v.root.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	for sum := range sums {
+		if bytes.Contains(data, []byte(sum)) {
+			delete(sums, sum)
+		}
+	}
+	return v.ctx.Err()
+}
+
+// purge deletes the folders of the trash that match, by name and by the time in it.
+func (v *view) purge(match func(name string, at time.Time) bool) error {
+	entries, err := fs.ReadDir(v.root.FS(), trashDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if err != nil {
+			break
+		}
+		if at, ok := stampTime(e.Name()); ok && e.IsDir() && match(e.Name(), at) {
+			err = durable.RemoveAll(v.root, trashDir+"/"+e.Name())
+		}
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package agent
+
+import "slices"
+
+// A DeliveryMode says when a message of the user comes to the agent.
+type DeliveryMode string
+
+const (
+	Normal   DeliveryMode = "normal"    // nothing runs
+	Steer    DeliveryMode = "steer"     // now: after the call that runs, or the message that comes in
+	FollowUp DeliveryMode = "follow_up" // when the turn is over
+)
+
+// An EntryState says whether an entry may be delivered.
+type EntryState string
+
+const (
+	Waiting EntryState = "waiting" // for its time
+	Held    EntryState = "held"    // until the user resumes the queue
+)
+
+// An Entry is a message of the user that is not delivered yet. When it is, it becomes
+// the message with its id, so it is delivered once however often that is tried.
+type Entry struct {
+	ID      string       `json:"id"` // of the message that it will be
+	Mode    DeliveryMode `json:"delivery_mode"`
+	Content string       `json:"content"`
+	State   EntryState   `json:"state"`
+	Cut     bool         `json:"cut,omitempty"` // of a steer: does not wait for the end of a message
+}
+
+// A Queue is the entries of an agent, oldest first: the member queue of its file. Two
+// entries may say the same and are still two.
+//
+// A steer goes before all others; among steers, and among the others, the oldest goes
+// first, one at a time. All are held when a turn is over for any other reason than that
+// the agent is done, and after a restart; then nothing goes before [Queue.Resume].
+type Queue []Entry
+
+// Add puts an entry at the end, waiting, unless one with its id is there.
+func (q *Queue) Add(e Entry) {
+	if q.at(e.ID) < 0 {
+		e.State = Waiting
+		*q = append(*q, e)
+	}
+}
+
+// Drop takes an entry out and reports whether it was there.
+func (q *Queue) Drop(id string) bool {
+	i := q.at(id)
+	if i < 0 {
+		return false
+	}
+	*q = slices.Delete(*q, i, i+1)
+	return true
+}
+
+// Hold has all entries wait until [Queue.Resume].
+func (q Queue) Hold() { q.set(Held) }
+
+// Resume lets entries that are held be delivered. Tell the turn: [OnQueue].
+func (q Queue) Resume() { q.set(Waiting) }
+
+func (q Queue) set(s EntryState) {
+	for i := range q {
+		q[i].State = s
+	}
+}
+
+func (q Queue) at(id string) int {
+	return slices.IndexFunc(q, func(e Entry) bool { return e.ID == id })
+}

@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"buffer"},
 	{"workspace"},
 	{"checkpoint"},
-	{"index", "operation", "task"},
+	{"index", "agent", "operation", "task"},
 	{"session", "content"},
 	{"internal/"},
 }

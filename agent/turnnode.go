@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// A Kind is what a message of a turn is.
+type Kind string
+
+const (
+	KindUser         Kind = "user"
+	KindAssistant    Kind = "assistant"
+	KindToolBoundary Kind = "tool_boundary" // the result of a call
+)
+
+// A Node is a message that a turn writes.
+type Node struct {
+	ID        string       `json:"id"`
+	Parent    string       `json:"parent,omitempty"` // the message that it follows, "" for the head
+	Kind      Kind         `json:"kind"`
+	Mode      DeliveryMode `json:"delivery_mode"` // how it came, Normal if the user did not write it
+	Text      string       `json:"text"`
+	Calls     []Call       `json:"calls,omitempty"`
+	CallID    string       `json:"call_id,omitempty"`    // of a result: of what
+	Tool      string       `json:"tool,omitempty"`       // of a result: the tool's name
+	Failed    bool         `json:"failed,omitempty"`     // of a result: there is none, Text says why
+	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer for which the call was not run
+	Partial   bool         `json:"partial,omitempty"`    // not the whole message, and not shown to the model
+}
+
+// metadata is what the metadata of a message says of a Node.
+type metadata struct {
+	Kind   Kind          `json:"kind"`
+	Mode   DeliveryMode  `json:"delivery_mode"`
+	Calls  []calledFunc  `json:"tool_calls,omitempty"`
+	CallID string        `json:"tool_call_id,omitempty"`
+	Tool   string        `json:"action_type,omitempty"`
+	Own    *nodeMetadata `json:"bough,omitempty"`
+}
+
+type nodeMetadata struct {
+	Failed    bool   `json:"failed,omitempty"`
+	SkippedBy string `json:"skipped_by,omitempty"`
+	Partial   bool   `json:"partial,omitempty"`
+}
+
+// A calledFunc is a call as package content reads it.
+type calledFunc struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// Message returns what stands in a session file of n: the role user, assistant or tool,
+// the text, and as metadata kind, delivery_mode, the calls as tool_calls, of a result
+// tool_call_id and action_type, the tool's name, and in the object bough failed,
+// skipped_by and partial where they say something.
+func (n *Node) Message() Message {
+	m := metadata{Kind: n.Kind, Mode: n.Mode, CallID: n.CallID, Tool: n.Tool}
+	for _, c := range n.Calls {
+		f := calledFunc{ID: c.ID, Type: "function"}
+		f.Function.Name, f.Function.Arguments = c.Name, c.Arguments
+		m.Calls = append(m.Calls, f)
+	}
+	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial}); own != (nodeMetadata{}) {
+		m.Own = &own
+	}
+	role := string(n.Kind)
+	if n.Kind == KindToolBoundary {
+		role = "tool"
+	}
+	return Message{ID: n.ID, Role: role, Content: rawjson.Compact(n.Text), Metadata: rawjson.Compact(m)}
+}
+
+// Context returns of a path, root first, what a model is shown. Partial messages are left
+// out. A call without a result, as in a copy that was made while it ran, gets one after
+// the others of its message, without an id; a result without a call, or a second one, is
+// left out. Calls and results count as [Node.Message] has them.
+func Context(path []Message) []Message {
+	list := make([]Message, 0, len(path))
+	var open []Call
+	finish := func() {
+		for _, c := range open {
+			n := Node{Kind: KindToolBoundary, Mode: Normal, Text: "There is no result of this call.", CallID: c.ID, Tool: c.Name, Failed: true}
+			list = append(list, n.Message())
+		}
+		open = nil
+	}
+	for _, m := range path {
+		said := gjson.ParseBytes(m.Metadata)
+		if said.Get("bough.partial").Bool() {
+			continue
+		}
+		if id := said.Get("tool_call_id").String(); m.Role == "tool" && id != "" {
+			i := slices.IndexFunc(open, func(c Call) bool { return c.ID == id })
+			if i < 0 {
+				continue
+			}
+			open = slices.Delete(open, i, i+1)
+		} else {
+			finish()
+			for _, c := range said.Get("tool_calls").Array() {
+				open = append(open, Call{ID: c.Get("id").String(), Name: c.Get("function.name").String()})
+			}
+		}
+		list = append(list, m)
+	}
+	finish()
+	return list
+}

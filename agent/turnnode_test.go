@@ -1,0 +1,120 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/content"
+)
+
+func TestNodeMessage(t *testing.T) {
+	for _, c := range []struct {
+		node agent.Node
+		want string
+	}{
+		{agent.Node{ID: "m1", Kind: agent.KindUser, Mode: agent.Steer, Text: "1 < 2"},
+			`{"id":"m1","role":"user","content":"1 < 2","metadata":{"kind":"user","delivery_mode":"steer"}}`},
+		{agent.Node{ID: "m2", Kind: agent.KindAssistant, Mode: agent.Normal, Text: "So", Partial: true},
+			`{"id":"m2","role":"assistant","content":"So","metadata":{"kind":"assistant","delivery_mode":"normal","bough":{"partial":true}}}`},
+		{agent.Node{ID: "m3", Kind: agent.KindAssistant, Mode: agent.Normal, Calls: []agent.Call{{ID: "c1", Name: "ls", Arguments: `{"a":1}`}}},
+			`{"id":"m3","role":"assistant","content":"","metadata":{"kind":"assistant","delivery_mode":"normal",` +
+				`"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}}]}}`},
+		{agent.Node{ID: "m4", Kind: agent.KindToolBoundary, Mode: agent.Normal, Text: "no", CallID: "c1", Tool: "ls", Failed: true, SkippedBy: "m1"},
+			`{"id":"m4","role":"tool","content":"no","metadata":{"kind":"tool_boundary","delivery_mode":"normal",` +
+				`"tool_call_id":"c1","action_type":"ls","bough":{"failed":true,"skipped_by":"m1"}}}`},
+	} {
+		m := c.node.Message()
+		got := `{"id":"` + m.ID + `","role":"` + m.Role + `","content":` + string(m.Content) + `,"metadata":` + string(m.Metadata) + `}`
+		if got != c.want {
+			t.Errorf("%s stands in a file as\n%s\nwant\n%s", c.node.ID, got, c.want)
+		}
+	}
+}
+
+// TestNodeItems: providers are given calls and results in their own forms.
+func TestNodeItems(t *testing.T) {
+	nodes := []agent.Node{
+		{ID: "m1", Kind: agent.KindUser, Mode: agent.Normal, Text: "Look"},
+		{ID: "m2", Kind: agent.KindAssistant, Mode: agent.Normal, Calls: []agent.Call{{ID: "c1", Name: "ls", Arguments: `{"a":1}`}}},
+		{ID: "m3", Kind: agent.KindToolBoundary, Mode: agent.Normal, Text: "x y", CallID: "c1", Tool: "ls"},
+	}
+	var list []*content.Message
+	for _, n := range nodes {
+		data, err := json.Marshal(n.Message())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, content.Read(data))
+	}
+	for _, c := range []struct {
+		format content.Format
+		want   string
+	}{
+		{content.OpenAI, `{"role":"user","content":"Look"}
+{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}}]}
+{"role":"tool","tool_call_id":"c1","content":"x y"}`},
+		{content.Anthropic, `{"role":"user","content":[{"type":"text","text":"Look"}]}
+{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"a":1}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"x y"}],"is_error":false}]}`},
+	} {
+		var got []string
+		for _, item := range content.Items(c.format, list, nil) {
+			got = append(got, string(item))
+		}
+		if s := strings.Join(got, "\n"); s != c.want {
+			t.Errorf("in the form of %s:\n%s\nwant\n%s", c.format, s, c.want)
+		}
+	}
+}
+
+func TestContext(t *testing.T) {
+	say := func(id string) agent.Message {
+		n := agent.Node{ID: id, Kind: agent.KindUser, Text: "Hi"}
+		return n.Message()
+	}
+	call := func(id string, calls ...string) agent.Message {
+		n := agent.Node{ID: id, Kind: agent.KindAssistant}
+		for _, c := range calls {
+			n.Calls = append(n.Calls, agent.Call{ID: c, Name: "ls"})
+		}
+		return n.Message()
+	}
+	result := func(id, of string) agent.Message {
+		n := agent.Node{ID: id, Kind: agent.KindToolBoundary, CallID: of}
+		return n.Message()
+	}
+	partial := agent.Node{ID: "p", Kind: agent.KindAssistant, Partial: true}
+	for _, c := range []struct {
+		name string
+		path []agent.Message
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"whole", []agent.Message{say("u"), call("a", "x", "y"), result("r", "x"), result("s", "y"), call("b")}, "u a r:x s:y b"},
+		{"partial", []agent.Message{say("u"), partial.Message(), call("b")}, "u b"},
+		{"partial among results", []agent.Message{call("a", "x"), partial.Message(), result("r", "x")}, "a r:x"},
+		{"an open call at the end", []agent.Message{say("u"), call("a", "x", "y"), result("r", "y")}, "u a r:y :x"},
+		{"an open call", []agent.Message{call("a", "x"), say("u"), call("b", "x"), result("r", "x")}, "a :x u b r:x"},
+		{"a result of nothing", []agent.Message{say("u"), result("r", "x"), call("b")}, "u b"},
+		{"a result too late", []agent.Message{call("a", "x"), say("u"), result("r", "x")}, "a :x u"},
+		{"a second result", []agent.Message{call("a", "x"), result("r", "x"), result("s", "x")}, "a r:x"},
+		{"of another program", []agent.Message{{ID: "f", Role: "user", Content: []byte(`"Hi"`)}, {ID: "g", Role: "tool", Metadata: []byte(`{}`)}}, "f g"},
+	} {
+		var got []string
+		for _, m := range agent.Context(c.path) {
+			var of struct {
+				Call string `json:"tool_call_id"`
+			}
+			s := m.ID
+			if json.Unmarshal(m.Metadata, &of); of.Call != "" {
+				s += ":" + of.Call
+			}
+			got = append(got, s)
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: a model is shown %q, want %q", c.name, s, c.want)
+		}
+	}
+}

@@ -70,3 +70,39 @@ func (q Queue) set(s EntryState) {
 func (q Queue) at(id string) int {
 	return slices.IndexFunc(q, func(e Entry) bool { return e.ID == id })
 }
+
+// steer returns the steer whose turn it is, nil if none waits.
+func (q Queue) steer() *Entry {
+	return q.first(func(e Entry) bool { return e.Mode == Steer })
+}
+
+// next returns the entry whose turn it is when nothing runs, nil if none waits.
+func (q Queue) next() *Entry {
+	if e := q.steer(); e != nil {
+		return e
+	}
+	return q.first(func(Entry) bool { return true })
+}
+
+// cut reports whether a steer waits that does not wait for the end of a message.
+func (q Queue) cut() bool {
+	return q.first(func(e Entry) bool { return e.Mode == Steer && e.Cut }) != nil
+}
+
+// spendCut has the steers that wait not cut the answer to one that went before.
+func (q Queue) spendCut() {
+	for i := range q {
+		if q[i].State == Waiting {
+			q[i].Cut = false
+		}
+	}
+}
+
+func (q Queue) first(is func(Entry) bool) *Entry {
+	i := slices.IndexFunc(q, func(e Entry) bool { return e.State == Waiting && is(e) })
+	if i < 0 {
+		return nil
+	}
+	e := q[i]
+	return &e
+}

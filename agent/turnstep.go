@@ -1,0 +1,289 @@
+package agent
+
+import "fmt"
+
+const maxAsks = 50
+
+// A step is one step of a turn.
+type step struct {
+	*Turn
+	q   *Queue
+	r   Rules
+	out []Action
+}
+
+// Step takes in what happened and returns what is to be done. The error is ErrRunning or
+// ErrNoRetry, and then nothing has changed.
+func (t *Turn) Step(q *Queue, r Rules, e Event) ([]Action, error) {
+	if t.State == "" {
+		t.State = Idle
+	}
+	s := &step{Turn: t, q: q, r: r}
+	switch {
+	case e.Kind == OnPrompt && t.State != Idle:
+		return nil, ErrRunning
+	case e.Kind == OnPrompt:
+		s.begin(Entry{ID: e.ID, Mode: Normal, Content: e.Text})
+	case e.Kind == OnRetry && (t.State != Idle || t.Prompt == "" || t.Ended == Finished):
+		return nil, ErrNoRetry
+	case e.Kind == OnRetry:
+		t.Ended, t.Error, t.Asked = "", "", 0
+		s.emit(ChatStart, t.Prompt, "")
+		s.ask()
+	case e.Kind == OnQueue:
+		s.queued()
+	case e.Kind == OnAbort && t.State != Idle:
+		s.abort()
+	case t.State == Idle || e.ID != t.awaited():
+	case t.State == Streaming:
+		s.model(e)
+	default:
+		s.tool(e)
+	}
+	return s.out, nil
+}
+
+// awaited returns the id of the message that will tell of what the turn waits for.
+func (t *Turn) awaited() string {
+	if len(t.Calls) > 0 {
+		return t.Calls[0].Node
+	}
+	return t.Reply
+}
+
+// Recover has a turn that nobody carries out any more be over, and says what is to be
+// done to make its conversation whole. That is for every program that opens an agent, as
+// long as no other carries out its turn: what is queued waits for the user then. Nothing
+// is run or asked again: nobody knows what came of it.
+func (t *Turn) Recover(q *Queue) []Action {
+	s := &step{Turn: t, q: q}
+	for _, n := range t.Unwritten {
+		s.do(Action{Kind: DoWrite, Node: &n})
+	}
+	q.Hold()
+	if t.State == "" {
+		t.State = Idle
+	}
+	if t.State != Idle {
+		s.partial(t.Text)
+		s.closeCalls("The program that ran this call is gone. What it did is not known.")
+		s.end(Crashed, "")
+	}
+	return s.out
+}
+
+// queued looks at what was put into the queue.
+func (s *step) queued() {
+	switch {
+	case s.State == Idle:
+		if e := s.q.next(); e != nil {
+			s.start(e)
+		}
+	case s.State == Streaming && s.q.cut():
+		s.do(Action{Kind: DoStop, ID: s.awaited()})
+		s.partial(s.Text)
+		s.interrupt(s.q.steer())
+		s.next(false)
+	case s.State == Confirming && s.q.steer() != nil && !s.r.FinishBatch:
+		s.do(Action{Kind: DoStop, ID: s.awaited()})
+		s.next(false)
+	}
+}
+
+// start delivers an entry when nothing runs.
+func (s *step) start(e *Entry) {
+	s.q.Drop(e.ID)
+	if e.Mode == Steer {
+		e.Mode = Normal
+	}
+	s.begin(*e)
+}
+
+func (s *step) begin(e Entry) {
+	*s.Turn = Turn{State: Idle, Unwritten: s.Unwritten}
+	s.say(e)
+	s.emit(ChatStart, e.ID, "")
+	s.ask()
+}
+
+// say writes a message of the user, which is the one to answer now.
+func (s *step) say(e Entry) {
+	s.write(Node{ID: e.ID, Kind: KindUser, Mode: e.Mode, Text: e.Content})
+	s.Prompt, s.Asked = e.ID, 0
+}
+
+// model takes in what the model says.
+func (s *step) model(e Event) {
+	switch e.Kind {
+	case OnText:
+		s.Text += e.Text
+		s.emit(ChatContent, s.Reply, e.Text)
+	case OnReply:
+		if problem := nonsense(e); problem != "" {
+			if e.Text == "" {
+				e.Text = s.Text
+			}
+			s.partial(e.Text)
+			s.end(Failed, problem)
+			return
+		}
+		s.write(Node{ID: s.Reply, Kind: KindAssistant, Text: e.Text, Calls: e.Calls})
+		s.Reply, s.Text = "", ""
+		for _, c := range e.Calls {
+			s.Calls = append(s.Calls, OpenCall{c, s.r.NewID()})
+		}
+		s.next(len(e.Calls) == 0)
+	case OnFailure:
+		if e.Text == "" {
+			e.Text = "the model stopped before the end of its message"
+		}
+		s.partial(s.Text)
+		s.end(Failed, e.Text)
+	}
+}
+
+// nonsense says why a reply is none, "" if it is one.
+func nonsense(e Event) string {
+	if e.Text == "" && len(e.Calls) == 0 {
+		return "the model said nothing"
+	}
+	seen := map[string]bool{}
+	for _, c := range e.Calls {
+		switch {
+		case c.ID == "":
+			return fmt.Sprintf("the model called %q without an id", c.Name)
+		case c.Name == "":
+			return fmt.Sprintf("the model made the call %q of no tool", c.ID)
+		case seen[c.ID]:
+			return fmt.Sprintf("the model made two calls with the id %q", c.ID)
+		}
+		seen[c.ID] = true
+	}
+	return ""
+}
+
+// tool takes in what becomes of the first of the open calls.
+func (s *step) tool(e Event) {
+	call := s.Calls[0]
+	switch {
+	case e.Kind == OnResult && s.State == InTool:
+		s.result(Node{Text: e.Text, Failed: e.Failed})
+		s.next(false)
+	case e.Kind == OnConfirm && s.State == InTool && s.q.steer() != nil && !s.r.FinishBatch:
+		s.next(false)
+	case e.Kind == OnConfirm && s.State == InTool:
+		s.State = Confirming
+		s.do(Action{Kind: DoConfirm, ID: call.Node, Call: call.Call})
+	case e.Kind == OnAnswer && s.State == Confirming && e.Yes:
+		s.State = InTool
+		s.do(Action{Kind: DoRun, ID: call.Node, Call: call.Call, Confirmed: true})
+	case e.Kind == OnAnswer && s.State == Confirming:
+		s.result(Node{Text: "The user did not allow this call.", Failed: true})
+		s.next(false)
+	}
+}
+
+// next goes on after a message or a result; done says that the model wants no more.
+func (s *step) next(done bool) {
+	steer := s.q.steer()
+	if steer != nil && len(s.Calls) > 0 && !s.r.FinishBatch {
+		s.interrupt(steer)
+		for len(s.Calls) > 0 {
+			s.result(Node{Text: "Skipped: the user said something else, see message " + steer.ID + ".", SkippedBy: steer.ID})
+		}
+	}
+	switch {
+	case len(s.Calls) > 0:
+		s.State = InTool
+		s.do(Action{Kind: DoRun, ID: s.Calls[0].Node, Call: s.Calls[0].Call})
+	case steer != nil:
+		s.q.Drop(steer.ID)
+		s.q.spendCut()
+		s.say(*steer)
+		s.emit(SteerDelivered, steer.ID, "")
+		s.ask()
+	case done:
+		s.end(Finished, "")
+	default:
+		s.ask()
+	}
+}
+
+func (s *step) interrupt(by *Entry) {
+	s.InterruptedBy = by.ID
+	s.emit(TurnInterrupted, by.ID, "")
+}
+
+func (s *step) ask() {
+	limit := s.r.MaxAsks
+	if limit <= 0 {
+		limit = maxAsks
+	}
+	if s.Asked >= limit {
+		s.end(Limited, fmt.Sprintf("the model was asked %d times and still makes calls", s.Asked))
+		return
+	}
+	s.State, s.Reply, s.Asked = Streaming, s.r.NewID(), s.Asked+1
+	s.do(Action{Kind: DoAsk, ID: s.Reply, Leaf: s.Last})
+}
+
+func (s *step) abort() {
+	s.do(Action{Kind: DoStop, ID: s.awaited()})
+	s.partial(s.Text)
+	s.closeCalls("Aborted by the user while it ran. What it did is not known.")
+	s.emit(TurnInterrupted, "", "")
+	s.end(Aborted, "")
+}
+
+// closeCalls gives results to all open calls, running to the one that runs.
+func (s *step) closeCalls(running string) {
+	for len(s.Calls) > 0 {
+		text := "Not run: the turn was over before."
+		if s.State == InTool {
+			text, s.State = running, Confirming
+		}
+		s.result(Node{Text: text, Failed: true})
+	}
+}
+
+// end has the turn be over. When the agent is done it goes on with what is queued.
+func (s *step) end(why Ending, problem string) {
+	s.State, s.Ended, s.Error = Idle, why, problem
+	s.emit(ChatComplete, s.Last, string(why))
+	if why != Finished {
+		s.q.Hold()
+	} else if e := s.q.next(); e != nil {
+		s.start(e)
+	}
+}
+
+// partial writes what has come of a message, if anything has.
+func (s *step) partial(text string) {
+	if text != "" {
+		s.write(Node{ID: s.Reply, Kind: KindAssistant, Text: text, Partial: true})
+	}
+	s.Reply, s.Text = "", ""
+}
+
+// result writes the result of the first of the open calls.
+func (s *step) result(n Node) {
+	call := s.Calls[0]
+	n.ID, n.Kind, n.CallID, n.Tool = call.Node, KindToolBoundary, call.ID, call.Name
+	s.Calls = s.Calls[1:]
+	s.write(n)
+}
+
+func (s *step) write(n Node) {
+	n.Parent, s.Last = s.Last, n.ID
+	if n.Mode == "" {
+		n.Mode = Normal
+	}
+	s.Unwritten = append(s.Unwritten, n)
+	s.do(Action{Kind: DoWrite, Node: &n})
+}
+
+func (s *step) emit(event, id, text string) {
+	s.do(Action{Kind: DoEmit, Event: event, ID: id, Text: text})
+}
+
+func (s *step) do(a Action) { s.out = append(s.out, a) }

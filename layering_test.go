@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"buffer"},
 	{"workspace"},
 	{"checkpoint"},
-	{"index", "agent", "operation", "task"},
+	{"index", "operation", "task", "agent", "bookmark"},
 	{"session", "content"},
 	{"internal/"},
 }

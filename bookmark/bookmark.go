@@ -1,0 +1,197 @@
+// Package bookmark reads and edits the file of the bookmarks of a workspace.
+//
+// It stores bookmarks.json: an object with the array bookmarks, the oldest first.
+// Each element names a message, by the first file of its line and its id, and gives
+// it a label:
+//
+//	{
+//	  "bookmarks": [
+//	    {
+//	      "session_id": "session_20260314_093003_f3ff4d45",
+//	      "node_id": "74bfccf4-3cb5-4561-8d00-40e856620938",
+//	      "label": "before the budget",
+//	      "summary": "",
+//	      "scope": "message",
+//	      "created_at": "2026-03-14T09:30:34.500000+00:00"
+//	    }
+//	  ]
+//	}
+//
+// An edit changes the bytes of what it is about and no others: members that this
+// package does not know, of the file and of a bookmark, stay where they are. The
+// functions are pure.
+package bookmark
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// Path is the path of the file inside the workspace.
+const Path = "bookmarks.json"
+
+// A Scope says how much of a conversation a bookmark is about.
+type Scope string
+
+// The scopes.
+const (
+	Message Scope = "message" // this message
+	Branch  Scope = "branch"  // the path from the root to it
+	Subtree Scope = "subtree" // it and all that comes from it
+)
+
+// Scopes are all scopes.
+var Scopes = []Scope{Message, Branch, Subtree}
+
+// A Bookmark is a label on a message.
+type Bookmark struct {
+	Session   string `json:"session_id"` // the first file of the line, or the checkpoint, that the message is in
+	Message   string `json:"node_id"`
+	Label     string `json:"label"`
+	Summary   string `json:"summary"`    // what to find there, may be empty
+	Scope     Scope  `json:"scope"`      // one of [Scopes], or what another program wrote
+	CreatedAt string `json:"created_at"` // when it was made, or moved
+}
+
+// A File is the bookmarks of a workspace as they are stored.
+type File struct {
+	Bookmarks []Bookmark // the oldest first
+	data      []byte
+	array     rawjson.Span
+	elements  []rawjson.Span
+}
+
+// Decode reads the file, which is not there if data is nil. What is no such file is
+// a *[session.DamageError].
+func Decode(data []byte) (*File, error) {
+	if data == nil {
+		data = []byte("{\n  \"bookmarks\": []\n}\n")
+	}
+	f := &File{data: data}
+	if err := rawjson.Check(data); err != nil {
+		return nil, damage(err)
+	}
+	root := rawjson.Root(data)
+	members, err := rawjson.Members(data, root)
+	if err != nil {
+		return nil, damage(err)
+	}
+	var ok bool
+	if f.array, ok = rawjson.Find(members, "bookmarks"); !ok {
+		f.array = root
+	}
+	if data[f.array.Start] != '[' {
+		return nil, damaged(f.array.Start, "no array of bookmarks")
+	}
+	f.elements = rawjson.Elements(data, f.array)
+	for _, at := range f.elements {
+		b, err := read(data, at)
+		if err != nil {
+			return nil, err
+		}
+		f.Bookmarks = append(f.Bookmarks, b)
+	}
+	return f, nil
+}
+
+// read reads one bookmark. What it must have is a message and a label.
+func read(data []byte, at rawjson.Span) (b Bookmark, err error) {
+	members, err := rawjson.Members(data, at)
+	if err != nil {
+		return b, damage(err)
+	}
+	text := func(key string) (s string) {
+		if value, ok := rawjson.Find(members, key); ok && data[value.Start] == '"' {
+			json.Unmarshal(value.Of(data), &s) // it is checked: a string that JSON can hold
+		}
+		return s
+	}
+	b = Bookmark{text("session_id"), text("node_id"), text("label"), text("summary"), Scope(text("scope")), text("created_at")}
+	if t, ok := session.ParseTime(b.CreatedAt); ok {
+		b.CreatedAt = session.FormatTime(t)
+	}
+	for _, must := range []struct{ key, value string }{{"session_id", b.Session}, {"node_id", b.Message}, {"label", b.Label}} {
+		if must.value == "" {
+			return b, damaged(at.Start, fmt.Sprintf("a bookmark without %s", must.key))
+		}
+	}
+	return b, nil
+}
+
+func damage(err error) error {
+	var syntax *rawjson.SyntaxError
+	if errors.As(err, &syntax) {
+		return damaged(syntax.Offset, syntax.Problem)
+	}
+	return err
+}
+
+func damaged(offset int, problem string) error {
+	return &session.DamageError{Path: Path, Offset: offset, Problem: problem}
+}
+
+// Labelled returns which of the bookmarks have a label.
+func (f *File) Labelled(label string) (list []int) {
+	for i, b := range f.Bookmarks {
+		if b.Label == label {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Add returns the file with one more bookmark, at the end.
+func (f *File) Add(b Bookmark) []byte {
+	element := rawjson.Value(b, 2)
+	if n := len(f.elements); n > 0 {
+		at := f.elements[n-1].End
+		return f.splice(at, at, ",\n    "+string(element))
+	}
+	return f.splice(f.array.Start, f.array.End, "[\n    "+string(element)+"\n  ]")
+}
+
+// Remove returns the file without bookmark i.
+func (f *File) Remove(i int) []byte {
+	switch n := len(f.elements); {
+	case i > 0:
+		return f.splice(f.elements[i-1].End, f.elements[i].End, "")
+	case n > 1:
+		return f.splice(f.elements[0].Start, f.elements[1].Start, "")
+	}
+	return f.splice(f.array.Start, f.array.End, "[]")
+}
+
+// Replace returns the file with b in place of bookmark i, which keeps the members
+// that this package does not know.
+func (f *File) Replace(i int, b Bookmark) []byte {
+	object := rawjson.Value(b, 2)
+	pairs := rawjson.Pairs(object, rawjson.Root(object))
+	members, _ := rawjson.Members(f.data, f.elements[i]) // as when it was decoded
+	data := slices.Clone(f.data)
+	end := members[len(members)-1].Value.End // there is a label at least
+	for _, p := range pairs {
+		if _, known := rawjson.Find(members, p.Key); !known {
+			added := ",\n      " + string(rawjson.Compact(p.Key)) + ": " + string(p.Value)
+			data = slices.Insert(data, end, []byte(added)...)
+			end += len(added)
+		}
+	}
+	for _, m := range slices.Backward(members) {
+		for _, p := range pairs {
+			if p.Key == m.Key {
+				data = slices.Replace(data, m.Value.Start, m.Value.End, p.Value...)
+			}
+		}
+	}
+	return data
+}
+
+// splice returns the file with something else in place of data[start:end].
+func (f *File) splice(start, end int, with string) []byte {
+	return slices.Concat(f.data[:start], []byte(with), f.data[end:])
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -139,6 +140,13 @@ var illnesses = []illness{
 		s.mend()
 	}, "mixed_dialects"},
 	{"a head that points nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, "lost_head fixed"},
+	{"a torn file of bookmarks", func(s *space) {
+		s.write(bookmark.Path, s.bookmarked("here", "b", "b2")[:40])
+	}, "damaged_bookmarks fixed"},
+	{"a file of bookmarks that is none", func(s *space) { s.write(bookmark.Path, `{"bookmarks":{}}`) }, "damaged_bookmarks fixed"},
+	{"bookmarks whose message or session is gone", func(s *space) {
+		s.write(bookmark.Path, s.bookmarked("one", "a", "b1", "two", "a", "gone", "three", "gone", "b1", "four", "c", "b1"))
+	}, "lost_bookmark fixed, lost_bookmark fixed"},
 	{"a log that is a folder", func(s *space) {
 		s.write(".bough/operations.jsonl/x", "")
 	}, "damaged_log fixed"},
@@ -188,6 +196,20 @@ func edit(id, was, is string) func(*space) {
 			s.t.Fatal(err)
 		}
 	}
+}
+
+// bookmarked returns a file of bookmarks: of each its label, session and message.
+func (s *space) bookmarked(words ...string) string {
+	s.t.Helper()
+	var data []byte
+	for at := range slices.Chunk(words, 3) {
+		f, err := bookmark.Decode(data)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		data = f.Add(bookmark.Bookmark{Label: at[0], Session: at[1], Message: at[2], Scope: bookmark.Message})
+	}
+	return string(data)
 }
 
 // attach makes a session with an attachment.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
@@ -97,6 +98,13 @@ func (c *crash) look(base, aside string) (v view, err error) {
 			b.WriteString(attached)
 		}
 		v.sessions[e.ID] = b.String()
+	}
+	list, err := s.Bookmarks(context.Background(), workspace.BookmarksOptions{})
+	if err != nil {
+		return v, err
+	}
+	if len(list.Bookmarks) > 0 {
+		v.sessions[bookmark.Path] = fmt.Sprint(list.Bookmarks)
 	}
 	head, err := s.Head(context.Background())
 	if head != nil {

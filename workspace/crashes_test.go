@@ -170,6 +170,38 @@ var scenarios = []scenario{
 			return err
 		}
 	}},
+	{name: "bookmark", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		return label("Bread", "here")
+	}},
+	{name: "bookmark beside another", setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b")
+		if err := label("Bread@"+ids[0], "there")(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return label("Bread", "here")
+	}},
+	{name: "bookmark --rm", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		if err := label("Bread", "here")(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return func(s *space) error {
+			_, err := s.RemoveBookmark(context.Background(), "here")
+			return err
+		}
+	}},
+	{name: "undo of bookmark", setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b")
+		if err := label("Bread", "here")(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return undo
+	}},
 	{name: "copy", limit: 3, setup: func(s *space) verb {
 		s.new("Bread")
 		ids := s.say("a", "b", "c", "d", "e")
@@ -378,6 +410,13 @@ func branchAt(ref string) verb {
 func rename(name, title string) verb {
 	return func(s *space) error {
 		_, err := s.Rename(context.Background(), name, title)
+		return err
+	}
+}
+
+func label(ref, label string) verb {
+	return func(s *space) error {
+		_, err := s.Bookmark(context.Background(), ref, label, workspace.BookmarkOptions{})
 		return err
 	}
 }

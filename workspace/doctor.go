@@ -40,6 +40,8 @@ const (
 	BrokenSeal        = "broken_seal"
 	MixedDialects     = "mixed_dialects"
 	LostHead          = "lost_head"
+	DamagedBookmarks  = "damaged_bookmarks"
+	LostBookmark      = "lost_bookmark"
 	LeftOver          = "left_over"
 	DamagedLog        = "damaged_log"
 	LostAttachment    = "lost_attachment"
@@ -73,6 +75,8 @@ var Ailments = []Ailment{
 	{BrokenSeal, "another program changed a checkpoint; what was sealed is the checkpoint", ""},
 	{MixedDialects, "links are written in part as bough does, in part as Penguin does", "with --dialect, all are written in that one"},
 	{LostHead, "the head points nowhere", "it goes to the trash"},
+	{DamagedBookmarks, "the file of the bookmarks is torn, or is no such file", "it goes to the trash"},
+	{LostBookmark, "the message of a bookmark is gone, and its session is not in the trash", "the bookmark is taken away"},
 	{DamagedLog, "the log of operations cannot be read, or has lines that are no operations", "it is made anew of the lines that are, if it is a file, and else goes to the trash"},
 	{LostAttachment, "a message refers to an attachment that is not there", ""},
 	{DamagedAttachment, "an attachment is not what its name says", ""},
@@ -199,5 +203,5 @@ func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) err
 
 // passes reports whether p may be what a writer has not completed yet.
 func (p Problem) passes() bool {
-	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead}, p.Kind)
+	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead, LostBookmark}, p.Kind)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/watch"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -27,6 +28,8 @@ const (
 	BranchCreated     EventType = "branch_created"
 	MessageAdded      EventType = "message_added"
 	HeadMoved         EventType = "head_moved"
+	NodeBookmarked    EventType = "node_bookmarked"  // also where a bookmark was moved to
+	BookmarkRemoved   EventType = "bookmark_removed" // its message is as it was
 )
 
 // An Event is something that happened in a workspace. One operation may be several
@@ -37,9 +40,10 @@ type Event struct {
 	Type     EventType     `json:"type"`
 	Session  ID            `json:"session_id"`
 	Message  ID            `json:"message_id"`
-	Role     string        `json:"role,omitempty"` // of a message that was added
-	Verb     string        `json:"verb"`           // of the operation
-	External bool          `json:"external"`       // another program did it
+	Role     string        `json:"role,omitempty"`  // of a message that was added
+	Label    string        `json:"label,omitempty"` // of a bookmark
+	Verb     string        `json:"verb"`            // of the operation
+	External bool          `json:"external"`        // another program did it
 	// Behind is how many events were waiting behind this one when it was handed
 	// out: ever more of them mean that the reader is too slow.
 	Behind int `json:"behind"`
@@ -241,6 +245,13 @@ func eventsOf(o *operation.Operation) []Event {
 		return list
 	}
 	for _, c := range o.Changes {
+		if c.File == bookmark.Path {
+			bookmarked(c, func(t EventType, b Bookmark) {
+				add(t, b.Session, b.Message, "")
+				list[len(list)-1].Label = b.Label
+			})
+			continue
+		}
 		if t, id, message, ok := eventOf(o.Verb, c); ok {
 			add(t, id, message, "")
 		}
@@ -306,5 +317,27 @@ func external(o *operation.Operation, add func(t EventType, id, message, role st
 	}
 	for _, id := range f.Removed {
 		add(SessionRemoved, id, "", "")
+	}
+}
+
+// bookmarked tells what a change of the file of the bookmarks is.
+func bookmarked(c operation.Change, add func(EventType, Bookmark)) {
+	read := func(text string) *bookmark.File {
+		f, err := bookmark.Decode([]byte(text))
+		if err != nil {
+			return &bookmark.File{} // there was none, or nobody could read it
+		}
+		return f
+	}
+	was, is := read(c.Before), read(c.After)
+	for _, b := range was.Bookmarks {
+		if len(is.Labelled(b.Label)) == 0 {
+			add(BookmarkRemoved, b)
+		}
+	}
+	for _, b := range is.Bookmarks {
+		if !slices.Contains(was.Bookmarks, b) {
+			add(NodeBookmarked, b)
+		}
 	}
 }

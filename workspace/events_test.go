@@ -108,6 +108,25 @@ func TestEvents(t *testing.T) {
 	}
 	e.want("session_created " + point.ID)
 
+	for _, do := range []struct {
+		what func() error
+		want []string
+	}{
+		{func() error { return label(bread, "here")(s) }, []string{"node_bookmarked " + bread + " " + c.Message}},
+		{func() error { _, err := s.undo(""); return err }, []string{"bookmark_removed " + bread + " " + c.Message}},
+		{func() error { _, err := s.redo(""); return err }, []string{"node_bookmarked " + bread + " " + c.Message}},
+		{func() error {
+			_, err := s.Bookmark(t.Context(), bread+"@"+a.Message, "here", workspace.BookmarkOptions{Move: true})
+			return err
+		}, []string{"node_bookmarked " + bread + " " + a.Message}},
+		{func() error { _, err := s.RemoveBookmark(t.Context(), "here"); return err }, []string{"bookmark_removed " + bread + " " + a.Message}},
+	} {
+		if err := do.what(); err != nil {
+			t.Fatal(err)
+		}
+		e.want(do.want...)
+	}
+
 	again := s.events(0)
 	again.want("session_created "+bread, "head_moved "+bread, "message_added "+bread+" "+a.Message+" user")
 	again = s.events(8)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
@@ -40,7 +41,7 @@ func (d *doctor) found(kind, path, detail string, fixed bool) {
 }
 
 func (d *doctor) run() error {
-	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.links, d.logFile} {
+	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.links, d.logFile} {
 		if err := look(); err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func (d *doctor) folders() error {
 			name := strings.TrimPrefix(dir+"/"+e.Name(), "./")
 			if strings.HasSuffix(name, durable.TempSuffix) {
 				err = d.leftOver(name)
-			} else if dir == session.Dir || name == headFile {
+			} else if dir == session.Dir || name == headFile || name == bookmark.Path {
 				err = d.access(name, e)
 			}
 			if err != nil {

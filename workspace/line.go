@@ -131,9 +131,26 @@ func (p *place) source() *session.Outline {
 	return p.Parts[p.Part(p.node)]
 }
 
-// place finds what a REF means: SESSION, SESSION@MESSAGE, or TREE/NODE. Without
-// a message it is the newest leaf of the session and what continues it.
+// place finds what a REF means: SESSION, SESSION@MESSAGE, or TREE/NODE, and where
+// it names nothing, a bookmark. Without a message it is the newest leaf of the session
+// and what continues it.
 func (v *view) place(ref string, partial bool) (*place, error) {
+	p, err := v.placeNamed(ref, partial)
+	if !namesNothing(err) || strings.HasPrefix(ref, urn) {
+		return p, err
+	}
+	if p, bad := v.placeLabelled(ref, partial); p != nil || bad != nil {
+		return p, bad
+	}
+	return nil, err
+}
+
+// namesNothing reports whether err says that a REF names no session and no message.
+func namesNothing(err error) bool {
+	return err != nil && (Explain(err).Code == NotFound || Explain(err).Code == Usage)
+}
+
+func (v *view) placeNamed(ref string, partial bool) (*place, error) {
 	id, message, err := v.split(ref)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
@@ -152,7 +153,7 @@ func (v *view) sweep(last lastLine, happened bool) error {
 	if last.interrupted() {
 		names = v.folder.Temporary() // the index may not have looked
 	}
-	for _, name := range []string{tempOf(headFile), incoming, tempOf(incoming)} {
+	for _, name := range []string{tempOf(headFile), tempOf(bookmark.Path), incoming, tempOf(incoming)} {
 		if v.isThere(name) {
 			names = append(names, name)
 		}

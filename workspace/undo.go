@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
@@ -242,7 +241,7 @@ func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
 	if err := v.bringBack(c); err != nil {
 		return err
 	}
-	v.changes(sessionOf(c.File), operation.Change{File: c.File, Is: c.Was, Moved: c.Moved})
+	v.changes(sessionOf(c.File), operation.Change{File: c.File, Is: c.Was, Moved: c.Moved, After: c.Before})
 	return nil
 }
 
@@ -280,15 +279,21 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	what := strings.TrimSuffix(c.File, ".json")
 	switch {
 	case err != nil || !stateOfBytes(data, nil).Same(c.Is):
-		if alone {
-			return newer(op, "the %s was moved since", what)
+		switch {
+		case alone && c.File == headFile:
+			return newer(op, "the head was moved since")
+		case alone:
+			return newer(op, "%s was changed since", c.File)
 		}
 		return nil
 	case c.Was == nil:
-		return v.discard(c.File)
+		if err := v.discard(c.File); err != nil {
+			return err
+		}
+		v.op.Changes[len(v.op.Changes)-1].Before = string(data)
+		return nil
 	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was no text
 		return newer(op, "what %s held before is not known", c.File)
 	case c.File == headFile && v.pointsNowhere([]byte(c.Before), ""):

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -64,6 +65,14 @@ func every(s *space, done func(verb string)) {
 	must("configure", err)
 	_, err = s.AddLineEvent(ctx, root, "seen", nil)
 	must("note", err)
+	_, err = s.Bookmark(ctx, root+"@"+first, "here", workspace.BookmarkOptions{Summary: "the first"})
+	must("bookmark", err)
+	_, err = s.Bookmark(ctx, root, "there", workspace.BookmarkOptions{Scope: bookmark.Branch})
+	must("bookmark again", err)
+	_, err = s.Bookmark(ctx, root, "here", workspace.BookmarkOptions{Move: true})
+	must("bookmark --move", err)
+	_, err = s.RemoveBookmark(ctx, "there")
+	must("bookmark --rm", err)
 	_, err = s.CopyLine(ctx, root, 0)
 	must("copy", err)
 	_, _, err = s.NewLine(ctx, workspace.LineOptions{User: "ada"})

@@ -8,6 +8,7 @@
 //	checkpoints/        Penguin's own checkpoints, only read
 //	files/              attachments, by their SHA-256
 //	head.json           where the next message goes
+//	bookmarks.json      labels on messages
 //	.bough/             operations, tasks, trash, lock, token, cache; without it every session still opens
 //
 // The session files are the truth. Methods that read write nothing but what they

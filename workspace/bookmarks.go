@@ -1,0 +1,285 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Bookmark is a label on a message, of use wherever a REF is taken that names
+// nothing else. Its session is the first file of the message's line, which the line
+// keeps however far it goes on, or the checkpoint that the message is in.
+type Bookmark = bookmark.Bookmark
+
+// BookmarkOptions are the choices for a bookmark.
+type BookmarkOptions struct {
+	// Summary says what there is to find, in at most 2,000 bytes. Empty means
+	// nothing, or with Move what it said before.
+	Summary string
+	// Scope is how much of the conversation the bookmark is about. Empty means
+	// the message, or with Move what it was about before.
+	Scope bookmark.Scope
+	// Move takes the label from the message that has it, if one has. Without it
+	// a label that is taken is refused.
+	Move bool
+}
+
+const (
+	mostLabel   = 200  // bytes
+	mostSummary = 2000 // bytes
+)
+
+// Bookmark puts a label on the message that ref points to, which may be in a
+// checkpoint: its file does not change, and neither does the head. A label is on one
+// message of a workspace. White space around it does not count.
+func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkOptions) (*Bookmark, error) {
+	label = strings.TrimSpace(label)
+	if err := cmp.Or(checkLabel(label), o.check()); err != nil {
+		return nil, err
+	}
+	var b Bookmark
+	err := w.write(ctx, operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}, func(v *view) error {
+		p, err := v.place(ref, false)
+		if err != nil {
+			return err
+		}
+		if p.node < 0 {
+			return &Error{Code: Refused, Message: p.id() + " has no message to bookmark", Hint: "'bough append' adds one"}
+		}
+		f, was, err := v.bookmarks()
+		if err != nil {
+			return err
+		}
+		b = Bookmark{
+			Session: v.lineID(p.line), Message: p.messageID(), Label: label,
+			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.FormatTime(v.now(nil)),
+		}
+		is, err := withBookmark(f, &b, o)
+		if err != nil {
+			return err
+		}
+		if err := fits("bookmarks", is); err != nil {
+			return err
+		}
+		v.op.Sessions, v.op.Args["message"] = []string{b.Session}, b.Message
+		v.noteOtherMeaning(label)
+		return v.replaceSmall(bookmark.Path, was, is)
+	})
+	return &b, err
+}
+
+// withBookmark returns the file with b in it. A bookmark that is moved keeps what
+// nobody says anew.
+func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, error) {
+	taken := f.Labelled(b.Label)
+	switch {
+	case len(taken) == 0:
+		return f.Add(*b), nil
+	case len(taken) > 1:
+		return nil, ambiguous("bookmark", b.Label, placesOf(f, taken))
+	case !o.Move:
+		return nil, &Error{
+			Code:    Refused,
+			Message: fmt.Sprintf("%q is on %s already", b.Label, placesOf(f, taken)[0]),
+			Hint:    "--move takes it from there",
+		}
+	}
+	old := f.Bookmarks[taken[0]]
+	b.Summary, b.Scope = cmp.Or(o.Summary, old.Summary), cmp.Or(o.Scope, old.Scope, bookmark.Message)
+	return f.Replace(taken[0], *b), nil
+}
+
+func placesOf(f *bookmark.File, list []int) (places []string) {
+	for _, i := range list {
+		places = append(places, f.Bookmarks[i].Session+"@"+f.Bookmarks[i].Message)
+	}
+	return places
+}
+
+func checkLabel(label string) error {
+	wrong := ""
+	switch {
+	case label == "":
+		wrong = "the label is empty"
+	case len(label) > mostLabel:
+		wrong = fmt.Sprintf("the label has %d bytes, and %d is the most", len(label), mostLabel)
+	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
+		wrong = "the label is more than one line of text"
+	default:
+		return checkUTF8("label", label)
+	}
+	return &Error{Code: Usage, Message: wrong}
+}
+
+func (o BookmarkOptions) check() error {
+	switch {
+	case o.Scope != "" && !slices.Contains(bookmark.Scopes, o.Scope):
+		return &Error{Code: Usage, Message: fmt.Sprintf("there is no scope %q", o.Scope), Hint: "scopes are message, branch, subtree"}
+	case len(o.Summary) > mostSummary:
+		return &Error{Code: Usage, Message: fmt.Sprintf("the summary has %d bytes, and %d is the most", len(o.Summary), mostSummary)}
+	}
+	return checkUTF8("summary", o.Summary)
+}
+
+// noteOtherMeaning says that a label does not do as a REF, because that means
+// something else.
+func (v *view) noteOtherMeaning(label string) {
+	if _, err := v.placeNamed(label, true); !namesNothing(err) {
+		v.opts.Note(fmt.Sprintf("as a REF %q means a session, not this bookmark", label))
+	}
+}
+
+// lineID returns the session that the messages of l are bookmarked in: the first
+// file, or a checkpoint, which is a line of its own.
+func (v *view) lineID(l *line) string {
+	if v.kind(l.id()) == session.Checkpoint {
+		return l.id()
+	}
+	return l.Parts[0].ID
+}
+
+// bookmarks returns the bookmarks, and the bytes of their file, nil if there is
+// none.
+func (v *view) bookmarks() (f *bookmark.File, data []byte, err error) {
+	data, err = v.root.ReadFile(bookmark.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	if err == nil && data == nil {
+		data = []byte{}
+	}
+	f, err = bookmark.Decode(data)
+	return f, data, err
+}
+
+// bookmarksIfAny returns the bookmarks for a method that does without them where
+// they cannot be read, and then says so.
+func (v *view) bookmarksIfAny() *bookmark.File {
+	f, _, err := v.bookmarks()
+	if err != nil {
+		v.opts.Note("the bookmarks do not count: " + err.Error())
+		return &bookmark.File{}
+	}
+	return f
+}
+
+// placeLabelled finds the message that has a label, nil if none has.
+func (v *view) placeLabelled(label string, partial bool) (*place, error) {
+	f := v.bookmarksIfAny()
+	list := f.Labelled(label)
+	switch len(list) {
+	case 0:
+		return nil, nil
+	case 1:
+	default:
+		return nil, ambiguous("bookmark", label, placesOf(f, list))
+	}
+	b := f.Bookmarks[list[0]]
+	if !v.has(b.Session) {
+		return nil, &Error{
+			Code:    NotFound,
+			Message: fmt.Sprintf("%q is a bookmark in %s, which is gone", label, b.Session),
+			Hint:    "'bough trash' lists what was removed",
+		}
+	}
+	return v.placeIn(b.Session, b.Message, partial)
+}
+
+// has reports whether there is a session of that id, or one of Penguin's
+// checkpoints, whole or not.
+func (v *view) has(id string) bool {
+	return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id)
+}
+
+// BookmarksOptions are the choices for listing bookmarks.
+type BookmarksOptions struct {
+	// In is a session: only the bookmarks in its line. Empty means all.
+	In string
+}
+
+// Bookmarks are the bookmarks of a workspace.
+type Bookmarks struct {
+	Bookmarks []Bookmark `json:"bookmarks"` // the oldest first
+}
+
+// Bookmarks returns the bookmarks. Those in a session that is gone are left out,
+// and noted; they are there again when it is.
+func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
+	list := &Bookmarks{}
+	err := w.read(ctx, func(v *view) error {
+		*list = Bookmarks{Bookmarks: []Bookmark{}}
+		var line []string
+		if o.In != "" {
+			id, err := v.resolve(o.In)
+			if err != nil {
+				return err
+			}
+			if line, err = v.lineIDs(id); err != nil && len(line) == 0 {
+				return err
+			}
+			if v.kind(id) == session.Checkpoint {
+				line = []string{id}
+			}
+		}
+		f, _, err := v.bookmarks()
+		if err != nil {
+			return err
+		}
+		gone := 0
+		for _, b := range f.Bookmarks {
+			switch {
+			case !v.has(b.Session):
+				gone++
+			case o.In == "" || slices.Contains(line, b.Session):
+				list.Bookmarks = append(list.Bookmarks, b)
+			}
+		}
+		if gone > 0 && o.In == "" {
+			v.opts.Note(count(gone, "bookmark") + " of sessions that are gone left out")
+		}
+		return nil
+	})
+	return list, err
+}
+
+// RemoveBookmark takes the bookmark with a label away and returns it as it was. A
+// file that another program wrote may have a label twice; then SESSION@MESSAGE, as
+// they are stored, names one.
+func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark, error) {
+	var b Bookmark
+	which = strings.TrimSpace(which)
+	err := w.write(ctx, operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}, func(v *view) error {
+		f, was, err := v.bookmarks()
+		if err != nil {
+			return err
+		}
+		list := f.Labelled(which)
+		if len(list) == 0 {
+			for i, b := range f.Bookmarks {
+				if b.Session+"@"+b.Message == which {
+					list = append(list, i)
+				}
+			}
+		}
+		switch len(list) {
+		case 0:
+			return &Error{Code: NotFound, Message: fmt.Sprintf("no bookmark %q", which), Hint: "'bough bookmarks' lists them"}
+		case 1:
+		default:
+			return ambiguous("bookmark", which, placesOf(f, list))
+		}
+		b = f.Bookmarks[list[0]]
+		v.op.Sessions, v.op.Args["label"], v.op.Args["message"] = []string{b.Session}, b.Label, b.Message
+		return v.replaceSmall(bookmark.Path, was, f.Remove(list[0]))
+	})
+	return &b, err
+}

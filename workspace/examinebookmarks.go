@@ -1,0 +1,69 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/session"
+)
+
+// bookmarkPlaces looks whether the bookmarks can be read, and whether their messages
+// are there.
+func (d *doctor) bookmarkPlaces() error {
+	f, data, err := d.bookmarks()
+	var damage *session.DamageError
+	switch {
+	case errors.As(err, &damage):
+		if d.fix {
+			if err := d.discard(bookmark.Path); err != nil {
+				return err
+			}
+		}
+		d.found(DamagedBookmarks, bookmark.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), d.fix)
+		return nil
+	case err != nil:
+		d.found(DamagedBookmarks, bookmark.Path, err.Error(), false)
+		return nil
+	}
+	is := data
+	for i, b := range slices.Backward(f.Bookmarks) {
+		why, err := d.lostBookmark(b)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			continue
+		}
+		if is = f.Remove(i); d.fix {
+			if f, err = bookmark.Decode(is); err != nil {
+				return err
+			}
+		}
+		d.found(LostBookmark, bookmark.Path, fmt.Sprintf("%q: %s", b.Label, why), d.fix)
+	}
+	if !d.fix || len(is) == len(data) {
+		return nil
+	}
+	if err := d.keep(bookmark.Path); err != nil {
+		return err
+	}
+	return d.replaceSmall(bookmark.Path, data, is)
+}
+
+// lostBookmark says why nobody can go where b is, "" if somebody can, or could once
+// its session is mended or brought back.
+func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
+	if !d.has(b.Session) {
+		trash, err := d.inTheTrash()
+		if err != nil || slices.ContainsFunc(trash.Files, func(f Trashed) bool { return f.File == session.FileName(b.Session) }) {
+			return "", err
+		}
+		return b.Session + " is gone", nil
+	}
+	if _, err := d.placeIn(b.Session, b.Message, true); err != nil && Explain(err).Code == NotFound {
+		return fmt.Sprintf("%s is not in %s", b.Message, b.Session), nil
+	}
+	return "", nil
+}

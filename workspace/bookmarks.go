@@ -172,6 +172,17 @@ func (v *view) bookmarksIfAny() *bookmark.File {
 	return f
 }
 
+// bookmarksIn returns the bookmarks in a line, by their messages.
+func (v *view) bookmarksIn(l *line) map[string][]Bookmark {
+	in := map[string][]Bookmark{}
+	for _, b := range v.bookmarksIfAny().Bookmarks {
+		if slices.ContainsFunc(l.Parts, func(o *session.Outline) bool { return o.ID == b.Session }) {
+			in[b.Message] = append(in[b.Message], b)
+		}
+	}
+	return in
+}
+
 // placeLabelled finds the message that has a label, nil if none has.
 func (v *view) placeLabelled(label string, partial bool) (*place, error) {
 	f := v.bookmarksIfAny()

@@ -38,6 +38,8 @@ type Leaf struct {
 	Newest  bool            `json:"-"` // the conversation goes on here, if nobody says otherwise
 	Head    bool            `json:"-"` // and here goes the next message that names no session
 	Message session.Message `json:"-"` // if it was asked for
+
+	Bookmarks []Bookmark `json:"-"` // on the message, if it was asked for
 }
 
 // Branches returns the leaves of the line that a session is in: of all its files,
@@ -57,6 +59,10 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 			b.Head = l.ID(head)
 		}
 		uuid := l.uuid()
+		var labelled map[string][]Bookmark
+		if o.Messages {
+			labelled = v.bookmarksIn(l)
+		}
 		for _, m := range leaves {
 			id := l.ID(m.node)
 			leaf := Leaf{
@@ -67,6 +73,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 				Session:   l.Parts[l.Part(m.node)].ID,
 				Newest:    m.node == newest,
 				Head:      m.node == head,
+				Bookmarks: labelled[id],
 			}
 			if o.Messages {
 				if leaf.Message, err = v.message(l, m.node); err != nil {

@@ -33,8 +33,9 @@ type StraightRun struct {
 	Leaf       bool   `json:"leaf"`        // nobody has answered the last
 	Newest     bool   `json:"newest"`      // and the conversation goes on there
 
-	Message session.Message `json:"-"` // the first that is not the system's, or the first
-	Head    string          `json:"-"` // the message of the run that [Branches] has as its head, "" if that is in none
+	Message   session.Message `json:"-"` // the first that is not the system's, or the first
+	Bookmarks []Bookmark      `json:"-"` // on messages of the run, in its order
+	Head      string          `json:"-"` // the message of the run that [Branches] has as its head, "" if that is in none
 }
 
 // MessageTree returns the tree of messages of the line that a session is in: of all
@@ -56,7 +57,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 		}
 		message := func(node int) session.Message { return files[l.Part(node)].Messages[l.Index(node)] }
 		said := func(node int) (time.Time, bool) { return message(node).Time() }
-		newest, head, depths := l.Newest(0), v.headOf(l), l.Depths()
+		newest, head, depths, labelled := l.Newest(0), v.headOf(l), l.Depths(), v.bookmarksIn(l)
 		runs := fold(l.Tree, func(nodes []int) {
 			for i, m := range v.byTime(l, nodes, said) {
 				nodes[i] = m.node
@@ -79,6 +80,9 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 			}
 			spoken := slices.IndexFunc(r.nodes, func(n int) bool { return message(n).Role() != "system" })
 			run.Message = message(r.nodes[max(0, spoken)])
+			for _, n := range r.nodes {
+				run.Bookmarks = append(run.Bookmarks, labelled[l.ID(n)]...)
+			}
 			if slices.Contains(r.nodes, head) {
 				run.Head = l.ID(head)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
 
@@ -15,7 +16,7 @@ import (
 const completeFlag = "--generate-bash-completion"
 
 // complete prints what can stand in place of the last of words, one a line:
-// verbs, flags after a dash, else short ids of sessions.
+// verbs, flags after a dash, else short ids of sessions, and labels of bookmarks.
 func (p *program) complete(ctx context.Context, words []string) {
 	global, words, _ := splitGlobal(words)
 	p.dir = global.dir
@@ -38,7 +39,9 @@ func (p *program) complete(ctx context.Context, words []string) {
 	case v.name == "completion":
 		found = []string{"bash", "fish", "zsh"}
 	case takesSession(v):
-		found = p.sessionIDs(ctx)
+		if found = p.sessionIDs(ctx); strings.Contains(v.args, "REF") {
+			found = append(found, p.bookmarkLabels(ctx)...)
+		}
 	}
 	for _, f := range found {
 		if strings.HasPrefix(f, last) {
@@ -81,6 +84,25 @@ func (p *program) sessionIDs(ctx context.Context) []string {
 		ids[i] = short(e.ID)
 	}
 	return ids
+}
+
+// bookmarkLabels returns the labels of bookmarks, none if they cannot be read.
+// Those that a shell would take apart, or otherwise than they stand, are left out.
+func (p *program) bookmarkLabels(ctx context.Context) (labels []string) {
+	w, err := p.open(ctx, checkpoint.Retention{})
+	if err != nil {
+		return nil
+	}
+	list, err := w.Bookmarks(ctx, workspace.BookmarksOptions{})
+	if err != nil {
+		return nil
+	}
+	for _, b := range list.Bookmarks {
+		if line(b.Label) == b.Label && !strings.ContainsAny(b.Label, " \"'`$&|;<>()*?[]{}#!~\\") {
+			labels = append(labels, b.Label)
+		}
+	}
+	return labels
 }
 
 func (p *program) completionVerb() verb {

@@ -57,7 +57,8 @@ Flags, anywhere on the line:
   --version                 print the version
 
 A SESSION is an id, an exact title, or a unique piece of an id. A REF is a SESSION,
-or SESSION@MESSAGE for the path to that message. '-' is standard input.
+SESSION@MESSAGE for the path to that message, or the label of a bookmark. '-' is
+standard input.
 
 Begin:
   bough demo                see it all on a built-in conversation

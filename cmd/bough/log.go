@@ -109,7 +109,7 @@ func about(o workspace.Operation) string {
 		return s
 	}
 	var words []string
-	for _, title := range []string{text("title"), text("name")} {
+	for _, title := range []string{text("title"), text("name"), text("label")} {
 		if title != "" {
 			words = append(words, strconv.Quote(title))
 		}
@@ -118,7 +118,8 @@ func about(o workspace.Operation) string {
 	case o.Undoes != 0:
 		words = append(words, fmt.Sprintf("took back %d (%s)", o.Undoes, text("verb")))
 	case text("message") != "" && len(o.Sessions) > 0:
-		return tail(o.Sessions[0]) + "@" + head(text("message")) + " " + text("role")
+		words = append(words, tail(o.Sessions[0])+"@"+head(text("message")), text("role"))
+		return strings.TrimSpace(strings.Join(words, " "))
 	case o.Args["auto"] == true:
 		words = append(words, "automatic")
 	}

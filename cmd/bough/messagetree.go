@@ -157,7 +157,8 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 		mark = " * at " + shortMessage(r.Head)
 	}
 	used := width(s.first) + width(name) + 1 + width(mark)
-	text := d.paint.fit(strings.TrimSpace(about+" "+firstWords(r.Message)), d.paint.width-used)
+	words := strings.TrimSpace(d.labelled(r.Bookmarks, r.Last) + " " + firstWords(r.Message))
+	text := d.paint.fit(strings.TrimSpace(about+" "+words), d.paint.width-used)
 	if words, whole := strings.CutPrefix(text, about); whole {
 		text = d.paint.dim(about) + words
 	}

@@ -20,6 +20,7 @@ func (p *program) verbs() []verb {
 		p.lsVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(),
+		p.bookmarkVerb(), p.bookmarksVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.watchVerb(), p.pruneVerb(), p.trashVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),

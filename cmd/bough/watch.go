@@ -67,6 +67,9 @@ func (p *program) event(e workspace.Event) error {
 		where += "@" + line(string(e.Message))
 	}
 	text := fmt.Sprintf("%d  %s  %-18s  %s", e.Seq, clock(line(e.Time)), e.Type, where)
+	if e.Label != "" {
+		text += "  " + line(e.Label)
+	}
 	if e.Role != "" {
 		text += "  " + p.paint.role(clean(e.Role))
 	}

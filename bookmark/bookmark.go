@@ -146,8 +146,9 @@ func (f *File) Labelled(label string) (list []int) {
 }
 
 // Add returns the file with one more bookmark, at the end.
-func (f *File) Add(b Bookmark) []byte {
-	element := rawjson.Value(b, 2)
+func (f *File) Add(b Bookmark) []byte { return f.add(rawjson.Value(b, 2)) }
+
+func (f *File) add(element []byte) []byte {
 	if n := len(f.elements); n > 0 {
 		at := f.elements[n-1].End
 		return f.splice(at, at, ",\n    "+string(element))

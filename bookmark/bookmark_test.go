@@ -109,6 +109,34 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// TestRevert: what came since stays, and what is not as it was left is not touched.
+func TestRevert(t *testing.T) {
+	file := func(of ...string) (data []byte) { // each a label and where it is
+		for _, word := range of {
+			label, message, _ := strings.Cut(word, ":")
+			data = decode(t, data).Add(bookmark.Bookmark{Session: "s", Message: message, Label: label})
+		}
+		return data
+	}
+	for name, c := range map[string]struct{ now, before, after, want []byte }{
+		"added":             {file("a:1", "b:2"), nil, file("a:1"), file("b:2")},
+		"added later":       {file("a:1", "b:2", "c:3"), file("a:1"), file("a:1", "b:2"), file("a:1", "c:3")},
+		"moved":             {file("a:2", "b:2"), file("a:1"), file("a:2"), file("a:1", "b:2")},
+		"removed":           {file("b:2"), file("a:1"), []byte(`{"bookmarks":[]}`), file("b:2", "a:1")},
+		"moved on":          {file("a:3"), file("a:1"), file("a:2"), nil},
+		"added and gone":    {file("b:2"), nil, file("a:1"), nil},
+		"removed, there":    {file("a:2"), file("a:1"), []byte(`{"bookmarks":[]}`), nil},
+		"torn":              {[]byte("{"), file("a:1"), file("a:2"), nil},
+		"from a torn file":  {file("a:1"), []byte("{"), file("a:1"), nil},
+		"nobody knows what": {file("a:1"), nil, []byte{}, nil},
+	} {
+		got, ok := bookmark.Revert(c.now, c.before, c.after)
+		if ok != (c.want != nil) || !bytes.Equal(got, c.want) {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, ok, got, c.want)
+		}
+	}
+}
+
 // FuzzEdit: whatever the file is, an edit changes the bookmark that it is about and
 // no other, and what was added and removed again left every byte where it was.
 func FuzzEdit(f *testing.F) {
@@ -135,6 +163,11 @@ func FuzzEdit(f *testing.F) {
 		same("added", more, append(slices.Clone(file.Bookmarks), b))
 		if back := decode(t, more).Remove(n); n > 0 && !bytes.Equal(back, data) {
 			t.Fatalf("added and removed:\n%s\nof\n%s", back, data)
+		}
+		if back, ok := bookmark.Revert(more, data, more); ok == slices.Contains(file.Bookmarks, b) {
+			t.Fatalf("revert of %+v: %v", b, ok)
+		} else if ok {
+			same("reverted", back, file.Bookmarks)
 		}
 		if n == 0 {
 			return

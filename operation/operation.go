@@ -54,7 +54,7 @@ type Operation struct {
 	Time     string         `json:"time"`
 	Verb     string         `json:"verb"`
 	Args     map[string]any `json:"args"`
-	Sessions []string       `json:"sessions"`       // whose files changed
+	Sessions []string       `json:"sessions"`       // whose files changed, or where the head or a bookmark was set
 	Undoes   Seq            `json:"undoes"`         // the operation that this one takes back
 	Changes  []Change       `json:"changes"`        // none if it cannot be taken back
 	Auto     bool           `json:"auto,omitempty"` // nobody asked for it, and undo passes over it

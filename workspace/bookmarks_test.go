@@ -285,28 +285,46 @@ func TestBookmarksDamaged(t *testing.T) {
 	}
 }
 
-// TestBookmarkUndo: undo by session finds what was bookmarked there, and is refused
-// where a bookmark came after.
+// TestBookmarkUndo: undo by session takes back what was bookmarked there, and leaves
+// what was bookmarked elsewhere since; redo does it again.
 func TestBookmarkUndo(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
-	s.say("a")
+	said := s.say("a", "b")
 	s.bookmark(bread, "here")
 	cake := s.new("Cake")
-	s.say("b")
+	s.say("c")
 	s.bookmark(cake, "there")
+	want := func(labels string) {
+		t.Helper()
+		if got := s.labels(""); got != labels {
+			t.Errorf("the labels are %q, want %q", got, labels)
+		}
+	}
+	for range 2 {
+		if o, err := s.undo(bread); err != nil || o.Args["verb"] != "bookmark" {
+			t.Errorf("undo = %+v, %v", o, err)
+		}
+		want("there")
+		if _, err := s.redo(bread); err != nil {
+			t.Fatal(err)
+		}
+		want("here there")
+	}
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+	want("here")
+	if _, err := s.undo(bread); err != nil {
+		t.Fatal(err)
+	}
+	want("")
+
+	s.bookmark(bread, "here")
+	s.write(bookmark.Path, s.bookmarked("here", bread, said[0]))
 	before := s.truth()
 	if _, err := s.undo(bread); code(err) != workspace.Refused || !strings.Contains(err.Error(), bookmark.Path+" was changed since") {
 		t.Errorf("undo = %v", err)
 	}
 	sameFiles(t, "refused", before, s.truth())
-	if _, err := s.undo(cake); err != nil {
-		t.Fatal(err)
-	}
-	if o, err := s.undo(bread); err != nil || o.Args["verb"] != "bookmark" {
-		t.Errorf("undo = %+v, %v", o, err)
-	}
-	if _, there := s.truth()[bookmark.Path]; there {
-		t.Error("undo of the first bookmark leaves a file")
-	}
 }

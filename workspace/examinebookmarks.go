@@ -27,12 +27,16 @@ func (d *doctor) bookmarkPlaces() error {
 		d.found(DamagedBookmarks, bookmark.Path, err.Error(), false)
 		return nil
 	}
-	is := data
+	is, trash := data, map[string]bool{}
+	files, err := d.inTheTrash()
+	if err != nil {
+		return err
+	}
+	for _, file := range files.Files {
+		trash[file.File] = true
+	}
 	for i, b := range slices.Backward(f.Bookmarks) {
-		why, err := d.lostBookmark(b)
-		if err != nil {
-			return err
-		}
+		why := d.lostBookmark(b, trash)
 		if why == "" {
 			continue
 		}
@@ -53,17 +57,15 @@ func (d *doctor) bookmarkPlaces() error {
 }
 
 // lostBookmark says why nobody can go where b is, "" if somebody can, or could once
-// its session is mended or brought back.
-func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
-	if !d.has(b.Session) {
-		trash, err := d.inTheTrash()
-		if err != nil || slices.ContainsFunc(trash.Files, func(f Trashed) bool { return f.File == session.FileName(b.Session) }) {
-			return "", err
+// its session is mended or brought back from the trash, which has such files.
+func (d *doctor) lostBookmark(b Bookmark, trash map[string]bool) string {
+	switch {
+	case d.has(b.Session):
+		if _, err := d.placeIn(b.Session, b.Message, true); err != nil && Explain(err).Code == NotFound {
+			return fmt.Sprintf("%s is not in %s", b.Message, b.Session)
 		}
-		return b.Session + " is gone", nil
+	case !trash[session.FileName(b.Session)]:
+		return b.Session + " is gone"
 	}
-	if _, err := d.placeIn(b.Session, b.Message, true); err != nil && Explain(err).Code == NotFound {
-		return fmt.Sprintf("%s is not in %s", b.Message, b.Session), nil
-	}
-	return "", nil
+	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -119,6 +120,9 @@ func (v *view) revert(op, target *operation.Operation) error {
 		}
 	}
 	alone := len(op.Changes) == 1
+	if alone && sessionOf(op.Changes[0].File) == "" {
+		v.op.Sessions = slices.Clone(op.Sessions) // it is about these, although their files do not change
+	}
 	for _, c := range slices.Concat(sessions, links, rest) {
 		if err := v.revertOne(c, alone, op); err != nil {
 			return err
@@ -282,6 +286,8 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 	switch {
 	case err != nil || !stateOfBytes(data, nil).Same(c.Is):
 		switch {
+		case err == nil && c.File == bookmark.Path:
+			return v.revertBookmarks(c, data, op)
 		case alone && c.File == headFile:
 			return newer(op, "the head was moved since")
 		case alone:
@@ -300,6 +306,19 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 		return v.discard(c.File)
 	}
 	return v.replaceSmall(c.File, data, []byte(c.Before))
+}
+
+// revertBookmarks takes back what was done to a bookmark, where others came since.
+func (v *view) revertBookmarks(c operation.Change, now []byte, op *operation.Operation) error {
+	var before []byte
+	if c.Was != nil {
+		before = []byte(c.Before)
+	}
+	data, ok := bookmark.Revert(now, before, []byte(c.After))
+	if !ok {
+		return newer(op, "%s was changed since", c.File)
+	}
+	return v.replaceSmall(c.File, now, data)
 }
 
 // loseHead discards a head that would be left in a session that goes, or at the

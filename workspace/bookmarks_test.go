@@ -251,6 +251,31 @@ func TestBookmarkGone(t *testing.T) {
 	}
 }
 
+// TestBookmarkLost: a bookmark is lost when its message is nowhere any longer, not
+// while a file that was removed holds it.
+func TestBookmarkLost(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	bread := s.new("Bread")
+	s.say("a", "b")
+	last := s.append(workspace.Append{Text: "c"}) // in a file of its own
+	s.bookmark(last.Session, "here")
+	if _, err := s.Remove(t.Context(), last.Session, workspace.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Show(t.Context(), "here", workspace.ReadOptions{}); code(err) != workspace.NotFound {
+		t.Errorf("Show = %v", err)
+	}
+	healthy(t, s)
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.texts("here"); got != "a b c" {
+		t.Errorf("it leads to %q", got)
+	}
+	s.write(bookmark.Path, s.bookmarked("there", bread, "gone"))
+	s.expect(workspace.DoctorOptions{}, "lost_bookmark")
+}
+
 // TestBookmarksDamaged: where the bookmarks cannot be read, what needs them says
 // where, and what can do without them says so once.
 func TestBookmarksDamaged(t *testing.T) {

@@ -76,7 +76,7 @@ var Ailments = []Ailment{
 	{MixedDialects, "links are written in part as bough does, in part as Penguin does", "with --dialect, all are written in that one"},
 	{LostHead, "the head points nowhere", "it goes to the trash"},
 	{DamagedBookmarks, "the file of the bookmarks is torn, or is no such file", "it goes to the trash"},
-	{LostBookmark, "the message of a bookmark is gone, and its session is not in the trash", "the bookmark is taken away"},
+	{LostBookmark, "the message of a bookmark is gone, and not in the trash either", "the bookmark is taken away"},
 	{DamagedLog, "the log of operations cannot be read, or has lines that are no operations", "it is made anew of the lines that are, if it is a file, and else goes to the trash"},
 	{LostAttachment, "a message refers to an attachment that is not there", ""},
 	{DamagedAttachment, "an attachment is not what its name says", ""},

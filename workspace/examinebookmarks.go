@@ -1,11 +1,14 @@
 package workspace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -27,16 +30,12 @@ func (d *doctor) bookmarkPlaces() error {
 		d.found(DamagedBookmarks, bookmark.Path, err.Error(), false)
 		return nil
 	}
-	is, trash := data, map[string]bool{}
-	files, err := d.inTheTrash()
-	if err != nil {
-		return err
-	}
-	for _, file := range files.Files {
-		trash[file.File] = true
-	}
+	is := data
 	for i, b := range slices.Backward(f.Bookmarks) {
-		why := d.lostBookmark(b, trash)
+		why, err := d.lostBookmark(b)
+		if err != nil {
+			return err
+		}
 		if why == "" {
 			continue
 		}
@@ -57,15 +56,29 @@ func (d *doctor) bookmarkPlaces() error {
 }
 
 // lostBookmark says why nobody can go where b is, "" if somebody can, or could once
-// its session is mended or brought back from the trash, which has such files.
-func (d *doctor) lostBookmark(b Bookmark, trash map[string]bool) string {
-	switch {
-	case d.has(b.Session):
-		if _, err := d.placeIn(b.Session, b.Message, true); err != nil && Explain(err).Code == NotFound {
-			return fmt.Sprintf("%s is not in %s", b.Message, b.Session)
+// its session is mended or its message is brought back from the trash.
+func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
+	why = b.Session + " is gone"
+	if d.has(b.Session) {
+		_, err := d.placeIn(b.Session, b.Message, true)
+		if err == nil || Explain(err).Code != NotFound {
+			return "", nil
 		}
-	case !trash[session.FileName(b.Session)]:
-		return b.Session + " is gone"
+		why = fmt.Sprintf("%s is not in %s", b.Message, b.Session)
 	}
-	return ""
+	trash, err := d.inTheTrash()
+	if err != nil {
+		return "", err
+	}
+	quoted := rawjson.Compact(b.Message)
+	for _, f := range trash.Files {
+		name, err := filepath.Rel(d.dir, f.Path)
+		if err != nil || sessionOf(f.File) == "" {
+			continue
+		}
+		if data, err := d.readFile(name); err == nil && bytes.Contains(data, quoted) {
+			return "", nil
+		}
+	}
+	return why, nil
 }

@@ -227,6 +227,13 @@ func (s *siege) plan(random *rand.Rand) *deed {
 	case k < 92:
 		d.verb, d.target, d.text = "new", "", fmt.Sprint("new ", n)
 		d.args = []string{"--title", d.text}
+	case k < 96:
+		d.verb, d.text = "bookmark", fmt.Sprint("label ", n)
+		if within() {
+			at := anyOf(random, s.messages)
+			place = at[0] + "@" + at[1]
+		}
+		d.target, d.args = "", []string{place, d.text}
 	default:
 		d.verb, d.args = "show", []string{d.target}
 	}
@@ -265,11 +272,12 @@ func (s *siege) do(d *deed, delay time.Duration) {
 		return
 	}
 	reply := gjson.Parse(stdout.String())
-	switch code := reply.Get("error.code").String(); code {
-	case "":
+	switch code := reply.Get("error.code").String(); {
+	case code == "":
 		d.reply = reply
 		s.follow(d)
-	case "not_found", "has_children":
+	case code == "not_found", code == "has_children",
+		code == "refused" && d.verb == "bookmark": // there is no message yet
 		d.refused = code
 	default:
 		s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, &stdout, &stderr)
@@ -347,10 +355,18 @@ type remainder struct {
 	files   map[string]*session.Session
 	texts   map[string]string // of messages, to their ids
 	parents map[string]string // of messages
+	labels  map[string]workspace.Bookmark
 }
 
 func (s *siege) remains() *remainder {
-	r := &remainder{s.open(), map[string]workspace.Entry{}, map[string]*session.Session{}, map[string]string{}, map[string]string{}}
+	r := &remainder{s.open(), map[string]workspace.Entry{}, map[string]*session.Session{}, map[string]string{}, map[string]string{}, map[string]workspace.Bookmark{}}
+	marks, err := r.w.Bookmarks(s.t.Context(), workspace.BookmarksOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, b := range marks.Bookmarks {
+		r.labels[b.Label] = b
+	}
 	listing, err := r.w.List(s.t.Context(), "")
 	if err != nil {
 		s.t.Fatal(err)
@@ -405,6 +421,9 @@ func (s *siege) judgeDeed(d *deed, r *remainder) {
 		if _, ok := r.texts[d.text]; ok {
 			fail("the message is there")
 		}
+		if _, ok := r.labels[d.text]; ok {
+			fail("the bookmark is there")
+		}
 		for _, e := range r.entries {
 			if e.Title == d.text {
 				fail("the title is that of " + e.ID)
@@ -417,6 +436,12 @@ func (s *siege) judgeDeed(d *deed, r *remainder) {
 	id := d.reply.Get("id").String()
 	if d.verb == "append" {
 		id = d.reply.Get("session_id").String()
+	}
+	if d.verb == "bookmark" {
+		id = d.reply.Get("session_id").String()
+		if b := r.labels[d.text]; r.files[id] != nil && (b.Session != id || b.Message != d.reply.Get("node_id").String()) {
+			fail("the bookmark is not there")
+		}
 	}
 	file := r.files[id]
 	switch {

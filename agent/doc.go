@@ -1,0 +1,23 @@
+// Package agent is what is stored of an agent: an identity that owns several trees
+// and has exactly one head.
+//
+// An agent is one file, agents/NAME.json, a JSON object:
+//
+//	id          a UUID, version 4
+//	name        the same as that of the file
+//	model_id    the model that answers, "" if none is chosen
+//	system      what the model is told before anything else, "" for nothing
+//	tree_ids    the ids of the trees, oldest first
+//	trees       the same trees as objects: id, name, created_at, node_id
+//	head        an object: tree_id, node_id
+//	created_at  when the agent was made
+//
+// A tree is a line, under the id of its first file. It has one owner. Its name, null
+// if it has none, is unique among the trees of the agent; its node_id is where the
+// head was when it last was in the tree, null if it was in it only while it was
+// empty. An agent has one tree at least, and the head is in one of its trees, at a
+// message, or with the node_id null in an empty tree.
+//
+// Everything here is bytes in, values out, and back; no file is touched. What an
+// object holds beyond that belongs to others, and stays as it is, byte for byte.
+package agent

@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -165,6 +166,41 @@ var illnesses = []illness{
 	{"an attachment that nothing refers to", func(s *space) {
 		s.write(workspace.FilePath(attachment("a picture").SHA256), "a picture")
 	}, ""},
+	{"a torn agent", func(s *space) {
+		s.agent("ada")
+		s.write("agents/ada.json", s.read("agents/ada.json")[:99])
+	}, "damaged_agent"},
+	{"an agent that is a list", func(s *space) { s.write("agents/ada.json", "[]") }, "damaged_agent"},
+	{"agents that are a file", func(s *space) { s.write("agents", "") }, "damaged_agent"},
+	{"an agent with another's tree", func(s *space) {
+		tree := s.agent("ada").Head.Tree
+		other := s.agent("bob").Head.Tree
+		s.delete(session.FileName(other))
+		s.write("agents/bob.json", strings.ReplaceAll(s.read("agents/bob.json"), other, tree))
+	}, "shared_tree"},
+	{"an agent without one of its trees", func(s *space) {
+		first := s.agent("ada").Head.Tree
+		s.tree("ada", "rest")
+		s.delete(session.FileName(first))
+	}, "lost_tree"},
+	{"an agent whose head's tree is gone", func(s *space) {
+		s.agent("ada")
+		s.delete(session.FileName(s.tree("ada", "rest")))
+	}, "lost_tree, lost_agent_head fixed"},
+	{"an agent without a tree", func(s *space) {
+		s.delete(session.FileName(s.agent("ada").Head.Tree))
+	}, "lost_tree, lost_agent_head"},
+	{"an agent at a message that is gone", func(s *space) {
+		s.agent("ada")
+		said := s.answer("ada", "a")
+		s.write("agents/ada.json", strings.ReplaceAll(s.read("agents/ada.json"), said[0], "gone"))
+	}, "lost_agent_head fixed"},
+	{"a write of an agent that did not end", func(s *space) {
+		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
+			s.t.Fatal(err)
+		}
+		s.write("agents/.ada.json"+durable.TempSuffix, "{")
+	}, "left_over once"},
 	{"a write that did not end", func(s *space) { // where nobody takes the lock, who sweeps it away
 		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
 			s.t.Fatal(err)
@@ -339,7 +375,8 @@ func (s *space) nothingLost(before map[string]string) {
 	s.t.Helper()
 	now := s.files()
 	for name, data := range before {
-		kept := now[name] == data || strings.HasSuffix(name, durable.TempSuffix)
+		kept := now[name] == data || strings.HasSuffix(name, durable.TempSuffix) ||
+			name == operation.Path && strings.HasPrefix(now[name], data) // it only grows
 		for other, content := range now {
 			kept = kept || content == data && strings.HasPrefix(other, ".bough/trash/") && strings.HasSuffix(other, "/"+name)
 		}

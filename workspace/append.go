@@ -22,14 +22,8 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 		return nil, err
 	}
 	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": title}}, func(v *view) error {
-		id, err := v.newID()
+		id, err := v.newSession(title)
 		if err != nil {
-			return err
-		}
-		dialect := v.index.Dialect()
-		now := dialect.Time(v.now(nil))
-		d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)}
-		if err := v.create(d); err != nil {
 			return err
 		}
 		entry = v.entry(id)
@@ -37,6 +31,16 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 		return err
 	})
 	return &entry, err
+}
+
+// newSession prepares an empty root session and returns its id.
+func (v *view) newSession(title string) (id string, err error) {
+	if id, err = v.newID(); err != nil {
+		return "", err
+	}
+	dialect := v.index.Dialect()
+	now := dialect.Time(v.now(nil))
+	return id, v.create(&session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)})
 }
 
 // newMetadata is the metadata of a session that is no snapshot.

@@ -110,6 +110,18 @@ func (c *crash) look(base, aside string) (v view, err error) {
 	if head != nil {
 		v.head = fmt.Sprint(*head)
 	}
+	if err != nil {
+		return v, err
+	}
+	agents, err := s.Agents(context.Background())
+	if agents != nil {
+		for _, a := range agents.Agents {
+			v.head += string(a.File)
+			if _, err := s.AgentSnapshot(context.Background(), a.Name); err != nil {
+				return v, err
+			}
+		}
+	}
 	return v, err
 }
 

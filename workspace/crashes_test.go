@@ -41,6 +41,11 @@ var needless = table{
 	{"rename that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations (2)", "the journal says nothing that the files do not"},
 	{"rename that folds the journal in", "without syncdir conversations (3)", "the journal says nothing that the files do not"},
 	{"undo of rm --line", "without syncdir .bough/trash/STAMP/conversations", "what is in the trash too does no harm"},
+	{"undo of agent create", "without syncdir .bough/trash/STAMP", "the folder is synced again before anything in it counts"},
+	{"undo of agent create", "without syncdir conversations", "the index may be lost"},
+	{"undo of agent create", "with rename conversations/SESSION.json .bough/trash/STAMP/conversations/SESSION.json before syncdir conversations", "the index may be lost"},
+	{"rm of a tree", "without syncdir conversations", "the index may be lost"},
+	{"rm of a tree", "with rename conversations/SESSION.json .bough/trash/STAMP/conversations/SESSION.json before syncdir conversations", "the index may be lost"},
 	{"trash --purge", "with unlink .bough/trash/STAMP/conversations before unlink .bough/trash/STAMP/conversations/SESSION.json", "what is deleted for good may go in any order"},
 	{"trash --purge", "with unlink .bough/trash/STAMP/head.json before unlink .bough/trash/STAMP/conversations", "what is deleted for good may go in any order"},
 	{"trash --purge", "with unlink .bough/trash/STAMP before unlink .bough/trash/STAMP/head.json", "what is deleted for good may go in any order"},
@@ -259,6 +264,63 @@ var scenarios = []scenario{
 			return mend
 		},
 	},
+	{name: "agent create", setup: func(s *space) verb {
+		return func(s *space) error {
+			_, err := s.CreateAgent(context.Background(), "ada", workspace.AgentOptions{System: "Be brief."})
+			return err
+		}
+	}},
+	{name: "agent switch", setup: func(s *space) verb {
+		first := s.agent("ada").Trees[0].ID
+		s.tree("ada", "rest")
+		return func(s *space) error {
+			_, err := s.SwitchAgent(context.Background(), "ada", first, workspace.CutOptions{})
+			return err
+		}
+	}},
+	{name: "new tree", setup: func(s *space) verb {
+		s.agent("ada")
+		return func(s *space) error {
+			_, err := s.NewTree(context.Background(), "ada", "rest")
+			return err
+		}
+	}},
+	{name: "branch tree", limit: 2, setup: func(s *space) verb {
+		s.agent("ada")
+		s.new("Bread")
+		ids := s.say("a", "b", "c")
+		return func(s *space) error {
+			_, err := s.BranchTree(context.Background(), "ada", "Bread@"+ids[2], "", workspace.CutOptions{})
+			return err
+		}
+	}},
+	{name: "agent rm", setup: func(s *space) verb {
+		s.agent("ada")
+		return func(s *space) error {
+			_, err := s.RemoveAgent(context.Background(), "ada")
+			return err
+		}
+	}},
+	{name: "rm of a tree", limit: 2, setup: func(s *space) verb {
+		s.agent("ada")
+		tree := s.tree("ada", "rest")
+		for _, text := range []string{"a", "b", "c"} {
+			s.append(workspace.Append{Session: tree, Text: text})
+		}
+		return remove(tree, workspace.RemoveOptions{Line: true, Force: true})
+	}},
+	{name: "undo of agent create", setup: func(s *space) verb {
+		s.agent("ada")
+		return undo
+	}},
+	{name: "undo of agent switch", setup: func(s *space) verb {
+		first := s.agent("ada").Trees[0].ID
+		s.tree("ada", "rest")
+		if _, err := s.SwitchAgent(context.Background(), "ada", first, workspace.CutOptions{}); err != nil {
+			s.t.Fatal(err)
+		}
+		return undo
+	}},
 	{name: "undo of new", setup: func(s *space) verb {
 		s.new("Bread")
 		return undo

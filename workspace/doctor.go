@@ -42,6 +42,10 @@ const (
 	LostHead          = "lost_head"
 	DamagedBookmarks  = "damaged_bookmarks"
 	LostBookmark      = "lost_bookmark"
+	DamagedAgent      = "damaged_agent"
+	LostTree          = "lost_tree"
+	SharedTree        = "shared_tree"
+	LostAgentHead     = "lost_agent_head"
 	LeftOver          = "left_over"
 	DamagedLog        = "damaged_log"
 	LostAttachment    = "lost_attachment"
@@ -77,6 +81,10 @@ var Ailments = []Ailment{
 	{LostHead, "the head points nowhere", "it goes to the trash"},
 	{DamagedBookmarks, "the file of the bookmarks is torn, or is no such file", "it goes to the trash"},
 	{LostBookmark, "the message of a bookmark is gone, and not in the trash either", "the bookmark is taken away"},
+	{DamagedAgent, "the file of an agent is torn, or is no agent", ""},
+	{LostTree, "a tree of an agent is gone", ""},
+	{SharedTree, "two agents have the same tree", ""},
+	{LostAgentHead, "the head of an agent points nowhere", "it moves to the newest leaf of its tree, or of the newest tree that is there"},
 	{DamagedLog, "the log of operations cannot be read, or has lines that are no operations", "it is made anew of the lines that are, if it is a file, and else goes to the trash"},
 	{LostAttachment, "a message refers to an attachment that is not there", ""},
 	{DamagedAttachment, "an attachment is not what its name says", ""},
@@ -203,5 +211,5 @@ func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) err
 
 // passes reports whether p may be what a writer has not completed yet.
 func (p Problem) passes() bool {
-	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead, LostBookmark}, p.Kind)
+	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead, LostBookmark, LostTree, LostAgentHead}, p.Kind)
 }

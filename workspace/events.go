@@ -42,6 +42,7 @@ type Event struct {
 	Message  ID            `json:"message_id"`
 	Role     string        `json:"role,omitempty"`  // of a message that was added
 	Label    string        `json:"label,omitempty"` // of a bookmark
+	Agent    string        `json:"agent,omitempty"` // whose head moved, none for that of the workspace
 	Verb     string        `json:"verb"`            // of the operation
 	External bool          `json:"external"`        // another program did it
 	// Behind is how many events were waiting behind this one when it was handed
@@ -252,6 +253,13 @@ func eventsOf(o *operation.Operation) []Event {
 			})
 			continue
 		}
+		if isAgent(c.File) {
+			if name, was, is := agentMove(c); is != was && is.Tree != "" {
+				add(HeadMoved, is.Tree, is.Node, "")
+				list[len(list)-1].Agent = name
+			}
+			continue
+		}
 		if t, id, message, ok := eventOf(o.Verb, c); ok {
 			add(t, id, message, "")
 		}
@@ -282,7 +290,7 @@ func eventOf(verb string, c operation.Change) (t EventType, id, message string, 
 		return SessionRemoved, id, "", true
 	case c.Was == nil && verb == "checkpoint":
 		return CheckpointCreated, id, "", true
-	case c.Was == nil && (verb == "branch" || verb == "copy"):
+	case c.Was == nil && (verb == "branch" || verb == "copy" || verb == "agent branch"):
 		return BranchCreated, id, "", true
 	case c.Was == nil:
 		return SessionCreated, id, "", true

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
@@ -41,7 +42,7 @@ func (d *doctor) found(kind, path, detail string, fixed bool) {
 }
 
 func (d *doctor) run() error {
-	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.links, d.logFile} {
+	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.links, d.logFile} {
 		if err := look(); err != nil {
 			return err
 		}
@@ -55,7 +56,7 @@ func (d *doctor) run() error {
 
 // folders looks at the files as the file system has them.
 func (d *doctor) folders() error {
-	for _, dir := range []string{".", session.Dir} {
+	for _, dir := range []string{".", session.Dir, agent.Dir} {
 		entries, err := fs.ReadDir(d.root.FS(), dir)
 		if err != nil {
 			continue
@@ -64,7 +65,7 @@ func (d *doctor) folders() error {
 			name := strings.TrimPrefix(dir+"/"+e.Name(), "./")
 			if strings.HasSuffix(name, durable.TempSuffix) {
 				err = d.leftOver(name)
-			} else if dir == session.Dir || name == headFile || name == bookmark.Path {
+			} else if dir != "." || name == headFile || name == bookmark.Path {
 				err = d.access(name, e)
 			}
 			if err != nil {

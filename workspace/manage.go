@@ -57,8 +57,8 @@ func (v *view) ownSession(name string) (*session.Outline, error) {
 
 // RemoveOptions say how much a removal may take.
 type RemoveOptions struct {
-	// Force removes a session although snapshots were copied from it. They
-	// hold all they need.
+	// Force removes a session although snapshots were copied from it, which hold
+	// all they need, and although it is a tree of an agent, which it leaves then.
 	Force bool
 	// Line removes all files of the line.
 	Line bool
@@ -80,6 +80,9 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 			}
 		}
 		if err := v.mayRemove(ids, o); err != nil {
+			return err
+		}
+		if err := v.leaveAgent(ids, o); err != nil {
 			return err
 		}
 		entry = v.entry(s.ID)

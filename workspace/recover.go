@@ -158,6 +158,7 @@ func (v *view) sweep(last lastLine, happened bool) error {
 			names = append(names, name)
 		}
 	}
+	names = append(names, v.tempAgents()...)
 	if len(names) == 0 {
 		return nil
 	}
@@ -310,6 +311,9 @@ func (v *view) completeMove(c operation.Change) error {
 		v.forget(id)
 	}
 	if !v.isThere(c.Moved) {
+		if err := durable.MakeDir(v.root, path.Dir(c.Moved)); err != nil { // it may have been taken away when it was empty
+			return err
+		}
 		return v.batch.Move(c.File, c.Moved)
 	}
 	old, err := v.stateNow(c.File)

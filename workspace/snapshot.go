@@ -41,15 +41,22 @@ func (v *view) cut(ref string, o CutOptions) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkpoint.Cut(p.Tree, p.node); err != nil {
-		var cut *checkpoint.ToolCutError
-		if !o.AtBoundary || !errors.As(err, &cut) || cut.Before == "" {
-			return nil, err
-		}
-		p.node = checkpoint.WholeBefore(p.Tree, p.node)
-		v.opts.Note(fmt.Sprintf("stepped back from %s to %s, where no tool call is cut", cut.Message, cut.Before))
+	return p, v.cutAt(p, o)
+}
+
+// cutAt makes sure that a path can end at p, which may step back for that.
+func (v *view) cutAt(p *place, o CutOptions) error {
+	err := checkpoint.Cut(p.Tree, p.node)
+	if err == nil {
+		return nil
 	}
-	return p, nil
+	var cut *checkpoint.ToolCutError
+	if !o.AtBoundary || !errors.As(err, &cut) || cut.Before == "" {
+		return err
+	}
+	p.node = checkpoint.WholeBefore(p.Tree, p.node)
+	v.opts.Note(fmt.Sprintf("stepped back from %s to %s, where no tool call is cut", cut.Message, cut.Before))
+	return nil
 }
 
 // Checkpoint freezes the path to where ref points: a new session, read-only,

@@ -92,7 +92,7 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
 	return done, nil
 }
 
-// lost reports whether sessions are gone that an operation left, in their place or in
+// lost reports whether sessions or agents are gone that an operation left, in their place or in
 // the trash, so that nothing can take it back.
 func (v *view) lost(op *operation.Operation) bool {
 	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
@@ -100,7 +100,7 @@ func (v *view) lost(op *operation.Operation) bool {
 		if c.Is == nil {
 			at = c.Moved
 		}
-		return sessionOf(c.File) != "" && !v.isThere(at)
+		return (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(at)
 	})
 }
 
@@ -242,6 +242,15 @@ func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
 	if is, err := v.stateNow(c.Moved); err != nil || !is.Same(c.Was) {
 		return newer(op, "%s is not what was removed", c.Moved)
 	}
+	if isAgent(c.File) {
+		data, err := v.root.ReadFile(c.Moved)
+		if err != nil {
+			return err
+		}
+		if !v.hasTrees(c.File, data) {
+			return newer(op, "a tree of %s is gone", c.File)
+		}
+	}
 	if err := v.bringBack(c); err != nil {
 		return err
 	}
@@ -288,10 +297,10 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 		switch {
 		case err == nil && c.File == bookmark.Path:
 			return v.revertBookmarks(c, data, op)
-		case alone && c.File == headFile:
-			return newer(op, "the head was moved since")
-		case alone:
+		case isAgent(c.File), alone && c.File != headFile:
 			return newer(op, "%s was changed since", c.File)
+		case alone:
+			return newer(op, "the head was moved since")
 		}
 		return nil
 	case c.Was == nil:
@@ -302,6 +311,8 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 		return nil
 	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was no text
 		return newer(op, "what %s held before is not known", c.File)
+	case isAgent(c.File) && !v.hasTrees(c.File, []byte(c.Before)):
+		return newer(op, "a tree of %s is gone", c.File)
 	case c.File == headFile && v.pointsNowhere([]byte(c.Before), ""):
 		return v.discard(c.File)
 	}

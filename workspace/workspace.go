@@ -9,6 +9,7 @@
 //	files/              attachments, by their SHA-256
 //	head.json           where the next message goes
 //	bookmarks.json      labels on messages
+//	agents/             agents, each with trees and a head of its own
 //	.bough/             operations, tasks, trash, lock, token, cache; without it every session still opens
 //
 // The session files are the truth. Methods that read write nothing but what they

@@ -1,0 +1,302 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// An Agent is an agent as its file has it. Its JSON is the members of the file, those
+// too that nobody here knows.
+type Agent struct {
+	*agent.Agent
+	File []byte // the file
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (a Agent) MarshalJSON() ([]byte, error) { return a.File, nil }
+
+// Agents are agents.
+type Agents struct {
+	Agents []Agent `json:"agents"` // by name
+}
+
+// AgentOptions are the choices for a new agent.
+type AgentOptions struct {
+	Model  string // "" for none yet
+	System string // what the model is told before anything else, "" for nothing
+}
+
+// CreateAgent makes an agent and its first tree, which is empty; its head is there.
+// The head of the workspace stays where it is.
+func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions) (*Agent, error) {
+	if !agent.ValidName(name) {
+		return nil, &Error{
+			Code:    Usage,
+			Message: fmt.Sprintf("no agent can have the name %q", name),
+			Hint:    "a name has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'",
+		}
+	}
+	if err := cmp.Or(checkUTF8("model", o.Model), checkUTF8("system prompt", o.System)); err != nil {
+		return nil, err
+	}
+	var made *Agent
+	err := w.make(ctx, operation.Operation{Verb: "agent create", Args: args{"agent": name}}, func(v *view) error {
+		if v.isThere(agent.Path(name)) {
+			return &Error{Code: Refused, Message: fmt.Sprintf("there is an agent %q already", name), Hint: "'bough agent ls' lists them"}
+		}
+		id, err := session.NewMessageID(v.opts.Random)
+		if err != nil {
+			return err
+		}
+		a := &agent.Agent{ID: id, Name: name, Model: o.Model, System: o.System, Created: v.now(nil)}
+		if err := v.beginTree(a, ""); err != nil {
+			return err
+		}
+		made, err = v.putAgent(a, nil)
+		return err
+	})
+	return made, err
+}
+
+// Agents returns all agents. One whose file is damaged is noted and left out. It looks
+// at no session.
+func (w *Workspace) Agents(ctx context.Context) (*Agents, error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	v := &view{Workspace: w, ctx: ctx, root: root}
+	all := &Agents{Agents: []Agent{}}
+	err = v.eachAgent(func(name string, a *Agent, err error) error {
+		if err != nil {
+			v.opts.Note(err.Error() + "; the other agents can be used")
+			return nil
+		}
+		all.Agents = append(all.Agents, *a)
+		return nil
+	})
+	return all, err
+}
+
+// Agent returns the agent that name means: its name, else its id, else a unique piece
+// of either. It looks at no session.
+func (w *Workspace) Agent(ctx context.Context, name string) (*Agent, error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return (&view{Workspace: w, ctx: ctx, root: root}).agent(name)
+}
+
+// RemoveAgent moves an agent to the trash and returns it as it was. Its trees stay,
+// and belong to nobody then.
+func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error) {
+	var was *Agent
+	err := w.changeAgent(ctx, operation.Operation{Verb: "agent rm"}, name, func(v *view, a *Agent) error {
+		was = a
+		for _, t := range a.Trees {
+			v.op.Sessions = append(v.op.Sessions, t.ID)
+		}
+		return v.discard(agent.Path(a.Name))
+	})
+	return was, err
+}
+
+// changeAgent calls f with the agent that name means, under the lock, and makes what
+// it prepares.
+func (w *Workspace) changeAgent(ctx context.Context, op operation.Operation, name string, f func(*view, *Agent) error) error {
+	if op.Args == nil {
+		op.Args = args{}
+	}
+	return w.write(ctx, op, func(v *view) error {
+		a, err := v.agent(name)
+		if err != nil {
+			return err
+		}
+		v.op.Args["agent"] = a.Name
+		return f(v, a)
+	})
+}
+
+// eachAgent calls f with the name of each agent, in order, and with the agent or what
+// is wrong with its file. An error of f ends it.
+func (v *view) eachAgent(f func(name string, a *Agent, err error) error) error {
+	entries, err := fs.ReadDir(v.root.FS(), agent.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name, ok := agent.NameOf(agent.Dir + "/" + e.Name())
+		if !ok {
+			continue
+		}
+		a, err := v.readAgent(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone while we look
+		}
+		if err := f(name, a, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAgent reads the agent with exactly that name.
+func (v *view) readAgent(name string) (*Agent, error) {
+	data, err := v.root.ReadFile(agent.Path(name))
+	if err != nil {
+		return nil, err
+	}
+	a, err := agent.Decode(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{a, data}, nil
+}
+
+// agent finds the agent that name means.
+func (v *view) agent(name string) (*Agent, error) {
+	if agent.ValidName(name) && v.isThere(agent.Path(name)) {
+		return v.readAgent(name)
+	}
+	var found []*Agent
+	var names []string
+	err := v.eachAgent(func(_ string, a *Agent, err error) error {
+		switch {
+		case err != nil || name == "":
+		case a.ID == strings.ToLower(name):
+			found, names = []*Agent{a}, nil
+			return errFound
+		case strings.Contains(a.Name, name) || strings.Contains(a.ID, name):
+			found, names = append(found, a), append(names, a.Name)
+		}
+		return nil
+	})
+	switch {
+	case err != nil && err != errFound:
+		return nil, err
+	case len(found) == 0:
+		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no agent %q", name), Hint: "'bough agent ls' lists them"}
+	case len(found) > 1:
+		return nil, ambiguous("agent", name, names)
+	}
+	return found[0], nil
+}
+
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// owner returns the agent that a line belongs to, by the id of its first file, nil if
+// it is nobody's.
+func (v *view) owner(tree string) (owner *Agent, err error) {
+	err = v.eachAgent(func(_ string, a *Agent, err error) error {
+		if err == nil && a.Tree(tree) != nil {
+			owner = a
+		}
+		return nil
+	})
+	return owner, err
+}
+
+// putAgent prepares that the file of an agent says what a says. It was what was read
+// of it, nil if there was none.
+func (v *view) putAgent(a *agent.Agent, was []byte) (*Agent, error) {
+	if err := durable.MakeDir(v.root, agent.Dir); err != nil {
+		return nil, err
+	}
+	data := a.Encode()
+	if !slices.Contains(v.op.Sessions, a.Head.Tree) {
+		v.op.Sessions = append(v.op.Sessions, a.Head.Tree)
+	}
+	return &Agent{a, data}, v.replaceSmall(agent.Path(a.Name), was, data)
+}
+
+// beginTree prepares an empty tree for an agent and moves the head there.
+func (v *view) beginTree(a *agent.Agent, name string) error {
+	id, err := v.newSession(name)
+	if err != nil {
+		return err
+	}
+	return v.addTree(a, name, id, "")
+}
+
+// addTree gives an agent a tree, and moves the head to a message of it.
+func (v *view) addTree(a *agent.Agent, name, id, node string) error {
+	if err := checkTreeName(a, name); err != nil {
+		return err
+	}
+	a.Trees = append(a.Trees, agent.Tree{ID: id, Name: name, Created: v.now(nil)})
+	a.Move(id, node)
+	return nil
+}
+
+// checkTreeName refuses a name that no new tree of an agent can have.
+func checkTreeName(a *agent.Agent, name string) error {
+	if err := checkUTF8("name", name); err != nil {
+		return err
+	}
+	if strings.Contains(name, "/") || name != strings.TrimSpace(name) {
+		return &Error{Code: Usage, Message: fmt.Sprintf("no tree can have the name %q", name), Hint: "a name has no '/', and no space at its ends"}
+	}
+	if name != "" && slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.Name == name }) {
+		return &Error{Code: Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Hint: "'bough agent trees " + a.Name + "' lists them"}
+	}
+	return nil
+}
+
+// isAgent reports whether a file is that of an agent.
+func isAgent(file string) bool {
+	_, ok := agent.NameOf(file)
+	return ok
+}
+
+// tempAgents returns the temporary files in the folder of the agents.
+func (v *view) tempAgents() (names []string) {
+	entries, err := fs.ReadDir(v.root.FS(), agent.Dir)
+	if err != nil {
+		return nil // nothing can be swept there
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
+			names = append(names, agent.Dir+"/"+e.Name())
+		}
+	}
+	return names
+}
+
+// hasTrees reports whether the trees of an agent are there whose file holds data.
+func (v *view) hasTrees(file string, data []byte) bool {
+	name, _ := agent.NameOf(file)
+	a, err := agent.Decode(name, data)
+	return err == nil && !slices.ContainsFunc(a.Trees, func(t agent.Tree) bool {
+		return v.index.Entry(t.ID) == nil && v.index.Err(t.ID) == nil
+	})
+}
+
+// agentMove returns whose file a change is of, and where the head was and is, nowhere
+// where the change does not say it.
+func agentMove(c operation.Change) (name string, was, is agent.Head) {
+	name, _ = agent.NameOf(c.File)
+	if a, err := agent.Decode(name, []byte(c.Before)); err == nil {
+		was = a.Head
+	}
+	if a, err := agent.Decode(name, []byte(c.After)); err == nil {
+		is = a.Head
+	}
+	return name, was, is
+}

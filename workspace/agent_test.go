@@ -1,0 +1,388 @@
+package workspace_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/workspace"
+)
+
+func (s *space) agent(name string) *workspace.Agent {
+	s.t.Helper()
+	a, err := s.CreateAgent(context.Background(), name, workspace.AgentOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a
+}
+
+// tree gives an agent an empty tree, and returns its id.
+func (s *space) tree(name, title string) string {
+	s.t.Helper()
+	made, err := s.NewTree(context.Background(), name, title)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return made.Tree
+}
+
+// head returns where the head of an agent is.
+func (s *space) head(name string) agent.Head {
+	s.t.Helper()
+	a, err := s.Agent(context.Background(), name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.Head
+}
+
+// answer adds messages below the head of an agent, and moves it to the last.
+func (s *space) answer(name string, texts ...string) (ids []string) {
+	s.t.Helper()
+	for _, text := range texts {
+		h := s.head(name)
+		m := s.append(workspace.Append{Session: h.Tree, Parent: h.Node, Text: text})
+		if _, err := s.RewindAgent(context.Background(), name, h.Tree+"/"+m.Message, workspace.CutOptions{}); err != nil {
+			s.t.Fatal(err)
+		}
+		ids = append(ids, m.Message)
+	}
+	return ids
+}
+
+// TestAgentTrees goes through the story of an agent with three trees: one original,
+// one that begins with a copy, one fresh.
+func TestAgentTrees(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 3)
+	ctx := t.Context()
+	a := s.agent("assistant")
+	first := a.Head.Tree
+	if a.Head.Node != "" || len(a.Trees) != 1 {
+		t.Errorf("a new agent is %+v", a.Agent)
+	}
+	if head, err := s.Head(ctx); head != nil || err != nil {
+		t.Errorf("the head of the workspace is %v, %v", head, err)
+	}
+	said := s.answer("assistant", "api?", "rest", "graphql?", "graphql", "more?")
+	made, err := s.BranchTree(ctx, "assistant", said[1], "rest", workspace.CutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (agent.Head{Tree: made.Tree, Node: said[1]}); s.head("assistant") != want || made.Bytes == 0 {
+		t.Errorf("after a branch the head is %v, want %v", s.head("assistant"), want)
+	}
+	s.answer("assistant", "go on with rest")
+	if got := s.texts(made.Tree); got != "api? rest go on with rest" {
+		t.Errorf("the branch is %q", got)
+	}
+	s.tree("assistant", "")
+	trees, err := s.AgentTrees(ctx, "assistant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, tree := range trees.Trees {
+		got = append(got, fmt.Sprintf("%q %v %d/%d %v", tree.Name, tree.Root == workspace.ID(said[0]), tree.LeafCount, tree.MessageCount, tree.Current))
+	}
+	if want := []string{`"" true 1/5 false`, `"rest" true 1/3 false`, `"" false 0/0 true`}; !slices.Equal(got, want) {
+		t.Errorf("the trees are %q, want %q", got, want)
+	}
+
+	// A message is sought in the head's tree, then in the others, the oldest first.
+	for _, c := range []struct{ node, tree, at string }{
+		{said[1], first, said[1]},
+		{"rest/" + said[1], made.Tree, said[1]},
+		{said[0], made.Tree, said[0]},
+		{said[4][:13], first, said[4]},
+	} {
+		pos, err := s.RewindAgent(ctx, "assistant", c.node, workspace.CutOptions{})
+		if err != nil || pos.Head.Tree != c.tree || string(pos.Head.Node) != c.at {
+			t.Errorf("rewind to %s: %+v, %v, want %s/%s", c.node, pos, err, c.tree, c.at)
+		}
+	}
+	if got := s.texts(first); got != "api? rest graphql? graphql more?" {
+		t.Errorf("after rewinds the first tree is %q", got)
+	}
+
+	// A bare tree is where the head was last in it, else its newest leaf.
+	for _, c := range []struct{ to, tree, at string }{
+		{"rest", made.Tree, said[0]},
+		{first, first, said[4]},
+		{first + "/" + said[2], first, said[2]},
+		{trees.Trees[2].ID, trees.Trees[2].ID, ""},
+	} {
+		pos, err := s.SwitchAgent(ctx, "assistant", c.to, workspace.CutOptions{})
+		if err != nil || pos.Head.Tree != c.tree || string(pos.Head.Node) != c.at {
+			t.Errorf("switch to %s: %+v, %v, want %s/%s", c.to, pos, err, c.tree, c.at)
+		}
+	}
+	m := s.append(workspace.Append{Session: trees.Trees[2].ID, Text: "from elsewhere"})
+	pos, err := s.SwitchAgent(ctx, "assistant", trees.Trees[2].ID, workspace.CutOptions{})
+	if err != nil || string(pos.Head.Node) != m.Message {
+		t.Errorf("switch to a tree that is no longer empty: %+v, %v", pos, err)
+	}
+	healthy(t, s)
+}
+
+func TestAgentSnapshot(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	a := s.agent("ada")
+	look := func() string {
+		t.Helper()
+		snap, err := s.AgentSnapshot(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(rawjson.Compact(snap)), a.ID, "ID")
+	}
+	const rest = `"bookmarks":[],"follow_up_queue":[],"steer_queue":[],"turn":{"state":"idle"}}`
+	if got, want := look(), `{"agent_id":"ID","session_id":"`+a.Head.Tree+`","active_branch_id":null,"head_node_id":null,`+rest; got != want {
+		t.Errorf("the snapshot is\n%s\nwant\n%s", got, want)
+	}
+	said := s.answer("ada", "a", "b", "c")
+	s.append(workspace.Append{Session: a.Head.Tree, Parent: said[0], Text: "other"})
+	if _, err := s.RewindAgent(t.Context(), "ada", said[0], workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	other := s.answer("ada", "another", "on")
+	if got, want := look(), `{"agent_id":"ID","session_id":"`+a.Head.Tree+`","active_branch_id":"`+other[0]+`","head_node_id":"`+other[1]+`",`+rest; got != want {
+		t.Errorf("the snapshot is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestAgentRefused: what makes no sense changes nothing.
+func TestAgentRefused(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	ctx := t.Context()
+	ada, bob := s.agent("ada"), s.agent("bob")
+	said := s.answer("ada", "a", "b")
+	other := s.tree("ada", "rest")
+	theirs := s.answer("bob", "x")
+	s.messages("calls", `"continued_from":[]`,
+		`{"id":"c1","role":"assistant","tool_calls":[{"id":"t1"}],"content":[{"type":"tool_use","id":"t1"}]}`,
+		`{"id":"c2","role":"tool","tool_call_id":"t1","content":"1"}`)
+	s.mend()
+	switchTo := func(to string) func() error {
+		return func() error {
+			_, err := s.SwitchAgent(ctx, "ada", to, workspace.CutOptions{})
+			return err
+		}
+	}
+	rewindTo := func(node string) func() error {
+		return func() error {
+			_, err := s.RewindAgent(ctx, "ada", node, workspace.CutOptions{})
+			return err
+		}
+	}
+	branchAt := func(node, name string) func() error {
+		return func() error {
+			_, err := s.BranchTree(ctx, "ada", node, name, workspace.CutOptions{})
+			return err
+		}
+	}
+	create := func(name string) func() error {
+		return func() error {
+			_, err := s.CreateAgent(ctx, name, workspace.AgentOptions{})
+			return err
+		}
+	}
+	drop := func(name string, o workspace.RemoveOptions) func() error {
+		return func() error {
+			_, err := s.Remove(ctx, name, o)
+			return err
+		}
+	}
+	for _, c := range []struct {
+		what string
+		do   func() error
+		want workspace.Code
+	}{
+		{"a name that is taken", create("ada"), workspace.Refused},
+		{"a name that no file should have", create("../x"), workspace.Usage},
+		{"a tree of another agent", switchTo(bob.Head.Tree), workspace.Refused},
+		{"a tree that is nobody's", switchTo("calls"), workspace.NotFound},
+		{"a message of another tree", switchTo(other + "/" + said[0]), workspace.NotFound},
+		{"no message after the slash", switchTo("rest/"), workspace.Usage},
+		{"a tree that may be both", switchTo("session_"), workspace.Ambiguous},
+		{"no tree", switchTo(""), workspace.NotFound},
+		{"a message of another agent", rewindTo(theirs[0]), workspace.NotFound},
+		{"a message that is not there", rewindTo("nothing"), workspace.NotFound},
+		{"a branch that parts a call from its result", branchAt("calls@c1", ""), workspace.ToolCut},
+		{"a name that a tree has", branchAt(said[0], "rest"), workspace.Refused},
+		{"a name with a slash", branchAt(said[0], "a/b"), workspace.Usage},
+		{"rm of a tree", drop(other, workspace.RemoveOptions{}), workspace.Refused},
+		{"rm of the only tree", drop(bob.Head.Tree, workspace.RemoveOptions{Line: true, Force: true}), workspace.Refused},
+		{"an agent that is not there", func() error { _, err := s.RemoveAgent(ctx, "eve"); return err }, workspace.NotFound},
+		{"no agent", func() error { _, err := s.Agent(ctx, ""); return err }, workspace.NotFound},
+	} {
+		before := s.files()
+		if err := c.do(); code(err) != c.want {
+			t.Errorf("%s: %v, want %s", c.what, err, c.want)
+		}
+		sameFiles(t, c.what, before, s.files())
+	}
+	made, err := s.BranchTree(ctx, "ada", bob.Head.Tree+"@"+theirs[0], "", workspace.CutOptions{})
+	if err != nil || s.texts(made.Tree) != "x" {
+		t.Errorf("a branch of another agent's tree: %+v, %v", made, err)
+	}
+	for _, name := range []string{"ada", "ad", ada.ID, strings.ToUpper(ada.ID), ada.ID[:13]} {
+		if a, err := s.Agent(ctx, name); err != nil || a.ID != ada.ID {
+			t.Errorf("%s is %+v, %v", name, a, err)
+		}
+	}
+	healthy(t, s)
+}
+
+// TestAgentToolCut: the head of an agent goes to no place where a call would be parted
+// from its result, unless it may step back.
+func TestAgentToolCut(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	ctx := t.Context()
+	s.messages("calls", `"continued_from":[]`, `{"id":"c0","role":"user","content":"count"}`,
+		`{"id":"c1","role":"assistant","tool_calls":[{"id":"t1"}],"content":[{"type":"tool_use","id":"t1"}]}`,
+		`{"id":"c2","role":"tool","tool_call_id":"t1","content":"1"}`)
+	s.mend()
+	s.agent("ada")
+	if _, err := s.BranchTree(ctx, "ada", "calls@c2", "calls", workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{}); code(err) != workspace.ToolCut {
+		t.Errorf("rewind = %v", err)
+	}
+	if _, err := s.SwitchAgent(ctx, "ada", "calls/c1", workspace.CutOptions{}); code(err) != workspace.ToolCut {
+		t.Errorf("switch = %v", err)
+	}
+	if _, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{AtBoundary: true}); err != nil || s.head("ada").Node != "c0" {
+		t.Errorf("rewind to a boundary = %v, %v", s.head("ada"), err)
+	}
+}
+
+// TestAgentLeaves: a tree that is removed leaves its agent, and comes back to it.
+func TestAgentLeaves(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	ctx := t.Context()
+	a := s.agent("ada")
+	s.answer("ada", "first")
+	tree := s.tree("ada", "rest")
+	said := s.answer("ada", "a", "b", "c")
+	before := s.truth()
+	last := s.line(tree)[1]
+	if _, err := s.Remove(ctx, last, workspace.RemoveOptions{Force: true}); code(err) != workspace.Refused {
+		t.Errorf("rm of the file with the head = %v", err)
+	}
+	if _, err := s.Remove(ctx, tree, workspace.RemoveOptions{Line: true, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if h := s.head("ada"); h.Tree != a.Head.Tree || h.Node == "" {
+		t.Errorf("the head is %v", h)
+	}
+	healthy(t, s)
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, "undo", before, s.truth())
+	if _, err := s.RewindAgent(ctx, "ada", said[0], workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove(ctx, last, workspace.RemoveOptions{}); err != nil {
+		t.Errorf("rm of a file without the head = %v", err)
+	}
+	healthy(t, s)
+}
+
+// TestAgentUndo: nothing is taken back from under an agent.
+func TestAgentUndo(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	ctx := t.Context()
+	a := s.agent("ada")
+	other := s.tree("ada", "rest")
+	if _, err := s.SwitchAgent(ctx, "ada", a.Head.Tree, workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.undo(other); code(err) != workspace.Refused {
+		t.Errorf("undo of a tree with a later switch = %v", err)
+	}
+	if _, err := s.RemoveAgent(ctx, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove(ctx, other, workspace.RemoveOptions{}); err != nil {
+		t.Errorf("rm of a tree that is nobody's = %v", err)
+	}
+	if _, err := s.undo(a.Head.Tree); code(err) != workspace.Refused {
+		t.Errorf("undo of agent rm without one of its trees = %v", err)
+	}
+	for range 2 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.head("ada"); got != a.Head {
+		t.Errorf("the head is %v, want %v", got, a.Head)
+	}
+	healthy(t, s)
+}
+
+// TestAgentUnknown: what another program keeps in the file of an agent stays.
+func TestAgentUnknown(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	a := s.agent("ada")
+	name := agent.Path("ada")
+	s.write(name, strings.Replace(s.read(name), "{", `{"queue":  [1e-07],`, 1))
+	other := s.tree("ada", "rest")
+	if _, err := s.SwitchAgent(t.Context(), "ada", a.Head.Tree, workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.read(name); !strings.HasPrefix(got, `{"queue":  [1e-07],`) || !strings.Contains(got, other) {
+		t.Errorf("the file is %s", got)
+	}
+	if err := rawjson.Check(rawjson.Compact(workspace.Agents{Agents: []workspace.Agent{*a}})); err != nil {
+		t.Error(err)
+	}
+	s.write(agent.Path("bob"), `{"id":`)
+	list, err := s.Agents(t.Context())
+	if err != nil || len(list.Agents) != 1 || len(s.notes) != 1 {
+		t.Errorf("Agents = %+v, %v, notes %q", list, err, s.notes)
+	}
+	if _, err := s.Agent(t.Context(), "bob"); code(err) != workspace.Damaged {
+		t.Errorf("a torn agent = %v", err)
+	}
+	if _, err := s.CreateAgent(t.Context(), "bob", workspace.AgentOptions{}); code(err) != workspace.Refused {
+		t.Errorf("an agent in place of a torn one = %v", err)
+	}
+}
+
+// TestAgentEvents: a head that moves is told with its agent, a tree as what it is.
+func TestAgentEvents(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	a := s.agent("ada")
+	said := s.answer("ada", "a")
+	made, err := s.BranchTree(t.Context(), "ada", said[0], "", workspace.CutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RemoveAgent(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	s.new("Bread")
+	e := s.events(0)
+	var got []string
+	for range 8 {
+		next := <-e.list
+		got = append(got, fmt.Sprintf("%s %s@%s %s", next.Type, next.Session, next.Message, next.Agent))
+	}
+	bread := got[len(got)-2]
+	want := []string{
+		"session_created " + a.Head.Tree + "@ ", "head_moved " + a.Head.Tree + "@ ada",
+		"message_added " + a.Head.Tree + "@" + said[0] + " ", "head_moved " + a.Head.Tree + "@" + said[0] + " ada",
+		"branch_created " + made.Tree + "@ ", "head_moved " + made.Tree + "@" + said[0] + " ada",
+		bread, "head_moved " + strings.TrimSuffix(strings.TrimPrefix(bread, "session_created "), "@ ") + "@ ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the events are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -1,0 +1,249 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// An AgentHead is where the next message of an agent goes.
+type AgentHead struct {
+	Tree string `json:"tree_id"`
+	Node ID     `json:"node_id"` // none in an empty tree
+}
+
+// An AgentPosition is where the head of an agent is.
+type AgentPosition struct {
+	Head AgentHead `json:"head"`
+}
+
+func positionOf(a *agent.Agent) *AgentPosition {
+	return &AgentPosition{AgentHead{a.Head.Tree, ID(a.Head.Node)}}
+}
+
+// A NewAgentTree is a tree that an agent was given, with its head in it.
+type NewAgentTree struct {
+	Tree string    `json:"tree_id"`
+	Node ID        `json:"node_id"` // none in an empty tree
+	Head AgentHead `json:"head"`
+
+	Bytes int64 `json:"-"` // the size of its file
+}
+
+// SwitchAgent moves the head of an agent to one of its trees: TREE/NODE to a message
+// of the tree, TREE to where the head was when it was last in it, or if that is gone
+// or was nowhere, to the newest leaf. A tree is named by its name, else its id, else a
+// unique piece of its id.
+func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptions) (*AgentPosition, error) {
+	var pos *AgentPosition
+	op := operation.Operation{Verb: "agent switch", Args: args{"to": to}}
+	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
+		tree, message, exact := strings.Cut(to, "/")
+		t, err := v.treeOf(a, tree)
+		if err != nil {
+			return err
+		}
+		if exact && message == "" {
+			return &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
+		}
+		p, err := v.placeInTree(t, message, o)
+		if err != nil {
+			return err
+		}
+		pos, err = v.moveAgent(a, t.ID, p)
+		return err
+	})
+	return pos, err
+}
+
+// RewindAgent moves the head of an agent to a message of one of its trees. Nothing
+// that comes after is touched. The message is sought in the tree that the head is in,
+// then in the others, the oldest first; TREE/NODE says in which.
+func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOptions) (*AgentPosition, error) {
+	var pos *AgentPosition
+	op := operation.Operation{Verb: "agent rewind", Args: args{"node": node}}
+	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
+		tree, p, err := v.placeOf(a, node, o.Partial)
+		if err != nil {
+			return err
+		}
+		if err := v.cutAt(p, o); err != nil {
+			return err
+		}
+		pos, err = v.moveAgent(a, tree, p)
+		return err
+	})
+	return pos, err
+}
+
+// NewTree gives an agent an empty tree, with a name that none of its trees has or
+// without one, and moves its head there, as one change.
+func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*NewAgentTree, error) {
+	var made *NewAgentTree
+	op := operation.Operation{Verb: "agent fresh", Args: args{"name": tree}}
+	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
+		if err := v.beginTree(a.Agent, tree); err != nil {
+			return err
+		}
+		made = v.newTree(a)
+		_, err := v.putAgent(a.Agent, a.File)
+		return err
+	})
+	return made, err
+}
+
+// BranchTree gives an agent a tree that begins with a copy of the whole path to a
+// message, and moves its head to the end of that, as one change. The message is sought
+// as RewindAgent does; as SESSION@MESSAGE it may be any, also that of another agent.
+func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o CutOptions) (*NewAgentTree, error) {
+	var made *NewAgentTree
+	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
+	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
+		_, p, err := v.placeOf(a, node, o.Partial)
+		if e := Explain(err); e != nil && e.Code == NotFound && strings.Contains(node, "@") {
+			p, err = v.place(node, o.Partial)
+		}
+		if err != nil {
+			return err
+		}
+		if err := v.cutAt(p, o); err != nil {
+			return err
+		}
+		if err := checkTreeName(a.Agent, tree); err != nil {
+			return err
+		}
+		snap, err := v.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: tree})
+		if err != nil {
+			return err
+		}
+		if err := v.addTree(a.Agent, tree, snap.ID, p.messageID()); err != nil {
+			return err
+		}
+		made = v.newTree(a)
+		_, err = v.putAgent(a.Agent, a.File)
+		return err
+	})
+	return made, err
+}
+
+// newTree tells of the tree that an agent was given.
+func (v *view) newTree(a *Agent) *NewAgentTree {
+	head := positionOf(a.Agent).Head
+	return &NewAgentTree{Tree: head.Tree, Node: head.Node, Head: head, Bytes: v.index.Entry(head.Tree).Size()}
+}
+
+// moveAgent prepares to move the head of an agent to p, which is in one of its trees.
+func (v *view) moveAgent(a *Agent, tree string, p *place) (*AgentPosition, error) {
+	a.Move(tree, p.messageID())
+	_, err := v.putAgent(a.Agent, a.File)
+	return positionOf(a.Agent), err
+}
+
+// treeOf finds the tree of an agent that name means.
+func (v *view) treeOf(a *Agent, name string) (*agent.Tree, error) {
+	var found []*agent.Tree
+	var ids []string
+	for i := range a.Trees {
+		switch t := &a.Trees[i]; {
+		case name == "":
+		case t.Name == name:
+			return t, nil
+		case t.ID == name:
+			found, ids = []*agent.Tree{t}, nil
+		case strings.Contains(t.ID, name) && (len(found) != 1 || found[0].ID != name):
+			found, ids = append(found, t), append(ids, t.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, v.noTree(a, name)
+	case 1:
+		return found[0], nil
+	}
+	return nil, ambiguous("tree", name, ids)
+}
+
+// noTree is the error for a tree that an agent has not: another one may have it.
+func (v *view) noTree(a *Agent, name string) error {
+	if id, err := v.resolve(name); err == nil {
+		if ids, err := v.lineIDs(id); err == nil {
+			id = ids[0]
+		}
+		if owner, err := v.owner(id); err == nil && owner != nil && owner.Name != a.Name {
+			return &Error{
+				Code:    Refused,
+				Message: fmt.Sprintf("the tree %s belongs to %s", id, owner.Name),
+				Hint:    "a tree has one owner; a branch of it is a copy",
+			}
+		}
+	}
+	return &Error{Code: NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Hint: "'bough agent trees " + a.Name + "' lists them"}
+}
+
+// treeLine opens the line that a tree is.
+func (v *view) treeLine(id string, partial bool) (*line, error) {
+	if err := v.index.Err(id); err != nil {
+		return nil, err
+	}
+	if v.index.Entry(id) == nil {
+		return nil, &Error{Code: NotFound, Message: "the tree " + id + " is gone", Hint: "bring it back, with 'bough undo' or from the trash"}
+	}
+	return v.line(id, partial)
+}
+
+// placeInTree returns the place of a message of a tree, or, where none is named, the
+// one where the head was last.
+func (v *view) placeInTree(t *agent.Tree, message string, o CutOptions) (*place, error) {
+	l, err := v.treeLine(t.ID, o.Partial)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{l, -1}
+	if message != "" {
+		if p.node, err = l.find(message); err != nil {
+			return nil, err
+		}
+		return p, v.cutAt(p, o)
+	}
+	if nodes := l.Find(t.Node); t.Node != "" && len(nodes) == 1 {
+		p.node = nodes[0]
+		return p, nil
+	}
+	p.node, err = v.end(l, o.Partial)
+	return p, err
+}
+
+// placeOf finds a message in the trees of an agent, and the id of its tree.
+func (v *view) placeOf(a *Agent, node string, partial bool) (tree string, p *place, err error) {
+	at := func(t *agent.Tree, message string) error {
+		l, err := v.treeLine(t.ID, partial)
+		if err != nil {
+			return err
+		}
+		n, err := l.find(message)
+		tree, p = t.ID, &place{l, n}
+		return err
+	}
+	if first, message, exact := strings.Cut(node, "/"); exact {
+		t, err := v.treeOf(a, first)
+		if err == nil {
+			err = at(t, message)
+		}
+		return tree, p, err
+	}
+	err = at(a.Tree(a.Head.Tree), node)
+	for i := range a.Trees {
+		if e := Explain(err); e == nil || e.Code != NotFound {
+			break
+		}
+		if t := &a.Trees[i]; t.ID != a.Head.Tree {
+			err = at(t, node)
+		}
+	}
+	return tree, p, err
+}

@@ -1,0 +1,78 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/session"
+)
+
+// agents looks at the agents.
+func (d *doctor) agents() error {
+	owners := map[string]string{} // of trees
+	err := d.eachAgent(func(name string, a *Agent, err error) error {
+		var damage *session.DamageError
+		switch {
+		case errors.As(err, &damage):
+			d.found(DamagedAgent, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
+			return nil
+		case err != nil:
+			d.found(DamagedAgent, agent.Path(name), err.Error(), false)
+			return nil
+		}
+		for _, t := range a.Trees {
+			if other := owners[t.ID]; other != "" {
+				d.found(SharedTree, agent.Path(name), fmt.Sprintf("the tree %s belongs to %s too", t.ID, other), false)
+			}
+			owners[t.ID] = name
+			if _, err := d.treeLine(t.ID, true); isNotFound(err) {
+				d.found(LostTree, agent.Path(name), err.Error(), false)
+			}
+		}
+		if _, err := d.headPlaceOf(a.Agent); isNotFound(err) {
+			return d.moveLost(a, err)
+		}
+		return d.ctx.Err()
+	})
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		d.found(DamagedAgent, agent.Dir, err.Error(), false)
+		return nil
+	}
+	return err
+}
+
+func isNotFound(err error) bool {
+	e := Explain(err)
+	return e != nil && e.Code == NotFound
+}
+
+// moveLost moves the head of an agent that points nowhere, if it is to and there is a
+// tree to move it to. One in a session that is damaged is not lost: the session may
+// come back.
+func (d *doctor) moveLost(a *Agent, lost error) error {
+	var tree string
+	var node int
+	var l *line
+	for _, t := range a.Trees {
+		if tree == a.Head.Tree {
+			break
+		}
+		if at, err := d.treeLine(t.ID, true); err == nil {
+			tree, node, l = t.ID, at.Newest(0), at
+		}
+	}
+	mends := d.fix && l != nil
+	d.found(LostAgentHead, agent.Path(a.Name), "nothing says where its next message goes: "+lost.Error(), mends)
+	if !mends {
+		return nil
+	}
+	if err := d.keep(agent.Path(a.Name)); err != nil {
+		return err
+	}
+	a.Move(tree, (&place{l, node}).messageID())
+	_, err := d.putAgent(a.Agent, a.File)
+	return err
+}

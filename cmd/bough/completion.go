@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +17,8 @@ import (
 const completeFlag = "--generate-bash-completion"
 
 // complete prints what can stand in place of the last of words, one a line:
-// verbs, flags after a dash, else short ids of sessions, and labels of bookmarks.
+// verbs, flags after a dash, else short ids of sessions, labels of bookmarks, or names
+// of agents.
 func (p *program) complete(ctx context.Context, words []string) {
 	global, words, _ := splitGlobal(words)
 	p.dir = global.dir
@@ -25,15 +27,23 @@ func (p *program) complete(ctx context.Context, words []string) {
 	}
 	last := words[len(words)-1]
 	v, known := p.verb(words[0])
+	if v.name == "help" && len(words) > 2 {
+		if v, known = p.verb(words[1]); len(v.subs) == 0 || len(words) > 3 {
+			return
+		}
+		words = words[1:]
+	}
 	var found []string
 	switch {
 	case len(words) == 1 && strings.HasPrefix(last, "-"):
 		found = globalFlags()
 	case len(words) == 1 || v.name == "help":
-		for _, v := range p.verbs() {
-			found = append(found, v.names()...)
-		}
+		found = allNames(p.verbs())
 	case !known:
+	case len(v.subs) > 0 && len(words) == 2:
+		found = allNames(v.subs)
+	case len(v.subs) > 0:
+		found = p.completeSub(ctx, v, words[1:])
 	case strings.HasPrefix(last, "-"):
 		found = append(flagNames(v.flags), globalFlags()...)
 	case v.name == "completion":
@@ -48,6 +58,60 @@ func (p *program) complete(ctx context.Context, words []string) {
 			fmt.Fprintln(p.stdout, f)
 		}
 	}
+}
+
+func allNames(verbs []verb) (names []string) {
+	for _, v := range verbs {
+		names = append(names, v.names()...)
+	}
+	return names
+}
+
+// completeSub returns what can stand after one of the verbs of a verb.
+func (p *program) completeSub(ctx context.Context, parent verb, words []string) []string {
+	v, _ := find(parent.subs, words[0])
+	switch _, given := splitFlags(words[1:len(words)-1], v.flags); {
+	case strings.HasPrefix(words[len(words)-1], "-"):
+		return append(flagNames(v.flags), globalFlags()...)
+	case len(given) == 0 && strings.HasPrefix(v.args, "AGENT"):
+		return p.agentNames(ctx)
+	case len(given) == 1 && strings.HasPrefix(v.args, "AGENT TREE"):
+		return p.treeNames(ctx, given[0])
+	}
+	return nil
+}
+
+// agentNames returns the names of all agents, none if they cannot be read.
+func (p *program) agentNames(ctx context.Context) (names []string) {
+	w, err := p.open(ctx, checkpoint.Retention{})
+	if err != nil {
+		return nil
+	}
+	all, err := w.Agents(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, a := range all.Agents {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// treeNames returns the names of the trees of an agent, of those that have none the
+// ids.
+func (p *program) treeNames(ctx context.Context, agent string) (names []string) {
+	w, err := p.open(ctx, checkpoint.Retention{})
+	if err != nil {
+		return nil
+	}
+	a, err := w.Agent(ctx, agent)
+	if err != nil {
+		return nil
+	}
+	for _, t := range a.Trees {
+		names = append(names, cmp.Or(t.Name, t.ID))
+	}
+	return names
 }
 
 func flagNames(flags []cli.Flag) []string {

@@ -11,33 +11,60 @@ import (
 func (p *program) helpVerb() verb {
 	return verb{
 		name:    "help",
-		args:    "[VERB]",
+		args:    "[VERB [VERB]]",
 		short:   "how to use bough, or one verb",
 		example: `bough help branch`,
-		max:     1,
-		alone:   func(c *cli.Context) error { return p.help(c.Args().First()) },
+		max:     2,
+		alone:   func(c *cli.Context) error { return p.help(c.Args().Slice()...) },
 	}
 }
 
 // help prints how to use a verb, or without one how to use bough.
-func (p *program) help(word string) error {
+func (p *program) help(words ...string) error {
 	var text strings.Builder
-	if word == "" {
+	if len(words) == 0 {
 		p.helpBough(&text)
-	} else if v, ok := p.verb(word); ok {
-		v.help(&text)
-	} else {
-		return usageError("there is no verb %q", word)
+		return p.printText("help", text.String())
 	}
+	var v verb
+	verbs := p.verbs()
+	for i, word := range words {
+		var ok bool
+		if v, ok = find(verbs, word); !ok {
+			return usageError("there is no verb %q", strings.Join(words[:i+1], " "))
+		}
+		verbs = v.subs
+	}
+	v.help(&text)
 	return p.printText("help", text.String())
+}
+
+// helpWords returns the words of a command line that name the verb whose help is
+// asked for.
+func (p *program) helpWords(args []string) []string {
+	at := firstWord(args)
+	if at < 0 {
+		return nil
+	}
+	words := args[at : at+1]
+	if v, ok := p.verb(words[0]); ok && len(v.subs) > 0 {
+		if sub := verbOf(args[at+1:]); sub != "" {
+			words = []string{words[0], sub}
+		}
+	}
+	return words
 }
 
 func (p *program) helpBough(text *strings.Builder) {
 	text.WriteString(helpBegin)
-	for _, v := range p.verbs() {
+	helpVerbs(text, p.verbs())
+	text.WriteString(helpEnd)
+}
+
+func helpVerbs(text *strings.Builder, verbs []verb) {
+	for _, v := range verbs {
 		fmt.Fprintf(text, "  %-24s%s\n", strings.Join(v.names(), ", "), v.short)
 	}
-	text.WriteString(helpEnd)
 }
 
 const helpBegin = `bough checkpoints, branches and restores AI conversations kept as plain JSON files.
@@ -69,9 +96,14 @@ busy: another program is writing.
 `
 
 func (v verb) help(text *strings.Builder) {
-	fmt.Fprintf(text, "%s\n\nUsage: %s\n", v.short, strings.TrimSpace("bough "+v.name+" "+v.args))
+	fmt.Fprintf(text, "%s\n\nUsage: %s\n", v.short, strings.TrimSpace("bough "+v.full()+" "+v.args))
 	if v.long != "" {
 		fmt.Fprintf(text, "\n%s\n", v.long)
+	}
+	if len(v.subs) > 0 {
+		text.WriteString("\nVerbs:\n")
+		helpVerbs(text, v.subs)
+		fmt.Fprintf(text, "\n'bough help %s VERB' says what each does.\n", v.full())
 	}
 	fmt.Fprintf(text, "\nExample:\n  %s\n", strings.ReplaceAll(v.example, "\n", "\n  "))
 	if len(v.flags) == 0 {

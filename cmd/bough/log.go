@@ -109,7 +109,7 @@ func about(o workspace.Operation) string {
 		return s
 	}
 	var words []string
-	for _, title := range []string{text("title"), text("name"), text("label")} {
+	for _, title := range []string{text("agent"), text("title"), text("name"), text("label")} {
 		if title != "" {
 			words = append(words, strconv.Quote(title))
 		}

@@ -34,10 +34,11 @@ func (p *program) rmVerb() verb {
 		short: "move a session to the trash",
 		long: `Moves the session's file to .bough/trash. It is refused while other sessions come from this
 one: checkpoints and branches hold all they need, and --force removes what they were taken
-from; a conversation's own files are only removed together, with --line.`,
+from; a conversation's own files are only removed together, with --line. A tree of an agent
+stays too, unless --force says that it leaves the agent; its only tree stays in any case.`,
 		example: `bough rm "By train instead"`,
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "remove it although checkpoints or branches come from it"},
+			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "remove it although checkpoints or branches come from it, or an agent has it"},
 			&cli.BoolFlag{Name: "line", DisableDefaultText: true, Usage: "remove all files of the conversation"},
 		},
 		min:     1,

@@ -72,7 +72,7 @@ func (p *program) run(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case global.help:
-		return p.help(verbOf(rest))
+		return p.help(p.helpWords(rest)...)
 	case global.version:
 		return p.printVersion()
 	}

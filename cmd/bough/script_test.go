@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 //	edit FILE OLD NEW               replaces text that stands once; \xff and the like are bytes
 //	truncate FILE SIZE              cuts a file; a negative SIZE is taken off its end
 //	gzip FILE GZFILE                packs a file
-//	helps                           runs 'bough help VERB' for each verb of the last output, and looks for an example
+//	helps [VERB]                    runs 'bough help [VERB] VERB' for each verb of the last output, and looks for an example
 //	hold DIR VERB                   takes the writers' lock, until release or the end of the script
 //	release DIR                     gives it back
 func TestScript(t *testing.T) {
@@ -195,12 +196,13 @@ func cmdHelps(ts *testscript.TestScript, args []string) {
 	_, list, _ := strings.Cut(ts.ReadFile("stdout"), "\nVerbs:\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	verbs := strings.Split(list, "\n")
-	if len(verbs) < 15 {
+	if least := 15; len(args) == 0 && len(verbs) < least || len(verbs) < 2 {
 		ts.Fatalf("only %d verbs in %q", len(verbs), list)
 	}
 	for _, l := range verbs {
-		name := strings.Trim(strings.Fields(l)[0], ",")
-		ts.Check(ts.Exec("bough", "help", name))
+		words := append(slices.Clone(args), strings.Trim(strings.Fields(l)[0], ","))
+		name := strings.Join(words, " ")
+		ts.Check(ts.Exec("bough", append([]string{"help"}, words...)...))
 		_, example, _ := strings.Cut(ts.ReadFile("stdout"), "\nExample:\n")
 		if example, _, _ = strings.Cut(example, "\n\n"); !strings.Contains(example, "bough "+name) {
 			ts.Fatalf("the example for %s is %q", name, example)

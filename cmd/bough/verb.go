@@ -21,6 +21,7 @@ func (p *program) verbs() []verb {
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
+		p.agentVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.watchVerb(), p.pruneVerb(), p.trashVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
@@ -28,8 +29,9 @@ func (p *program) verbs() []verb {
 }
 
 // verb returns the verb that goes by name.
-func (p *program) verb(name string) (verb, bool) {
-	verbs := p.verbs()
+func (p *program) verb(name string) (verb, bool) { return find(p.verbs(), name) }
+
+func find(verbs []verb, name string) (verb, bool) {
 	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == name || slices.Contains(v.aliases, name) })
 	if i < 0 {
 		return verb{}, false
@@ -50,7 +52,7 @@ func (p *program) app(name string) *cli.App {
 			if c.NArg() > 0 {
 				return usageError("there is no verb %q", c.Args().First())
 			}
-			return p.help("")
+			return p.help()
 		},
 	}
 	if v, ok := p.verb(name); ok {
@@ -59,12 +61,8 @@ func (p *program) app(name string) *cli.App {
 	return app
 }
 
-func onUsageError(c *cli.Context, err error, _ bool) error {
-	e := usageError("%s", err)
-	if c.Command != nil && c.Command.Name != c.App.Name {
-		e.Hint = seeHelp(c.Command.Name)
-	}
-	return e
+func onUsageError(_ *cli.Context, err error, _ bool) error {
+	return usageError("%s", err)
 }
 
 func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
@@ -72,6 +70,8 @@ func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
 // A verb is what can be told of a verb, and what it does: its action.
 type verb struct {
 	name    string
+	parent  string // the verb that it is one of, "" for none
+	subs    []verb // the verbs that stand after the name, in place of all else
 	aliases []string
 	args    string // what stands after the name
 	short   string
@@ -88,18 +88,38 @@ type verb struct {
 
 func (v verb) names() []string { return append([]string{v.name}, v.aliases...) }
 
+// full is the name as it is typed.
+func (v verb) full() string { return strings.TrimPrefix(v.parent+" "+v.name, " ") }
+
 // command makes the verb a command of the app.
 func (p *program) command(v verb) *cli.Command {
+	var subs []*cli.Command
+	for _, sub := range v.subs {
+		subs = append(subs, p.command(sub))
+	}
 	return &cli.Command{
-		Name:         v.name,
-		Aliases:      v.aliases,
-		Flags:        v.flags,
-		HideHelp:     true,
-		OnUsageError: onUsageError,
+		Name:        v.name,
+		Aliases:     v.aliases,
+		Flags:       v.flags,
+		Subcommands: subs,
+		HideHelp:    true,
+		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
+			e := usageError("%s", err)
+			e.Hint = seeHelp(v.full())
+			return e
+		},
 		Action: func(c *cli.Context) error {
+			if len(v.subs) > 0 {
+				if c.NArg() > 0 {
+					e := usageError("'bough %s' has no verb %q", v.full(), c.Args().First())
+					e.Hint = seeHelp(v.full())
+					return e
+				}
+				return p.help(v.full())
+			}
 			if n := c.NArg(); n < v.min || n > v.max {
-				e := usageError("'bough %s' takes %s; got %s", v.name, argCount(v), count(n, "argument"))
-				e.Hint = cmp.Or(v.hint, seeHelp(v.name))
+				e := usageError("'bough %s' takes %s; got %s", v.full(), argCount(v), count(n, "argument"))
+				e.Hint = cmp.Or(v.hint, seeHelp(v.full()))
 				return e
 			}
 			if v.alone != nil {

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) agentVerb() verb {
+	v := verb{
+		name:  "agent",
+		args:  "VERB",
+		short: "keep an agent: many conversations, one head",
+		long: `An agent has a name, a model, instructions, and any number of trees: conversations of its
+own, which 'bough ls' and the other verbs know as sessions. Its head is always at exactly one
+message of one of them. AGENT is a name, an id, or a unique piece of either. TREE is the name of
+a tree, its id, or a unique piece of that.`,
+		example: `bough agent create ada --system "You plan trips."
+bough agent trees ada`,
+		subs: []verb{
+			p.agentCreateVerb(), p.agentLsVerb(), p.agentShowVerb(), p.agentRmVerb(),
+			p.agentTreesVerb(), p.agentSwitchVerb(), p.agentRewindVerb(), p.agentSnapshotVerb(),
+		},
+	}
+	for i := range v.subs {
+		v.subs[i].parent = v.name
+	}
+	return v
+}
+
+func (p *program) agentCreateVerb() verb {
+	return verb{
+		name:    "create",
+		args:    "NAME [--model M] [--system TEXT]",
+		short:   "make an agent, with one empty tree",
+		long:    `NAME has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'.`,
+		example: `bough agent create ada --model openai:gpt-5 --system "You plan trips."`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "model", Usage: "the `MODEL` that is to answer"},
+			&cli.StringFlag{Name: "system", Usage: "the `TEXT` that the model is told before anything else"},
+		},
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			o := workspace.AgentOptions{Model: c.String("model"), System: c.String("system")}
+			a, err := w.CreateAgent(c.Context, c.Args().First(), o)
+			return p.agentDone(a, "Created", err)
+		},
+	}
+}
+
+func (p *program) agentLsVerb() verb {
+	return verb{
+		name:    "ls",
+		short:   "list the agents",
+		example: `bough agent ls`,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			all, err := w.Agents(c.Context)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(all)
+			}
+			for _, a := range all.Agents {
+				about := []string{p.paint.bold(a.Name), count(len(a.Trees), "tree")}
+				if a.Model != "" {
+					about = append(about, line(a.Model))
+				}
+				fmt.Fprintln(p.stdout, strings.Join(about, "  "))
+			}
+			if len(all.Agents) == 0 {
+				fmt.Fprintln(p.stderr, "There are no agents; 'bough agent create NAME' makes one.")
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) agentShowVerb() verb {
+	return verb{
+		name:    "show",
+		args:    "AGENT",
+		short:   "print what an agent is, and where its head is",
+		example: `bough agent show ada`,
+		min:     1,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			a, err := w.Agent(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(a)
+			}
+			fmt.Fprintln(p.stdout, p.paint.bold(a.Name))
+			fmt.Fprintln(p.stdout, p.paint.dim(a.ID+" · "+count(len(a.Trees), "tree")+" · made "+age(session.FormatTime(a.Created))))
+			if a.Model != "" {
+				fmt.Fprintf(p.stdout, "model   %s\n", line(a.Model))
+			}
+			if a.System != "" {
+				fmt.Fprintf(p.stdout, "system  %s\n", line(a.System))
+			}
+			fmt.Fprintf(p.stdout, "head    %s\n", position(a.Head.Tree, a.Head.Node))
+			return nil
+		},
+	}
+}
+
+func (p *program) agentRmVerb() verb {
+	return verb{
+		name:    "rm",
+		args:    "AGENT",
+		short:   "move an agent to the trash; its trees stay",
+		long:    `The trees are conversations that belong to nobody then. 'bough undo' brings the agent back.`,
+		example: `bough agent rm ada`,
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			a, err := w.RemoveAgent(c.Context, c.Args().First())
+			return p.agentDone(a, "Removed", err)
+		},
+	}
+}
+
+// agentDone tells what was done to an agent.
+func (p *program) agentDone(a *workspace.Agent, did string, err error) error {
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(a)
+	}
+	fmt.Fprintf(p.stderr, "%s the agent %s\n", did, a.Name)
+	fmt.Fprintln(p.stdout, a.ID)
+	return nil
+}
+
+func (p *program) agentTreesVerb() verb {
+	return verb{
+		name:  "trees",
+		args:  "AGENT",
+		short: "list the trees of an agent, the oldest first",
+		long: `Prints a line for each tree: its id, its name, how many messages it has, and on how many
+branches. The head is in the one with the star.`,
+		example: `bough agent trees ada`,
+		min:     1,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			trees, err := w.AgentTrees(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(trees)
+			}
+			for _, t := range trees.Trees {
+				mark := " "
+				if t.Current {
+					mark = "*"
+				}
+				about := count(t.MessageCount, "message")
+				switch {
+				case t.Err != nil:
+					about = "cannot be read"
+				case t.LeafCount > 1:
+					about += fmt.Sprintf(", %d leaves", t.LeafCount)
+				}
+				fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s  %s", mark, p.paint.yellow(clean(t.ID)), about, line(string(t.Name))), " "))
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) agentSwitchVerb() verb {
+	return verb{
+		name:  "switch",
+		args:  "AGENT TREE[/NODE] [--at-boundary] [--partial]",
+		short: "move the head of an agent to another of its trees",
+		long: `Moves the head to the message NODE of TREE; without NODE to where it was when it was last
+in TREE, else to the newest message there. Prints where the head is.`,
+		example: `bough agent switch ada "By train"`,
+		flags:   cutFlags(),
+		min:     2,
+		max:     2,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			pos, err := w.SwitchAgent(c.Context, c.Args().Get(0), c.Args().Get(1), cutOptions(c))
+			return p.agentPosition(pos, err)
+		},
+	}
+}
+
+func (p *program) agentRewindVerb() verb {
+	return verb{
+		name:    "rewind",
+		aliases: []string{"continue-from"},
+		args:    "AGENT NODE [--at-boundary] [--partial]",
+		short:   "move the head of an agent to any message",
+		long: `Moves the head to the message NODE, which is sought in the tree that the head is in, then in
+the others, the oldest first; TREE/NODE says in which. Nothing after it is touched: it stays, as
+another branch. Prints where the head is.`,
+		example: `bough agent rewind ada 849dde0b`,
+		flags:   cutFlags(),
+		min:     2,
+		max:     2,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			pos, err := w.RewindAgent(c.Context, c.Args().Get(0), c.Args().Get(1), cutOptions(c))
+			return p.agentPosition(pos, err)
+		},
+	}
+}
+
+func (p *program) agentPosition(pos *workspace.AgentPosition, err error) error {
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(pos)
+	}
+	_, err = fmt.Fprintln(p.stdout, position(pos.Head.Tree, string(pos.Head.Node)))
+	return err
+}
+
+// position is where the head of an agent is, as 'bough agent switch' takes it.
+func position(tree, node string) string {
+	if node == "" {
+		return clean(tree)
+	}
+	return clean(tree) + "/" + clean(node)
+}
+
+func (p *program) agentSnapshotVerb() verb {
+	return verb{
+		name:    "snapshot",
+		args:    "AGENT",
+		short:   "print the state of an agent, for tests and other programs",
+		long:    `Prints one JSON document, with --json or without.`,
+		example: `bough agent snapshot ada`,
+		min:     1,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			s, err := w.AgentSnapshot(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			return p.printJSON(s)
+		},
+	}
+}

@@ -158,7 +158,15 @@ func (v *view) eachAgent(f func(name string, a *Agent, err error) error) error {
 
 // readAgent reads the agent with exactly that name.
 func (v *view) readAgent(name string) (*Agent, error) {
-	data, err := v.root.ReadFile(agent.Path(name))
+	path := agent.Path(name)
+	info, err := v.root.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")} // a pipe would keep us waiting
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := v.root.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -171,6 +171,7 @@ var illnesses = []illness{
 		s.write("agents/ada.json", s.read("agents/ada.json")[:99])
 	}, "damaged_agent"},
 	{"an agent that is a list", func(s *space) { s.write("agents/ada.json", "[]") }, "damaged_agent"},
+	{"an agent that is a folder", func(s *space) { s.write("agents/ada.json/x", "") }, "damaged_agent"},
 	{"agents that are a file", func(s *space) { s.write("agents", "") }, "damaged_agent"},
 	{"an agent with another's tree", func(s *space) {
 		tree := s.agent("ada").Head.Tree

@@ -105,15 +105,17 @@ func (v *view) lost(op *operation.Operation) bool {
 }
 
 // revert prepares to take the changes of an operation back, which are those of
-// target: its sessions in the opposite order, then the links that follow from them,
-// then the head.
+// target: its files in the opposite order, then the links that follow from them,
+// then the head. An edit of a session can only come first, because nothing completes
+// it if it is interrupted: there the file of an agent follows it.
 func (v *view) revert(op, target *operation.Operation) error {
 	var sessions, links, rest []operation.Change
+	edited := slices.ContainsFunc(op.Changes, func(c operation.Change) bool { return len(c.Splices) > 0 && !c.Link })
 	for _, c := range slices.Backward(op.Changes) {
 		switch {
 		case c.Link:
 			links = append(links, c)
-		case c.File == headFile:
+		case c.File == headFile, edited && isAgent(c.File):
 			rest = append(rest, c)
 		default:
 			sessions = append(sessions, c)

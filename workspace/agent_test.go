@@ -150,6 +150,18 @@ func TestAgentSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := s.answer("ada", "another", "on")
+	for _, ref := range []string{a.Head.Tree + "@" + other[1], s.new("Nobody's") + "@" + s.say("x")[0]} {
+		if _, err := s.Bookmark(t.Context(), ref, ref[len(ref)-4:], workspace.BookmarkOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snap, err := s.AgentSnapshot(t.Context(), "ada")
+	if err != nil || len(snap.Bookmarks) != 1 || snap.Bookmarks[0].Message != other[1] {
+		t.Errorf("the bookmarks are %+v, %v", snap.Bookmarks, err)
+	}
+	if _, err := s.RemoveBookmark(t.Context(), other[1][len(other[1])-4:]); err != nil {
+		t.Fatal(err)
+	}
 	if got, want := look(), `{"agent_id":"ID","session_id":"`+a.Head.Tree+`","active_branch_id":"`+other[0]+`","head_node_id":"`+other[1]+`",`+rest; got != want {
 		t.Errorf("the snapshot is\n%s\nwant\n%s", got, want)
 	}

@@ -2,7 +2,7 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
+	"slices"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/session"
@@ -66,19 +66,14 @@ func (v *view) measure(t *AgentTree) error {
 
 // An AgentSnapshot is the state of an agent, for tests and other programs.
 type AgentSnapshot struct {
-	Agent         string            `json:"agent_id"`
-	Session       string            `json:"session_id"`       // the tree that the head is in
-	ActiveBranch  ID                `json:"active_branch_id"` // the branch that the head is on: the id of its first message after the fork, of the original one the root's
-	Head          ID                `json:"head_node_id"`     // none in an empty tree
-	Bookmarks     []json.RawMessage `json:"bookmarks"`
-	FollowUpQueue []json.RawMessage `json:"follow_up_queue"`
-	SteerQueue    []json.RawMessage `json:"steer_queue"`
-	Turn          AgentTurn         `json:"turn"`
-}
-
-// An AgentTurn is what an agent is doing.
-type AgentTurn struct {
-	State string `json:"state"` // idle
+	Agent         string        `json:"agent_id"`
+	Session       string        `json:"session_id"`       // the tree that the head is in
+	ActiveBranch  ID            `json:"active_branch_id"` // the branch that the head is on: the id of its first message after the fork, of the original one the root's
+	Head          ID            `json:"head_node_id"`     // none in an empty tree
+	Bookmarks     []Bookmark    `json:"bookmarks"`        // those in its trees
+	FollowUpQueue []agent.Entry `json:"follow_up_queue"`
+	SteerQueue    []agent.Entry `json:"steer_queue"`
+	Turn          agent.Turn    `json:"turn"`
 }
 
 // AgentSnapshot returns the state of an agent.
@@ -91,8 +86,13 @@ func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*AgentSnaps
 		}
 		s = &AgentSnapshot{
 			Agent: a.ID, Session: a.Head.Tree, Head: ID(a.Head.Node),
-			Bookmarks: []json.RawMessage{}, FollowUpQueue: []json.RawMessage{}, SteerQueue: []json.RawMessage{},
-			Turn: AgentTurn{State: "idle"},
+			Bookmarks: []Bookmark{}, FollowUpQueue: []agent.Entry{}, SteerQueue: []agent.Entry{},
+			Turn: agent.Turn{State: agent.Idle},
+		}
+		for _, b := range v.bookmarksIfAny().Bookmarks {
+			if slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.ID == b.Session }) {
+				s.Bookmarks = append(s.Bookmarks, b)
+			}
 		}
 		p, err := v.headPlaceOf(a.Agent)
 		if err == nil && p.node >= 0 {

@@ -1,4 +1,4 @@
-// Package agent is what is stored of an agent: an identity that owns several trees
+// Package agent is what is known of an agent: an identity that owns several trees
 // and has exactly one head.
 //
 // An agent is one file, agents/NAME.json, a JSON object:
@@ -17,6 +17,10 @@
 // head was when it last was in the tree, null if it was in it only while it was
 // empty. An agent has one tree at least, and the head is in one of its trees, at a
 // message, or with the node_id null in an empty tree.
+//
+// What an agent does with a prompt is a [Turn], and what its user says meanwhile a
+// [Queue]: state machines that decide and do nothing, for whoever carries them out with
+// a [Model] and [Tools]. They are to be members of the file; so far nobody writes them.
 //
 // Everything here is bytes in, values out, and back; no file is touched. What an
 // object holds beyond that belongs to others, and stays as it is, byte for byte.

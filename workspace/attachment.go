@@ -71,9 +71,14 @@ func (v *view) keepFile(f File) error {
 	if err != nil {
 		return err
 	}
+	return v.moveNow(incoming, name)
+}
+
+// moveNow gives a file another name, at once and for good.
+func (v *view) moveNow(from, to string) error {
 	b := durable.NewBatch(v.root)
 	defer b.Discard()
-	if err := b.Move(incoming, name); err != nil {
+	if err := b.Move(from, to); err != nil {
 		return err
 	}
 	_, later, err := b.Commit(v.ctx)
@@ -87,13 +92,7 @@ func (v *view) discardFile(name string) error {
 	if err != nil {
 		return err
 	}
-	b := durable.NewBatch(v.root)
-	defer b.Discard()
-	if err := b.Move(name, to); err != nil {
-		return err
-	}
-	_, later, err := b.Commit(v.ctx)
-	return errors.Join(err, later)
+	return v.moveNow(name, to)
 }
 
 // checkFile reads an attachment, and returns what is wrong with it.

@@ -74,6 +74,7 @@ func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root
 	return f(root)
 }
 
+// lockedIn is locked, for who has the lock.
 func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*view) error) error {
 	try := func(fresh bool) error {
 		m.writes, m.fresh = true, fresh

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/sjson"
 )
 
 // SetConfigs gives a line other configs, an object. With merge its members are put
@@ -126,7 +127,10 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 			return err
 		}
 		v.op.Args["session"] = first.ID
-		events := eventsIn(first)
+		events, err := eventsIn(first)
+		if err != nil {
+			return err
+		}
 		if len(events) >= mostEvents {
 			return &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
 		}
@@ -138,7 +142,14 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 			return err
 		}
 		edit := first.Edit()
-		edit.SetOwn(ownEvents, rawjson.Compact(append(events, e)))
+		all := first.Own(ownEvents)
+		if all == nil {
+			all = []byte("[]")
+		}
+		if all, err = sjson.SetRawBytes(all, "-1", rawjson.Compact(e)); err != nil { // the others stay as they are
+			return err
+		}
+		edit.SetOwn(ownEvents, all)
 		return v.replace(edit)
 	})
 	return &e, err
@@ -156,20 +167,26 @@ func (w *Workspace) LineEvents(ctx context.Context, name string) (events []LineE
 			return err
 		}
 		first, err := v.outline(l.ID)
-		if err == nil {
-			events = eventsIn(first)
+		if err != nil {
+			return err
 		}
+		events, err = eventsIn(first)
 		return err
 	})
 	return events, err
 }
 
-func eventsIn(first *session.Outline) []LineEvent {
-	var list []LineEvent
-	if json.Unmarshal(first.Own(ownEvents), &list) != nil {
-		return nil
+// eventsIn returns the events in the first file of a line. What another program put in
+// their place is not written over.
+func eventsIn(first *session.Outline) (list []LineEvent, err error) {
+	data := first.Own(ownEvents)
+	if data == nil {
+		return nil, nil
 	}
-	return list
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, &Error{Code: Refused, Message: "metadata.bough.events of " + first.ID + " are no events: " + err.Error(), Err: err}
+	}
+	return list, nil
 }
 
 // checkObject refuses what is no JSON object; nil is none.

@@ -208,6 +208,14 @@ func TestConfigsAndEvents(t *testing.T) {
 	if err != nil || len(events) != 3 || events[0].Type != "seen" || !events[1].CreatedAt.After(events[0].CreatedAt) {
 		t.Errorf("the events are %+v, %v", events, err)
 	}
+	s.messages("odd", `"bough":{"events":"mine"}`, `{"id":"m1"}`)
+	if _, err := s.AddLineEvent(t.Context(), "odd", "seen", nil); code(err) != workspace.Refused {
+		t.Errorf("an event in place of something else: %v", err)
+	}
+	s.messages("more", `"bough":{"events":[{"type":"seen","data":{},"mine":1e-07}]}`, `{"id":"m1"}`)
+	if _, err := s.AddLineEvent(t.Context(), "more", "seen", nil); err != nil || !strings.Contains(s.read(session.FileName("more")), `"mine":1e-07`) {
+		t.Errorf("an event beside another program's: %v", err)
+	}
 	point := s.checkpoint(root)
 	if l, err := s.Line(t.Context(), point.ID); err != nil || string(l.Configs) == "" {
 		t.Errorf("the checkpoint is %+v, %v", l, err)

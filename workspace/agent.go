@@ -236,7 +236,7 @@ func (v *view) putAgent(a *agent.Agent, was []byte) (*Agent, error) {
 
 // beginTree prepares an empty tree for an agent and moves the head there.
 func (v *view) beginTree(a *agent.Agent, name string) error {
-	id, err := v.newSession(name)
+	id, err := v.newSession("", name)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 		return nil, err
 	}
 	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": title}}, func(v *view) error {
-		id, err := v.newSession(title)
+		id, err := v.newSession("", title)
 		if err != nil {
 			return err
 		}
@@ -33,14 +33,22 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 	return &entry, err
 }
 
-// newSession prepares an empty root session and returns its id.
-func (v *view) newSession(title string) (id string, err error) {
-	if id, err = v.newID(); err != nil {
-		return "", err
+// newSession prepares an empty root session with an id, "" for one that is free, and
+// with members of metadata.bough. It returns the id.
+func (v *view) newSession(id, title string, own ...rawjson.Pair) (string, error) {
+	if id == "" {
+		var err error
+		if id, err = v.newID(); err != nil {
+			return "", err
+		}
 	}
 	dialect := v.index.Dialect()
 	now := dialect.Time(v.now(nil))
-	return id, v.create(&session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)})
+	d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)}
+	if len(own) > 0 {
+		d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
+	}
+	return id, v.create(d)
 }
 
 // newMetadata is the metadata of a session that is no snapshot.

@@ -53,24 +53,13 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 		return nil, false, err
 	}
 	err = w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(v *view) error {
-		id := o.UUID
 		if existing, ok := v.byUUID(o.UUID); ok {
 			existed = true
 			l, err = v.lineEntryOf(existing)
 			return err
 		}
-		if id == "" {
-			if id, err = v.newID(); err != nil {
-				return err
-			}
-		}
-		dialect := v.index.Dialect()
-		now := dialect.Time(v.now(nil))
-		d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, o.Title, 0)}
-		if own := o.own(); len(own) > 0 {
-			d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
-		}
-		if err := v.create(d); err != nil {
+		id, err := v.newSession(o.UUID, o.Title, o.own()...)
+		if err != nil {
 			return err
 		}
 		l, err = v.lineEntryOf(id)

@@ -3,6 +3,8 @@ package agent_test
 import (
 	"bytes"
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +40,12 @@ const file = `{
     "tree_id": "two",
     "node_id": "m1"
   },
+  "queue": [],
+  "turn": {
+    "state": "idle"
+  },
+  "steer_policy": "after_call",
+  "auto_checkpoint": true,
   "created_at": "2026-05-25T15:32:00.000000+00:00"
 }
 `
@@ -71,10 +79,10 @@ func TestEncode(t *testing.T) {
 // TestUnknown: what others keep in the file stays, byte for byte, whatever changes.
 func TestUnknown(t *testing.T) {
 	odd := strings.NewReplacer(
-		`"model_id"`, `"queue": [ {"n":1e-07, "x":[]} ],   "model_id"`,
+		`"model_id"`, `"notes": [ {"n":1e-07, "x":[]} ],   "model_id"`,
 		`"node_id": null`, `"node_id": null, "pinned" : true`,
 		`"tree_id": "two"`, `"since":12345678901234567890, "tree_id": "two"`,
-		"\n}\n", ",\"turn\":{\"state\":\"idle\"}\n}",
+		"\n}\n", ",\"mood\":{\"state\":\"idle\"}\n}",
 	).Replace(file)
 	same := decode(t, odd)
 	if got := string(same.Encode()); got != odd {
@@ -94,10 +102,37 @@ func TestUnknown(t *testing.T) {
 		t.Errorf("moved it is\n%s\nwant\n%s", got, want)
 	}
 	a.Trees = append(a.Trees, agent.Tree{ID: "three"})
-	for _, word := range []string{`[ {"n":1e-07, "x":[]} ]`, `"pinned" : true`, "12345678901234567890", `"turn":{"state":"idle"}`} {
+	for _, word := range []string{`[ {"n":1e-07, "x":[]} ]`, `"pinned" : true`, "12345678901234567890", `"mood":{"state":"idle"}`} {
 		if got := string(a.Encode()); !strings.Contains(got, word) {
 			t.Errorf("with a tree more it is\n%s\nwithout %s", got, word)
 		}
+	}
+}
+
+// TestQueueAndTurn: what is to be delivered and what is done are members, and a file
+// without them is one of an agent that is idle.
+func TestQueueAndTurn(t *testing.T) {
+	old := strings.NewReplacer("  \"queue\": [],\n  \"turn\": {\n    \"state\": \"idle\"\n  },\n  \"steer_policy\": \"after_call\",\n  \"auto_checkpoint\": true,\n", "").Replace(file)
+	a := decode(t, old)
+	if a.Turn.State != "" && a.Turn.State != agent.Idle || len(a.Queue) != 0 || a.NoCheckpoint || a.Trees[0].Archived {
+		t.Errorf("without the members it is %+v", a)
+	}
+	if got := string(a.Encode()); got != old {
+		t.Errorf("unchanged it is\n%s", got)
+	}
+	a.Queue.Add(agent.Entry{ID: "q1", Mode: agent.Steer, Content: "<stop>", Cut: true})
+	a.Turn = agent.Turn{State: agent.InTool, Prompt: "m1", Last: "m2", Calls: []agent.OpenCall{{Call: agent.Call{ID: "c", Name: "f", Arguments: "{}"}, Node: "m3"}}}
+	a.Policy, a.NoCheckpoint, a.Trees[1].Archived = agent.FinishBatch, true, true
+	b := decode(t, string(a.Encode()))
+	if !slices.Equal(a.Queue, b.Queue) || !reflect.DeepEqual(a.Turn, b.Turn) || b.Policy != a.Policy || !b.NoCheckpoint || !b.Trees[1].Archived || b.Trees[0].Archived {
+		t.Errorf("it comes back as %+v", b)
+	}
+	b.Queue.Drop("q1")
+	b.Turn = agent.Turn{}
+	b.Policy, b.NoCheckpoint, b.Trees[1].Archived = "", false, false
+	c := decode(t, string(b.Encode()))
+	if len(c.Queue) != 0 || c.Turn.State != agent.Idle || c.Policy != agent.AfterCall || c.NoCheckpoint || c.Trees[1].Archived {
+		t.Errorf("taken back it is %+v", c)
 	}
 }
 
@@ -120,6 +155,15 @@ func TestDamage(t *testing.T) {
 		{"\"node_id\": \"m1\"\n  }", "\"node_id\": null\n  }", "{\n    \"tree_id\""},
 		{`"head"`, `"tail"`, "{"},
 		{`"name": null`, `"name": null, "odd": NaN`, "NaN"},
+		{`"name": null`, `"name": null, "archived": 1`, "1,\n"},
+		{`"queue": []`, `"queue": [{"id":"","delivery_mode":"steer","content":"","state":"held"}]`, "[{"},
+		{`"queue": []`, `"queue": [{"id":"q","delivery_mode":"steer","content":"","state":"lost"}]`, "[{"},
+		{`"queue": []`, `"queue": {}`, "{},"},
+		{`"state": "idle"`, `"state": "asleep"`, "{\n    \"state\": \"asleep"},
+		{`"state": "idle"`, `"state": "tool"`, "{\n    \"state\": \"tool"},
+		{`"state": "idle"`, `"state": "idle", "unwritten": [{"id":"n","kind":"odd"}]`, "{\n    \"state\""},
+		{`"after_call"`, `"never"`, `"never"`},
+		{`"auto_checkpoint": true`, `"auto_checkpoint": 1`, "1,"},
 	} {
 		data := strings.Replace(file, c.was, c.is, 1)
 		_, err := agent.Decode("ada", []byte(data))

@@ -1,6 +1,9 @@
 package agent
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // A DeliveryMode says when a message of the user comes to the agent.
 type DeliveryMode string
@@ -105,4 +108,21 @@ func (q Queue) first(is func(Entry) bool) *Entry {
 	}
 	e := q[i]
 	return &e
+}
+
+// problem says why q is none that a queue can be, "" if it is one.
+func (q Queue) problem() string {
+	for i, e := range q {
+		switch {
+		case e.ID == "":
+			return "a queued message has no id"
+		case q.at(e.ID) != i:
+			return fmt.Sprintf("the queued message %q stands twice", e.ID)
+		case !slices.Contains([]DeliveryMode{Normal, Steer, FollowUp}, e.Mode):
+			return fmt.Sprintf("no message is delivered %q", e.Mode)
+		case e.State != Waiting && e.State != Held:
+			return fmt.Sprintf("no queued message is %q", e.State)
+		}
+	}
+	return ""
 }

@@ -1,6 +1,10 @@
 package agent
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // A State is what a turn waits for.
 type State string
@@ -60,7 +64,7 @@ const (
 // A steer that waits is delivered when the running call returns, and at once when a call
 // waits for the user's word, which is no word on it. Then the remaining calls get
 // results that name it in place of being run. While a message comes in the steer waits
-// for its end, unless it is to cut it. With FinishBatch it waits for all the calls.
+// for its end, unless it is to cut it. The policy FinishBatch has it wait for all calls.
 type Turn struct {
 	State         State      `json:"state"`
 	Prompt        string     `json:"prompt,omitempty"`         // the message of the user that is answered, also afterwards
@@ -81,11 +85,59 @@ type OpenCall struct {
 	Node string `json:"node"` // the message that will be its result
 }
 
+// problem says why t is none that a turn can be, "" if it is one.
+func (t *Turn) problem() string {
+	calls := len(t.Calls) > 0
+	switch t.State {
+	case "", Idle:
+		if calls || t.Reply != "" {
+			return "a turn that is idle waits for something"
+		}
+	case Streaming:
+		if t.Reply == "" || calls {
+			return "a turn that is streaming does not say what"
+		}
+	case InTool, Confirming:
+		if !calls || t.Reply != "" {
+			return "a turn that waits for a tool does not say for which call"
+		}
+	default:
+		return fmt.Sprintf("no turn can be %q", t.State)
+	}
+	for _, c := range t.Calls {
+		if c.ID == "" || c.Node == "" {
+			return "a call of the turn has no id"
+		}
+	}
+	for _, n := range t.Unwritten {
+		if n.ID == "" || !slices.Contains([]Kind{KindUser, KindAssistant, KindToolBoundary}, n.Kind) {
+			return "a message of the turn has no id, or no kind"
+		}
+	}
+	return ""
+}
+
+// A SteerPolicy says when a steer is delivered while tools run.
+type SteerPolicy string
+
+const (
+	AfterCall   SteerPolicy = "after_call"   // when the running call returns; the rest is skipped
+	FinishBatch SteerPolicy = "finish_batch" // when all calls of the message have returned
+)
+
+func (p SteerPolicy) valid() bool { return p == AfterCall || p == FinishBatch }
+
+// ParseSteerPolicy returns the policy of that name, and whether there is one.
+func ParseSteerPolicy(name string) (p SteerPolicy, ok bool) {
+	p = SteerPolicy(name)
+	return p, p.valid()
+}
+
 // Rules are how a user wants turns to be. The zero value is the default, but for NewID.
 type Rules struct {
-	NewID       func() string // makes an id of a message, which is like no other
-	FinishBatch bool          // a steer waits for all calls of a message
-	MaxAsks     int           // how often the model is asked before the user says something again, 0 for 50
+	NewID   func() string // makes an id of a message, which is like no other
+	Policy  SteerPolicy   // "" for AfterCall
+	MaxAsks int           // how often the model is asked before the user says something again, 0 for 50
 }
 
 // An EventKind says what happened.
@@ -94,7 +146,7 @@ type EventKind string
 const (
 	OnPrompt  EventKind = "prompt"  // ID, Text: the user says something; a new id, or the text is lost
 	OnQueue   EventKind = "queue"   // an entry was added, or the queue resumed
-	OnRetry   EventKind = "retry"   // the user wants an answer after all
+	OnRetry   EventKind = "retry"   // ID: the user wants an answer after all, below that message, "" for Last
 	OnText    EventKind = "text"    // ID, Text: a piece of the message that comes in
 	OnReply   EventKind = "reply"   // ID, Text, Calls: the whole message
 	OnFailure EventKind = "failure" // ID, Text: there will be none, and why; "": it broke off

@@ -608,7 +608,7 @@ crash
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay()
-			p.rules.FinishBatch, p.rules.MaxAsks = c.finishBatch, c.maxAsks
+			p.rules.Policy, p.rules.MaxAsks = policy(c.finishBatch), c.maxAsks
 			var got strings.Builder
 			got.WriteString("\n")
 			for line := range strings.SplitSeq(strings.Trim(c.script, "\n"), "\n") {

@@ -41,7 +41,7 @@ func newWorld(t testing.TB, finishBatch bool) *world {
 		t:    t, nodes: map[string]agent.Node{}, queued: map[string]bool{}, dropped: map[string]bool{},
 		waits: map[string]agent.ActionKind{}, endings: map[agent.Ending]int{},
 	}
-	w.rules = agent.Rules{NewID: w.id, FinishBatch: finishBatch, MaxAsks: 3}
+	w.rules = agent.Rules{NewID: w.id, Policy: policy(finishBatch), MaxAsks: 3}
 	w.store()
 	return w
 }
@@ -414,4 +414,11 @@ func TestTurnWalk(t *testing.T) {
 			t.Errorf("the walks came across no %s: %v", what, seen)
 		}
 	}
+}
+
+func policy(finishBatch bool) agent.SteerPolicy {
+	if finishBatch {
+		return agent.FinishBatch
+	}
+	return agent.AfterCall
 }

@@ -28,6 +28,9 @@ func (t *Turn) Step(q *Queue, r Rules, e Event) ([]Action, error) {
 		return nil, ErrNoRetry
 	case e.Kind == OnRetry:
 		t.Ended, t.Error, t.Asked = "", "", 0
+		if e.ID != "" {
+			t.Last = e.ID
+		}
 		s.emit(ChatStart, t.Prompt, "")
 		s.ask()
 	case e.Kind == OnQueue:
@@ -84,7 +87,7 @@ func (s *step) queued() {
 		s.partial(s.Text)
 		s.interrupt(s.q.steer())
 		s.next(false)
-	case s.State == Confirming && s.q.steer() != nil && !s.r.FinishBatch:
+	case s.State == Confirming && s.q.steer() != nil && s.r.Policy != FinishBatch:
 		s.do(Action{Kind: DoStop, ID: s.awaited()})
 		s.next(false)
 	}
@@ -169,7 +172,7 @@ func (s *step) tool(e Event) {
 	case e.Kind == OnResult && s.State == InTool:
 		s.result(Node{Text: e.Text, Failed: e.Failed})
 		s.next(false)
-	case e.Kind == OnConfirm && s.State == InTool && s.q.steer() != nil && !s.r.FinishBatch:
+	case e.Kind == OnConfirm && s.State == InTool && s.q.steer() != nil && s.r.Policy != FinishBatch:
 		s.next(false)
 	case e.Kind == OnConfirm && s.State == InTool:
 		s.State = Confirming
@@ -186,7 +189,7 @@ func (s *step) tool(e Event) {
 // next goes on after a message or a result; done says that the model wants no more.
 func (s *step) next(done bool) {
 	steer := s.q.steer()
-	if steer != nil && len(s.Calls) > 0 && !s.r.FinishBatch {
+	if steer != nil && len(s.Calls) > 0 && s.r.Policy != FinishBatch {
 		s.interrupt(steer)
 		for len(s.Calls) > 0 {
 			s.result(Node{Text: "Skipped: the user said something else, see message " + steer.ID + ".", SkippedBy: steer.ID})

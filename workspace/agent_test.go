@@ -344,12 +344,12 @@ func TestAgentUnknown(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")
 	name := agent.Path("ada")
-	s.write(name, strings.Replace(s.read(name), "{", `{"queue":  [1e-07],`, 1))
+	s.write(name, strings.Replace(s.read(name), "{", `{"notes":  [1e-07],`, 1))
 	other := s.tree("ada", "rest")
 	if _, err := s.SwitchAgent(t.Context(), "ada", a.Head.Tree, workspace.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.read(name); !strings.HasPrefix(got, `{"queue":  [1e-07],`) || !strings.Contains(got, other) {
+	if got := s.read(name); !strings.HasPrefix(got, `{"notes":  [1e-07],`) || !strings.Contains(got, other) {
 		t.Errorf("the file is %s", got)
 	}
 	if err := rawjson.Check(rawjson.Compact(workspace.Agents{Agents: []workspace.Agent{*a}})); err != nil {

@@ -1,0 +1,362 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// Encode returns the file of a. What it was read from stands in it as it was, but for
+// the values that are other ones now.
+func (a *Agent) Encode() []byte {
+	if a.raw == nil {
+		data := rawjson.AppendObject(nil, []rawjson.Pair{
+			{Key: "id", Value: rawjson.Compact(a.ID)},
+			{Key: "name", Value: rawjson.Compact(a.Name)},
+			{Key: "model_id", Value: rawjson.Compact(a.Model)},
+			{Key: "system", Value: rawjson.Compact(a.System)},
+			{Key: "tree_ids", Value: a.treeIDs()},
+			{Key: "trees", Value: a.encodeTrees()},
+			{Key: "head", Value: a.Head.encode()},
+			{Key: "queue", Value: a.encodeQueue()},
+			{Key: "turn", Value: a.encodeTurn()},
+			{Key: "steer_policy", Value: rawjson.Compact(cmp.Or(a.Policy, AfterCall))},
+			{Key: "auto_checkpoint", Value: rawjson.Compact(!a.NoCheckpoint)},
+			{Key: "created_at", Value: rawjson.Compact(session.FormatTime(a.Created))},
+		}, 0)
+		return append(data, '\n')
+	}
+	was, err := Decode(a.Name, a.raw)
+	if err != nil {
+		panic("agent: " + err.Error()) // it was decoded before
+	}
+	data := a.raw
+	put := func(key string, same bool, value []byte) {
+		if !same {
+			data = setMember(data, key, value)
+		}
+	}
+	put("id", a.ID == was.ID, rawjson.Compact(a.ID))
+	put("model_id", a.Model == was.Model, rawjson.Compact(a.Model))
+	put("system", a.System == was.System, rawjson.Compact(a.System))
+	put("created_at", a.Created.Equal(was.Created), rawjson.Compact(session.FormatTime(a.Created)))
+	put("tree_ids", slices.EqualFunc(a.Trees, was.Trees, func(t, u Tree) bool { return t.ID == u.ID }), a.treeIDs())
+	put("trees", slices.EqualFunc(a.Trees, was.Trees, Tree.same), a.encodeTrees())
+	put("queue", slices.Equal(a.Queue, was.Queue), a.encodeQueue())
+	put("turn", bytes.Equal(a.encodeTurn(), was.encodeTurn()), a.encodeTurn())
+	policy := cmp.Or(a.Policy, AfterCall)
+	put("steer_policy", policy == cmp.Or(was.Policy, AfterCall), rawjson.Compact(policy))
+	put("auto_checkpoint", a.NoCheckpoint == was.NoCheckpoint, rawjson.Compact(!a.NoCheckpoint))
+	if a.Head != was.Head {
+		head := valueOf(data, "head")
+		head = setMember(head, "tree_id", rawjson.Compact(a.Head.Tree))
+		head = setMember(head, "node_id", orNull(a.Head.Node))
+		data = setMember(data, "head", head)
+	}
+	return data
+}
+
+func (a *Agent) treeIDs() []byte {
+	ids := []string{}
+	for _, t := range a.Trees {
+		ids = append(ids, t.ID)
+	}
+	return rawjson.Value(ids, 1)
+}
+
+func (a *Agent) encodeTrees() []byte {
+	list := []byte("[")
+	for i, t := range a.Trees {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(append(list, "\n    "...), t.encode()...)
+	}
+	return append(list, "\n  ]"...)
+}
+
+func (a *Agent) encodeQueue() []byte {
+	if len(a.Queue) == 0 {
+		return []byte("[]")
+	}
+	return rawjson.Value(a.Queue, 1)
+}
+
+func (a *Agent) encodeTurn() []byte {
+	t := a.Turn
+	t.State = cmp.Or(t.State, Idle)
+	return rawjson.Value(t, 1)
+}
+
+func (t Tree) same(u Tree) bool {
+	return t.ID == u.ID && t.Name == u.Name && t.Node == u.Node && t.Created.Equal(u.Created) && t.Archived == u.Archived
+}
+
+func (t Tree) encode() []byte {
+	if t.raw == nil {
+		pairs := []rawjson.Pair{
+			{Key: "id", Value: rawjson.Compact(t.ID)},
+			{Key: "name", Value: orNull(t.Name)},
+			{Key: "created_at", Value: rawjson.Compact(session.FormatTime(t.Created))},
+			{Key: "node_id", Value: orNull(t.Node)},
+		}
+		if t.Archived {
+			pairs = append(pairs, rawjson.Pair{Key: "archived", Value: []byte("true")})
+		}
+		return rawjson.AppendObject(nil, pairs, 2)
+	}
+	d := decoder{data: t.raw}
+	was := d.tree(rawjson.Root(t.raw))
+	data := t.raw
+	if t.Name != was.Name {
+		data = setMember(data, "name", orNull(t.Name))
+	}
+	if t.Node != was.Node {
+		data = setMember(data, "node_id", orNull(t.Node))
+	}
+	if t.Archived != was.Archived {
+		data = setMember(data, "archived", rawjson.Compact(t.Archived))
+	}
+	return data
+}
+
+func (h Head) encode() []byte {
+	return rawjson.AppendObject(nil, []rawjson.Pair{
+		{Key: "tree_id", Value: rawjson.Compact(h.Tree)},
+		{Key: "node_id", Value: orNull(h.Node)},
+	}, 1)
+}
+
+// orNull returns s as JSON, null for "".
+func orNull(s string) []byte {
+	if s == "" {
+		return []byte("null")
+	}
+	return rawjson.Compact(s)
+}
+
+// setMember puts value in place of that of a member of an object that has passed
+// Decode, or adds the member, and leaves every other byte.
+func setMember(object []byte, key string, value []byte) []byte {
+	root := rawjson.Root(object)
+	members, _ := rawjson.Members(object, root)
+	if at, ok := rawjson.Find(members, key); ok {
+		return slices.Concat(object[:at.Start], value, object[at.End:])
+	}
+	at := root.Start + 1
+	with := slices.Concat(rawjson.Compact(key), []byte(": "), value)
+	if n := len(members); n > 0 {
+		at = members[n-1].Value.End
+		with = append([]byte(", "), with...)
+	}
+	return slices.Concat(object[:at], with, object[at:])
+}
+
+// valueOf returns the value of a member that is there.
+func valueOf(object []byte, key string) []byte {
+	members, _ := rawjson.Members(object, rawjson.Root(object))
+	at, _ := rawjson.Find(members, key)
+	return at.Of(object)
+}
+
+// Decode reads the file of the agent with a name. The error is a
+// [*session.DamageError].
+func Decode(name string, data []byte) (*Agent, error) {
+	d := decoder{data: data}
+	d.fail(rawjson.Check(data))
+	var strict *json.SyntaxError
+	if err := json.Unmarshal(data, new(json.RawMessage)); errors.As(err, &strict) {
+		d.wrong(int(strict.Offset)-1, "%s", strict) // one of Python's numbers, which nothing here needs
+	}
+	a := &Agent{raw: data}
+	if d.err == nil {
+		d.agent(name, a)
+	}
+	if d.err != nil {
+		return nil, &session.DamageError{Path: Path(name), Offset: d.err.Offset, Problem: d.err.Problem}
+	}
+	return a, nil
+}
+
+// A decoder reads the values of an agent's file, until the first that is wrong.
+type decoder struct {
+	data []byte
+	err  *rawjson.SyntaxError
+}
+
+func (d *decoder) fail(err error) {
+	var syntax *rawjson.SyntaxError
+	if d.err == nil && errors.As(err, &syntax) {
+		d.err = syntax
+	}
+}
+
+func (d *decoder) wrong(at int, format string, a ...any) {
+	d.fail(&rawjson.SyntaxError{Offset: at, Problem: fmt.Sprintf(format, a...)})
+}
+
+// An object is the members of one, and where it begins.
+type object struct {
+	*decoder
+	at      int
+	members []rawjson.Member
+}
+
+func (d *decoder) object(s rawjson.Span, what string) object {
+	if d.data[s.Start] != '{' {
+		d.wrong(s.Start, "%s is no object", what)
+		return object{d, s.Start, nil}
+	}
+	members, err := rawjson.Members(d.data, s)
+	d.fail(err)
+	return object{d, s.Start, members}
+}
+
+// text returns a member that is a string, or null if it may be.
+func (o object) text(key string, null bool) string {
+	at, ok := rawjson.Find(o.members, key)
+	if !ok {
+		o.wrong(o.at, "there is no %s", key)
+		return ""
+	}
+	value := at.Of(o.data)
+	if null && string(value) == "null" {
+		return ""
+	}
+	var s string
+	if value[0] != '"' || json.Unmarshal(value, &s) != nil {
+		o.wrong(at.Start, "%s is no string", key)
+	}
+	return s
+}
+
+// flag returns a member that is true or false, or what stands for it if it is not there.
+func (o object) flag(key string, otherwise bool) bool {
+	at, ok := rawjson.Find(o.members, key)
+	if !ok {
+		return otherwise
+	}
+	switch value := string(at.Of(o.data)); value {
+	case "true", "false":
+		return value == "true"
+	}
+	o.wrong(at.Start, "%s is neither true nor false", key)
+	return otherwise
+}
+
+// value reads a member that may be missing into v and reports whether it is there.
+func (o object) value(key string, v any) bool {
+	at, ok := rawjson.Find(o.members, key)
+	if !ok {
+		return false
+	}
+	if err := json.Unmarshal(at.Of(o.data), v); err != nil {
+		o.wrong(at.Start, "%s is not what it should be: %s", key, err)
+	}
+	return true
+}
+
+func (o object) time(key string) time.Time {
+	s := o.text(key, false)
+	t, ok := session.ParseTime(s)
+	if at, there := rawjson.Find(o.members, key); there && !ok {
+		o.wrong(at.Start, "%s is no time", key)
+	}
+	return t
+}
+
+// where returns where a member stands, or the object if it is not there.
+func (o object) where(key string) int {
+	if at, ok := rawjson.Find(o.members, key); ok {
+		return at.Start
+	}
+	return o.at
+}
+
+// list returns the elements of a member.
+func (o object) list(key string) []rawjson.Span {
+	at, ok := rawjson.Find(o.members, key)
+	if !ok || o.data[at.Start] != '[' {
+		o.wrong(o.where(key), "there is no list %s", key)
+		return nil
+	}
+	return rawjson.Elements(o.data, at)
+}
+
+func (d *decoder) agent(name string, a *Agent) {
+	o := d.object(rawjson.Root(d.data), "the file")
+	a.ID, a.Name = o.text("id", false), o.text("name", false)
+	a.Model, a.System = o.text("model_id", false), o.text("system", false)
+	a.Created = o.time("created_at")
+	a.NoCheckpoint = !o.flag("auto_checkpoint", true)
+	if o.value("steer_policy", &a.Policy) && !a.Policy.valid() {
+		d.wrong(o.where("steer_policy"), "there is no policy %q", a.Policy)
+	}
+	if o.value("queue", &a.Queue) {
+		if problem := a.Queue.problem(); problem != "" {
+			d.wrong(o.where("queue"), "%s", problem)
+		}
+	}
+	if o.value("turn", &a.Turn) {
+		if problem := a.Turn.problem(); problem != "" {
+			d.wrong(o.where("turn"), "%s", problem)
+		}
+	}
+	if !session.IsUUID(a.ID) {
+		d.wrong(o.where("id"), "the id %q is no UUID", a.ID)
+	}
+	if a.Name != name {
+		d.wrong(o.where("name"), "the file gives itself the name %q", a.Name)
+	}
+	names := map[string]bool{}
+	for _, s := range o.list("trees") {
+		t := d.tree(s)
+		switch {
+		case a.Tree(t.ID) != nil:
+			d.wrong(s.Start, "the tree %q stands twice", t.ID)
+		case t.Name != "" && names[t.Name]:
+			d.wrong(s.Start, "two trees have the name %q", t.Name)
+		}
+		names[t.Name] = true
+		a.Trees = append(a.Trees, t)
+	}
+	var ids []string
+	for _, s := range o.list("tree_ids") {
+		var id string
+		if json.Unmarshal(s.Of(d.data), &id) != nil {
+			d.wrong(s.Start, "the id of a tree is no string")
+		}
+		ids = append(ids, id)
+	}
+	if !slices.EqualFunc(ids, a.Trees, func(id string, t Tree) bool { return id == t.ID }) {
+		d.wrong(o.where("tree_ids"), "tree_ids and trees say different things")
+	}
+	if at, ok := rawjson.Find(o.members, "head"); ok {
+		head := d.object(at, "the head")
+		a.Head = Head{head.text("tree_id", false), head.text("node_id", true)}
+	}
+	switch t := a.Tree(a.Head.Tree); {
+	case t == nil:
+		d.wrong(o.where("head"), "the head is in none of the trees")
+	case t.Node != a.Head.Node:
+		d.wrong(o.where("head"), "the head is at another message than its tree says")
+	}
+}
+
+func (d *decoder) tree(s rawjson.Span) Tree {
+	o := d.object(s, "a tree")
+	t := Tree{ID: o.text("id", false), Name: o.text("name", true), Node: o.text("node_id", true), raw: s.Of(d.data)}
+	t.Created = o.time("created_at")
+	t.Archived = o.flag("archived", false)
+	if !session.ValidID(t.ID) {
+		d.wrong(o.where("id"), "the id %q is none that a session can have", t.ID)
+	}
+	return t
+}

@@ -30,6 +30,7 @@ type Node struct {
 	Failed    bool         `json:"failed,omitempty"`     // of a result: there is none, Text says why
 	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer for which the call was not run
 	Partial   bool         `json:"partial,omitempty"`    // not the whole message, and not shown to the model
+	Model     string       `json:"model_id,omitempty"`   // of an assistant's: who answered
 }
 
 // metadata is what the metadata of a message says of a Node.
@@ -46,6 +47,7 @@ type nodeMetadata struct {
 	Failed    bool   `json:"failed,omitempty"`
 	SkippedBy string `json:"skipped_by,omitempty"`
 	Partial   bool   `json:"partial,omitempty"`
+	Model     string `json:"model_id,omitempty"`
 }
 
 // A calledFunc is a call as package content reads it.
@@ -61,7 +63,7 @@ type calledFunc struct {
 // Message returns what stands in a session file of n: the role user, assistant or tool,
 // the text, and as metadata kind, delivery_mode, the calls as tool_calls, of a result
 // tool_call_id and action_type, the tool's name, and in the object bough failed,
-// skipped_by and partial where they say something.
+// skipped_by, partial and model_id where they say something.
 func (n *Node) Message() Message {
 	m := metadata{Kind: n.Kind, Mode: n.Mode, CallID: n.CallID, Tool: n.Tool}
 	for _, c := range n.Calls {
@@ -69,7 +71,7 @@ func (n *Node) Message() Message {
 		f.Function.Name, f.Function.Arguments = c.Name, c.Arguments
 		m.Calls = append(m.Calls, f)
 	}
-	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial}); own != (nodeMetadata{}) {
+	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial, n.Model}); own != (nodeMetadata{}) {
 		m.Own = &own
 	}
 	role := string(n.Kind)

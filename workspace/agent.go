@@ -115,8 +115,23 @@ func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error
 }
 
 // changeAgent calls f with the agent that name means, under the lock, and makes what
-// it prepares.
+// it prepares. A turn that was interrupted is over before; while one goes on the error
+// has the code [Busy].
 func (w *Workspace) changeAgent(ctx context.Context, op operation.Operation, name string, f func(*view, *Agent) error) error {
+	if err := w.settle(ctx, name, false); err != nil {
+		return err
+	}
+	return w.changeFile(ctx, op, name, func(v *view, a *Agent) error {
+		if v.works(a.Name) {
+			return working(a.Name, nil)
+		}
+		return f(v, a)
+	})
+}
+
+// changeFile calls f with the agent that name means, under the lock, and makes what it
+// prepares.
+func (w *Workspace) changeFile(ctx context.Context, op operation.Operation, name string, f func(*view, *Agent) error) error {
 	if op.Args == nil {
 		op.Args = args{}
 	}

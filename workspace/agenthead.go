@@ -104,14 +104,8 @@ func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o C
 	var made *NewAgentTree
 	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
 	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
-		_, p, err := v.placeOf(a, node, o.Partial)
-		if e := Explain(err); e != nil && e.Code == NotFound && strings.Contains(node, "@") {
-			p, err = v.place(node, o.Partial)
-		}
+		p, err := v.branchPlace(a, node, o)
 		if err != nil {
-			return err
-		}
-		if err := v.cutAt(p, o); err != nil {
 			return err
 		}
 		if err := checkTreeName(a.Agent, tree); err != nil {

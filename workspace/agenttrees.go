@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -87,7 +88,16 @@ func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*AgentSnaps
 		s = &AgentSnapshot{
 			Agent: a.ID, Session: a.Head.Tree, Head: ID(a.Head.Node),
 			Bookmarks: []Bookmark{}, FollowUpQueue: []agent.Entry{}, SteerQueue: []agent.Entry{},
-			Turn: agent.Turn{State: agent.Idle},
+		}
+		v.recoverTurn(a)
+		s.Turn = a.Turn
+		s.Turn.State = cmp.Or(s.Turn.State, agent.Idle)
+		for _, e := range a.Queue {
+			if e.Mode == agent.Steer {
+				s.SteerQueue = append(s.SteerQueue, e)
+			} else {
+				s.FollowUpQueue = append(s.FollowUpQueue, e)
+			}
 		}
 		for _, b := range v.bookmarksIfAny().Bookmarks {
 			if slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.ID == b.Session }) {

@@ -111,7 +111,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		m := &message{id: out.Message, role: a.Role, content: rawjson.Compact(a.Text)}
 		if frozen := v.frozen(p); frozen != "" {
 			out.ForkedFrom = ID(frozen)
-			out.Session, err = v.appendFork(p, m)
+			out.Session, err = v.appendFork(p, m, "")
 		} else {
 			out.Session, err = v.appendTo(p, m)
 		}
@@ -210,13 +210,15 @@ const ownContinued = "continued"
 // A message is one to be added.
 type message struct {
 	id, role string
-	content  []byte         // JSON
+	content  []byte // JSON
+	metadata []rawjson.Pair
 	own      []rawjson.Pair // for metadata.bough
 	raw      []byte         // the whole of it, once it is written
 }
 
 // encode returns m as it stands in a file, with other metadata beside its own.
 func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
+	metadata = append(metadata, m.metadata...)
 	if len(m.own) > 0 {
 		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, m.own, 4)})
 	}
@@ -224,9 +226,10 @@ func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
 	return m.raw
 }
 
-// appendFork branches at p and adds the message to the branch, in one file.
-func (v *view) appendFork(p *place, m *message) (string, error) {
-	d, err := v.document(p, checkpoint.Spec{Kind: session.Branch})
+// appendFork branches at p and adds the message to the branch, in one file. The title
+// may be empty.
+func (v *view) appendFork(p *place, m *message, title string) (string, error) {
+	d, err := v.document(p, checkpoint.Spec{Kind: session.Branch, Title: title})
 	if err != nil {
 		return "", err
 	}

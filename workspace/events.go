@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/watch"
 	"github.com/bough-dev/bough/operation"
@@ -30,6 +31,13 @@ const (
 	HeadMoved         EventType = "head_moved"
 	NodeBookmarked    EventType = "node_bookmarked"  // also where a bookmark was moved to
 	BookmarkRemoved   EventType = "bookmark_removed" // its message is as it was
+
+	// What an agent does.
+	ChatStart       EventType = agent.ChatStart       // a message of its user is going to be answered
+	ChatContent     EventType = agent.ChatContent     // a piece of a message that comes in; only in this process, and without a number
+	ChatComplete    EventType = agent.ChatComplete    // the turn is over: the last message
+	SteerDelivered  EventType = agent.SteerDelivered  // the message that was
+	TurnInterrupted EventType = agent.TurnInterrupted // the steer for which, none if the user aborted
 )
 
 // An Event is something that happened in a workspace. One operation may be several
@@ -42,7 +50,10 @@ type Event struct {
 	Message  ID            `json:"message_id"`
 	Role     string        `json:"role,omitempty"`  // of a message that was added
 	Label    string        `json:"label,omitempty"` // of a bookmark
-	Agent    string        `json:"agent,omitempty"` // whose head moved, none for that of the workspace
+	Agent    string        `json:"agent,omitempty"` // who did it, or whose head moved, none for that of the workspace
+	Text     string        `json:"text,omitempty"`  // what came in
+	Ended    agent.Ending  `json:"ended,omitempty"` // why a turn is over
+	Error    string        `json:"error,omitempty"` // why it failed
 	Verb     string        `json:"verb"`            // of the operation
 	External bool          `json:"external"`        // another program did it
 	// Behind is how many events were waiting behind this one when it was handed
@@ -58,7 +69,8 @@ type Event struct {
 // and the index is completed with it: while events are read the workspace is
 // looked at whenever something changes there, and every few seconds anyway. What
 // others add to the end of a session are messages, at most a thousand at once; any
-// other change that they make to it is one of the session. An error is the last
+// other change that they make to it is one of the session. What an agent says as it
+// comes in is handed out where the agent is at work by way of w. An error is the last
 // thing that comes, ctx's not.
 func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -71,10 +83,22 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 		defer stop()
 		wakes := watch.Paths(ctx, &watch.Options{Note: w.opts.Note},
 			filepath.Join(w.dir, session.Dir), filepath.Join(w.dir, filepath.FromSlash(operation.Path)))
+		heard, leave := w.live.listen()
+		defer leave()
 		var looked time.Time // when the last look at every session ended
 		var took time.Duration
-		for wake := range wakes {
-			if wake.Notice || time.Since(looked) >= lookShare*took {
+		for {
+			var wake watch.Wake
+			open, content := true, false
+			select {
+			case wake, open = <-wakes:
+			case <-heard.more:
+				content = true
+			}
+			if !open {
+				return
+			}
+			if !content && (wake.Notice || time.Since(looked) >= lookShare*took) {
 				start := time.Now()
 				if err := w.heal(ctx); err != nil && ctx.Err() == nil {
 					w.opts.Note("what other programs changed is not known: " + err.Error())
@@ -82,7 +106,7 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 				looked = time.Now()
 				took = looked.Sub(start)
 			}
-			for e, err := range r.next(ctx) {
+			for e, err := range r.next(ctx, w.live.take(heard)) {
 				if ctx.Err() != nil {
 					return
 				}
@@ -161,14 +185,16 @@ func (r *eventReader) begin(ctx context.Context) error {
 	return nil
 }
 
-// next returns the events of the operations that were done since.
-func (r *eventReader) next(ctx context.Context) iter.Seq2[Event, error] {
+// next returns the events of the operations that were done since, with pieces among
+// them, which came before.
+func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		done, err := r.operations(ctx)
 		var list []Event
 		for _, o := range done {
 			list = append(list, eventsOf(o)...)
 		}
+		list = merge(list, pieces)
 		for i, e := range list {
 			e.Behind = len(list) - 1 - i
 			if !yield(e, nil) {
@@ -264,14 +290,17 @@ func eventsOf(o *operation.Operation) []Event {
 			add(t, id, message, "")
 		}
 	}
-	if o.Verb == "append" && len(o.Sessions) > 0 {
+	if message := text("message"); message != "" && len(o.Sessions) > 0 && (o.Verb == "append" || o.Args["chat"] != nil) {
 		at := slices.IndexFunc(list, func(e Event) bool { return e.Type == HeadMoved })
-		add(MessageAdded, o.Sessions[0], text("message"), text("role"))
-		if at >= 0 { // the head moves to the message
-			list = append(append(list[:at:at], list[len(list)-1]), list[at:len(list)-1]...)
+		if at < 0 {
+			at = len(list)
 		}
+		list = slices.Insert(list, at, Event{
+			Seq: o.Seq, Time: o.Time, Type: MessageAdded, Session: ID(o.Sessions[0]), Message: ID(message),
+			Role: text("role"), Agent: text("agent"), Verb: o.Verb,
+		})
 	}
-	return list
+	return chatEvents(o, list)
 }
 
 // eventOf returns what a change of one file is, unless it only follows from others.

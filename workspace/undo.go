@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
@@ -294,11 +295,16 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if name, ok := agent.NameOf(c.File); ok && v.works(name) {
+		return working(name, nil)
+	}
 	switch {
 	case err != nil || !stateOfBytes(data, nil).Same(c.Is):
 		switch {
 		case err == nil && c.File == bookmark.Path:
 			return v.revertBookmarks(c, data, op)
+		case err == nil && isAgent(c.File) && c.Was != nil:
+			return v.revertAgent(c, data, op)
 		case isAgent(c.File), alone && c.File != headFile:
 			return newer(op, "%s was changed since", c.File)
 		case alone:
@@ -330,6 +336,19 @@ func (v *view) revertBookmarks(c operation.Change, now []byte, op *operation.Ope
 	data, ok := bookmark.Revert(now, before, []byte(c.After))
 	if !ok {
 		return newer(op, "%s was changed since", c.File)
+	}
+	return v.replaceSmall(c.File, now, data)
+}
+
+// revertAgent takes back what was done to an agent, where it went on since.
+func (v *view) revertAgent(c operation.Change, now []byte, op *operation.Operation) error {
+	name, _ := agent.NameOf(c.File)
+	data, ok := agent.Revert(name, now, []byte(c.Before), []byte(c.After))
+	switch {
+	case !ok:
+		return newer(op, "%s was changed since", c.File)
+	case !v.hasTrees(c.File, data):
+		return newer(op, "a tree of %s is gone", c.File)
 	}
 	return v.replaceSmall(c.File, now, data)
 }

@@ -85,6 +85,7 @@ type Workspace struct {
 	memory *session.Memory
 	uuids  *uuids
 	tasks  *taskLog
+	live   *live
 	turn   chan struct{} // is full while a goroutine writes
 }
 
@@ -111,7 +112,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, turn: make(chan struct{}, 1)}
+	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, live: &live{}, turn: make(chan struct{}, 1)}
 	if opts != nil {
 		w.opts = *opts
 	}

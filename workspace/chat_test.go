@@ -1,0 +1,479 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A script is a model that says one line after the other, given by f. A line is a text,
+// or "call NAME NAME ...", or "fail WHY", with a text before it that is streamed.
+type script struct {
+	mu    sync.Mutex
+	lines []string
+	asked [][]agent.Message
+	wait  chan struct{} // if not nil, each answer waits for it
+	at    chan struct{} // if not nil, told when a model is asked
+}
+
+func (m *script) Ask(ctx context.Context, r *agent.Request, stream func(string)) (*agent.Reply, error) {
+	m.mu.Lock()
+	m.asked = append(m.asked, r.Messages)
+	line := fmt.Sprintf("answer %d", len(m.asked))
+	if len(m.lines) > 0 {
+		line, m.lines = m.lines[0], m.lines[1:]
+	}
+	m.mu.Unlock()
+	text, do, _ := strings.Cut(line, "|")
+	if text != "" {
+		stream(text)
+	}
+	if m.at != nil {
+		m.at <- struct{}{}
+	}
+	if m.wait != nil {
+		select {
+		case <-m.wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	words := strings.Fields(do)
+	switch {
+	case len(words) == 0:
+		return &agent.Reply{Text: text}, nil
+	case words[0] == "fail":
+		return nil, errors.New(strings.Join(words[1:], " "))
+	}
+	reply := &agent.Reply{Text: text}
+	for i, name := range words {
+		reply.Calls = append(reply.Calls, agent.Call{ID: fmt.Sprintf("c%d_%d", len(m.asked), i), Name: name, Arguments: "{}"})
+	}
+	return reply, nil
+}
+
+// tools are tools that call a function.
+type tools map[string]func(context.Context) (agent.Result, error)
+
+func (t tools) List(context.Context) (list []agent.Tool, err error) {
+	for name := range t {
+		list = append(list, agent.Tool{Name: name, Writes: strings.HasPrefix(name, "write")})
+	}
+	return list, nil
+}
+
+func (t tools) Call(ctx context.Context, c agent.Call) (agent.Result, error) { return t[c.Name](ctx) }
+
+// with returns the options that have models answer, by id, and tools.
+func with(t tools, models map[string]agent.Model) workspace.TurnOptions {
+	o := workspace.TurnOptions{
+		Model: "m",
+		Models: func(_ context.Context, id string) (agent.Model, error) {
+			if m := models[id]; m != nil {
+				return m, nil
+			}
+			return nil, &workspace.Error{Code: workspace.Usage, Message: "no model " + id}
+		},
+		NoCheckpoint: true,
+	}
+	if t != nil {
+		o.Tools = func(context.Context) (agent.Tools, error) { return t, nil }
+	}
+	return o
+}
+
+func model(lines ...string) workspace.TurnOptions {
+	return with(nil, map[string]agent.Model{"m": &script{lines: lines}})
+}
+
+// tell says something to an agent and returns the answer.
+func (s *space) tell(name, text string, o workspace.TurnOptions) *workspace.Chatted {
+	s.t.Helper()
+	c, err := s.Chat(context.Background(), name, workspace.Prompt{Text: text}, o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// said returns the path to the head of an agent: role and text of each message.
+func (s *space) said(name string) string {
+	s.t.Helper()
+	h := s.head(name)
+	p, err := s.Path(context.Background(), h.Tree, h.Node, workspace.ReadOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var list []string
+	for _, n := range p.Nodes {
+		list = append(list, n.Role()+": "+n.Text())
+	}
+	return strings.Join(list, "\n")
+}
+
+// TestChat goes through a conversation with tools, one turn after the other.
+func TestChat(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	c := s.tell("ada", "hello", model("hi"))
+	if c.Reply != "hi" || c.Head.Node != c.Node || c.Tree != c.Head.Tree || string(c.Node) != s.head("ada").Node {
+		t.Errorf("Chat returns %+v", c)
+	}
+	ran := 0
+	look := tools{"look": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: fmt.Sprint("seen ", ran)}, nil }}
+	m := &script{lines: []string{"let me see|look look", "two things"}}
+	if c := s.tell("ada", "what is there?", with(look, map[string]agent.Model{"m": m})); c.Reply != "two things" || ran != 2 {
+		t.Errorf("Chat returns %+v after %d calls", c, ran)
+	}
+	want := "user: hello\nassistant: hi\nuser: what is there?\nassistant: let me see\ntool: seen 1\ntool: seen 2\nassistant: two things"
+	if got := s.said("ada"); got != want {
+		t.Errorf("said was\n%s\nwant\n%s", got, want)
+	}
+	if got := len(m.asked[1]); got != 6 {
+		t.Errorf("the model was shown %d messages after the calls", got)
+	}
+	snap, err := s.AgentSnapshot(t.Context(), "ada")
+	if err != nil || snap.Turn.State != agent.Idle || snap.Turn.Ended != agent.Finished || snap.Head != c.Node && string(snap.Head) != s.head("ada").Node {
+		t.Errorf("the snapshot is %+v, %v", snap, err)
+	}
+	healthy(t, s)
+}
+
+// TestChatTrees: a fresh tree, and one that branches, come with their first message.
+func TestChatTrees(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	first := s.agent("ada").Head.Tree
+	s.tell("ada", "api?", model("rest"))
+	at := s.head("ada").Node
+	s.tell("ada", "graphql?", model("graphql"))
+	ctx := t.Context()
+	c, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "more rest", From: at, Tree: "rest"}, model("resources"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.said("ada"); got != "user: api?\nassistant: rest\nuser: more rest\nassistant: resources" || c.Tree == first {
+		t.Errorf("the branch is\n%s", got)
+	}
+	for range 3 {
+		if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "monads?", Fresh: true, From: at}, model("burritos")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.said("ada"); got != "user: monads?\nassistant: burritos" {
+		t.Errorf("the fresh tree is\n%s", got)
+	}
+	trees, err := s.AgentTrees(ctx, "ada")
+	if err != nil || len(trees.Trees) != 5 {
+		t.Errorf("there are %+v, %v", trees, err)
+	}
+	for _, p := range []workspace.Prompt{{Text: " "}, {Text: "x", From: "nowhere"}, {Text: "x", From: at, Tree: "rest"}, {Text: "x", Fresh: true, Tree: "a/b"}, {Text: "\xff"}} {
+		before := s.truth()
+		if _, err := s.Chat(ctx, "ada", p, model()); err == nil {
+			t.Errorf("%+v is said", p)
+		}
+		sameFiles(t, fmt.Sprintf("%+v", p), before, s.truth())
+	}
+	healthy(t, s)
+}
+
+// TestChatFails: what was said stays, and the same message is answered later.
+func TestChatFails(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	ctx := t.Context()
+	if _, err := s.Retry(ctx, "ada", model()); code(err) != workspace.Refused {
+		t.Errorf("a retry of nothing = %v", err)
+	}
+	_, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "hello"}, model("half a|fail no more"))
+	if code(err) != workspace.Failed || !strings.Contains(err.Error(), "no more") {
+		t.Errorf("a model that fails = %v", err)
+	}
+	if got := s.said("ada"); got != "user: hello\nassistant: half a" {
+		t.Errorf("after half an answer it is\n%s", got)
+	}
+	m := &script{lines: []string{"whole"}}
+	c, err := s.Retry(ctx, "ada", with(nil, map[string]agent.Model{"m": m}))
+	if err != nil || c.Reply != "whole" || len(m.asked[0]) != 1 {
+		t.Errorf("Retry = %+v, %v, shown %d", c, err, len(m.asked[0]))
+	}
+	if got := s.said("ada"); got != "user: hello\nassistant: whole" {
+		t.Errorf("after a retry it is\n%s", got)
+	}
+	b, err := s.Branches(ctx, c.Tree, workspace.BranchesOptions{})
+	if err != nil || len(b.Leaves) != 2 {
+		t.Errorf("the branches are %+v, %v", b, err)
+	}
+	o := with(nil, map[string]agent.Model{"m": &script{lines: []string{"bad|fail out of order"}}, "n": &script{lines: []string{"good"}}})
+	o.Fallback = "n"
+	if c := s.tell("ada", "again", o); c.Reply != "good" {
+		t.Errorf("with a fallback the answer is %+v", c)
+	}
+	if got := s.said("ada"); got != "user: hello\nassistant: whole\nuser: again\nassistant: good" {
+		t.Errorf("with a fallback it is\n%s", got)
+	}
+	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, workspace.TurnOptions{Models: o.Models}); code(err) != workspace.Usage {
+		t.Errorf("without a model = %v", err)
+	}
+	o.Model = "unknown"
+	before := s.truth()
+	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, o); code(err) != workspace.Usage {
+		t.Errorf("with an unknown model = %v", err)
+	}
+	sameFiles(t, "an unknown model", before, s.truth())
+	for _, line := range []string{"|fail", ""} {
+		if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "y"}, model(line)); code(err) != workspace.Failed {
+			t.Errorf("a model that says %q = %v", line, err)
+		}
+	}
+	healthy(t, s)
+}
+
+// TestSteer: at tool 2 of 5 three calls are skipped, each with a result that names the
+// message, and the policy to finish the batch skips none.
+func TestSteer(t *testing.T) {
+	for _, policy := range []agent.SteerPolicy{agent.AfterCall, agent.FinishBatch} {
+		s := openSpace(t, t.TempDir(), 0)
+		s.agent("ada")
+		ran, steered := 0, ""
+		ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
+			if ran++; ran == 2 {
+				q, said, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.Steer, Text: "stop"}, workspace.TurnOptions{})
+				if err != nil || said != nil || len(q.Queue) != 1 {
+					t.Errorf("Say = %+v, %+v, %v", q, said, err)
+				}
+				steered = q.Queue[0].ID
+			}
+			return agent.Result{Text: fmt.Sprint("hole ", ran)}, nil
+		}}
+		m := &script{lines: []string{"|dig dig dig dig dig", "stopped"}}
+		o := with(ts, map[string]agent.Model{"m": m})
+		o.Policy = policy
+		var events []string
+		o.Tell = func(e workspace.Event) { events = append(events, fmt.Sprint(e.Type)) }
+		c := s.tell("ada", "dig five holes", o)
+		if c.Reply != "stopped" {
+			t.Errorf("Chat = %+v", c)
+		}
+		skipped := strings.Count(s.read("conversations/"+c.Tree+".json"), `"skipped_by": "`+steered+`"`)
+		want, holes := 3, 2
+		if policy == agent.FinishBatch {
+			want, holes = 0, 5
+		}
+		if skipped != want || ran != holes || len(m.asked[1]) != 8 {
+			t.Errorf("%s: %d skipped, %d run, %d shown", policy, skipped, ran, len(m.asked[1]))
+		}
+		last := m.asked[1][7]
+		if last.ID != steered || !strings.Contains(string(last.Metadata), `"delivery_mode": "steer"`) {
+			t.Errorf("%s: the last message is %s %s", policy, last.ID, last.Metadata)
+		}
+		snap, err := s.AgentSnapshot(t.Context(), "ada")
+		if err != nil || (snap.Turn.InterruptedBy == steered) != (policy == agent.AfterCall) || len(snap.SteerQueue) != 0 {
+			t.Errorf("%s: the snapshot is %+v, %v", policy, snap, err)
+		}
+		if policy == agent.AfterCall {
+			added := " message_added head_moved"
+			want := "message_added head_moved chat_start" + added + strings.Repeat(added, 2) // the prompt, the calls, two results
+			got := strings.Join(events, " ")
+			want += " turn_interrupted" + strings.Repeat(added, 3) + added + " steer_delivered chat_content" + added + " chat_complete"
+			if got != want {
+				t.Errorf("the events are\n%s\nwant\n%s", got, want)
+			}
+		}
+		healthy(t, s)
+	}
+}
+
+// TestFollowUp: what is queued comes after the turn, in order, equal texts too.
+func TestFollowUp(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	m := &script{lines: []string{"one"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
+	done := make(chan *workspace.Chatted)
+	go func() {
+		c, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		if err != nil {
+			t.Error(err)
+		}
+		done <- c
+	}()
+	<-m.at
+	ctx := t.Context()
+	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, model()); code(err) != workspace.Busy {
+		t.Errorf("a second chat = %v", err)
+	}
+	if _, err := s.SwitchAgent(ctx, "ada", s.head("ada").Tree, workspace.CutOptions{}); code(err) != workspace.Busy {
+		t.Errorf("switch meanwhile = %v", err)
+	}
+	if _, err := s.undo(""); code(err) != workspace.Busy {
+		t.Errorf("undo meanwhile = %v", err)
+	}
+	for _, text := range []string{"more", "more", "drop me"} {
+		if _, _, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.FollowUp, Text: text}, workspace.TurnOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q, err := s.Queue(ctx, "ada")
+	if err != nil || len(q.Queue) != 3 || q.Queue[0].State != agent.Waiting || q.Queue[0].ID == q.Queue[1].ID {
+		t.Fatalf("Queue = %+v, %v", q, err)
+	}
+	if q, err = s.DropQueued(ctx, "ada", q.Queue[2].ID[:18]); err != nil || len(q.Queue) != 2 {
+		t.Errorf("DropQueued = %+v, %v", q, err)
+	}
+	if _, err := s.DropQueued(ctx, "ada", "nothing"); code(err) != workspace.NotFound {
+		t.Errorf("DropQueued of nothing = %v", err)
+	}
+	for range 3 {
+		m.wait <- struct{}{}
+	}
+	c := <-done
+	want := "user: first\nassistant: one\nuser: more\nassistant: answer 2\nuser: more\nassistant: answer 3"
+	if got := s.said("ada"); got != want || c.Reply != "answer 3" {
+		t.Errorf("it is\n%s\nwant\n%s", got, want)
+	}
+	_, said, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.Steer, Text: "idle"}, model("yes"))
+	if err != nil || said == nil || said.Reply != "yes" {
+		t.Errorf("steer without a turn = %+v, %v", said, err)
+	}
+	healthy(t, s)
+}
+
+// TestAbort: what came in is kept and not shown again, what is queued waits.
+func TestAbort(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	m := &script{lines: []string{"half"}, at: make(chan struct{}, 9), wait: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		done <- err
+	}()
+	<-m.at
+	for _, saying := range []workspace.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "now"}} {
+		if _, _, err := s.Say(t.Context(), "ada", saying, workspace.TurnOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("Chat = %v", err)
+	}
+	if got := s.said("ada"); got != "user: first\nassistant: half" {
+		t.Errorf("it is\n%s", got)
+	}
+	snap, err := s.AgentSnapshot(t.Context(), "ada")
+	if err != nil || snap.Turn.Ended != agent.Aborted || len(snap.FollowUpQueue) != 1 || snap.SteerQueue[0].State != agent.Held {
+		t.Errorf("the snapshot is %+v, %v", snap, err)
+	}
+	n := &script{}
+	if c := s.tell("ada", "second", with(nil, map[string]agent.Model{"m": n})); c.Reply != "answer 1" || len(n.asked[0]) != 2 {
+		t.Errorf("Chat = %+v, shown %d", c, len(n.asked[0]))
+	}
+	q, said, err := s.ResumeQueue(t.Context(), "ada", model("to now", "to later"))
+	if err != nil || len(q.Queue) != 0 || said == nil || said.Reply != "to later" {
+		t.Errorf("ResumeQueue = %+v, %+v, %v", q, said, err)
+	}
+	if got := s.said("ada"); !strings.HasSuffix(got, "user: now\nassistant: to now\nuser: later\nassistant: to later") {
+		t.Errorf("it is\n%s", got)
+	}
+	if q, said, err := s.ResumeQueue(t.Context(), "ada", model()); err != nil || said != nil || len(q.Queue) != 0 {
+		t.Errorf("ResumeQueue of nothing = %+v, %+v, %v", q, said, err)
+	}
+	healthy(t, s)
+}
+
+// TestConfirm: a tool that may change something is run only when the user says so, and
+// a steer is no word on it.
+func TestConfirm(t *testing.T) {
+	ctx := t.Context()
+	for _, c := range []struct {
+		name string
+		set  func(s *space, o *workspace.TurnOptions)
+		ran  int
+		text string
+	}{
+		{"nobody", func(*space, *workspace.TurnOptions) {}, 0, "nobody is there"},
+		{"yes", func(_ *space, o *workspace.TurnOptions) {
+			o.Confirm = func(context.Context, agent.Call) bool { return true }
+		}, 1, "written"},
+		{"no", func(_ *space, o *workspace.TurnOptions) {
+			o.Confirm = func(context.Context, agent.Call) bool { return false }
+		}, 0, "did not allow"},
+		{"allowed", func(_ *space, o *workspace.TurnOptions) {
+			o.Allow = func(t agent.Tool) bool { return t.Name == "write" }
+		}, 1, "written"},
+		{"steer", func(s *space, o *workspace.TurnOptions) {
+			o.Confirm = func(ctx context.Context, _ agent.Call) bool {
+				if snap, err := s.AgentSnapshot(ctx, "ada"); err != nil || snap.Turn.State != agent.Confirming {
+					t.Errorf("meanwhile it is %+v, %v", snap, err)
+				}
+				if _, _, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.Steer, Text: "no"}, workspace.TurnOptions{}); err != nil {
+					t.Error(err)
+				}
+				<-ctx.Done()
+				return true
+			}
+		}, 0, "Skipped"},
+	} {
+		s := openSpace(t, t.TempDir(), 0)
+		s.agent("ada")
+		ran := 0
+		o := with(tools{"write": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "written"}, nil }},
+			map[string]agent.Model{"m": &script{lines: []string{"|write", "done"}}})
+		c.set(s, &o)
+		if r, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "write"}, o); err != nil || r.Reply != "done" {
+			t.Errorf("%s: %+v, %v", c.name, r, err)
+		}
+		if got := s.said("ada"); ran != c.ran || !strings.Contains(got, c.text) {
+			t.Errorf("%s: run %d times\n%s", c.name, ran, got)
+		}
+		healthy(t, s)
+	}
+}
+
+// TestCheckpointBefore: before a turn there is a checkpoint of what was there.
+func TestCheckpointBefore(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	o := model("a", "b", "c")
+	o.NoCheckpoint = false
+	first := s.tell("ada", "1", o)
+	s.tell("ada", "2", o)
+	list, err := s.List(t.Context(), "checkpoint")
+	if err != nil || len(list.Sessions) != 1 || list.Sessions[0].BranchPoint != first.Node {
+		t.Errorf("the checkpoints are %+v, %v", list, err)
+	}
+	o.NoCheckpoint = true
+	s.tell("ada", "3", o)
+	if list, err := s.List(t.Context(), "checkpoint"); err != nil || len(list.Sessions) != 1 {
+		t.Errorf("with the switch they are %+v, %v", list, err)
+	}
+	for range 2 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.said("ada"); got != "user: 1\nassistant: a\nuser: 2\nassistant: b" {
+		t.Errorf("after undo it is\n%s", got)
+	}
+	if !slices.Contains([]agent.Ending{agent.Aborted, agent.Finished}, s.turn("ada").Ended) {
+		t.Errorf("after undo the turn is %+v", s.turn("ada"))
+	}
+	healthy(t, s)
+}
+
+func (s *space) turn(name string) agent.Turn {
+	s.t.Helper()
+	snap, err := s.AgentSnapshot(context.Background(), name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return snap.Turn
+}

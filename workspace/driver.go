@@ -1,0 +1,369 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/watch"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// A driver carries out turns of an agent: it has the state machine take in what
+// happens, stores what that decides, and does it. It has the lock of the turn, so the
+// turn is what it knows it to be; the queue is what the file says, where others add.
+type driver struct {
+	w       *Workspace
+	name    string
+	opts    TurnOptions
+	modelID string
+	model   agent.Model
+	system  string
+	tools   agent.Tools
+	list    []agent.Tool
+	rules   agent.Rules
+	noID    error // why there is no id for a message
+
+	turn  agent.Turn
+	queue agent.Queue // as it was when it was last looked at
+	at    agent.Head
+	seq   operation.Seq // of the last change
+	said  agent.Node    // the last whole message of the model
+
+	todo     []agent.Event    // that are known and come next
+	happened chan agent.Event // what comes of what runs
+	stop     context.CancelFunc
+	running  sync.WaitGroup
+}
+
+// newDriver opens what the turns of an agent need. Nothing is written.
+func (w *Workspace) newDriver(ctx context.Context, name string, o TurnOptions) (*driver, error) {
+	a, err := w.Agent(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	d := &driver{
+		w: w, name: name, opts: o, system: a.System,
+		modelID: cmp.Or(o.Model, a.Model),
+		turn:    a.Turn, at: a.Head,
+		happened: make(chan agent.Event), stop: func() {},
+	}
+	if d.opts.Tell == nil {
+		d.opts.Tell = func(Event) {}
+	}
+	d.opts.NoCheckpoint = o.NoCheckpoint || a.NoCheckpoint
+	d.rules = agent.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks}
+	if d.model, err = d.open(ctx, d.modelID); err != nil {
+		return nil, err
+	}
+	if o.Tools == nil {
+		return d, nil
+	}
+	if d.tools, err = o.Tools(ctx); err != nil {
+		return nil, err
+	}
+	if d.tools != nil {
+		d.list, err = d.tools.List(ctx)
+	}
+	return d, err
+}
+
+// open opens a model.
+func (d *driver) open(ctx context.Context, id string) (agent.Model, error) {
+	if id == "" {
+		return nil, &Error{Code: Usage, Message: d.name + " has no model", Hint: "name one with --model, or give it one with 'bough agent set'"}
+	}
+	if d.opts.Models == nil {
+		return nil, &Error{Code: Usage, Message: "there is no model " + id}
+	}
+	return d.opts.Models(ctx, id)
+}
+
+// newID is for the state machine, which is called under the lock.
+func (d *driver) newID() string {
+	id, err := session.NewMessageID(d.w.opts.Random)
+	d.noID = cmp.Or(d.noID, err)
+	return id
+}
+
+// close stops what runs and waits for its end.
+func (d *driver) close() {
+	d.stop()
+	d.running.Wait()
+}
+
+// op is a change that the driver makes.
+func (d *driver) op(verb string) operation.Operation {
+	return operation.Operation{Verb: verb, Args: args{"agent": d.name}}
+}
+
+// run goes on until the agent has nothing more to do, and ends with unlock, at a moment
+// at which nobody has queued anything.
+func (d *driver) run(ctx context.Context, unlock func()) error {
+	storing := context.WithoutCancel(ctx)
+	looking, done := context.WithCancel(storing)
+	defer done()
+	wakes := watch.Paths(looking, &watch.Options{Interval: time.Second, Settle: 5 * time.Millisecond, Latest: 50 * time.Millisecond},
+		filepath.Join(d.w.dir, filepath.FromSlash(agent.Path(d.name))))
+	aborted := ctx.Done()
+	for {
+		for d.turn.State != agent.Idle {
+			e, ok := agent.Event{}, true
+			switch {
+			case len(d.todo) > 0:
+				e, d.todo = d.todo[0], d.todo[1:]
+			default:
+				select {
+				case e = <-d.happened:
+				case <-wakes:
+					e.Kind, ok = agent.OnQueue, d.queued(storing)
+				case <-aborted:
+					aborted, e.Kind = nil, agent.OnAbort
+				}
+			}
+			if !ok {
+				continue
+			}
+			if err := d.step(storing, e); err != nil {
+				return err
+			}
+		}
+		if d.turn.Ended == agent.Failed && d.opts.Fallback != "" {
+			if err := d.fallBack(storing); err != nil {
+				return err
+			}
+			continue
+		}
+		more, err := d.finish(storing, unlock)
+		if err != nil || !more {
+			return err
+		}
+		if err := d.step(storing, agent.Event{Kind: agent.OnQueue}); err != nil {
+			return err
+		}
+	}
+}
+
+// queued reports whether the queue is another one than it was.
+func (d *driver) queued(ctx context.Context) bool {
+	a, err := d.w.Agent(ctx, d.name)
+	return err == nil && !slices.Equal(a.Queue, d.queue)
+}
+
+// finish unlocks the turn unless something was queued that is to be delivered.
+func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
+	err = d.w.changeFile(ctx, d.op("agent chat"), d.name, func(v *view, a *Agent) error {
+		waits := slices.ContainsFunc(a.Queue, func(e agent.Entry) bool { return e.State == agent.Waiting })
+		if more = waits && d.turn.Ended == agent.Finished; !more {
+			unlock()
+		}
+		return nil
+	})
+	return more, err
+}
+
+// fallBack has another model answer in place of the one that failed.
+func (d *driver) fallBack(ctx context.Context) error {
+	id := d.opts.Fallback
+	d.opts.Fallback = ""
+	model, err := d.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	d.w.opts.Note(d.turn.Error + "; " + id + " is asked in its place")
+	d.model, d.modelID = model, id
+	return d.retry(ctx)
+}
+
+// step has the turn take in what happened.
+func (d *driver) step(ctx context.Context, e agent.Event) error {
+	if e.Kind == agent.OnText { // too often to be stored
+		acts, err := d.turn.Step(&agent.Queue{}, d.rules, e)
+		for _, act := range acts {
+			d.opts.Tell(d.w.live.content(d.w, d.name, d.at.Tree, d.seq, act))
+		}
+		return err
+	}
+	return d.change(ctx, d.op("append"), (*view).writeNode, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+		return t.Step(q, d.rules, e)
+	})
+}
+
+// A writer prepares that a message of a turn is written, and moves the head of its
+// agent there.
+type writer func(v *view, a *Agent, n *agent.Node) error
+
+// change has the turn go a step, as decide says, stores what comes of it, and carries
+// it out. The first message is written by write, as op; each is a change of its own, with
+// which go the turn as it is then and the place of the head.
+func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*view, *Agent, *agent.Turn, *agent.Queue) ([]agent.Action, error)) error {
+	var acts []agent.Action
+	var steps [][]told
+	for n := 0; n == 0 || n < len(steps); n++ {
+		var turn agent.Turn
+		var queue agent.Queue
+		var at agent.Head
+		var made *view
+		var said agent.Node
+		err := d.w.changeFile(ctx, op, d.name, func(v *view, a *Agent) (err error) {
+			turn = d.turn
+			turn.Calls, turn.Unwritten = slices.Clone(turn.Calls), slices.Clone(turn.Unwritten)
+			if n == 0 {
+				if acts, err = decide(v, a, &turn, &a.Queue); err != nil {
+					return err
+				}
+				if d.noID != nil {
+					return d.noID
+				}
+				if a.Turn = turn; len(acts) == 0 && bytes.Equal(a.Encode(), a.File) {
+					return nil
+				}
+				steps = tellings(acts, turn.Error)
+			}
+			if len(steps[n]) > 0 {
+				v.op.Args["chat"] = steps[n]
+			}
+			v.op.Auto = len(turn.Unwritten) == 0
+			if v.op.Auto {
+				v.op.Verb = "agent chat"
+			} else {
+				said = turn.Unwritten[0]
+				if said.Kind == agent.KindAssistant {
+					said.Model = d.modelID
+				}
+				v.op.Args["message"], v.op.Args["role"] = said.ID, said.Message().Role
+				if err := write(v, a, &said); err != nil {
+					return err
+				}
+				turn.Unwritten = turn.Unwritten[1:]
+			}
+			a.Turn = turn
+			if len(turn.Unwritten) == 0 {
+				a.Turn.Unwritten = nil
+			}
+			made, queue, at = v, slices.Clone(a.Queue), a.Head
+			_, err = v.putAgent(a.Agent, a.File)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if made == nil {
+			return nil
+		}
+		d.turn, d.queue, d.at, d.seq = turn, queue, at, made.op.Seq
+		if said.Kind == agent.KindAssistant && !said.Partial {
+			d.said = said
+		}
+		for _, e := range eventsOf(&made.op) {
+			d.opts.Tell(e)
+		}
+		op, write = d.op("append"), (*view).writeNode
+	}
+	d.do(ctx, acts)
+	return nil
+}
+
+// do does what the turn decided, once that is stored.
+func (d *driver) do(ctx context.Context, acts []agent.Action) {
+	for _, act := range acts {
+		switch act.Kind {
+		case agent.DoEmit:
+			if act.Event == agent.ChatStart {
+				d.checkpoint(ctx, act.ID)
+			}
+		case agent.DoStop:
+			d.stop()
+		case agent.DoAsk:
+			d.start(ctx, func(ctx context.Context) agent.Event { return d.ask(ctx, act) })
+		case agent.DoRun:
+			d.runTool(ctx, act)
+		case agent.DoConfirm:
+			d.start(ctx, func(ctx context.Context) agent.Event {
+				return agent.Event{Kind: agent.OnAnswer, ID: act.ID, Yes: d.opts.Confirm(ctx, act.Call)}
+			})
+		}
+	}
+}
+
+// start runs f, and what it returns is what happened, unless it is stopped.
+func (d *driver) start(ctx context.Context, f func(context.Context) agent.Event) {
+	d.stop()
+	ctx, d.stop = context.WithCancel(ctx)
+	d.running.Go(func() { d.happens(ctx, f(ctx)) })
+}
+
+// happens tells the turn what came of something that runs, unless it is stopped.
+func (d *driver) happens(ctx context.Context, e agent.Event) {
+	select {
+	case d.happened <- e:
+	case <-ctx.Done():
+	}
+}
+
+// ask asks the model.
+func (d *driver) ask(ctx context.Context, act agent.Action) agent.Event {
+	failed := func(err error) agent.Event {
+		return agent.Event{Kind: agent.OnFailure, ID: act.ID, Text: strings.ToValidUTF8(err.Error(), "\uFFFD")}
+	}
+	path, err := d.w.conversation(ctx, d.at.Tree, act.Leaf)
+	if err != nil {
+		return failed(err)
+	}
+	r := &agent.Request{Agent: d.name, ModelID: d.modelID, System: d.system, Messages: agent.Context(path), Tools: d.list}
+	reply, err := d.model.Ask(ctx, r, func(text string) {
+		d.happens(ctx, agent.Event{Kind: agent.OnText, ID: act.ID, Text: strings.ToValidUTF8(text, "\uFFFD")})
+	})
+	if err != nil {
+		return failed(err)
+	}
+	return agent.Event{Kind: agent.OnReply, ID: act.ID, Text: strings.ToValidUTF8(reply.Text, "\uFFFD"), Calls: reply.Calls}
+}
+
+// runTool runs a tool, or finds that the user has to be asked first.
+func (d *driver) runTool(ctx context.Context, act agent.Action) {
+	i := slices.IndexFunc(d.list, func(t agent.Tool) bool { return t.Name == act.Call.Name })
+	failed := func(text string) {
+		d.todo = append(d.todo, agent.Event{Kind: agent.OnResult, ID: act.ID, Text: text, Failed: true})
+	}
+	switch {
+	case i < 0:
+		failed("There is no tool of this name.")
+	case act.Confirmed || !d.list[i].Writes || d.opts.Allow != nil && d.opts.Allow(d.list[i]):
+		d.start(ctx, func(ctx context.Context) agent.Event {
+			result, err := d.tools.Call(ctx, act.Call)
+			if err != nil {
+				result = agent.Result{Text: err.Error(), Failed: true}
+			}
+			return agent.Event{Kind: agent.OnResult, ID: act.ID, Text: strings.ToValidUTF8(result.Text, "\uFFFD"), Failed: result.Failed}
+		})
+	case d.opts.Confirm == nil:
+		failed("This call needs the user's word, and nobody is there to give it.")
+	default:
+		d.todo = append(d.todo, agent.Event{Kind: agent.OnConfirm, ID: act.ID})
+	}
+}
+
+// checkpoint makes an automatic checkpoint of what comes before a prompt, if it is to
+// be made. A turn goes on without it.
+func (d *driver) checkpoint(ctx context.Context, prompt string) {
+	if d.opts.NoCheckpoint {
+		return
+	}
+	path, err := d.w.Path(ctx, d.at.Tree, prompt, ReadOptions{})
+	if err == nil && len(path.Nodes) > 1 {
+		before := d.at.Tree + "@" + path.Nodes[len(path.Nodes)-2].ID
+		_, err = d.w.Checkpoint(ctx, before, SnapshotOptions{Auto: true})
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		d.w.opts.Note("there is no automatic checkpoint before this turn: " + err.Error())
+	}
+}

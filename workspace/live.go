@@ -1,0 +1,95 @@
+package workspace
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// live hands what is in no log to those who read events in this process: the text of
+// messages as it comes in.
+type live struct {
+	mu      sync.Mutex
+	readers map[*liveReader]bool
+}
+
+// A liveReader is somebody who reads events.
+type liveReader struct {
+	list []livePiece
+	more chan struct{} // something is in list
+}
+
+// A livePiece is an event that comes after an operation.
+type livePiece struct {
+	Event
+	after operation.Seq
+}
+
+// content tells those who listen that text came in, and returns the event.
+func (l *live) content(w *Workspace, name, tree string, after operation.Seq, act agent.Action) Event {
+	e := Event{
+		Time: session.FormatTime(w.opts.Now()), Type: ChatContent, Session: ID(tree), Message: ID(act.ID),
+		Agent: name, Text: act.Text, Verb: "agent chat",
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for r := range l.readers {
+		r.list = append(r.list, livePiece{e, after})
+		select {
+		case r.more <- struct{}{}:
+		default:
+		}
+	}
+	return e
+}
+
+// listen returns a reader that is told from now on, until leave is called.
+func (l *live) listen() (r *liveReader, leave func()) {
+	r = &liveReader{more: make(chan struct{}, 1)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.readers == nil {
+		l.readers = map[*liveReader]bool{}
+	}
+	l.readers[r] = true
+	return r, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.readers, r)
+	}
+}
+
+// take returns what came since it was called last.
+func (l *live) take(r *liveReader) []livePiece {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := r.list
+	r.list = nil
+	return list
+}
+
+// merge puts pieces among the events of operations, each after those of the operation
+// that it follows.
+func merge(events []Event, pieces []livePiece) []Event {
+	if len(pieces) == 0 {
+		return events
+	}
+	all := make([]Event, 0, len(events)+len(pieces))
+	for _, e := range events {
+		n := slices.IndexFunc(pieces, func(p livePiece) bool { return p.after >= e.Seq })
+		if n < 0 {
+			n = len(pieces)
+		}
+		for _, p := range pieces[:n] {
+			all = append(all, p.Event)
+		}
+		all, pieces = append(all, e), pieces[n:]
+	}
+	for _, p := range pieces {
+		all = append(all, p.Event)
+	}
+	return all
+}

@@ -1,0 +1,167 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Queue is what the user of an agent said that is not delivered yet.
+type Queue struct {
+	Queue []agent.Entry `json:"queue"` // in the order in which it came
+}
+
+func queueOf(a *Agent) *Queue { return &Queue{append([]agent.Entry{}, a.Queue...)} }
+
+// A Saying is what a user says to an agent that may be at work.
+type Saying struct {
+	Mode agent.DeliveryMode // Steer or FollowUp
+	Text string
+	Cut  bool // a steer stops the message that comes in, instead of waiting for its end
+}
+
+// Say queues what a user says to an agent at work. Where the agent has nothing to do it
+// is a prompt, which Say carries out as [Workspace.Chat] does; then there is an answer.
+// It returns what is queued afterwards.
+func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOptions) (*Queue, *Chatted, error) {
+	if strings.TrimSpace(s.Text) == "" {
+		return nil, nil, &Error{Code: Usage, Message: "there is nothing to say", Hint: "give it as an argument or on standard input"}
+	}
+	if err := checkUTF8("text", s.Text); err != nil {
+		return nil, nil, err
+	}
+	verb := "follow-up"
+	if s.Mode == agent.Steer {
+		verb = "steer"
+	}
+	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
+	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(v *view, a *Agent) (err error) {
+		if e.ID, err = session.NewMessageID(v.opts.Random); err != nil {
+			return err
+		}
+		v.op.Args["id"] = e.ID
+		a.Queue.Add(e)
+		return nil
+	}, func(ctx context.Context, d *driver) error { return d.deliver(ctx, e) })
+}
+
+// ResumeQueue lets what is queued for an agent be delivered that is held since a turn
+// was not finished. Where the agent has nothing to do it carries that out, as
+// [Workspace.Chat] does.
+func (w *Workspace) ResumeQueue(ctx context.Context, name string, o TurnOptions) (*Queue, *Chatted, error) {
+	return w.atWork(ctx, operation.Operation{Verb: "queue resume"}, name, o, func(_ *view, a *Agent) error {
+		a.Queue.Resume()
+		return nil
+	}, func(ctx context.Context, d *driver) error { return d.resume(ctx) })
+}
+
+// atWork changes the queue of an agent at work. Where none works it carries out a turn
+// that start begins instead.
+func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name string, o TurnOptions,
+	change func(*view, *Agent) error, start func(context.Context, *driver) error) (*Queue, *Chatted, error) {
+	const tries = 3
+	var busy error
+	for range tries {
+		q, err := w.enqueue(ctx, op, name, change)
+		if !errors.Is(err, errIdle) {
+			return q, nil, err
+		}
+		said, err := w.carryOut(ctx, name, o, start)
+		if errors.Is(err, errEmpty) {
+			said, err = nil, nil
+		}
+		if e := Explain(err); e != nil && e.Code == Busy { // somebody was quicker
+			busy = err
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		q, err = w.Queue(ctx, name)
+		return q, said, err
+	}
+	return nil, nil, busy
+}
+
+// errIdle says that an agent has nothing to do, errEmpty that there is nothing to be
+// done.
+var (
+	errIdle  = errors.New("nobody carries out a turn")
+	errEmpty = errors.New("nothing is queued")
+)
+
+func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*view, *Agent) error) (q *Queue, err error) {
+	err = w.patient().changeFile(ctx, op, name, func(v *view, a *Agent) error {
+		if !v.works(a.Name) {
+			return errIdle
+		}
+		if err := change(v, a); err != nil {
+			return err
+		}
+		q = queueOf(a)
+		_, err := v.putAgent(a.Agent, a.File)
+		return err
+	})
+	return q, err
+}
+
+// resume begins with what is queued.
+func (d *driver) resume(ctx context.Context) error {
+	return d.change(ctx, d.op("append"), (*view).writeNode, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+		if len(*q) == 0 {
+			return nil, errEmpty
+		}
+		q.Resume()
+		return t.Step(q, d.rules, agent.Event{Kind: agent.OnQueue})
+	})
+}
+
+// Queue returns what is queued for an agent.
+func (w *Workspace) Queue(ctx context.Context, name string) (*Queue, error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	v := &view{Workspace: w, ctx: ctx, root: root}
+	a, err := v.agent(name)
+	if err != nil {
+		return nil, err
+	}
+	v.recoverTurn(a)
+	return queueOf(a), nil
+}
+
+// DropQueued takes what has an id, or a unique piece of one, out of the queue of an
+// agent, and returns what is left.
+func (w *Workspace) DropQueued(ctx context.Context, name, id string) (q *Queue, err error) {
+	err = w.patient().changeFile(ctx, operation.Operation{Verb: "queue drop", Args: args{"id": id}}, name, func(v *view, a *Agent) error {
+		var found []string
+		for _, e := range a.Queue {
+			switch {
+			case e.ID == id:
+				found = []string{id}
+			case id != "" && strings.Contains(e.ID, id) && !(len(found) == 1 && found[0] == id):
+				found = append(found, e.ID)
+			}
+		}
+		switch len(found) {
+		case 0:
+			return &Error{Code: NotFound, Message: "nothing with the id " + id + " is queued", Hint: "'bough queue " + a.Name + "' lists what is; it may be delivered by now"}
+		case 1:
+		default:
+			return ambiguous("queued message", id, found)
+		}
+		v.op.Args["id"] = found[0]
+		a.Queue.Drop(found[0])
+		_, err := v.putAgent(a.Agent, a.File)
+		v.recoverTurn(a)
+		q = queueOf(a)
+		return err
+	})
+	return q, err
+}

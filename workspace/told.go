@@ -1,0 +1,75 @@
+package workspace
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
+)
+
+// A told is what the log says, in the argument chat of an operation, that happened in a
+// turn: with [MessageAdded] the message that the operation wrote, which is in its place
+// among the rest.
+type told struct {
+	Type    EventType    `json:"type"`
+	Message string       `json:"message_id,omitempty"`
+	Ended   agent.Ending `json:"ended,omitempty"`
+	Error   string       `json:"error,omitempty"`
+}
+
+// tellings returns what is told of actions with each of the messages that they write,
+// one list if they write none. problem is why the turn failed.
+func tellings(acts []agent.Action, problem string) [][]told {
+	steps := [][]told{{}}
+	written := 0
+	for _, act := range acts {
+		t := told{Type: EventType(act.Event), Message: act.ID}
+		switch {
+		case act.Kind == agent.DoWrite:
+			if written++; written > 1 {
+				steps = append(steps, nil)
+			}
+			t = told{Type: MessageAdded}
+		case act.Kind != agent.DoEmit || t.Type == ChatContent:
+			continue
+		case t.Type == ChatComplete:
+			if t.Ended = agent.Ending(act.Text); t.Ended == agent.Failed || t.Ended == agent.Limited {
+				t.Error = problem
+			}
+		}
+		steps[len(steps)-1] = append(steps[len(steps)-1], t)
+	}
+	return steps
+}
+
+// chatEvents puts what was told of an operation among its other events: around the
+// message that it added, with what happened because of that.
+func chatEvents(o *operation.Operation, list []Event) []Event {
+	var said []told
+	data, err := json.Marshal(o.Args["chat"])
+	if err != nil || json.Unmarshal(data, &said) != nil || len(said) == 0 {
+		return list
+	}
+	name, _ := o.Args["agent"].(string)
+	session := ID("")
+	if len(o.Sessions) > 0 {
+		session = ID(o.Sessions[0])
+	}
+	at := slices.IndexFunc(list, func(e Event) bool { return e.Type == MessageAdded })
+	if at < 0 {
+		at = len(list)
+	}
+	for _, t := range said {
+		if t.Type == MessageAdded {
+			at = len(list)
+			continue
+		}
+		list = slices.Insert(list, at, Event{
+			Seq: o.Seq, Time: o.Time, Type: t.Type, Session: session, Message: ID(t.Message),
+			Agent: name, Ended: t.Ended, Error: t.Error, Verb: o.Verb,
+		})
+		at++
+	}
+	return list
+}

@@ -1,0 +1,277 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// turnsDir holds a folder for each agent, with the lock of who carries out its turn.
+const turnsDir = stateDir + "/agents"
+
+func turnDir(name string) string { return turnsDir + "/" + name }
+
+// patient returns w as one that waits for others who write: what an agent does goes on
+// for long, and must not end because of a moment.
+func (w *Workspace) patient() *Workspace {
+	p := *w
+	p.opts.Wait = max(p.opts.Wait, 30*time.Second)
+	return &p
+}
+
+// takeTurn takes the lock of who carries out a turn of an agent.
+func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), err error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, dir := range []string{stateDir, turnsDir, turnDir(name)} {
+		if err := durable.MakeDir(root, dir); err != nil {
+			return nil, err
+		}
+	}
+	holder := writelock.Holder{PID: os.Getpid(), Verb: "agent chat", Since: w.opts.Now()}
+	unlock, err = writelock.Lock(ctx, root, turnDir(name), holder, 0)
+	var held *writelock.HeldError
+	if errors.As(err, &held) {
+		return nil, working(name, held)
+	}
+	return unlock, err
+}
+
+// working is the error for what must wait until an agent has finished.
+func working(name string, held *writelock.HeldError) error {
+	e := &Error{
+		Code:    Busy,
+		Message: name + " is at work on another prompt",
+		Hint:    fmt.Sprintf("'bough steer %s TEXT' tells it something now, 'bough follow-up %s TEXT' when it has finished", name, name),
+		Err:     held,
+	}
+	if held != nil && held.Holder.PID != 0 {
+		e.Message = fmt.Sprintf("%s (process %d, since %s)", e.Message, held.Holder.PID, held.Holder.Since.Format(time.TimeOnly))
+	}
+	return e
+}
+
+// works reports whether somebody carries out a turn of an agent.
+func (v *view) works(name string) bool { return writelock.Held(v.root, turnDir(name)) }
+
+// settle ends a turn of an agent that was interrupted, writes what is left of it, and
+// holds the queue. own says that the caller has the lock of the agent's turns; else it
+// changes nothing while somebody has.
+func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
+	for done := false; !done; {
+		a, err := w.Agent(ctx, name)
+		if err != nil || !own && settled(a.Agent) {
+			return err
+		}
+		err = w.changeFile(ctx, operation.Operation{Verb: "append"}, a.Name, func(v *view, a *Agent) error {
+			if done = !own && v.works(a.Name); done {
+				return nil
+			}
+			if err := v.settleOne(a); err != nil {
+				return err
+			}
+			done = settled(a.Agent)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled reports whether nothing is left of a turn of an agent.
+func settled(a *agent.Agent) bool {
+	return (a.Turn.State == agent.Idle || a.Turn.State == "") && len(a.Turn.Unwritten) == 0
+}
+
+// settleOne prepares to end a turn that was interrupted, and to write one of the
+// messages that are left of it. Where there is no place for them any more they are
+// given up.
+func (v *view) settleOne(a *Agent) error {
+	acts := a.Turn.Recover(&a.Queue)
+	if len(a.Turn.Unwritten) > 0 {
+		n := a.Turn.Unwritten[0]
+		a.Turn.Unwritten = a.Turn.Unwritten[1:]
+		err := v.writeNode(a, &n)
+		v.op.Args["message"], v.op.Args["role"] = n.ID, n.Message().Role
+		if e := Explain(err); e != nil && e.Code == NotFound {
+			v.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
+			a.Turn.Unwritten, err = nil, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(a.Turn.Unwritten) == 0 {
+		a.Turn.Unwritten = nil
+	}
+	if bytes.Equal(a.Encode(), a.File) {
+		return nil
+	}
+	if len(v.op.Changes) == 0 { // no message is written
+		v.op.Verb, v.op.Auto = "agent chat", true
+		delete(v.op.Args, "message")
+	}
+	for _, act := range acts {
+		if act.Kind == agent.DoEmit {
+			v.op.Args["chat"] = []told{{Type: MessageAdded}, {Type: EventType(act.Event), Message: act.ID, Ended: agent.Ending(act.Text)}}
+		}
+	}
+	_, err := v.putAgent(a.Agent, a.File)
+	return err
+}
+
+// recoverTurn has an agent be what it is for a reader: a turn that nobody carries out is
+// over.
+func (v *view) recoverTurn(a *Agent) {
+	if !v.works(a.Name) {
+		a.Turn.Recover(&a.Queue)
+	}
+}
+
+// messageOf returns a message of a turn as it is to be written.
+func messageOf(n *agent.Node) *message {
+	said := n.Message()
+	m := &message{id: said.ID, role: said.Role, content: said.Content}
+	root := rawjson.Root(said.Metadata)
+	members, _ := rawjson.Members(said.Metadata, root)
+	for _, member := range members {
+		value := member.Value.Of(said.Metadata)
+		if member.Key != "bough" {
+			m.metadata = append(m.metadata, rawjson.Pair{Key: member.Key, Value: rawjson.Layout(value, 4)})
+			continue
+		}
+		own, _ := rawjson.Members(said.Metadata, member.Value)
+		for _, o := range own {
+			m.own = append(m.own, rawjson.Pair{Key: o.Key, Value: o.Value.Of(said.Metadata)})
+		}
+	}
+	return m
+}
+
+// writeNode prepares to write a message of a turn, unless it is there, and to move the
+// head of its agent to it.
+func (v *view) writeNode(a *Agent, n *agent.Node) error {
+	l, err := v.treeLine(a.Head.Tree, false)
+	if err != nil {
+		return err
+	}
+	if len(l.Find(n.ID)) == 0 {
+		p := &place{l, -1}
+		if parent := cmp.Or(n.Parent, a.Head.Node); parent != "" {
+			nodes := l.Find(parent)
+			if len(nodes) != 1 {
+				return notFound("message", parent)
+			}
+			p.node = nodes[0]
+		}
+		if _, err := v.appendTo(p, messageOf(n)); err != nil {
+			return err
+		}
+	}
+	a.Move(a.Head.Tree, n.ID)
+	return nil
+}
+
+// treeWith prepares a new tree for an agent that begins with a message, and moves the
+// head there.
+func (v *view) treeWith(a *Agent, name string, m *message) error {
+	id, err := v.newID()
+	if err != nil {
+		return err
+	}
+	if err := v.addTree(a.Agent, name, id, m.id); err != nil {
+		return err
+	}
+	dialect := v.index.Dialect()
+	now := dialect.Time(v.now(nil))
+	return v.create(&session.Document{
+		ID: id, CreatedAt: now, LastActive: now,
+		Metadata: newMetadata(dialect, name, 1),
+		Messages: []session.Run{{Raw: m.encode(now)}},
+	})
+}
+
+// branchPlace finds the message that a new tree of an agent branches at.
+func (v *view) branchPlace(a *Agent, node string, o CutOptions) (*place, error) {
+	_, p, err := v.placeOf(a, node, o.Partial)
+	if e := Explain(err); e != nil && e.Code == NotFound && strings.Contains(node, "@") {
+		p, err = v.place(node, o.Partial)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, v.cutAt(p, o)
+}
+
+// branchWith prepares a new tree for an agent that begins with a copy of the path to p
+// and goes on with a message, and moves the head there.
+func (v *view) branchWith(a *Agent, p *place, name string, m *message) error {
+	if err := checkTreeName(a.Agent, name); err != nil {
+		return err
+	}
+	id, err := v.appendFork(p, m, name)
+	if err != nil {
+		return err
+	}
+	return v.addTree(a.Agent, name, id, m.id)
+}
+
+// conversation returns the path to a message of a tree as a model is asked.
+func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agent.Message, error) {
+	p, err := w.Path(ctx, tree, leaf, ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]agent.Message, len(p.Nodes))
+	for i, n := range p.Nodes {
+		list[i].ID = n.ID
+		gjson.ParseBytes(n.Raw).ForEach(func(key, value gjson.Result) bool {
+			switch key.Str {
+			case "role":
+				list[i].Role = value.Str
+			case "content":
+				list[i].Content = []byte(value.Raw)
+			case "metadata":
+				list[i].Metadata = []byte(value.Raw)
+			}
+			return true
+		})
+	}
+	return list, nil
+}
+
+// lastWhole returns the last message below which an agent can be asked again: not one
+// that broke off.
+func (w *Workspace) lastWhole(ctx context.Context, name string) (string, error) {
+	a, err := w.Agent(ctx, name)
+	if err != nil || a.Turn.Last == "" {
+		return "", err
+	}
+	path, err := w.conversation(ctx, a.Head.Tree, a.Turn.Last)
+	if err != nil {
+		return "", err
+	}
+	for len(path) > 1 && gjson.GetBytes(path[len(path)-1].Metadata, "bough.partial").Bool() {
+		path = path[:len(path)-1]
+	}
+	return path[len(path)-1].ID, nil
+}

@@ -127,7 +127,10 @@ func TestChat(t *testing.T) {
 		t.Errorf("Chat returns %+v", c)
 	}
 	ran := 0
-	look := tools{"look": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: fmt.Sprint("seen ", ran)}, nil }}
+	look := tools{"look": func(context.Context) (agent.Result, error) {
+		ran++
+		return agent.Result{Text: fmt.Sprint("seen ", ran)}, nil
+	}}
 	m := &script{lines: []string{"let me see|look look", "two things"}}
 	if c := s.tell("ada", "what is there?", with(look, map[string]agent.Model{"m": m})); c.Reply != "two things" || ran != 2 {
 		t.Errorf("Chat returns %+v after %d calls", c, ran)

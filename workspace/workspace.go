@@ -60,7 +60,7 @@ type Options struct {
 	// its default.
 	Retention checkpoint.Retention
 
-	// Now is the clock. Nil means time.Now.
+	// Now is the clock, for several goroutines. Nil means time.Now.
 	Now func() time.Time
 
 	// Random is where ids come from. Nil means crypto/rand.
@@ -72,7 +72,8 @@ type Options struct {
 	Progress func(doing string, done, total int64)
 
 	// Note is told, in one sentence each, what a person should know although
-	// nothing failed: a damaged index, a session file that cannot be read.
+	// nothing failed: a damaged index, a session file that cannot be read. It is called
+	// from the goroutine of the method, or from one that the method waits for.
 	// Nil means that nobody is told.
 	Note func(string)
 }

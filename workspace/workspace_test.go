@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,15 +31,22 @@ type space struct {
 func openSpace(t testing.TB, dir string, limit int) *space {
 	t.Helper()
 	s := &space{t: t}
+	var mu sync.Mutex
 	now := time.Date(2026, 5, 25, 15, 32, 0, 0, time.UTC)
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
 		Limit: limit,
 		Now: func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
 			now = now.Add(time.Second)
 			return now
 		},
 		Random: rand.NewChaCha8([32]byte{}),
-		Note:   func(note string) { s.notes = append(s.notes, note) },
+		Note: func(note string) {
+			mu.Lock()
+			defer mu.Unlock()
+			s.notes = append(s.notes, note)
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,227 @@
+package workspace_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/crashdisk"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// eventful has an agent do everything that a turn can be made of: two calls, a steer
+// during the first and a follow-up, and calls told with what is acknowledged: the id of a
+// message that is written, or of one that is queued.
+func eventful(s *space, told func(id string)) {
+	s.t.Helper()
+	ran := 0
+	ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
+		if ran++; ran == 1 {
+			for _, saying := range []workspace.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "stop"}} {
+				q, _, err := s.Say(ctx, "ada", saying, workspace.TurnOptions{})
+				if err != nil {
+					return agent.Result{}, err
+				}
+				told(q.Queue[len(q.Queue)-1].ID)
+			}
+		}
+		return agent.Result{Text: "a hole"}, nil
+	}}
+	o := with(ts, map[string]agent.Model{"m": &script{lines: []string{"well|dig dig", "stopped", "later it is"}}})
+	o.Tell = func(e workspace.Event) {
+		if e.Type == workspace.MessageAdded {
+			told(string(e.Message))
+		}
+	}
+	if c := s.tell("ada", "dig", o); c.Reply != "later it is" {
+		s.t.Errorf("the reply is %+v", c)
+	}
+}
+
+// paired says what is wrong with messages that a model is shown: calls and results go
+// together, one for one.
+func paired(list []agent.Message) error {
+	open := map[string]bool{}
+	seen := map[string]bool{}
+	for i, m := range list {
+		if m.ID != "" && seen[m.ID] {
+			return fmt.Errorf("message %d, %s, comes twice", i, m.ID)
+		}
+		seen[m.ID] = true
+		said := gjson.ParseBytes(m.Metadata)
+		if id := said.Get("tool_call_id").String(); m.Role == "tool" {
+			if !open[id] {
+				return fmt.Errorf("message %d is a result of %s, which is not called", i, id)
+			}
+			delete(open, id)
+			continue
+		}
+		if len(open) > 0 {
+			return fmt.Errorf("before message %d there is no result of %v", i, open)
+		}
+		for _, c := range said.Get("tool_calls").Array() {
+			open[c.Get("id").String()] = true
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("at the end there is no result of %v", open)
+	}
+	return nil
+}
+
+// TestChatCrash: an agent that is stopped anywhere in a turn, on a disk that forgets what
+// was not synced too, has lost nothing that was acknowledged. What was queued waits, is
+// delivered once when the user says so, and what the model is shown then is whole.
+func TestChatCrash(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder cannot be synced there")
+	}
+	base := memoryDir(t)
+	s := openSpace(t, base, 4) // messages to a file, so that some open another
+	s.agent("ada")
+	s.tell("ada", "hello", model("hi"))
+	before := readTree(t, base)
+
+	var mu sync.Mutex
+	var steps []crashdisk.Step
+	acknowledged := map[string]int{} // after how many steps
+	restore := durable.Interpose(func(_ *os.Root, step durable.Step) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if !strings.HasPrefix(step.Name, ".bough/cache") {
+			steps = append(steps, crashdisk.Step{Do: string(step.Do), Name: step.Name, To: step.To, At: step.At, Data: slices.Clone(step.Data)})
+		}
+		return nil
+	})
+	eventful(s, func(id string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, known := acknowledged[id]; !known {
+			acknowledged[id] = len(steps)
+		}
+	})
+	restore()
+	whole := s.said("ada")
+	trace, err := crashdisk.Follow(before, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 3
+	if underRace || testing.Short() {
+		most = 1
+	}
+	states, tried := 0, map[crashdisk.Sum]int{}
+	for k := range len(steps) + 1 {
+		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
+			states++
+			due := 0
+			for _, at := range acknowledged {
+				if at <= k {
+					due++
+				}
+			}
+			if n, known := tried[tree.Sum()]; known && n >= due {
+				return true
+			}
+			tried[tree.Sum()] = due
+			dir := memoryDir(t)
+			if err := tree.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+			defer os.RemoveAll(dir)
+			var must []string
+			for id, at := range acknowledged {
+				if at <= k {
+					must = append(must, id)
+				}
+			}
+			if err := goOn(openAnew(t, dir), must, whole); err != nil {
+				t.Errorf("after %d of %d steps (%s): %v", k, len(steps), how, err)
+			}
+			return true
+		})
+	}
+	t.Logf("%d steps, %d folders that a crash may leave, %d of them different", len(steps), states, len(tried))
+	if len(tried) < len(steps)/2 || len(steps) < 50 {
+		t.Fatalf("%d states of %d steps", len(tried), len(steps))
+	}
+}
+
+// goOn looks at an agent that a crash left, goes on with it, and says what is wrong.
+func goOn(s *space, acknowledged []string, whole string) error {
+	ctx := context.Background()
+	snap, err := s.AgentSnapshot(ctx, "ada")
+	if err != nil {
+		return err
+	}
+	if snap.Turn.State != agent.Idle {
+		return fmt.Errorf("the turn is %s", snap.Turn.State)
+	}
+	for _, e := range slices.Concat(snap.SteerQueue, snap.FollowUpQueue) {
+		if e.State != agent.Held {
+			return fmt.Errorf("%q is %s", e.Content, e.State)
+		}
+	}
+	m := &script{lines: []string{"I am here"}}
+	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "still there?"}, with(nil, map[string]agent.Model{"m": m})); err != nil {
+		return err
+	}
+	if err := paired(m.asked[0]); err != nil {
+		return err
+	}
+	q, err := s.Queue(ctx, "ada")
+	if err != nil {
+		return err
+	}
+	h := s.head("ada")
+	path, err := s.Path(ctx, h.Tree, h.Node, workspace.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	count := map[string]int{}
+	for _, n := range path.Nodes {
+		count[n.ID]++
+	}
+	for _, e := range q.Queue {
+		count[e.ID]++
+	}
+	for _, id := range acknowledged {
+		if count[id] != 1 {
+			return fmt.Errorf("%s, which was acknowledged, is there %d times", id, count[id])
+		}
+	}
+	if said := s.said("ada"); !strings.HasPrefix(said, "user: hello\nassistant: hi\n") || strings.Count(said, "still there?") != 1 {
+		return fmt.Errorf("it is\n%s", said)
+	}
+	n := &script{}
+	if _, _, err := s.ResumeQueue(ctx, "ada", with(nil, map[string]agent.Model{"m": n})); err != nil {
+		return err
+	}
+	if q, err := s.Queue(ctx, "ada"); err != nil || len(q.Queue) > 0 {
+		return fmt.Errorf("the queue keeps %+v, %v", q, err)
+	}
+	for _, asked := range n.asked {
+		if err := paired(asked); err != nil {
+			return err
+		}
+	}
+	for _, text := range []string{"user: stop", "user: later", "user: dig"} {
+		if got := strings.Count(s.said("ada"), text+"\n"); got > strings.Count(whole, text+"\n") {
+			return fmt.Errorf("%q stands %d times", text, got)
+		}
+	}
+	report, err := s.Doctor(ctx, workspace.DoctorOptions{})
+	if err != nil || !report.OK {
+		return fmt.Errorf("doctor finds %+v, %v", report.Problems, err)
+	}
+	return nil
+}

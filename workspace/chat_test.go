@@ -480,3 +480,63 @@ func (s *space) turn(name string) agent.Turn {
 	}
 	return snap.Turn
 }
+
+// TestUndoChat: a turn is taken back message by message, to the first byte of each
+// session, and done again to the last; the turn is never left as one that goes on.
+func TestUndoChat(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 3)
+	s.agent("ada")
+	s.tell("ada", "hello", model("hi"))
+	sessions := func() map[string]string {
+		all := s.truth()
+		for name := range all {
+			if !strings.HasPrefix(name, "conversations/") {
+				delete(all, name)
+			}
+		}
+		return all
+	}
+	states, heads := []map[string]string{sessions()}, []agent.Head{s.head("ada")}
+	seen := map[string]bool{}
+	eventful(s, func(id string) {
+		if h := s.head("ada"); h.Node == id && !seen[id] {
+			seen[id] = true
+			states, heads = append(states, sessions()), append(heads, h)
+		}
+	})
+	if len(states) != 9 { // a prompt, calls, two results, a steer, its answer, a follow-up, its answer
+		t.Fatalf("there were %d messages", len(states)-1)
+	}
+	took := 0
+	for i := len(states) - 2; i >= 0; i-- {
+		for { // what was queued is an operation too
+			o, err := s.undo("")
+			if err != nil {
+				t.Fatalf("undo to message %d: %v", i, err)
+			}
+			if took++; o.Args["verb"] == "append" {
+				break
+			}
+		}
+		sameFiles(t, fmt.Sprintf("undo to message %d", i), states[i], sessions())
+		if got := s.head("ada"); got != heads[i] {
+			t.Errorf("after undo to message %d the head is %v, want %v", i, got, heads[i])
+		}
+		if turn := s.turn("ada"); turn.State != agent.Idle {
+			t.Errorf("after undo to message %d the turn is %+v", i, turn)
+		}
+	}
+	for range took {
+		if _, err := s.redo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sameFiles(t, "redo", states[len(states)-1], sessions())
+	if got := s.head("ada"); got != heads[len(heads)-1] {
+		t.Errorf("after redo the head is %v", got)
+	}
+	if c := s.tell("ada", "on", model("and on")); c.Reply != "and on" {
+		t.Errorf("afterwards Chat = %+v", c)
+	}
+	healthy(t, s)
+}

@@ -540,3 +540,47 @@ func TestUndoChat(t *testing.T) {
 	}
 	healthy(t, s)
 }
+
+// TestChatEvents: who reads events in this process hears the model as it speaks, each
+// piece in its place; the log has the rest, for others.
+func TestChatEvents(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	tree := s.agent("ada").Head.Tree
+	e := s.events(0)
+	e.want("session_created "+tree, "head_moved "+tree)
+	m := &script{lines: []string{"well|look", "seen|fail asleep"}, at: make(chan struct{}), wait: make(chan struct{})}
+	look := tools{"look": func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
+	ended := make(chan error)
+	go func() {
+		_, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "look"}, with(look, map[string]agent.Model{"m": m}))
+		ended <- err
+	}()
+	var got, said []string
+	read := func(n int) {
+		for range n {
+			event := <-e.list
+			got = append(got, string(event.Type))
+			if event.Type == workspace.ChatContent {
+				said = append(said, event.Text)
+			}
+			if (event.Type == workspace.ChatContent) != (event.Seq == 0) || event.Agent != "ada" || string(event.Session) != tree {
+				t.Errorf("the event is %+v", event)
+			}
+			if event.Type == workspace.ChatComplete && (event.Ended != agent.Failed || event.Error != "asleep") {
+				t.Errorf("the end is %+v", event)
+			}
+		}
+	}
+	for range 2 {
+		<-m.at
+		m.wait <- struct{}{}
+	}
+	if err := <-ended; code(err) != workspace.Failed {
+		t.Errorf("Chat = %v", err)
+	}
+	read(3 + 1 + 2 + 2 + 1 + 2 + 1)
+	want := "message_added head_moved chat_start chat_content message_added head_moved message_added head_moved chat_content message_added head_moved chat_complete"
+	if strings.Join(got, " ") != want || strings.Join(said, " ") != "well seen" {
+		t.Errorf("the events are\n%s, saying %q, want\n%s", strings.Join(got, " "), said, want)
+	}
+}

@@ -8,13 +8,20 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Kind is what a message of a turn is.
+// A Kind is what a message is in a conversation with an agent: the member kind of its
+// metadata. A turn writes the first three.
 type Kind string
 
 const (
 	KindUser         Kind = "user"
 	KindAssistant    Kind = "assistant"
 	KindToolBoundary Kind = "tool_boundary" // the result of a call
+	KindSystem       Kind = "system"
+
+	// A batch of clarifications is what one side asks together and the other answers
+	// together: the messages from the one to the other. A model is shown them as any.
+	KindClarificationOpened Kind = "clarification_opened"
+	KindClarificationClosed Kind = "clarification_closed"
 )
 
 // A Node is a message that a turn writes.

@@ -18,6 +18,9 @@ func (v *view) leaveAgent(ids []string, o RemoveOptions) error {
 	if err != nil || owner == nil {
 		return err
 	}
+	if v.works(owner.Name) && owner.Head.Tree == all[0] {
+		return working(owner.Name, nil)
+	}
 	if !slices.Contains(ids, all[0]) {
 		return v.leavePart(owner, all[0], ids)
 	}

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
 )
 
 // New begins an empty conversation and moves the head there. The title may be
@@ -77,6 +79,11 @@ type Append struct {
 	Text    string
 	Role    string // "" for user
 	Parent  string // the message to answer, "" for where the conversation is
+
+	// Kind is what the message is beyond its role: it opens or closes a batch of
+	// clarifications. On a path one is closed before another is opened. Empty means
+	// nothing.
+	Kind agent.Kind
 }
 
 // An Appended says where a message went.
@@ -109,6 +116,12 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 			return err
 		}
 		m := &message{id: out.Message, role: a.Role, content: rawjson.Compact(a.Text)}
+		if a.Kind != "" {
+			if err := v.clarifies(p, a.Kind); err != nil {
+				return err
+			}
+			m.metadata = []rawjson.Pair{{Key: "kind", Value: rawjson.Compact(a.Kind)}}
+		}
 		if frozen := v.frozen(p); frozen != "" {
 			out.ForkedFrom = ID(frozen)
 			out.Session, err = v.appendFork(p, m, "")
@@ -131,6 +144,9 @@ func (a *Append) args() args {
 	if a.Parent != "" {
 		list["parent"] = a.Parent
 	}
+	if a.Kind != "" {
+		list["kind"] = string(a.Kind)
+	}
 	return list
 }
 
@@ -141,7 +157,38 @@ func (a *Append) check() error {
 	if err := checkUTF8("text", a.Text); err != nil {
 		return err
 	}
-	return checkRole(a.Role)
+	switch a.Kind {
+	case "", agent.KindClarificationOpened, agent.KindClarificationClosed:
+		return checkRole(a.Role)
+	}
+	return &Error{
+		Code:    Usage,
+		Message: fmt.Sprintf("no kind %q", a.Kind),
+		Hint:    "kinds are clarification_opened and clarification_closed; all others follow from the role",
+	}
+}
+
+// clarifies refuses to open a batch of clarifications in another one, and to close one
+// where none is open.
+func (v *view) clarifies(p *place, kind agent.Kind) error {
+	nodes, err := v.nodesOf(p.line, p.Path(p.node))
+	if err != nil {
+		return err
+	}
+	last := agent.KindClarificationClosed
+	for _, n := range nodes {
+		switch k := agent.Kind(gjson.GetBytes(n.Raw, "metadata.kind").String()); k {
+		case agent.KindClarificationOpened, agent.KindClarificationClosed:
+			last = k
+		}
+	}
+	switch {
+	case kind != last:
+		return nil
+	case kind == agent.KindClarificationOpened:
+		return &Error{Code: Refused, Message: "a batch of clarifications is open here already", Hint: "--kind clarification_closed closes it"}
+	}
+	return &Error{Code: Refused, Message: "no batch of clarifications is open here", Hint: "--kind clarification_opened opens one"}
 }
 
 func checkRole(role string) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -259,4 +260,47 @@ func TestAppendRefused(t *testing.T) {
 		}
 		sameFiles(t, fmt.Sprintf("%+v", c.a), before, s.files())
 	}
+}
+
+// TestAppendClarification: questions that belong together are opened once and closed
+// once, on each path for itself.
+func TestAppendClarification(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	add := func(parent string, kind agent.Kind) (string, error) {
+		m, err := s.Append(t.Context(), workspace.Append{Session: id, Text: "x", Parent: parent, Kind: kind})
+		if err != nil {
+			return "", err
+		}
+		return m.Message, nil
+	}
+	if _, err := add("", agent.KindClarificationClosed); code(err) != workspace.Refused {
+		t.Errorf("closed and not opened = %v", err)
+	}
+	first, err := add("", agent.KindClarificationOpened)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := add("", agent.KindClarificationOpened); code(err) != workspace.Refused {
+		t.Errorf("opened twice = %v", err)
+	}
+	asked, err := add("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // two branches
+		if _, err := add(asked, agent.KindClarificationClosed); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := add("", agent.KindClarificationClosed); code(err) != workspace.Refused {
+		t.Errorf("closed twice = %v", err)
+	}
+	if _, err := add(first, "tool_boundary"); code(err) != workspace.Usage {
+		t.Errorf("a kind that follows from the role = %v", err)
+	}
+	if text := s.read("conversations/" + id + ".json"); strings.Count(text, `"kind": "clarification_closed"`) != 2 {
+		t.Errorf("the file is %s", text)
+	}
+	healthy(t, s)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -14,7 +15,7 @@ import (
 func (p *program) appendVerb() verb {
 	return verb{
 		name:  "append",
-		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE]",
+		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE] [--kind KIND]",
 		short: "add a message",
 		long: `Adds a message to SESSION, or to where the head is. One argument is the TEXT; without a
 TEXT, or with '-', it is read from standard input. The message answers the one named with
@@ -26,10 +27,11 @@ git diff | bough append`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "role", Value: "user", Usage: "who speaks: `ROLE` is user, assistant, system or tool"},
 			&cli.StringFlag{Name: "parent", Usage: "answer this `MESSAGE`"},
+			&cli.StringFlag{Name: "kind", Usage: "begin or end questions that belong together: `KIND` is clarification_opened or clarification_closed"},
 		},
 		max: 2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent")}
+			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent"), Kind: agent.Kind(c.String("kind"))}
 			if c.IsSet("parent") && a.Parent == "" {
 				return usageError("--parent names no message")
 			}

@@ -584,3 +584,50 @@ func TestChatEvents(t *testing.T) {
 		t.Errorf("the events are\n%s, saying %q, want\n%s", strings.Join(got, " "), said, want)
 	}
 }
+
+// TestSteerStreaming: while a message comes in a steer waits for its end, or cuts it; what
+// was cut is kept, marked, and not shown again.
+func TestSteerStreaming(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		s := openSpace(t, t.TempDir(), 0)
+		s.agent("ada")
+		m := &script{lines: []string{"a long story", "the end"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
+		done := make(chan *workspace.Chatted)
+		go func() {
+			c, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "tell"}, with(nil, map[string]agent.Model{"m": m}))
+			if err != nil {
+				t.Error(err)
+			}
+			done <- c
+		}()
+		<-m.at
+		if snap, err := s.AgentSnapshot(t.Context(), "ada"); err != nil || snap.Turn.State != agent.Streaming {
+			t.Errorf("meanwhile it is %+v, %v", snap, err)
+		}
+		q, _, err := s.Say(t.Context(), "ada", workspace.Saying{Mode: agent.Steer, Text: "short", Cut: cut}, workspace.TurnOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !cut {
+			m.wait <- struct{}{}
+		}
+		<-m.at
+		m.wait <- struct{}{}
+		c := <-done
+		if got := s.said("ada"); got != "user: tell\nassistant: a long story\nuser: short\nassistant: the end" || c.Reply != "the end" {
+			t.Errorf("cut %v: it is\n%s", cut, got)
+		}
+		shown, want := len(m.asked[1]), 3
+		if cut {
+			want = 2
+		}
+		snap, err := s.AgentSnapshot(t.Context(), "ada")
+		if shown != want || err != nil || (snap.Turn.InterruptedBy == q.Queue[0].ID) != cut {
+			t.Errorf("cut %v: shown %d, %+v, %v", cut, shown, snap.Turn, err)
+		}
+		if partial := strings.Count(s.read("conversations/"+c.Tree+".json"), `"partial": true`); (partial == 1) != cut {
+			t.Errorf("cut %v: %d partial", cut, partial)
+		}
+		healthy(t, s)
+	}
+}

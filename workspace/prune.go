@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +78,10 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
 	}
+	bookmarks, _, err := v.bookmarks()
+	if err != nil {
+		return nil, err // one may be in any of them
+	}
 	list := []Pruned{}
 	var taken []checkpoint.Taken
 	for _, e := range v.index.Entries() {
@@ -95,7 +100,7 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 		if verdict.Keep {
 			continue
 		}
-		if why := v.needed(list[i].ID); why != "" {
+		if why := v.needed(list[i].ID, bookmarks.Bookmarks); why != "" {
 			list[i].Kept, list[i].Reason = true, why
 		}
 	}
@@ -103,9 +108,12 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 }
 
 // needed says why a checkpoint is kept although it is old, "" if nothing needs it.
-func (v *view) needed(id string) string {
+func (v *view) needed(id string, bookmarks []Bookmark) string {
 	if h, ok := v.head(); ok && h.Session == id {
 		return "the head is in it"
+	}
+	if slices.ContainsFunc(bookmarks, func(b Bookmark) bool { return b.Session == id }) {
+		return "a bookmark is in it"
 	}
 	if v.mayRemove([]string{id}, RemoveOptions{Force: true}) != nil || len(v.penguinBelow(id)) > 0 {
 		return "another session goes on from it"

@@ -3,10 +3,13 @@ package workspace_test
 import (
 	"fmt"
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -103,6 +106,9 @@ func TestPruneKeeps(t *testing.T) {
 	for _, id := range []string{"newest", "plain", "written", "continued", "headed", "named"} {
 		auto(id, "", "")
 	}
+	auto("marked", "", `{"id":"m","role":"user","content":"a"}`)
+	s.write("conversations/marked.json", regexp.MustCompile(`,"sealed":{[^}]*}`).ReplaceAllString(s.read("conversations/marked.json"), ""))
+	s.bookmark("marked@m", "here")
 	auto("newest", `,"note":1`, "")
 	s.write("conversations/newest.json", strings.Replace(s.read("conversations/newest.json"), "2020", "2021", 1))
 	auto("written", "", `{"id":"theirs"}`)
@@ -127,9 +133,24 @@ func TestPruneKeeps(t *testing.T) {
 		"written":   "true another program wrote to it",
 		"continued": "true another session goes on from it",
 		"headed":    "true the head is in it",
+		"marked":    "true a bookmark is in it",
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("prune decides %v, want %v", got, want)
+	}
+
+	if _, err := s.RemoveBookmark(t.Context(), "here"); err != nil {
+		t.Fatal(err)
+	}
+	marks := s.read(bookmark.Path)
+	s.write(bookmark.Path, "{")
+	if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); code(err) != workspace.Damaged {
+		t.Errorf("with bookmarks that nobody can read Prune = %v", err)
+	}
+	s.write(bookmark.Path, marks)
+	p, err = s.Prune(t.Context(), workspace.PruneOptions{})
+	if err != nil || !slices.ContainsFunc(p.Checkpoints, func(c workspace.Pruned) bool { return c.ID == "marked" && !c.Kept }) {
+		t.Errorf("without the bookmark Prune = %+v, %v", p, err)
 	}
 }
 

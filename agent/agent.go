@@ -57,7 +57,7 @@ type Tree struct {
 	Created time.Time
 	Node    string // where the head last was in it, "" if it was empty then
 
-	Archived bool // its user does not need it now
+	Archived bool // its user does not need it now; the head is elsewhere
 
 	raw []byte
 }
@@ -77,9 +77,10 @@ func (a *Agent) Tree(id string) *Tree {
 	return &a.Trees[i]
 }
 
-// Move moves the head to a message of one of the trees, "" in an empty one. It panics
-// if the agent has no such tree.
+// Move moves the head to a message of one of the trees, "" in an empty one. That tree is
+// not archived then. It panics if the agent has no such tree.
 func (a *Agent) Move(tree, node string) {
-	a.Tree(tree).Node = node
+	t := a.Tree(tree)
+	t.Node, t.Archived = node, false
 	a.Head = Head{tree, node}
 }

@@ -201,10 +201,11 @@ func TestNames(t *testing.T) {
 }
 
 // FuzzDecode: what can be decoded comes back byte for byte, and after a move the head
-// is where it was moved, and moved back it says what it said.
+// is where it was moved, in a tree that is not archived, and moved back it says what it said.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(file))
 	f.Add([]byte(strings.ReplaceAll(file, " ", "")))
+	f.Add([]byte(strings.Replace(file, `"name": null`, `"name": null, "archived": true`, 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := agent.Decode("ada", data)
 		if err != nil {
@@ -216,7 +217,7 @@ func FuzzDecode(f *testing.F) {
 		was := a.Head
 		a.Move(a.Trees[0].ID, "elsewhere")
 		b, err := agent.Decode("ada", a.Encode())
-		if err != nil || b.Head != a.Head || b.Trees[0].Node != "elsewhere" {
+		if err != nil || b.Head != a.Head || b.Trees[0].Node != "elsewhere" || b.Trees[0].Archived {
 			t.Fatalf("moved it is %q: %v", a.Encode(), err)
 		}
 		b.Move(was.Tree, was.Node)

@@ -19,9 +19,9 @@
 // A tree is a line, under the id of its first file. It has one owner. Its name, null
 // if it has none, is unique among the trees of the agent; its node_id is where the
 // head was when it last was in the tree, null if it was in it only while it was
-// empty; archived is true of one that is not needed now. An agent has one tree at
-// least, and the head is in one of its trees, at a message, or with the node_id null
-// in an empty tree.
+// empty; archived is true of one that is not needed now, which the head is not in. An
+// agent has one tree at least, and the head is in one of its trees, at a message, or
+// with the node_id null in an empty tree.
 //
 // What an agent does with a prompt is a [Turn], and what its user says meanwhile a
 // [Queue]: state machines that decide and do nothing, for whoever carries them out with

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +33,9 @@ type Agents struct {
 type AgentOptions struct {
 	Model  string // "" for none yet
 	System string // what the model is told before anything else, "" for nothing
+
+	Policy       agent.SteerPolicy // when a steer is delivered while tools run, "" for [agent.AfterCall]
+	NoCheckpoint bool              // no automatic checkpoint is made before a turn
 }
 
 // CreateAgent makes an agent and its first tree, which is empty; its head is there.
@@ -46,7 +48,7 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 			Hint:    "a name has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'",
 		}
 	}
-	if err := cmp.Or(checkUTF8("model", o.Model), checkUTF8("system prompt", o.System)); err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	var made *Agent
@@ -58,7 +60,7 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 		if err != nil {
 			return err
 		}
-		a := &agent.Agent{ID: id, Name: name, Model: o.Model, System: o.System, Created: v.now(nil)}
+		a := &agent.Agent{ID: id, Name: name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Created: v.now(nil)}
 		if err := v.beginTree(a, ""); err != nil {
 			return err
 		}
@@ -236,16 +238,22 @@ func (v *view) owner(tree string) (owner *Agent, err error) {
 	return owner, err
 }
 
-// putAgent prepares that the file of an agent says what a says. It was what was read
-// of it, nil if there was none.
+// putAgent prepares that the file of an agent says what a says, and that the log has
+// it as something about the tree that the head is in. It was what was read of it, nil
+// if there was none.
 func (v *view) putAgent(a *agent.Agent, was []byte) (*Agent, error) {
+	if !slices.Contains(v.op.Sessions, a.Head.Tree) {
+		v.op.Sessions = append(v.op.Sessions, a.Head.Tree)
+	}
+	return v.writeAgent(a, was)
+}
+
+// writeAgent does what putAgent does, but for the log.
+func (v *view) writeAgent(a *agent.Agent, was []byte) (*Agent, error) {
 	if err := durable.MakeDir(v.root, agent.Dir); err != nil {
 		return nil, err
 	}
 	data := a.Encode()
-	if !slices.Contains(v.op.Sessions, a.Head.Tree) {
-		v.op.Sessions = append(v.op.Sessions, a.Head.Tree)
-	}
 	return &Agent{a, data}, v.replaceSmall(agent.Path(a.Name), was, data)
 }
 
@@ -277,7 +285,7 @@ func checkTreeName(a *agent.Agent, name string) error {
 		return &Error{Code: Usage, Message: fmt.Sprintf("no tree can have the name %q", name), Hint: "a name has no '/', and no space at its ends"}
 	}
 	if name != "" && slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.Name == name }) {
-		return &Error{Code: Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Hint: "'bough agent trees " + a.Name + "' lists them"}
+		return &Error{Code: Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
 	}
 	return nil
 }

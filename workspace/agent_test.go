@@ -81,7 +81,7 @@ func TestAgentTrees(t *testing.T) {
 		t.Errorf("the branch is %q", got)
 	}
 	s.tree("assistant", "")
-	trees, err := s.AgentTrees(ctx, "assistant")
+	trees, err := s.AgentTrees(ctx, "assistant", workspace.AgentTreesOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,6 +303,263 @@ func TestAgentLeaves(t *testing.T) {
 	}
 	if _, err := s.Remove(ctx, last, workspace.RemoveOptions{}); err != nil {
 		t.Errorf("rm of a file without the head = %v", err)
+	}
+	healthy(t, s)
+}
+
+// quiet calls what changes nothing, and holds that it does not.
+func (s *space) quiet(what string, do func() error) {
+	s.t.Helper()
+	before := s.files()
+	if err := do(); err != nil {
+		s.t.Fatalf("%s: %v", what, err)
+	}
+	sameFiles(s.t, what, before, s.files())
+}
+
+// TestAgentArchive: a tree that is archived stands aside, until its user wants it again.
+func TestAgentArchive(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	ctx := t.Context()
+	first := s.agent("ada").Head.Tree
+	said := s.answer("ada", "a", "b", "c")
+	rest := s.tree("ada", "rest")
+	here := s.answer("ada", "x")
+	archive := func(tree string) func() error {
+		return func() error {
+			about, err := s.ArchiveTree(ctx, "ada", tree)
+			if err == nil && (!about.Archived || about.Current) {
+				t.Errorf("the tree is %+v", about)
+			}
+			return err
+		}
+	}
+	restore := func() error {
+		about, err := s.RestoreTree(ctx, "ada", first)
+		if err == nil && (about.Archived || about.MessageCount != 3) {
+			t.Errorf("the tree is %+v", about)
+		}
+		return err
+	}
+	list := func(o workspace.AgentTreesOptions) string {
+		trees, err := s.AgentTrees(ctx, "ada", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		for _, tree := range trees.Trees {
+			words = append(words, fmt.Sprint(tree.ID == rest, tree.Archived))
+		}
+		return fmt.Sprint(words, trees.LeftOut)
+	}
+
+	before := s.truth()
+	if err := archive("rest")(); code(err) != workspace.Refused {
+		t.Errorf("archive of the tree with the head = %v", err)
+	}
+	s.quiet("restore of a tree that is not archived", restore)
+	if err := archive(first)(); err != nil {
+		t.Fatal(err)
+	}
+	s.quiet("archive again", archive(first))
+	if got := list(workspace.AgentTreesOptions{}) + list(workspace.AgentTreesOptions{All: true}); got != "[true false] 1[false true true false] 0" {
+		t.Errorf("the trees are %s", got)
+	}
+	o, err := s.undo(first)
+	if err != nil || o.Args["verb"] != "agent archive" {
+		t.Fatalf("undo = %+v, %v", o, err)
+	}
+	sameFiles(t, "undo", before, s.truth())
+	if err := archive(first)(); err != nil {
+		t.Fatal(err)
+	}
+	if err := restore(); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(workspace.AgentTreesOptions{}); got != "[false false true false] 0" {
+		t.Errorf("the trees are %s", got)
+	}
+
+	// No message is sought in it, unless it is named.
+	if err := archive(first)(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.RewindAgent(ctx, "ada", said[0], workspace.CutOptions{})
+	if code(err) != workspace.NotFound || !strings.Contains(workspace.Explain(err).Hint, "archived") {
+		t.Errorf("rewind = %v", err)
+	}
+	if _, err := s.BranchTree(ctx, "ada", said[0], "", workspace.CutOptions{}); code(err) != workspace.NotFound {
+		t.Errorf("a branch = %v", err)
+	}
+	if _, err := s.RewindAgent(ctx, "ada", here[0], workspace.CutOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.BranchTree(ctx, "ada", first+"/"+said[1], "copy", workspace.CutOptions{}); err != nil {
+		t.Error(err)
+	}
+	if got := list(workspace.AgentTreesOptions{All: true}); got != "[false true true false false false] 0" {
+		t.Errorf("after a branch from it the trees are %s", got)
+	}
+	for _, there := range []func() (*workspace.AgentPosition, error){
+		func() (*workspace.AgentPosition, error) {
+			return s.RewindAgent(ctx, "ada", first+"/"+said[0], workspace.CutOptions{})
+		},
+		func() (*workspace.AgentPosition, error) {
+			return s.SwitchAgent(ctx, "ada", first, workspace.CutOptions{})
+		},
+	} {
+		pos, err := there()
+		if err != nil || pos.Head.Tree != first || string(pos.Head.Node) != said[0] {
+			t.Errorf("the head moves to %+v, %v", pos, err)
+		}
+		if got := list(workspace.AgentTreesOptions{}); got != "[false false true false false false] 0" {
+			t.Errorf("with the head in it the trees are %s", got)
+		}
+		if _, err := s.SwitchAgent(ctx, "ada", "rest", workspace.CutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := archive(first)(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	healthy(t, s)
+
+	// The head goes to none, if there is another.
+	if err := archive("copy")(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tree := range []string{s.tree("ada", "other"), rest} {
+		if _, err := s.Remove(ctx, tree, workspace.RemoveOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+		if h := s.head("ada").Tree; tree != rest && h != rest {
+			t.Errorf("the head goes to %s, and not to %s", h, rest)
+		}
+	}
+	if got := list(workspace.AgentTreesOptions{}); got != "[false false] 1" {
+		t.Errorf("with archived trees only they are %s", got)
+	}
+	healthy(t, s)
+}
+
+// TestAgentDelete: a tree goes with all its files when nothing needs it, and comes back.
+func TestAgentDelete(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	ctx := t.Context()
+	first := s.agent("ada").Head.Tree
+	s.answer("ada", "a", "b", "c", "d", "e")
+	files := s.line(first)
+	remove := func(agent, tree string, force bool) (*workspace.AgentTree, error) {
+		return s.DeleteTree(ctx, agent, tree, workspace.DeleteTreeOptions{Force: force})
+	}
+	refuse := func(what, agent, tree string, force bool, want workspace.Code) {
+		t.Helper()
+		before := s.files()
+		if _, err := remove(agent, tree, force); code(err) != want {
+			t.Errorf("%s: %v, want %s", what, err, want)
+		}
+		sameFiles(t, what, before, s.files())
+	}
+	refuse("the only tree", "ada", first, true, workspace.Refused)
+	s.tree("ada", "rest")
+	theirs := s.agent("bob").Head.Tree
+	refuse("the tree with the head", "ada", "rest", true, workspace.Refused)
+	refuse("a tree of another agent", "ada", theirs, true, workspace.Refused)
+	refuse("no tree", "ada", "nothing", true, workspace.NotFound)
+
+	if _, err := s.Rewind(ctx, first, workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := s.truth()
+	was, err := remove("ada", first, false)
+	if err != nil || was.ID != first || was.MessageCount != 5 || was.Current {
+		t.Fatalf("DeleteTree = %+v, %v", was, err)
+	}
+	if trees, err := s.AgentTrees(ctx, "ada", workspace.AgentTreesOptions{All: true}); err != nil || len(trees.Trees) != 1 {
+		t.Errorf("the trees are %+v, %v", trees, err)
+	}
+	for _, id := range files {
+		if _, err := s.Show(ctx, id, workspace.ReadOptions{}); code(err) != workspace.NotFound {
+			t.Errorf("%s is still there: %v", id, err)
+		}
+	}
+	if head, err := s.Head(ctx); head != nil || err != nil {
+		t.Errorf("the head of the workspace is %v, %v", head, err)
+	}
+	healthy(t, s)
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, "undo", before, s.truth())
+
+	point := s.checkpoint(first)
+	refuse("a tree that a checkpoint was made of", "ada", first, false, workspace.HasChildren)
+	if _, err := remove("ada", first, true); err != nil || s.texts(point.ID) != "a b c d e" {
+		t.Errorf("with --force: %v, and the checkpoint is %q", err, s.texts(point.ID))
+	}
+	healthy(t, s)
+	if _, err := s.undo(""); err != nil {
+		t.Fatal(err)
+	}
+
+	name := agent.Path("bob")
+	mine := s.read(name)
+	s.write(name, strings.ReplaceAll(mine, theirs, first))
+	refuse("a tree of two agents", "ada", first, true, workspace.Refused)
+	s.write(name, mine)
+	s.write("conversations/"+files[0]+".json", "{")
+	refuse("a tree with a torn file", "ada", first, true, workspace.Damaged)
+}
+
+// TestSetAgent changes what is given, and nothing where that is said already.
+func TestSetAgent(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	ctx := t.Context()
+	made, err := s.CreateAgent(ctx, "ada", workspace.AgentOptions{Model: "command:cat", Policy: agent.FinishBatch, NoCheckpoint: true})
+	if err != nil || made.Policy != agent.FinishBatch || !made.NoCheckpoint {
+		t.Fatalf("CreateAgent = %+v, %v", made, err)
+	}
+	name := agent.Path("ada")
+	s.write(name, strings.Replace(s.read(name), "{", `{"notes":  [1e-07],`, 1))
+	for _, c := range []struct {
+		what   string
+		change workspace.AgentChange
+		want   string
+	}{
+		{"the instructions", workspace.AgentChange{System: new("Be brief.")}, "command:cat Be brief. finish_batch true"},
+		{"the model", workspace.AgentChange{Model: new("")}, " Be brief. finish_batch true"},
+		{"the policy", workspace.AgentChange{Policy: new(agent.AfterCall)}, " Be brief. after_call true"},
+		{"all", workspace.AgentChange{Model: new("m"), System: new(""), Policy: new(agent.FinishBatch), NoCheckpoint: new(false)}, "m  finish_batch false"},
+		{"the policy, to the default", workspace.AgentChange{Policy: new(agent.SteerPolicy(""))}, "m  after_call false"},
+	} {
+		is, err := s.SetAgent(ctx, "ada", c.change)
+		if err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		s.quiet(c.what+" again", func() error { is, err = s.SetAgent(ctx, "ada", c.change); return err })
+		read, err := s.Agent(ctx, "ada")
+		if err != nil || string(read.File) != string(is.File) {
+			t.Errorf("%s: the file is %s, %v, and the result %s", c.what, read.File, err, is.File)
+		}
+		if got := fmt.Sprint(read.Model, " ", read.System, " ", read.Policy, " ", read.NoCheckpoint); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+		if read.Head != made.Head || !strings.HasPrefix(string(read.File), `{"notes":  [1e-07],`) {
+			t.Errorf("%s: the file is %s", c.what, read.File)
+		}
+	}
+	for what, c := range map[string]workspace.AgentChange{
+		"no policy": {Policy: new(agent.SteerPolicy("never"))},
+		"no UTF-8":  {Model: new("m"), System: new("\xff")},
+	} {
+		before := s.files()
+		if _, err := s.SetAgent(ctx, "ada", c); code(err) != workspace.Usage {
+			t.Errorf("%s = %v", what, err)
+		}
+		sameFiles(t, what, before, s.files())
+	}
+	if _, err := s.CreateAgent(ctx, "eve", workspace.AgentOptions{Policy: "never"}); code(err) != workspace.Usage {
+		t.Errorf("CreateAgent = %v", err)
 	}
 	healthy(t, s)
 }

@@ -38,7 +38,7 @@ type NewAgentTree struct {
 // SwitchAgent moves the head of an agent to one of its trees: TREE/NODE to a message
 // of the tree, TREE to where the head was when it was last in it, or if that is gone
 // or was nowhere, to the newest leaf. A tree is named by its name, else its id, else a
-// unique piece of its id.
+// unique piece of its id. One that is archived is restored.
 func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptions) (*AgentPosition, error) {
 	var pos *AgentPosition
 	op := operation.Operation{Verb: "agent switch", Args: args{"to": to}}
@@ -63,7 +63,8 @@ func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptio
 
 // RewindAgent moves the head of an agent to a message of one of its trees. Nothing
 // that comes after is touched. The message is sought in the tree that the head is in,
-// then in the others, the oldest first; TREE/NODE says in which.
+// then in the others that are not archived, the oldest first; TREE/NODE says in which,
+// and if that is archived it is restored.
 func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOptions) (*AgentPosition, error) {
 	var pos *AgentPosition
 	op := operation.Operation{Verb: "agent rewind", Args: args{"node": node}}
@@ -176,7 +177,7 @@ func (v *view) noTree(a *Agent, name string) error {
 			}
 		}
 	}
-	return &Error{Code: NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Hint: "'bough agent trees " + a.Name + "' lists them"}
+	return &Error{Code: NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
 }
 
 // treeLine opens the line that a tree is.
@@ -212,7 +213,8 @@ func (v *view) placeInTree(t *agent.Tree, message string, o CutOptions) (*place,
 	return p, err
 }
 
-// placeOf finds a message in the trees of an agent, and the id of its tree.
+// placeOf finds a message in the trees of an agent, and the id of its tree. In those that
+// are archived it looks only where they are named.
 func (v *view) placeOf(a *Agent, node string, partial bool) (tree string, p *place, err error) {
 	at := func(t *agent.Tree, message string) error {
 		l, err := v.treeLine(t.ID, partial)
@@ -231,13 +233,23 @@ func (v *view) placeOf(a *Agent, node string, partial bool) (tree string, p *pla
 		return tree, p, err
 	}
 	err = at(a.Tree(a.Head.Tree), node)
+	archived := false
 	for i := range a.Trees {
-		if e := Explain(err); e == nil || e.Code != NotFound {
-			break
+		if !isNotFound(err) {
+			return tree, p, err
 		}
-		if t := &a.Trees[i]; t.ID != a.Head.Tree {
+		switch t := &a.Trees[i]; {
+		case t.ID == a.Head.Tree:
+		case t.Archived:
+			archived = true
+		default:
 			err = at(t, node)
 		}
+	}
+	if archived && isNotFound(err) {
+		missing := notFound("message", node)
+		missing.Hint = "TREE/NODE looks into a tree that is archived; 'bough agent trees " + a.Name + " --all' lists them"
+		err = missing
 	}
 	return tree, p, err
 }

@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
 )
 
 // leaveAgent prepares that a tree leaves its agent because its files are removed, and
@@ -33,12 +35,25 @@ func (v *view) leaveAgent(ids []string, o RemoveOptions) error {
 	case !o.Force:
 		return refuse("--force removes it all the same; the tree leaves the agent then")
 	}
-	owner.Trees = slices.DeleteFunc(owner.Trees, func(t agent.Tree) bool { return t.ID == all[0] })
-	if owner.Head.Tree == all[0] {
-		last := owner.Trees[len(owner.Trees)-1]
-		owner.Move(last.ID, last.Node)
+	return v.leave(owner, all[0])
+}
+
+// leave prepares that a tree leaves its agent, which has others. If the head is in it,
+// it moves to the newest of them that is not archived, if there is one.
+func (v *view) leave(owner *Agent, tree string) error {
+	owner.Trees = slices.DeleteFunc(owner.Trees, func(t agent.Tree) bool { return t.ID == tree })
+	if owner.Head.Tree != tree {
+		_, err := v.writeAgent(owner.Agent, owner.File)
+		return err
 	}
-	_, err = v.putAgent(owner.Agent, owner.File)
+	to := owner.Trees[len(owner.Trees)-1]
+	for _, t := range owner.Trees {
+		if !t.Archived {
+			to = t
+		}
+	}
+	owner.Move(to.ID, to.Node)
+	_, err := v.putAgent(owner.Agent, owner.File)
 	return err
 }
 
@@ -62,4 +77,62 @@ func (v *view) leavePart(owner *Agent, tree string, ids []string) error {
 		}
 	}
 	return nil
+}
+
+// DeleteTreeOptions are the choices for deleting a tree of an agent.
+type DeleteTreeOptions struct {
+	// Force deletes a tree although snapshots were copied from it, which hold all
+	// they need.
+	Force bool
+}
+
+// DeleteTree moves the files of a tree to the trash, so that it leaves its agent, and
+// returns it as it was. A tree is named as SwitchAgent takes it. The one that the head
+// is in is refused, and so is one that other sessions come from.
+func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o DeleteTreeOptions) (*AgentTree, error) {
+	var was *AgentTree
+	op := operation.Operation{Verb: "agent delete", Args: args{"tree": tree, "force": o.Force}}
+	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
+		t, err := v.treeOf(a, tree)
+		if err != nil {
+			return err
+		}
+		if t.ID == a.Head.Tree {
+			return headIn(a, t)
+		}
+		if err := v.onlyOwner(a, t.ID); err != nil {
+			return err
+		}
+		if _, err := v.treeLine(t.ID, false); err != nil {
+			return err
+		}
+		ids, err := v.wholeLine(t.ID)
+		if err != nil {
+			return err
+		}
+		if err := v.mayRemove(ids, RemoveOptions{Force: o.Force, Line: true}); err != nil {
+			return err
+		}
+		was = v.aboutTree(a, t)
+		v.op.Args["tree"], v.op.Args["name"] = t.ID, t.Name
+		if err := v.leave(a, t.ID); err != nil {
+			return err
+		}
+		return v.removeAll(ids)
+	})
+	return was, err
+}
+
+// onlyOwner refuses a tree that the file of another agent has too.
+func (v *view) onlyOwner(a *Agent, tree string) error {
+	return v.eachAgent(func(name string, other *Agent, err error) error {
+		if err != nil || name == a.Name || other.Tree(tree) == nil {
+			return nil
+		}
+		return &Error{
+			Code:    Refused,
+			Message: fmt.Sprintf("%s is a tree of %s too", tree, name),
+			Hint:    "take it out of the file of one of them; see 'bough doctor'",
+		}
+	})
 }

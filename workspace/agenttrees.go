@@ -3,15 +3,24 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
+
+// AgentTreesOptions are the choices for listing the trees of an agent.
+type AgentTreesOptions struct {
+	All bool // those too that are archived
+}
 
 // AgentTrees are the trees of an agent.
 type AgentTrees struct {
 	Trees []AgentTree `json:"trees"` // oldest first
+
+	LeftOut int `json:"-"` // how many are left out because they are archived
 }
 
 // An AgentTree is one of an agent's trees.
@@ -23,33 +32,44 @@ type AgentTree struct {
 	LeafCount    int    `json:"leaf_count"`
 	MessageCount int    `json:"message_count"` // on all branches, each once
 	Current      bool   `json:"current"`       // the head is in it
+	Archived     bool   `json:"archived"`      // its user does not need it now
 
 	Node ID    `json:"-"` // where the head is, or was when it was last in it
 	Err  error `json:"-"` // why the counts are not known, nil if they are
 }
 
-// AgentTrees returns the trees of an agent. One that cannot be read is noted.
-func (w *Workspace) AgentTrees(ctx context.Context, name string) (*AgentTrees, error) {
+// AgentTrees returns the trees of an agent, unless they are archived. One that cannot
+// be read is noted.
+func (w *Workspace) AgentTrees(ctx context.Context, name string, o AgentTreesOptions) (*AgentTrees, error) {
 	trees := &AgentTrees{}
 	err := w.read(ctx, func(v *view) error {
 		a, err := v.agent(name)
 		if err != nil {
 			return err
 		}
-		trees.Trees = []AgentTree{}
-		for _, t := range a.Trees {
-			about := AgentTree{
-				ID: t.ID, Name: ID(t.Name), CreatedAt: session.FormatTime(t.Created),
-				Current: t.ID == a.Head.Tree, Node: ID(t.Node),
+		*trees = AgentTrees{Trees: []AgentTree{}}
+		for i := range a.Trees {
+			if t := &a.Trees[i]; t.Archived && !o.All {
+				trees.LeftOut++
+			} else {
+				trees.Trees = append(trees.Trees, *v.aboutTree(a, t))
 			}
-			if about.Err = v.measure(&about); about.Err != nil {
-				v.opts.Note(about.Err.Error() + "; the other trees can be used")
-			}
-			trees.Trees = append(trees.Trees, about)
 		}
 		return ctx.Err()
 	})
 	return trees, err
+}
+
+// aboutTree tells of a tree of an agent. If it cannot be read, that is noted.
+func (v *view) aboutTree(a *Agent, t *agent.Tree) *AgentTree {
+	about := &AgentTree{
+		ID: t.ID, Name: ID(t.Name), CreatedAt: session.FormatTime(t.Created),
+		Current: t.ID == a.Head.Tree, Archived: t.Archived, Node: ID(t.Node),
+	}
+	if about.Err = v.measure(about); about.Err != nil {
+		v.opts.Note(about.Err.Error() + "; the other trees can be used")
+	}
+	return about
 }
 
 // measure counts what a tree holds.
@@ -63,6 +83,52 @@ func (v *view) measure(t *AgentTree) error {
 		t.Root = ID(l.ID(0))
 	}
 	return nil
+}
+
+// ArchiveTree has a tree of an agent be one that its user does not need now, and
+// returns it. It stays where it is, but AgentTrees leaves it out, and no message is
+// sought in it unless it is named. A tree is named as SwitchAgent takes it. The one
+// that the head is in is refused. If it is archived already, nothing is done.
+func (w *Workspace) ArchiveTree(ctx context.Context, name, tree string) (*AgentTree, error) {
+	return w.setArchived(ctx, "agent archive", name, tree, true)
+}
+
+// RestoreTree takes back what ArchiveTree did, and returns the tree. The head stays
+// where it is. If the tree is not archived, nothing is done.
+func (w *Workspace) RestoreTree(ctx context.Context, name, tree string) (*AgentTree, error) {
+	return w.setArchived(ctx, "agent restore", name, tree, false)
+}
+
+func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, archived bool) (*AgentTree, error) {
+	var about *AgentTree
+	op := operation.Operation{Verb: verb, Args: args{"tree": tree}}
+	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
+		t, err := v.treeOf(a, tree)
+		if err != nil {
+			return err
+		}
+		if archived && t.ID == a.Head.Tree {
+			return headIn(a, t)
+		}
+		same := t.Archived == archived
+		t.Archived = archived
+		if about = v.aboutTree(a, t); same {
+			return nil
+		}
+		v.op.Sessions = []string{t.ID}
+		_, err = v.writeAgent(a.Agent, a.File)
+		return err
+	})
+	return about, err
+}
+
+// headIn is the error for what cannot be done to the tree that the head is in.
+func headIn(a *Agent, t *agent.Tree) error {
+	hint := "'bough agent switch " + a.Name + " TREE' moves it to another one first"
+	if len(a.Trees) == 1 {
+		hint = "an agent has one tree at least; 'bough agent rm " + a.Name + "' removes the agent and leaves the tree"
+	}
+	return &Error{Code: Refused, Message: fmt.Sprintf("the head of %s is in the tree %s", a.Name, t.ID), Hint: hint}
 }
 
 // An AgentSnapshot is the state of an agent, for tests and other programs.

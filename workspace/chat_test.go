@@ -172,7 +172,7 @@ func TestChatTrees(t *testing.T) {
 	if got := s.said("ada"); got != "user: monads?\nassistant: burritos" {
 		t.Errorf("the fresh tree is\n%s", got)
 	}
-	trees, err := s.AgentTrees(ctx, "ada")
+	trees, err := s.AgentTrees(ctx, "ada", workspace.AgentTreesOptions{})
 	if err != nil || len(trees.Trees) != 5 {
 		t.Errorf("there are %+v, %v", trees, err)
 	}
@@ -313,6 +313,12 @@ func TestFollowUp(t *testing.T) {
 	}
 	if _, err := s.SwitchAgent(ctx, "ada", s.head("ada").Tree, workspace.CutOptions{}); code(err) != workspace.Busy {
 		t.Errorf("switch meanwhile = %v", err)
+	}
+	if _, err := s.SetAgent(ctx, "ada", workspace.AgentChange{System: new("Be brief.")}); code(err) != workspace.Busy {
+		t.Errorf("set meanwhile = %v", err)
+	}
+	if _, err := s.DeleteTree(ctx, "ada", s.head("ada").Tree, workspace.DeleteTreeOptions{}); code(err) != workspace.Busy {
+		t.Errorf("delete meanwhile = %v", err)
 	}
 	if _, err := s.undo(""); code(err) != workspace.Busy {
 		t.Errorf("undo meanwhile = %v", err)

@@ -46,6 +46,9 @@ var needless = table{
 	{"undo of agent create", "with rename conversations/SESSION.json .bough/trash/STAMP/conversations/SESSION.json before syncdir conversations", "the index may be lost"},
 	{"rm of a tree", "without syncdir conversations", "the index may be lost"},
 	{"rm of a tree", "with rename conversations/SESSION.json .bough/trash/STAMP/conversations/SESSION.json before syncdir conversations", "the index may be lost"},
+	{"agent delete", "without syncdir conversations", "the index may be lost"},
+	{"agent delete", "with rename conversations/SESSION.json .bough/trash/STAMP/conversations/SESSION.json before syncdir conversations", "the index may be lost"},
+	{"undo of agent delete", "without syncdir .bough/trash/STAMP/conversations", "what is in the trash too does no harm"},
 	{"trash --purge", "with unlink .bough/trash/STAMP/conversations before unlink .bough/trash/STAMP/conversations/SESSION.json", "what is deleted for good may go in any order"},
 	{"trash --purge", "with unlink .bough/trash/STAMP/head.json before unlink .bough/trash/STAMP/conversations", "what is deleted for good may go in any order"},
 	{"trash --purge", "with unlink .bough/trash/STAMP before unlink .bough/trash/STAMP/head.json", "what is deleted for good may go in any order"},
@@ -309,6 +312,37 @@ var scenarios = []scenario{
 		}
 		return remove(tree, workspace.RemoveOptions{Line: true, Force: true})
 	}},
+	{name: "agent set", setup: func(s *space) verb {
+		s.agent("ada")
+		return func(s *space) error {
+			model := "command:cat"
+			_, err := s.SetAgent(context.Background(), "ada", workspace.AgentChange{Model: &model})
+			return err
+		}
+	}},
+	{name: "agent archive", setup: func(s *space) verb {
+		first := s.agent("ada").Trees[0].ID
+		s.tree("ada", "rest")
+		return func(s *space) error {
+			_, err := s.ArchiveTree(context.Background(), "ada", first)
+			return err
+		}
+	}},
+	{name: "agent delete", limit: 2, setup: func(s *space) verb {
+		first := s.agent("ada").Trees[0].ID
+		s.answer("ada", "a", "b", "c")
+		s.tree("ada", "rest")
+		return deleteTree(first)
+	}},
+	{name: "undo of agent delete", limit: 2, setup: func(s *space) verb {
+		first := s.agent("ada").Trees[0].ID
+		s.answer("ada", "a", "b", "c")
+		s.tree("ada", "rest")
+		if err := deleteTree(first)(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return undo
+	}},
 	{name: "undo of agent create", setup: func(s *space) verb {
 		s.agent("ada")
 		return undo
@@ -486,6 +520,13 @@ func label(ref, label string) verb {
 func remove(name string, o workspace.RemoveOptions) verb {
 	return func(s *space) error {
 		_, err := s.Remove(context.Background(), name, o)
+		return err
+	}
+}
+
+func deleteTree(tree string) verb {
+	return func(s *space) error {
+		_, err := s.DeleteTree(context.Background(), "ada", tree, workspace.DeleteTreeOptions{})
 		return err
 	}
 }

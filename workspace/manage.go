@@ -86,29 +86,35 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 			return err
 		}
 		entry = v.entry(s.ID)
-		parent := ""
-		if v.kind(ids[0]) == session.Continuation {
-			parent = v.index.Origin(ids[0])
-		}
 		v.op.Args["session"], v.op.Args["title"] = s.ID, entry.Title
-		for _, id := range slices.Backward(ids) {
-			if err := v.remove(id); err != nil {
-				return err
-			}
-		}
-		if v.index.Entry(parent) != nil {
-			if o, err := v.outline(parent); err != nil {
-				v.follow("the link from "+parent+" is not removed", err)
-			} else if err := v.setContinuedTo(o); err != nil {
-				return err
-			}
-		}
-		if h, ok := v.head(); ok && slices.Contains(ids, h.Session) {
-			return v.discard(headFile)
-		}
-		return nil
+		return v.removeAll(ids)
 	})
 	return &entry, err
+}
+
+// removeAll prepares to move sessions that go on from each other to the trash, the last
+// first, and with them a head that is in one.
+func (v *view) removeAll(ids []string) error {
+	parent := ""
+	if v.kind(ids[0]) == session.Continuation {
+		parent = v.index.Origin(ids[0])
+	}
+	for _, id := range slices.Backward(ids) {
+		if err := v.remove(id); err != nil {
+			return err
+		}
+	}
+	if v.index.Entry(parent) != nil {
+		if o, err := v.outline(parent); err != nil {
+			v.follow("the link from "+parent+" is not removed", err)
+		} else if err := v.setContinuedTo(o); err != nil {
+			return err
+		}
+	}
+	if h, ok := v.head(); ok && slices.Contains(ids, h.Session) {
+		return v.discard(headFile)
+	}
+	return nil
 }
 
 // wholeLine returns the files of the line that id is in, those that cannot be

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -101,6 +102,19 @@ func every(s *space, done func(verb string)) {
 	must("agent switch", err)
 	_, err = s.RewindAgent(ctx, "ada", "copy/"+first, workspace.CutOptions{})
 	must("agent rewind", err)
+	model, policy, off := "command:cat", agent.FinishBatch, true
+	_, err = s.SetAgent(ctx, "ada", workspace.AgentChange{Model: &model, Policy: &policy, NoCheckpoint: &off})
+	must("agent set", err)
+	_, err = s.ArchiveTree(ctx, "ada", "rest")
+	must("agent archive", err)
+	_, err = s.RestoreTree(ctx, "ada", "rest")
+	must("agent restore", err)
+	_, err = s.ArchiveTree(ctx, "ada", "rest")
+	must("agent archive again", err)
+	_, err = s.SwitchAgent(ctx, "ada", "rest", workspace.CutOptions{})
+	must("agent switch to an archived tree", err)
+	_, err = s.DeleteTree(ctx, "ada", "copy", workspace.DeleteTreeOptions{})
+	must("agent delete", err)
 	_, err = s.Remove(ctx, s.head("ada").Tree, workspace.RemoveOptions{Line: true, Force: true})
 	must("rm of a tree", err)
 	_, err = s.RemoveAgent(ctx, "ada")

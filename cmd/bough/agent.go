@@ -152,7 +152,7 @@ branches. The head is in the one with the star.`,
 		min:     1,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			trees, err := w.AgentTrees(c.Context, c.Args().First())
+			trees, err := w.AgentTrees(c.Context, c.Args().First(), workspace.AgentTreesOptions{All: c.Bool("all")})
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,62 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
+)
+
+// An AgentChange is what is to be said of an agent from now on. What is nil stays.
+type AgentChange struct {
+	Model        *string            // "" for none
+	System       *string            // "" for nothing
+	Policy       *agent.SteerPolicy // "" for [agent.AfterCall]
+	NoCheckpoint *bool              // see [AgentOptions]
+}
+
+// SetAgent changes an agent and returns it as it is then. Its trees, its head and what
+// is queued stay. Where it says all that already, nothing is done.
+func (w *Workspace) SetAgent(ctx context.Context, name string, c AgentChange) (*Agent, error) {
+	var is *Agent
+	err := w.changeAgent(ctx, operation.Operation{Verb: "agent set"}, name, func(v *view, a *Agent) error {
+		o := AgentOptions{a.Model, a.System, a.Policy, a.NoCheckpoint}
+		set(&o.Model, c.Model)
+		set(&o.System, c.System)
+		set(&o.Policy, c.Policy)
+		set(&o.NoCheckpoint, c.NoCheckpoint)
+		if err := o.check(); err != nil {
+			return err
+		}
+		a.Model, a.System, a.Policy, a.NoCheckpoint = o.Model, o.System, o.Policy, o.NoCheckpoint
+		if is = a; bytes.Equal(a.Encode(), a.File) {
+			return nil
+		}
+		var err error
+		is, err = v.writeAgent(a.Agent, a.File)
+		return err
+	})
+	return is, err
+}
+
+func set[T any](v, to *T) {
+	if to != nil {
+		*v = *to
+	}
+}
+
+func (o AgentOptions) check() error {
+	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
+		return &Error{
+			Code:    Usage,
+			Message: fmt.Sprintf("there is no steer policy %q", o.Policy),
+			Hint:    fmt.Sprintf("policies are %s, %s", agent.AfterCall, agent.FinishBatch),
+		}
+	}
+	if err := checkUTF8("model", o.Model); err != nil {
+		return err
+	}
+	return checkUTF8("system prompt", o.System)
+}

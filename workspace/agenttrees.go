@@ -115,7 +115,7 @@ func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, ar
 		if about = v.aboutTree(a, t); same {
 			return nil
 		}
-		v.op.Sessions = []string{t.ID}
+		v.op.Sessions, v.op.Args["tree"] = []string{t.ID}, t.ID
 		_, err = v.writeAgent(a.Agent, a.File)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -21,8 +22,9 @@ a tree, its id, or a unique piece of that.`,
 		example: `bough agent create ada --system "You plan trips."
 bough agent trees ada`,
 		subs: []verb{
-			p.agentCreateVerb(), p.agentLsVerb(), p.agentShowVerb(), p.agentRmVerb(),
-			p.agentTreesVerb(), p.agentSwitchVerb(), p.agentRewindVerb(), p.agentSnapshotVerb(),
+			p.agentCreateVerb(), p.agentLsVerb(), p.agentShowVerb(), p.agentSetVerb(), p.agentRmVerb(),
+			p.agentTreesVerb(), p.agentSwitchVerb(), p.agentRewindVerb(),
+			p.agentArchiveVerb(), p.agentRestoreVerb(), p.agentDeleteVerb(), p.agentSnapshotVerb(),
 		},
 	}
 	for i := range v.subs {
@@ -34,23 +36,89 @@ bough agent trees ada`,
 func (p *program) agentCreateVerb() verb {
 	return verb{
 		name:    "create",
-		args:    "NAME [--model M] [--system TEXT]",
+		args:    "NAME " + agentFlagWords,
 		short:   "make an agent, with one empty tree",
 		long:    `NAME has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'.`,
 		example: `bough agent create ada --model openai:gpt-5 --system "You plan trips."`,
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "model", Usage: "the `MODEL` that is to answer"},
-			&cli.StringFlag{Name: "system", Usage: "the `TEXT` that the model is told before anything else"},
-		},
+		flags:   agentFlags(),
 		min:     1,
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			o := workspace.AgentOptions{Model: c.String("model"), System: c.String("system")}
+			noCheckpoint, err := noCheckpoint(c)
+			if err != nil {
+				return err
+			}
+			o := workspace.AgentOptions{
+				Model: c.String("model"), System: c.String("system"),
+				Policy: agent.SteerPolicy(c.String("steer-policy")), NoCheckpoint: noCheckpoint,
+			}
 			a, err := w.CreateAgent(c.Context, c.Args().First(), o)
 			return p.agentDone(a, "Created", err)
 		},
 	}
+}
+
+func (p *program) agentSetVerb() verb {
+	return verb{
+		name:    "set",
+		args:    "AGENT " + agentFlagWords,
+		short:   "change what an agent is",
+		long:    `Changes what a flag is given for, and nothing else. An empty model or text is none.`,
+		example: `bough agent set ada --model anthropic:claude-sonnet-4-5 --auto-checkpoint off`,
+		flags:   agentFlags(),
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if len(c.LocalFlagNames()) == 0 {
+				e := usageError("'bough agent set' takes at least one flag")
+				e.Hint = seeHelp("agent set")
+				return e
+			}
+			noCheckpoint, err := noCheckpoint(c)
+			if err != nil {
+				return err
+			}
+			policy := agent.SteerPolicy(c.String("steer-policy"))
+			a, err := w.SetAgent(c.Context, c.Args().First(), workspace.AgentChange{
+				Model: given(c, "model", c.String("model")), System: given(c, "system", c.String("system")),
+				Policy: given(c, "steer-policy", policy), NoCheckpoint: given(c, "auto-checkpoint", noCheckpoint),
+			})
+			return p.agentDone(a, "Changed", err)
+		},
+	}
+}
+
+const agentFlagWords = "[--model M] [--system TEXT] [--steer-policy POLICY] [--auto-checkpoint on|off]"
+
+func agentFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", Usage: "the `MODEL` that is to answer"},
+		&cli.StringFlag{Name: "system", Usage: "the `TEXT` that the model is told before anything else"},
+		&cli.StringFlag{Name: "steer-policy", DefaultText: string(agent.AfterCall), Usage: "`POLICY` is after_call, where a steer skips the calls that do not run yet, or finish_batch, where it waits for them"},
+		&cli.StringFlag{Name: "auto-checkpoint", DefaultText: "on", Usage: "`on|off`: make an automatic checkpoint before each turn, or none"},
+	}
+}
+
+// noCheckpoint reports whether the command line wants no automatic checkpoints.
+func noCheckpoint(c *cli.Context) (bool, error) {
+	switch word := c.String("auto-checkpoint"); {
+	case word == "on", !c.IsSet("auto-checkpoint"):
+		return false, nil
+	case word == "off":
+		return true, nil
+	default:
+		return false, usageError("--auto-checkpoint is on or off, not %q", word)
+	}
+}
+
+// given returns v where the command line has the flag, nil where it has not.
+func given[T any](c *cli.Context, flag string, v T) *T {
+	if !c.IsSet(flag) {
+		return nil
+	}
+	return &v
 }
 
 func (p *program) agentLsVerb() verb {
@@ -105,6 +173,12 @@ func (p *program) agentShowVerb() verb {
 			if a.System != "" {
 				fmt.Fprintf(p.stdout, "system  %s\n", line(a.System))
 			}
+			if a.Policy != "" && a.Policy != agent.AfterCall {
+				fmt.Fprintf(p.stdout, "steer   %s\n", a.Policy)
+			}
+			if a.NoCheckpoint {
+				fmt.Fprintln(p.stdout, "turn    no automatic checkpoint before it")
+			}
 			fmt.Fprintf(p.stdout, "head    %s\n", position(a.Head.Tree, a.Head.Node))
 			return nil
 		},
@@ -141,50 +215,14 @@ func (p *program) agentDone(a *workspace.Agent, did string, err error) error {
 	return nil
 }
 
-func (p *program) agentTreesVerb() verb {
-	return verb{
-		name:  "trees",
-		args:  "AGENT",
-		short: "list the trees of an agent, the oldest first",
-		long: `Prints a line for each tree: its id, its name, how many messages it has, and on how many
-branches. The head is in the one with the star.`,
-		example: `bough agent trees ada`,
-		min:     1,
-		max:     1,
-		action: func(c *cli.Context, w *workspace.Workspace) error {
-			trees, err := w.AgentTrees(c.Context, c.Args().First(), workspace.AgentTreesOptions{All: c.Bool("all")})
-			if err != nil {
-				return err
-			}
-			if p.json {
-				return p.printJSON(trees)
-			}
-			for _, t := range trees.Trees {
-				mark := " "
-				if t.Current {
-					mark = "*"
-				}
-				about := count(t.MessageCount, "message")
-				switch {
-				case t.Err != nil:
-					about = "cannot be read"
-				case t.LeafCount > 1:
-					about += fmt.Sprintf(", %d leaves", t.LeafCount)
-				}
-				fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s  %s", mark, p.paint.yellow(clean(t.ID)), about, line(string(t.Name))), " "))
-			}
-			return nil
-		},
-	}
-}
-
 func (p *program) agentSwitchVerb() verb {
 	return verb{
 		name:  "switch",
 		args:  "AGENT TREE[/NODE] [--at-boundary] [--partial]",
 		short: "move the head of an agent to another of its trees",
 		long: `Moves the head to the message NODE of TREE; without NODE to where it was when it was last
-in TREE, else to the newest message there. Prints where the head is.`,
+in TREE, else to the newest message there. A tree that is archived is restored. Prints where the
+head is.`,
 		example: `bough agent switch ada "By train"`,
 		flags:   cutFlags(),
 		min:     2,
@@ -204,8 +242,9 @@ func (p *program) agentRewindVerb() verb {
 		args:    "AGENT NODE [--at-boundary] [--partial]",
 		short:   "move the head of an agent to any message",
 		long: `Moves the head to the message NODE, which is sought in the tree that the head is in, then in
-the others, the oldest first; TREE/NODE says in which. Nothing after it is touched: it stays, as
-another branch. Prints where the head is.`,
+the others that are not archived, the oldest first; TREE/NODE says in which, and if that is
+archived it is restored. Nothing after it is touched: it stays, as another branch. Prints where
+the head is.`,
 		example: `bough agent rewind ada 849dde0b`,
 		flags:   cutFlags(),
 		min:     2,

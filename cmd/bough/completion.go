@@ -76,7 +76,7 @@ func (p *program) completeSub(ctx context.Context, parent verb, words []string) 
 	case len(given) == 0 && strings.HasPrefix(v.args, "AGENT"):
 		return p.agentNames(ctx)
 	case len(given) == 1 && strings.HasPrefix(v.args, "AGENT TREE"):
-		return p.treeNames(ctx, given[0])
+		return p.treeNames(ctx, given[0], v.name)
 	}
 	return nil
 }
@@ -97,9 +97,9 @@ func (p *program) agentNames(ctx context.Context) (names []string) {
 	return names
 }
 
-// treeNames returns the names of the trees of an agent, of those that have none the
-// ids.
-func (p *program) treeNames(ctx context.Context, agent string) (names []string) {
+// treeNames returns the names of the trees of an agent that a verb can be used with, of
+// those that have none the ids.
+func (p *program) treeNames(ctx context.Context, agent, verb string) (names []string) {
 	w, err := p.open(ctx, checkpoint.Retention{})
 	if err != nil {
 		return nil
@@ -109,7 +109,18 @@ func (p *program) treeNames(ctx context.Context, agent string) (names []string) 
 		return nil
 	}
 	for _, t := range a.Trees {
-		names = append(names, cmp.Or(t.Name, t.ID))
+		fits := true
+		switch verb {
+		case "archive":
+			fits = !t.Archived && t.ID != a.Head.Tree
+		case "restore":
+			fits = t.Archived
+		case "delete":
+			fits = t.ID != a.Head.Tree
+		}
+		if fits {
+			names = append(names, cmp.Or(t.Name, t.ID))
+		}
 	}
 	return names
 }

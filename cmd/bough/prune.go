@@ -14,8 +14,8 @@ func (p *program) pruneVerb() verb {
 		args:  "[--dry-run] [--keep-all TIME] [--every N] [--max-age TIME] [--most N]",
 		short: "remove old automatic checkpoints",
 		long: `Keeps all automatic checkpoints of a day, then one of every ten, none that is older than
-30 days, and at most 1,000. Those with a name are kept for ever. What is removed stays in
-the trash for a week. Prints what is done with each, and why.`,
+30 days, and at most 1,000. Those with a name, or a bookmark in them, are kept for ever. What is
+removed stays in the trash for a week. Prints what is done with each, and why.`,
 		example: `bough prune --dry-run`,
 		flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only say what would be done"},

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) agentTreesVerb() verb {
+	return verb{
+		name:  "trees",
+		args:  "AGENT [--all]",
+		short: "list the trees of an agent, the oldest first",
+		long: `Prints a line for each tree: its id, its name, how many messages it has, and on how many
+branches. The head is in the one with the star. Those that are archived are left out.`,
+		example: `bough agent trees ada`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list the archived ones too"},
+		},
+		min: 1,
+		max: 1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			trees, err := w.AgentTrees(c.Context, c.Args().First(), workspace.AgentTreesOptions{All: c.Bool("all")})
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(trees)
+			}
+			for _, t := range trees.Trees {
+				mark := " "
+				if t.Current {
+					mark = "*"
+				}
+				about := count(t.MessageCount, "message")
+				switch {
+				case t.Err != nil:
+					about = "cannot be read"
+				case t.LeafCount > 1:
+					about += fmt.Sprintf(", %d leaves", t.LeafCount)
+				}
+				if t.Archived {
+					about += ", archived"
+				}
+				fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s  %s", mark, p.paint.yellow(clean(t.ID)), about, line(string(t.Name))), " "))
+			}
+			if trees.LeftOut > 0 {
+				fmt.Fprintf(p.stderr, "%s archived; --all lists all\n", count(trees.LeftOut, "tree"))
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) agentArchiveVerb() verb {
+	return verb{
+		name:  "archive",
+		args:  "AGENT TREE",
+		short: "set a tree aside that is not needed now",
+		long: `The tree keeps all that it holds. 'bough agent trees' leaves it out, and 'bough agent rewind'
+does not look into it unless it is named. The tree that the head is in cannot be archived.`,
+		example: `bough agent archive ada "By train"`,
+		min:     2,
+		max:     2,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			t, err := w.ArchiveTree(c.Context, c.Args().Get(0), c.Args().Get(1))
+			return p.treeDone(t, "Archived", err)
+		},
+	}
+}
+
+func (p *program) agentRestoreVerb() verb {
+	return verb{
+		name:    "restore",
+		args:    "AGENT TREE",
+		short:   "take a tree back that was archived",
+		long:    `The head stays where it is; 'bough agent switch' moves it, and restores the tree too.`,
+		example: `bough agent restore ada "By train"`,
+		min:     2,
+		max:     2,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			t, err := w.RestoreTree(c.Context, c.Args().Get(0), c.Args().Get(1))
+			return p.treeDone(t, "Restored", err)
+		},
+	}
+}
+
+func (p *program) agentDeleteVerb() verb {
+	return verb{
+		name:  "delete",
+		args:  "AGENT TREE [--force]",
+		short: "move a tree to the trash",
+		long: `Moves all files of the tree to .bough/trash; the agent does not have it then, until
+'bough undo' brings it back. It is refused while other sessions come from the tree: checkpoints
+and branches hold all they need, and --force removes what they were taken from. The tree that
+the head is in cannot be deleted.`,
+		example: `bough agent delete ada "By train"`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "delete it although checkpoints or branches come from it"},
+		},
+		min:     2,
+		max:     2,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			o := workspace.DeleteTreeOptions{Force: c.Bool("force")}
+			t, err := w.DeleteTree(c.Context, c.Args().Get(0), c.Args().Get(1), o)
+			return p.treeDone(t, "Deleted", err)
+		},
+	}
+}
+
+// treeDone tells what was done to a tree.
+func (p *program) treeDone(t *workspace.AgentTree, did string, err error) error {
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(t)
+	}
+	fmt.Fprintf(p.stderr, "%s the tree %s\n", did, line(cmp.Or(string(t.Name), t.ID)))
+	fmt.Fprintln(p.stdout, clean(t.ID))
+	return nil
+}

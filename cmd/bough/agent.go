@@ -35,10 +35,11 @@ bough agent trees ada`,
 
 func (p *program) agentCreateVerb() verb {
 	return verb{
-		name:    "create",
-		args:    "NAME " + agentFlagWords,
-		short:   "make an agent, with one empty tree",
-		long:    `NAME has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'.`,
+		name:  "create",
+		args:  "NAME " + agentFlagWords,
+		short: "make an agent, with one empty tree",
+		long: `NAME has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'. The
+policy is after_call, and automatic checkpoints are on, unless a flag says otherwise.`,
 		example: `bough agent create ada --model openai:gpt-5 --system "You plan trips."`,
 		flags:   agentFlags(),
 		min:     1,
@@ -96,8 +97,8 @@ func agentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Usage: "the `MODEL` that is to answer"},
 		&cli.StringFlag{Name: "system", Usage: "the `TEXT` that the model is told before anything else"},
-		&cli.StringFlag{Name: "steer-policy", DefaultText: string(agent.AfterCall), Usage: "`POLICY` is after_call, where a steer skips the calls that do not run yet, or finish_batch, where it waits for them"},
-		&cli.StringFlag{Name: "auto-checkpoint", DefaultText: "on", Usage: "`on|off`: make an automatic checkpoint before each turn, or none"},
+		&cli.StringFlag{Name: "steer-policy", Usage: "`POLICY` for a steer while tools run: after_call skips the calls to come, finish_batch waits for them"},
+		&cli.StringFlag{Name: "auto-checkpoint", Usage: "`on|off`: whether an automatic checkpoint is made before each turn"},
 	}
 }
 

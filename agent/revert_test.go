@@ -37,7 +37,9 @@ func TestRevert(t *testing.T) {
 			func(a *agent.Agent) bool {
 				return slices.EqualFunc(a.Queue, []string{"p", "q", "r"}, func(e agent.Entry, id string) bool { return e.ID == id }) && a.Queue[0].State == agent.Held
 			}},
-		{"a message of a turn that ran", func(a *agent.Agent) { a.Turn = agent.Turn{State: agent.Streaming, Prompt: "m1", Last: "m1", Reply: "m2"} },
+		{"a message of a turn that ran", func(a *agent.Agent) {
+			a.Turn = agent.Turn{State: agent.Streaming, Prompt: "m1", Last: "m1", Reply: "m2"}
+		},
 			func(a *agent.Agent) {
 				a.Move("two", "m2")
 				a.Turn = agent.Turn{State: agent.Idle, Prompt: "m1", Last: "m2", Ended: agent.Finished}

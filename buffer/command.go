@@ -7,18 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"time"
 	"unicode/utf8"
 
+	"github.com/bough-dev/bough/internal/child"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
 // maxOutput is how much a command may answer, in bytes.
 const maxOutput = 1 << 20
-
-// drain is how long what a command started, and left behind, is waited for if it
-// still has its output.
-const drain = 2 * time.Second
 
 // Command returns a processor that runs a command line for each batch, with sh -c, on
 // Windows with cmd /C. It reads a [Context] as JSON from its standard input and writes
@@ -45,28 +41,12 @@ func Command(line string, log func(string)) Processor {
 
 // run runs a command line and returns what it answers.
 func run(ctx context.Context, line string, input []byte, log func(string)) ([]byte, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	cmd := shell(ctx, line)
-	out := &limited{most: maxOutput, over: func() { cancel(fmt.Errorf("it answered more than %d bytes", maxOutput)) }}
+	out := &limited{most: maxOutput}
 	talk := &talk{log: log}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), out, talk
-	cmd.WaitDelay = drain
-	group, err := startGroup(cmd)
-	if err != nil {
-		return nil, err
-	}
-	defer group.close()
-	err = cmd.Wait()
+	err := child.Run(ctx, line, input, out, talk)
 	talk.end()
-	if errors.Is(err, exec.ErrWaitDelay) {
-		group.kill() // somebody in it still has the output
-		err = nil
-	}
 	var exit *exec.ExitError
 	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
 	case errors.As(err, &exit) && talk.last != "":
 		return nil, errors.New(talk.last)
 	case err != nil:
@@ -93,13 +73,11 @@ func decodeResult(out []byte) (r Result, err error) {
 type limited struct {
 	data []byte
 	most int
-	over func() // called when it is reached
 }
 
 func (w *limited) Write(p []byte) (int, error) {
 	if len(w.data)+len(p) > w.most {
-		w.over()
-		return 0, errors.New("too much")
+		return 0, fmt.Errorf("it answered more than %d bytes", w.most)
 	}
 	w.data = append(w.data, p...)
 	return len(p), nil

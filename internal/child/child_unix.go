@@ -1,6 +1,6 @@
 //go:build unix
 
-package buffer
+package child
 
 import (
 	"context"

@@ -18,7 +18,8 @@ const module = "github.com/bough-dev/bough/"
 // packages below it.
 var layers = [][]string{
 	{"cmd/bough"},
-	{"server"},
+	{"server", "model/openai", "model/anthropic", "model/command"},
+	{"model/internal/"},
 	{"tokens"},
 	{"buffer"},
 	{"workspace"},

@@ -1,0 +1,34 @@
+// Package wire is what the models over HTTP have in common: what of a conversation a
+// provider accepts, how long it is waited for, and its errors in words for a person.
+package wire
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Line returns s on one line without control characters, at most so many bytes of it,
+// from its end if end is true.
+func Line(s string, most int, end bool) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	switch {
+	case len(s) <= most:
+		return s
+	case end:
+		at := len(s) - most
+		for at < len(s) && !utf8.RuneStart(s[at]) {
+			at++
+		}
+		return "…" + s[at:]
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}

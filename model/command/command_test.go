@@ -163,7 +163,7 @@ func TestInput(t *testing.T) {
 // TestNoCommand: a command line of nothing, or of what is not there.
 func TestNoCommand(t *testing.T) {
 	for line, want := range map[string]string{
-		" ":                               "no command is given",
+		" ":                                "no command is given",
 		"bough-is-no-command-of-this-name": "the model's command failed with exit status",
 	} {
 		if _, err := command.New(line, command.Options{}).Ask(t.Context(), request(), nil); err == nil || !strings.HasPrefix(err.Error(), want) {

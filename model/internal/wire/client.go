@@ -1,0 +1,229 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An API is what is asked: one provider's, or another server that speaks its language.
+type API struct {
+	Name   string   // the provider's
+	KeyVar string   // the variable in which its key is kept
+	Key    string   // "" for none
+	Base   *url.URL // ends in a slash
+	Hosted bool     // it is the provider itself
+
+	transport http.RoundTripper
+}
+
+// NewAPI returns the API at base, the provider's own if that is "". The error says
+// what is wrong with the address or the key.
+func NewAPI(name, keyVar, key, base, own string) (*API, error) {
+	a := &API{Name: name, KeyVar: keyVar, Key: strings.TrimSpace(key)}
+	if base = strings.TrimSpace(base); base == "" {
+		base = own
+	}
+	var err error
+	a.Base, err = url.Parse(base)
+	if err != nil || a.Base.Scheme != "http" && a.Base.Scheme != "https" || a.Base.Host == "" {
+		return nil, fmt.Errorf("the base URL for %s is no http or https address, like %s", name, own) // it may hold a password
+	}
+	if !strings.HasSuffix(a.Base.Path, "/") {
+		a.Base.Path += "/"
+	}
+	first, _ := url.Parse(own)
+	a.Hosted = a.Base.Host == first.Host
+	if a.Hosted && a.Key == "" {
+		return nil, fmt.Errorf("there is no key for %s: put it into the variable %s", name, keyVar)
+	}
+	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return nil, fmt.Errorf("the key for %s holds characters that no key has: look at the variable %s", name, keyVar)
+	}
+	a.transport = http.DefaultTransport
+	if t, ok := a.transport.(*http.Transport); ok {
+		a.transport = t.Clone()
+	}
+	return a, nil
+}
+
+// who returns what errors call it.
+func (a *API) who() string {
+	if a.Hosted {
+		return a.Name
+	}
+	return "the server at " + a.Base.Host
+}
+
+// Limits are how long a reply is waited for, and how large it may be.
+type Limits struct {
+	First time.Duration // until something comes
+	Next  time.Duration // then until more does
+	Bytes int64         // of a response
+}
+
+const (
+	firstWait = 10 * time.Minute
+	nextWait  = 5 * time.Minute
+	mostBytes = 64 << 20
+
+	longestDelay = 2 * time.Minute // that a server may ask for before the next attempt
+)
+
+// Client returns the client for one request and its retries, and its context, which
+// ends with the reason when a limit is reached: nobody tries again then. It follows no
+// redirects, which would take the key elsewhere.
+func (a *API) Client(ctx context.Context, l Limits) (*http.Client, context.Context, context.CancelFunc) {
+	if l.First <= 0 {
+		l.First = firstWait
+	}
+	if l.Next <= 0 {
+		l.Next = nextWait
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = mostBytes
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	client := &http.Client{
+		Transport:     &patience{a, l, cancel},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return client, ctx, func() { cancel(nil) }
+}
+
+// A patience is a transport that does not wait for ever.
+type patience struct {
+	*API
+	Limits
+	cancel context.CancelCauseFunc
+}
+
+func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
+	timer := time.AfterFunc(p.First, func() {
+		p.cancel(fmt.Errorf("%s said nothing for %v", p.who(), p.First))
+	})
+	res, err := p.transport.RoundTrip(r)
+	if err != nil {
+		timer.Stop()
+		return nil, err
+	}
+	if tooLate(res.Header) {
+		res.Header.Set("X-Should-Retry", "false") // which both SDKs heed
+	}
+	res.Body = &body{ReadCloser: res.Body, p: p, timer: timer, left: p.Bytes}
+	return res, nil
+}
+
+// tooLate reports whether a server wants nobody to try again soon.
+func tooLate(h http.Header) bool {
+	for _, v := range []struct {
+		name string
+		unit time.Duration
+	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		s := h.Get(v.name)
+		if n, err := strconv.ParseFloat(s, 64); err == nil {
+			return n > float64(longestDelay/v.unit)
+		}
+		if t, err := http.ParseTime(s); err == nil {
+			return time.Until(t) > longestDelay
+		}
+	}
+	return false
+}
+
+// A body is that of a response, each piece of which is waited for.
+type body struct {
+	io.ReadCloser
+	p     *patience
+	timer *time.Timer // until something comes; then nil
+	left  int64
+}
+
+func (b *body) Read(data []byte) (int, error) {
+	if b.timer == nil {
+		b.timer = time.AfterFunc(b.p.Next, func() {
+			b.p.cancel(fmt.Errorf("%s broke off its reply: nothing came for %v", b.p.who(), b.p.Next))
+		})
+	}
+	n, err := b.ReadCloser.Read(data)
+	if n > 0 || err != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+	if b.left -= int64(n); b.left < 0 {
+		err := fmt.Errorf("the reply of %s is larger than %d bytes", b.p.who(), b.p.Bytes)
+		b.p.cancel(err)
+		return 0, err
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	return b.ReadCloser.Close()
+}
+
+// Media returns the media type of a response that has a reply in it, and an error in
+// words for one that has none, for the model that was asked. err is what the SDK says.
+func (a *API) Media(ctx context.Context, res *http.Response, err error, model string) (string, error) {
+	switch {
+	case ctx.Err() != nil:
+		return "", a.clean(context.Cause(ctx))
+	case res == nil || err != nil && res.StatusCode < 300:
+		return "", a.unreachable(err)
+	case res.StatusCode >= 400:
+		said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // the SDK has read it
+		return "", a.Refusal(res.StatusCode, said, model)
+	case res.StatusCode >= 300:
+		to := "elsewhere"
+		if at, err := res.Location(); err == nil && at.Host != "" {
+			to = "to " + at.Host
+		}
+		return "", fmt.Errorf("%s sends requests on %s, and the key does not go along: correct the base URL", a.who(), Line(to, 200, false))
+	}
+	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	if media == "text/html" {
+		return "", fmt.Errorf("%s answers with a web page: is the base URL right?", a.who())
+	}
+	return media, nil
+}
+
+// unreachable is the error for a request that nobody answered.
+func (a *API) unreachable(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		err = at.Err // without the address, which may hold a password
+	}
+	if err == nil {
+		err = errors.New("there is no answer")
+	}
+	return a.clean(fmt.Errorf("%s cannot be reached at %s: %w", a.Name, a.Base.Host, err))
+}
+
+// clean returns err without the key, on one line.
+func (a *API) clean(err error) error {
+	s := err.Error()
+	if line := a.line(s); line != s {
+		return errors.New(line)
+	}
+	return err
+}
+
+const mostSaid = 600 // bytes of what somebody else says
+
+// line returns what somebody else says, for an error.
+func (a *API) line(s string) string {
+	if a.Key != "" {
+		s = strings.ReplaceAll(s, a.Key, "(the key)")
+	}
+	return Line(s, mostSaid, false)
+}

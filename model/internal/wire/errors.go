@@ -114,27 +114,28 @@ func (a *API) reason(said []byte) (kind, why string) {
 }
 
 // tooLongSaid is how servers say that a conversation is too long: have tokens of most.
-var tooLongSaid = []*regexp.Regexp{
+// They are compiled when they are needed, which is seldom.
+var tooLongSaid = []string{
 	// Anthropic: prompt is too long: 201234 tokens > 200000 maximum
-	regexp.MustCompile(`prompt is too long: (?P<have>\d+) tokens? > (?P<most>\d+)`),
+	`prompt is too long: (?P<have>\d+) tokens? > (?P<most>\d+)`,
 	// Anthropic: input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000
-	regexp.MustCompile(`exceed context limit: (?P<have>\d+) \+ (?P<more>\d+) > (?P<most>\d+)`),
+	`exceed context limit: (?P<have>\d+) \+ (?P<more>\d+) > (?P<most>\d+)`,
 	// OpenAI, vLLM, OpenRouter: maximum context length is 8192 tokens. However, your
 	// messages resulted in 9001 tokens, you requested (about) 9001 tokens
-	regexp.MustCompile(`maximum context length is (?P<most>\d+) tokens.*?(?:resulted in|requested(?: about)?) (?P<have>\d+) tokens`),
+	`maximum context length is (?P<most>\d+) tokens.*?(?:resulted in|requested(?: about)?) (?P<have>\d+) tokens`,
 	// vLLM: maximum context length is 4096 tokens and your request has 5000 input tokens
-	regexp.MustCompile(`maximum context length is (?P<most>\d+) tokens.*?(?:request has|contains at least) (?P<have>\d+)`),
+	`maximum context length is (?P<most>\d+) tokens.*?(?:request has|contains at least) (?P<have>\d+)`,
 	// vLLM: You passed 5000 input tokens and requested 100 output tokens. However, the
 	// model's context length is only 4096 tokens
-	regexp.MustCompile(`passed (?P<have>\d+) input tokens(?: and requested (?P<more>\d+) output tokens)?.*?context length is only (?P<most>\d+)`),
+	`passed (?P<have>\d+) input tokens(?: and requested (?P<more>\d+) output tokens)?.*?context length is only (?P<most>\d+)`,
 	// vLLM: prompt (length 5000) is longer than the maximum model length of 4096
-	regexp.MustCompile(`length (?P<have>\d+)\) is longer than the maximum model length of (?P<most>\d+)`),
+	`length (?P<have>\d+)\) is longer than the maximum model length of (?P<most>\d+)`,
 	// llama.cpp: request (5000 tokens) exceeds the available context size (4096 tokens)
-	regexp.MustCompile(`\((?P<have>\d+) tokens\) exceeds the available context size \((?P<most>\d+) tokens\)`),
+	`\((?P<have>\d+) tokens\) exceeds the available context size \((?P<most>\d+) tokens\)`,
 	// Gemini: input token count (5000) exceeds the maximum number of tokens allowed (4096)
-	regexp.MustCompile(`token count \(?(?P<have>\d+)\)? exceeds the maximum number of tokens allowed \(?(?P<most>\d+)`),
+	`token count \(?(?P<have>\d+)\)? exceeds the maximum number of tokens allowed \(?(?P<most>\d+)`,
 	// LM Studio: keep the first 5000 tokens ... context length of only 4096 tokens
-	regexp.MustCompile(`first (?P<have>\d+) tokens.*?context length of only (?P<most>\d+) tokens`),
+	`first (?P<have>\d+) tokens.*?context length of only (?P<most>\d+) tokens`,
 }
 
 // tooLong returns the error for a conversation that is too long for a model, nil if
@@ -145,7 +146,8 @@ func (a *API) tooLong(kind string, said []byte, why, model string) error {
 	if kind != "exceed_context_size_error" && e.Get("type").String() != "exceed_context_size_error" {
 		have, most = 0, 0
 	}
-	for _, r := range tooLongSaid {
+	for _, pattern := range tooLongSaid {
+		r := regexp.MustCompile(pattern)
 		found := r.FindStringSubmatch(why)
 		if most > 0 || found == nil {
 			continue

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,8 +20,9 @@ import (
 //     without one gets one that says so; a result without a call is left out.
 //   - Calls have ids and names that the provider accepts, no two the same id; their
 //     arguments are objects.
-//   - Thoughts, empty texts and messages that say nothing are left out. For a file that
-//     cannot be shown there is a text that says so.
+//   - Thoughts, empty texts, messages that say nothing, and what only another provider's
+//     own tools said are left out. For a file that cannot be shown there is a text that
+//     says so.
 //   - The last message is not the model's.
 //
 // The form of Anthropic's messages has more rules: system messages at the beginning are
@@ -83,7 +83,6 @@ const (
 	textPart   = "text"
 	callPart   = "tool-call"
 	resultPart = "tool-result"
-	dataPart   = "data"
 )
 
 // A composer goes through the messages once.
@@ -144,7 +143,7 @@ func (c *composer) message(stored agent.Message) {
 			c.out = c.out[:n]
 			return
 		}
-	case m.Own.Role == "system" || m.Own.Role == "developer":
+	case isSystem(m):
 		text := joined(said)
 		if c.form != content.Anthropic {
 			c.out = append(c.out, system(text))
@@ -160,14 +159,13 @@ func (c *composer) message(stored agent.Message) {
 		return
 	default:
 		spoken := c.add(user, said...)
-		if c.form == content.OpenAI && goodName.MatchString(m.Own.Name) {
-			spoken.Own.Name = m.Own.Name
+		if name := m.Own.Name; c.form == content.OpenAI && plain(name) == name && len(name) <= longestName {
+			spoken.Own.Name = name
 		}
 	}
-	if c.form == content.Anthropic && m.Own.Format == content.Anthropic {
-		c.out[len(c.out)-1].Own.Format = content.Anthropic // for the blocks that only it knows
-	}
 }
+
+func isSystem(m *content.Message) bool { return m.Own.Role == "system" || m.Own.Role == "developer" }
 
 // raw returns what a message is in a session file.
 func raw(m agent.Message) []byte {
@@ -199,12 +197,8 @@ func (c *composer) part(p content.Part, m *content.Message) (content.Part, bool)
 	switch p.Type {
 	case "thinking", "redacted_thinking":
 		return p, false // theirs who thought them, and only as long as nothing was left out
-	case dataPart:
-		if c.form == content.Anthropic && m.Own.Format == content.Anthropic && gjson.GetBytes(p.Meta, "raw").IsObject() {
-			return p, true
-		}
 	case "image", "audio", "video", "file":
-		if m.Role != assistant && m.Own.Role == "" && c.shown(p) {
+		if m.Role != assistant && !isSystem(m) && c.shown(p) {
 			return content.Part{Type: p.Type, Text: p.Text, Filename: p.Filename, Meta: without(p.Meta, "cache_control")}, true
 		}
 		name := p.Filename
@@ -345,95 +339,12 @@ func (c *composer) finish() {
 	}
 }
 
-const (
-	longestID   = 40 // that OpenAI takes
-	longestName = 64
-)
-
-var (
-	goodID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`) // what Anthropic takes
-	goodName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	badName  = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
-)
-
-// id returns the id of a call: its own, if that can be sent and is new.
-func (c *composer) id(stored string) string {
-	id := stored
-	if id == "" || len(id) > longestID || c.form == content.Anthropic && !goodID.MatchString(id) {
-		id = "call_0"
-	}
-	for c.ids[id] {
-		c.made++
-		id = fmt.Sprintf("call_%d", c.made)
-	}
-	c.ids[id] = true
-	return id
-}
-
-// name returns what the provider knows a tool by.
-func (c *composer) name(own string) string {
-	for name, is := range c.prompt.names {
-		if is == own {
-			return name
-		}
-	}
-	if own == "" {
-		own = "unknown"
-	}
-	s := badName.ReplaceAllString(own, "_")
-	return s[:min(len(s), longestName)]
-}
-
-// tool takes in a tool that may be called.
-func (c *composer) tool(t agent.Tool) error {
-	s := gjson.ParseBytes(t.Schema)
-	if t.Name == "" {
-		return errors.New("a tool has no name")
-	}
-	if len(t.Schema) == 0 {
-		s = gjson.Parse(`{}`)
-	}
-	if !s.IsObject() || len(t.Schema) > 0 && !json.Valid(t.Schema) {
-		return fmt.Errorf("the schema of the tool %q is no JSON object", t.Name)
-	}
-	if kind := s.Get("type"); kind.Exists() && kind.String() != "object" {
-		return fmt.Errorf("the schema of the tool %q is not that of an object", t.Name)
-	}
-	var pairs []rawjson.Pair
-	if !s.Get("type").Exists() {
-		pairs = append(pairs, rawjson.Pair{Key: "type", Value: []byte(`"object"`)})
-	}
-	s.ForEach(func(key, value gjson.Result) bool {
-		if key.String() != "properties" || value.IsObject() {
-			pairs = append(pairs, rawjson.Pair{Key: key.String(), Value: []byte(value.Raw)})
-		}
-		return true
-	})
-	if !s.Get("properties").IsObject() {
-		pairs = append(pairs, rawjson.Pair{Key: "properties", Value: []byte(`{}`)})
-	}
-	name := c.name(t.Name)
-	for n := 2; c.prompt.names[name] != ""; n++ {
-		if c.prompt.names[name] == t.Name {
-			return fmt.Errorf("there are two tools with the name %q", t.Name)
-		}
-		end := fmt.Sprintf("_%d", n)
-		name = name[:min(len(name), longestName-len(end))] + end
-	}
-	c.prompt.names[name] = t.Name
-	c.prompt.Tools = append(c.prompt.Tools, Tool{name, t.Description, joinPairs(pairs)})
-	return nil
-}
-
 // merged returns messages as Anthropic has them.
 func merged(list []*content.Message) []*content.Message {
 	var out []*content.Message
 	for _, m := range list {
 		if n := len(out); n > 0 && out[n-1].Role == m.Role {
 			out[n-1].Parts = append(out[n-1].Parts, m.Parts...)
-			if m.Own.Format != "" {
-				out[n-1].Own.Format = m.Own.Format
-			}
 			continue
 		}
 		out = append(out, &content.Message{Role: m.Role, Parts: slices.Clone(m.Parts), Own: m.Own})
@@ -443,40 +354,4 @@ func merged(list []*content.Message) []*content.Message {
 		out = append([]*content.Message{begin}, out...)
 	}
 	return out
-}
-
-// Calls returns the calls of a reply under the names that the agent knows. A call
-// without an id gets one, and one without arguments an empty object. The error says
-// why the calls cannot be used.
-func (p *Prompt) Calls(made []agent.Call) ([]agent.Call, error) {
-	ids := map[string]bool{}
-	for _, c := range made {
-		if c.ID != "" && ids[c.ID] {
-			return nil, fmt.Errorf("the model made two calls with the id %q", Line(c.ID, 100, false))
-		}
-		ids[c.ID] = true
-	}
-	var list []agent.Call
-	next := 0
-	for _, c := range made {
-		if c.Name == "" {
-			return nil, errors.New("the model made a call and did not say of which tool")
-		}
-		for n := next; c.ID == ""; n++ {
-			if id := fmt.Sprintf("call_%d", n); !ids[id] {
-				c.ID, next, ids[id] = id, n+1, true
-			}
-		}
-		if own, ok := p.names[c.Name]; ok {
-			c.Name = own
-		}
-		if blank(c.Arguments) {
-			c.Arguments = "{}"
-		}
-		for _, s := range []*string{&c.ID, &c.Name, &c.Arguments} {
-			*s = strings.ToValidUTF8(*s, "\ufffd")
-		}
-		list = append(list, c)
-	}
-	return list, nil
 }

@@ -27,8 +27,16 @@ func Line(s string, most int, end bool) string {
 		}
 		return "…" + s[at:]
 	}
+	return Cut(s, most) + "…"
+}
+
+// Cut returns at most so many bytes of s, and no half characters.
+func Cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
 	for most > 0 && !utf8.RuneStart(s[most]) {
 		most--
 	}
-	return s[:most] + "…"
+	return s[:most]
 }

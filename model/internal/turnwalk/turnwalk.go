@@ -15,7 +15,7 @@ import (
 // asked then. The same seed is the same life.
 func Walk(seed uint64, events int, ask func(*agent.Request)) {
 	w := &walk{random: rand.New(rand.NewPCG(seed, 11)), nodes: map[string]agent.Node{}, ask: ask}
-	w.rules = agent.Rules{NewID: w.id, MaxAsks: 4}
+	w.rules = agent.Rules{NewID: w.id, MaxAsks: 4, Policy: []agent.SteerPolicy{agent.AfterCall, agent.FinishBatch}[seed%2]}
 	for range events {
 		w.step()
 	}

@@ -301,3 +301,5 @@ func isSchema(raw json.RawMessage) bool {
 	kind, _ := text(m["type"])
 	return kind == "object"
 }
+
+var _ http.Handler = (*Server)(nil)

@@ -31,8 +31,8 @@
 // # The key
 //
 // It is what the caller gives and nothing else: no variable of the environment is read
-// but those of net/http about proxies, and no profile of the SDK. It goes to the server at the base URL and nowhere else, no
-// redirect is followed, and no error says it.
+// but those of net/http about proxies, and no profile of the SDK. It goes to the server
+// at the base URL and nowhere else, no redirect is followed, and no error says it.
 package anthropic
 
 import (
@@ -89,6 +89,7 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Key = "" // it is in api, and in nothing that is printed
 	if o.MaxTokens <= 0 {
 		o.MaxTokens = maxTokens
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -258,6 +258,9 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if s := fmt.Sprintf("%+v %#v", m, m); strings.Contains(s, key) {
+		t.Errorf("it is printed as %s", s)
+	}
 	r := hello()
 	r.ModelID = ""
 	if _, err := m.Ask(t.Context(), r, nil); err == nil || err.Error() != "no model of Anthropic is chosen" {
@@ -368,5 +371,3 @@ func TestTurns(t *testing.T) {
 		t.Errorf("it is asked %d times, %q", asked, s.Problems())
 	}
 }
-
-var _ http.Handler = (*testmodel.Server)(nil)

@@ -29,8 +29,8 @@
 // # The key
 //
 // It is what the caller gives and nothing else: no variable of the environment is read
-// but those of net/http about proxies. It goes to the server at the base URL and nowhere else, no redirect is
-// followed, and no error says it.
+// but those of net/http about proxies. It goes to the server at the base URL and nowhere
+// else, no redirect is followed, and no error says it.
 package openai
 
 import (
@@ -88,6 +88,7 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Key = "" // it is in api, and in nothing that is printed
 	return &Model{o, api}, nil
 }
 
@@ -115,7 +116,7 @@ func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text stri
 	if media == "application/json" {
 		return in.whole(ctx, res.Body)
 	}
-	for chunks.Next() {
+	for in.stop == "" && chunks.Next() { // some servers let the connection be after that
 		in.chunk(chunks.Current())
 	}
 	if err := chunks.Err(); err != nil || ctx.Err() != nil {
@@ -209,9 +210,6 @@ func (in *reply) chunk(c sdk.ChatCompletionChunk) {
 		in.refusal.WriteString(d.Refusal)
 		for _, t := range d.ToolCalls {
 			in.call(t.Index, t.ID, t.Function.Name, t.Function.Arguments)
-		}
-		if f := d.FunctionCall; f.Name != "" || f.Arguments != "" { //nolint:staticcheck // older servers
-			in.call(0, "", f.Name, f.Arguments)
 		}
 		in.stop = cmp.Or(choice.FinishReason, in.stop)
 	}

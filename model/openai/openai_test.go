@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +60,7 @@ func TestReply(t *testing.T) {
 		{"another reason to stop", testmodel.Reply{Text: []string{"Hello"}, Stop: "eos"}, agent.Reply{Text: "Hello"}},
 		{"characters in halves", testmodel.Reply{Raw: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"gr\xc3\"}}]}\n\n" +
 			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\xb6\xc3\x9f\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"}, agent.Reply{Text: "größ"}},
+		{"nothing after the end", testmodel.Reply{Raw: "data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n", End: testmodel.Hang}, agent.Reply{Text: "Hello"}},
 		{"calls of one index", testmodel.Reply{Raw: `data: {"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"ls","arguments":"{}"}},{"id":"b","function":{"name":"ls","arguments":"{}"}}]}}]}` +
 			"\n\n" + `data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"cat","arguments":"{"}}]}}]}` +
 			"\n\n" + `data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]},"finish_reason":"tool_calls"}]}` + "\n\n"},
@@ -229,6 +230,9 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if s := fmt.Sprintf("%+v %#v", m, m); strings.Contains(s, key) {
+		t.Errorf("it is printed as %s", s)
+	}
 	r := hello()
 	r.ModelID = ""
 	if _, err := m.Ask(t.Context(), r, nil); err == nil || err.Error() != "no model of OpenAI is chosen" {
@@ -316,5 +320,3 @@ func TestTurns(t *testing.T) {
 		t.Errorf("it is asked %d times, %q", asked, s.Problems())
 	}
 }
-
-var _ http.Handler = (*testmodel.Server)(nil)

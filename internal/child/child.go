@@ -1,4 +1,5 @@
-// Package child runs command lines that users wrote.
+// Package child runs command lines that users wrote, and programs that bough talks to, and
+// ends them with all that they started.
 package child
 
 import (

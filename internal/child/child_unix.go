@@ -17,12 +17,14 @@ func shell(ctx context.Context, line string) *exec.Cmd {
 type group struct{ id int }
 
 // startGroup starts a command in a group of its own, which is killed when the
-// command's context ends.
+// command's context ends, if it has one.
 func startGroup(cmd *exec.Cmd) (*group, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error {
-		(&group{cmd.Process.Pid}).kill()
-		return nil
+	if cmd.Cancel != nil {
+		cmd.Cancel = func() error {
+			(&group{cmd.Process.Pid}).kill()
+			return nil
+		}
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -30,8 +32,11 @@ func startGroup(cmd *exec.Cmd) (*group, error) {
 	return &group{cmd.Process.Pid}, nil
 }
 
-// kill kills all that are in the group. There is somebody in it, so the number is no
-// other group's.
+// end asks all that are in the group to end.
+func (g *group) end() { syscall.Kill(-g.id, syscall.SIGTERM) }
+
+// kill kills all that are in the group. While somebody is in it the number is no
+// other group's, and a number is not given again soon.
 func (g *group) kill() { syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g *group) close() {}

@@ -24,12 +24,14 @@ type group struct {
 }
 
 // startGroup starts a command in a job of its own, which is ended when the command's
-// context ends.
+// context ends, if it has one.
 func startGroup(cmd *exec.Cmd) (*group, error) {
 	g := &group{cmd: cmd}
-	cmd.Cancel = func() error {
-		g.kill()
-		return nil
+	if cmd.Cancel != nil {
+		cmd.Cancel = func() error {
+			g.kill()
+			return nil
+		}
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -52,6 +54,9 @@ func startGroup(cmd *exec.Cmd) (*group, error) {
 	g.job = job
 	return g, nil
 }
+
+// end kills: a program without a console cannot be asked.
+func (g *group) end() { g.kill() }
 
 // kill kills all that are in the group.
 func (g *group) kill() {

@@ -17,8 +17,8 @@ const module = "github.com/bough-dev/bough/"
 // imports only packages of lower lines; a name that ends in "/" stands for all
 // packages below it.
 var layers = [][]string{
-	{"cmd/bough"},
-	{"server", "model/openai", "model/anthropic", "model/command"},
+	{"cmd/bough", "cmd/bough-models"},
+	{"server", "model/openai", "model/anthropic", "model/command", "model/pipe", "tools/mcp"},
 	{"model/internal/"},
 	{"tokens"},
 	{"buffer"},
@@ -32,7 +32,7 @@ var layers = [][]string{
 // apart are the packages outside the house, with the packages that may import
 // them beside tests.
 var apart = map[string][]string{
-	"fixtures": {"cmd/bough"},
+	"fixtures": {"cmd/bough", "cmd/bough-models"},
 }
 
 func layerOf(pkg string) (int, bool) {

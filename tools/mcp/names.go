@@ -1,0 +1,46 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+)
+
+// maxName is how long a name may be that all providers take.
+const maxName = 64
+
+// An origin is a tool as its server names it.
+type origin struct{ server, tool string }
+
+// names returns what a model knows the tools by: no name twice, each of at most maxName
+// letters, digits, "_" and "-". What a tool is named depends only on the tool, unless
+// another would have the same name.
+func names(tools []origin) []string {
+	plain := make([]string, len(tools))
+	count := map[string]int{}
+	for i, o := range tools {
+		plain[i] = clean(o.server) + "__" + clean(o.tool)
+		count[plain[i]]++
+	}
+	taken := map[string]bool{}
+	for i, o := range tools {
+		for try := 0; len(plain[i]) > maxName || count[plain[i]] > 1 || taken[plain[i]]; try++ {
+			sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", try, o.server, o.tool))
+			end := fmt.Sprintf("_%x", sum[:4])
+			full := clean(o.server) + "__" + clean(o.tool)
+			plain[i] = full[:min(len(full), maxName-len(end))] + end
+		}
+		taken[plain[i]] = true
+	}
+	return plain
+}
+
+// clean returns s with "_" in place of every character that a name cannot have.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, s)
+}

@@ -1,0 +1,364 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bough-dev/bough/internal/child"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxMessage is how long a message of a server may be, in bytes. One that is longer
+// ends the connection.
+const maxMessage = 16 << 20
+
+// maxPages is how many pages a server may have its list of tools in.
+const maxPages = 1000
+
+// established is the version of the protocol that servers are asked for first. All know
+// how to be asked for it; some that are older end when they are asked as newer ones are.
+const established = "2025-11-25"
+
+// A server is one of those of a [Config], connected or not.
+type server struct {
+	config  Server
+	secrets []string
+	options *Options
+
+	turn   chan struct{} // has a token while nobody looks at what follows
+	live   *live         // nil before the first connection
+	tools  []*sdk.Tool   // as it last listed them
+	end    chan struct{} // closed when it is to be no more
+	ending sync.Once
+}
+
+// A live server is connected.
+type live struct {
+	session *sdk.ClientSession
+	process *child.Process // nil if it is at a URL
+	cut     context.CancelFunc
+	changed atomic.Bool   // its tools did
+	gone    chan struct{} // closed when the connection is
+	why     error         // then
+}
+
+func newServer(s Server, secrets []string, o *Options) *server {
+	return &server{config: s, secrets: secrets, options: o, turn: make(chan struct{}, 1), end: make(chan struct{})}
+}
+
+// errorf returns an error that names the server and shows no secrets.
+func (s *server) errorf(format string, a ...any) error {
+	text := fmt.Sprintf(format, a...)
+	return fmt.Errorf("the MCP server %q %s", s.config.Name, hide(text, s.secrets))
+}
+
+func (s *server) isClosed() bool {
+	select {
+	case <-s.end:
+		return true
+	default:
+		return false
+	}
+}
+
+// take waits until nobody else looks at the connection.
+func (s *server) take(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// connected returns the connection, a new one if there is none, with the tools listed.
+func (s *server) connected(ctx context.Context) (*live, error) {
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-s.turn }()
+	switch {
+	case s.isClosed():
+		return nil, s.errorf("is closed")
+	case s.live != nil && !s.live.isOver():
+		return s.live, nil
+	case s.live != nil:
+		s.live.stop(s.options.Grace)
+		s.live = nil
+	}
+	start, cancel := context.WithTimeout(ctx, s.options.StartTime)
+	defer cancel()
+	l, err := s.connect(start, established)
+	var refused *jsonrpc.Error
+	if errors.As(err, &refused) {
+		l, err = s.connect(start, "")
+	}
+	switch {
+	case err == nil:
+		s.live = l
+		return l, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case start.Err() != nil:
+		return nil, s.errorf("did not start within %v%s", s.options.StartTime, s.said(l))
+	case errors.Is(err, errClosed):
+		return nil, s.errorf("is closed")
+	}
+	return nil, s.errorf("cannot be started: %s%s", l.explain(err), s.said(l))
+}
+
+// connect connects, for the version of the protocol, "" for the newest, and lists the
+// tools. If that fails the connection that it returns is over.
+func (s *server) connect(ctx context.Context, version string) (*live, error) {
+	l := &live{gone: make(chan struct{})}
+	transport, err := s.transport(l)
+	if err != nil {
+		close(l.gone)
+		return l, err
+	}
+	options := &sdk.ClientOptions{
+		Capabilities:           &sdk.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.changed.Store(true) },
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "bough", Version: s.options.Version}, options)
+	life, cut := context.WithCancel(context.Background()) // what is connected outlives ctx
+	l.cut = cut
+	l.session, err = await(ctx, s.end, func() (*sdk.ClientSession, error) {
+		return client.Connect(life, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	})
+	if err != nil {
+		close(l.gone)
+		l.stop(s.options.Grace)
+		return l, err
+	}
+	go func() {
+		l.why = l.session.Wait()
+		close(l.gone)
+	}()
+	if err := s.relist(ctx, l); err != nil {
+		l.stop(s.options.Grace)
+		return l, err
+	}
+	return l, nil
+}
+
+// await returns what f does, or when ctx or end is over an error at once.
+func await[T any](ctx context.Context, end <-chan struct{}, f func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := f()
+		done <- outcome{v, err}
+	}()
+	var none T
+	select {
+	case o := <-done:
+		return o.v, o.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case <-end:
+		return none, errClosed
+	}
+}
+
+var errClosed = errors.New("is closed")
+
+// transport returns how the server is talked to. A program is started.
+func (s *server) transport(l *live) (sdk.Transport, error) {
+	c := &s.config
+	switch {
+	case c.SSE:
+		return &sdk.SSEClientTransport{Endpoint: c.URL, HTTPClient: httpClient(c), MaxEventSize: maxMessage}, nil
+	case c.URL != "":
+		return &sdk.StreamableClientTransport{Endpoint: c.URL, HTTPClient: httpClient(c), MaxEventSize: maxMessage}, nil
+	}
+	cmd := exec.Command(c.Command, c.Args...)
+	cmd.Env = c.environment(s.options.Env)
+	p, err := child.Start(cmd)
+	if err != nil {
+		return nil, err
+	}
+	l.process = p
+	return &sdk.IOTransport{Reader: messages(p), Writer: p.Stdin, MaxLineLength: maxMessage}, nil
+}
+
+// relist asks for the tools.
+func (s *server) relist(ctx context.Context, l *live) error {
+	l.changed.Store(false)
+	tools, err := await(ctx, s.end, func() ([]*sdk.Tool, error) { return pages(ctx, l.session, s.options.MaxTools) })
+	if err == nil {
+		s.tools = tools
+	}
+	return err
+}
+
+// pages returns the tools of all pages. A server that knows no tools has none.
+func pages(ctx context.Context, session *sdk.ClientSession, most int) ([]*sdk.Tool, error) {
+	var all []*sdk.Tool
+	cursor := ""
+	for range maxPages {
+		r, err := session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		var unknown *jsonrpc.Error
+		switch {
+		case errors.As(err, &unknown) && unknown.Code == jsonrpc.CodeMethodNotFound:
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		for _, t := range r.Tools {
+			if t != nil && t.Name != "" {
+				all = append(all, t)
+			}
+		}
+		if len(all) > most {
+			return nil, fmt.Errorf("it has more than %d tools", most)
+		}
+		if cursor = r.NextCursor; cursor == "" {
+			return all, nil
+		}
+	}
+	return nil, fmt.Errorf("its list of tools has more than %d pages", maxPages)
+}
+
+// list returns the tools, those that it had if it cannot be asked.
+func (s *server) list(ctx context.Context) []*sdk.Tool {
+	l, err := s.connected(ctx)
+	if s.take(ctx) != nil {
+		return nil
+	}
+	defer func() { <-s.turn }()
+	if err == nil && l.changed.Load() {
+		ctx, cancel := context.WithTimeout(ctx, s.options.StartTime)
+		defer cancel()
+		if s.relist(ctx, l) != nil {
+			l.changed.Store(true)
+		}
+	}
+	return s.tools
+}
+
+// call calls a tool by the server's name for it.
+func (s *server) call(ctx context.Context, tool string, args json.RawMessage) (*sdk.CallToolResult, error) {
+	l, err := s.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, s.options.CallTime)
+	defer cancel()
+	// A server that does not read what it is sent must not hold up anybody.
+	r, err := await(limited, s.end, func() (*sdk.CallToolResult, error) {
+		return l.session.CallTool(limited, &sdk.CallToolParams{Name: tool, Arguments: args})
+	})
+	var refused *jsonrpc.Error
+	switch {
+	case err == nil:
+		return r, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return nil, s.errorf("did not answer the call of %q within %v", tool, s.options.CallTime)
+	case errors.Is(err, errClosed):
+		return nil, s.errorf("is closed")
+	case errors.As(err, &refused):
+		return nil, s.errorf("refused the call of %q: %s", tool, strings.ToValidUTF8(refused.Message, "\uFFFD"))
+	case l.goesNow():
+		l.stop(s.options.Grace)
+		return nil, s.errorf("is gone since the call of %q: %s%s", tool, l.explain(l.why), s.said(l))
+	}
+	return nil, s.errorf("could not be asked to call %q: %s", tool, err)
+}
+
+// close ends the server. It may still be starting.
+func (s *server) close() {
+	s.ending.Do(func() { close(s.end) })
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if s.live != nil {
+		s.live.stop(s.options.Grace)
+	}
+}
+
+// isOver reports whether the connection is gone.
+func (l *live) isOver() bool {
+	select {
+	case <-l.gone:
+		return true
+	case <-l.ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// goesNow reports whether the connection is gone, or soon is, as that to a program is
+// that ends.
+func (l *live) goesNow() bool {
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case <-l.gone:
+		return true
+	case <-t.C:
+		return l.isOver()
+	}
+}
+
+// ended is closed when the program has ended.
+func (l *live) ended() <-chan struct{} {
+	if l.process == nil {
+		return nil
+	}
+	return l.process.Done()
+}
+
+// stop ends what is connected. What is at a URL is told, if it listens.
+func (l *live) stop(grace time.Duration) {
+	if l.process != nil {
+		l.process.Stop(grace)
+	}
+	if l.session != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		await(ctx, nil, func() (struct{}, error) { return struct{}{}, l.session.Close() })
+	}
+	if l.cut != nil {
+		l.cut()
+	}
+}
+
+// explain says why a connection is gone, or was not made. How a program ended says more
+// than that it cannot be talked to.
+func (l *live) explain(err error) string {
+	if l.process != nil {
+		if failure := l.process.Failure(); failure != "" {
+			return "it ended with " + failure
+		}
+	}
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
+		return "it closed the connection"
+	}
+	return err.Error()
+}
+
+// said quotes the end of what a program wrote to its standard error.
+func (s *server) said(l *live) string {
+	if l.process == nil {
+		return ""
+	}
+	if text := l.process.Said(); text != "" {
+		return fmt.Sprintf("; it wrote %q", hide(text, s.secrets))
+	}
+	return ""
+}

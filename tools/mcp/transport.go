@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/bough-dev/bough/internal/child"
+)
+
+// messages returns the standard output of a server without the lines that are no messages,
+// since programs greet, and libraries log. They count as what the program wrote to its
+// standard error.
+func messages(p *child.Process) io.ReadCloser {
+	return &filter{ReadCloser: p.Stdout, note: p.Note}
+}
+
+// A filter leaves out lines that do not begin with "{".
+type filter struct {
+	io.ReadCloser
+	note func([]byte)
+	in   place
+}
+
+// A place is where in its input a filter is.
+type place int
+
+const (
+	atStart place = iota // of a line
+	inMessage
+	inNoise
+)
+
+func (f *filter) Read(b []byte) (int, error) {
+	for {
+		n, err := f.ReadCloser.Read(b)
+		if n = f.keep(b[:n]); n > 0 || err != nil || len(b) == 0 {
+			return n, err
+		}
+	}
+}
+
+// keep moves what is not to be left out to the front of b and returns how much it is.
+func (f *filter) keep(b []byte) int {
+	kept := 0
+	for len(b[kept:]) > 0 {
+		rest := b[kept:]
+		if f.in == atStart {
+			rest = bytes.TrimLeft(rest, " \t\r\n")
+			b = append(b[:kept], rest...)
+			if len(rest) == 0 {
+				break
+			}
+			rest = b[kept:]
+			f.in = inNoise
+			if rest[0] == '{' {
+				f.in = inMessage
+			}
+		}
+		end, last := len(rest), f.in
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			end, f.in = i+1, atStart
+		}
+		if last == inMessage {
+			kept += end
+			continue
+		}
+		f.note(rest[:end])
+		b = append(b[:kept], rest[end:]...)
+	}
+	return kept
+}
+
+// httpClient returns the client that talks to a server, and only to that sends its headers.
+func httpClient(s *Server) *http.Client {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		panic("mcp: a URL that was not looked at") // expand has
+	}
+	return &http.Client{Transport: &headers{to: u, headers: s.Headers}}
+}
+
+// headers is the way to a server.
+type headers struct {
+	to      *url.URL
+	headers map[string]string
+}
+
+func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme == h.to.Scheme && r.URL.Host == h.to.Host {
+		r = r.Clone(r.Context())
+		for k, v := range h.headers {
+			r.Header.Set(k, v)
+		}
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
+		resp.Body = &limited{resp.Body, maxMessage}
+	}
+	return resp, nil
+}
+
+// A limited body is an error when it is longer than a message may be.
+type limited struct {
+	io.ReadCloser
+	left int
+}
+
+func (l *limited) Read(b []byte) (int, error) {
+	n, err := l.ReadCloser.Read(b)
+	if l.left -= n; l.left < 0 {
+		return 0, fmt.Errorf("the answer is longer than %d bytes", maxMessage)
+	}
+	return n, err
+}

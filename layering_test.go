@@ -32,7 +32,7 @@ var layers = [][]string{
 // apart are the packages outside the house, with the packages that may import
 // them beside tests.
 var apart = map[string][]string{
-	"fixtures": {"cmd/bough", "cmd/bough-models"},
+	"fixtures": {"cmd/bough"},
 }
 
 func layerOf(pkg string) (int, bool) {

@@ -16,9 +16,12 @@ import (
 // Options are the choices of a caller. The zero value is the default, and nil is the
 // zero value.
 type Options struct {
-	// Env is the environment of the programs, and what ${NAME} stands for, each
-	// "NAME=VALUE". Nil means that of this program.
+	// Env is what ${NAME} stands for, each "NAME=VALUE". Nil means the environment of
+	// this program.
 	Env []string
+
+	// Inherit is the environment that all programs get. Nil means Env.
+	Inherit []string
 
 	// Version is what servers are told of bough's version.
 	Version string
@@ -53,6 +56,9 @@ func (o *Options) withDefaults() *Options {
 	set(&with.MaxTools, 1000)
 	if with.Env == nil {
 		with.Env = os.Environ()
+	}
+	if with.Inherit == nil {
+		with.Inherit = with.Env
 	}
 	return &with
 }

@@ -185,7 +185,7 @@ func (s *server) transport(l *live) (sdk.Transport, error) {
 		return &sdk.StreamableClientTransport{Endpoint: c.URL, HTTPClient: httpClient(c), MaxEventSize: maxMessage}, nil
 	}
 	cmd := exec.Command(c.Command, c.Args...)
-	cmd.Env = c.environment(s.options.Env)
+	cmd.Env = c.environment(s.options.Inherit)
 	p, err := child.Start(cmd)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,93 @@
+package child
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asChild is set in the environment of a test program that is to be one that is run.
+const asChild = "TEST_AS_CHILD"
+
+func TestMain(m *testing.M) {
+	switch how := os.Getenv(asChild); how {
+	case "":
+		os.Exit(m.Run())
+	case "cat":
+		io.Copy(os.Stdout, os.Stdin)
+	case "hang":
+		time.Sleep(time.Hour)
+	default:
+		os.Stderr.WriteString(how)
+		os.Exit(3)
+	}
+}
+
+func start(t *testing.T, how string) *Process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asChild+"="+how)
+	p, err := Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Stop(0) })
+	return p
+}
+
+func TestProcess(t *testing.T) {
+	p := start(t, "cat")
+	go func() {
+		io.WriteString(p.Stdin, "hello")
+		p.Stdin.Close()
+	}()
+	if out, err := io.ReadAll(p.Stdout); string(out) != "hello" || err != nil {
+		t.Errorf("got %q, %v", out, err)
+	}
+	p.Stop(time.Minute)
+	if p.Failure() != "" || p.Said() != "" {
+		t.Errorf("it ended with %q and said %q", p.Failure(), p.Said())
+	}
+
+	p = start(t, "no\n")
+	<-p.Done()
+	if p.Failure() != "exit status 3" || p.Said() != "no" {
+		t.Errorf("it ended with %q and said %q", p.Failure(), p.Said())
+	}
+
+	p = start(t, "hang")
+	p.Stop(10 * time.Millisecond)
+	if _, err := io.ReadAll(p.Stdout); err != nil || p.Failure() != "" {
+		t.Errorf("it ended with %q, %v", p.Failure(), err)
+	}
+
+	if _, err := Start(exec.Command(t.TempDir() + "/none")); err == nil {
+		t.Error("what is not there was started")
+	}
+}
+
+func TestTail(t *testing.T) {
+	long := strings.Repeat("y", maxTail)
+	for _, c := range []struct {
+		in   []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{"a", "b\n", "\xff\n"}, "ab\n\uFFFD"},
+		{[]string{"first\n", "second\n", long[:maxTail-7]}, "…" + long[:maxTail-7]},
+		{[]string{"x\n" + long + "\nend\n"}, "…end"},
+		{[]string{"x" + long}, "…" + long},
+		{[]string{"x", long}, "…" + long},
+	} {
+		var got tail
+		for _, s := range c.in {
+			got.Write([]byte(s))
+		}
+		if got.String() != c.want {
+			t.Errorf("after %.40q: %.60q, want %.60q", c.in, got.String(), c.want)
+		}
+	}
+}

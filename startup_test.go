@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,17 @@ var unlinked = map[string]string{
 	"github.com/bytedance/sonic":    "it makes tables at start",
 	"github.com/dustin/go-humanize": "it makes tables and compiles a regular expression at start",
 	"github.com/mattn/go-runewidth": "it makes tables at start",
+}
+
+// inCompanion begin the names of packages that only the companion links, bough-models:
+// the libraries of providers and protocols, and what uses them.
+var inCompanion = []string{
+	"github.com/openai/",
+	"github.com/anthropics/",
+	"github.com/modelcontextprotocol/",
+	module + "model/openai",
+	module + "model/anthropic",
+	module + "tools/",
 }
 
 // inC are the packages that the command links although they are written in C.
@@ -39,6 +51,9 @@ func TestUnlinked(t *testing.T) {
 	}
 	for _, l := range lines {
 		pkg, filesInC, _ := strings.Cut(l, " ")
+		if slices.ContainsFunc(inCompanion, func(begin string) bool { return strings.HasPrefix(pkg, begin) }) {
+			t.Errorf("the command links %s, which only bough-models may", pkg)
+		}
 		if why, ok := unlinked[pkg]; ok {
 			t.Errorf("the command links %s: %s", pkg, why)
 		} else if filesInC != "0" && inC[pkg] == "" {

@@ -23,6 +23,7 @@ a tree, its id, or a unique piece of that.`,
 bough agent trees ada`,
 		subs: []verb{
 			p.agentCreateVerb(), p.agentLsVerb(), p.agentShowVerb(), p.agentSetVerb(), p.agentRmVerb(),
+			p.agentChatVerb(), p.agentBranchVerb(),
 			p.agentTreesVerb(), p.agentSwitchVerb(), p.agentRewindVerb(),
 			p.agentArchiveVerb(), p.agentRestoreVerb(), p.agentDeleteVerb(), p.agentSnapshotVerb(),
 		},

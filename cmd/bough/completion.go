@@ -46,6 +46,8 @@ func (p *program) complete(ctx context.Context, words []string) {
 		found = p.completeSub(ctx, v, words[1:])
 	case strings.HasPrefix(last, "-"):
 		found = append(flagNames(v.flags), globalFlags()...)
+	case strings.HasPrefix(v.args, "AGENT"):
+		found = p.completeAgent(ctx, v, words[1:])
 	case v.name == "completion":
 		found = []string{"bash", "fish", "zsh"}
 	case takesSession(v):
@@ -70,9 +72,16 @@ func allNames(verbs []verb) (names []string) {
 // completeSub returns what can stand after one of the verbs of a verb.
 func (p *program) completeSub(ctx context.Context, parent verb, words []string) []string {
 	v, _ := find(parent.subs, words[0])
-	switch _, given := splitFlags(words[1:len(words)-1], v.flags); {
-	case strings.HasPrefix(words[len(words)-1], "-"):
+	if strings.HasPrefix(words[len(words)-1], "-") {
 		return append(flagNames(v.flags), globalFlags()...)
+	}
+	return p.completeAgent(ctx, v, words[1:])
+}
+
+// completeAgent returns what can stand after a verb as the next argument, words being
+// what stands there with the word at the cursor.
+func (p *program) completeAgent(ctx context.Context, v verb, words []string) []string {
+	switch _, given := splitFlags(words[:len(words)-1], v.flags); {
 	case len(given) == 0 && strings.HasPrefix(v.args, "AGENT"):
 		return p.agentNames(ctx)
 	case len(given) == 1 && strings.HasPrefix(v.args, "AGENT TREE"):

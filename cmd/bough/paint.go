@@ -27,7 +27,7 @@ func newPaint(w io.Writer) paint {
 		return paint{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
+	if err != nil || width <= 0 { // some terminals do not know
 		width = 80
 	}
 	return paint{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width}

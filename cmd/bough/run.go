@@ -26,7 +26,9 @@ type program struct {
 	dir    string        // -w
 	json   bool          // --json
 	wait   time.Duration // --wait
-	paint  paint
+	paint  paint         // of standard output
+	talk   paint         // of standard error
+	screen io.Writer     // standard error itself, if it is a terminal
 	meter  *meter
 	noted  []string
 	noting sync.Mutex // of notes from several goroutines
@@ -39,7 +41,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer m.clear()
 	out := bufio.NewWriter(under{stdout, m})
 	defer out.Flush()
-	p := &program{stdin: stdin, stdout: out, stderr: talk{under{stderr, m}, out}, paint: newPaint(stdout), meter: m}
+	p := &program{stdin: stdin, stdout: out, stderr: talk{under{stderr, m}, out}, paint: newPaint(stdout), talk: newPaint(stderr), meter: m}
+	if p.talk.width > 0 {
+		p.screen = stderr
+	}
 	err := p.run(context.Background(), args)
 	if err == nil {
 		err = out.Flush() // nobody looks at each print

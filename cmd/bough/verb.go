@@ -21,7 +21,7 @@ func (p *program) verbs() []verb {
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
-		p.agentVerb(),
+		p.agentVerb(), p.steerVerb(), p.followUpVerb(), p.queueVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.watchVerb(), p.pruneVerb(), p.trashVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),

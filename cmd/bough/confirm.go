@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/bough-dev/bough/agent"
+	"golang.org/x/term"
+)
+
+// An asker asks a person on a terminal whether a tool may be called. A nil asker has
+// nobody to ask.
+//
+// It reads all lines that are typed, from its start to the end of the program: one that
+// comes while no question is open is no answer to the next one.
+type asker struct {
+	in  io.Reader
+	out io.Writer
+
+	mu      sync.Mutex
+	allowed map[string]bool // tools that are not asked about any more
+	answer  chan string     // to the open question, nil if none is open
+	over    bool            // nothing more will be typed
+}
+
+// newAsker returns what asks on the terminal, nil if there is none.
+func (p *program) newAsker() *asker {
+	f, ok := p.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || p.screen == nil {
+		return nil
+	}
+	return &asker{in: f, out: p.screen, allowed: map[string]bool{}}
+}
+
+// start begins to read.
+func (a *asker) start() {
+	if a != nil {
+		go a.read()
+	}
+}
+
+func (a *asker) read() {
+	lines := bufio.NewScanner(a.in)
+	for lines.Scan() {
+		a.close(lines.Text())
+	}
+	a.mu.Lock()
+	a.over = true
+	a.mu.Unlock()
+	a.close("")
+}
+
+// close gives the open question, if there is one, its answer.
+func (a *asker) close(word string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.answer != nil {
+		a.answer <- word
+		a.answer = nil
+	}
+}
+
+// allows reports whether the person wants a tool to be run without being asked again.
+func (a *asker) allows(tool string) bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.allowed[tool]
+}
+
+// confirm asks whether a call may be made. When ctx ends there is no answer any more.
+func (a *asker) confirm(ctx context.Context, c agent.Call) bool {
+	answer := make(chan string, 1)
+	a.mu.Lock()
+	fmt.Fprintf(a.out, "Run %s %s? [y/N/a] ", line(c.Name), line(c.Arguments))
+	if a.answer = answer; a.over {
+		a.answer = nil
+		answer <- ""
+	}
+	a.mu.Unlock()
+	word := ""
+	select {
+	case word = <-answer:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		a.withdraw()
+		return false
+	}
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "a", "all", "always":
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.allowed[c.Name] = true
+		return true
+	case "y", "yes":
+		return true
+	}
+	return false
+}
+
+// withdraw takes the open question back, if there is one.
+func (a *asker) withdraw() {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.answer != nil {
+		a.answer = nil
+		fmt.Fprintln(a.out)
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/tokens"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/clipperhouse/displaywidth"
+	"github.com/tidwall/gjson"
+)
+
+// A teller shows what an agent says and does while it is at work: what it says on
+// standard output, the rest beside it.
+type teller struct {
+	p      *program
+	ctx    context.Context
+	w      *workspace.Workspace
+	asker  *asker
+	stream bool   // print the events, and nothing else
+	typed  bool   // the next message of the user comes from the command line
+	named  string // the name of the new tree, if there is one
+
+	copied *copied // of a branch: what it began with
+
+	came  workspace.ID // the message of which text came in
+	open  bool         // a line is begun
+	held  string       // line ends that more text may follow
+	calls []agent.Call // of the last message, which have no result yet
+}
+
+// A copied is what a new tree has of the one that it branches from.
+type copied struct {
+	Messages int   `json:"messages"`
+	Bytes    int64 `json:"bytes"`
+	Tokens   int   `json:"tokens"`
+}
+
+// tell shows an event.
+func (t *teller) tell(e workspace.Event) {
+	if t.stream {
+		t.p.event(e)
+	}
+	switch e.Type {
+	case workspace.BranchCreated:
+		t.branched(e)
+	case workspace.SessionCreated:
+		if e.Verb == "agent fresh" && !t.p.json {
+			fmt.Fprintf(t.p.stderr, "Began the tree %s\n", line(cmp.Or(t.named, string(e.Session))))
+		}
+	case workspace.TurnInterrupted:
+		t.asker.withdraw()
+	}
+	if t.p.json {
+		return
+	}
+	switch e.Type {
+	case workspace.ChatContent:
+		t.came = e.Message
+		t.text(e.Text)
+	case workspace.MessageAdded:
+		t.message(e)
+	}
+}
+
+// branched tells what a branch is made of.
+func (t *teller) branched(e workspace.Event) {
+	path, err := t.w.Path(t.ctx, string(e.Session), "", workspace.ReadOptions{})
+	if err != nil || len(path.Nodes) == 0 {
+		return
+	}
+	t.copied = &copied{}
+	var counter tokens.Counter
+	for _, n := range path.Nodes[:len(path.Nodes)-1] { // the last is the prompt
+		t.copied.Messages++
+		t.copied.Bytes += int64(len(n.Raw))
+		t.copied.Tokens += content.Read(n.Raw).Tokens(counter.Count)
+	}
+	if !t.p.json {
+		fmt.Fprintf(t.p.stderr, "Branched %q: %s, %s, %s\n", clean(cmp.Or(t.named, string(e.Session))),
+			count(t.copied.Messages, "message"), size(t.copied.Bytes), count(t.copied.Tokens, "token"))
+	}
+}
+
+// text prints text as it comes in. Line ends wait for what follows them, so that a
+// message ends with one.
+func (t *teller) text(s string) {
+	if t.p.paint.width > 0 {
+		s = clean(strings.ReplaceAll(s, "\r", ""))
+	}
+	s = t.held + s
+	body := strings.TrimRight(s, "\r\n")
+	t.held = s[len(body):]
+	if body == "" {
+		return
+	}
+	t.open = true
+	io.WriteString(t.p.stdout, body)
+	t.p.stdout.Flush()
+}
+
+// endText ends the line that is begun.
+func (t *teller) endText() {
+	if t.open {
+		fmt.Fprintln(t.p.stdout)
+		t.p.stdout.Flush()
+	}
+	t.open, t.held = false, ""
+}
+
+// message tells of a message that was written.
+func (t *teller) message(e workspace.Event) {
+	path, err := t.w.Path(t.ctx, string(e.Session), string(e.Message), workspace.ReadOptions{})
+	if err != nil || len(path.Nodes) == 0 {
+		t.endText()
+		return
+	}
+	m := path.Nodes[len(path.Nodes)-1]
+	switch e.Role {
+	case "user":
+		t.endText()
+		if !t.typed {
+			t.aside("> " + line(m.Text()))
+		}
+		t.typed = false
+	case "assistant":
+		if t.came != e.Message { // its model does not stream
+			t.text(m.Text())
+		}
+		t.endText()
+		t.calls = nil
+		for _, c := range gjson.GetBytes(m.Raw, "metadata.tool_calls").Array() {
+			f := c.Get("function")
+			t.calls = append(t.calls, agent.Call{Name: f.Get("name").String(), Arguments: f.Get("arguments").String()})
+		}
+		t.call()
+	case "tool":
+		about := gjson.GetBytes(m.Raw, "metadata.bough")
+		switch text := m.Text(); {
+		case about.Get("skipped_by").Exists():
+			t.aside("  skipped")
+		case about.Get("failed").Bool():
+			t.aside("  failed: " + line(text))
+		default:
+			t.aside("  " + size(int64(len(text))))
+		}
+		if len(t.calls) > 0 {
+			t.calls = t.calls[1:]
+		}
+		t.call()
+	}
+}
+
+// call tells of the call that comes next.
+func (t *teller) call() {
+	if len(t.calls) > 0 {
+		t.aside(line(t.calls[0].Name + " " + t.calls[0].Arguments))
+	}
+}
+
+// aside tells on one line what is not said.
+func (t *teller) aside(s string) {
+	const most = 100 // columns, where there is no terminal
+	columns := most
+	if t.p.talk.width > 0 {
+		columns = t.p.talk.width - 1
+	}
+	fmt.Fprintln(t.p.stderr, t.p.talk.dim(displaywidth.TruncateString(s, max(columns, 8), "…")))
+}

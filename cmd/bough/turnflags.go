@@ -1,0 +1,79 @@
+package main
+
+import (
+	"path"
+	"slices"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+// turnWords are the flags of verbs that may carry out a turn, as their help has them.
+const turnWords = "[--model M] [--tools FILE] [FLAG ...]"
+
+// turnFlags are the flags of verbs that may carry out a turn.
+func turnFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "ask `MODEL`: openai:NAME, anthropic:NAME, or command:CMD"},
+		&cli.StringFlag{Name: "fallback", Usage: "ask `MODEL` if that fails"},
+		&cli.StringFlag{Name: "tools", Usage: "let the model call the tools of the MCP servers in `FILE`"},
+		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, though it may change something; '*' stands for anything; more than once for several"},
+		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop when the model was asked `N` times and still calls tools"},
+		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "`POLICY` is after_call, where a steer skips the calls that do not run yet, or finish_batch, where it waits for them"},
+		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn"},
+		&cli.DurationFlag{Name: "timeout", DefaultText: "none for a command", Usage: "wait at most the time `D` for one answer of the model, or of a tool"},
+	}
+}
+
+// turnOptions are what turnFlags say. What makes no sense is an error before anything
+// is written.
+func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOptions, err error) {
+	for _, flag := range []string{"model", "fallback"} {
+		if id := c.String(flag); c.IsSet(flag) {
+			if _, _, err := parseModel(id); err != nil {
+				return o, err
+			}
+		}
+	}
+	if c.IsSet("max-turns") && c.Int("max-turns") < 1 {
+		return o, usageError("--max-turns takes a number from 1 on")
+	}
+	if c.IsSet("timeout") && c.Duration("timeout") <= 0 {
+		return o, usageError("--timeout takes a time, such as 90s")
+	}
+	allowed := c.StringSlice("allow")
+	for _, pattern := range allowed {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return o, usageError("--allow takes the name of a tool, where '*' stands for anything; not %q", pattern)
+		}
+	}
+	o = workspace.TurnOptions{
+		Model: c.String("model"), Fallback: c.String("fallback"),
+		Models: p.models(c.Duration("timeout")),
+		Asks:   c.Int("max-turns"), NoCheckpoint: c.Bool("no-checkpoint"),
+		Tell: t.tell,
+	}
+	if word := c.String("steer-policy"); c.IsSet("steer-policy") {
+		policy, ok := agent.ParseSteerPolicy(word)
+		if !ok {
+			return o, usageError("--steer-policy is %s or %s, not %q", agent.AfterCall, agent.FinishBatch, word)
+		}
+		o.Policy = policy
+	}
+	if o.Tools, err = p.tools(c.String("tools"), c.Duration("timeout")); err != nil {
+		return o, err
+	}
+	o.Allow = func(tool agent.Tool) bool {
+		return t.asker.allows(tool.Name) || slices.ContainsFunc(allowed, func(pattern string) bool {
+			ok, _ := path.Match(pattern, tool.Name)
+			return ok
+		})
+	}
+	if o.Tools != nil {
+		if t.asker = p.newAsker(); t.asker != nil {
+			o.Confirm = t.asker.confirm
+		}
+	}
+	return o, nil
+}

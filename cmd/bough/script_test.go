@@ -23,7 +23,8 @@ import (
 // TestMain makes the command itself available to the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"bough": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"bough":  func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"canned": canned,
 	})
 }
 
@@ -53,6 +54,9 @@ func TestMain(m *testing.M) {
 //	helps [VERB]                    runs 'bough help [VERB] VERB' for each verb of the last output, and looks for an example
 //	hold DIR VERB                   takes the writers' lock, until release or the end of the script
 //	release DIR                     gives it back
+//	await FILE...                   waits until there are files
+//
+// The program canned is a model.
 func TestScript(t *testing.T) {
 	cmds := map[string]scriptCommand{
 		"exits":        plain(2, cmdExits),
@@ -76,6 +80,7 @@ func TestScript(t *testing.T) {
 		"helps":        plain(0, cmdHelps),
 		"hold":         plain(2, cmdHold),
 		"release":      plain(1, cmdRelease),
+		"await":        plain(1, cmdAwait),
 	}
 	maps.Copy(cmds, systemCommands)
 	testscript.Run(t, testscript.Params{

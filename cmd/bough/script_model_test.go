@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+)
+
+// canned is a model: a program that answers the last message with what a file has it say,
+// its argument. In it, below a line that is the message, are indented lines: text, or
+//
+//	!path         what it was shown
+//	!touch FILE   makes a file
+//	!until FILE   waits until there is a file
+//	!fail WHY     ends with an error
+//
+// What is not in the file is answered with "Answer to" and the message.
+func canned() {
+	if err := sayCanned(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func sayCanned() error {
+	request, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	messages := gjson.GetBytes(request, "messages").Array()
+	asked := messages[len(messages)-1].Get("content").String()
+	lines := []string{"", "\tAnswer to " + asked}
+	if len(os.Args) > 1 {
+		data, err := os.ReadFile(os.Args[1])
+		if err != nil {
+			return err
+		}
+		if _, rest, ok := strings.Cut("\n"+string(data), "\n"+asked+"\n"); ok {
+			lines = append(lines[:1], strings.Split(rest, "\n")...)
+		}
+	}
+	for _, l := range lines[1:] {
+		step, indented := strings.CutPrefix(l, "\t")
+		if !indented {
+			return nil
+		}
+		do, arg, _ := strings.Cut(step, " ")
+		switch do {
+		case "!path":
+			for _, m := range messages {
+				fmt.Printf("%s: %s\n", m.Get("role"), m.Get("content"))
+			}
+		case "!touch":
+			err = os.WriteFile(arg, nil, 0o600)
+		case "!until":
+			err = await(arg)
+		case "!fail":
+			return fmt.Errorf("%s", arg)
+		default:
+			fmt.Println(step)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits until there is a file.
+func await(name string) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		if _, err := os.Stat(name); err == nil {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("there is no %s after a minute", name)
+		}
+	}
+}
+
+func cmdAwait(ts *testscript.TestScript, args []string) {
+	for _, name := range args {
+		ts.Check(await(ts.MkAbs(name)))
+	}
+}

@@ -91,7 +91,7 @@ func (a *asker) confirm(ctx context.Context, c agent.Call) bool {
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		a.withdraw()
+		a.withdraw(answer)
 		return false
 	}
 	switch strings.ToLower(strings.TrimSpace(word)) {
@@ -106,14 +106,14 @@ func (a *asker) confirm(ctx context.Context, c agent.Call) bool {
 	return false
 }
 
-// withdraw takes the open question back, if there is one.
-func (a *asker) withdraw() {
+// withdraw takes a question back if it is open, the open one if it is nil.
+func (a *asker) withdraw(question chan string) {
 	if a == nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.answer != nil {
+	if a.answer != nil && (question == nil || question == a.answer) {
 		a.answer = nil
 		fmt.Fprintln(a.out)
 	}

@@ -54,7 +54,7 @@ func (t *teller) tell(e workspace.Event) {
 			fmt.Fprintf(t.p.stderr, "Began the tree %s\n", line(cmp.Or(t.named, string(e.Session))))
 		}
 	case workspace.TurnInterrupted:
-		t.asker.withdraw()
+		t.asker.withdraw(nil)
 	}
 	if t.p.json {
 		return

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
+)
+
+// TestChatKills kills processes at any moment that talk to one agent, several at once.
+// Whatever was said and acknowledged is in a conversation once, or in the queue once;
+// what was not is there once or not at all; the head is at a message that is there; and
+// doctor finds nothing.
+func TestChatKills(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no SIGKILL on Windows")
+	}
+	seed := *killSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-killseed %d", seed)
+	goal := min(*kills, 150)
+	if testing.Short() {
+		goal = min(goal, 30)
+	}
+	c := &crowd{t: t, dir: t.TempDir(), usual: 30 * time.Millisecond}
+	if out, err := c.command("agent", "create", "ada", "--model", "command:echo yes").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var wg sync.WaitGroup
+	for n := range uint64(3) {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(seed, n))
+			for c.fight(random, goal) {
+			}
+		})
+	}
+	wg.Wait()
+	c.judge()
+	acknowledged := 0
+	for _, r := range c.said {
+		if r.ack {
+			acknowledged++
+		}
+	}
+	t.Logf("%d processes, of which %d were killed, said %d things; %d were acknowledged", c.processes, c.killed, len(c.said), acknowledged)
+}
+
+// A crowd is processes that talk to one agent.
+type crowd struct {
+	t   *testing.T
+	dir string
+
+	mu        sync.Mutex
+	processes int
+	killed    int
+	usual     time.Duration // what a process takes
+	said      []*remark
+	nodes     []string // that are known to be there
+	labels    []string // that were acknowledged
+}
+
+// A remark is what a process says to the agent.
+type remark struct {
+	text string
+	ack  bool
+	none bool // it was refused
+}
+
+func (c *crowd) command(args ...string) *exec.Cmd {
+	return exec.Command("bough", append([]string{"-w", c.dir, "--json"}, args...)...)
+}
+
+// fight runs a process, kills it perhaps, and reports whether that is to go on.
+func (c *crowd) fight(random *rand.Rand, goal int) bool {
+	c.mu.Lock()
+	c.processes++
+	n := c.processes
+	node, label := "", ""
+	if len(c.nodes) > 0 {
+		node = anyOf(random, c.nodes)
+	}
+	delay := time.Duration(0)
+	if random.IntN(4) > 0 {
+		delay = 1 + time.Duration(random.Int64N(int64(c.usual*5/4)))
+	}
+	going := c.killed < goal && !c.t.Failed()
+	s := &remark{text: fmt.Sprint("text ", n)}
+	var args []string
+	switch k := random.IntN(100); {
+	case k < 45:
+		args = []string{"agent", "chat", "ada", s.text, "--stream"}
+		if random.IntN(4) == 0 {
+			args = append(args, "--fresh")
+		}
+		if random.IntN(3) == 0 {
+			args = append(args, "--no-checkpoint")
+		}
+	case k < 60:
+		args = []string{"steer", "ada", s.text}
+		if random.IntN(2) == 0 {
+			args = append(args, "--cut")
+		}
+	case k < 75:
+		args = []string{"follow-up", "ada", s.text}
+	case k < 82:
+		s, args = nil, []string{"queue", "ada", "--resume"}
+	case k < 88 || node == "":
+		s, args = nil, []string{"agent", "trees", "ada"}
+	case k < 94:
+		s, label = nil, fmt.Sprint("label ", n)
+		args = []string{"bookmark", node, label}
+	default:
+		_, id, _ := strings.Cut(node, "@")
+		s, args = nil, []string{"agent", "rewind", "ada", id, "--at-boundary"}
+	}
+	if s != nil {
+		c.said = append(c.said, s)
+	}
+	c.mu.Unlock()
+	if !going {
+		return false
+	}
+
+	cmd := c.command(args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		c.t.Error(err)
+		return false
+	}
+	if delay > 0 {
+		defer time.AfterFunc(delay, func() { cmd.Process.Kill() }).Stop()
+	}
+	err := cmd.Wait()
+	took := time.Since(began)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var exit *exec.ExitError
+	killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	if killed {
+		c.killed++
+	} else {
+		c.usual = (9*c.usual + took) / 10
+	}
+	for l := range strings.Lines(stdout.String()) {
+		doc := gjson.Parse(l)
+		switch code := doc.Get("error.code").String(); {
+		case !strings.HasSuffix(l, "\n") || !gjson.Valid(l):
+			if !killed {
+				c.t.Errorf("%q says %q", args, &stdout)
+			}
+		case code == "busy" && s != nil:
+			s.none = true
+		case code == "busy", code == "locked", code == "not_found" && s == nil:
+		case code != "":
+			c.t.Errorf("%q ends with %v and says\n%s%s", args, err, &stdout, &stderr)
+		case doc.Get("type").String() == "message_added":
+			c.nodes = append(c.nodes, doc.Get("session_id").String()+"@"+doc.Get("message_id").String())
+			if s != nil && doc.Get("role").String() == "user" {
+				s.ack = true
+			}
+		case doc.Get("queue").Exists() && s != nil:
+			s.ack = true
+		case label != "":
+			c.labels = append(c.labels, label)
+		}
+	}
+	return true
+}
+
+// judge looks at what is there when all is quiet.
+func (c *crowd) judge() {
+	if c.t.Failed() {
+		return
+	}
+	ctx := c.t.Context()
+	out, err := c.command("doctor").Output()
+	if err != nil || gjson.GetBytes(out, "problems.#").Raw != "0" {
+		c.t.Errorf("doctor ends with %v and finds %s", err, out)
+	}
+	w, err := workspace.Open(ctx, c.dir, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.judgeTexts(w, "when all is quiet")
+	if out, err := c.command("queue", "ada", "--resume").Output(); err != nil || gjson.GetBytes(out, "queue.#").Raw != "0" {
+		c.t.Errorf("queue --resume ends with %v and leaves %s", err, out)
+	}
+	c.judgeTexts(w, "when the queue is empty")
+	marks, err := w.Bookmarks(ctx, workspace.BookmarksOptions{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, label := range c.labels {
+		if !slices.ContainsFunc(marks.Bookmarks, func(b workspace.Bookmark) bool { return b.Label == label }) {
+			c.t.Errorf("the bookmark %q is gone", label)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(c.dir, "agents", "*")); err != nil || len(left) != 1 {
+		c.t.Errorf("beside the agent there are %q, %v", left, err)
+	}
+}
+
+// judgeTexts looks where everything is that was said, and where the head is.
+func (c *crowd) judgeTexts(w *workspace.Workspace, when string) {
+	ctx := c.t.Context()
+	a, err := w.Agent(ctx, "ada")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	at := map[string][]string{} // texts to the places where they are
+	headIsThere := false
+	for _, tree := range a.Trees {
+		all, err := w.All(ctx, tree.ID, workspace.ReadOptions{})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, n := range all.Nodes {
+			if n.Role() == "user" {
+				at[n.Text()] = append(at[n.Text()], tree.ID+"@"+n.ID)
+			}
+			headIsThere = headIsThere || tree.ID == a.Head.Tree && n.ID == a.Head.Node
+		}
+		headIsThere = headIsThere || tree.ID == a.Head.Tree && a.Head.Node == "" && len(all.Nodes) == 0
+	}
+	q, err := w.Queue(ctx, "ada")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, e := range q.Queue {
+		at[e.Content] = append(at[e.Content], "the queue: "+e.ID)
+	}
+	if !headIsThere {
+		c.t.Errorf("%s, the head is at %+v", when, a.Head)
+	}
+	for _, s := range c.said {
+		places := at[s.text]
+		if len(places) > 1 || s.ack && len(places) == 0 || s.none && !s.ack && len(places) > 0 {
+			c.t.Errorf("%s, %q (acknowledged: %v, refused: %v) is at %q", when, s.text, s.ack, s.none, places)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func streamFlag() cli.Flag {
 }
 
 func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *teller {
-	t := &teller{p: p, ctx: context.WithoutCancel(c.Context), w: w, stream: c.Bool("stream"), named: c.String("name")}
+	t := &teller{p: p, ctx: context.WithoutCancel(c.Context), w: w, supply: supply{start: p.companion}, stream: c.Bool("stream"), named: c.String("name")}
 	p.json = p.json || t.stream // errors too
 	return t
 }
@@ -154,6 +154,7 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*workspac
 func (t *teller) watch(ctx context.Context, do func(context.Context) error) error {
 	ctx, stop := untilInterrupt(ctx)
 	defer stop()
+	defer t.supply.close()
 	t.asker.start()
 	err := do(ctx)
 	t.endText()

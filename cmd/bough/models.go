@@ -2,26 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/model/command"
+	"github.com/bough-dev/bough/model/pipe"
 	"github.com/bough-dev/bough/workspace"
 )
 
-// The kinds of models, as they stand before the colon of a model's id.
-const (
-	openAIKind    = "openai"
-	anthropicKind = "anthropic"
-	commandKind   = "command"
-)
-
-// parseModel takes the id of a model apart.
+// parseModel takes the id of a model apart: what is before the colon, and after it.
 func parseModel(id string) (kind, name string, err error) {
 	kind, name, found := strings.Cut(id, ":")
 	switch kind {
-	case openAIKind, anthropicKind, commandKind:
+	case "openai", "anthropic", "command":
 		if found && strings.TrimSpace(name) != "" {
 			return kind, name, nil
 		}
@@ -31,25 +29,104 @@ func parseModel(id string) (kind, name string, err error) {
 	return "", "", e
 }
 
-// models opens models by their ids. A call of one takes at most the time, if that is
-// not 0.
-func (p *program) models(timeout time.Duration) func(context.Context, string) (agent.Model, error) {
-	return func(_ context.Context, id string) (agent.Model, error) {
-		kind, name, err := parseModel(id)
-		if err != nil {
-			return nil, err
-		}
-		if kind == commandKind {
-			return command.New(name, command.Options{Timeout: timeout}), nil
-		}
-		return nil, &workspace.Error{Code: workspace.Failed, Message: "this bough cannot speak to " + kind, Hint: "command:CMD has any program answer"}
+// A supply opens models and tools for turns, one after the other. What was opened is
+// there until it is closed.
+type supply struct {
+	start   func(context.Context) (*pipe.Client, error) // of the companion
+	client  *pipe.Client                                // nil until something needs it
+	timeout time.Duration                               // of one answer, 0 for none
+}
+
+func (s *supply) close() {
+	if s.client != nil {
+		s.client.Close()
 	}
 }
 
-// tools opens the tools of the MCP servers that a file lists, nil without a file.
-func (p *program) tools(file string, timeout time.Duration) (func(context.Context) (agent.Tools, error), error) {
-	if file == "" {
-		return nil, nil
+func (s *supply) companion(ctx context.Context) (_ *pipe.Client, err error) {
+	if s.client == nil {
+		s.client, err = s.start(ctx)
 	}
-	return nil, &workspace.Error{Code: workspace.Failed, Message: "this bough cannot start MCP servers"}
+	return s.client, err
+}
+
+// model opens a model by its id.
+func (s *supply) model(ctx context.Context, id string) (agent.Model, error) {
+	kind, name, err := parseModel(id)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "command" {
+		return command.New(name, command.Options{Timeout: s.timeout}), nil
+	}
+	c, err := s.companion(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.Model(ctx, id)
+	if err != nil || s.timeout == 0 {
+		return m, err
+	}
+	return &timedModel{m, s.timeout}, nil
+}
+
+// tools returns what opens the tools of the MCP servers that a file lists.
+func (s *supply) tools(file string) (func(context.Context) (agent.Tools, error), error) {
+	config, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		e := &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("there is no file %q", file), Err: err}
+		e.Hint = `--tools names a file with {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}`
+		return nil, e
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (agent.Tools, error) {
+		c, err := s.companion(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t, err := c.Tools(ctx, config)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", file, err)
+		case s.timeout == 0:
+			return t, nil
+		}
+		return &timedTools{t, s.timeout}, nil
+	}, nil
+}
+
+// A timedModel answers within a time.
+type timedModel struct {
+	agent.Model
+	timeout time.Duration
+}
+
+func (m *timedModel) Ask(ctx context.Context, r *agent.Request, stream func(string)) (*agent.Reply, error) {
+	return within(ctx, m.timeout, "the model", func(ctx context.Context) (*agent.Reply, error) { return m.Model.Ask(ctx, r, stream) })
+}
+
+// timedTools answer within a time.
+type timedTools struct {
+	agent.Tools
+	timeout time.Duration
+}
+
+func (t *timedTools) Call(ctx context.Context, c agent.Call) (agent.Result, error) {
+	return within(ctx, t.timeout, "the tool", func(ctx context.Context) (agent.Result, error) { return t.Tools.Call(ctx, c) })
+}
+
+// within has do end after a time, which is what its error says then.
+func within[T any](ctx context.Context, timeout time.Duration, who string, do func(context.Context) (T, error)) (T, error) {
+	late := fmt.Errorf("%s took longer than %v", who, timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
+	defer cancel()
+	got, err := do(ctx)
+	if err != nil && context.Cause(ctx) == late {
+		err = late
+	}
+	return got, err
 }

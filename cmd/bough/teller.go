@@ -22,6 +22,7 @@ type teller struct {
 	ctx    context.Context
 	w      *workspace.Workspace
 	asker  *asker
+	supply supply
 	stream bool   // print the events, and nothing else
 	typed  bool   // the next message of the user comes from the command line
 	named  string // the name of the new tree, if there is one

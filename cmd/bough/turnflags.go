@@ -48,9 +48,10 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOption
 			return o, usageError("--allow takes the name of a tool, where '*' stands for anything; not %q", pattern)
 		}
 	}
+	t.supply.timeout = c.Duration("timeout")
 	o = workspace.TurnOptions{
 		Model: c.String("model"), Fallback: c.String("fallback"),
-		Models: p.models(c.Duration("timeout")),
+		Models: t.supply.model,
 		Asks:   c.Int("max-turns"), NoCheckpoint: c.Bool("no-checkpoint"),
 		Tell: t.tell,
 	}
@@ -61,8 +62,10 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOption
 		}
 		o.Policy = policy
 	}
-	if o.Tools, err = p.tools(c.String("tools"), c.Duration("timeout")); err != nil {
-		return o, err
+	if c.IsSet("tools") {
+		if o.Tools, err = t.supply.tools(c.String("tools")); err != nil {
+			return o, err
+		}
 	}
 	o.Allow = func(tool agent.Tool) bool {
 		return t.asker.allows(tool.Name) || slices.ContainsFunc(allowed, func(pattern string) bool {

@@ -52,7 +52,9 @@ func TestAsker(t *testing.T) {
 	ask := func(ctx context.Context) chan bool {
 		asked++
 		answer := make(chan bool, 1)
-		go func() { answer <- a.confirm(ctx, agent.Call{Name: "dig\x1b[2J", Arguments: "{\"deep\":\"\n\x1b]0;\"}"}) }()
+		go func() {
+			answer <- a.confirm(ctx, agent.Call{Name: "dig\x1b[2J", Arguments: "{\"deep\":\"\n\x1b]0;\"}"})
+		}()
 		seen.shows("? [y/N/a] ", asked)
 		return answer
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/testmcp"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
@@ -23,8 +24,9 @@ import (
 // TestMain makes the command itself available to the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"bough":  func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"canned": canned,
+		"bough":   func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"canned":  canned,
+		"testmcp": testmcp.Main,
 	})
 }
 

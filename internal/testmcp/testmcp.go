@@ -6,6 +6,7 @@
 //	echo    only reads: answers with the member text
 //	write   appends the member text and a line feed to the file path
 //	slow    only reads: waits until it is cancelled, and then writes a file, note, if given
+//	wait    makes the file path, and waits until there is a file note
 //	huge    only reads: answers with so many bytes
 //	fail    says that it failed, with the member text
 //	crash   writes the member text to standard error and ends the program with code 3
@@ -136,6 +137,18 @@ func Server() *mcp.Server {
 		<-ctx.Done()
 		if a.Note != "" {
 			os.WriteFile(a.Note, []byte("cancelled"), 0o600)
+		}
+		return failed("cancelled")
+	})
+	add(s, "wait", false, func(ctx context.Context, a arguments) *mcp.CallToolResult {
+		if err := os.WriteFile(a.Path, nil, 0o600); err != nil {
+			return failed(err.Error())
+		}
+		for ctx.Err() == nil {
+			if _, err := os.Stat(a.Note); err == nil {
+				return text("waited")
+			}
+			time.Sleep(2 * time.Millisecond)
 		}
 		return failed("cancelled")
 	})

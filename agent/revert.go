@@ -40,8 +40,12 @@ func Revert(name string, now, before, after []byte) (data []byte, ok bool) {
 	}
 	if string(was.encodeTurn()) != string(made.encodeTurn()) {
 		a.Turn = was.Turn
+		a.Turn.Unwritten = nil
 		if a.Turn.State != Idle && a.Turn.State != "" {
 			a.Turn = Turn{State: Idle, Prompt: was.Turn.Prompt, Last: was.Turn.Last, Ended: Aborted}
+		}
+		if n := len(was.Turn.Unwritten); n > 0 {
+			a.Turn.Last = was.Turn.Unwritten[0].Parent // what was not written then is not any more
 		}
 	}
 	return a.Encode(), ok

@@ -138,6 +138,7 @@ type Rules struct {
 	NewID   func() string // makes an id of a message, which is like no other
 	Policy  SteerPolicy   // "" for AfterCall
 	MaxAsks int           // how often the model is asked before the user says something again, 0 for 50
+	Again   bool          // a turn that fails is tried again, so what is queued goes on waiting
 }
 
 // An EventKind says what happened.

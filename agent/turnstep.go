@@ -254,7 +254,9 @@ func (s *step) end(why Ending, problem string) {
 	s.State, s.Ended, s.Error = Idle, why, problem
 	s.emit(ChatComplete, s.Last, string(why))
 	if why != Finished {
-		s.q.Hold()
+		if why != Failed || !s.r.Again {
+			s.q.Hold()
+		}
 	} else if e := s.q.next(); e != nil {
 		s.start(e)
 	}

@@ -121,7 +121,10 @@ func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error
 // has the code [Busy].
 func (w *Workspace) changeAgent(ctx context.Context, op operation.Operation, name string, f func(*view, *Agent) error) error {
 	if err := w.settle(ctx, name, false); err != nil {
-		return err
+		if Explain(err).Code != Damaged {
+			return err
+		}
+		w.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
 	}
 	return w.changeFile(ctx, op, name, func(v *view, a *Agent) error {
 		if v.works(a.Name) {

@@ -186,7 +186,7 @@ func (v *view) treeLine(id string, partial bool) (*line, error) {
 		return nil, err
 	}
 	if v.index.Entry(id) == nil {
-		return nil, &Error{Code: NotFound, Message: "the tree " + id + " is gone", Hint: "bring it back, with 'bough undo' or from the trash"}
+		return nil, &Error{Code: NotFound, Message: "the tree " + id + " is gone", Hint: "bring it back, with 'bough undo' or from the trash, or have its agent forget it, with 'bough agent delete --force'"}
 	}
 	return v.line(id, partial)
 }

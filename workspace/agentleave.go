@@ -20,7 +20,7 @@ func (v *view) leaveAgent(ids []string, o RemoveOptions) error {
 	if err != nil || owner == nil {
 		return err
 	}
-	if v.works(owner.Name) && owner.Head.Tree == all[0] {
+	if v.works(owner.Name) {
 		return working(owner.Name, nil)
 	}
 	if !slices.Contains(ids, all[0]) {
@@ -103,7 +103,10 @@ func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o DeleteT
 		if err := v.onlyOwner(a, t.ID); err != nil {
 			return err
 		}
-		if _, err := v.treeLine(t.ID, false); err != nil {
+		if _, err := v.treeLine(t.ID, false); isNotFound(err) && o.Force {
+			was = v.aboutTree(a, t)
+			return v.leave(a, t.ID)
+		} else if err != nil {
 			return err
 		}
 		ids, err := v.wholeLine(t.ID)

@@ -32,7 +32,8 @@ type TurnOptions struct {
 	// Model is the id of the model that answers. Empty means the agent's.
 	Model string
 	// Fallback is the id of a model that is asked in its place when a turn failed,
-	// below the message that was to be answered. Empty means none.
+	// below the message that was to be answered; the turn goes on with it. Empty means
+	// none.
 	Fallback string
 
 	// Tools opens the tools that the model may call. Nil means none.
@@ -53,8 +54,9 @@ type TurnOptions struct {
 	// agent's file says.
 	NoCheckpoint bool
 
-	// Tell is told what happens, from one goroutine, in order: what [Workspace.Events]
-	// tells others of it. Nil means that nobody is told.
+	// Tell is told what happens in the turn, from one goroutine, in order: what
+	// [Workspace.Events] tells others of it. The session of text that comes in is the
+	// tree; of a message that was added, the file. Nil means that nobody is told.
 	Tell func(Event)
 }
 
@@ -64,6 +66,8 @@ type Chatted struct {
 	Node  ID        `json:"node_id"` // the message that is the answer
 	Reply string    `json:"reply"`
 	Head  AgentHead `json:"head"`
+
+	Held int `json:"-"` // how many messages are queued that wait for [Workspace.ResumeQueue]
 }
 
 // Chat says something to an agent, below its head, and carries out the turn that
@@ -127,7 +131,7 @@ func (w *Workspace) carryOut(ctx context.Context, name string, o TurnOptions, st
 func (d *driver) answer() (*Chatted, error) {
 	switch t := &d.turn; t.Ended {
 	case agent.Finished:
-		return &Chatted{Tree: d.at.Tree, Node: ID(d.said.ID), Reply: d.said.Text, Head: AgentHead{d.at.Tree, ID(d.at.Node)}}, nil
+		return &Chatted{Tree: d.at.Tree, Node: ID(d.said.ID), Reply: d.said.Text, Head: AgentHead{d.at.Tree, ID(d.at.Node)}, Held: len(d.queue)}, nil
 	case agent.Aborted:
 		return nil, &Error{Code: Failed, Message: "the turn of " + d.name + " was stopped", Hint: d.retryHint(), Err: context.Canceled}
 	case agent.Limited:
@@ -138,7 +142,19 @@ func (d *driver) answer() (*Chatted, error) {
 }
 
 func (d *driver) retryHint() string {
-	return "what was said is kept; 'bough agent chat " + d.name + " --retry' asks again"
+	hint := "what was said is kept; 'bough agent chat " + d.name + " --retry' asks again"
+	if n := len(d.queue); n > 0 {
+		hint += fmt.Sprintf("; %s held for 'bough queue %s --resume'", plural(n, "message")+" "+are(n), d.name)
+	}
+	return hint
+}
+
+// are is the verb for a number of things.
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // begin says something to the agent.

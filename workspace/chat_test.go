@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -528,8 +531,9 @@ func TestUndoChat(t *testing.T) {
 		if got := s.head("ada"); got != heads[i] {
 			t.Errorf("after undo to message %d the head is %v, want %v", i, got, heads[i])
 		}
-		if turn := s.turn("ada"); turn.State != agent.Idle {
-			t.Errorf("after undo to message %d the turn is %+v", i, turn)
+		a, err := s.Agent(t.Context(), "ada")
+		if err != nil || a.Turn.State != agent.Idle || len(a.Turn.Unwritten) > 0 {
+			t.Errorf("after undo to message %d the turn is %+v, %v", i, a.Turn, err)
 		}
 	}
 	for range took {
@@ -636,4 +640,175 @@ func TestSteerStreaming(t *testing.T) {
 		}
 		healthy(t, s)
 	}
+}
+
+// TestUndoStays: what was taken back of a turn does not come back with the next change of
+// its agent.
+func TestUndoStays(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	look := tools{"look": func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
+	s.tell("ada", "look", with(look, map[string]agent.Model{"m": &script{lines: []string{"well|look look", "seen"}}}))
+	for range 3 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := s.said("ada")
+	quiet := true
+	if _, err := s.SetAgent(t.Context(), "ada", workspace.AgentChange{NoCheckpoint: &quiet}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.said("ada"); got != before || got != "user: look\nassistant: well" {
+		t.Errorf("it is\n%s\nwas\n%s", got, before)
+	}
+	m := &script{lines: []string{"on"}}
+	s.tell("ada", "go on", with(look, map[string]agent.Model{"m": m}))
+	if err := paired(m.asked[0]); err != nil {
+		t.Error(err)
+	}
+	healthy(t, s)
+}
+
+// TestUndoBranch: a tree that a chat made is taken back, whatever automatic checkpoints
+// were made of it.
+func TestUndoBranch(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	first := s.agent("ada").Head.Tree
+	o := model("a", "b", "c")
+	o.NoCheckpoint = false
+	at := s.tell("ada", "one", o).Node
+	if _, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "other", From: string(at)}, o); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h := s.head("ada"); h.Tree != first || h.Node != string(at) {
+		t.Errorf("the head is %v", h)
+	}
+	healthy(t, s)
+}
+
+// TestFallbackQueue: what is queued while a model fails is delivered to the one that is
+// asked in its place.
+func TestFallbackQueue(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	m := &script{lines: []string{"|fail gone"}, at: make(chan struct{}), wait: make(chan struct{})}
+	o := with(nil, map[string]agent.Model{"m": m, "n": &script{lines: []string{"here", "more"}}})
+	o.Fallback = "n"
+	done := make(chan *workspace.Chatted)
+	go func() {
+		c, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "hello"}, o)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- c
+	}()
+	<-m.at
+	if _, _, err := s.Say(t.Context(), "ada", workspace.Saying{Mode: agent.FollowUp, Text: "and?"}, workspace.TurnOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	m.wait <- struct{}{}
+	if c := <-done; c.Reply != "more" || c.Held != 0 {
+		t.Errorf("Chat = %+v", c)
+	}
+	if got := s.said("ada"); got != "user: hello\nassistant: here\nuser: and?\nassistant: more" {
+		t.Errorf("it is\n%s", got)
+	}
+	o.Fallback = "unknown"
+	before := s.truth()
+	if _, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "x"}, o); code(err) != workspace.Usage {
+		t.Errorf("an unknown fallback = %v", err)
+	}
+	sameFiles(t, "an unknown fallback", before, s.truth())
+	healthy(t, s)
+}
+
+// TestRefusedTurns: what makes no sense is refused before anything is written.
+func TestRefusedTurns(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	first := s.agent("ada").Head.Tree
+	ctx := t.Context()
+	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x", Fresh: true}, model("|fail no")); code(err) != workspace.Failed {
+		t.Fatal(err)
+	}
+	if _, err := s.SwitchAgent(ctx, "ada", first, workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := s.truth()
+	for what, f := range map[string]func() error{
+		"a retry elsewhere": func() error { _, err := s.Retry(ctx, "ada", model()); return err },
+		"a mode that is none": func() error {
+			_, _, err := s.Say(ctx, "ada", workspace.Saying{Text: "x"}, model())
+			return err
+		},
+		"a policy that is none": func() error {
+			o := model()
+			o.Policy = "bogus"
+			_, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, o)
+			return err
+		},
+	} {
+		if got := code(f()); got != workspace.Usage && got != workspace.Refused {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	sameFiles(t, "what is refused", before, s.truth())
+}
+
+// TestMendAgent: doctor gives a torn agent back as the log knows it, and a tree that is
+// gone can be forgotten.
+func TestMendAgent(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	s.tell("ada", "hello", model("hi"))
+	other := s.tree("ada", "rest")
+	name := agent.Path("ada")
+	whole := s.read(name)
+	s.write(name, whole[:len(whole)/2])
+	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
+		t.Errorf("Doctor = %+v, %v", report, err)
+	}
+	if got := s.read(name); got != whole {
+		t.Errorf("the file is %s", got)
+	}
+	s.write(name, "[]")
+	for range 2 {
+		if _, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.read(name); got != whole {
+		t.Errorf("damaged twice it is %s", got)
+	}
+	first := s.head("ada")
+	if _, err := s.SwitchAgent(t.Context(), "ada", s.agentTrees("ada")[0], workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(other)))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, workspace.DeleteTreeOptions{}); code(err) != workspace.NotFound {
+		t.Errorf("a tree that is gone = %v", err)
+	}
+	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, workspace.DeleteTreeOptions{Force: true}); err != nil {
+		t.Error(err)
+	}
+	healthy(t, s)
+}
+
+func (s *space) agentTrees(name string) (ids []string) {
+	s.t.Helper()
+	a, err := s.Agent(context.Background(), name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, tree := range a.Trees {
+		ids = append(ids, tree.ID)
+	}
+	return ids
 }

@@ -81,7 +81,7 @@ var Ailments = []Ailment{
 	{LostHead, "the head points nowhere", "it goes to the trash"},
 	{DamagedBookmarks, "the file of the bookmarks is torn, or is no such file", "it goes to the trash"},
 	{LostBookmark, "the message of a bookmark is gone, and not in the trash either", "the bookmark is taken away"},
-	{DamagedAgent, "the file of an agent is torn, or is no agent", ""},
+	{DamagedAgent, "the file of an agent is torn, or is no agent", "what the log says that it held last takes its place, where the log says it"},
 	{LostTree, "a tree of an agent is gone", ""},
 	{SharedTree, "two agents have the same tree", ""},
 	{LostAgentHead, "the head of an agent points nowhere", "it moves to the newest leaf of its tree, or of the newest tree that is there"},

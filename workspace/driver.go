@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type driver struct {
 	opts    TurnOptions
 	modelID string
 	model   agent.Model
+	second  agent.Model // the fallback, nil if there is none, or not any more
 	system  string
 	tools   agent.Tools
 	list    []agent.Tool
@@ -60,9 +62,17 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o TurnOptions) (
 		d.opts.Tell = func(Event) {}
 	}
 	d.opts.NoCheckpoint = o.NoCheckpoint || a.NoCheckpoint
-	d.rules = agent.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks}
+	d.rules = agent.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks, Again: o.Fallback != ""}
+	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
+		return nil, &Error{Code: Usage, Message: fmt.Sprintf("there is no steer policy %q", o.Policy)}
+	}
 	if d.model, err = d.open(ctx, d.modelID); err != nil {
 		return nil, err
+	}
+	if o.Fallback != "" {
+		if d.second, err = d.open(ctx, o.Fallback); err != nil {
+			return nil, err
+		}
 	}
 	if o.Tools == nil {
 		return d, nil
@@ -136,7 +146,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 				return err
 			}
 		}
-		if d.turn.Ended == agent.Failed && d.opts.Fallback != "" {
+		if d.turn.Ended == agent.Failed && d.second != nil {
 			if err := d.fallBack(storing); err != nil {
 				return err
 			}
@@ -172,14 +182,8 @@ func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err erro
 
 // fallBack has another model answer in place of the one that failed.
 func (d *driver) fallBack(ctx context.Context) error {
-	id := d.opts.Fallback
-	d.opts.Fallback = ""
-	model, err := d.open(ctx, id)
-	if err != nil {
-		return err
-	}
-	d.w.opts.Note(d.turn.Error + "; " + id + " is asked in its place")
-	d.model, d.modelID = model, id
+	d.w.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is asked in its place")
+	d.model, d.modelID, d.second, d.rules.Again = d.second, d.opts.Fallback, nil, false
 	return d.retry(ctx)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -16,8 +17,7 @@ func (d *doctor) agents() error {
 		var damage *session.DamageError
 		switch {
 		case errors.As(err, &damage):
-			d.found(DamagedAgent, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
-			return nil
+			return d.mendAgent(name, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem))
 		case err != nil:
 			d.found(DamagedAgent, agent.Path(name), err.Error(), false)
 			return nil
@@ -42,6 +42,48 @@ func (d *doctor) agents() error {
 		return nil
 	}
 	return err
+}
+
+// mendAgent puts what the log says that the file of an agent held last in the place of a
+// damaged one, if the log knows it.
+func (d *doctor) mendAgent(name, detail string) error {
+	path := agent.Path(name)
+	data, err := d.loggedFile(path)
+	if err != nil {
+		return err
+	}
+	_, err = agent.Decode(name, data)
+	mends := err == nil && d.fix
+	d.found(DamagedAgent, path, detail, mends)
+	if !mends {
+		return nil
+	}
+	torn, err := d.root.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := d.keep(path); err != nil {
+		return err
+	}
+	return d.replaceSmall(path, torn, data)
+}
+
+// loggedFile returns what a small file held after the newest operation that changed it,
+// nil if the log does not say.
+func (d *doctor) loggedFile(name string) ([]byte, error) {
+	log, err := operation.Open(d.root)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	for op := range d.operations(log, &err) {
+		for _, c := range op.Changes {
+			if c.File == name {
+				return []byte(c.After), err
+			}
+		}
+	}
+	return nil, err
 }
 
 func isNotFound(err error) bool {

@@ -140,6 +140,7 @@ func (v *view) mayRemove(ids []string, o RemoveOptions) error {
 			case slices.Contains(ids, child):
 			case slices.Contains(v.index.Continuations(id), child):
 				continued = append(continued, child)
+			case v.isAuto(child): // nobody asked for it, and it stands alone
 			default:
 				copied = append(copied, child)
 			}
@@ -160,6 +161,12 @@ func (v *view) mayRemove(ids []string, o RemoveOptions) error {
 		return refuse("is where these come from:", copied, "--force removes it all the same; snapshots hold all they need")
 	}
 	return nil
+}
+
+// isAuto reports whether a session is an automatic checkpoint.
+func (v *view) isAuto(id string) bool {
+	e := v.index.Entry(id)
+	return e != nil && e.Kind() == session.Checkpoint && e.Auto
 }
 
 // penguinBelow returns Penguin's checkpoints that are not flattened and were

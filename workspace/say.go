@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
@@ -34,9 +35,14 @@ func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOption
 	if err := checkUTF8("text", s.Text); err != nil {
 		return nil, nil, err
 	}
-	verb := "follow-up"
-	if s.Mode == agent.Steer {
+	verb := ""
+	switch s.Mode {
+	case agent.Steer:
 		verb = "steer"
+	case agent.FollowUp:
+		verb = "follow-up"
+	default:
+		return nil, nil, &Error{Code: Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
 	}
 	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
 	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(v *view, a *Agent) (err error) {
@@ -53,6 +59,9 @@ func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOption
 // was not finished. Where the agent has nothing to do it carries that out, as
 // [Workspace.Chat] does.
 func (w *Workspace) ResumeQueue(ctx context.Context, name string, o TurnOptions) (*Queue, *Chatted, error) {
+	if q, err := w.Queue(ctx, name); err != nil || len(q.Queue) == 0 {
+		return q, nil, err
+	}
 	return w.atWork(ctx, operation.Operation{Verb: "queue resume"}, name, o, func(_ *view, a *Agent) error {
 		a.Queue.Resume()
 		return nil

@@ -213,7 +213,7 @@ func (v *view) treeWith(a *Agent, name string, m *message) error {
 // branchPlace finds the message that a new tree of an agent branches at.
 func (v *view) branchPlace(a *Agent, node string, o CutOptions) (*place, error) {
 	_, p, err := v.placeOf(a, node, o.Partial)
-	if e := Explain(err); e != nil && e.Code == NotFound && strings.Contains(node, "@") {
+	if e := Explain(err); e != nil && (e.Code == NotFound || e.Code == Refused) && strings.ContainsAny(node, "@/") {
 		p, err = v.place(node, o.Partial)
 	}
 	if err != nil {
@@ -263,7 +263,7 @@ func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agen
 // that broke off.
 func (w *Workspace) lastWhole(ctx context.Context, name string) (string, error) {
 	a, err := w.Agent(ctx, name)
-	if err != nil || a.Turn.Last == "" {
+	if err != nil || a.Turn.Last == "" || a.Turn.Last != a.Head.Node { // nothing to go on from, or refused below
 		return "", err
 	}
 	path, err := w.conversation(ctx, a.Head.Tree, a.Turn.Last)

@@ -319,6 +319,8 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 		return nil
 	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was no text
 		return newer(op, "what %s held before is not known", c.File)
+	case isAgent(c.File) && !overIn(c.File, []byte(c.Before)): // a turn must not go on
+		return v.revertAgent(c, data, op)
 	case isAgent(c.File) && !v.hasTrees(c.File, []byte(c.Before)):
 		return newer(op, "a tree of %s is gone", c.File)
 	case c.File == headFile && v.pointsNowhere([]byte(c.Before), ""):
@@ -351,6 +353,13 @@ func (v *view) revertAgent(c operation.Change, now []byte, op *operation.Operati
 		return newer(op, "a tree of %s is gone", c.File)
 	}
 	return v.replaceSmall(c.File, now, data)
+}
+
+// overIn reports whether nothing is left of a turn in the file of an agent.
+func overIn(file string, data []byte) bool {
+	name, _ := agent.NameOf(file)
+	a, err := agent.Decode(name, data)
+	return err != nil || settled(a)
 }
 
 // loseHead discards a head that would be left in a session that goes, or at the

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -140,6 +143,9 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*workspac
 		said, err = talk(ctx)
 		return err
 	})
+	if err == nil && said.Held > 0 {
+		t.p.note(fmt.Sprintf("%s queued and held since an earlier turn; 'bough queue AGENT --resume' delivers what is", count(said.Held, "message")))
+	}
 	if err != nil || t.stream || !t.p.json {
 		return err
 	}
@@ -154,6 +160,10 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*workspac
 func (t *teller) watch(ctx context.Context, do func(context.Context) error) error {
 	ctx, stop := untilInterrupt(ctx)
 	defer stop()
+	ctx, t.abort = context.WithCancel(ctx)
+	defer t.abort()
+	signal.Ignore(syscall.SIGPIPE) // who reads is gone: that ends the turn, not the program
+	defer signal.Reset(syscall.SIGPIPE)
 	defer t.supply.close()
 	t.asker.start()
 	err := do(ctx)

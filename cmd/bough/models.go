@@ -57,7 +57,7 @@ func (s *supply) model(ctx context.Context, id string) (agent.Model, error) {
 		return nil, err
 	}
 	if kind == "command" {
-		return command.New(name, command.Options{Timeout: s.timeout}), nil
+		return command.New(name, command.Options{Timeout: s.timeout, Hide: secrets(os.Environ())}), nil
 	}
 	c, err := s.companion(ctx)
 	if err != nil {
@@ -68,6 +68,21 @@ func (s *supply) model(ctx context.Context, id string) (agent.Model, error) {
 		return m, err
 	}
 	return &timedModel{m, s.timeout}, nil
+}
+
+// secrets returns the values of the variables of an environment that are named as if they
+// were secret.
+func secrets(env []string) (list []string) {
+	const shortest = 6 // what is shorter is likely to be said for another reason
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"} {
+			if strings.HasSuffix(strings.ToUpper(name), end) && len(value) >= shortest {
+				list = append(list, value)
+			}
+		}
+	}
+	return list
 }
 
 // tools returns what opens the tools of the MCP servers that a file lists.

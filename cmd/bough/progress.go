@@ -68,6 +68,12 @@ func (m *meter) clear() {
 	}
 }
 
+// end has the meter draw nothing any more.
+func (m *meter) end() {
+	m.clear()
+	m.out = nil
+}
+
 // bar is one line that says how far work is after some time.
 func bar(doing string, done, total int64, after time.Duration, columns int) string {
 	if total <= 0 {

@@ -27,7 +27,8 @@ type teller struct {
 	typed  bool   // the next message of the user comes from the command line
 	named  string // the name of the new tree, if there is one
 
-	copied *copied // of a branch: what it began with
+	copied *copied            // of a branch: what it began with
+	abort  context.CancelFunc // has the turn end
 
 	came  workspace.ID // the message of which text came in
 	open  bool         // a line is begun
@@ -44,6 +45,12 @@ type copied struct {
 
 // tell shows an event.
 func (t *teller) tell(e workspace.Event) {
+	t.p.meter.end() // the line that it draws on is the answer's from now on
+	defer func() {
+		if t.p.stdout.Flush() != nil {
+			t.abort()
+		}
+	}()
 	if t.stream {
 		t.p.event(e)
 	}

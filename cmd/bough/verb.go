@@ -143,7 +143,11 @@ func (p *program) command(v verb) *cli.Command {
 // for an end, so that a change stops between two steps. Without it an interrupt ends
 // the program at once, as it should where nothing changes or a person is asked.
 func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP) // the terminal is gone
+	}
+	ctx, stop := signal.NotifyContext(ctx, signals...)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	return ctx, stop
 }

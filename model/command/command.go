@@ -44,6 +44,7 @@ import (
 type Options struct {
 	Timeout  time.Duration // how long it may take in all, 0 for as long as it likes
 	MaxBytes int           // how much it may answer, 0 for 8 MiB
+	Hide     []string      // secrets that no error repeats, though the command says them
 }
 
 const (
@@ -83,7 +84,7 @@ func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text stri
 		}
 	}
 	text := &wire.Text{Stream: stream, Trim: true}
-	var talk tail
+	talk := tail{hide: m.o.Hide}
 	err := child.Run(ctx, m.line, encode(r), &limited{text, m.o.MaxBytes, m.o.MaxBytes}, &talk)
 	var exit *exec.ExitError
 	switch {
@@ -163,7 +164,10 @@ func (w *limited) Write(p []byte) (int, error) {
 }
 
 // A tail keeps the end of what is written.
-type tail struct{ b []byte }
+type tail struct {
+	b    []byte
+	hide []string // what is not said again
+}
 
 var _ io.Writer = (*tail)(nil)
 
@@ -175,4 +179,12 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t tail) String() string { return wire.Line(string(t.b), mostTalk, true) }
+func (t tail) String() string {
+	said := string(t.b)
+	for _, secret := range t.hide {
+		if secret != "" {
+			said = strings.ReplaceAll(said, secret, "…")
+		}
+	}
+	return wire.Line(said, mostTalk, true)
+}

@@ -201,3 +201,12 @@ func TestCancel(t *testing.T) {
 		t.Error("somebody is still there")
 	}
 }
+
+// TestHide: no error repeats a secret that the command says.
+func TestHide(t *testing.T) {
+	m := command.New("echo 'the key sk-123456 is bad' >&2; exit 1", command.Options{Hide: []string{"", "sk-123456"}})
+	_, err := m.Ask(t.Context(), &agent.Request{}, func(string) {})
+	if err == nil || strings.Contains(err.Error(), "sk-123456") || !strings.Contains(err.Error(), "the key … is bad") {
+		t.Errorf("Ask = %v", err)
+	}
+}

@@ -169,7 +169,7 @@ var illnesses = []illness{
 	{"a torn agent", func(s *space) {
 		s.agent("ada")
 		s.write("agents/ada.json", s.read("agents/ada.json")[:99])
-	}, "damaged_agent"},
+	}, "damaged_agent fixed"},
 	{"an agent that is a list", func(s *space) { s.write("agents/ada.json", "[]") }, "damaged_agent"},
 	{"an agent that is a folder", func(s *space) { s.write("agents/ada.json/x", "") }, "damaged_agent"},
 	{"agents that are a file", func(s *space) { s.write("agents", "") }, "damaged_agent"},

@@ -97,7 +97,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("the tool is %+v, with the schema %s", tool, tool.Schema)
 		}
 	}
-	if len(list) != 22 || writes["one__echo"] || !writes["the_other__write"] {
+	if len(list) != 24 || writes["one__echo"] || !writes["the_other__write"] {
 		t.Errorf("the tools are %v", writes)
 	}
 	check(t, tools, "a ü", "one__echo", "text", "a ü")
@@ -147,8 +147,8 @@ func TestResultTooLarge(t *testing.T) {
 func TestTooManyTools(t *testing.T) {
 	_, err := Open(t.Context(), &Config{Servers: []Server{program("a", "many", "20")}}, &Options{MaxTools: 30})
 	wrong(t, err, `"a"`, "more than 30 tools")
-	tools := open(t, nil, program("a", "many", "989")) // more than one page has
-	check(t, tools, "", "a__tool988")
+	tools := open(t, nil, program("a", "many", "988")) // more than one page has
+	check(t, tools, "", "a__tool987")
 }
 
 // A call that takes too long, or that nobody waits for any more, is cancelled.
@@ -212,7 +212,7 @@ func TestGone(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := tools.List(t.Context()); err != nil || len(list) != 11 {
+	if list, err := tools.List(t.Context()); err != nil || len(list) != 12 {
 		t.Errorf("there are %d tools: %v", len(list), err)
 	}
 	_, err = call(t.Context(), tools, "a__echo")

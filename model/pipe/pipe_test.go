@@ -366,7 +366,7 @@ func FuzzServe(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		for _, dangerous := range []string{"sleeps", "dies", "babbles", "note", "\\", "bm90"} {
 			if strings.Contains(in, dangerous) {
-				t.Skip("what it asks for does more than answer")
+				return // what it asks for does more than answer
 			}
 		}
 		var out bytes.Buffer

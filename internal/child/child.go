@@ -26,7 +26,7 @@ func Run(ctx context.Context, line string, input []byte, out, talk io.Writer) er
 	cmd := shell(ctx, line)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &sink{out, cancel}, talk
 	cmd.WaitDelay = drain
-	group, err := startGroup(cmd)
+	group, err := startGroup(cmd, (*group).kill)
 	if err != nil {
 		return err
 	}

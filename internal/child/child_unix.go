@@ -16,13 +16,13 @@ func shell(ctx context.Context, line string) *exec.Cmd {
 // A group is a command with all that it starts: a process group.
 type group struct{ id int }
 
-// startGroup starts a command in a group of its own, which is killed when the
-// command's context ends, if it has one.
-func startGroup(cmd *exec.Cmd) (*group, error) {
+// startGroup starts a command in a group of its own. When the command's context ends, if
+// it has one, cancel is called with the group.
+func startGroup(cmd *exec.Cmd, cancel func(*group)) (*group, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if cmd.Cancel != nil {
 		cmd.Cancel = func() error {
-			(&group{cmd.Process.Pid}).kill()
+			cancel(&group{cmd.Process.Pid})
 			return nil
 		}
 	}

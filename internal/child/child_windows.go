@@ -23,13 +23,13 @@ type group struct {
 	job windows.Handle // 0 if there is none
 }
 
-// startGroup starts a command in a job of its own, which is ended when the command's
-// context ends, if it has one.
-func startGroup(cmd *exec.Cmd) (*group, error) {
+// startGroup starts a command in a job of its own. When the command's context ends, if it
+// has one, cancel is called with the job.
+func startGroup(cmd *exec.Cmd, cancel func(*group)) (*group, error) {
 	g := &group{cmd: cmd}
 	if cmd.Cancel != nil {
 		cmd.Cancel = func() error {
-			g.kill()
+			cancel(g)
 			return nil
 		}
 	}

@@ -42,7 +42,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	defer w.Close()
 	p := &Process{Stdin: stdin, Stdout: r, cmd: cmd, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = w, &p.said, lastWords
-	p.group, err = startGroup(cmd)
+	p.group, err = startGroup(cmd, (*group).kill)
 	if err != nil {
 		r.Close()
 		stdin.Close()

@@ -1,10 +1,13 @@
 package child
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -20,10 +23,54 @@ func TestMain(m *testing.M) {
 		io.Copy(os.Stdout, os.Stdin)
 	case "hang":
 		time.Sleep(time.Hour)
+	case "flood":
+		for {
+			os.Stdout.Write(make([]byte, 1<<16))
+		}
+	case "deaf flood":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGPIPE)
+		for {
+			os.Stdout.Write(make([]byte, 1<<16))
+		}
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		os.Stdout.WriteString("up\n")
+		time.Sleep(time.Hour)
+	case "deaf parent":
+		signal.Ignore(syscall.SIGTERM)
+		beside("deaf")
+		time.Sleep(time.Hour)
+	case "leaves":
+		beside("deaf")
+	case "polite":
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		os.Stdout.WriteString("up\n")
+		<-asked
+		os.Stdout.WriteString("last words\n")
+	case "garbage":
+		os.Stdout.WriteString("\xff\x00{\"result\":")
+		os.Exit(1)
+	case "closes":
+		os.Stdout.WriteString("early")
+		os.Stdout.Close()
+		io.Copy(io.Discard, os.Stdin)
+		os.Stderr.WriteString("late")
 	default:
 		os.Stderr.WriteString(how)
 		os.Exit(3)
 	}
+}
+
+// beside starts this program once more, with the same output, and writes its number.
+func beside(how string) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asChild+"="+how)
+	cmd.Stdout = os.Stdout
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println(cmd.Process.Pid)
 }
 
 func start(t *testing.T, how string) *Process {

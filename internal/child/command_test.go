@@ -1,0 +1,140 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// this is a command that runs this program as one that is run.
+func this(how string) *Command {
+	line := `"` + os.Args[0] + `"`
+	if runtime.GOOS != "windows" {
+		line = "exec '" + strings.ReplaceAll(os.Args[0], "'", `'\''`) + "'"
+	}
+	return &Command{Line: line, Bind: []string{asChild + "=" + how}}
+}
+
+func run(t *testing.T, ctx context.Context, c *Command) *Outcome {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	o, err := c.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for runtime.NumGoroutine() > before {
+		time.Sleep(time.Millisecond) // the timer of the test ends a leak
+	}
+	return o
+}
+
+// TestCommand: whatever a program does, Run comes back with what became of it.
+func TestCommand(t *testing.T) {
+	large := bytes.Repeat([]byte("line\n"), 1<<20) // more than a pipe holds
+	const limit = 100_000
+	for _, c := range []struct {
+		how    string
+		input  []byte
+		limit  time.Duration
+		end    End
+		exit   int
+		reason string
+		output string // the beginning
+		said   string
+	}{
+		{how: "cat", input: []byte("hello"), end: Exited, output: "hello"},
+		{how: "garbage", end: Exited, exit: 1, reason: "exit status 1", output: "\xff\x00{\"result\":"},
+		{how: "no\n", input: large, end: Exited, exit: 3, reason: "exit status 3", said: "no"},
+		{how: "closes", input: large, end: Exited, output: "early", said: "late"},
+		{how: "flood", end: Flooded, exit: -1, reason: "it wrote more than 100000 bytes", output: "\x00"},
+		{how: "deaf flood", end: Flooded, exit: -1, reason: "it wrote more than 100000 bytes", output: "\x00"},
+		{how: "hang", input: large, limit: 50 * time.Millisecond, end: TimedOut, exit: -1, reason: "it took longer than 50ms"},
+		{how: "deaf", limit: time.Second, end: TimedOut, exit: -1, reason: "it took longer than 1s", output: "up\n"},
+		{how: "polite", limit: time.Second, end: TimedOut, reason: "it took longer than 1s", output: "up\nlast words\n"},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			if runtime.GOOS == "windows" && c.limit > 0 {
+				c.exit, c.output = 1, strings.TrimSuffix(c.output, "last words\n")
+			}
+			command := this(c.how)
+			command.Input, command.Timeout = c.input, c.limit
+			command.MaxOutput, command.Grace = limit, 300*time.Millisecond
+			if c.how == "polite" {
+				command.Grace = time.Minute
+			}
+			o := run(t, t.Context(), command)
+			if o.End != c.end || o.Exit != c.exit || o.Reason != c.reason || o.Said != c.said {
+				t.Errorf("it ended %+v", o)
+			}
+			if got := string(o.Output); !strings.HasPrefix(got, c.output) || c.end != Flooded && got != c.output || c.end == Flooded && len(got) != limit {
+				t.Errorf("its output is %.100q, %d bytes", got, len(got))
+			}
+			if o.Duration <= 0 {
+				t.Error("it took no time")
+			}
+		})
+	}
+}
+
+// TestCancel: an end of the context is told with its cause.
+func TestCancel(t *testing.T) {
+	why := errors.New("nobody wants it")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+	c := this("hang")
+	c.Timeout = time.Hour
+	if o := run(t, ctx, c); o.End != Cancelled || o.Reason != why.Error() {
+		t.Errorf("it ended %+v", o)
+	}
+	if o := run(t, ctx, c); o.End != Cancelled || o.Reason != why.Error() || o.Exit != -1 || o.Duration != 0 {
+		t.Errorf("it ended before it began: %+v", o)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("this test is written in sh")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("A_TEST", "own")
+	for _, c := range []struct {
+		env, bind []string
+		want      string
+	}{
+		{nil, nil, "own "},
+		{nil, []string{"A_TEST=1", "B_TEST=x=y z", "A_TEST=2"}, "2 x=y z"},
+		{[]string{}, nil, " "},
+		{[]string{"A_TEST=base"}, []string{"B_TEST="}, "base "},
+	} {
+		o := run(t, t.Context(), &Command{Line: `pwd; echo "$PWD"; echo "$A_TEST $B_TEST"`, Dir: dir, Env: c.env, Bind: c.bind})
+		if want := dir + "\n" + dir + "\n" + c.want + "\n"; string(o.Output) != want {
+			t.Errorf("%v and %v: %q, want %q", c.env, c.bind, o.Output, want)
+		}
+	}
+}
+
+func TestNotStarted(t *testing.T) {
+	for _, c := range []struct {
+		command Command
+		want    string
+	}{
+		{Command{Dir: filepath.Join(t.TempDir(), "none")}, "none"},
+		{Command{Bind: []string{"KEY"}}, `"KEY" cannot be in an environment`},
+		{Command{Bind: []string{"=secret"}}, `"" cannot be in an environment`},
+		{Command{Bind: []string{"KEY=secret\x00"}}, `"KEY" cannot be in an environment`},
+	} {
+		o, err := c.command.Run(t.Context())
+		if o != nil || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%+v: %v, %v", c.command, o, err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+//go:build unix
+
+package child
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestGroup: nobody whom a command started is left, however it ended.
+func TestGroup(t *testing.T) {
+	for _, c := range []struct {
+		how string
+		end End
+	}{
+		{"leaves", Exited},
+		{"deaf parent", TimedOut},
+		{"deaf parent", Cancelled},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		command := this(c.how)
+		command.Grace = 300 * time.Millisecond
+		switch c.end {
+		case TimedOut:
+			command.Timeout = time.Second
+		case Cancelled:
+			time.AfterFunc(time.Second, cancel)
+		}
+		o := run(t, ctx, command)
+		var pid int
+		if _, err := fmt.Sscan(string(o.Output), &pid); err != nil || o.End != c.end {
+			t.Fatalf("%s: it ended %+v: %v", c.how, o, err)
+		}
+		gone(t, pid)
+	}
+
+	// One that has let go of the output is not waited for.
+	o := run(t, t.Context(), &Command{Line: "sleep 3600 >/dev/null 2>&1 & echo $!", Grace: time.Hour})
+	var pid int
+	if _, err := fmt.Sscan(string(o.Output), &pid); err != nil || o.End != Exited || o.Exit != 0 {
+		t.Fatalf("it ended %+v: %v", o, err)
+	}
+	gone(t, pid)
+}
+
+// TestEscape: one that has left the group lives on, and is not waited for.
+func TestEscape(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is not installed")
+	}
+	o := run(t, t.Context(), &Command{Line: "setsid sleep 3600 & echo $!; sleep 1", Grace: 300 * time.Millisecond})
+	var pid int
+	if _, err := fmt.Sscan(string(o.Output), &pid); err != nil || o.End != Exited || o.Exit != 0 {
+		t.Fatalf("it ended %+v: %v", o, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("it is said to live on: %v", err)
+	}
+}
+
+// gone waits until a process is dead, and fails if it is not in a minute.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for range 6000 {
+		if syscall.Kill(pid, 0) == syscall.ESRCH {
+			return
+		}
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && dead(string(stat)) {
+			return // nobody has asked how it ended
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d lives on", pid)
+}
+
+// dead reports whether a line of /proc/PID/stat is that of a zombie.
+func dead(stat string) bool {
+	var pid int
+	var name, state string
+	n, _ := fmt.Sscan(stat, &pid, &name, &state)
+	return n == 3 && state == "Z"
+}

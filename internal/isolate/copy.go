@@ -1,0 +1,131 @@
+package isolate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/otiai10/copy"
+)
+
+// A copier copies, up to the limits of a source.
+type copier struct {
+	s        *Source
+	from, to string
+	files    int
+	bytes    int64
+	left     []string
+}
+
+func (s *Source) copier(from, to string) *copier { return &copier{s: s, from: from, to: to} }
+
+// all copies everything into the folder, which exists, and returns what is left out.
+func (c *copier) all(ctx context.Context) ([]string, error) {
+	err := copy.Copy(c.from, c.to, c.options(ctx))
+	return c.left, err
+}
+
+// one copies a file, a link or a folder with all that is in it, in the place of what is
+// there. That it is gone in the meantime is no error.
+func (c *copier) one(ctx context.Context, name string) error {
+	from, to := filepath.Join(c.from, name), filepath.Join(c.to, name)
+	info, err := os.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	// Not through a link that leads out of the folder.
+	root, err := os.OpenRoot(c.to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	if err := root.RemoveAll(name); err != nil {
+		return err
+	}
+	o := c.options(ctx)
+	if skip, err := o.Skip(info, from, to); skip || err != nil {
+		return err
+	}
+	return copy.Copy(from, to, o)
+}
+
+func (c *copier) options(ctx context.Context) copy.Options {
+	files, bytes := c.s.MaxFiles, c.s.MaxBytes
+	if files <= 0 {
+		files = maxFiles
+	}
+	if bytes <= 0 {
+		bytes = maxBytes
+	}
+	return copy.Options{
+		OnSymlink:     func(string) copy.SymlinkAction { return copy.Shallow },
+		PreserveTimes: true,
+		Skip: func(info fs.FileInfo, from, _ string) (bool, error) {
+			if ctx.Err() != nil {
+				return false, context.Cause(ctx)
+			}
+			why, err := c.leaves(info, from)
+			if why != "" || err != nil {
+				if why != internal {
+					rel, _ := filepath.Rel(c.from, from)
+					c.left = append(c.left, filepath.ToSlash(rel)+": "+why)
+				}
+				return true, err
+			}
+			if c.files++; c.files > files {
+				return false, &LimitError{Dir: c.from, Files: files}
+			}
+			if info.Mode().IsRegular() {
+				c.bytes += info.Size()
+			}
+			if c.bytes > bytes {
+				return false, &LimitError{Dir: c.from, Bytes: bytes}
+			}
+			return false, nil
+		},
+	}
+}
+
+// internal is the reason for which something is left out that nobody misses.
+const internal = "internal to git"
+
+// leaves says why something is left out, "" if it is not.
+func (c *copier) leaves(info fs.FileInfo, path string) (why string, err error) {
+	mode := info.Mode()
+	switch {
+	case mode&fs.ModeSocket != 0:
+		return "a socket", nil
+	case mode&fs.ModeDevice != 0:
+		return "a device", nil
+	case mode&fs.ModeIrregular != 0:
+		return "no regular file", nil
+	case info.Name() == ".git" && mode&fs.ModeSymlink != 0:
+		to, err := filepath.EvalSymlinks(path)
+		if err == nil && inside(to, c.from) {
+			return "", nil
+		}
+		return leadsOut, nil
+	case info.Name() == ".git" && mode.IsRegular():
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
+		if ok && (filepath.IsAbs(to) || !inside(filepath.Join(filepath.Dir(path), to), c.from)) {
+			return leadsOut, nil
+		}
+	case filepath.Base(filepath.Dir(path)) == ".git" && (info.Name() == "worktrees" || strings.HasSuffix(info.Name(), ".lock")):
+		return internal, nil
+	}
+	return "", nil
+}
+
+const leadsOut = "it leads to a repository elsewhere"

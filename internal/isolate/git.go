@@ -1,0 +1,285 @@
+package isolate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An unsuitable folder is one of which no worktree can be made.
+type unsuitable struct{ why string }
+
+func (u *unsuitable) Error() string { return u.why }
+
+// worktree makes a worktree of the repository that holds from. Its error is an
+// *unsuitable if a copy is to be made instead, and then to is an empty folder.
+func (s *Source) worktree(ctx context.Context, from, to string) (*Folder, error) {
+	top, err := look(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	rel, err := filepath.Rel(top, from)
+	if err != nil {
+		return nil, err
+	}
+	err = s.add(ctx, top, to)
+	if err == nil {
+		_, err = git(ctx, to, "reset", "--hard", "--quiet")
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
+		if err := s.Remove(ctx, to); err != nil {
+			return nil, err
+		}
+		return nil, errors.Join(&unsuitable{fmt.Sprintf("git cannot make a worktree: %v", err)}, os.Mkdir(to, 0o700))
+	}
+	c := s.copier(top, to)
+	if err := c.carry(ctx); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(to, rel)
+	if err := os.MkdirAll(dir, 0o777); err != nil { // git knows no empty folders
+		return nil, err
+	}
+	return &Folder{Dir: dir, Worktree: true, Left: c.left}, nil
+}
+
+// look returns the top of the repository that holds a folder.
+func look(ctx context.Context, dir string) (top string, err error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return "", &unsuitable{"git is not installed"}
+	}
+	out, err := git(ctx, dir, "rev-parse", "--is-inside-work-tree")
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil && strings.Contains(err.Error(), "not a git repository (or any"):
+		return "", &unsuitable{"it is not in a git repository"}
+	case err != nil:
+		return "", &unsuitable{fmt.Sprintf("git does not work in it: %v", err)}
+	case strings.TrimSpace(string(out)) != "true":
+		return "", &unsuitable{"it is a git repository without a working tree"}
+	}
+	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return "", &unsuitable{"its git repository has no commits yet"}
+	}
+	out, err = git(ctx, dir, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", err
+	}
+	top, err = resolve(strings.TrimSuffix(string(out), "\n"))
+	if err != nil {
+		return "", err
+	}
+	if dir != top {
+		if _, err := git(ctx, dir, "check-ignore", "--quiet", "."); err == nil {
+			return "", &unsuitable{"git ignores it"}
+		}
+	}
+	out, err = git(ctx, top, "ls-files", "--stage", "-z")
+	if err != nil {
+		return "", err
+	}
+	for entry := range bytes.SplitSeq(out, []byte{0}) {
+		if bytes.HasPrefix(entry, []byte("160000 ")) {
+			return "", &unsuitable{"its git repository has submodules"}
+		}
+	}
+	return top, nil
+}
+
+// add adds a worktree without files to the list of a repository.
+func (s *Source) add(ctx context.Context, top, to string) error {
+	s.admin.Lock()
+	defer s.admin.Unlock()
+	return again(ctx, func() error {
+		// Twice, as a worktree that was here once may still be listed, and locked.
+		_, err := git(ctx, top, "worktree", "add", "--force", "--force", "--detach", "--no-checkout", "--", to, "HEAD")
+		return err
+	})
+}
+
+// forget makes git forget the worktree at to, which is gone. Others that are gone it
+// leaves alone, as their disk may only be away: 'git worktree prune' would not.
+func (s *Source) forget(ctx context.Context, from, to string) error {
+	for !exists(from) && filepath.Dir(from) != from {
+		from = filepath.Dir(from)
+	}
+	common, err := git(ctx, from, "rev-parse", "--git-common-dir")
+	if err != nil {
+		return context.Cause(ctx) // it is no repository, or there is no git
+	}
+	s.admin.Lock()
+	defer s.admin.Unlock()
+	err = again(ctx, func() error {
+		// Twice, as git locks a worktree while it makes it.
+		_, err := git(ctx, from, "worktree", "remove", "--force", "--force", "--", to)
+		if err != nil && strings.Contains(err.Error(), "is not a working tree") {
+			return nil // a copy, or nothing yet
+		}
+		return err
+	})
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	// A git that was killed leaves what git cannot read, and then it lists nothing at all.
+	return erase(from, strings.TrimSuffix(string(common), "\n"), to)
+}
+
+// erase removes the worktree at to from the list in the folder common, which is relative
+// to from, as git does.
+func erase(from, common, to string) error {
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(from, common)
+	}
+	list := filepath.Join(common, "worktrees")
+	entries, err := os.ReadDir(list)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		dir := filepath.Join(list, entry.Name())
+		b, _ := os.ReadFile(filepath.Join(dir, "gitdir"))
+		back := filepath.FromSlash(strings.TrimSpace(string(b)))
+		if !filepath.IsAbs(back) {
+			back = filepath.Join(dir, back)
+		}
+		if back == filepath.Join(to, ".git") {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+		}
+	}
+	os.Remove(list) // if it is empty
+	return nil
+}
+
+// again does something with the list of worktrees until it works, but not for ever. git
+// fails at times if another program changes the list: the last worktree goes, and with it
+// the folder that the next is about to be written to.
+func again(ctx context.Context, f func() error) (err error) {
+	for i := range 5 {
+		if err = f(); err == nil || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond << i)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// carry brings what is not committed to a worktree.
+func (c *copier) carry(ctx context.Context) error {
+	// Not git diff: it refreshes the user's index.
+	status, err := git(ctx, c.from, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
+	if err != nil {
+		return err
+	}
+	gone, there := parse(status)
+	root, err := os.OpenRoot(c.to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	// First what is gone: where a file was, a folder may be now.
+	for _, name := range gone {
+		if err := root.RemoveAll(name); err != nil {
+			return err
+		}
+		// With the folders that it was the last in. One that is not empty stays.
+		for dir := filepath.Dir(filepath.FromSlash(name)); dir != "." && !exists(filepath.Join(c.from, dir)); dir = filepath.Dir(dir) {
+			if root.Remove(dir) != nil {
+				break
+			}
+		}
+	}
+	for _, name := range there {
+		// A folder is a repository in the repository. It may also be a worktree, such as
+		// one that another Make is at.
+		if info, err := os.Lstat(filepath.Join(c.from, name, ".git")); strings.HasSuffix(name, "/") && err == nil && !info.IsDir() {
+			c.left = append(c.left, name+": a worktree of its own")
+			continue
+		}
+		if err := c.one(ctx, filepath.FromSlash(strings.TrimSuffix(name, "/"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parse reads what git status says: which files are gone that a commit has, and which are
+// there that are not as it has them. One may be both, and then it is there if it exists.
+// A folder ends in "/".
+func parse(status []byte) (gone, there []string) {
+	for entry := range strings.SplitSeq(string(status), "\x00") {
+		if len(entry) < 4 {
+			continue
+		}
+		staged, now, name := entry[0], entry[1], entry[3:]
+		unmerged := staged == 'U' || now == 'U' || staged == now && (now == 'A' || now == 'D')
+		deleted := now == 'D' || staged == 'D' && now == ' '
+		if deleted || unmerged {
+			gone = append(gone, name)
+		}
+		if !deleted || unmerged {
+			there = append(there, name)
+		}
+	}
+	return gone, there
+}
+
+// git runs git in a folder and returns what it writes. An error is what git says is fatal,
+// or the last line of what it says.
+func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Dir, cmd.WaitDelay = dir, 10*time.Second // a filter that it started may live on
+	// git status does not refresh the user's index, and git says what we know to read.
+	cmd.Env = append(Environ(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if text := strings.TrimSpace(said.String()); err != nil && text != "" {
+		lines := strings.Split(text, "\n")
+		for _, line := range lines {
+			if why, ok := strings.CutPrefix(line, "fatal: "); ok {
+				return nil, errors.New(why)
+			}
+		}
+		return nil, errors.New(lines[len(lines)-1])
+	}
+	return out, err
+}
+
+// Environ returns an environment without the variables that bind git to a repository,
+// such as GIT_DIR. They are set while git runs a hook or an alias. With them a program in
+// a folder of its own would work in the user's repository.
+func Environ(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(local, name)
+	})
+}
+
+// local is what 'git rev-parse --local-env-vars' lists, but for the configuration.
+var local = []string{
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE",
+	"GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX",
+	"GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE",
+	"GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+}

@@ -1,0 +1,66 @@
+//go:build unix
+
+package isolate_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/isolate"
+)
+
+// asVictim is the variable in which a process started by TestKilled finds where it is to
+// make a folder, again and again.
+const asVictim = "BOUGH_TEST_ISOLATE"
+
+func TestMain(m *testing.M) {
+	if to := os.Getenv(asVictim); to != "" {
+		dir, err := os.Getwd()
+		s := &isolate.Source{Dir: dir}
+		for err == nil {
+			if _, err = s.Make(context.Background(), to); err == nil {
+				err = s.Remove(context.Background(), to)
+			}
+		}
+		os.Stderr.WriteString(err.Error())
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// TestKilled: at whatever moment everything is killed, Remove leaves the repository as it
+// was, and the folder can be made.
+func TestKilled(t *testing.T) {
+	dir := repository(t)
+	before := state(t, dir)
+	to := filepath.Join(t.TempDir(), "a")
+	s := &isolate.Source{Dir: dir}
+	for i := range 12 {
+		victim := exec.Command(os.Args[0])
+		victim.Dir, victim.Env = dir, append(os.Environ(), asVictim+"="+to)
+		victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the git that it runs
+		victim.Stderr = os.Stderr
+		if err := victim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(20+7*i) * time.Millisecond)
+		syscall.Kill(-victim.Process.Pid, syscall.SIGKILL)
+		if victim.Wait(); victim.ProcessState.Exited() {
+			t.Fatal("it ended by itself")
+		}
+		if err := s.Remove(t.Context(), to); err != nil {
+			t.Error(err)
+		}
+		if after := state(t, dir); after != before {
+			t.Fatalf("the repository was\n%q, is\n%q", before, after)
+		}
+	}
+	if f := make1(t, s, to); !f.Worktree {
+		t.Errorf("%+v", f)
+	}
+}

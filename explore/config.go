@@ -1,0 +1,211 @@
+package explore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// A Config is how far explorations go, and how they are judged. Its JSON is an object
+// with these members, durations as "30s" or "1m30s".
+type Config struct {
+	Enabled       bool     `json:"enabled"`
+	MaxDepth      int      `json:"max_depth"`        // of a branch, from 1
+	MaxConcurrent int      `json:"max_concurrent"`   // branches at work at once
+	Timeout       Duration `json:"timeout"`          // of one branch
+	MaxBranches   int      `json:"max_branches"`     // of an exploration, of all depths
+	MaxTime       Duration `json:"max_time"`         // of an exploration
+	MaxOutput     int64    `json:"max_output"`       // bytes that a branch may print
+	MaxTotal      int64    `json:"max_total_output"` // bytes that all branches together may print
+
+	MinConfidence float64 `json:"min_confidence"` // below it a reply is not explored
+	Prune         float64 `json:"prune"`          // below it a branch is pruned
+	Synthesize    float64 `json:"synthesize"`     // from it on a result is part of a synthesis
+
+	Prefer                  []string `json:"prefer"` // names of strategies that come before others, in this order
+	AllowRecursiveBranching bool     `json:"allow_recursive_branching"`
+	LearnFromFailures       bool     `json:"learn_from_failures"`
+}
+
+// Defaults returns the Config where nobody says another.
+func Defaults() Config {
+	return Config{
+		Enabled:       true,
+		MaxDepth:      3,
+		MaxConcurrent: 5,
+		Timeout:       Duration(30 * time.Second),
+		MaxBranches:   64,
+		MaxTime:       Duration(10 * time.Minute),
+		MaxOutput:     1 << 20,
+		MaxTotal:      16 << 20,
+
+		MinConfidence: 0.6,
+		Prune:         0.3,
+		Synthesize:    0.7,
+
+		Prefer:                  []string{},
+		AllowRecursiveBranching: true,
+		LearnFromFailures:       true,
+	}
+}
+
+// A Duration is a [time.Duration] that is text in JSON.
+type Duration time.Duration
+
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// MarshalText returns d as "1m30s".
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what [time.ParseDuration] does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+// A setting is a member of a Config.
+type setting struct {
+	key     string
+	value   any // a pointer to the field
+	problem func() string
+	want    string
+}
+
+func (c *Config) settings() []setting {
+	atLeast := func(n *int) func() string {
+		return func() string {
+			if *n < 1 {
+				return "it must be at least 1"
+			}
+			return ""
+		}
+	}
+	atLeast64 := func(n *int64) func() string {
+		return func() string {
+			if *n < 1 {
+				return "it must be at least 1"
+			}
+			return ""
+		}
+	}
+	positive := func(d *Duration) func() string {
+		return func() string {
+			if *d <= 0 {
+				return "it must be longer than nothing"
+			}
+			return ""
+		}
+	}
+	fraction := func(f *float64) func() string {
+		return func() string {
+			if !unit(*f) {
+				return "it must be from 0 to 1"
+			}
+			return ""
+		}
+	}
+	names := func() string {
+		if slices.ContainsFunc(c.Prefer, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+			return "there is an empty name in it"
+		}
+		return ""
+	}
+	fine := func() string { return "" }
+	const whole, length, share, flag = "a whole number", `a duration as "30s"`, "a number from 0 to 1", "true or false"
+	return []setting{
+		{"enabled", &c.Enabled, fine, flag},
+		{"max_depth", &c.MaxDepth, atLeast(&c.MaxDepth), whole},
+		{"max_concurrent", &c.MaxConcurrent, atLeast(&c.MaxConcurrent), whole},
+		{"timeout", &c.Timeout, positive(&c.Timeout), length},
+		{"max_branches", &c.MaxBranches, atLeast(&c.MaxBranches), whole},
+		{"max_time", &c.MaxTime, positive(&c.MaxTime), length},
+		{"max_output", &c.MaxOutput, atLeast64(&c.MaxOutput), whole},
+		{"max_total_output", &c.MaxTotal, atLeast64(&c.MaxTotal), whole},
+		{"min_confidence", &c.MinConfidence, fraction(&c.MinConfidence), share},
+		{"prune", &c.Prune, fraction(&c.Prune), share},
+		{"synthesize", &c.Synthesize, fraction(&c.Synthesize), share},
+		{"prefer", &c.Prefer, names, "a list of names"},
+		{"allow_recursive_branching", &c.AllowRecursiveBranching, fine, flag},
+		{"learn_from_failures", &c.LearnFromFailures, fine, flag},
+	}
+}
+
+// Merge returns the defaults with what the workspace, the agent and the flags say, each
+// an object with some of the members of a [Config], or empty; what comes later wins.
+// Members that there are not, null, and values out of range are errors that name the
+// layer and the member.
+func Merge(workspace, agent, flags []byte) (Config, error) {
+	c := Defaults()
+	for _, layer := range []struct {
+		name string
+		data []byte
+	}{{"workspace", workspace}, {"agent", agent}, {"flags", flags}} {
+		if len(layer.data) == 0 {
+			continue
+		}
+		var err error
+		if c, err = c.with(layer.data); err != nil {
+			return Config{}, fmt.Errorf("explore settings of the %s: %w", layer.name, err)
+		}
+	}
+	return c, nil
+}
+
+// with returns c with the members of an object in place of its own.
+func (c Config) with(data []byte) (Config, error) {
+	if err := rawjson.Check(data); err != nil {
+		return Config{}, err
+	}
+	root := rawjson.Root(data)
+	if data[root.Start] != '{' {
+		return Config{}, errors.New("they are no object")
+	}
+	members, err := rawjson.Members(data, root)
+	if err != nil {
+		return Config{}, err
+	}
+	settings := c.settings()
+	for _, m := range members {
+		key := m.Key
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
+		if i < 0 {
+			return Config{}, unknown(key, settings)
+		}
+		s := settings[i]
+		value := m.Value.Of(data)
+		if key == "prefer" {
+			c.Prefer = nil // not into the list of another
+		}
+		if string(value) == "null" || json.Unmarshal(value, s.value) != nil {
+			return Config{}, fmt.Errorf("%s is %s, want %s", key, brief(string(value)), s.want)
+		}
+		if problem := s.problem(); problem != "" {
+			return Config{}, fmt.Errorf("%s is %s: %s", key, brief(string(value)), problem)
+		}
+	}
+	return c, nil
+}
+
+// unknown is the error for a member that there is not, with the one that was meant.
+func unknown(key string, settings []setting) error {
+	meant, most := "", 0.5
+	for _, s := range settings {
+		if like := likeness(normal(key), normal(s.key)); like > most {
+			meant, most = s.key, like
+		}
+	}
+	if meant != "" {
+		return fmt.Errorf("there is no %q; did you mean %q?", key, meant)
+	}
+	var keys []string
+	for _, s := range settings {
+		keys = append(keys, s.key)
+	}
+	return fmt.Errorf("there is no %q; there are %s", key, strings.Join(keys, ", "))
+}

@@ -1,0 +1,249 @@
+package explore
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// A Learning is what came of a branch, a failed one too. The file of learnings has one
+// on each line, as a JSON object.
+type Learning struct {
+	Time        string          `json:"time"`    // when the branch ended, as the times of sessions
+	Context     string          `json:"context"` // what was asked for
+	Strategy    string          `json:"strategy"`
+	Description string          `json:"description"` // of the strategy
+	Confidence  *float64        `json:"confidence"`  // nil if nobody said
+	Success     bool            `json:"success"`
+	Metrics     json.RawMessage `json:"metrics"` // an object, null for none
+	Insights    []string        `json:"insights"`
+	Seconds     float64         `json:"seconds"` // how long the branch took
+	Exploration string          `json:"exploration_id"`
+	Branch      string          `json:"branch_id"`
+}
+
+// Encode returns l as a line, with its line break. A confidence that is none, a time
+// that cannot have passed and metrics that are no object are left out.
+func (l Learning) Encode() []byte {
+	l = l.tidy()
+	return append(rawjson.Compact(l), '\n')
+}
+
+func (l Learning) tidy() Learning {
+	if _, said := confidence(l.Confidence); !said {
+		l.Confidence = nil
+	}
+	if !(l.Seconds >= 0 && l.Seconds < 1e12) {
+		l.Seconds = 0
+	}
+	var compact bytes.Buffer
+	if !bytes.HasPrefix(bytes.TrimSpace(l.Metrics), []byte("{")) || json.Compact(&compact, l.Metrics) != nil {
+		l.Metrics = json.RawMessage("null")
+	} else {
+		l.Metrics = compact.Bytes()
+	}
+	if l.Insights == nil {
+		l.Insights = []string{}
+	}
+	return l
+}
+
+// A Skipped is a line that is no learning.
+type Skipped struct {
+	Line    int    `json:"line"` // from 1
+	Problem string `json:"problem"`
+}
+
+// DecodeLearnings reads the file of learnings. Lines that are none, such as a torn last
+// one, are left out and told; members that are not known are passed over.
+func DecodeLearnings(data []byte) (list []Learning, skipped []Skipped) {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 {
+			continue
+		}
+		l, err := decodeLearning(text)
+		if err != nil {
+			problem := err.Error()
+			if !bytes.HasSuffix(line, []byte("\n")) {
+				problem = "the last line is torn: " + problem
+			}
+			skipped = append(skipped, Skipped{n, problem})
+			continue
+		}
+		list = append(list, l)
+	}
+	return list, skipped
+}
+
+func decodeLearning(line []byte) (Learning, error) {
+	var l Learning
+	if err := rawjson.Check(line); err != nil {
+		return l, err
+	}
+	if line[0] != '{' {
+		return l, errors.New("it is no object")
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return l, fmt.Errorf("it is no learning: %v", err)
+	}
+	if strings.TrimSpace(l.Strategy) == "" || l.Branch == "" {
+		return l, errors.New("it is no learning: it names no strategy or no branch")
+	}
+	return l.tidy(), nil
+}
+
+// A Similar is a learning from a context like another one.
+type Similar struct {
+	Learning
+	Similarity float64 `json:"similarity"` // from 0, nothing in common, to 1
+}
+
+// leastSimilar is how similar a context has to be to count. Unrelated English sentences
+// have about 0.2 in common.
+const leastSimilar = 0.4
+
+// FindSimilar returns up to n learnings from the contexts that are most similar to a
+// text, the newer ones of equals first. A context that is not similar is left out.
+func FindSimilar(context string, learnings []Learning, n int) []Similar {
+	key := normal(clip(context))
+	known := map[string]float64{} // all branches of an exploration have one context
+	var list []Similar
+	for _, l := range slices.Backward(learnings) {
+		like, ok := known[l.Context]
+		if !ok {
+			like = contextLikeness(key, normal(clip(l.Context)))
+			known[l.Context] = like
+		}
+		if key != "" && like >= leastSimilar {
+			list = append(list, Similar{l, like})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Similar) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	return list[:min(max(n, 0), len(list))]
+}
+
+// An Adjusted is a strategy with what past outcomes make of it.
+type Adjusted struct {
+	Recognized
+	Was    float64 `json:"was"`    // its confidence before
+	Reason string  `json:"reason"` // why it differs, or stands where it does; "" for nothing to say
+}
+
+// Adjust brings past outcomes in: each strategy that has some gains or loses up to 0.2
+// of confidence, by the share of its successes, and one or two weigh less than many, those of
+// less similar contexts less than others. Preferred strategies come first, then the most
+// confident ones. Without c.LearnFromFailures what failed is not looked at.
+func Adjust(strategies []Recognized, similar []Similar, c Config) []Adjusted {
+	const swing = 0.4
+	var list []Adjusted
+	for _, s := range strategies {
+		if !unit(s.Confidence) {
+			s.Confidence = Neutral
+		}
+		a := Adjusted{Recognized: s, Was: s.Confidence}
+		won, weight, good, runs := 0.0, 0.0, 0, 0
+		for _, l := range similar {
+			if !l.Success && !c.LearnFromFailures || !unit(l.Similarity) || !sameStrategy(l.Strategy, s.Name) {
+				continue
+			}
+			runs++
+			weight += l.Similarity
+			if l.Success {
+				good++
+				won += l.Similarity
+			}
+		}
+		if runs > 0 {
+			rate := (won + 1) / (weight + 2) // as if one more had succeeded and one failed
+			a.Confidence = min(max(s.Confidence+swing*(rate-0.5), 0), 1)
+			a.Reason = fmt.Sprintf("%d of %s in similar contexts succeeded: confidence %.2f, was %.2f", good, count(runs, "run"), a.Confidence, a.Was)
+		}
+		list = append(list, a)
+	}
+	rank := func(a Adjusted) int {
+		i := slices.IndexFunc(c.Prefer, func(name string) bool { return sameStrategy(name, a.Name) })
+		if i < 0 {
+			return len(c.Prefer)
+		}
+		return i
+	}
+	for i := range list {
+		if rank(list[i]) < len(c.Prefer) {
+			list[i].Reason = strings.TrimPrefix(list[i].Reason+"; it is preferred", "; ")
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Adjusted) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Confidence, a.Confidence))
+	})
+	return list
+}
+
+// Statistics are what is known of strategies.
+type Statistics struct {
+	Strategies []StrategyStatistics `json:"strategies"` // the most successful first
+}
+
+// StrategyStatistics are the learnings of one strategy, under the name that it last had.
+type StrategyStatistics struct {
+	Strategy   string   `json:"strategy"`
+	Runs       int      `json:"runs"`
+	Succeeded  int      `json:"succeeded"`
+	Rate       float64  `json:"rate"`       // Succeeded of Runs, from 0 to 1
+	Seconds    float64  `json:"seconds"`    // the mean of a run
+	Confidence *float64 `json:"confidence"` // the mean of those that said one, nil if none did
+}
+
+// Stats sums learnings up. Strategies whose names differ in case and punctuation alone
+// are one.
+func Stats(learnings []Learning) Statistics {
+	type sum struct {
+		StrategyStatistics
+		seconds, confidence float64
+		said                int
+	}
+	var sums []sum
+	at := map[string]int{}
+	for _, l := range learnings {
+		l = l.tidy()
+		key := normal(l.Strategy)
+		i, ok := at[key]
+		if !ok {
+			i = len(sums)
+			at[key], sums = i, append(sums, sum{})
+		}
+		s := &sums[i]
+		s.Strategy = l.Strategy
+		s.Runs++
+		if l.Success {
+			s.Succeeded++
+		}
+		s.seconds += l.Seconds
+		if l.Confidence != nil {
+			s.confidence += *l.Confidence
+			s.said++
+		}
+	}
+	stats := Statistics{[]StrategyStatistics{}}
+	for _, s := range sums {
+		s.Rate = float64(s.Succeeded) / float64(s.Runs)
+		s.Seconds = s.seconds / float64(s.Runs)
+		if s.said > 0 {
+			mean := s.confidence / float64(s.said)
+			s.Confidence = &mean
+		}
+		stats.Strategies = append(stats.Strategies, s.StrategyStatistics)
+	}
+	slices.SortStableFunc(stats.Strategies, func(a, b StrategyStatistics) int {
+		return cmp.Or(cmp.Compare(b.Rate, a.Rate), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Strategy, b.Strategy))
+	})
+	return stats
+}

@@ -1,0 +1,151 @@
+package explore_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/explore"
+)
+
+// replies are what assistants say, with the names of the ways that they offer, none if
+// they offer no choice.
+var replies = []struct {
+	name, reply string
+	want        []string
+}{
+	{"seed", "I see three approaches: functional, imperative, and hybrid...", []string{"functional", "imperative", "hybrid"}},
+	{"headings", "# Making it fast\n\nThere are a few ways.\n\n## Option A: Cache the results\n\nKeep them in memory.\n\n## Option B: Index the table\n\nAdd an index.\n\n```sql\nCREATE INDEX i ON t (c);\n```\n\n## Recommendation\n\nStart with B.\n",
+		[]string{"Cache the results", "Index the table"}},
+	{"headings numbered", "## Approach 1 - Rewrite\n\nAll of it.\n\n## Approach 2 - Patch\n\nOne line.\n\n## Approach 3 - Leave it\n\nNothing.", []string{"Rewrite", "Patch", "Leave it"}},
+	{"headings below one", "## Possible approaches\n\n### Event sourcing\n\nStore events.\n\n### Snapshots\n\nStore states.\n\n## Next\n\nTell me which.", []string{"Event sourcing", "Snapshots"}},
+	{"bold list", "You have several options here:\n\n1. **Mutex**: simple, but slow under load.\n2. **Channel**: idiomatic, more code.\n3. **Atomic**: fast, and hard to get right.\n\nWhich would you prefer?", []string{"Mutex", "Channel", "Atomic"}},
+	{"loose list", "We could solve this in two ways:\n\n1. **Polling**\n\n   Ask every second.\n\n   - simple\n   - wasteful\n\n2. **Webhooks**\n\n   Be told.\n\n   - quick\n", []string{"Polling", "Webhooks"}},
+	{"unindented list", "Here are two options:\n\n1. **Polling**\n\nAsk every second.\n\n2. **Webhooks**\n\nBe told.\n", []string{"Polling", "Webhooks"}},
+	{"plain list", "Possible solutions:\n- Increase the timeout\n- Retry with backoff\n- Move the work to a queue\n", []string{"Increase the timeout", "Retry with backoff", "Move the work to a queue"}},
+	{"dashes", "There are a couple of strategies for this:\n\n* Divide and conquer — split the input and merge.\n* Dynamic programming — fill a table.\n", []string{"Divide and conquer", "Dynamic programming"}},
+	{"labels in list", "- **Option A:** use SQLite, one file.\n- **Option B:** use Postgres, a server.\n", []string{"use SQLite, one file", "use Postgres, a server"}},
+	{"labels in text", "Option 1: keep the monolith. It is simple.\n\nOption 2: split out the billing service.", []string{"keep the monolith", "split out the billing service"}},
+	{"labels in one text", "Option 1 is to keep the monolith. Option 2 is to split out the billing service.", []string{"keep the monolith", "split out the billing service"}},
+	{"bold paragraphs", "I can think of two approaches.\n\n**Recursive descent.** Write the parser by hand.\n\n**Parser generator.** Write a grammar.\n\nI'd go with the first.", []string{"Recursive descent", "Parser generator"}},
+	{"bold labels", "**Approach 1: Lazy loading**\n\n- small\n- slow first click\n\n**Approach 2: Prefetching**\n\n- big\n- quick\n", []string{"Lazy loading", "Prefetching"}},
+	{"either", "We could either rewrite the loop as a map or unroll it by hand.", []string{"rewrite the loop as a map", "unroll it by hand"}},
+	{"one and another", "One option is to pin the version. Another option is to vendor the module. Alternatively, we could fork it.", []string{"pin the version", "vendor the module", "fork it"}},
+	{"question", "Should we use Postgres or SQLite?", []string{"use Postgres", "SQLite"}},
+	{"numbered in a sentence", "There are three ways to go about it: (1) parse by hand, (2) use a library, or (3) shell out to jq.", []string{"parse by hand", "use a library", "shell out to jq"}},
+	{"near doubles", "Some alternatives:\n\n- Use a worker pool\n- Use a semaphore\n- Use worker pools\n", []string{"Use a worker pool", "Use a semaphore"}},
+	{"parentheses", "Options:\n1) Depth-first search\n2) Breadth-first search\n", []string{"Depth-first search", "Breadth-first search"}},
+	{"bullets of people", "My ideas for the cache:\n• LRU\n• LFU\n• ARC\n\nWhich one do you like?", []string{"LRU", "LFU", "ARC"}},
+	{"plans", "### Plan A\n\nMigrate at night.\n\n### Plan B\n\nMigrate table by table.\n", []string{"Plan A", "Plan B"}},
+	{"windows lines", "Two approaches:\r\n\r\n- Optimistic locking\r\n- Pessimistic locking\r\n", []string{"Optimistic locking", "Pessimistic locking"}},
+	{"question after", "- Keep it in one file\n- Split it into packages\n\nWhich approach do you prefer?", []string{"Keep it in one file", "Split it into packages"}},
+	{"recommended label", "#### Option 1: Streaming (recommended)\nLow memory.\n\n#### Option 2: Batching\nSimple.\n", []string{"Streaming (recommended)", "Batching"}},
+
+	{"steps", "To install it, follow these steps:\n\n1. Download the archive.\n2. Unpack it.\n3. Run the installer.\n", nil},
+	{"steps by heading", "## Step 1: Clone\n\nClone it.\n\n## Step 2: Build\n\nBuild it.\n", nil},
+	{"ingredients", "Ingredients:\n\n- 200 g flour\n- 2 eggs\n- 1 pinch of salt\n", nil},
+	{"to-do", "- [ ] write the tests\n- [x] fix the bug\n- [ ] tag a release\n", nil},
+	{"changes", "I have made these changes:\n\n- **parser.go**: fixed the loop\n- **lexer.go**: removed the buffer\n", nil},
+	{"pros and cons", "**Pros**\n\n- fast\n- small\n\n**Cons**\n\n- odd\n", nil},
+	{"prose", "The function returns nil because the map is empty. Add an entry and it works.", nil},
+	{"flags", "The command takes these options:\n\n- `-v`: print more\n- `-q`: print less\n- `-o FILE`: write there\n", nil},
+	{"reasons", "There are three reasons for the failure:\n\n1. The port is taken.\n2. The key is old.\n3. The disk is full.\n", nil},
+	{"one way", "There is one approach: rewrite it.", nil},
+	{"done", "Summary:\n- Added a retry\n- Updated the docs\n- Removed dead code\n", nil},
+	{"first then", "1. First, stop the server\n2. Then copy the data\n3. Finally, start it again\n", nil},
+	{"document", "# Guide\n\n## Installation\n\nRun make.\n\n## Usage\n\nRun it.\n\n## License\n\nMIT\n", nil},
+	{"plain facts", "The planets nearest to the sun:\n\n- Mercury\n- Venus\n- Earth\n", nil},
+	{"code", "```go\nfor _, option := range options {\n\t// Option A: x\n\t// Option B: y\n}\n```\n", nil},
+	{"ruled out", "I tried these approaches and ruled out all of them:\n\n- caching\n- indexing\n", nil},
+	{"features", "It has many features:\n\n- **Fast**: written in Go\n- **Small**: one file\n", nil},
+	{"my approach", "My approach: read the file, count the words, and print the result.", nil},
+	{"said of an option", "Option 1 looks good to me. I would go on with it.", nil},
+	{"failures", "The ways it can fail: the disk is full, the network is down, or the key is wrong.", nil},
+	{"errors", "The tests show these errors:\n\n1. `undefined: x`\n2. `missing return`\n", nil},
+	{"questions", "I have two questions:\n\n1. What is the input?\n2. Who calls it?\n", nil},
+	{"nothing", "", nil},
+}
+
+// TestRecognize measures how many of the replies that offer a choice are found, and how
+// many of those found do, at the confidence from which a reply is explored, and whether
+// the names are right.
+func TestRecognize(t *testing.T) {
+	least := explore.Defaults().MinConfidence
+	var found, right, wrong, missed, named int
+	for _, c := range replies {
+		got, overall := explore.Recognize(c.reply)
+		var names []string
+		for _, r := range got {
+			names = append(names, r.Name)
+		}
+		switch offers := overall >= least; {
+		case offers && c.want == nil:
+			wrong++
+			t.Logf("%s: offers nothing, and has %q with %.2f", c.name, names, overall)
+		case !offers && c.want != nil:
+			missed++
+			t.Logf("%s: is missed: %q with %.2f", c.name, names, overall)
+		case offers:
+			found++
+			if slices.Equal(names, c.want) {
+				named++
+			} else {
+				t.Logf("%s: the names are %q, want %q", c.name, names, c.want)
+			}
+		default:
+			right++
+		}
+	}
+	precision := float64(found) / float64(found+wrong)
+	recall := float64(found) / float64(found+missed)
+	exact := float64(named) / float64(found)
+	t.Logf("%d replies: precision %.2f, recall %.2f; of those found %.2f with exactly the names", len(replies), precision, recall, exact)
+	if precision < 0.95 || recall < 0.95 || exact < 0.95 {
+		t.Error("one of them is below 0.95")
+	}
+}
+
+func TestRecognizeDescription(t *testing.T) {
+	got, _ := explore.Recognize(replies[4].reply)
+	if len(got) != 3 || got[0].Description != "simple, but slow under load." || got[0].Rule != "list" {
+		t.Errorf("got %+v", got)
+	}
+	got, _ = explore.Recognize(replies[1].reply)
+	if len(got) != 2 || got[1].Description != "Add an index." || got[1].Rule != "headings" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// FuzzRecognize: names are there, short, valid and different; confidences are from 0 to 1; less than
+// two names are no choice; the same reply gives the same answer.
+func FuzzRecognize(f *testing.F) {
+	for _, c := range replies {
+		f.Add(c.reply)
+	}
+	f.Add("**Option A:**\n\n**Option A:**\n* * *\n1) \n2) x\n> - a\n> - b")
+	f.Fuzz(func(t *testing.T, reply string) {
+		if len(reply) > 4096 {
+			return
+		}
+		got, overall := explore.Recognize(reply)
+		if !(overall >= 0 && overall <= 1) || len(got) < 2 && overall > 0.3 {
+			t.Fatalf("%d names with %v", len(got), overall)
+		}
+		seen := map[string]bool{}
+		for _, r := range got {
+			name := strings.ToLower(r.Name)
+			if strings.TrimSpace(name) == "" || seen[name] || !utf8.ValidString(r.Name+r.Description) || strings.Contains(r.Name, "\n") {
+				t.Fatalf("the name %q, after %v", r.Name, seen)
+			}
+			seen[name] = true
+			if !(r.Confidence >= 0 && r.Confidence <= 1) {
+				t.Fatalf("%q has the confidence %v", r.Name, r.Confidence)
+			}
+		}
+		again, _ := explore.Recognize(reply)
+		if !slices.Equal(got, again) {
+			t.Fatalf("got %v, then %v", got, again)
+		}
+	})
+}

@@ -20,6 +20,7 @@ var layers = [][]string{
 	{"cmd/bough", "cmd/bough-models"},
 	{"server", "model/openai", "model/anthropic", "model/command", "model/pipe", "tools/mcp"},
 	{"model/internal/"},
+	{"explore"},
 	{"tokens"},
 	{"buffer"},
 	{"workspace"},

@@ -51,6 +51,9 @@ func Prune(branches []Branch, c Config) []Branch {
 	for i := range list {
 		b := &list[i]
 		value, _ := confidence(b.Confidence)
+		if b.Pruned && strings.HasPrefix(b.Reason, "its confidence ") {
+			b.Reason = "" // by another threshold
+		}
 		b.Pruned = b.Status == Completed && value < c.Prune
 		if b.Pruned && b.Reason == "" {
 			b.Reason = fmt.Sprintf("its confidence %s is below %s", figure(value), figure(c.Prune))

@@ -14,10 +14,10 @@ type Recognized struct {
 }
 
 const (
-	mostReply = 256 << 10 // bytes of a reply that are looked at
-	mostNamed = 64        // strategies
-	mostName  = 80        // characters of a name
-	oneIsNone = 0.3       // the most that a single way is worth: there is nothing to choose
+	mostReply = 64 << 10 // bytes of a reply that are looked at: the parser takes two seconds for so many brackets
+	mostNamed = 64       // strategies
+	mostName  = 80       // characters of a name
+	oneIsNone = 0.3      // the most that a single way is worth: there is nothing to choose
 )
 
 // Recognize returns the strategies that a reply, Markdown, offers to choose from, in

@@ -32,6 +32,8 @@ type SnapshotOptions struct {
 	// is a checkpoint of that message already, it is that one. It means nothing to a
 	// branch.
 	Auto bool
+	// KeepHead has a branch leave the head where it is.
+	KeepHead bool
 	CutOptions
 }
 
@@ -89,7 +91,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 }
 
 // Branch makes a new session, to go on in, of the path to where ref points,
-// and moves the head there.
+// and moves the head there, unless it is to stay.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
 	err := w.write(ctx, operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}, func(v *view) error {
@@ -99,6 +101,9 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		}
 		if snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: o.Name}); err != nil {
 			return err
+		}
+		if o.KeepHead {
+			return nil
 		}
 		_, err = v.moveHead(snap.ID, p.messageID(), p.messageID())
 		return err

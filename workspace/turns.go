@@ -35,23 +35,29 @@ func (w *Workspace) patient() *Workspace {
 
 // takeTurn takes the lock of who carries out a turn of an agent.
 func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), err error) {
-	root, err := w.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	for _, dir := range []string{stateDir, turnsDir, turnDir(name)} {
-		if err := durable.MakeDir(root, dir); err != nil {
-			return nil, err
-		}
-	}
-	holder := writelock.Holder{PID: os.Getpid(), Verb: "agent chat", Since: w.opts.Now()}
-	unlock, err = writelock.Lock(ctx, root, turnDir(name), holder, 0)
+	unlock, err = w.hold(ctx, turnsDir, name, "agent chat")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
 		return nil, working(name, held)
 	}
 	return unlock, err
+}
+
+// hold takes the lock of who carries out what goes by a name, in the folder of that name
+// below dir.
+func (w *Workspace) hold(ctx context.Context, dir, name, verb string) (unlock func(), err error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, dir := range []string{stateDir, dir, dir + "/" + name} {
+		if err := durable.MakeDir(root, dir); err != nil {
+			return nil, err
+		}
+	}
+	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.opts.Now()}
+	return writelock.Lock(ctx, root, dir+"/"+name, holder, 0)
 }
 
 // working is the error for what must wait until an agent has finished.

@@ -1,0 +1,112 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// Conclude judges an exploration, and adds what it comes to as one message below the one
+// that it began at, with where it came from. No head moves. Where a model is given it
+// makes one text of the results of a synthesis.
+func Conclude(ctx context.Context, w *workspace.Workspace, e *Exploration, method Method, o Options) error {
+	e.Method = method
+	v := Evaluate(method, e.Branches, e.Config)
+	if prompt, ok := SynthesisPrompt(e.Question, e.Branches, e.Config); ok && v.Strategy == Synthesis && v.Fallback == "" && o.Model != nil {
+		text, err := json.Marshal(prompt)
+		if err != nil {
+			return err
+		}
+		reply, err := o.Model.Ask(ctx, &agent.Request{
+			Agent: e.Agent, ModelID: e.Runner.Model,
+			Messages: []agent.Message{{ID: e.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")}},
+		}, func(string) {})
+		if err != nil {
+			return fmt.Errorf("the results are not made one: %w", err)
+		}
+		v = v.Synthesized(e.Runner.Model, reply.Text)
+	}
+	e.Evaluation = &v
+	if len(v.From) > 0 {
+		node, err := w.KeepOutcome(ctx, workspace.Outcome{
+			Session: e.Session, Parent: e.Node, Text: v.Result, From: "exploration",
+			Origin: map[string]any{"id": e.ID, "evaluation": v.Strategy, "selected": v.Selected, "from": v.From, "confidence": v.Confidence},
+		})
+		if err != nil {
+			return err
+		}
+		e.Outcome = &node.ID
+	}
+	return w.KeepExploration(ctx, e.ID, e.Encode())
+}
+
+// Adopt moves the head to what an exploration came to, or, where a branch is named, to
+// its result, which becomes a message below the one that the exploration began at. It is
+// the head of the agent whose conversation that is, else that of the workspace.
+func Adopt(ctx context.Context, w *workspace.Workspace, e *Exploration, branch string) error {
+	node := e.Outcome
+	if branch != "" && (e.Evaluation == nil || e.Evaluation.Selected != branch || node == nil) {
+		b := e.Branch(branch)
+		switch {
+		case b == nil:
+			return &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("the exploration has no branch %q", branch), Hint: "'bough explore show " + e.ID + "' lists them"}
+		case b.Status != Completed:
+			return &workspace.Error{Code: workspace.Refused, Message: "the branch " + b.Strategy + " has no result: it is " + string(b.Status)}
+		}
+		kept, err := w.KeepOutcome(ctx, workspace.Outcome{
+			Session: e.Session, Parent: e.Node, Text: b.Result, From: "exploration",
+			Origin: map[string]any{"id": e.ID, "selected": b.ID, "from": []string{b.ID}, "confidence": b.Confidence},
+		})
+		if err != nil {
+			return err
+		}
+		node = &kept.ID
+	}
+	if node == nil {
+		return &workspace.Error{Code: workspace.Refused, Message: "the exploration came to nothing that could be adopted", Hint: "name a branch that has a result"}
+	}
+	var err error
+	if e.Agent != "" {
+		_, err = w.RewindAgent(ctx, e.Agent, e.Session+"/"+*node, workspace.CutOptions{})
+	} else {
+		_, err = w.Rewind(ctx, e.Session+"@"+*node, workspace.CutOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	e.Adopted = node
+	return w.KeepExploration(ctx, e.ID, e.Encode())
+}
+
+// Find returns the branch whose id or strategy is name, or whose id has it as a piece
+// that no other has.
+func (e *Exploration) Find(name string) (*Branch, error) {
+	var found []*Branch
+	for i := range e.Branches {
+		b := &e.Branches[i]
+		if b.ID == name || b.Strategy == name {
+			return b, nil
+		}
+		if name != "" && len(name) >= 4 && strings.Contains(b.ID, name) {
+			found = append(found, b)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	code, say := workspace.NotFound, "the exploration has no branch %q"
+	if len(found) > 1 {
+		code, say = workspace.Ambiguous, "several branches go by %q"
+	}
+	names := []string{}
+	for _, b := range e.Branches {
+		names = append(names, b.Strategy)
+	}
+	slices.Sort(names)
+	return nil, &workspace.Error{Code: code, Message: fmt.Sprintf(say, name), Hint: fmt.Sprintf("there are %q", names)}
+}

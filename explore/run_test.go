@@ -1,0 +1,274 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A lab is a workspace with a conversation that is explored.
+type lab struct {
+	*testing.T
+	w          *workspace.Workspace
+	tree, node string
+	work       string // the folder for the folders of branches
+}
+
+func newLab(t *testing.T) *lab {
+	if runtime.GOOS == "windows" {
+		t.Skip("the runners here are shell scripts")
+	}
+	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.New(t.Context(), "Sorting")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := w.Append(t.Context(), workspace.Append{Session: e.ID, Text: "How is this sorted best?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &lab{t, w, e.ID, said.Message, t.TempDir()}
+}
+
+// explore returns an exploration of strategies by a command line.
+func (l *lab) explore(line string, c explore.Config, names ...string) *explore.Exploration {
+	e := &explore.Exploration{
+		ID: uuid.NewString(), Session: l.tree, Node: l.node, Question: "How is this sorted best?",
+		Method: explore.Best, Config: c, Runner: explore.Runner{Command: line},
+	}
+	e.Begin(strategies(names...), uuid.NewString, at(0))
+	return e
+}
+
+func (l *lab) run(e *explore.Exploration) {
+	l.Helper()
+	if err := explore.Run(l.Context(), l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString}); err != nil {
+		l.Fatal(err)
+	}
+}
+
+func numbered(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprint("s", i+1))
+	}
+	return names
+}
+
+// TestTwelve: of twelve at most five run at once, one that hangs ends at its own time-out,
+// and eleven results are kept.
+func TestTwelve(t *testing.T) {
+	l := newLab(t)
+	log := filepath.Join(l.work, "log")
+	c := explore.Defaults()
+	c.Timeout = explore.Duration(3 * time.Second)
+	e := l.explore(`echo + >> "$LOG"; [ "$BOUGH_STRATEGY" = s4 ] && sleep 1000; sleep 0.2; echo - >> "$LOG"; echo "$BOUGH_STRATEGY is good"`, c, numbered(12)...)
+	e.Runner.Bindings = map[string]string{"LOG": log}
+	l.run(e)
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, most := 0, 0
+	for _, c := range string(data) {
+		switch c {
+		case '+':
+			at++
+			most = max(most, at)
+		case '-':
+			at--
+		}
+	}
+	if most != 5 || strings.Count(string(data), "+") != 12 {
+		t.Errorf("%d ran at once: %q", most, data)
+	}
+	for i, b := range e.Branches {
+		if i == 3 {
+			if b.Status != explore.Failed || !strings.Contains(b.Reason, "longer than 3s") {
+				t.Errorf("the one that hangs is %+v", b)
+			}
+			continue
+		}
+		if b.Status != explore.Completed || b.Result != b.Strategy+" is good" {
+			t.Errorf("branch %d is %+v", i, b)
+		}
+		conversation, err := l.w.Show(t.Context(), b.Session, workspace.ReadOptions{})
+		if err != nil || len(conversation.Messages) != 2 || conversation.Messages[1].Text() != b.Result {
+			t.Errorf("its conversation is %+v, %v", conversation, err)
+		}
+	}
+	head, err := l.w.Head(t.Context())
+	if err != nil || head.Head.Session != l.tree {
+		t.Errorf("the head is %+v, %v", head, err)
+	}
+	report, err := l.w.Doctor(t.Context(), workspace.DoctorOptions{})
+	if err != nil || !report.OK {
+		t.Errorf("doctor finds %+v, %v", report, err)
+	}
+	left, err := filepath.Glob(filepath.Join(l.work, e.ID, "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the folders %q stay", left)
+	}
+}
+
+// TestDepth: a branch that proposes others has them tried below it, and what is too deep
+// is refused with its reason.
+func TestDepth(t *testing.T) {
+	l := newLab(t)
+	e := l.explore(`printf '{"result":"at %s","confidence":0.%s,"strategies":[{"name":"deeper","description":"one more"}]}' $BOUGH_DEPTH $BOUGH_DEPTH`, explore.Defaults(), "first")
+	l.run(e)
+	if len(e.Branches) != 4 {
+		t.Fatalf("there are %+v", e.Branches)
+	}
+	for i, b := range e.Branches[:3] {
+		conversation, err := l.w.Show(t.Context(), b.Session, workspace.ReadOptions{})
+		if err != nil || len(conversation.Messages) != i+2 || b.Depth != i+1 {
+			t.Errorf("branch %d has %d messages, %v", i, len(conversation.Messages), err)
+		}
+	}
+	if b := e.Branches[3]; b.Status != explore.Failed || b.Reason != "not tried: depth 4 is beyond the limit of 3" || b.Session != "" {
+		t.Errorf("the deepest is %+v", b)
+	}
+	if err := explore.Conclude(t.Context(), l.w, e, explore.Best, explore.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if e.Evaluation.Result != "at 3" || e.Outcome == nil || e.Adopted != nil {
+		t.Errorf("it comes to %+v", e.Evaluation)
+	}
+	if err := explore.Adopt(t.Context(), l.w, e, ""); err != nil {
+		t.Fatal(err)
+	}
+	head, err := l.w.Head(t.Context())
+	if err != nil || string(head.Head.Message) != *e.Adopted || *e.Adopted != *e.Outcome {
+		t.Errorf("the head is %+v, %v", head, err)
+	}
+	first := e.Branches[0].ID
+	if err := explore.Adopt(t.Context(), l.w, e, first); err != nil || *e.Adopted == *e.Outcome {
+		t.Errorf("another branch: %v", err)
+	}
+	if code := workspace.Explain(explore.Adopt(t.Context(), l.w, e, e.Branches[3].ID)).Code; code != workspace.Refused {
+		t.Errorf("a branch without a result: %v", code)
+	}
+	data, err := l.w.Exploration(t.Context(), e.ID[:13])
+	if err != nil || string(data) != string(e.Encode()) {
+		t.Errorf("the file is %s, %v", data, err)
+	}
+}
+
+// TestRunners: whatever a runner does it is a branch that failed with its reason, and the
+// others go on.
+func TestRunners(t *testing.T) {
+	l := newLab(t)
+	c := explore.Defaults()
+	c.Timeout, c.MaxOutput = explore.Duration(2*time.Second), 1000
+	e := l.explore(`case "$BOUGH_STRATEGY" in
+flood) while :; do echo flood; done;;
+fork) (sleep 100 &) ; echo forked;;
+deaf) trap '' TERM; while :; do sleep 1; done;;
+garbage) printf '\377\376';;
+one) echo 'no such tree' >&2; exit 1;;
+silent) exit 0;;
+good) cat > /dev/null; echo '{"result":"fine","confidence":0.8,"insights":["quick"],"metrics":{"n":1}}';;
+esac`, c, "flood", "fork", "deaf", "garbage", "one", "silent", "good")
+	l.run(e)
+	want := map[string]string{
+		"flood": "1000", "fork": "", "deaf": "longer than 2s", "garbage": "no text",
+		"one": "no such tree", "silent": "printed nothing", "good": "",
+	}
+	for _, b := range e.Branches {
+		if reason := want[b.Strategy]; (reason == "") != (b.Status == explore.Completed) || !strings.Contains(b.Reason, reason) {
+			t.Errorf("%s is %+v", b.Strategy, b)
+		}
+	}
+	if b := e.Branches[6]; *b.Confidence != 0.8 || string(b.Metrics) != `{"n":1}` || b.Insights[0] != "quick" {
+		t.Errorf("the good one is %+v", b)
+	}
+}
+
+// TestInterrupted: what was stopped with the program is run again, what has ended is not;
+// what is cancelled is over.
+func TestInterrupted(t *testing.T) {
+	l := newLab(t)
+	log := filepath.Join(l.work, "log")
+	c := explore.Defaults()
+	c.MaxConcurrent = 2
+	e := l.explore(`echo $BOUGH_STRATEGY >> "$LOG"; [ $BOUGH_STRATEGY = s1 ] || [ -e "$LOG.go" ] || sleep 100; echo done`, c, numbered(4)...)
+	e.Runner.Bindings = map[string]string{"LOG": log}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- explore.Run(ctx, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+	}()
+	for { // s1 has ended, s2 and s3 are at work
+		data, _ := os.ReadFile(log)
+		if strings.Count(string(data), "\n") == 3 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("Run = %v", err)
+	}
+	data, err := l.w.Exploration(t.Context(), e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := explore.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := again.Branches; b[0].Status != explore.Completed || b[1].Status != explore.Pending || b[3].Status != explore.Pending || again.EndedAt != "" {
+		t.Errorf("interrupted it is %+v", b)
+	}
+	if err := os.WriteFile(log+".go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.run(again)
+	data, err = os.ReadFile(log)
+	if err != nil || strings.Count(string(data), "s1\n") != 1 || strings.Count(string(data), "s2\n") != 2 || strings.Count(string(data), "s4\n") != 1 {
+		t.Errorf("run was %q, %v", data, err)
+	}
+	sessions := map[string]bool{}
+	for _, b := range again.Branches {
+		if b.Status != explore.Completed || sessions[b.Session] {
+			t.Errorf("at last it is %+v", b)
+		}
+		sessions[b.Session] = true
+	}
+	if list, err := l.w.List(t.Context(), "branch"); err != nil || len(list.Sessions) != 4 {
+		t.Errorf("there are %d branch sessions, %v", len(list.Sessions), err)
+	}
+
+	e = l.explore("sleep 100", c, numbered(3)...)
+	cancelled, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(300*time.Millisecond, func() { cancel(explore.ErrCancelled) })
+	if err := explore.Run(cancelled, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString}); err != nil || !e.Done() {
+		t.Errorf("cancelled: %v, %+v", err, e)
+	}
+	for _, b := range e.Branches {
+		if b.Status != explore.Failed || !strings.Contains(b.Reason, "cancelled") {
+			t.Errorf("cancelled it is %+v", b)
+		}
+	}
+	c.MaxTime = explore.Duration(300 * time.Millisecond)
+	e = l.explore("sleep 100", c, numbered(3)...)
+	l.run(e)
+	for _, b := range e.Branches {
+		if b.Status != explore.Failed || !strings.Contains(b.Reason, "300ms") {
+			t.Errorf("after its time it is %+v", b)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package explore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Task is what a runner gets: on the standard input of a program, as JSON.
+type Task struct {
+	Exploration string            `json:"exploration_id"`
+	Branch      string            `json:"branch_id"`
+	Strategy    Strategy          `json:"strategy"`
+	Depth       int               `json:"depth"`
+	Dir         string            `json:"dir"`      // the folder of the branch
+	Bindings    map[string]string `json:"bindings"` // what stands in the environment too
+	Messages    []json.RawMessage `json:"messages"` // what was said before, root first, as [agent.Message]
+	Learnings   []Similar         `json:"learnings"`
+	Notes       string            `json:"notes,omitempty"` // a folder for what branches tell each other
+}
+
+// An Answer is what a runner says.
+type Answer struct {
+	Result     string          `json:"result"`
+	Confidence *float64        `json:"confidence"`
+	Success    *bool           `json:"success"`
+	Metrics    json.RawMessage `json:"metrics"`
+	Insights   []string        `json:"insights"`
+	Strategies []Strategy      `json:"strategies"` // to be tried below this branch
+}
+
+// ParseAnswer reads what a program printed: one JSON object with a result, or plain text,
+// which is the result.
+func ParseAnswer(out []byte) (Answer, error) {
+	text := bytes.TrimSpace(out)
+	switch {
+	case len(text) == 0:
+		return Answer{}, errors.New("it printed nothing")
+	case !utf8.Valid(text):
+		return Answer{}, errors.New("what it printed is no text")
+	case text[0] != '{' || !json.Valid(text):
+		return Answer{Result: string(text)}, nil
+	}
+	var raw struct {
+		Answer
+		Result json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return Answer{}, fmt.Errorf("its answer cannot be read: %w", err)
+	}
+	a := raw.Answer
+	if len(raw.Result) == 0 || string(raw.Result) == "null" {
+		return Answer{}, errors.New("its answer has no result")
+	}
+	if json.Unmarshal(raw.Result, &a.Result) != nil {
+		a.Result = string(raw.Result) // a number, or more
+	}
+	for i, s := range a.Strategies {
+		if a.Strategies[i].Name = strings.TrimSpace(s.Name); a.Strategies[i].Name == "" {
+			return Answer{}, fmt.Errorf("strategy %d of its answer has no name", i+1)
+		}
+	}
+	if m := bytes.TrimSpace(a.Metrics); len(m) > 0 && m[0] != '{' {
+		return Answer{}, errors.New("the metrics of its answer are no object")
+	}
+	return a, nil
+}

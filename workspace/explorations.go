@@ -1,0 +1,141 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// explorationsDir holds a file for each exploration, explorationLocks a folder for each
+// that is carried out.
+const (
+	explorationsDir  = "explorations"
+	explorationLocks = stateDir + "/explorations"
+)
+
+// KeepExploration keeps the file of an exploration, whose id is a UUID, in place of what
+// it was: package explore says what it holds. It is no operation.
+func (w *Workspace) KeepExploration(ctx context.Context, id string, data []byte) error {
+	if !session.IsUUID(id) {
+		return &Error{Code: Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
+	}
+	return w.patient().write(ctx, operation.Operation{Verb: "explore"}, func(v *view) error {
+		if err := durable.MakeDir(v.root, explorationsDir); err != nil {
+			return err
+		}
+		_, err := v.batch.Replace(explorationsDir+"/"+id+".json", durable.Bytes(data))
+		return err
+	})
+}
+
+// Exploration returns the file of the exploration whose id is name, or has it as a piece
+// that no other has.
+func (w *Workspace) Exploration(ctx context.Context, name string) (data []byte, err error) {
+	ids, err := w.Explorations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, id := range ids {
+		if id == name {
+			found = []string{id}
+			break
+		}
+		if name != "" && strings.Contains(id, name) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no exploration %q", name), Hint: "'bough explore ls' lists them"}
+	case 1:
+	default:
+		return nil, ambiguous("exploration", name, found)
+	}
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.ReadFile(explorationsDir + "/" + found[0] + ".json")
+}
+
+// Explorations returns the ids of the explorations.
+func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), explorationsDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && session.IsUUID(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// HoldExploration takes the lock of who carries out an exploration, until release is
+// called or the process ends. Where another has it the error has the code [Busy].
+func (w *Workspace) HoldExploration(ctx context.Context, id string) (release func(), err error) {
+	release, err = w.hold(ctx, explorationLocks, id, "explore")
+	var held *writelock.HeldError
+	if errors.As(err, &held) {
+		e := &Error{
+			Code: Busy, Message: "the exploration " + id + " goes on in another process",
+			Hint: "'bough explore show " + id + "' says how far it is, 'bough explore cancel " + id + "' ends it", Err: held,
+		}
+		if held.Holder.PID != 0 {
+			e.Message += fmt.Sprintf(" (process %d, since %s)", held.Holder.PID, held.Holder.Since.Format(time.TimeOnly))
+		}
+		return nil, e
+	}
+	return release, err
+}
+
+// Conversation returns the path to a message of a session, as a model is shown it.
+func (w *Workspace) Conversation(ctx context.Context, name, leaf string) ([]agent.Message, error) {
+	path, err := w.conversation(ctx, name, leaf)
+	return agent.Context(path), err
+}
+
+// Outcome is a message of an assistant that says what came of something, with where it
+// came from in the member of metadata.bough of that name.
+type Outcome struct {
+	Session, Parent string // where it goes
+	Text            string
+	From            string // the member
+	Origin          any    // its value, as JSON
+}
+
+// KeepOutcome adds an outcome to a conversation. No head moves.
+func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) (*Node, error) {
+	origin, err := json.Marshal(o.Origin)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(o.Text)
+	if err != nil {
+		return nil, err
+	}
+	return w.patient().Store(ctx, o.Session, Store{
+		Parent: o.Parent,
+		Content: func(func() ([]Node, error)) (Content, error) {
+			return Content{Role: "assistant", Value: text, Own: []Member{{Name: o.From, Value: origin}}}, nil
+		},
+	})
+}

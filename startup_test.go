@@ -69,8 +69,8 @@ const initAllocs = 64
 
 // longInits are the packages that may allocate more often.
 var longInits = map[string]int{
-	// The parser of the command line links it to make manual pages, which bough
-	// does not ask for. Only a build tag would leave it out.
+	// The parser of the command line links it to make manual pages; only a build tag
+	// would leave it out. So package explore reads replies with it, too.
 	"github.com/russross/blackfriday/v2": 1000,
 	// The tokenizer links it to cut texts into words; a tenth of a millisecond.
 	"github.com/dlclark/regexp2/v2/syntax": 100,

@@ -99,7 +99,7 @@ func cues() []cue {
 		{"paths", 0.35}, {"routes", 0.35}, {"directions", 0.3}, {"designs", 0.35}, {"proposals", 0.4}, {"candidates", 0.3},
 		{"ideas", 0.3}, {"variants", 0.35}, {"techniques", 0.3}, {"architectures", 0.35}, {"either", 0.4},
 		{"one of the following", 0.4}, {"choose between", 0.45}, {"trade offs", 0.2}, {"tradeoffs", 0.2},
-		{"which of these", 0.4}, {"could", 0.15}, {"might", 0.1},
+		{"which of these", 0.4}, {"could", 0.15}, {"might", 0.1}, {"consider", 0.15},
 
 		{"step", -0.6}, {"steps", -0.6}, {"ingredients", -0.8}, {"todo", -0.7}, {"to do", -0.5}, {"tasks", -0.6},
 		{"checklist", -0.7}, {"changes", -0.5}, {"changed", -0.5}, {"files", -0.4}, {"you need", -0.5}, {"you will need", -0.6},
@@ -186,7 +186,7 @@ func chooses(after string) float64 {
 		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(words, " "+w+" ") })
 	}
 	switch {
-	case has("which approach", "which option", "which of these", "which of the", "which one", "which way", "which would you"):
+	case has("which approach", "which option", "which of these", "which of the", "which one", "which way", "which direction", "which would you"):
 		return askedWhich
 	case has("recommend", "prefer", "your call", "pick", "choose", "i would go with", "id go with", "let me know which", "i suggest", "best option", "tell me which"):
 		return asked
@@ -200,7 +200,7 @@ func character(name string) string {
 	if strings.HasPrefix(name, "[ ]") || strings.HasPrefix(strings.ToLower(name), "[x]") {
 		return "box"
 	}
-	words := strings.Fields(normal(name))
+	words := strings.Fields(normal(unmark(name)))
 	if len(words) == 0 {
 		return ""
 	}
@@ -386,6 +386,7 @@ func listed(list []block) []group {
 func spoken(list []block) []group {
 	var groups []group
 	var labels, others []Strategy
+	sure := false // that the others are meant to be chosen from
 	for _, b := range list {
 		if b.text == "" || b.level > 0 {
 			continue
@@ -399,6 +400,7 @@ func spoken(list []block) []group {
 				"another option is", "another approach is", "another way is", "another is", "another option would be", "another would be", "another possibility is",
 				"alternatively", "a third option is", "a third is", "the other option is", "the other is", "or we could", "or you could",
 				"we could also", "you could also", "we could", "you could", "i could"); ok {
+				sure = sure || !startsWith(s, "we could", "you could", "i could", "or we could", "or you could")
 				rest, _ = cutPrefixes(rest, "to", "we could", "you could")
 				others = append(others, named(rest))
 			}
@@ -407,9 +409,13 @@ func spoken(list []block) []group {
 			}
 		}
 	}
+	score := start
+	if sure {
+		score += 0.4
+	}
 	return append(groups,
 		group{"sentence", labels, start + labelled},
-		group{"sentence", others, start + 0.4})
+		group{"sentence", others, score})
 }
 
 // enumerated returns what a sentence names after words as "three approaches:", between
@@ -443,7 +449,7 @@ func enumerated(s string) group {
 			return g
 		}
 	}
-	if rest, ok := cutPrefixes(s, "should we", "should i", "shall we", "shall i", "would you prefer", "do you prefer", "do you want", "would you like"); ok && strings.HasSuffix(s, "?") {
+	if rest, ok := cutPrefixes(s, "should we", "should i", "shall we", "shall i", "would you prefer", "do you prefer", "do you want", "would you like", "do you want me to", "would you like me to"); ok && strings.HasSuffix(s, "?") {
 		if parts := enumeration(rest); strings.Contains(rest, " or ") && len(strings.Fields(rest)) < 30 {
 			for _, p := range parts {
 				if name := named(p); normal(p) != "not" {

@@ -119,7 +119,7 @@ func contextLikeness(a, b string) float64 {
 
 // clip returns the beginning of a text, as much as is compared.
 func clip(s string) string {
-	const most = 4000
+	const most = 1000
 	if r := []rune(s); len(r) > most {
 		return string(r[:most])
 	}
@@ -129,11 +129,11 @@ func clip(s string) string {
 const (
 	sameName   = 0.8  // names that are more alike than this are one
 	sameAnswer = 0.85 // so are answers
-	longest    = 16 << 10
+	longest    = 4 << 10
 )
 
 // agree reports whether two normal answers say the same. Alike is not enough where they
-// differ in a number, an operator or a not; answers over 16 KiB agree if they are equal.
+// differ in a number, an operator or a not; answers over 4 KiB agree if they are equal.
 func agree(a, b string) bool {
 	if a == b {
 		return true

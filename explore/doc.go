@@ -1,9 +1,12 @@
-// Package explore decides about explorations: several ways to go about something,
-// tried side by side from one message. Everything in it is data in, data out.
+// Package explore is about explorations: several ways to go about something, tried side
+// by side from one message, each in a conversation and a folder of its own.
 //
-// [Recognize] finds the ways that a reply names, [Adjust] brings in what was learned
-// from those tried before, a [Config] limits how many are tried, and [Evaluate] judges
-// what came of them.
+// What decides is data in, data out: [Recognize] finds the ways that a reply names,
+// [Adjust] brings in what was learned from those tried before, a [Config] limits how many
+// are tried, an [Exploration] is a state machine that says which are tried when, and
+// [Evaluate] judges what came of them. [Run], [Conclude] and [Adopt] carry that out in a
+// workspace, where explorations/ID.json is an Exploration as it is at the moment. No
+// message is ever rewritten, and no head moves but by Adopt.
 //
 // A confidence is a number from 0 to 1. What is none, as NaN or 85, counts as not said,
 // and one that nobody said counts as [Neutral] wherever one is compared.

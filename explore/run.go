@@ -224,7 +224,7 @@ func (r *run) command(ctx context.Context, b Branch, messages []agent.Message, x
 		bind = append(bind, name+"="+r.e.Runner.Bindings[name])
 	}
 	c := child.Command{
-		Line: r.e.Runner.Command, Dir: made, Bind: bind, Input: append(input, '\n'),
+		Line: r.e.Runner.Command, Dir: made, Env: isolate.Environ(os.Environ()), Bind: bind, Input: append(input, '\n'),
 		MaxOutput: int(r.e.Config.MaxOutput), Timeout: time.Duration(r.e.Config.Timeout),
 	}
 	out, err := c.Run(ctx)

@@ -1,0 +1,53 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+)
+
+// A Fork is a message from which several ways can be gone.
+type Fork struct {
+	Session  string // its line: the id of the first file
+	Message  string
+	Agent    *Agent // whose line it is, nil for nobody's
+	Question string // the last message of the user on the path to it, "" if there is none
+	Reply    string // what it says, if it is an assistant's, else ""
+	Frozen   string // the checkpoint that it is in, "" if it is in none
+}
+
+// ExplorationPlace returns the fork that ref points to. An empty conversation is refused,
+// and one where a tool call would be parted from its result.
+func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, error) {
+	var f *Fork
+	err := w.read(ctx, func(v *view) error {
+		p, err := v.place(ref, false)
+		if err != nil {
+			return err
+		}
+		if p.node < 0 {
+			return &Error{Code: Refused, Message: p.id() + " is empty: there is nothing to begin at", Hint: "'bough append' says something there"}
+		}
+		if err := v.cutAt(p, CutOptions{}); err != nil {
+			return err
+		}
+		f = &Fork{Session: p.Parts[0].ID, Message: p.messageID(), Frozen: v.frozen(p)}
+		if f.Agent, err = v.owner(f.Session); err != nil {
+			return err
+		}
+		path, err := v.messages(p.line, p.Path(p.node))
+		if err != nil {
+			return err
+		}
+		if last := path[len(path)-1]; last.Role() == "assistant" {
+			f.Reply = last.Text()
+		}
+		for _, m := range slices.Backward(path) {
+			if m.Role() == "user" {
+				f.Question = m.Text()
+				break
+			}
+		}
+		return nil
+	})
+	return f, err
+}

@@ -1,0 +1,117 @@
+package explore_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestCancel: who carries an exploration out stops soon after it is cancelled, and Cancel
+// has waited for that; one that nobody carries out, after a crash, is over at once; and
+// one that is over stays as it is.
+func TestCancel(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	c := explore.Defaults()
+	c.MaxConcurrent = 2
+	e := l.explore(`[ $BOUGH_STRATEGY = s1 ] || { : > "$LOG"; sleep 1000; }; echo done`, c, numbered(4)...)
+	e.Runner.Bindings = map[string]string{"LOG": filepath.Join(l.work, "begun")}
+	release, err := l.w.HoldExploration(ctx, e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		watched, stop := explore.UntilCancelled(ctx, l.w, e.ID)
+		err := explore.Run(watched, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+		if context.Cause(watched) != explore.ErrCancelled {
+			err = errors.Join(err, errors.New("it was not cancelled"))
+		}
+		stop()
+		release()
+		ended <- err
+	}()
+	for {
+		if _, err := os.Stat(filepath.Join(l.work, "begun")); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	over, err := explore.Cancel(ctx, l.w, e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if !over.Done() || over.Branches[0].Status != explore.Completed || over.Branches[1].Reason != "cancelled" || over.Branches[3].Reason != "not tried: cancelled" {
+		t.Errorf("cancelled it is %+v", over.Branches)
+	}
+	if l.w.CancelAsked(ctx, e.ID) {
+		t.Error("it is still asked to end")
+	}
+
+	// What was cancelled says nothing of its strategy, and all else is remembered once.
+	for range 2 {
+		if err := explore.Remember(ctx, l.w, over); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := explore.Recall(ctx, l.w, func(s string) { t.Error(s) })
+	if err != nil || len(known) != 1 || known[0].Strategy != "s1" || !known[0].Success || known[0].Branch != e.Branches[0].ID {
+		t.Errorf("remembered is %+v, %v", known, err)
+	}
+
+	crashed := l.explore("echo done", c, numbered(2)...)
+	crashed.Next(at(1))
+	if err := l.w.KeepExploration(ctx, crashed.ID, crashed.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		over, err = explore.Cancel(ctx, l.w, crashed.ID)
+		if err != nil || !over.Done() || len(over.Active) != 0 || over.Branches[0].Reason != "not tried: cancelled" {
+			t.Errorf("after a crash it is %+v, %v", over, err)
+		}
+	}
+
+	// Where it does not stop in time the error says so, and it stays asked.
+	release, err = l.w.HoldExploration(ctx, crashed.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	short, stop := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer stop()
+	if _, err := explore.Cancel(short, l.w, crashed.ID); err == nil || workspace.Explain(err).Code != workspace.Busy || !l.w.CancelAsked(ctx, crashed.ID) {
+		t.Errorf("of one that does not stop: %v", err)
+	}
+}
+
+// TestOpen: what is no exploration is damaged, what is not there is not found.
+func TestOpen(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	e := l.explore("echo done", explore.Defaults(), "a")
+	if err := l.w.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := explore.Open(ctx, l.w, e.ID[:13]); err != nil || string(again.Encode()) != string(e.Encode()) {
+		t.Errorf("Open = %+v, %v", again, err)
+	}
+	if err := l.w.KeepExploration(ctx, e.ID, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]workspace.Code{e.ID: workspace.Damaged, "nothing": workspace.NotFound} {
+		if _, err := explore.Open(ctx, l.w, name); err == nil || workspace.Explain(err).Code != want {
+			t.Errorf("Open(%q): %v", name, err)
+		}
+	}
+}

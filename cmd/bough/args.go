@@ -88,7 +88,8 @@ func arrange(args []string, commands []*cli.Command) []string {
 		return args
 	}
 	front, rest := slices.Clone(args[:at+1]), args[at+1:]
-	if sub := commands[i].Subcommands; len(sub) > 0 {
+	// One that does something by itself has flags, which may have a word as a value.
+	if sub := commands[i].Subcommands; len(sub) > 0 && (len(commands[i].Flags) == 0 || names(sub, rest)) {
 		return append(front, arrange(rest, sub)...)
 	}
 	flags, words := splitFlags(rest, commands[i].Flags)
@@ -97,6 +98,11 @@ func arrange(args []string, commands []*cli.Command) []string {
 		front = append(append(front, "--"), words...)
 	}
 	return front
+}
+
+// names reports whether the first of args is the name of one of commands.
+func names(commands []*cli.Command, args []string) bool {
+	return len(args) > 0 && slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(args[0]) })
 }
 
 // firstWord returns the position of the first of args that is no flag, -1 if all

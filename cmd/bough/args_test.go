@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -32,6 +33,30 @@ func TestSplitGlobal(t *testing.T) {
 		g, rest, err := splitGlobal(c.args)
 		if g != c.want || !slices.Equal(rest, c.rest) || (err != nil) != c.wrong {
 			t.Errorf("splitGlobal(%q) = %+v, %q, %v", c.args, g, rest, err)
+		}
+	}
+}
+
+// TestArrange: the flags of a verb come before its arguments, and the name of a verb of
+// another verb counts only in the first place if that has flags of its own.
+func TestArrange(t *testing.T) {
+	p := &program{}
+	for _, c := range []struct{ line, want string }{
+		{"show Talk --partial", "show --partial -- Talk"},
+		{"append Talk - --role user", "append --role user -- Talk -"},
+		{"append -- --role", "append -- --role"},
+		{"agent switch ada tree --partial", "agent switch --partial -- ada tree"},
+		{"agent", "agent"},
+		{"explore Talk --strategy a --adopt --strategy b", "explore --strategy a --adopt --strategy b -- Talk"},
+		{"explore --strategy show Talk --run ls", "explore --strategy show --run ls -- Talk"},
+		{"explore show 12 --partial", "explore show --partial -- 12"},
+		{"explore evaluate 12 --evaluate best", "explore evaluate --evaluate best -- 12"},
+		{"explore resume --adopt 12", "explore resume --adopt -- 12"},
+		{"explore", "explore"},
+	} {
+		args := strings.Fields(c.line)
+		if got := strings.Join(arrange(args, p.app(verbOf(args)).Commands), " "); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.line, got, c.want)
 		}
 	}
 }

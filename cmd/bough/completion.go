@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -40,9 +41,12 @@ func (p *program) complete(ctx context.Context, words []string) {
 	case len(words) == 1 || v.name == "help":
 		found = allNames(p.verbs())
 	case !known:
-	case len(v.subs) > 0 && len(words) == 2:
+	case len(v.subs) > 0 && len(words) == 2 && (v.action == nil || !strings.HasPrefix(last, "-")):
 		found = allNames(v.subs)
-	case len(v.subs) > 0:
+		if v.action != nil {
+			found = append(found, p.references(ctx, v)...)
+		}
+	case len(v.subs) > 0 && (v.action == nil || slices.Contains(allNames(v.subs), words[1])):
 		found = p.completeSub(ctx, v, words[1:])
 	case strings.HasPrefix(last, "-"):
 		found = append(flagNames(v.flags), globalFlags()...)
@@ -51,15 +55,22 @@ func (p *program) complete(ctx context.Context, words []string) {
 	case v.name == "completion":
 		found = []string{"bash", "fish", "zsh"}
 	case takesSession(v):
-		if found = p.sessionIDs(ctx); strings.Contains(v.args, "REF") {
-			found = append(found, p.bookmarkLabels(ctx)...)
-		}
+		found = p.references(ctx, v)
 	}
 	for _, f := range found {
 		if strings.HasPrefix(f, last) {
 			fmt.Fprintln(p.stdout, f)
 		}
 	}
+}
+
+// references returns what can stand for a session in the arguments of a verb.
+func (p *program) references(ctx context.Context, v verb) []string {
+	found := p.sessionIDs(ctx)
+	if strings.Contains(v.args, "REF") {
+		found = append(found, p.bookmarkLabels(ctx)...)
+	}
+	return found
 }
 
 func allNames(verbs []verb) (names []string) {
@@ -75,7 +86,40 @@ func (p *program) completeSub(ctx context.Context, parent verb, words []string) 
 	if strings.HasPrefix(words[len(words)-1], "-") {
 		return append(flagNames(v.flags), globalFlags()...)
 	}
+	if strings.HasPrefix(v.args, "ID") {
+		return p.completeExploration(ctx, v, words[1:])
+	}
 	return p.completeAgent(ctx, v, words[1:])
+}
+
+// completeExploration does what completeAgent does for a verb of explorations: their ids,
+// the newest first, and then the strategies of one.
+func (p *program) completeExploration(ctx context.Context, v verb, words []string) (found []string) {
+	w, err := p.open(ctx, checkpoint.Retention{})
+	if err != nil {
+		return nil
+	}
+	switch _, given := splitFlags(words[:len(words)-1], v.flags); {
+	case len(given) == 0:
+		list, err := p.explorations(ctx, w)
+		if err != nil {
+			return nil
+		}
+		for _, e := range list {
+			found = append(found, shortMessage(e.ID))
+		}
+	case len(given) == 1 && v.max > 1:
+		e, err := explore.Open(ctx, w, given[0])
+		if err != nil {
+			return nil
+		}
+		for _, b := range e.Branches {
+			if b.Status == explore.Completed {
+				found = append(found, line(b.Strategy))
+			}
+		}
+	}
+	return found
 }
 
 // completeAgent returns what can stand after a verb as the next argument, words being

@@ -48,7 +48,8 @@ func (p *program) helpWords(args []string) []string {
 	}
 	words := args[at : at+1]
 	if v, ok := p.verb(words[0]); ok && len(v.subs) > 0 {
-		if sub := verbOf(args[at+1:]); sub != "" {
+		sub := verbOf(args[at+1:])
+		if _, ok := find(v.subs, sub); ok || sub != "" && v.action == nil {
 			words = []string{words[0], sub}
 		}
 	}

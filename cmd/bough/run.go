@@ -91,6 +91,10 @@ func (p *program) fail(err error) int {
 	if errors.As(err, &damage) {
 		return exitCode(workspace.Damaged)
 	}
+	var none noResult
+	if p.json && errors.As(err, &none) {
+		return exitCode(workspace.Failed)
+	}
 	var exit cli.ExitCoder // how the parser of the command line says that it is wrong
 	if errors.As(err, &exit) {
 		err = usageError("%s", err)

@@ -22,6 +22,7 @@ func (p *program) verbs() []verb {
 		p.renameVerb(), p.rmVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
 		p.agentVerb(), p.steerVerb(), p.followUpVerb(), p.queueVerb(),
+		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.watchVerb(), p.pruneVerb(), p.trashVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
@@ -71,7 +72,7 @@ func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
 type verb struct {
 	name    string
 	parent  string // the verb that it is one of, "" for none
-	subs    []verb // the verbs that stand after the name, in place of all else
+	subs    []verb // the verbs that stand after the name, in place of all else or, with an action, of args
 	aliases []string
 	args    string // what stands after the name
 	short   string
@@ -109,7 +110,7 @@ func (p *program) command(v verb) *cli.Command {
 			return e
 		},
 		Action: func(c *cli.Context) error {
-			if len(v.subs) > 0 {
+			if len(v.subs) > 0 && v.action == nil {
 				if c.NArg() > 0 {
 					e := usageError("'bough %s' has no verb %q", v.full(), c.Args().First())
 					e.Hint = seeHelp(v.full())

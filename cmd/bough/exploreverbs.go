@@ -1,0 +1,373 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+// An explored is an exploration in a list.
+type explored struct {
+	ID        string         `json:"id"`
+	Session   string         `json:"session_id"`
+	Node      string         `json:"parent_node_id"`
+	Agent     string         `json:"agent"`
+	Question  string         `json:"question"`
+	Method    explore.Method `json:"method"`
+	Branches  int            `json:"branch_count"`
+	Completed int            `json:"completed_count"`
+	Active    []string       `json:"active_ids"`
+	Outcome   *string        `json:"outcome_node_id"`
+	Adopted   *string        `json:"adopted_node_id"`
+	CreatedAt string         `json:"created_at"`
+	EndedAt   string         `json:"ended_at"`
+}
+
+func (p *program) exploreLsVerb() verb {
+	return verb{
+		name:    "ls",
+		short:   "list the explorations, the newest first",
+		example: `bough explore ls`,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			list, err := p.explorations(c.Context, w)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				all := []explored{}
+				for _, e := range list {
+					x := explored{
+						ID: e.ID, Session: e.Session, Node: e.Node, Agent: e.Agent, Question: e.Question, Method: e.Method, Branches: len(e.Branches),
+						Active: append([]string{}, e.Active...), Outcome: e.Outcome, Adopted: e.Adopted, CreatedAt: e.CreatedAt, EndedAt: e.EndedAt,
+					}
+					for _, b := range e.Branches {
+						if b.Status == explore.Completed {
+							x.Completed++
+						}
+					}
+					all = append(all, x)
+				}
+				return p.printJSON(map[string]any{"explorations": all})
+			}
+			for _, e := range list {
+				about := age(e.CreatedAt) + "  " + statuses(e)
+				if e.Adopted != nil {
+					about += ", adopted"
+				}
+				fmt.Fprintln(p.stdout, strings.TrimRight(p.paint.yellow(shortMessage(e.ID))+"  "+p.paint.fit(about+"  "+line(e.Question), p.paint.width-10), " "))
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(p.stderr, "There are no explorations; 'bough explore REF' makes one.")
+			}
+			return nil
+		},
+	}
+}
+
+// explorations returns all explorations, the newest first. One that is damaged is noted
+// and left out.
+func (p *program) explorations(ctx context.Context, w *workspace.Workspace) ([]*explore.Exploration, error) {
+	ids, err := w.Explorations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []*explore.Exploration
+	for _, id := range ids {
+		e, err := explore.Open(ctx, w, id)
+		if err != nil {
+			p.note(err.Error())
+			continue
+		}
+		list = append(list, e)
+	}
+	slices.SortStableFunc(list, func(a, b *explore.Exploration) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	return list, nil
+}
+
+func (p *program) exploreShowVerb() verb {
+	return verb{
+		name:  "show",
+		args:  "ID",
+		short: "print an exploration: its branches, and what it comes to",
+		long: `Prints a line for each branch, and what the exploration comes to; also while it is carried out.
+ID is an id or a unique piece of one. The session of a branch is a conversation like any other.`,
+		example: `bough explore show 849dde0b`,
+		min:     1,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			e, err := explore.Open(c.Context, w, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(e)
+			}
+			fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(cmp.Or(line(e.Question), e.ID), p.paint.width-1)))
+			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("%s · %s@%s · %s", e.ID, clean(e.Session), clean(e.Node), age(e.CreatedAt))))
+			for _, l := range boardLines(e.Branches, time.Now(), p.paint) {
+				fmt.Fprintln(p.stdout, l)
+			}
+			if v := e.Evaluation; v != nil {
+				fmt.Fprintln(p.stdout)
+				for _, reason := range v.Reasons {
+					fmt.Fprintln(p.stdout, p.paint.dim(line(reason)))
+				}
+				if len(v.From) > 0 {
+					fmt.Fprintln(p.stdout, strings.TrimRight(clean(v.Result), "\n"))
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) exploreEvaluateVerb() verb {
+	return verb{
+		name:  "evaluate",
+		args:  "ID --evaluate METHOD",
+		short: "judge an exploration that is over once more",
+		long: `Judges what there is by another method; nothing is tried again. The outcome is another message
+below the one that was explored, and is printed.`,
+		example: `bough explore evaluate 849dde0b --evaluate consensus`,
+		flags:   []cli.Flag{evaluateFlag(), adoptFlag()},
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if !c.IsSet("evaluate") {
+				e := usageError("nothing says how it is to be judged: give --evaluate")
+				e.Hint = seeHelp("explore evaluate")
+				return e
+			}
+			method, err := explore.ParseMethod(c.String("evaluate"))
+			if err != nil {
+				return usageError("%s", err)
+			}
+			return p.holding(c, w, func(x *explorer, e *explore.Exploration) error {
+				if !e.Done() {
+					return &workspace.Error{Code: workspace.Refused, Message: "the exploration is not over", Hint: "'bough explore resume " + e.ID + "' goes on with it"}
+				}
+				if method == explore.Synthesis {
+					if err := x.open(c.Context, e.Runner); err != nil {
+						return err
+					}
+				}
+				if err := explore.Conclude(c.Context, w, e, method, x.options); err != nil {
+					return notJudged(e, err)
+				}
+				return x.concluded(c.Context, e)
+			})
+		},
+	}
+}
+
+// holding calls do with the exploration that the command line names, which nobody else
+// carries out meanwhile.
+func (p *program) holding(c *cli.Context, w *workspace.Workspace, do func(*explorer, *explore.Exploration) error) error {
+	e, err := explore.Open(c.Context, w, c.Args().First())
+	if err != nil {
+		return err
+	}
+	release, err := w.HoldExploration(c.Context, e.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if e, err = explore.Open(c.Context, w, e.ID); err != nil { // as it is now
+		return err
+	}
+	x := &explorer{p: p, w: w, supply: supply{start: p.companion}, adopt: c.Bool("adopt")}
+	defer x.supply.close()
+	return do(x, e)
+}
+
+func (p *program) exploreAdoptVerb() verb {
+	return verb{
+		name:  "adopt",
+		args:  "ID [BRANCH]",
+		short: "move the head to what an exploration comes to, or a branch of it",
+		long: `Moves the head of the agent whose conversation it is, else that of the workspace, to the outcome,
+or with BRANCH, a strategy or an id, to the result of that branch, which becomes a message below
+the one that was explored. Prints where the head is.`,
+		example: `bough explore adopt 849dde0b radix`,
+		min:     1,
+		max:     2,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			return p.holding(c, w, func(x *explorer, e *explore.Exploration) error {
+				branch := ""
+				if c.NArg() > 1 {
+					b, err := e.Find(c.Args().Get(1))
+					if err != nil {
+						return err
+					}
+					branch = b.ID
+				}
+				if err := explore.Adopt(c.Context, w, e, branch); err != nil {
+					return err
+				}
+				if p.json {
+					return p.printJSON(e)
+				}
+				fmt.Fprintf(p.stdout, "%s@%s\n", e.Session, *e.Adopted)
+				return nil
+			})
+		},
+	}
+}
+
+func (p *program) exploreCancelVerb() verb {
+	return verb{
+		name:  "cancel",
+		args:  "ID",
+		short: "end an exploration, also from another terminal",
+		long: `Ends the branches that are at work and begins no more; what has ended stays as it is. It waits
+until that is done. Nothing can be resumed then, but judged: 'bough explore evaluate'.`,
+		example: `bough explore cancel 849dde0b`,
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			e, err := explore.Open(c.Context, w, c.Args().First())
+			if err != nil {
+				return err
+			}
+			ctx, stop := context.WithTimeout(c.Context, max(p.wait, time.Second))
+			defer stop()
+			if e, err = explore.Cancel(ctx, w, e.ID); err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(e)
+			}
+			fmt.Fprintf(p.stderr, "The exploration is over: %s\n", statuses(e))
+			fmt.Fprintln(p.stdout, e.ID)
+			return nil
+		},
+	}
+}
+
+func (p *program) exploreResumeVerb() verb {
+	return verb{
+		name:  "resume",
+		args:  "ID [--adopt]",
+		short: "go on with an exploration that was interrupted",
+		long: `Carries out what is left, without running a branch again that has ended, and judges it as was
+asked for at the beginning. The runner is the same.`,
+		example: `bough explore resume 849dde0b`,
+		flags:   []cli.Flag{adoptFlag()},
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, _ *workspace.Workspace) error {
+			w, err := p.openShared(c.Context)
+			if err != nil {
+				return err
+			}
+			return p.holding(c, w, func(x *explorer, e *explore.Exploration) error {
+				known, err := explore.Recall(c.Context, w, p.note)
+				if err != nil {
+					return err
+				}
+				x.learnings = explore.FindSimilar(e.Question, known, mostSimilar)
+				if err := x.open(c.Context, e.Runner); err != nil {
+					return err
+				}
+				return x.finish(c.Context, e)
+			})
+		},
+	}
+}
+
+func (p *program) exploreStatsVerb() verb {
+	return verb{
+		name:    "stats",
+		short:   "print how often each strategy succeeded, how long it took, and how sure it was",
+		long:    `They are made of the learnings ('bough learnings'), the most successful first.`,
+		example: `bough explore stats`,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			known, err := explore.Recall(c.Context, w, p.note)
+			if err != nil {
+				return err
+			}
+			stats := explore.Stats(known)
+			if p.json {
+				return p.printJSON(stats)
+			}
+			rows := [][]string{{"STRATEGY", "SUCCEEDED", "RATE", "TIME", "CONFIDENCE"}}
+			for _, s := range stats.Strategies {
+				rows = append(rows, []string{
+					p.paint.fit(line(s.Strategy), widestLabel), fmt.Sprintf("%d of %d", s.Succeeded, s.Runs), fmt.Sprintf("%.0f %%", 100*s.Rate),
+					took(time.Duration(s.Seconds * float64(time.Second))), confident(s.Confidence),
+				})
+			}
+			if len(stats.Strategies) == 0 {
+				fmt.Fprintln(p.stderr, "Nothing was learned yet; explorations do.")
+				return nil
+			}
+			for i, l := range columns(rows) {
+				if i == 0 {
+					l = p.paint.dim(l)
+				}
+				fmt.Fprintln(p.stdout, l)
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) learningsVerb() verb {
+	return verb{
+		name:  "learnings",
+		args:  "[--similar TEXT]",
+		short: "list what became of the strategies that were explored",
+		long: `Prints a line for each branch that was tried, the newest first; with --similar those from
+questions like TEXT, the most similar first. It all stands in WORKSPACE/.bough/learnings.jsonl:
+delete that file, and it is forgotten.`,
+		example: `bough learnings --similar "sort a list of a million names"`,
+		flags:   []cli.Flag{&cli.StringFlag{Name: "similar", Usage: "only what was learned from questions like `TEXT`"}},
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			known, err := explore.Recall(c.Context, w, p.note)
+			if err != nil {
+				return err
+			}
+			var list []explore.Learning
+			var document any = &list
+			if c.IsSet("similar") {
+				similar := append([]explore.Similar{}, explore.FindSimilar(c.String("similar"), known, len(known))...)
+				for _, s := range similar {
+					list = append(list, s.Learning)
+				}
+				document = similar
+			} else {
+				list = append([]explore.Learning{}, known...)
+				slices.Reverse(list)
+			}
+			if p.json {
+				return p.printJSON(map[string]any{"learnings": document})
+			}
+			for _, l := range list {
+				verdict := p.paint.green("succeeded")
+				if !l.Success {
+					verdict = p.paint.yellow("failed   ")
+				}
+				about := fmt.Sprintf("%s  %s", confident(l.Confidence), line(l.Strategy))
+				fmt.Fprintf(p.stdout, "%s  %s\n", verdict, p.paint.fit(about+"  "+line(l.Context), p.paint.width-11))
+				for _, insight := range l.Insights {
+					fmt.Fprintln(p.stdout, p.paint.dim("  "+p.paint.fit(line(insight), p.paint.width-3)))
+				}
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(p.stderr, "Nothing of that was learned yet.")
+			}
+			return nil
+		},
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -33,14 +34,15 @@ func Conclude(ctx context.Context, w *workspace.Workspace, e *Exploration, metho
 	}
 	e.Evaluation = &v
 	if len(v.From) > 0 {
-		node, err := w.KeepOutcome(ctx, workspace.Outcome{
-			Session: e.Session, Parent: e.Node, Text: v.Result, From: "exploration",
+		id := e.messageID(string(method), v.Result)
+		err := w.KeepOutcome(ctx, workspace.Outcome{
+			ID: id, Session: e.Session, Parent: e.Node, Text: v.Result, From: member,
 			Origin: map[string]any{"id": e.ID, "evaluation": v.Strategy, "selected": v.Selected, "from": v.From, "confidence": v.Confidence},
 		})
 		if err != nil {
 			return err
 		}
-		e.Outcome = &node.ID
+		e.Outcome = &id
 	}
 	return w.KeepExploration(ctx, e.ID, e.Encode())
 }
@@ -58,14 +60,15 @@ func Adopt(ctx context.Context, w *workspace.Workspace, e *Exploration, branch s
 		case b.Status != Completed:
 			return &workspace.Error{Code: workspace.Refused, Message: "the branch " + b.Strategy + " has no result: it is " + string(b.Status)}
 		}
-		kept, err := w.KeepOutcome(ctx, workspace.Outcome{
-			Session: e.Session, Parent: e.Node, Text: b.Result, From: "exploration",
+		id := e.messageID("branch", b.ID)
+		err := w.KeepOutcome(ctx, workspace.Outcome{
+			ID: id, Session: e.Session, Parent: e.Node, Text: b.Result, From: member,
 			Origin: map[string]any{"id": e.ID, "selected": b.ID, "from": []string{b.ID}, "confidence": b.Confidence},
 		})
 		if err != nil {
 			return err
 		}
-		node = &kept.ID
+		node = &id
 	}
 	if node == nil {
 		return &workspace.Error{Code: workspace.Refused, Message: "the exploration came to nothing that could be adopted", Hint: "name a branch that has a result"}
@@ -81,6 +84,12 @@ func Adopt(ctx context.Context, w *workspace.Workspace, e *Exploration, branch s
 	}
 	e.Adopted = node
 	return w.KeepExploration(ctx, e.ID, e.Encode())
+}
+
+// messageID returns the id of a message that e adds to the conversation. It is always the
+// same, so that after a crash, or when asked for again, the message is there once.
+func (e *Exploration) messageID(of ...string) string {
+	return session.MessageUUID(e.ID, e.ID+" "+strings.Join(of, " "))
 }
 
 // Find returns the branch whose id or strategy is name, or whose id has it as a piece

@@ -3,19 +3,13 @@ package explore
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/internal/child"
 	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -43,13 +37,17 @@ var ErrCancelled = errors.New("cancelled")
 
 // Run carries out what is left of an exploration, as many branches at once as its Config
 // allows and another as soon as one has ended, and returns when all have. The caller holds
-// it: [workspace.Workspace.HoldExploration]. It is stored before anything begins and after
-// anything ends, so whoever reads it sees how far it is, and after a crash Run goes on
-// without running a branch again that has ended.
+// it: [workspace.Workspace.HoldExploration]. It is stored before the first begins and after
+// each change, once the result of a branch stands in the conversation of the branch, so
+// whoever reads it sees how far it is. After a crash Run goes on: a branch that has ended
+// is not run again, nor is one whose result stands in its conversation already.
+//
+// Nothing waits for the disk that need not: the next branch begins while the result of the
+// last one is stored. Where another process has the lock of the workspace Run waits for it.
 //
 // When ctx ends the branches at work are stopped and none is begun any more; the reason is
-// the cause of ctx. With [ErrCancelled] that is the end of the exploration; else those
-// branches wait for the next Run.
+// the cause of ctx. With [ErrCancelled] that is the end of the exploration; else, and if it
+// cannot be stored, which is an error, those branches wait for the next Run.
 func Run(ctx context.Context, w *workspace.Workspace, e *Exploration, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -60,235 +58,269 @@ func Run(ctx context.Context, w *workspace.Workspace, e *Exploration, o Options)
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	r := &run{w: w, e: e, o: o, ended: make(chan ended), from: &isolate.Source{Dir: e.Runner.Dir}}
-	storing := context.WithoutCancel(ctx)
-	work, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if e.Config.MaxTime > 0 {
-		var done context.CancelFunc
-		work, done = context.WithTimeoutCause(work, time.Duration(e.Config.MaxTime), fmt.Errorf("the exploration took longer than %v", e.Config.MaxTime))
-		defer done()
+	if e.Runner.Command == "" && o.Model == nil && !e.Done() {
+		return &workspace.Error{Code: workspace.Usage, Message: "there is nothing to try a strategy with", Hint: "name a command or a model"}
 	}
-	e.Resume()
-	stopped := work.Done()
-	why := "" // no more branches begin
-	for {
-		var begun []Branch
-		switch {
-		case why != "":
-			e.Stop("not tried: "+why, r.now())
-		case ctx.Err() == nil:
-			begun = e.Next(r.now())
-		}
-		if err := r.store(storing); err != nil {
-			stop(err)
-			r.drain(len(e.Active))
+	r := &run{
+		w: w, e: e, o: o, from: &isolate.Source{Dir: e.Runner.Dir}, again: slices.ContainsFunc(e.Branches, begun),
+		ended: make(chan ended), jobs: make(chan job), wrote: make(chan job),
+		cancel: map[string]context.CancelCauseFunc{}, unkept: map[string]bool{}, held: map[string][]Branch{},
+	}
+	return r.run(ctx)
+}
+
+// begun reports whether a branch may have been at work before.
+func begun(b Branch) bool { return b.StartedAt != "" || b.Session != "" }
+
+// A run is what carries out an exploration. Its loop alone changes the exploration.
+type run struct {
+	w        *workspace.Workspace
+	e        *Exploration
+	o        Options
+	from     *isolate.Source
+	again    bool // not for the first time
+	messages []agent.Message
+	system   string
+
+	ended   chan ended
+	running sync.WaitGroup
+	cancel  map[string]context.CancelCauseFunc // of branches at work
+	unkept  map[string]bool                    // branches whose result is not stored yet
+	held    map[string][]Branch                // those below them, which wait for that
+
+	queue []job // what is to be written before the exploration is
+	jobs  chan job
+	wrote chan job
+	busy  bool  // something is being written
+	dirty bool  // the exploration is not stored as it is
+	fatal error // why it cannot be
+}
+
+// An ended is what came of a branch.
+type ended struct {
+	id string
+	Ended
+	kept  bool // its result stands in its conversation
+	notes []Note
+}
+
+// A job is something to be written. They are done one after another.
+type job struct {
+	kind   string // session, outcome or exploration
+	branch string
+	do     func() error
+	err    error
+}
+
+func (r *run) run(ctx context.Context) (err error) {
+	if !r.e.Done() {
+		if r.messages, err = r.w.Conversation(ctx, r.e.Session, r.e.Node); err != nil {
 			return err
 		}
-		for _, b := range begun {
-			ref := e.Session + "@" + e.Node
-			if parent := e.Branch(b.Parent); parent != nil {
-				ref = parent.Session
+		if r.e.Agent != "" && r.e.Runner.Command == "" {
+			a, err := r.w.Agent(ctx, r.e.Agent)
+			if err != nil {
+				return err
 			}
-			go func() { r.ended <- ended{b.ID, r.try(work, b, ref)} }()
+			r.system = a.System
 		}
-		if len(e.Active) == 0 {
-			break
+	}
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if most := r.e.Config.MaxTime; most > 0 {
+		var done context.CancelFunc
+		work, done = context.WithTimeoutCause(work, time.Duration(most), fmt.Errorf("the exploration took longer than %v", most))
+		defer done()
+	}
+	if r.again {
+		r.tidy()
+	}
+	r.e.Resume()
+	if err := r.share(); err != nil {
+		return err
+	}
+	list := r.next(ctx, "")
+	if err := r.storing(ctx, r.e.Encode())(); err != nil {
+		return err
+	}
+	r.dirty = false
+	go func() {
+		for j := range r.jobs {
+			j.err = j.do()
+			r.wrote <- j
+		}
+	}()
+	defer close(r.jobs)
+	stopped, why := work.Done(), ""
+	for {
+		for _, b := range list {
+			r.begin(ctx, work, b)
+		}
+		var next job
+		var free chan job
+		switch store := r.dirty && r.fatal == nil; {
+		case r.busy:
+		case len(r.queue) > 0:
+			next, free = r.queue[0], r.jobs
+		case store:
+			next, free = job{kind: "exploration", do: r.storing(ctx, r.e.Encode())}, r.jobs
+		case len(r.e.Active) == 0:
+			r.running.Wait()
+			if r.interrupted(ctx) {
+				return cmp.Or(r.fatal, context.Cause(ctx))
+			}
+			r.unshare()
+			return nil
 		}
 		select {
-		case x := <-r.ended:
-			if r.interrupted(ctx) && x.Failure != "" {
-				e.Release(x.id, x.Session)
+		case free <- next:
+			if r.busy = true; next.kind == "exploration" {
+				r.dirty = false
 			} else {
-				e.End(x.id, x.Ended, o.NewID, r.now())
+				r.queue = r.queue[1:]
 			}
+		case j := <-r.wrote:
+			r.busy = false
+			if list = r.written(j); r.fatal != nil {
+				stop(r.fatal)
+			}
+			continue
+		case x := <-r.ended:
+			r.end(ctx, x)
 		case <-stopped:
 			if stopped = nil; !r.interrupted(ctx) {
 				why = context.Cause(work).Error()
 			}
 		}
+		list = r.next(ctx, why)
 	}
-	if r.interrupted(ctx) {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
-// A run is what carries out an exploration.
-type run struct {
-	w     *workspace.Workspace
-	e     *Exploration
-	o     Options
-	from  *isolate.Source
-	ended chan ended
+// next returns the branches that are to begin, none for a reason why.
+func (r *run) next(ctx context.Context, why string) []Branch {
+	var list []Branch
+	switch {
+	case why != "" && !r.e.Done():
+		r.e.Stop("not tried: "+why, r.now())
+		r.changed()
+	case why == "" && !r.interrupted(ctx):
+		if list = r.e.Next(r.now()); len(list) > 0 {
+			r.changed()
+		}
+	}
+	return list
 }
 
-type ended struct {
-	id string
-	Ended
+// changed has the exploration be stored, and told.
+func (r *run) changed() {
+	r.dirty = true
+	r.o.Tell(r.e)
+}
+
+// begin begins a branch, once there is what it begins at.
+func (r *run) begin(ctx, work context.Context, b Branch) {
+	parent, ref := r.e.Branch(b.Parent), r.e.Session+"@"+r.e.Node
+	if parent != nil {
+		if r.unkept[parent.ID] {
+			r.held[parent.ID] = append(r.held[parent.ID], b)
+			return
+		}
+		ref = parent.Session + "@" + parent.ID
+		up := *parent
+		parent = &up
+	}
+	r.queue = append(r.queue, job{kind: "session", branch: b.ID, do: r.insist(ctx, func(ctx context.Context) error {
+		_, err := r.w.Branch(ctx, ref, workspace.SnapshotOptions{ID: b.Session, Name: b.Strategy, KeepHead: true})
+		return err
+	})})
+	work, cancel := context.WithCancelCause(work)
+	r.cancel[b.ID] = cancel
+	r.running.Go(func() {
+		x, clean := r.try(work, b, parent)
+		x.id = b.ID
+		r.ended <- x
+		clean()
+	})
+}
+
+// end takes in what came of a branch.
+func (r *run) end(ctx context.Context, x ended) {
+	r.cancel[x.id](nil)
+	delete(r.cancel, x.id)
+	b := r.e.Branch(x.id)
+	if r.interrupted(ctx) && x.Failure != "" {
+		r.e.Release(x.id, "")
+		r.changed()
+		return
+	}
+	if x.Failure == "" && !x.kept {
+		o := workspace.Outcome{ID: b.ID, Session: b.Session, Text: x.Result, From: member, Origin: originOf(r.e.ID, b.ID, x.Ended)}
+		r.unkept[b.ID] = true
+		r.queue = append(r.queue, job{kind: "outcome", branch: b.ID, do: r.insist(ctx, func(ctx context.Context) error {
+			return r.w.KeepOutcome(ctx, o)
+		})})
+	}
+	r.e.note(x.id, x.notes)
+	r.e.End(x.id, x.Ended, r.o.NewID, r.now())
+	r.changed()
+}
+
+// written takes in that something was written, or cannot be, and returns what can begin
+// now.
+func (r *run) written(j job) (list []Branch) {
+	b := r.e.Branch(j.branch)
+	switch {
+	case j.kind == "exploration":
+		r.fatal = j.err
+	case j.kind == "session" && j.err != nil:
+		if cancel := r.cancel[j.branch]; cancel != nil {
+			cancel(j.err)
+		}
+		b.Session = ""
+		r.changed()
+	case j.kind == "outcome":
+		delete(r.unkept, j.branch)
+		list = r.held[j.branch]
+		delete(r.held, j.branch)
+		if j.err != nil {
+			b.Reason = cmp.Or(b.Reason, "its result stands in no conversation: "+j.err.Error())
+			r.changed()
+		}
+	}
+	return list
 }
 
 // interrupted reports whether the program is to end, and the exploration goes on later.
 func (r *run) interrupted(ctx context.Context) bool {
-	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrCancelled)
+	return r.fatal != nil || ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrCancelled)
 }
 
 func (r *run) now() string { return session.FormatTime(r.o.Now()) }
 
-func (r *run) store(ctx context.Context) error {
-	r.o.Tell(r.e)
-	return r.w.KeepExploration(ctx, r.e.ID, r.e.Encode())
+// storing returns what stores the exploration as it is in data.
+func (r *run) storing(ctx context.Context, data []byte) func() error {
+	return r.insist(ctx, func(ctx context.Context) error { return r.w.KeepExploration(ctx, r.e.ID, data) })
 }
 
-// drain waits for branches at work.
-func (r *run) drain(n int) {
-	for range n {
-		<-r.ended
-	}
-}
-
-// try tries a branch, which begins where ref points. All that goes wrong is in what it
-// returns.
-func (r *run) try(ctx context.Context, b Branch, ref string) (x Ended) {
-	x.Session = b.Session
-	failed := func(err error) Ended {
-		x.Failure = err.Error()
-		return x
-	}
-	if x.Session == "" {
-		snap, err := r.w.Branch(ctx, ref, workspace.SnapshotOptions{Name: b.Strategy, KeepHead: true})
-		if err != nil {
-			return failed(err)
-		}
-		x.Session = snap.ID
-	}
-	messages, err := r.w.Conversation(ctx, x.Session, "")
-	if err != nil {
-		return failed(err)
-	}
-	if r.e.Runner.Command == "" {
-		x.Answer, err = r.ask(ctx, b, messages)
-	} else {
-		err = r.command(ctx, b, messages, &x)
-	}
-	if err != nil {
-		return failed(err)
-	}
-	_, err = r.w.KeepOutcome(context.WithoutCancel(ctx), workspace.Outcome{
-		Session: x.Session, Text: x.Result, From: "exploration", Origin: r.origin(b.ID, x.Confidence),
-	})
-	if err != nil {
-		return failed(err)
-	}
-	return x
-}
-
-// origin is what a message says of where it came from.
-func (r *run) origin(branch string, confidence *float64) map[string]any {
-	return map[string]any{"id": r.e.ID, "branch_id": branch, "confidence": confidence}
-}
-
-// command runs the program for a branch, in a folder of its own.
-func (r *run) command(ctx context.Context, b Branch, messages []agent.Message, x *Ended) error {
-	dir := filepath.Join(r.o.Folder, r.e.ID, b.ID)
-	made, err := r.folder(ctx, dir)
-	if err != nil {
-		return err
-	}
-	if !r.e.Runner.Keep {
-		defer r.remove(dir)
-	}
-	task := Task{
-		Exploration: r.e.ID, Branch: b.ID, Strategy: Strategy{b.Strategy, b.Description}, Depth: b.Depth,
-		Dir: made, Bindings: r.e.Runner.Bindings, Learnings: r.o.Learnings, Messages: []json.RawMessage{},
-	}
-	for _, m := range messages {
-		raw, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
-		task.Messages = append(task.Messages, raw)
-	}
-	if r.e.Runner.Share {
-		task.Notes = filepath.Join(r.o.Folder, r.e.ID, "notes")
-		if err := os.MkdirAll(task.Notes, 0o700); err != nil {
-			return err
+// insist returns what writes something although ctx ends, as often as it takes while
+// others have the workspace, but then not for ever.
+func (r *run) insist(ctx context.Context, write func(context.Context) error) func() error {
+	return func() error {
+		for told := false; ; told = true {
+			err := write(context.WithoutCancel(ctx))
+			if err == nil || ctx.Err() != nil {
+				return err
+			}
+			if code := workspace.Explain(err).Code; code != workspace.Locked && code != workspace.Busy {
+				return err
+			}
+			if !told {
+				r.o.Note("the exploration waits until it can be stored: " + err.Error())
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
 		}
 	}
-	input, err := json.Marshal(task)
-	if err != nil {
-		return err
-	}
-	bind := []string{"BOUGH_EXPLORATION=" + r.e.ID, "BOUGH_BRANCH=" + b.ID, "BOUGH_STRATEGY=" + b.Strategy, "BOUGH_DEPTH=" + strconv.Itoa(b.Depth)}
-	for _, name := range slices.Sorted(maps.Keys(r.e.Runner.Bindings)) {
-		bind = append(bind, name+"="+r.e.Runner.Bindings[name])
-	}
-	c := child.Command{
-		Line: r.e.Runner.Command, Dir: made, Env: isolate.Environ(os.Environ()), Bind: bind, Input: append(input, '\n'),
-		MaxOutput: int(r.e.Config.MaxOutput), Timeout: time.Duration(r.e.Config.Timeout),
-	}
-	out, err := c.Run(ctx)
-	if err != nil {
-		return err
-	}
-	x.Output = int64(len(out.Output))
-	if out.Reason != "" {
-		reason := out.Reason
-		if said := strings.TrimSpace(out.Said); said != "" && out.End == child.Exited {
-			reason += ": " + said
-		}
-		return errors.New(strings.ToValidUTF8(reason, "\uFFFD"))
-	}
-	x.Answer, err = ParseAnswer(out.Output)
-	return err
-}
-
-// folder makes the folder of a branch, and returns what the explored folder is in it.
-func (r *run) folder(ctx context.Context, dir string) (string, error) {
-	if err := r.from.Remove(ctx, dir); r.e.Runner.Dir != "" && err != nil { // what a crash left
-		return "", err
-	}
-	if r.e.Runner.Dir == "" {
-		return dir, errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700))
-	}
-	f, err := r.from.Make(ctx, dir)
-	if err != nil {
-		return "", err
-	}
-	for _, left := range f.Left {
-		r.o.Note("not in the folder of a branch: " + left)
-	}
-	return f.Dir, nil
-}
-
-func (r *run) remove(dir string) {
-	err := error(nil)
-	if r.e.Runner.Dir == "" {
-		err = os.RemoveAll(dir)
-	} else {
-		err = r.from.Remove(context.Background(), dir)
-	}
-	if err != nil {
-		r.o.Note(err.Error())
-	}
-}
-
-// ask has the model try a branch.
-func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (Answer, error) {
-	if t := time.Duration(r.e.Config.Timeout); t > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, t, fmt.Errorf("it took longer than %v", t))
-		defer stop()
-	}
-	task := fmt.Sprintf("Go about this in one way only: %s.", strings.TrimSpace(b.Strategy+": "+b.Description))
-	text, err := json.Marshal(task)
-	if err != nil {
-		return Answer{}, err
-	}
-	messages = append(slices.Clip(messages), agent.Message{ID: b.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")})
-	reply, err := r.o.Model.Ask(ctx, &agent.Request{Agent: r.e.Agent, ModelID: r.e.Runner.Model, Messages: messages}, func(string) {})
-	if err != nil {
-		return Answer{}, cmp.Or(context.Cause(ctx), err)
-	}
-	return ParseAnswer([]byte(reply.Text))
 }

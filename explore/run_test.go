@@ -18,13 +18,13 @@ import (
 
 // A lab is a workspace with a conversation that is explored.
 type lab struct {
-	*testing.T
+	testing.TB
 	w          *workspace.Workspace
 	tree, node string
 	work       string // the folder for the folders of branches
 }
 
-func newLab(t *testing.T) *lab {
+func newLab(t testing.TB) *lab {
 	if runtime.GOOS == "windows" {
 		t.Skip("the runners here are shell scripts")
 	}

@@ -1,17 +1,21 @@
 package explore
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/bough-dev/bough/session"
 )
 
 // An Exploration is several strategies, tried side by side from one message. It is the
 // file of that name, which says at any time what there is, and a state machine: whoever
 // carries it out asks Next what to begin, tells End what came of it, and stores it after
-// each of both, before anything is begun.
+// each of both.
 type Exploration struct {
 	ID         string      `json:"id"` // a UUID
 	Session    string      `json:"session_id"`
@@ -24,6 +28,7 @@ type Exploration struct {
 	Active     []string    `json:"active_ids"` // the branches that are executed now
 	Branches   []Branch    `json:"branches"`   // in the order in which they came up
 	Output     int64       `json:"output"`     // bytes that all have printed
+	Notes      []Note      `json:"notes"`      // what branches told each other
 	Evaluation *Evaluation `json:"evaluation"` // null before
 	Outcome    *string     `json:"outcome_node_id"`
 	Adopted    *string     `json:"adopted_node_id"` // the message that the head was moved to
@@ -44,7 +49,7 @@ type Runner struct {
 // Begin adds the strategies that the exploration begins with.
 func (e *Exploration) Begin(strategies []Strategy, newID func() string, now string) {
 	e.CreatedAt = now
-	e.Branches, e.Active = []Branch{}, []string{}
+	e.Branches, e.Active, e.Notes = []Branch{}, []string{}, []Note{}
 	e.add(e.Node, 1, strategies, newID, now)
 }
 
@@ -72,7 +77,8 @@ func (b *Branch) fail(reason, now string) {
 }
 
 // Next returns the branches that are to be begun now, which count as executed from then
-// on: as many as may be executed at once.
+// on: as many as may be executed at once. They have the ids of their conversations, which
+// are to be made.
 func (e *Exploration) Next(now string) []Branch {
 	var list []Branch
 	for i := range e.Branches {
@@ -80,12 +86,27 @@ func (e *Exploration) Next(now string) []Branch {
 		if b.Status != Pending || len(e.Active) >= e.Config.MaxConcurrent {
 			continue
 		}
-		b.Status, b.StartedAt = Executing, now
+		b.Status, b.StartedAt, b.Session = Executing, now, e.sessionOf(b)
 		e.Active = append(e.Active, b.ID)
 		list = append(list, *b)
 	}
 	e.end(now)
 	return list
+}
+
+// sessionOf returns the id of the conversation of b. It is always the same, so that after a
+// crash it is found, whatever was stored until then.
+func (e *Exploration) sessionOf(b *Branch) string {
+	if b.Session != "" {
+		return b.Session
+	}
+	begun, _ := time.Parse(time.RFC3339Nano, e.CreatedAt)
+	sum := sha256.Sum256([]byte(b.ID))
+	id, err := session.NewID(begun, bytes.NewReader(sum[:]))
+	if err != nil {
+		panic("explore: " + err.Error()) // there are enough bytes
+	}
+	return id
 }
 
 // An Ended is what came of a branch.

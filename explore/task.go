@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
 // A Task is what a runner gets: on the standard input of a program, as JSON.
@@ -19,7 +23,9 @@ type Task struct {
 	Bindings    map[string]string `json:"bindings"` // what stands in the environment too
 	Messages    []json.RawMessage `json:"messages"` // what was said before, root first, as [agent.Message]
 	Learnings   []Similar         `json:"learnings"`
-	Notes       string            `json:"notes,omitempty"` // a folder for what branches tell each other
+	// Notes is a folder with one for each branch, under its id. What a branch writes as
+	// files in its own its siblings can read, and is kept. "" if they are not to.
+	Notes string `json:"notes,omitempty"`
 }
 
 // An Answer is what a runner says.
@@ -65,6 +71,41 @@ func ParseAnswer(out []byte) (Answer, error) {
 	}
 	if m := bytes.TrimSpace(a.Metrics); len(m) > 0 && m[0] != '{' {
 		return Answer{}, errors.New("the metrics of its answer are no object")
+	}
+	return a, nil
+}
+
+// sayConfidence asks a model for what ParseReply finds.
+const sayConfidence = `Answer with the result. As the last line say how sure you are that it is right, from 0 to 1, as "Confidence: 0.8".`
+
+// lastLine is a last line that says how sure a model is.
+var lastLine = regexp.MustCompile(`(?i)(?:^|\n)[ \t*_#>-]*confidence[ \t*_]*[:=][ \t*_]*([0-9]*\.?[0-9]+)[ \t]*(%?)[ \t*_.]*$`)
+
+// ParseReply reads what a model said: text, and in the last line its confidence if it says
+// one, or the JSON object that a program would print.
+func ParseReply(text string) (Answer, error) {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	if inner, ok := strings.CutPrefix(text, "```json\n"); ok && strings.HasSuffix(inner, "\n```") {
+		if inner = strings.TrimSuffix(inner, "```"); gjson.Valid(inner) && gjson.Get(inner, "result").Exists() {
+			text = inner
+		}
+	}
+	if gjson.Valid(text) && gjson.Get(text, "result").Exists() {
+		return ParseAnswer([]byte(text))
+	}
+	a := Answer{Result: text}
+	if at := lastLine.FindStringSubmatchIndex(text); at != nil {
+		a.Result = strings.TrimSpace(text[:at[0]])
+		c, err := strconv.ParseFloat(text[at[2]:at[3]], 64)
+		if at[4] < at[5] {
+			c /= 100
+		}
+		if err == nil && unit(c) {
+			a.Confidence = &c
+		}
+	}
+	if a.Result == "" {
+		return Answer{}, errors.New("it said nothing")
 	}
 	return a, nil
 }

@@ -116,26 +116,45 @@ func (w *Workspace) Conversation(ctx context.Context, name, leaf string) ([]agen
 // Outcome is a message of an assistant that says what came of something, with where it
 // came from in the member of metadata.bough of that name.
 type Outcome struct {
+	ID              string // a UUID, which an earlier call may have written already
 	Session, Parent string // where it goes
 	Text            string
 	From            string // the member
 	Origin          any    // its value, as JSON
 }
 
-// KeepOutcome adds an outcome to a conversation. No head moves.
-func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) (*Node, error) {
+// KeepOutcome adds an outcome to a conversation, unless it is there. No head moves: what
+// names no session goes where it went before.
+func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
+	if !session.IsUUID(o.ID) {
+		return &Error{Code: Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
+	}
 	origin, err := json.Marshal(o.Origin)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	text, err := json.Marshal(o.Text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return w.patient().Store(ctx, o.Session, Store{
-		Parent: o.Parent,
-		Content: func(func() ([]Node, error)) (Content, error) {
-			return Content{Role: "assistant", Value: text, Own: []Member{{Name: o.From, Value: origin}}}, nil
-		},
+	c := Content{Role: "assistant", Value: text, Own: []Member{{Name: o.From, Value: origin}}}
+	op := operation.Operation{Verb: "append", Args: args{"session": o.Session, "role": c.Role, "message": o.ID}}
+	return w.patient().write(ctx, op, func(v *view) error {
+		p, err := v.storePlace(o.Session, o.Parent)
+		if err != nil || len(p.Find(o.ID)) > 0 {
+			return err
+		}
+		m, err := v.storeMessage(p, Store{Content: func(func() ([]Node, error)) (Content, error) { return c, nil }})
+		if err != nil {
+			return err
+		}
+		m.id = o.ID
+		v.op.Args["session"] = p.id()
+		head := v.headOf(p.line)
+		if _, err := v.appendTo(p, m); err != nil || head < 0 {
+			return err
+		}
+		_, err = v.moveHead(p.Parts[p.Part(head)].ID, p.ID(head), m.id)
+		return err
 	})
 }

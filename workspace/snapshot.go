@@ -34,6 +34,9 @@ type SnapshotOptions struct {
 	Auto bool
 	// KeepHead has a branch leave the head where it is.
 	KeepHead bool
+	// ID is the id of a branch, which an earlier call may have made already: then it is
+	// that one. Empty means a new one.
+	ID string
 	CutOptions
 }
 
@@ -99,7 +102,10 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		if err != nil {
 			return err
 		}
-		if snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: o.Name}); err != nil {
+		if snap, err = v.madeBranch(o.ID, p); snap != nil || err != nil {
+			return err
+		}
+		if snap, err = v.snapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name}); err != nil {
 			return err
 		}
 		if o.KeepHead {
@@ -109,6 +115,21 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		return err
 	})
 	return snap, err
+}
+
+// madeBranch returns the branch with an id, nil if there is none.
+func (v *view) madeBranch(id string, p *place) (*Snapshot, error) {
+	if id == "" || v.index.Entry(id) == nil && v.index.Err(id) == nil {
+		return nil, nil
+	}
+	if err := v.index.Err(id); err != nil {
+		return nil, err
+	}
+	e := v.index.Entry(id)
+	if e.Kind() != session.Branch || e.BranchPoint != p.messageID() {
+		return nil, &Error{Code: Refused, Message: "the session " + id + " is there already, and no branch of this message"}
+	}
+	return &Snapshot{v.entry(id), v.path(session.FileName(id)), e.Size()}, nil
 }
 
 // taken returns a checkpoint of the path to p that is there already, nil if there is
@@ -156,7 +177,12 @@ func (v *view) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	if spec.ID, err = v.newID(); err != nil {
+	if spec.ID == "" {
+		spec.ID, err = v.newID()
+	} else if !session.ValidID(spec.ID) {
+		err = &Error{Code: Usage, Message: fmt.Sprintf("no session can have the id %q", spec.ID)}
+	}
+	if err != nil {
 		return spec, err
 	}
 	source := p.source().ID

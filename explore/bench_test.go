@@ -1,0 +1,51 @@
+package explore_test
+
+import (
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/explore"
+)
+
+// BenchmarkPool measures what an exploration adds to its runners: 20 that take 200 ms
+// each, 5 at a time, next to the same command line run by hand as many at a time. The
+// metric x-hand is how much longer the exploration takes; the goal is at most 1.05.
+func BenchmarkPool(b *testing.B) {
+	const line, n, most = "sleep 0.2; echo done", 20, 5
+	var hand, pool time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		var all sync.WaitGroup
+		slots := make(chan bool, most)
+		for range n {
+			slots <- true
+			all.Go(func() {
+				defer func() { <-slots }()
+				cmd := exec.Command("/bin/sh", "-c", line)
+				cmd.Dir = b.TempDir()
+				if out, err := cmd.Output(); err != nil || string(out) != "done\n" {
+					b.Errorf("by hand it prints %q, %v", out, err)
+				}
+			})
+		}
+		all.Wait()
+		hand += time.Since(begin)
+
+		l := newLab(b)
+		c := explore.Defaults()
+		c.MaxConcurrent = most
+		e := l.explore(line, c, numbered(n)...)
+		begin = time.Now()
+		l.run(e)
+		pool += time.Since(begin)
+		for _, br := range e.Branches {
+			if br.Result != "done" {
+				b.Fatalf("a branch is %+v", br)
+			}
+		}
+	}
+	b.ReportMetric(float64(pool)/float64(hand), "x-hand")
+	b.ReportMetric(float64((pool-hand)/time.Duration(b.N))/1e6, "ms-more")
+}

@@ -1,0 +1,120 @@
+package explore
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// A Note is what a branch published for its siblings.
+type Note struct {
+	Branch string `json:"branch_id"`
+	Name   string `json:"name"` // of the file, with slashes
+	Text   string `json:"text"` // the beginning of it, if it is long
+	At     string `json:"at"`   // when it was written
+}
+
+// What is kept of the notes.
+const (
+	mostNotes    = 32       // of a branch
+	mostNote     = 16 << 10 // bytes of one
+	mostAllNotes = 1 << 20  // bytes of an exploration
+)
+
+// notes is the folder for the notes of a branch, of all where none is named.
+func (r *run) notes(branch string) string { return filepath.Join(r.folder(), "notes", branch) }
+
+// share makes the folder for notes, with those that are known already.
+func (r *run) share() error {
+	if !r.e.Runner.Share || r.e.Done() {
+		return nil
+	}
+	if err := os.MkdirAll(r.notes(""), 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(r.notes(""))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, n := range r.e.Notes {
+		name := n.Branch + "/" + n.Name
+		if _, err := root.Lstat(name); err == nil {
+			continue
+		}
+		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		if err := root.WriteFile(name, []byte(n.Text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unshare removes the folder of the exploration with the notes, which are kept now.
+func (r *run) unshare() {
+	if r.e.Runner.Keep {
+		return
+	}
+	if err := os.RemoveAll(r.notes("")); err != nil {
+		r.o.Note(err.Error())
+	}
+	if err := os.Remove(r.folder()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.o.Note(err.Error())
+	}
+}
+
+// collect returns the notes of a branch in its folder, by name. What is no regular file
+// is none.
+func collect(dir, branch string) (list []Note) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil // it removed it
+	}
+	defer root.Close()
+	fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if len(list) == mostNotes {
+			return fs.SkipAll
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil
+		}
+		text, err := io.ReadAll(io.LimitReader(f, mostNote))
+		if err == nil {
+			list = append(list, Note{branch, strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(string(text), "\uFFFD"), session.FormatTime(info.ModTime())})
+		}
+		return nil
+	})
+	return list
+}
+
+// note takes in the notes of a branch, in place of those that it had, as long as there is
+// room.
+func (e *Exploration) note(branch string, notes []Note) {
+	e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Branch == branch })
+	size := 0
+	for _, n := range e.Notes {
+		size += len(n.Text)
+	}
+	for _, n := range notes {
+		if size += len(n.Text); size <= mostAllNotes {
+			e.Notes = append(e.Notes, n)
+		}
+	}
+}

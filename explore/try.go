@@ -1,0 +1,257 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/child"
+	"github.com/bough-dev/bough/internal/isolate"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// try tries a branch of the exploration, or of another branch. All that goes wrong is in
+// what it returns. clean is to be called when that is taken in.
+func (r *run) try(ctx context.Context, b Branch, parent *Branch) (x ended, clean func()) {
+	clean = func() {}
+	fail := func(err error) (ended, func()) {
+		x.Failure = strings.ToValidUTF8(err.Error(), "\uFFFD")
+		return x, clean
+	}
+	if ctx.Err() != nil {
+		return fail(context.Cause(ctx))
+	}
+	if r.again {
+		if kept, ok, err := r.kept(ctx, b); ok || err != nil {
+			if err != nil {
+				return fail(err)
+			}
+			return kept, clean
+		}
+	}
+	messages, err := r.messages, error(nil)
+	if parent != nil {
+		if messages, err = r.w.Conversation(ctx, parent.Session, parent.ID); err != nil {
+			return fail(err)
+		}
+	}
+	if r.e.Runner.Command == "" {
+		x.Answer, err = r.ask(ctx, b, messages)
+	} else {
+		clean, err = r.command(ctx, b, messages, &x)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return x, clean
+}
+
+// member is the member of metadata.bough of a message that says which exploration it came
+// from.
+const member = "exploration"
+
+// An origin is what the message with the result of a branch says of where it came from:
+// all of its answer, so that it need not be asked for again. The message has the id of
+// the branch.
+type origin struct {
+	Exploration string          `json:"id"`
+	Branch      string          `json:"branch_id"`
+	Confidence  *float64        `json:"confidence"`
+	Success     *bool           `json:"success,omitempty"`
+	Metrics     json.RawMessage `json:"metrics,omitempty"`
+	Insights    []string        `json:"insights,omitempty"`
+	Strategies  []Strategy      `json:"strategies,omitempty"`
+	Output      int64           `json:"output,omitempty"`
+}
+
+func originOf(exploration, branch string, x Ended) origin {
+	return origin{exploration, branch, x.Confidence, x.Success, x.Metrics, x.Insights, x.Strategies, x.Output}
+}
+
+// kept returns the result of a branch that stands in its conversation already, as a crash
+// came before the exploration was stored.
+func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) {
+	path, err := r.w.Conversation(ctx, b.Session, b.ID)
+	if e := workspace.Explain(err); e != nil && e.Code == workspace.NotFound {
+		return x, false, nil
+	} else if err != nil {
+		return x, false, err
+	}
+	last := path[len(path)-1]
+	var from origin
+	said := gjson.GetBytes(last.Metadata, "bough."+member)
+	if last.ID != b.ID || json.Unmarshal([]byte(said.Raw), &from) != nil || from.Exploration != r.e.ID {
+		return x, false, fmt.Errorf("another message than its result has the id %s", b.ID)
+	}
+	if err := json.Unmarshal(last.Content, &x.Result); err != nil {
+		return x, false, err
+	}
+	x.Confidence, x.Success, x.Metrics, x.Insights = from.Confidence, from.Success, from.Metrics, from.Insights
+	x.Strategies, x.Output, x.kept = from.Strategies, from.Output, true
+	if r.e.Runner.Share {
+		x.notes = collect(r.notes(b.ID), b.ID)
+	}
+	return x, true, nil
+}
+
+// command runs the program for a branch, in a folder of its own, which clean removes.
+func (r *run) command(ctx context.Context, b Branch, messages []agent.Message, x *ended) (clean func(), err error) {
+	clean = func() {}
+	dir := filepath.Join(r.folder(), b.ID)
+	made, err := r.makeFolder(ctx, dir)
+	if err != nil {
+		return clean, err
+	}
+	if !r.e.Runner.Keep {
+		clean = func() { r.remove(dir) }
+	}
+	task := Task{
+		Exploration: r.e.ID, Branch: b.ID, Strategy: Strategy{b.Strategy, b.Description}, Depth: b.Depth,
+		Dir: made, Bindings: r.e.Runner.Bindings, Learnings: r.o.Learnings, Messages: []json.RawMessage{},
+	}
+	for _, m := range messages {
+		raw, err := json.Marshal(m)
+		if err != nil {
+			return clean, err
+		}
+		task.Messages = append(task.Messages, raw)
+	}
+	bind := []string{"BOUGH_EXPLORATION=" + r.e.ID, "BOUGH_BRANCH=" + b.ID, "BOUGH_STRATEGY=" + b.Strategy, "BOUGH_DEPTH=" + strconv.Itoa(b.Depth)}
+	if r.e.Runner.Share {
+		own := r.notes(b.ID)
+		if err := errors.Join(os.RemoveAll(own), os.MkdirAll(own, 0o700)); err != nil { // what it said before a crash
+			return clean, err
+		}
+		task.Notes = r.notes("")
+		bind = append(bind, "BOUGH_NOTES="+task.Notes)
+		defer func() { x.notes = collect(own, b.ID) }()
+	}
+	input, err := json.Marshal(task)
+	if err != nil {
+		return clean, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.e.Runner.Bindings)) {
+		bind = append(bind, name+"="+r.e.Runner.Bindings[name])
+	}
+	c := child.Command{
+		Line: r.e.Runner.Command, Dir: made, Env: isolate.Environ(os.Environ()), Bind: bind, Input: append(input, '\n'),
+		MaxOutput: int(r.e.Config.MaxOutput), Timeout: time.Duration(r.e.Config.Timeout),
+	}
+	out, err := c.Run(ctx)
+	if err != nil {
+		return clean, err
+	}
+	x.Output = int64(len(out.Output))
+	if out.Reason != "" {
+		reason := out.Reason
+		if said := strings.TrimSpace(out.Said); said != "" && out.End == child.Exited {
+			reason += ": " + said
+		}
+		return clean, errors.New(reason)
+	}
+	x.Answer, err = ParseAnswer(out.Output)
+	return clean, err
+}
+
+// folder is where the folders of the branches are.
+func (r *run) folder() string { return filepath.Join(r.o.Folder, r.e.ID) }
+
+// tidy removes the folders that a crash left, of branches that will not run again too.
+func (r *run) tidy() {
+	if r.e.Runner.Keep || r.e.Runner.Command == "" {
+		return
+	}
+	for _, b := range r.e.Branches {
+		dir := filepath.Join(r.folder(), b.ID)
+		if _, err := os.Lstat(dir); err == nil {
+			r.remove(dir)
+		}
+	}
+}
+
+// makeFolder makes the folder of a branch, and returns what the explored folder is in it.
+func (r *run) makeFolder(ctx context.Context, dir string) (string, error) {
+	if err := r.from.Remove(ctx, dir); r.e.Runner.Dir != "" && err != nil { // what a crash left
+		return "", err
+	}
+	if r.e.Runner.Dir == "" {
+		return dir, errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700))
+	}
+	f, err := r.from.Make(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	for _, left := range f.Left {
+		r.o.Note("not in the folder of a branch: " + left)
+	}
+	return f.Dir, nil
+}
+
+func (r *run) remove(dir string) {
+	err := error(nil)
+	if r.e.Runner.Dir == "" {
+		err = os.RemoveAll(dir)
+	} else {
+		err = r.from.Remove(context.Background(), dir)
+	}
+	if err != nil {
+		r.o.Note(err.Error())
+	}
+}
+
+// ask has the model try a branch.
+func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (Answer, error) {
+	if t := time.Duration(r.e.Config.Timeout); t > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, t, fmt.Errorf("it took longer than %v", t))
+		defer stop()
+	}
+	task := fmt.Sprintf("Go about this in one way only: %s.\n\n%s", approach(b), sayConfidence)
+	for _, l := range r.o.Learnings {
+		if sameStrategy(l.Strategy, b.Strategy) {
+			task += "\n\n" + remembered(l)
+		}
+	}
+	text, err := json.Marshal(task)
+	if err != nil {
+		return Answer{}, err
+	}
+	messages = append(slices.Clip(messages), agent.Message{ID: b.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")})
+	reply, err := r.o.Model.Ask(ctx, &agent.Request{Agent: r.e.Agent, ModelID: r.e.Runner.Model, System: r.system, Messages: messages}, func(string) {})
+	if err != nil {
+		return Answer{}, cmp.Or(context.Cause(ctx), err)
+	}
+	return ParseReply(reply.Text)
+}
+
+func approach(b Branch) string {
+	text := strings.TrimSuffix(oneLine(b.Strategy), ".")
+	if d := strings.TrimSuffix(oneLine(b.Description), "."); d != "" {
+		text += ": " + d
+	}
+	return text
+}
+
+// remembered says what came of a strategy before.
+func remembered(l Similar) string {
+	text := "It was tried on something like this before, and it failed."
+	if l.Success {
+		text = "It was tried on something like this before, and it worked."
+	}
+	for _, s := range l.Insights {
+		text += "\n- " + oneLine(s)
+	}
+	return text
+}

@@ -20,15 +20,23 @@ import (
 type lab struct {
 	testing.TB
 	w          *workspace.Workspace
+	dir        string // of the workspace
 	tree, node string
 	work       string // the folder for the folders of branches
 }
 
-func newLab(t testing.TB) *lab {
+func newLab(t testing.TB) *lab { return newLabIn(t, t.TempDir()) }
+
+// newLabIn makes a lab in a folder.
+func newLabIn(t testing.TB, dir string) *lab {
 	if runtime.GOOS == "windows" {
 		t.Skip("the runners here are shell scripts")
 	}
-	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
+	dir = filepath.Join(dir, "w")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +48,7 @@ func newLab(t testing.TB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &lab{t, w, e.ID, said.Message, t.TempDir()}
+	return &lab{t, w, dir, e.ID, said.Message, t.TempDir()}
 }
 
 // explore returns an exploration of strategies by a command line.

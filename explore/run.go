@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -85,8 +86,9 @@ type run struct {
 	ended   chan ended
 	running sync.WaitGroup
 	cancel  map[string]context.CancelCauseFunc // of branches at work
-	unkept  map[string]bool                    // branches whose result is not stored yet
+	unkept  map[string]bool                    // branches whose result, or those below them, are not stored yet
 	held    map[string][]Branch                // those below them, which wait for that
+	settled []string                           // branches whose result is stored, but not yet those below them
 
 	queue []job // what is to be written before the exploration is
 	jobs  chan job
@@ -106,10 +108,11 @@ type ended struct {
 
 // A job is something to be written. They are done one after another.
 type job struct {
-	kind   string // session, outcome or exploration
-	branch string
-	do     func() error
-	err    error
+	kind    string // session, outcome or exploration
+	branch  string
+	settled []string // of an exploration
+	do      func() error
+	err     error
 }
 
 func (r *run) run(ctx context.Context) (err error) {
@@ -163,7 +166,7 @@ func (r *run) run(ctx context.Context) (err error) {
 		case len(r.queue) > 0:
 			next, free = r.queue[0], r.jobs
 		case store:
-			next, free = job{kind: "exploration", do: r.storing(ctx, r.e.Encode())}, r.jobs
+			next, free = job{kind: "exploration", settled: r.settled, do: r.storing(ctx, r.e.Encode())}, r.jobs
 		case len(r.e.Active) == 0:
 			r.running.Wait()
 			if r.interrupted(ctx) {
@@ -175,7 +178,7 @@ func (r *run) run(ctx context.Context) (err error) {
 		select {
 		case free <- next:
 			if r.busy = true; next.kind == "exploration" {
-				r.dirty = false
+				r.dirty, r.settled = false, nil
 			} else {
 				r.queue = r.queue[1:]
 			}
@@ -221,7 +224,7 @@ func (r *run) changed() {
 func (r *run) begin(ctx, work context.Context, b Branch) {
 	parent, ref := r.e.Branch(b.Parent), r.e.Session+"@"+r.e.Node
 	if parent != nil {
-		if r.unkept[parent.ID] {
+		if r.unkept[parent.ID] && r.fatal == nil {
 			r.held[parent.ID] = append(r.held[parent.ID], b)
 			return
 		}
@@ -253,7 +256,11 @@ func (r *run) end(ctx context.Context, x ended) {
 		r.changed()
 		return
 	}
-	if x.Failure == "" && !x.kept {
+	switch {
+	case x.Failure != "":
+	case x.kept:
+		r.unkept[b.ID], r.settled = true, append(r.settled, b.ID)
+	default:
 		o := workspace.Outcome{ID: b.ID, Session: b.Session, Text: x.Result, From: member, Origin: originOf(r.e.ID, b.ID, x.Ended)}
 		r.unkept[b.ID] = true
 		r.queue = append(r.queue, job{kind: "outcome", branch: b.ID, do: r.insist(ctx, func(ctx context.Context) error {
@@ -271,7 +278,14 @@ func (r *run) written(j job) (list []Branch) {
 	b := r.e.Branch(j.branch)
 	switch {
 	case j.kind == "exploration":
-		r.fatal = j.err
+		if r.fatal = j.err; r.fatal != nil {
+			return slices.Concat(slices.Collect(maps.Values(r.held))...)
+		}
+		for _, id := range j.settled {
+			delete(r.unkept, id)
+			list = append(list, r.held[id]...)
+			delete(r.held, id)
+		}
 	case j.kind == "session" && j.err != nil:
 		if cancel := r.cancel[j.branch]; cancel != nil {
 			cancel(j.err)
@@ -279,9 +293,10 @@ func (r *run) written(j job) (list []Branch) {
 		b.Session = ""
 		r.changed()
 	case j.kind == "outcome":
-		delete(r.unkept, j.branch)
-		list = r.held[j.branch]
-		delete(r.held, j.branch)
+		// What is below it begins when it is stored that there is such a branch: else
+		// after a crash there would be another one in its place.
+		r.settled = append(r.settled, j.branch)
+		r.dirty = true
 		if j.err != nil {
 			b.Reason = cmp.Or(b.Reason, "its result stands in no conversation: "+j.err.Error())
 			r.changed()

@@ -70,6 +70,10 @@ func Run(ctx context.Context, w *workspace.Workspace, e *Exploration, o Options)
 	return r.run(ctx)
 }
 
+// breath is how long writing waits when a branch begins, so that programs that end
+// together are followed by others together, and these are not waiting for a processor.
+const breath = 15 * time.Millisecond
+
 // begun reports whether a branch may have been at work before.
 func begun(b Branch) bool { return b.StartedAt != "" || b.Session != "" }
 
@@ -155,14 +159,18 @@ func (r *run) run(ctx context.Context) (err error) {
 	}()
 	defer close(r.jobs)
 	stopped, why := work.Done(), ""
+	var quiet <-chan time.Time
 	for {
 		for _, b := range list {
 			r.begin(ctx, work, b)
+			if quiet == nil {
+				quiet = time.After(breath)
+			}
 		}
 		var next job
 		var free chan job
 		switch store := r.dirty && r.fatal == nil; {
-		case r.busy:
+		case r.busy, quiet != nil && len(r.e.Active) > 0:
 		case len(r.queue) > 0:
 			next, free = r.queue[0], r.jobs
 		case store:
@@ -182,6 +190,9 @@ func (r *run) run(ctx context.Context) (err error) {
 			} else {
 				r.queue = r.queue[1:]
 			}
+		case <-quiet:
+			quiet, list = nil, nil
+			continue
 		case j := <-r.wrote:
 			r.busy = false
 			if list = r.written(j); r.fatal != nil {

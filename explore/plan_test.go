@@ -1,0 +1,101 @@
+package explore_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/workspace"
+)
+
+const threeWays = "There are three approaches:\n\n1. **Merge sort**: stable, needs memory.\n2. **Heap sort**: in place.\n3. **Radix sort**: linear for integers.\n\nWhich one do you want?"
+
+func TestPlanFor(t *testing.T) {
+	c := explore.Defaults()
+	off := c
+	off.Enabled = false
+	unsure := c
+	unsure.MinConfidence = 1
+	for _, test := range []struct {
+		reply  string
+		c      explore.Config
+		reason string
+	}{
+		{threeWays, c, ""},
+		{threeWays, off, "switched off"},
+		{threeWays, unsure, "below 1"},
+		{"It is done.", c, "several ways"},
+		{"", c, "several ways"},
+	} {
+		p := explore.PlanFor(test.reply, nil, test.c)
+		if (p.Reason == "") != (test.reason == "") || !strings.Contains(p.Reason, test.reason) || len(p.List()) != len(p.Strategies) {
+			t.Errorf("of %q is made %+v", test.reply, p)
+		}
+		if test.reason == "" && (len(p.List()) != 3 || p.List()[0].Name != "Merge sort") {
+			t.Errorf("the strategies are %+v", p.List())
+		}
+	}
+}
+
+// TestOfAgent goes from an agent's reply to an exploration: its head stays until it is
+// adopted, and the agent goes on below that.
+func TestOfAgent(t *testing.T) {
+	l := newLab(t)
+	goroutines := runtime.NumGoroutine()
+	if _, err := l.w.CreateAgent(t.Context(), "ada", workspace.AgentOptions{Model: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	said := threeWays
+	o := workspace.TurnOptions{Models: func(context.Context, string) (agent.Model, error) {
+		return stub(func(context.Context, *agent.Request) (string, error) { return said, nil }), nil
+	}}
+	chatted, err := l.w.Chat(t.Context(), "ada", workspace.Prompt{Text: "How is this sorted best?"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := explore.PlanFor(chatted.Reply, nil, explore.Defaults())
+	l.tree, l.node = chatted.Tree, string(chatted.Node)
+	e := l.explore(`printf '{"result":"%s it is","confidence":0.9}' "$BOUGH_STRATEGY"`, explore.Defaults())
+	e.Agent = "ada"
+	e.Begin(p.List(), uuid.NewString, at(0))
+	l.run(e)
+	if err := explore.Conclude(t.Context(), l.w, e, explore.Best, explore.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	head := func() string {
+		a, err := l.w.Agent(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Head.Node
+	}
+	if head() != l.node || e.Evaluation.Result != "Merge sort it is" {
+		t.Errorf("the head is %s, not %s; %+v", head(), l.node, e.Evaluation)
+	}
+	if err := explore.Adopt(t.Context(), l.w, e, ""); err != nil || head() != *e.Outcome {
+		t.Errorf("adopted, the head is %s, not %s, %v", head(), *e.Outcome, err)
+	}
+	said = "Gladly."
+	if chatted, err = l.w.Chat(t.Context(), "ada", workspace.Prompt{Text: "Do it."}, o); err != nil {
+		t.Fatal(err)
+	}
+	path, err := l.w.Path(t.Context(), l.tree, string(chatted.Node), workspace.ReadOptions{})
+	if err != nil || len(path.Nodes) != 5 || path.Nodes[2].ID != *e.Outcome {
+		t.Errorf("it goes on in %+v, %v", path, err)
+	}
+	if report, err := l.w.Doctor(t.Context(), workspace.DoctorOptions{}); err != nil || !report.OK {
+		t.Errorf("doctor finds %+v, %v", report, err)
+	}
+	for n := 0; runtime.NumGoroutine() > goroutines; n++ {
+		if n == 200 {
+			t.Fatalf("%d goroutines are left of %d", runtime.NumGoroutine(), goroutines)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -79,7 +79,7 @@ func ParseAnswer(out []byte) (Answer, error) {
 const sayConfidence = `Answer with the result. As the last line say how sure you are that it is right, from 0 to 1, as "Confidence: 0.8".`
 
 // lastLine is a last line that says how sure a model is.
-var lastLine = regexp.MustCompile(`(?i)(?:^|\n)[ \t*_#>-]*confidence[ \t*_]*[:=][ \t*_]*([0-9]*\.?[0-9]+)[ \t]*(%?)[ \t*_.]*$`)
+const lastLine = `(?i)(?:^|\n)[ \t*_#>-]*confidence[ \t*_]*[:=][ \t*_]*([0-9]*\.?[0-9]+)[ \t]*(%?)[ \t*_.]*$`
 
 // ParseReply reads what a model said: text, and in the last line its confidence if it says
 // one, or the JSON object that a program would print.
@@ -94,7 +94,7 @@ func ParseReply(text string) (Answer, error) {
 		return ParseAnswer([]byte(text))
 	}
 	a := Answer{Result: text}
-	if at := lastLine.FindStringSubmatchIndex(text); at != nil {
+	if at := regexp.MustCompile(lastLine).FindStringSubmatchIndex(text); at != nil {
 		a.Result = strings.TrimSpace(text[:at[0]])
 		c, err := strconv.ParseFloat(text[at[2]:at[3]], 64)
 		if at[4] < at[5] {

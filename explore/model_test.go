@@ -225,12 +225,16 @@ func TestAgainst(t *testing.T) {
 		t.Errorf("without its conversation it is %+v", b)
 	}
 
-	if err := os.WriteFile(filepath.Join(l.dir, "explorations", "x"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	e = l.explore("echo x > $LOG", c, "s1")
+	e.Node, e.Runner.Bindings = "no-such-message", map[string]string{"LOG": filepath.Join(l.work, "log")}
+	err = explore.Run(t.Context(), l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+	if _, ran := os.Stat(filepath.Join(l.work, "log")); workspace.Explain(err).Code != workspace.NotFound || ran == nil {
+		t.Errorf("below no message: %v, %v", err, ran)
 	}
-	if err := os.RemoveAll(filepath.Join(l.dir, "explorations")); err != nil {
-		t.Fatal(err)
+	if _, err := l.w.Exploration(t.Context(), e.ID); err == nil {
+		t.Error("it is stored all the same")
 	}
+
 	e = l.explore("[ $BOUGH_STRATEGY = s1 ] || sleep 100; rm -rf "+l.dir+"/explorations; echo x > "+l.dir+"/explorations; echo done", c, numbered(3)...)
 	begin := time.Now()
 	err = explore.Run(t.Context(), l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})

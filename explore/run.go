@@ -147,6 +147,15 @@ func (r *run) run(ctx context.Context) (err error) {
 		return err
 	}
 	list := r.next(ctx, "")
+	if len(list) > 0 && r.e.Branch(list[0].Parent) == nil {
+		// Where no branch can begin nothing is begun, or stored.
+		if err := r.session(ctx, list[0], r.e.Session+"@"+r.e.Node)(); err != nil {
+			for _, b := range list {
+				r.e.Release(b.ID, "")
+			}
+			return err
+		}
+	}
 	if err := r.storing(ctx, r.e.Encode())(); err != nil {
 		return err
 	}
@@ -243,10 +252,7 @@ func (r *run) begin(ctx, work context.Context, b Branch) {
 		up := *parent
 		parent = &up
 	}
-	r.queue = append(r.queue, job{kind: "session", branch: b.ID, do: r.insist(ctx, func(ctx context.Context) error {
-		_, err := r.w.Branch(ctx, ref, workspace.SnapshotOptions{ID: b.Session, Name: b.Strategy, KeepHead: true})
-		return err
-	})})
+	r.queue = append(r.queue, job{kind: "session", branch: b.ID, do: r.session(ctx, b, ref)})
 	work, cancel := context.WithCancelCause(work)
 	r.cancel[b.ID] = cancel
 	r.running.Go(func() {
@@ -254,6 +260,14 @@ func (r *run) begin(ctx, work context.Context, b Branch) {
 		x.id = b.ID
 		r.ended <- x
 		clean()
+	})
+}
+
+// session returns what makes the conversation of a branch, which begins where ref points.
+func (r *run) session(ctx context.Context, b Branch, ref string) func() error {
+	return r.insist(ctx, func(ctx context.Context) error {
+		_, err := r.w.Branch(ctx, ref, workspace.SnapshotOptions{ID: b.Session, Name: b.Strategy, KeepHead: true})
+		return err
 	})
 }
 

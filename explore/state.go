@@ -242,6 +242,9 @@ func Decode(data []byte) (*Exploration, error) {
 		}
 		seen[b.ID] = true
 	}
+	if e.Notes == nil {
+		e.Notes = []Note{}
+	}
 	if e.ID == "" || e.Node == "" || e.Session == "" {
 		return nil, fmt.Errorf("it does not say what is explored")
 	}

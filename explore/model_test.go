@@ -165,7 +165,7 @@ func TestAgainst(t *testing.T) {
 			case <-stop:
 				busy <- nil
 				return
-			default:
+			case <-time.After(20 * time.Millisecond):
 				if _, err := other.New(context.Background(), "noise"); err != nil {
 					busy <- err
 					return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -32,7 +33,7 @@ bough agent chat ada --retry --model command:./answer.sh`,
 			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "begin a new tree with it"},
 			&cli.StringFlag{Name: "name", Usage: "the name `N` of the new tree"},
 			&cli.BoolFlag{Name: "retry", DisableDefaultText: true, Usage: "ask again for the answer that the last turn did not give"},
-			streamFlag(),
+			streamFlag(), exploreReplyFlag(),
 		}, turnFlags()...),
 		min: 1,
 		max: 2,
@@ -53,6 +54,13 @@ bough agent chat ada --retry --model command:./answer.sh`,
 			if err != nil {
 				return err
 			}
+			if t.explore, err = exploreMode(c); err != nil {
+				return err
+			}
+			if t.explore == exploreAsk && t.asker == nil {
+				t.asker = p.newAsker()
+			}
+			t.model = o.Model
 			if !retry {
 				if prompt.Text, err = p.prompt(c, 1); err != nil {
 					return err
@@ -139,8 +147,13 @@ func (p *program) prompt(c *cli.Context, arg int) (string, error) {
 // chat has talk carry out turns and prints what came of it.
 func (t *teller) chat(ctx context.Context, talk func(context.Context) (*workspace.Chatted, error)) error {
 	var said *workspace.Chatted
+	var explored *explore.Exploration
 	err := t.watch(ctx, func(ctx context.Context) (err error) {
-		said, err = talk(ctx)
+		if said, err = talk(ctx); err != nil || t.explore == "" || t.explore == exploreOff {
+			return err
+		}
+		t.endText()
+		explored, err = t.exploreReply(ctx, said, t.model)
 		return err
 	})
 	if err == nil && said.Held > 0 {
@@ -151,8 +164,9 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*workspac
 	}
 	return t.p.printJSON(struct {
 		*workspace.Chatted
-		Copied *copied `json:"copied,omitempty"`
-	}{said, t.copied})
+		Copied   *copied              `json:"copied,omitempty"`
+		Explored *explore.Exploration `json:"exploration,omitempty"`
+	}{said, t.copied, explored})
 }
 
 // watch shows what happens while do carries out turns, until an interrupt. Standard

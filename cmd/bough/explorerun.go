@@ -87,6 +87,14 @@ func (x *explorer) carryOut(ctx context.Context, e *explore.Exploration) error {
 
 // finish does what carryOut does for who holds the exploration.
 func (x *explorer) finish(ctx context.Context, e *explore.Exploration) error {
+	if err := x.judge(ctx, e); err != nil {
+		return err
+	}
+	return x.concluded(ctx, e)
+}
+
+// judge tries what is left to be tried, remembers what became of it, and judges it.
+func (x *explorer) judge(ctx context.Context, e *explore.Exploration) error {
 	if err := x.run(ctx, e); err != nil {
 		return err
 	}
@@ -98,7 +106,7 @@ func (x *explorer) finish(ctx context.Context, e *explore.Exploration) error {
 			return notJudged(e, err)
 		}
 	}
-	return x.concluded(ctx, e)
+	return nil
 }
 
 // notJudged is the error for an exploration that cannot be judged: its results are there.

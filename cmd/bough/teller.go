@@ -27,6 +27,9 @@ type teller struct {
 	typed  bool   // the next message of the user comes from the command line
 	named  string // the name of the new tree, if there is one
 
+	explore string // what is done with a reply that offers several ways
+	model   string // that the command line names for the turn
+
 	copied *copied            // of a branch: what it began with
 	abort  context.CancelFunc // has the turn end
 

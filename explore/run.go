@@ -84,6 +84,7 @@ type run struct {
 	o        Options
 	from     *isolate.Source
 	again    bool // not for the first time
+	made     string // the branch that has a conversation before any begins
 	messages []agent.Message
 	system   string
 
@@ -155,6 +156,7 @@ func (r *run) run(ctx context.Context) (err error) {
 			}
 			return err
 		}
+		r.made = list[0].ID
 	}
 	if err := r.storing(ctx, r.e.Encode())(); err != nil {
 		return err
@@ -252,7 +254,9 @@ func (r *run) begin(ctx, work context.Context, b Branch) {
 		up := *parent
 		parent = &up
 	}
-	r.queue = append(r.queue, job{kind: "session", branch: b.ID, do: r.session(ctx, b, ref)})
+	if b.ID != r.made {
+		r.queue = append(r.queue, job{kind: "session", branch: b.ID, do: r.session(ctx, b, ref)})
+	}
 	work, cancel := context.WithCancelCause(work)
 	r.cancel[b.ID] = cancel
 	r.running.Go(func() {

@@ -83,7 +83,7 @@ type run struct {
 	e        *Exploration
 	o        Options
 	from     *isolate.Source
-	again    bool // not for the first time
+	again    bool   // not for the first time
 	made     string // the branch that has a conversation before any begins
 	messages []agent.Message
 	system   string

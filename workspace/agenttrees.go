@@ -141,6 +141,7 @@ type AgentSnapshot struct {
 	FollowUpQueue []agent.Entry `json:"follow_up_queue"`
 	SteerQueue    []agent.Entry `json:"steer_queue"`
 	Turn          agent.Turn    `json:"turn"`
+	Decisions     []Decision    `json:"decisions,omitempty"` // what it adopted of explorations, by the time of these; left out where that is nothing
 }
 
 // AgentSnapshot returns the state of an agent.
@@ -154,6 +155,9 @@ func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*AgentSnaps
 		s = &AgentSnapshot{
 			Agent: a.ID, Session: a.Head.Tree, Head: ID(a.Head.Node),
 			Bookmarks: []Bookmark{}, FollowUpQueue: []agent.Entry{}, SteerQueue: []agent.Entry{},
+		}
+		if s.Decisions, err = v.decisions(a.Name); err != nil {
+			return err
 		}
 		v.recoverTurn(a)
 		s.Turn = a.Turn

@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
 )
 
 // explorationsDir holds a file for each exploration, explorationLocks a folder for each
@@ -157,4 +160,45 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 		_, err = v.moveHead(p.Parts[p.Part(head)].ID, p.ID(head), m.id)
 		return err
 	})
+}
+
+// A Decision is what was adopted of an exploration of an agent's conversation.
+type Decision struct {
+	Exploration string   `json:"exploration_id"`
+	Question    string   `json:"question"`
+	Strategies  []string `json:"strategies"` // that were tried
+	Node        string   `json:"node_id"`    // the message that the head was moved to
+}
+
+// decisions returns what an agent adopted, as the files of the explorations say.
+func (v *view) decisions(name string) ([]Decision, error) {
+	ids, err := v.Explorations(v.ctx)
+	if err != nil {
+		return nil, err
+	}
+	type dated struct {
+		Decision
+		at string
+	}
+	var list []dated
+	for _, id := range ids {
+		data, err := v.root.ReadFile(explorationsDir + "/" + id + ".json")
+		if err != nil {
+			continue // gone while we look
+		}
+		e := gjson.ParseBytes(data)
+		if node := e.Get("adopted_node_id"); e.Get("agent").Str == name && node.Str != "" {
+			d := dated{Decision{Exploration: id, Question: e.Get("question").Str, Strategies: []string{}, Node: node.Str}, e.Get("created_at").Str}
+			for _, s := range e.Get("branches.#.strategy").Array() {
+				d.Strategies = append(d.Strategies, s.Str)
+			}
+			list = append(list, d)
+		}
+	}
+	slices.SortFunc(list, func(a, b dated) int { return cmp.Compare(a.at, b.at) })
+	var decisions []Decision
+	for _, d := range list {
+		decisions = append(decisions, d.Decision)
+	}
+	return decisions, nil
 }

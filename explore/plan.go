@@ -9,10 +9,9 @@ type Plan struct {
 	Reason     string     `json:"reason"`     // why nothing is to be tried, for a person; "" if something is
 }
 
-// PlanFor recognizes what a reply offers, and brings in what was learned. It is what an
-// assistant's reply is given to, whether it was just said or long ago.
-func PlanFor(reply string, similar []Similar, c Config) Plan {
-	named, sure := Recognize(reply)
+// PlanFor decides what is to be tried of the ways that a reply names, and brings in what
+// was learned. It takes what [Recognize] or [RecognizeWith] returns.
+func PlanFor(named []Recognized, sure float64, similar []Similar, c Config) Plan {
 	p := Plan{Strategies: Adjust(named, similar, c), Confidence: sure}
 	switch {
 	case !c.Enabled:

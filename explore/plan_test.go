@@ -33,7 +33,8 @@ func TestPlanFor(t *testing.T) {
 		{"It is done.", c, "several ways"},
 		{"", c, "several ways"},
 	} {
-		p := explore.PlanFor(test.reply, nil, test.c)
+		named, sure := explore.Recognize(test.reply)
+		p := explore.PlanFor(named, sure, nil, test.c)
 		if (p.Reason == "") != (test.reason == "") || !strings.Contains(p.Reason, test.reason) || len(p.List()) != len(p.Strategies) {
 			t.Errorf("of %q is made %+v", test.reply, p)
 		}
@@ -59,7 +60,8 @@ func TestOfAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := explore.PlanFor(chatted.Reply, nil, explore.Defaults())
+	named, sure := explore.Recognize(chatted.Reply)
+	p := explore.PlanFor(named, sure, nil, explore.Defaults())
 	l.tree, l.node = chatted.Tree, string(chatted.Node)
 	e := l.explore(`printf '{"result":"%s it is","confidence":0.9}' "$BOUGH_STRATEGY"`, explore.Defaults())
 	e.Agent = "ada"

@@ -67,17 +67,18 @@ func (x *explorer) plan(c *cli.Context, pl *plan) error {
 		if pl.fork.Reply == "" {
 			return &workspace.Error{Code: workspace.Refused, Message: "the message at " + ref + " is no reply: it names no ways to go", Hint: "--from-reply takes an assistant's message, SESSION@MESSAGE"}
 		}
-		pl.Confidence = new(float64)
-		if named, *pl.Confidence, err = x.recognize(ctx, pl); err != nil {
+		named, sure, err := x.recognize(ctx, pl)
+		if err != nil {
 			return err
 		}
+		offer := explore.PlanFor(named, sure, pl.learnings, pl.Config)
+		pl.Strategies, pl.Confidence, pl.Reason = offer.Strategies, &sure, offer.Reason
+		pl.Explores = offer.Reason == ""
+	} else {
+		pl.Strategies = explore.Adjust(named, pl.learnings, pl.Config)
 	}
-	pl.Strategies = explore.Adjust(named, pl.learnings, pl.Config)
 	if pl.Strategies == nil {
 		pl.Strategies = []explore.Adjusted{}
-	}
-	if pl.Confidence != nil {
-		pl.weigh()
 	}
 	if c.Bool("dry-run") || !pl.Explores {
 		return nil
@@ -112,21 +113,6 @@ func (x *explorer) recognize(ctx context.Context, pl *plan) ([]explore.Recognize
 	}
 	named, sure := explore.Recognize(pl.fork.Reply)
 	return named, sure, nil
-}
-
-// weigh decides whether a reply is worth an exploration: by the most that it, and what
-// was learned, say for one of the ways that it names.
-func (pl *plan) weigh() {
-	most := 0.0
-	for _, s := range pl.Strategies {
-		most = max(most, s.Confidence)
-	}
-	switch {
-	case len(pl.Strategies) == 0:
-		pl.Explores, pl.Reason = false, "the reply names no ways to go about it"
-	case most < pl.Config.MinConfidence:
-		pl.Explores, pl.Reason = false, fmt.Sprintf("its confidence %.2f that the reply offers a choice is below %.2f", most, pl.Config.MinConfidence)
-	}
 }
 
 // exploreConfig returns the settings that are in force.

@@ -49,7 +49,8 @@ func (t *teller) exploreReply(ctx context.Context, said *workspace.Chatted, mode
 		return nil, err
 	}
 	similar := explore.FindSimilar(fork.Question, known, mostSimilar)
-	offer := explore.PlanFor(fork.Reply, similar, config)
+	named, sure := explore.Recognize(fork.Reply)
+	offer := explore.PlanFor(named, sure, similar, config)
 	if offer.Reason != "" {
 		if len(offer.Strategies) > 1 {
 			fmt.Fprintf(p.stderr, "Not explored: %s.\n", offer.Reason)

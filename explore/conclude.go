@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
@@ -35,11 +34,7 @@ func Conclude(ctx context.Context, w *workspace.Workspace, e *Exploration, metho
 	e.Evaluation = &v
 	if len(v.From) > 0 {
 		id := e.messageID(string(method), v.Result)
-		err := w.KeepOutcome(ctx, workspace.Outcome{
-			ID: id, Session: e.Session, Parent: e.Node, Text: v.Result, From: member,
-			Origin: map[string]any{"id": e.ID, "evaluation": v.Strategy, "selected": v.Selected, "from": v.From, "confidence": v.Confidence},
-		})
-		if err != nil {
+		if err := e.keepOutcome(ctx, w, id); err != nil {
 			return err
 		}
 		e.Outcome = &id
@@ -52,6 +47,12 @@ func Conclude(ctx context.Context, w *workspace.Workspace, e *Exploration, metho
 // the head of the agent whose conversation that is, else that of the workspace.
 func Adopt(ctx context.Context, w *workspace.Workspace, e *Exploration, branch string) error {
 	node := e.Outcome
+	if node != nil && e.Evaluation != nil {
+		// It may have been taken back since.
+		if err := e.keepOutcome(ctx, w, *node); err != nil {
+			return err
+		}
+	}
 	if branch != "" && (e.Evaluation == nil || e.Evaluation.Selected != branch || node == nil) {
 		b := e.Branch(branch)
 		switch {
@@ -86,36 +87,49 @@ func Adopt(ctx context.Context, w *workspace.Workspace, e *Exploration, branch s
 	return w.KeepExploration(ctx, e.ID, e.Encode())
 }
 
+// keepOutcome adds the message with the id that says what e came to, unless it is there.
+func (e *Exploration) keepOutcome(ctx context.Context, w *workspace.Workspace, id string) error {
+	v := e.Evaluation
+	return w.KeepOutcome(ctx, workspace.Outcome{
+		ID: id, Session: e.Session, Parent: e.Node, Text: v.Result, From: member,
+		Origin: map[string]any{"id": e.ID, "evaluation": v.Strategy, "selected": v.Selected, "from": v.From, "confidence": v.Confidence},
+	})
+}
+
 // messageID returns the id of a message that e adds to the conversation. It is always the
 // same, so that after a crash, or when asked for again, the message is there once.
 func (e *Exploration) messageID(of ...string) string {
 	return session.MessageUUID(e.ID, e.ID+" "+strings.Join(of, " "))
 }
 
-// Find returns the branch whose id or strategy is name, or whose id has it as a piece
-// that no other has.
+// Find returns the branch whose id is name, else the one whose strategy it is, else the
+// one whose id has it as a piece of four letters or more.
 func (e *Exploration) Find(name string) (*Branch, error) {
-	var found []*Branch
-	for i := range e.Branches {
-		b := &e.Branches[i]
-		if b.ID == name || b.Strategy == name {
-			return b, nil
+	if b := e.Branch(name); b != nil {
+		return b, nil
+	}
+	for _, is := range []func(*Branch) bool{
+		func(b *Branch) bool { return b.Strategy == name },
+		func(b *Branch) bool { return len(name) >= 4 && strings.Contains(b.ID, name) },
+	} {
+		var found []*Branch
+		var ids []string
+		for i := range e.Branches {
+			if b := &e.Branches[i]; is(b) {
+				found, ids = append(found, b), append(ids, b.ID)
+			}
 		}
-		if name != "" && len(name) >= 4 && strings.Contains(b.ID, name) {
-			found = append(found, b)
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0], nil
+		default:
+			return nil, &workspace.Error{Code: workspace.Ambiguous, Message: fmt.Sprintf("several branches go by %q", name), Hint: "their ids are " + strings.Join(ids, ", ")}
 		}
 	}
-	if len(found) == 1 {
-		return found[0], nil
-	}
-	code, say := workspace.NotFound, "the exploration has no branch %q"
-	if len(found) > 1 {
-		code, say = workspace.Ambiguous, "several branches go by %q"
-	}
-	names := []string{}
+	var names []string
 	for _, b := range e.Branches {
 		names = append(names, b.Strategy)
 	}
-	slices.Sort(names)
-	return nil, &workspace.Error{Code: code, Message: fmt.Sprintf(say, name), Hint: fmt.Sprintf("there are %q", names)}
+	return nil, &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("the exploration has no branch %q", name), Hint: fmt.Sprintf("there are %q", names)}
 }

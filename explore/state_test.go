@@ -155,6 +155,8 @@ func TestParseAnswer(t *testing.T) {
 		{"\xff\xfe", "", "no text"},
 		{`{"confidence":1}`, "", "no result"},
 		{`{"result":null}`, "", "no result"},
+		{`{"result":" "}`, "", "no result"},
+		{`{"result":"x","strategies":[{"name":"a\u0000b"}]}`, "", "no program can be given"},
 		{`{"result":"x","confidence":"high"}`, "", "cannot be read"},
 		{`{"result":"x","strategies":[{"name":" "}]}`, "", "no name"},
 		{`{"result":"x","metrics":[1]}`, "", "no object"},
@@ -163,6 +165,9 @@ func TestParseAnswer(t *testing.T) {
 		if a.Result != c.want || (err != nil) != (c.problem != "") || err != nil && !strings.Contains(err.Error(), c.problem) {
 			t.Errorf("ParseAnswer(%q) = %+v, %v", c.out, a, err)
 		}
+	}
+	if a, err := explore.ParseAnswer([]byte(`{"result":"x","confidence":7}`)); err != nil || a.Confidence != nil {
+		t.Errorf("a confidence of 7 is %v, %v", a.Confidence, err)
 	}
 	if _, err := explore.Decode([]byte(`{"id":"e","session_id":"s","parent_node_id":"m","branches":[{"branch_id":"b","status":"odd"}]}`)); err == nil {
 		t.Error("a branch may be odd")

@@ -64,9 +64,15 @@ func ParseAnswer(out []byte) (Answer, error) {
 	if json.Unmarshal(raw.Result, &a.Result) != nil {
 		a.Result = string(raw.Result) // a number, or more
 	}
+	if strings.TrimSpace(a.Result) == "" {
+		return Answer{}, errors.New("its answer has no result")
+	}
+	if _, said := confidence(a.Confidence); !said {
+		a.Confidence = nil // 85, say, is none
+	}
 	for i, s := range a.Strategies {
-		if a.Strategies[i].Name = strings.TrimSpace(s.Name); a.Strategies[i].Name == "" {
-			return Answer{}, fmt.Errorf("strategy %d of its answer has no name", i+1)
+		if a.Strategies[i].Name = strings.TrimSpace(s.Name); a.Strategies[i].Name == "" || strings.Contains(s.Name, "\x00") {
+			return Answer{}, fmt.Errorf("strategy %d of its answer has no name, or one that no program can be given", i+1)
 		}
 	}
 	if m := bytes.TrimSpace(a.Metrics); len(m) > 0 && m[0] != '{' {

@@ -110,6 +110,10 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 func (r *run) command(ctx context.Context, b Branch, messages []agent.Message, x *ended) (clean func(), err error) {
 	clean = func() {}
 	dir := filepath.Join(r.folder(), b.ID)
+	if r.again && r.o.NewID != nil {
+		// What a crash left may still be at work in its own.
+		dir += "-" + r.o.NewID()[:8]
+	}
 	made, err := r.makeFolder(ctx, dir)
 	if err != nil {
 		return clean, err
@@ -174,8 +178,8 @@ func (r *run) tidy() {
 		return
 	}
 	for _, b := range r.e.Branches {
-		dir := filepath.Join(r.folder(), b.ID)
-		if _, err := os.Lstat(dir); err == nil {
+		dirs, _ := filepath.Glob(filepath.Join(r.folder(), b.ID+"*")) // a * in the folder's own name only finds less
+		for _, dir := range dirs {
 			r.remove(dir)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
@@ -150,6 +151,8 @@ func (p *program) exploreFlags(c *cli.Context) (*plan, error) {
 		switch {
 		case name == "":
 			return wrong("the strategy %q has no name", s)
+		case !utf8.ValidString(s):
+			return wrong("the strategy %q is no UTF-8", s)
 		case slices.ContainsFunc(pl.Strategies, func(a explore.Adjusted) bool { return a.Name == name }):
 			return wrong("two strategies are named %q", name)
 		}
@@ -179,6 +182,9 @@ func (p *program) exploreFlags(c *cli.Context) (*plan, error) {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" || strings.Contains(s, "\x00") {
 			return wrong("--bind takes K=V, not %q", s)
+		}
+		if strings.HasPrefix(name, "BOUGH_") {
+			return wrong("--bind cannot set %s: these variables are bough's own", name)
 		}
 		if pl.runner.Bindings == nil {
 			pl.runner.Bindings = map[string]string{}

@@ -95,7 +95,7 @@ func (t *teller) exploreReply(ctx context.Context, said *workspace.Chatted, mode
 		return e, err
 	}
 	if !p.json {
-		p.judged(e)
+		p.judged(e, false)
 		if len(e.Evaluation.From) > 0 {
 			p.result(e.Evaluation.Result)
 		}

@@ -178,7 +178,7 @@ func (x *explorer) concluded(ctx context.Context, e *explore.Exploration) error 
 			return err
 		}
 	} else {
-		p.judged(e)
+		p.judged(e, x.adopt)
 	}
 	if none {
 		return noResult{&workspace.Error{
@@ -201,7 +201,7 @@ func (p *program) result(text string) {
 }
 
 // judged tells how an exploration came to what it comes to.
-func (p *program) judged(e *explore.Exploration) {
+func (p *program) judged(e *explore.Exploration, adopted bool) {
 	v := e.Evaluation
 	for _, reason := range v.Reasons {
 		fmt.Fprintln(p.stderr, p.talk.dim(line(reason)))
@@ -212,7 +212,7 @@ func (p *program) judged(e *explore.Exploration) {
 		}
 	}
 	switch {
-	case e.Adopted != nil:
+	case adopted && e.Adopted != nil:
 		fmt.Fprintf(p.stderr, "Explored %s; the head is at %s@%s\n", e.ID, e.Session, *e.Adopted)
 	case e.Outcome != nil:
 		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s@%s, and 'bough explore adopt %s' moves the head there\n", e.ID, e.Session, *e.Outcome, e.ID)

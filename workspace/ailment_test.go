@@ -166,6 +166,10 @@ var illnesses = []illness{
 	{"an attachment that nothing refers to", func(s *space) {
 		s.write(workspace.FilePath(attachment("a picture").SHA256), "a picture")
 	}, ""},
+	{"a torn exploration", func(s *space) {
+		s.write("explorations/4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77.json", "{")
+	}, "damaged_exploration"},
+	{"explorations with no settings", func(s *space) { s.write("explorations/config.json", "[]") }, "damaged_exploration"},
 	{"a torn agent", func(s *space) {
 		s.agent("ada")
 		s.write("agents/ada.json", s.read("agents/ada.json")[:99])

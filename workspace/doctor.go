@@ -23,33 +23,34 @@ type Problem struct {
 
 // The kinds of problems. [Ailments] says what they mean.
 const (
-	DamagedSession    = "damaged_session"
-	UnreadableSession = "unreadable_session"
-	DamagedCheckpoint = "damaged_checkpoint"
-	BetterCopy        = "better_copy"
-	OpenToAll         = "open_to_all"
-	DamagedIndex      = "damaged_index"
-	StaleIndex        = "stale_index"
-	StaleCache        = "stale_cache"
-	MissingAncestor   = "missing_ancestor"
-	Cycle             = "cycle"
-	OneSidedLink      = "one_sided_link"
-	OrphanMessage     = "orphan_message"
-	DuplicateID       = "duplicate_id"
-	ForeignID         = "foreign_id"
-	BrokenSeal        = "broken_seal"
-	MixedDialects     = "mixed_dialects"
-	LostHead          = "lost_head"
-	DamagedBookmarks  = "damaged_bookmarks"
-	LostBookmark      = "lost_bookmark"
-	DamagedAgent      = "damaged_agent"
-	LostTree          = "lost_tree"
-	SharedTree        = "shared_tree"
-	LostAgentHead     = "lost_agent_head"
-	LeftOver          = "left_over"
-	DamagedLog        = "damaged_log"
-	LostAttachment    = "lost_attachment"
-	DamagedAttachment = "damaged_attachment"
+	DamagedSession     = "damaged_session"
+	UnreadableSession  = "unreadable_session"
+	DamagedCheckpoint  = "damaged_checkpoint"
+	BetterCopy         = "better_copy"
+	OpenToAll          = "open_to_all"
+	DamagedIndex       = "damaged_index"
+	StaleIndex         = "stale_index"
+	StaleCache         = "stale_cache"
+	MissingAncestor    = "missing_ancestor"
+	Cycle              = "cycle"
+	OneSidedLink       = "one_sided_link"
+	OrphanMessage      = "orphan_message"
+	DuplicateID        = "duplicate_id"
+	ForeignID          = "foreign_id"
+	BrokenSeal         = "broken_seal"
+	MixedDialects      = "mixed_dialects"
+	LostHead           = "lost_head"
+	DamagedBookmarks   = "damaged_bookmarks"
+	LostBookmark       = "lost_bookmark"
+	DamagedAgent       = "damaged_agent"
+	LostTree           = "lost_tree"
+	SharedTree         = "shared_tree"
+	DamagedExploration = "damaged_exploration"
+	LostAgentHead      = "lost_agent_head"
+	LeftOver           = "left_over"
+	DamagedLog         = "damaged_log"
+	LostAttachment     = "lost_attachment"
+	DamagedAttachment  = "damaged_attachment"
 )
 
 // An Ailment is a kind of problem: what it means, and what [Workspace.Doctor]
@@ -84,6 +85,7 @@ var Ailments = []Ailment{
 	{DamagedAgent, "the file of an agent is torn, or is no agent", "what the log says that it held last takes its place, where the log says it"},
 	{LostTree, "a tree of an agent is gone", ""},
 	{SharedTree, "two agents have the same tree", ""},
+	{DamagedExploration, "the file of an exploration, or the settings for them, cannot be read", ""},
 	{LostAgentHead, "the head of an agent points nowhere", "it moves to the newest leaf of its tree, or of the newest tree that is there"},
 	{DamagedLog, "the log of operations cannot be read, or has lines that are no operations", "it is made anew of the lines that are, if it is a file, and else goes to the trash"},
 	{LostAttachment, "a message refers to an attachment that is not there", ""},

@@ -42,7 +42,7 @@ func (d *doctor) found(kind, path, detail string, fixed bool) {
 }
 
 func (d *doctor) run() error {
-	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.links, d.logFile} {
+	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile} {
 		if err := look(); err != nil {
 			return err
 		}

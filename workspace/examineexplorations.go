@@ -1,0 +1,34 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/tidwall/gjson"
+)
+
+// explorations looks whether the files of explorations can be read.
+func (d *doctor) explorations() error {
+	ids, err := d.Explorations(d.ctx)
+	if err != nil {
+		d.found(DamagedExploration, explorationsDir, err.Error(), false)
+		return nil
+	}
+	look := func(name, id string) {
+		data, err := d.root.ReadFile(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			d.found(DamagedExploration, name, err.Error(), false)
+		case !gjson.ValidBytes(data) || !gjson.ParseBytes(data).IsObject():
+			d.found(DamagedExploration, name, "it is no JSON object", false)
+		case id != "" && gjson.GetBytes(data, "id").Str != id:
+			d.found(DamagedExploration, name, "it gives itself another id", false)
+		}
+	}
+	for _, id := range ids {
+		look(explorationsDir+"/"+id+".json", id)
+	}
+	look(ExplorationSettingsPath, "")
+	return d.ctx.Err()
+}

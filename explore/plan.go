@@ -23,12 +23,3 @@ func PlanFor(named []Recognized, sure float64, similar []Similar, c Config) Plan
 	}
 	return p
 }
-
-// List returns the strategies alone, for [Exploration.Begin].
-func (p Plan) List() []Strategy {
-	list := make([]Strategy, len(p.Strategies))
-	for i, s := range p.Strategies {
-		list[i] = s.Strategy
-	}
-	return list
-}

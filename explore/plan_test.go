@@ -35,11 +35,11 @@ func TestPlanFor(t *testing.T) {
 	} {
 		named, sure := explore.Recognize(test.reply)
 		p := explore.PlanFor(named, sure, nil, test.c)
-		if (p.Reason == "") != (test.reason == "") || !strings.Contains(p.Reason, test.reason) || len(p.List()) != len(p.Strategies) {
+		if (p.Reason == "") != (test.reason == "") || !strings.Contains(p.Reason, test.reason) {
 			t.Errorf("of %q is made %+v", test.reply, p)
 		}
-		if test.reason == "" && (len(p.List()) != 3 || p.List()[0].Name != "Merge sort") {
-			t.Errorf("the strategies are %+v", p.List())
+		if test.reason == "" && (len(p.Strategies) != 3 || p.Strategies[0].Name != "Merge sort") {
+			t.Errorf("the strategies are %+v", p.Strategies)
 		}
 	}
 }
@@ -65,7 +65,11 @@ func TestOfAgent(t *testing.T) {
 	l.tree, l.node = chatted.Tree, string(chatted.Node)
 	e := l.explore(`printf '{"result":"%s it is","confidence":0.9}' "$BOUGH_STRATEGY"`, explore.Defaults())
 	e.Agent = "ada"
-	e.Begin(p.List(), uuid.NewString, at(0))
+	var offered []explore.Strategy
+	for _, s := range p.Strategies {
+		offered = append(offered, s.Strategy)
+	}
+	e.Begin(offered, uuid.NewString, at(0))
 	l.run(e)
 	if err := explore.Conclude(t.Context(), l.w, e, explore.Best, explore.Options{}); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/operation"
 )
 
 // A Prompt is what a user says to an agent that has nothing else to do.
@@ -159,14 +158,13 @@ func are(n int) string {
 
 // begin says something to the agent.
 func (d *driver) begin(ctx context.Context, p Prompt) error {
-	verb, list := operation.Operation{Verb: "append", Args: args{}}, args{"agent": d.name}
-	write := (*view).writeNode
+	op, write := d.op("append"), (*view).writeNode
 	switch {
 	case p.Fresh:
-		verb.Verb, list["name"] = "agent fresh", p.Tree
+		op.Verb, op.Args["name"] = "agent fresh", p.Tree
 		write = func(v *view, a *Agent, n *agent.Node) error { return v.treeWith(a, p.Tree, messageOf(n)) }
 	case p.From != "":
-		verb.Verb, list["node"], list["name"] = "agent branch", p.From, p.Tree
+		op.Verb, op.Args["node"], op.Args["name"] = "agent branch", p.From, p.Tree
 		write = func(v *view, a *Agent, n *agent.Node) error {
 			at, err := v.branchPlace(a, p.From, p.CutOptions)
 			if err != nil {
@@ -175,8 +173,7 @@ func (d *driver) begin(ctx context.Context, p Prompt) error {
 			return v.branchWith(a, at, p.Tree, messageOf(n))
 		}
 	}
-	verb.Args = list
-	return d.change(ctx, verb, write, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, op, write, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		return t.Step(q, d.rules, agent.Event{Kind: agent.OnPrompt, ID: d.rules.NewID(), Text: p.Text})
 	})
 }

@@ -117,7 +117,6 @@ func (p *program) explore(c *cli.Context) error {
 	if c.Bool("dry-run") || !pl.Explores {
 		return p.planned(pl)
 	}
-	x.learnings = pl.learnings
 	e, err := x.begin(c.Context, pl)
 	if err != nil {
 		return err

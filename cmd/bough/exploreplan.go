@@ -36,28 +36,33 @@ type plan struct {
 // mostSimilar is how many past outcomes are looked at, and given to runners.
 const mostSimilar = 50
 
-// plan finds out what is explored, from where, and how.
-func (x *explorer) plan(c *cli.Context, pl *plan) error {
-	p, w, ctx, ref := x.p, x.w, c.Context, c.Args().First()
-	var err error
-	if pl.fork, err = w.ExplorationPlace(ctx, ref); err != nil {
+// look fills in where a plan begins, which settings are in force there, and what was
+// learned of the like. flags are settings that win.
+func (x *explorer) look(ctx context.Context, pl *plan, ref string, flags []byte) (err error) {
+	if pl.fork, err = x.w.ExplorationPlace(ctx, ref); err != nil {
 		return err
 	}
 	pl.Session, pl.Node, pl.Question = pl.fork.Session, pl.fork.Message, pl.fork.Question
 	if a := pl.fork.Agent; a != nil && pl.fork.Frozen == "" {
 		pl.Agent = a.Name
 	}
-	if pl.Config, err = p.exploreConfig(ctx, w, pl.fork.Agent, exploreSettings(c)); err != nil {
+	if pl.Config, err = x.p.exploreConfig(ctx, x.w, pl.fork.Agent, flags); err != nil {
+		return err
+	}
+	known, err := explore.Recall(ctx, x.w, x.p.note)
+	pl.learnings = explore.FindSimilar(pl.Question, known, mostSimilar)
+	return err
+}
+
+// plan finds out what is explored, from where, and how.
+func (x *explorer) plan(c *cli.Context, pl *plan) error {
+	ctx, ref := c.Context, c.Args().First()
+	if err := x.look(ctx, pl, ref, exploreSettings(c)); err != nil {
 		return err
 	}
 	if !pl.Config.Enabled {
 		return &workspace.Error{Code: workspace.Refused, Message: "explorations are turned off here", Hint: `"enabled" in ` + workspace.ExplorationSettingsPath + ` or in the agent's "explore" says so`}
 	}
-	known, err := explore.Recall(ctx, w, p.note)
-	if err != nil {
-		return err
-	}
-	pl.learnings = explore.FindSimilar(pl.Question, known, mostSimilar)
 	var named []explore.Recognized
 	for _, s := range pl.Strategies {
 		named = append(named, s.Recognized)
@@ -91,7 +96,7 @@ func (x *explorer) plan(c *cli.Context, pl *plan) error {
 		}
 		pl.runner.Model = pl.fork.Agent.Model
 	}
-	_, err = exploreFolder(pl.runner.Dir)
+	_, err := exploreFolder(pl.runner.Dir)
 	return err
 }
 

@@ -36,40 +36,27 @@ func exploreMode(c *cli.Context) (string, error) {
 // there is nothing to explore or nobody wants it. The head stays at the reply.
 func (t *teller) exploreReply(ctx context.Context, said *workspace.Chatted, model string) (*explore.Exploration, error) {
 	p, ref := t.p, said.Tree+"@"+string(said.Node)
-	fork, err := t.w.ExplorationPlace(ctx, ref)
-	if err != nil {
+	pl := &plan{method: explore.Best, runner: explore.Runner{Model: model}}
+	x := &explorer{p: p, w: t.w, supply: t.supply}
+	defer func() { t.supply = x.supply }()
+	if err := x.look(ctx, pl, ref, nil); err != nil {
 		return nil, err
 	}
-	config, err := p.exploreConfig(ctx, t.w, fork.Agent, nil)
-	if err != nil {
-		return nil, err
-	}
-	known, err := explore.Recall(ctx, t.w, p.note)
-	if err != nil {
-		return nil, err
-	}
-	similar := explore.FindSimilar(fork.Question, known, mostSimilar)
-	named, sure := explore.Recognize(fork.Reply)
-	offer := explore.PlanFor(named, sure, similar, config)
+	named, sure := explore.Recognize(pl.fork.Reply)
+	offer := explore.PlanFor(named, sure, pl.learnings, pl.Config)
 	if offer.Reason != "" {
 		if len(offer.Strategies) > 1 {
 			fmt.Fprintf(p.stderr, "Not explored: %s.\n", offer.Reason)
 		}
 		return nil, nil
 	}
-	pl := &plan{
-		Session: fork.Session, Node: fork.Message, Question: fork.Question, Config: config, Strategies: offer.Strategies,
-		fork: fork, learnings: similar, method: explore.Best, runner: explore.Runner{Model: model},
+	if a := pl.fork.Agent; a != nil && model == "" {
+		pl.runner.Model = a.Model
 	}
+	pl.Strategies = offer.Strategies
 	var names []string
 	for _, s := range offer.Strategies {
 		names = append(names, s.Name)
-	}
-	if fork.Agent != nil {
-		pl.Agent = fork.Agent.Name
-		if pl.runner.Model == "" {
-			pl.runner.Model = fork.Agent.Model
-		}
 	}
 	if t.explore == exploreAsk {
 		if t.asker == nil {
@@ -80,8 +67,6 @@ func (t *teller) exploreReply(ctx context.Context, said *workspace.Chatted, mode
 			return nil, nil
 		}
 	}
-	x := &explorer{p: p, w: t.w, supply: t.supply, learnings: similar}
-	defer func() { t.supply = x.supply }()
 	e, err := x.begin(ctx, pl)
 	if err != nil {
 		return nil, err

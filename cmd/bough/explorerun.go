@@ -23,6 +23,7 @@ func (x *explorer) begin(ctx context.Context, pl *plan) (*explore.Exploration, e
 	if !x.p.json {
 		x.p.adjusted(pl.Strategies)
 	}
+	x.learnings = pl.learnings
 	if err := x.open(ctx, pl.runner); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"buffer"},
 	{"workspace"},
 	{"checkpoint"},
-	{"index", "operation", "task", "agent", "bookmark"},
+	{"index", "operation", "task", "agent", "bookmark", "convert"},
 	{"session", "content"},
 	{"internal/"},
 }

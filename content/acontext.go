@@ -110,15 +110,15 @@ func (p *Part) check(kind []byte) error {
 		return wrong("type", "%s is no type of a part", kind)
 	}
 	switch p.Type {
-	case typeText, typeThinking:
+	case TypeText, TypeThinking:
 		if p.Text == "" {
 			return wrong("text", "a part of type %s needs one that is not empty", p.Type)
 		}
-	case typeToolCall:
+	case TypeToolCall:
 		return needs("name", "arguments")
-	case typeToolResult:
+	case TypeToolResult:
 		return needs("tool_call_id")
-	case typeData:
+	case TypeData:
 		return needs("data_type")
 	}
 	return nil

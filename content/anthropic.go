@@ -18,7 +18,7 @@ func fromAnthropic(blob []byte) (*Message, error) {
 	}
 	switch {
 	case isText(said):
-		m.Parts = []Part{{Type: typeText, Text: text(said)}}
+		m.Parts = []Part{{Type: TypeText, Text: text(said)}}
 	case isArray(said):
 		m.Parts, err = parts("content", said, anyBlock)
 	default:
@@ -66,21 +66,21 @@ func anthropicBlock(element []byte) (p Part, err error) {
 	})
 	switch kind {
 	case "text":
-		p.Type = typeText
+		p.Type = TypeText
 		err = need(kind, said)
 	case "thinking":
-		p.Type = typeThinking
+		p.Type = TypeThinking
 		err = need(kind, said)
 	case "redacted_thinking":
-		p.Type = typeRedacted
+		p.Type = TypeRedacted
 	case "image":
-		p.Type = typeImage
+		p.Type = TypeImage
 		err = inner(&meta, "source", source)
 	case "document":
-		p.Type = typeFile
+		p.Type = TypeFile
 		err = inner(&meta, "source", source)
 	case "tool_use":
-		p.Type = typeToolCall
+		p.Type = TypeToolCall
 		if err = need("id", id); err == nil {
 			err = need("name", member(element, "name"))
 		}
@@ -91,7 +91,7 @@ func anthropicBlock(element []byte) (p Part, err error) {
 		meta.text("arguments", string(input))
 		meta.text("type", kind)
 	case "tool_result":
-		p.Type = typeToolResult
+		p.Type = TypeToolResult
 		err = need("tool_use_id", id)
 		meta.raw("tool_call_id", id)
 		if isNull(member(element, "is_error")) {

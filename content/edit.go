@@ -71,7 +71,7 @@ func edit(list []*Message, at place, change func(*Part)) {
 // removeResults puts a placeholder in the place of older results.
 func (s *Strategy) removeResults(list []*Message, count func(string) int) {
 	names := namesOf(list)
-	older := s.older(list, typeToolResult, func(t tool) bool {
+	older := s.older(list, TypeToolResult, func(t tool) bool {
 		name := names[t.id]
 		if name == "" {
 			name = t.name
@@ -93,7 +93,7 @@ func (s *Strategy) removeResults(list []*Message, count func(string) int) {
 
 // removeArguments leaves older calls no arguments.
 func (s *Strategy) removeArguments(list []*Message, count func(string) int) {
-	older := s.older(list, typeToolCall, func(t tool) bool { return slices.Contains(s.tools, t.name) })
+	older := s.older(list, TypeToolCall, func(t tool) bool { return slices.Contains(s.tools, t.name) })
 	for _, at := range older {
 		p := &list[at.message].Parts[at.part]
 		if t := p.tool(); p.Meta == nil || s.over > 0 && (!t.hasArgs || count(t.arguments) <= s.over) {
@@ -163,7 +163,7 @@ func tied(list []*Message) [][]int {
 		group[i] = i
 		for j := range m.Parts {
 			p := &m.Parts[j]
-			if p.Type != typeToolCall && p.Type != typeToolResult {
+			if p.Type != TypeToolCall && p.Type != TypeToolResult {
 				continue
 			}
 			id := p.tool().id

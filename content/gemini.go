@@ -67,15 +67,15 @@ func geminiPart(element []byte, random io.Reader) (p Part, err error) {
 	case file != nil:
 		p.Type, err = geminiData(&meta, "fileData", file, "url", "url")
 	case call != nil:
-		p.Type = typeToolCall
+		p.Type = TypeToolCall
 		err = geminiCall(&meta, call, random)
 	case response != nil:
-		p.Type = typeToolResult
+		p.Type = TypeToolResult
 		p.Text, err = geminiResult(&meta, response)
 	case said != nil:
-		p.Type = typeText
+		p.Type = TypeText
 		if string(thought) == "true" {
-			p.Type = typeThinking
+			p.Type = TypeThinking
 		}
 		p.Text, err = textOf("text", said)
 	default:
@@ -126,13 +126,13 @@ func geminiData(meta *writer, at string, object []byte, kind, as string) (string
 func typeOfMedia(mime string) string {
 	switch kind, _, _ := strings.Cut(mime, "/"); kind {
 	case "", "image":
-		return typeImage
+		return TypeImage
 	case "audio":
-		return typeAudio
+		return TypeAudio
 	case "video":
-		return typeVideo
+		return TypeVideo
 	}
-	return typeFile
+	return TypeFile
 }
 
 // geminiCall reads a functionCall into meta.

@@ -56,7 +56,7 @@ func namesOf(list []*Message) map[string]string {
 	names := map[string]string{}
 	for _, m := range list {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Type == typeToolCall {
+			if p := &m.Parts[i]; p.Type == TypeToolCall {
 				if t := p.tool(); t.id != "" && t.name != "" {
 					names[t.id] = t.name
 				}

@@ -27,11 +27,11 @@ func Match(m *Message, path []*Message) (*Message, error) {
 	for _, before := range path {
 		for i := range before.Parts {
 			switch p := &before.Parts[i]; p.Type {
-			case typeToolCall:
+			case TypeToolCall:
 				if t := p.tool(); t.id != "" {
 					open = append(open, t)
 				}
-			case typeToolResult:
+			case TypeToolResult:
 				id := p.tool().id
 				answered(func(t tool) bool { return t.id == id })
 			}
@@ -41,7 +41,7 @@ func Match(m *Message, path []*Message) (*Message, error) {
 	matched.Parts = slices.Clone(m.Parts)
 	for i := range matched.Parts {
 		p := &matched.Parts[i]
-		if p.Type != typeToolResult {
+		if p.Type != TypeToolResult {
 			continue
 		}
 		at := fmt.Sprintf("parts[%d].functionResponse", i)
@@ -75,7 +75,7 @@ func Follow(before, list []*Message) {
 	names := namesOf(before)
 	for _, m := range list {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Type == typeToolResult {
+			if p := &m.Parts[i]; p.Type == TypeToolResult {
 				p.called = names[p.tool().id]
 			}
 		}

@@ -35,21 +35,21 @@ type Part struct {
 
 // The types of parts.
 const (
-	typeText       = "text"
-	typeImage      = "image"
-	typeAudio      = "audio"
-	typeVideo      = "video"
-	typeFile       = "file"
-	typeToolCall   = "tool-call"
-	typeToolResult = "tool-result"
-	typeData       = "data"
-	typeThinking   = "thinking"
-	typeRedacted   = "redacted_thinking"
+	TypeText       = "text"
+	TypeImage      = "image"
+	TypeAudio      = "audio"
+	TypeVideo      = "video"
+	TypeFile       = "file"
+	TypeToolCall   = "tool-call"
+	TypeToolResult = "tool-result"
+	TypeData       = "data"
+	TypeThinking   = "thinking"
+	TypeRedacted   = "redacted_thinking"
 )
 
 func isPartType(name string) bool {
 	switch name {
-	case typeText, typeImage, typeAudio, typeVideo, typeFile, typeToolCall, typeToolResult, typeData, typeThinking, typeRedacted:
+	case TypeText, TypeImage, TypeAudio, TypeVideo, TypeFile, TypeToolCall, TypeToolResult, TypeData, TypeThinking, TypeRedacted:
 		return true
 	}
 	return false
@@ -157,7 +157,7 @@ func (m *Message) Tokens(count func(text string) int) int {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		add(p.Text)
-		if p.Type == typeToolCall {
+		if p.Type == TypeToolCall {
 			c := p.tool()
 			add(c.name)
 			add(c.arguments)
@@ -167,7 +167,7 @@ func (m *Message) Tokens(count func(text string) int) int {
 }
 
 func (m *Message) hasResults() bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Type == typeToolResult })
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Type == TypeToolResult })
 }
 
 // A tool is what the meta of a tool call or a tool result says.
@@ -182,7 +182,7 @@ type tool struct {
 
 func (p *Part) tool() tool {
 	idName := "tool_call_id"
-	if p.Type == typeToolCall {
+	if p.Type == TypeToolCall {
 		idName = "id"
 	}
 	var id, name, kind, arguments, signature []byte

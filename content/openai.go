@@ -54,7 +54,7 @@ func fromOpenAI(blob []byte) (*Message, error) {
 func openAIContent(said []byte, part func([]byte) (Part, error)) ([]Part, error) {
 	switch {
 	case isText(said):
-		return []Part{{Type: typeText, Text: text(said)}}, nil
+		return []Part{{Type: TypeText, Text: text(said)}}, nil
 	case isArray(said) && len(said) > len(`[]`):
 		return parts("content", said, part)
 	}
@@ -88,14 +88,14 @@ func openAIAnswer(said, refusal, calls, call []byte) (list []Part, err error) {
 		if err := openAIFunction(&meta, "function_call", call); err != nil {
 			return nil, err
 		}
-		list = append(list, Part{Type: typeToolCall, Meta: meta.object()})
+		list = append(list, Part{Type: TypeToolCall, Meta: meta.object()})
 	}
 	return list, nil
 }
 
 // refused returns the part that is a refusal.
 func refused(at string, value []byte) (p Part, err error) {
-	p = Part{Type: typeText, Meta: []byte(`{"is_refusal":true}`)}
+	p = Part{Type: TypeText, Meta: []byte(`{"is_refusal":true}`)}
 	p.Text, err = textOf(at, value)
 	return p, err
 }
@@ -103,7 +103,7 @@ func refused(at string, value []byte) (p Part, err error) {
 // openAIResult reads the result of a tool call, known by its id, or of a function,
 // known by its name.
 func openAIResult(said, id []byte, name string) ([]Part, error) {
-	p := Part{Type: typeToolResult}
+	p := Part{Type: TypeToolResult}
 	if said != nil && !saysNothing(said) {
 		texts, err := openAIContent(said, textOnly)
 		if err != nil {
@@ -128,7 +128,7 @@ func openAIResult(said, id []byte, name string) ([]Part, error) {
 func joined(list []Part) string {
 	var s string
 	for i := range list {
-		if list[i].Type == typeText {
+		if list[i].Type == TypeText {
 			s += list[i].Text
 		}
 	}
@@ -170,7 +170,7 @@ func openAICall(element []byte) (Part, error) {
 		return Part{}, err
 	}
 	each(rest.object(), meta.member)
-	return Part{Type: typeToolCall, Meta: meta.object()}, nil
+	return Part{Type: TypeToolCall, Meta: meta.object()}, nil
 }
 
 // openAIFunction reads what is called with what, the member at of a call, into meta.
@@ -203,7 +203,7 @@ func openAIFunction(meta *writer, at string, function []byte) error {
 // textOnly reads a part where only text may stand.
 func textOnly(element []byte) (Part, error) {
 	p, err := openAIPart(element)
-	if err == nil && p.Type != typeText {
+	if err == nil && p.Type != TypeText {
 		err = wrong("type", "only text may stand here")
 	}
 	return p, err
@@ -230,23 +230,23 @@ func openAIPart(element []byte) (p Part, err error) {
 	var meta writer
 	switch at {
 	case "text":
-		p.Type = typeText
+		p.Type = TypeText
 		p.Text, err = textOf(at, about)
 	case "refusal":
 		p, err = refused(at, about)
 		each(p.Meta, meta.member)
 	case "image_url":
-		p.Type = typeImage
+		p.Type = TypeImage
 		if isText(about) {
 			meta.raw("url", about)
 		} else {
 			err = inner(&meta, at, about, "url")
 		}
 	case "input_audio":
-		p.Type = typeAudio
+		p.Type = TypeAudio
 		err = inner(&meta, at, about, "data")
 	case "file":
-		p.Type = typeFile
+		p.Type = TypeFile
 		err = inner(&meta, at, about)
 	default:
 		if kind == nil {

@@ -99,7 +99,7 @@ func readContent(said []byte) []Part {
 	case said == nil:
 		return nil
 	case isText(said):
-		return []Part{{Type: typeText, Text: text(said)}}
+		return []Part{{Type: TypeText, Text: text(said)}}
 	case !isArray(said):
 		return []Part{readAny(said)}
 	}
@@ -111,7 +111,7 @@ func readContent(said []byte) []Part {
 // readAny reads an element of content, of whatever form it is.
 func readAny(raw []byte) Part {
 	if isText(raw) {
-		return Part{Type: typeText, Text: text(raw)}
+		return Part{Type: TypeText, Text: text(raw)}
 	}
 	if p, ok := readPart(raw); ok {
 		return p
@@ -133,10 +133,10 @@ func readOther(raw []byte) Part {
 	p := Part{Text: text(said)}
 	switch {
 	case isText(said) && (kind == "" || kind == "input_text" || kind == "output_text"):
-		p.Type = typeText
+		p.Type = TypeText
 	case kind == "image_url" && isText(member(raw, "image_path")):
-		p.Type = typeImage
-	case kind == typeImage || kind == typeAudio || kind == typeVideo || kind == typeFile:
+		p.Type = TypeImage
+	case kind == TypeImage || kind == TypeAudio || kind == TypeVideo || kind == TypeFile:
 		p.Type = kind
 	}
 	var meta writer
@@ -154,7 +154,7 @@ func readOther(raw []byte) Part {
 	}
 	meta.text("data_type", kind)
 	meta.raw("raw", raw)
-	p.Type, p.Meta = typeData, meta.object()
+	p.Type, p.Meta = TypeData, meta.object()
 	return p
 }
 
@@ -165,7 +165,7 @@ func (m *Message) addCalls(calls []byte) {
 	}
 	known := map[string]bool{}
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == typeToolCall {
+		if p := &m.Parts[i]; p.Type == TypeToolCall {
 			known[p.tool().id] = true
 		}
 	}
@@ -181,7 +181,7 @@ func (m *Message) addCalls(calls []byte) {
 }
 
 // isEmpty reports whether p is an empty text, as it stands beside tool calls.
-func (p *Part) isEmpty() bool { return p.Type == typeText && p.Text == "" && p.Meta == nil }
+func (p *Part) isEmpty() bool { return p.Type == TypeText && p.Text == "" && p.Meta == nil }
 
 // result makes what a tool says the result of a call: its texts become one result,
 // unless there are results.
@@ -196,9 +196,9 @@ func (m *Message) result(id, name string) {
 	if name != "" {
 		meta.text("name", name)
 	}
-	list := []Part{{Type: typeToolResult, Text: joined(m.Parts), Meta: meta.object()}}
+	list := []Part{{Type: TypeToolResult, Text: joined(m.Parts), Meta: meta.object()}}
 	for _, p := range m.Parts {
-		if p.Type != typeText {
+		if p.Type != TypeText {
 			list = append(list, p)
 		}
 	}

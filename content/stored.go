@@ -58,7 +58,7 @@ func (m *Message) Stored() Stored {
 
 func (m *Message) onlyResults() bool {
 	for i := range m.Parts {
-		if m.Parts[i].Type != typeToolResult {
+		if m.Parts[i].Type != TypeToolResult {
 			return false
 		}
 	}
@@ -71,5 +71,5 @@ func (m *Message) isPlain() bool {
 		return false
 	}
 	p := &m.Parts[0]
-	return p.Type == typeText && p.Asset == nil && p.Filename == "" && len(p.Meta) == 0
+	return p.Type == TypeText && p.Asset == nil && p.Filename == "" && len(p.Meta) == 0
 }

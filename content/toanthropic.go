@@ -7,7 +7,7 @@ func toAnthropic(w *writer, m *Message, link func(*Asset) string) {
 	w.key("content")
 	w.open('[')
 	for i := range m.Parts {
-		if raw := m.Parts[i].meta("raw"); m.Own.Format == Anthropic && m.Parts[i].Type == typeData && isObject(raw) {
+		if raw := m.Parts[i].meta("raw"); m.Own.Format == Anthropic && m.Parts[i].Type == TypeData && isObject(raw) {
 			w.next()
 			w.b = append(w.b, raw...) // a block that came in this form
 			continue
@@ -23,7 +23,7 @@ func toAnthropic(w *writer, m *Message, link func(*Asset) string) {
 func (p *Part) toAnthropic(w *writer, link func(*Asset) string) {
 	t := p.tool()
 	switch {
-	case p.Type == typeText, p.Type == typeData, p.Type == typeToolResult && t.id == "":
+	case p.Type == TypeText, p.Type == TypeData, p.Type == TypeToolResult && t.id == "":
 		if p.Text == "" {
 			return
 		}
@@ -31,7 +31,7 @@ func (p *Part) toAnthropic(w *writer, link func(*Asset) string) {
 		w.text("type", "text")
 		w.text("text", p.Text)
 		w.given(p, "citations")
-	case p.Type == typeThinking:
+	case p.Type == TypeThinking:
 		if p.Text == "" && t.signature == "" {
 			return
 		}
@@ -39,17 +39,17 @@ func (p *Part) toAnthropic(w *writer, link func(*Asset) string) {
 		w.text("type", "thinking")
 		w.text("thinking", p.Text)
 		w.text("signature", t.signature)
-	case p.Type == typeRedacted && isText(p.meta("data")):
+	case p.Type == TypeRedacted && isText(p.meta("data")):
 		w.open('{')
 		w.text("type", "redacted_thinking")
 		w.raw("data", p.meta("data"))
-	case p.Type == typeToolCall && t.id != "" && t.name != "":
+	case p.Type == TypeToolCall && t.id != "" && t.name != "":
 		w.open('{')
 		w.text("type", "tool_use")
 		w.text("id", t.id)
 		w.text("name", t.name)
 		w.raw("input", object(t.arguments, "input"))
-	case p.Type == typeToolResult:
+	case p.Type == TypeToolResult:
 		w.open('{')
 		w.text("type", "tool_result")
 		w.text("tool_use_id", t.id)
@@ -66,10 +66,10 @@ func (p *Part) toAnthropic(w *writer, link func(*Asset) string) {
 		} else {
 			w.raw("is_error", []byte("false"))
 		}
-	case p.Type == typeImage, p.Type == typeFile:
+	case p.Type == TypeImage, p.Type == TypeFile:
 		f := p.media(link)
 		kind, other := "image", "image/png"
-		if p.Type == typeFile {
+		if p.Type == TypeFile {
 			kind, other = "document", "application/pdf"
 		}
 		at := len(w.b)

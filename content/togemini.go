@@ -23,7 +23,7 @@ func toGemini(w *writer, m *Message, link func(*Asset) string, names map[string]
 // toGemini writes p as a part of a content, or nothing if it has no place there.
 func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]string) {
 	t := p.tool()
-	if p.Type == typeToolResult && t.name == "" {
+	if p.Type == TypeToolResult && t.name == "" {
 		if t.name = names[t.id]; t.name == "" {
 			t.name = t.id
 		}
@@ -31,16 +31,16 @@ func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]st
 	at := len(w.b)
 	w.open('{')
 	switch {
-	case p.Type == typeText, p.Type == typeThinking, p.Type == typeData, p.Type == typeToolResult && t.name == "":
+	case p.Type == TypeText, p.Type == TypeThinking, p.Type == TypeData, p.Type == TypeToolResult && t.name == "":
 		if p.Text == "" && t.signature == "" {
 			w.b = w.b[:at]
 			return
 		}
 		w.text("text", p.Text)
-		if p.Type == typeThinking {
+		if p.Type == TypeThinking {
 			w.raw("thought", []byte("true"))
 		}
-	case p.Type == typeToolCall && t.name != "":
+	case p.Type == TypeToolCall && t.name != "":
 		w.key("functionCall")
 		w.open('{')
 		if t.id != "" {
@@ -49,7 +49,7 @@ func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]st
 		w.text("name", t.name)
 		w.raw("args", object(t.arguments, "input"))
 		w.close('}')
-	case p.Type == typeToolResult:
+	case p.Type == TypeToolResult:
 		w.key("functionResponse")
 		w.open('{')
 		if t.id != "" {
@@ -58,7 +58,7 @@ func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]st
 		w.text("name", t.name)
 		w.raw("response", object(p.Text, "output"))
 		w.close('}')
-	case p.Type == typeToolCall, p.Type == typeRedacted, !p.toGeminiData(w, p.media(link)):
+	case p.Type == TypeToolCall, p.Type == TypeRedacted, !p.toGeminiData(w, p.media(link)):
 		w.b = w.b[:at]
 		return
 	}
@@ -75,14 +75,14 @@ func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]st
 func (p *Part) toGeminiData(w *writer, f media) bool {
 	other := ""
 	switch {
-	case p.Type == typeImage:
+	case p.Type == TypeImage:
 		other = "image/png"
-	case p.Type == typeAudio && f.format != "":
+	case p.Type == TypeAudio && f.format != "":
 		other = "audio/" + f.format
-	case p.Type == typeFile && f.kind == "text" && f.data != "":
+	case p.Type == TypeFile && f.kind == "text" && f.data != "":
 		w.text("text", f.data)
 		return true
-	case p.Type == typeFile:
+	case p.Type == TypeFile:
 		other = "application/pdf"
 	}
 	data, mime, inline := f.inline(other)

@@ -43,7 +43,7 @@ func (m *Message) openAIUser(w *writer, link func(*Asset) string) {
 	results := 0
 	var result tool // the first one whose call is known, else the first one
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == typeToolResult {
+		if p := &m.Parts[i]; p.Type == TypeToolResult {
 			if results++; results == 1 || result.id == "" {
 				if t := p.tool(); results == 1 || t.id != "" {
 					result = t
@@ -70,11 +70,11 @@ func (m *Message) openAIUser(w *writer, link func(*Asset) string) {
 
 // openAIAnswer writes what an assistant says. What is no text and no call has no place.
 func (m *Message) openAIAnswer(w *writer) {
-	m.openAIContent(w, false, func(p *Part) bool { return p.Type != typeToolResult && p.toText(w) })
+	m.openAIContent(w, false, func(p *Part) bool { return p.Type != TypeToolResult && p.toText(w) })
 	var call *tool
 	calls := false
 	for i := range m.Parts {
-		if m.Parts[i].Type != typeToolCall {
+		if m.Parts[i].Type != TypeToolCall {
 			continue
 		}
 		t := m.Parts[i].tool()
@@ -152,7 +152,7 @@ func (m *Message) openAIContent(w *writer, must bool, write func(*Part) bool) {
 // toText writes p as a text part. It reports false if it has no text.
 func (p *Part) toText(w *writer) bool {
 	switch p.Type {
-	case typeText, typeThinking, typeData, typeToolResult:
+	case TypeText, TypeThinking, TypeData, TypeToolResult:
 		if p.Text != "" {
 			textPart(w, p.Text)
 			return true
@@ -172,18 +172,18 @@ func textPart(w *writer, s string) {
 // there.
 func (p *Part) toOpenAI(w *writer, link func(*Asset) string) bool {
 	switch p.Type {
-	case typeText:
+	case TypeText:
 		textPart(w, p.Text)
 		return true
-	case typeThinking, typeData, typeToolResult:
+	case TypeThinking, TypeData, TypeToolResult:
 		return p.toText(w)
-	case typeToolCall, typeRedacted:
+	case TypeToolCall, TypeRedacted:
 		return false
 	}
 	f := p.media(link)
 	data, mime, inline := f.inline("")
 	switch {
-	case p.Type == typeImage && f.id == "":
+	case p.Type == TypeImage && f.id == "":
 		at := f.url
 		if at == "" && inline {
 			at = dataURL(data, mime, "image/png")
@@ -199,7 +199,7 @@ func (p *Part) toOpenAI(w *writer, link func(*Asset) string) bool {
 		if f.detail != "" {
 			w.text("detail", f.detail)
 		}
-	case p.Type == typeAudio && inline:
+	case p.Type == TypeAudio && inline:
 		if f.format == "" {
 			f.format = audioFormat(mime)
 		}
@@ -211,7 +211,7 @@ func (p *Part) toOpenAI(w *writer, link func(*Asset) string) bool {
 		if f.format != "" {
 			w.text("format", f.format)
 		}
-	case p.Type != typeAudio && p.Type != typeVideo && (inline || f.id != ""):
+	case p.Type != TypeAudio && p.Type != TypeVideo && (inline || f.id != ""):
 		w.open('{')
 		w.text("type", "file")
 		w.key("file")

@@ -1,0 +1,149 @@
+package convert
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/bough-dev/bough/content"
+)
+
+// A Format is a form in which some program keeps its conversations: one row of
+// [Formats].
+type Format struct {
+	Name     string // as users say it: claude-code
+	About    string // what it is, for a person
+	Ext      string // how the names of its files end: .jsonl
+	Branches bool   // a file of it holds more than one path
+
+	detect func(head []byte) bool
+	read   func(in io.Reader, to Sink) error
+	write  func(w io.Writer, t *Transcript, o Options, lost *losses) error
+	home   *home
+}
+
+// Reads reports whether conversations can be read in this format.
+func (f *Format) Reads() bool { return f.read != nil }
+
+// Writes reports whether conversations can be written in this format.
+func (f *Format) Writes() bool { return f.write != nil }
+
+// A Conversation is what a transcript says of a conversation beside its messages.
+type Conversation struct {
+	ID      string    // what its program calls it, "" if it has no id
+	Title   string    // "" if it has none
+	Dir     string    // the folder that it is about, "" if nobody says
+	Version string    // of the program that wrote it, "" if nobody says
+	Model   string    // that answers, as its program calls it, "" if nobody says
+	Created time.Time // zero if nobody says
+
+	// Leaf is the id of the message where its program goes on. Empty means the last
+	// one.
+	Leaf string
+
+	// Fork says what it began as a copy of. Nil means nothing.
+	Fork *Fork
+
+	// Parents are the parents of messages that became known only after them, by the
+	// ids of the messages; "" makes a root. They take the place of [Message.Parent].
+	Parents map[string]string
+
+	// Side says that it is no conversation of the user's, but one that an assistant
+	// had with another.
+	Side bool
+
+	// Records are what its transcript says before its messages, each record of it as
+	// it stands there, byte for byte. They are of the format that it was read in.
+	Records []json.RawMessage
+}
+
+// A Fork is a place in another conversation of the same program.
+type Fork struct {
+	ID string // of the conversation, as its program calls it
+	// Records is how many records of that conversation come before: the messages that
+	// are made of those are not in this transcript, and are its beginning. 0 means that
+	// this transcript has them all.
+	Records int
+}
+
+// A Kind is what a message is beyond who says it.
+type Kind string
+
+// The kinds of messages.
+const (
+	Said       Kind = ""           // somebody said it, or a tool did
+	Compaction Kind = "compaction" // a summary that stands for what came before it, which is kept
+	Summary    Kind = "summary"    // a summary of another branch
+)
+
+// A Message is one message of a transcript.
+type Message struct {
+	content.Message
+
+	ID     string    // unique in its conversation
+	Parent string    // the message before it, "" for a root; it may name one that is not there
+	Time   time.Time // zero if the transcript does not say
+	Kind   Kind
+	Model  string // that said it, "" if nobody says
+	CopyOf string // the message of another conversation that it is a copy of, under the id that it has there; "" for none
+
+	// Format is the name of the format that Records are of, "" if there are none.
+	Format string
+	// Records are what the transcript has of it, each record as it stands there, byte
+	// for byte: those that say it, and those beside it that say nothing of their own to
+	// a reader. All records of a conversation are its own, those of its first message,
+	// those of the second, and so on.
+	Records []json.RawMessage
+}
+
+// A Problem is something in a transcript that could not be read. The rest was.
+type Problem struct {
+	Line   int    // from 1, 0 if it is no line
+	Offset int64  // in bytes from the start
+	What   string // for a person
+}
+
+// A Sink takes what is read of a file. Its errors stop the reading, and are returned
+// by it.
+type Sink interface {
+	// Message takes the next message of the conversation that is being read.
+	Message(m *Message) error
+	// End takes what there is to say of the conversation, and ends it.
+	End(c *Conversation) error
+	// Problem is told of what could not be read.
+	Problem(p Problem)
+}
+
+// A Transcript is a conversation to be written.
+type Transcript struct {
+	Conversation
+	Format   string     // that Records of the conversation are of, "" for none
+	Messages []*Message // parents before their children; the last one is the leaf where that can be
+}
+
+// Options are the choices for writing.
+type Options struct {
+	ID     string    // what the conversation will be called by its program; see [Format.NewID]
+	Now    time.Time // when that is
+	Random io.Reader // where other ids come from
+}
+
+// A Loss is something of a conversation that a format has no place for.
+type Loss struct {
+	What  string `json:"what"`  // for a person, in the plural: signatures of thinking
+	Count int    `json:"count"` // how often
+}
+
+// losses collects what was lost while a transcript is written.
+type losses struct{ list []Loss }
+
+// add counts a loss.
+func (l *losses) add(what string) {
+	for i := range l.list {
+		if l.list[i].What == what {
+			l.list[i].Count++
+			return
+		}
+	}
+	l.list = append(l.list, Loss{what, 1})
+}

@@ -1,0 +1,126 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// A visit is one value of a document that [walk] came to.
+type visit struct {
+	path   []string        // the names of the members that lead there; an element of an array has the name ""
+	raw    json.RawMessage // the value; nil when what walk went into ends
+	offset int64           // where the value ends, in bytes
+}
+
+// walk reads a JSON document of any size and gives its values to f, in their order. It
+// goes into the objects and arrays for which into returns true, so that their parts come
+// one by one; everything else comes whole, at most [MaxRecord] of it. The paths are valid
+// until f returns.
+//
+// The error of a document that ends too early is io.ErrUnexpectedEOF.
+func walk(in io.Reader, into func(path []string) bool, f func(visit) error) error {
+	r := &rationed{in: in}
+	w := &walker{d: json.NewDecoder(skipBOM(r)), r: r, into: into, f: f}
+	err := w.value()
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is no JSON at offset %d: %w", syntax.Offset, err)
+	}
+	return err
+}
+
+type walker struct {
+	d    *json.Decoder
+	r    *rationed
+	into func(path []string) bool
+	f    func(visit) error
+	path []string
+}
+
+func (w *walker) value() error {
+	w.r.left = MaxRecord
+	if !w.into(w.path) {
+		return w.whole()
+	}
+	t, err := w.d.Token()
+	if err != nil {
+		return err
+	}
+	open, ok := t.(json.Delim)
+	if !ok { // it is no object or array, and into cannot know
+		raw, err := json.Marshal(t)
+		if err != nil {
+			return err
+		}
+		return w.f(visit{w.path, raw, w.d.InputOffset()})
+	}
+	depth := len(w.path)
+	for w.d.More() {
+		name := ""
+		if open == '{' {
+			key, err := w.d.Token()
+			if err != nil {
+				return err
+			}
+			name = key.(string)
+		}
+		w.path = append(w.path[:depth], name)
+		if err := w.value(); err != nil {
+			return err
+		}
+	}
+	w.path = w.path[:depth]
+	if _, err := w.d.Token(); err != nil {
+		return err
+	}
+	return w.f(visit{w.path, nil, w.d.InputOffset()})
+}
+
+func (w *walker) whole() error {
+	var raw json.RawMessage
+	if err := w.d.Decode(&raw); err != nil {
+		return err
+	}
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	return w.f(visit{w.path, raw, w.d.InputOffset()})
+}
+
+// rationed reads no more than is left for one value.
+type rationed struct {
+	in   io.Reader
+	left int
+}
+
+func (r *rationed) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, fmt.Errorf("a value in it has more than %d MiB", MaxRecord>>20)
+	}
+	n, err := r.in.Read(p)
+	r.left -= n
+	return n, err
+}
+
+// skipBOM returns a reader without the mark at its beginning that some editors put there.
+func skipBOM(in io.Reader) io.Reader {
+	head := make([]byte, 3)
+	n, err := io.ReadFull(in, head)
+	head = trimBOM(head[:n])
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return io.MultiReader(bytes.NewReader(head), failing{err})
+	}
+	return io.MultiReader(bytes.NewReader(head), in)
+}
+
+// failing is a reader that fails.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// MaxRecord is how large one record of a transcript may be, in bytes. A larger one is
+// passed over, as a [Problem].
+const MaxRecord = 64 << 20
+
+// A line is one record of a file that has one on each line.
+type line struct {
+	raw    []byte // the record, an object, without the line break; valid until the next line
+	number int    // from 1
+	offset int64  // in bytes
+}
+
+// lines reads a file that has a JSON object on each line, and gives each to f. Lines end
+// as any system ends them. Empty ones are passed over; those that are no objects are
+// problems, a last one that is torn too. Bytes that are no UTF-8 are read as U+FFFD, as
+// the programs that write these files read them.
+func lines(in io.Reader, to Sink, f func(line) error) error {
+	r := bufio.NewReaderSize(in, 256<<10)
+	var buf []byte
+	var offset int64
+	for number := 1; ; number++ {
+		raw, size, torn, err := nextLine(r, buf[:0])
+		if err != nil && err != io.EOF {
+			return err
+		}
+		buf = raw
+		if number == 1 {
+			raw = trimBOM(raw)
+		}
+		raw = bytes.TrimSpace(raw)
+		at := line{raw, number, offset}
+		offset += size
+		switch {
+		case size > MaxRecord:
+			to.Problem(at.problem(fmt.Sprintf("it has more than %d MiB", MaxRecord>>20)))
+		case len(raw) > 0:
+			if what := at.check(torn); what != "" {
+				to.Problem(at.problem(what))
+			} else if err := f(at); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// check makes the line valid UTF-8, and returns what is wrong with it, "" if nothing is.
+func (l *line) check(torn bool) string {
+	if !utf8.Valid(l.raw) {
+		l.raw = bytes.ToValidUTF8(l.raw, []byte("\uFFFD"))
+	}
+	var wrong *rawjson.SyntaxError
+	switch err := rawjson.Check(l.raw); {
+	case err == nil && l.raw[0] == '{':
+		return ""
+	case err == nil:
+		return "it is no object"
+	case torn:
+		return "it is torn"
+	case errors.As(err, &wrong):
+		return fmt.Sprintf("it is no JSON: %v", err)
+	default:
+		return err.Error()
+	}
+}
+
+func (l *line) problem(what string) Problem { return Problem{l.number, l.offset, what} }
+
+// get returns a member of the record; see gjson for paths.
+func (l *line) get(path string) gjson.Result { return gjson.GetBytes(l.raw, path) }
+
+// nextLine appends the next line to buf, without its end; what is beyond [MaxRecord] is
+// passed. size is how many bytes it took; it is torn if the file ends in it.
+func nextLine(r *bufio.Reader, buf []byte) (raw []byte, size int64, torn bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		size += int64(len(part))
+		if size <= MaxRecord {
+			buf = append(buf, part...)
+		}
+		switch err {
+		case nil:
+			return buf, size, false, nil
+		case bufio.ErrBufferFull:
+		default:
+			return buf, size, size > 0, err
+		}
+	}
+}
+
+// headLines calls f for each whole line of head that is an object, until it returns
+// true, and reports whether it did.
+func headLines(head []byte, f func(raw []byte) bool) bool {
+	for len(head) > 0 {
+		raw, rest, _ := bytes.Cut(head, []byte("\n"))
+		raw = bytes.TrimSpace(raw)
+		head = rest
+		if len(raw) > 0 && raw[0] == '{' && rawjson.Check(raw) == nil && f(raw) {
+			return true
+		}
+	}
+	return false
+}
+
+func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }

@@ -17,7 +17,6 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -96,33 +95,34 @@ func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, poi
 	set("lineage", spec.Lineage)
 	set("flattened_snapshot", true)
 	set("message_count", messages)
-	set("bough", mark(t.Parts[0], spec, messages))
+	d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: mark(t.Parts[0], spec, messages)})
 	return d, nil
 }
 
 // mark is what bough keeps of a snapshot in metadata.bough: beside what the snapshot
-// is, what programs said of the line that begins with first.
-func mark(first *session.Outline, spec Spec, messages int) any {
-	type seal struct {
-		Messages int    `json:"messages"`
-		CRC32C   string `json:"crc32c"`
+// is, what programs said of the line that begins with first, and where that was imported
+// from, as they stand there.
+func mark(first *session.Outline, spec Spec, messages int) []byte {
+	pairs := []rawjson.Pair{{Key: "kind", Value: rawjson.Compact(spec.Kind)}}
+	set := func(key string, value []byte) {
+		if value != nil {
+			pairs = append(pairs, rawjson.Pair{Key: key, Value: value})
+		}
 	}
-	m := struct {
-		Kind   session.Kind `json:"kind"`
-		Auto   bool         `json:"auto,omitempty"`
-		Sealed *seal        `json:"sealed,omitempty"`
-
-		User      json.RawMessage `json:"user,omitempty"`
-		Configs   json.RawMessage `json:"configs,omitempty"`
-		Untracked json.RawMessage `json:"untracked,omitempty"`
-	}{
-		Kind: spec.Kind, Auto: spec.Auto,
-		User: first.Own("user"), Configs: first.Own("configs"), Untracked: first.Own("untracked"),
+	if spec.Auto {
+		set("auto", []byte("true"))
 	}
+	for _, key := range []string{"user", "configs", "untracked", "sources"} {
+		set(key, first.Own(key))
+	}
+	// Last, so that no other value can be taken for the placeholder.
 	if spec.Kind == session.Checkpoint {
-		m.Sealed = &seal{messages, session.SealPlaceholder}
+		set("sealed", rawjson.Value(struct {
+			Messages int    `json:"messages"`
+			CRC32C   string `json:"crc32c"`
+		}{messages, session.SealPlaceholder}, 3))
 	}
-	return m
+	return rawjson.AppendObject(nil, pairs, 2)
 }
 
 // View returns the path to node at of t as one document, under the id and with

@@ -6,11 +6,14 @@ import (
 )
 
 // A Run is messages that go into a document: messages From to before To of Part,
-// with the bytes and what stands between them there, or one message in Raw.
+// with the bytes and what stands between them there, or one message: Raw, or what Make
+// returns, which is asked twice and must not change. With Make a document of any length
+// takes little memory.
 type Run struct {
 	Part     *Outline
 	From, To int
 	Raw      []byte
+	Make     func() ([]byte, error)
 }
 
 // count returns how many messages the run is.
@@ -55,14 +58,24 @@ type Record struct {
 }
 
 // Bytes returns the file, from parts that open opens.
-func (d *Document) Bytes(open Opener) ([]byte, error) { return d.layout().bytes(open) }
+func (d *Document) Bytes(open Opener) ([]byte, error) {
+	l := d.layout()
+	if l.err != nil {
+		return nil, l.err
+	}
+	return l.bytes(open)
+}
 
 // bytes returns the file.
 func (l *layout) bytes(open Opener) ([]byte, error) {
 	data := make([]byte, 0, l.at+1) // and one for a line break
 	for _, p := range l.pieces {
 		if p.part == nil {
-			data = append(data, p.raw...)
+			raw, err := p.bytes()
+			if err != nil {
+				return nil, err
+			}
+			data = append(data, raw...)
 			continue
 		}
 		s, err := open(p.part)

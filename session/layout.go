@@ -2,23 +2,42 @@ package session
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A piece of a file that is to be written: bytes, or where they stand in another
-// one.
+// A piece of a file that is to be written: bytes, what makes so many of them, or where
+// they stand in another one.
 type piece struct {
 	raw  []byte
+	make func() ([]byte, error)
+	size int // of what make returns
 	part *Outline
 	span rawjson.Span
 }
 
 func (p piece) len() int {
-	if p.part == nil {
+	switch {
+	case p.make != nil:
+		return p.size
+	case p.part == nil:
 		return len(p.raw)
 	}
 	return p.span.End - p.span.Start
+}
+
+// bytes returns the bytes of a piece that stands in no other file.
+func (p piece) bytes() ([]byte, error) {
+	if p.make == nil {
+		return p.raw, nil
+	}
+	raw, err := p.make()
+	if err == nil && len(raw) != p.size {
+		err = errors.New("a message is not what it was when its file was laid out")
+	}
+	return raw, err
 }
 
 // A layout is a file that is to be written: its pieces, and the outline that it
@@ -26,7 +45,9 @@ func (p piece) len() int {
 type layout struct {
 	pieces  []piece
 	outline *Outline
-	at      int // how much is laid out, in bytes
+	at      int      // how much is laid out, in bytes
+	err     error    // why there is nothing to write
+	times   []string // of the messages that are made, in their order
 
 	sealed     rawjson.Span // of the messages of a checkpoint
 	sealDigits int          // where in the first piece its checksum goes
@@ -71,13 +92,16 @@ func (d *Document) layout() *layout {
 		l.records(i, key, end, d.Records.list(i))
 	}
 	l.raw([]byte("}"))
+	if l.err != nil {
+		return l
+	}
 	o.size, o.FitsSeal = l.at, true
 	if seal := o.Meta.Sealed; seal != nil && seal.CRC32C == SealPlaceholder {
 		l.sealed = messages
 		l.sealDigits = bytes.LastIndex(head, []byte(SealPlaceholder))
 	}
 	if n := len(o.marks); n > 0 {
-		d.stamp(o)
+		d.stamp(o, l.times)
 		if _, known := o.stampOf(n - 1); !known {
 			l.untimed = o.span(n-1, n)
 		}
@@ -119,6 +143,10 @@ func (l *layout) messages(d *Document) rawjson.Span {
 	}
 	span := l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
 		r := d.Messages[i]
+		if r.Make != nil {
+			l.make(r.Make, &all)
+			return
+		}
 		if r.Part == nil {
 			all.addRaw(r.Raw, l.at)
 			l.raw(r.Raw)
@@ -133,6 +161,19 @@ func (l *layout) messages(d *Document) rawjson.Span {
 		all.into(l.outline)
 	}
 	return span
+}
+
+// make lays out a message that f makes.
+func (l *layout) make(f func() ([]byte, error), all *messages) {
+	raw, err := f()
+	if err != nil {
+		l.err = cmp.Or(l.err, err)
+		return
+	}
+	all.addRaw(raw, l.at)
+	l.times = append(l.times, timeText(raw))
+	l.pieces = append(l.pieces, piece{make: f, size: len(raw)})
+	l.at += len(raw)
 }
 
 // array lays out a member that is an array of n elements, which each puts there.
@@ -178,13 +219,17 @@ func (l *layout) records(i int, key, end string, list []Record) {
 }
 
 // stamp gives the outline the times of its messages that the document knows.
-func (d *Document) stamp(o *Outline) {
+// made are those of the messages that are made.
+func (d *Document) stamp(o *Outline, made []string) {
 	times := map[int]string{}
 	at := 0
 	for _, r := range d.Messages {
-		if r.Part == nil {
+		switch {
+		case r.Make != nil:
+			times[at], made = made[0], made[1:]
+		case r.Part == nil:
 			times[at] = timeText(r.Raw)
-		} else {
+		default:
 			for _, s := range r.Part.stamps[r.Part.stampsBefore(r.From):r.Part.stampsBefore(r.To)] {
 				times[at+int(s.at)-r.From] = s.text
 			}

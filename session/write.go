@@ -43,6 +43,9 @@ type Watch func(done, total int64) error
 
 // write writes the file of a session and completes its outline.
 func (f Folder) write(l *layout, id string, watch Watch, file *durable.Writer) error {
+	if l.err != nil {
+		return l.err
+	}
 	if int64(l.at) > maxFile {
 		return fmt.Errorf("%s would be larger than 4 GiB", FileName(id))
 	}
@@ -63,7 +66,10 @@ func (w *writer) pieces() error {
 		n := 1
 		var err error
 		if pieces[0].part == nil {
-			err = w.put(pieces[0].raw)
+			var raw []byte
+			if raw, err = pieces[0].bytes(); err == nil {
+				err = w.put(raw)
+			}
 		} else {
 			n, err = w.copy(pieces)
 		}
@@ -130,7 +136,10 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 	for _, p := range pieces {
 		switch {
 		case p.part == nil:
-			err = w.put(p.raw)
+			var raw []byte
+			if raw, err = p.bytes(); err == nil {
+				err = w.put(raw)
+			}
 		case p.part != part || p.span.Start < r.sum.N:
 			return n, r.finish(part)
 		default:

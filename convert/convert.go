@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/session"
 )
 
 // A Format is a form in which some program keeps its conversations: one row of
@@ -52,6 +53,9 @@ type Conversation struct {
 	// had with another.
 	Side bool
 
+	// Session is the transcript, where that is a session file.
+	Session *session.Session
+
 	// Records are what its transcript says before its messages, each record of it as
 	// it stands there, byte for byte. They are of the format that it was read in.
 	Records []json.RawMessage
@@ -87,6 +91,10 @@ type Message struct {
 	Model  string // that said it, "" if nobody says
 	CopyOf string // the message of another conversation that it is a copy of, under the id that it has there; "" for none
 
+	// Raw is the message as it is to stand in a session file, where its transcript is
+	// one: nothing else of it counts there.
+	Raw json.RawMessage
+
 	// Format is the name of the format that Records are of, "" if there are none.
 	Format string
 	// Records are what the transcript has of it, each record as it stands there, byte
@@ -119,6 +127,9 @@ type Transcript struct {
 	Conversation
 	Format   string     // that Records of the conversation are of, "" for none
 	Messages []*Message // parents before their children; the last one is the leaf where that can be
+
+	// Sources is what the session says of where it was imported from, nil for nothing.
+	Sources json.RawMessage
 }
 
 // Options are the choices for writing.

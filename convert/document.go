@@ -23,7 +23,7 @@ type visit struct {
 //
 // The error of a document that ends too early is io.ErrUnexpectedEOF.
 func walk(in io.Reader, into func(path []string) bool, f func(visit) error) error {
-	r := &rationed{in: in}
+	r := &rationed{in: in, left: MaxRecord}
 	w := &walker{d: json.NewDecoder(skipBOM(r)), r: r, into: into, f: f}
 	err := w.value()
 	var syntax *json.SyntaxError

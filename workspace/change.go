@@ -40,10 +40,13 @@ func (v *view) now(l *line) time.Time {
 }
 
 // newID returns a session id that is not taken.
-func (v *view) newID() (string, error) {
+func (v *view) newID() (string, error) { return v.newIDAt(v.opts.Now()) }
+
+// newIDAt returns a session id that is not taken, of something that began at a time.
+func (v *view) newIDAt(at time.Time) (string, error) {
 	const tries = 100
 	for range tries {
-		id, err := session.NewID(v.opts.Now(), v.opts.Random)
+		id, err := session.NewID(at, v.opts.Random)
 		if err != nil || v.index.Entry(id) == nil && v.index.Err(id) == nil {
 			return id, err
 		}

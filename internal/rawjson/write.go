@@ -76,3 +76,19 @@ func newLine(dst []byte, depth int) []byte {
 	}
 	return dst
 }
+
+// AppendObjects appends an array of objects for a place depth levels deep, values as they
+// are.
+func AppendObjects(dst []byte, list [][]Pair, depth int) []byte {
+	if len(list) == 0 {
+		return append(dst, "[]"...)
+	}
+	dst = append(dst, '[')
+	for i, pairs := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendObject(newLine(dst, depth+1), pairs, depth+1)
+	}
+	return append(newLine(dst, depth), ']')
+}

@@ -1,0 +1,391 @@
+// Package unpack reads the files that paths lead to: a file itself, all files of a
+// folder, and those in archives (zip, tar) and under compression (gzip, zstd), one after
+// the other. What a file is, its first bytes say, never its name.
+//
+// Nothing is ever written, so a name in an archive cannot lead anywhere; it is only
+// shown. Links are not followed, archives in archives not opened. What unpacks to very
+// much more than it is, or has very many parts, ends with an error.
+package unpack
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A File is one file that was found. Its In is read by whoever is given it, before it
+// returns.
+type File struct {
+	Path   string // of the file, or of the archive and what is in it: export.zip/conversations.json
+	Named  bool   // the path was given, and not found in a folder or archive
+	Within string // the path from the folder that was given, slash-separated; the file's name if none was
+	Side   bool   // it is in an archive
+	In     *bufio.Reader
+}
+
+// Options are the choices for walking.
+type Options struct {
+	Stdin io.Reader // what the path - is
+
+	// Head is how many bytes can be peeked at in [File.In].
+	Head int
+
+	// Holds reports whether a file of a folder is wanted, by its slash-separated path
+	// from there. Nil means every file.
+	Holds func(within string) bool
+
+	// Progress is told how many bytes of how many are read. Nil means that nobody is
+	// told. Of what comes from standard input nobody knows how many there are.
+	Progress func(done, total int64)
+}
+
+// The limits of what an archive may hold.
+const (
+	MaxRatio = 200      // it unpacks to at most so many times its size
+	freely   = 64 << 20 // or to so many bytes
+	maxParts = 1 << 20
+)
+
+// ErrBomb is behind the error for an archive that unpacks to too much.
+var ErrBomb = errors.New("unpacks to too much")
+
+// A found is a path with a file, before it is opened.
+type found struct {
+	path, within string
+	named        bool
+	size         int64
+}
+
+// Walk calls f with each file that paths lead to, in the order of the paths and by name
+// in a folder. What cannot be opened goes to failed, with the path, and the rest goes on;
+// what cannot be read to its end, f is told by its In. An error of f, and that of ctx,
+// ends it.
+func Walk(ctx context.Context, paths []string, o Options, f func(File) error, failed func(path string, err error)) error {
+	if o.Progress == nil {
+		o.Progress = func(int64, int64) {}
+	}
+	w := &walker{ctx: ctx, Options: o, f: f, failed: failed}
+	files := w.find(paths)
+	for _, file := range files {
+		w.total += file.size
+	}
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.file(file); err != nil {
+			return err
+		}
+		w.done += file.size
+		o.Progress(w.done, w.total)
+	}
+	return nil
+}
+
+type walker struct {
+	ctx context.Context
+	Options
+	f           func(File) error
+	failed      func(string, error)
+	done, total int64
+}
+
+// find lists the files.
+func (w *walker) find(paths []string) (list []found) {
+	for _, path := range paths {
+		if path == "-" {
+			list = append(list, found{path: "-", within: "-", named: true})
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			w.failed(path, err)
+			continue
+		}
+		if !info.IsDir() {
+			list = append(list, found{path, filepath.Base(path), true, info.Size()})
+			continue
+		}
+		err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+			if err != nil {
+				w.failed(at, err)
+				return nil
+			}
+			if w.ctx.Err() != nil {
+				return w.ctx.Err()
+			}
+			within, err := filepath.Rel(path, at)
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			within = filepath.ToSlash(within)
+			if w.Holds != nil && !w.Holds(within) {
+				return nil
+			}
+			info, err := d.Info()
+			if err != nil {
+				w.failed(at, err)
+				return nil
+			}
+			list = append(list, found{at, within, false, info.Size()})
+			return nil
+		})
+		if err != nil && w.ctx.Err() == nil {
+			w.failed(path, err)
+		}
+	}
+	return list
+}
+
+// file opens a file and hands on what is in it.
+func (w *walker) file(file found) error {
+	in := w.Stdin
+	var opened *os.File
+	if file.path != "-" {
+		var err error
+		if opened, err = os.Open(file.path); err != nil {
+			w.failed(file.path, err)
+			return nil
+		}
+		defer opened.Close()
+		if info, err := opened.Stat(); err != nil || !info.Mode().IsRegular() && !file.named {
+			w.failed(file.path, errors.New("it is no file"))
+			return nil
+		}
+		in = opened
+	}
+	counted := &counting{in: in, w: w}
+	r := bufio.NewReaderSize(counted, max(w.Head, 4096))
+	return w.settle(file.path, w.open(file, r, opened, counted))
+}
+
+// settle passes on what ends the walk, and reports anything else.
+func (w *walker) settle(path string, err error) error {
+	var stop *stopError
+	switch {
+	case err == nil:
+		return nil
+	case w.ctx.Err() != nil:
+		return w.ctx.Err()
+	case errors.As(err, &stop):
+		return stop.error
+	}
+	w.failed(path, err)
+	return nil
+}
+
+// A stopError is an error of f that ends the walk.
+type stopError struct{ error }
+
+// give hands on one file.
+func (w *walker) give(file File) error {
+	if err := w.f(file); err != nil {
+		return &stopError{err}
+	}
+	return nil
+}
+
+// open hands on what is in a file, which is what its first bytes say.
+func (w *walker) open(file found, r *bufio.Reader, opened *os.File, counted *counting) error {
+	head, _ := r.Peek(tarMagicAt + len(tarMagic))
+	single := File{Path: file.path, Named: file.named, Within: file.within, In: r}
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		return w.zip(file, r, opened)
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		un, err := gzip.NewReader(r)
+		if err != nil {
+			return err
+		}
+		defer un.Close()
+		return w.unpacked(file, un, counted)
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		un, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+		if err != nil {
+			return err
+		}
+		defer un.Close()
+		return w.unpacked(file, un, counted)
+	case isTar(head):
+		return w.tar(file, r, &limited{limit: limitOf(file.size)})
+	}
+	return w.give(single)
+}
+
+// unpacked hands on what was compressed: a tar archive, or one file.
+func (w *walker) unpacked(file found, un io.Reader, counted *counting) error {
+	limit := &limited{in: un, ratioOf: counted}
+	r := bufio.NewReaderSize(limit, max(w.Head, 4096))
+	head, _ := r.Peek(tarMagicAt + len(tarMagic))
+	if isTar(head) {
+		return w.tar(file, r, limit)
+	}
+	if err := w.give(File{Path: file.path, Named: file.named, Within: file.within, In: r}); err != nil {
+		return err
+	}
+	return limit.err
+}
+
+const (
+	tarMagic   = "ustar"
+	tarMagicAt = 257
+)
+
+func isTar(head []byte) bool {
+	return len(head) >= tarMagicAt+len(tarMagic) && string(head[tarMagicAt:tarMagicAt+len(tarMagic)]) == tarMagic
+}
+
+func (w *walker) tar(file found, r io.Reader, limit *limited) error {
+	archive := tar.NewReader(r)
+	for parts := 0; ; parts++ {
+		h, err := archive.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case limit.err != nil:
+			return limit.err
+		case errors.Is(err, tar.ErrInsecurePath):
+		case err != nil:
+			return err
+		}
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if parts > maxParts {
+			return fmt.Errorf("it %w: more than %d files", ErrBomb, maxParts)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		if err := w.part(file, h.Name, archive); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
+	if opened == nil || !seekable(opened) {
+		spooled, err := os.CreateTemp("", "bough-")
+		if err != nil {
+			return err
+		}
+		defer os.Remove(spooled.Name())
+		defer spooled.Close()
+		if file.size, err = io.Copy(spooled, r); err != nil {
+			return err
+		}
+		opened = spooled
+	}
+	archive, err := zip.NewReader(opened, file.size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return err
+	}
+	if len(archive.File) > maxParts {
+		return fmt.Errorf("it %w: more than %d files", ErrBomb, maxParts)
+	}
+	limit := &limited{limit: limitOf(file.size)}
+	for _, part := range archive.File {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if !part.Mode().IsRegular() {
+			continue
+		}
+		in, err := part.Open()
+		if err != nil {
+			w.failed(join(file.path, part.Name), err)
+			continue
+		}
+		limit.in = in
+		err = w.part(file, part.Name, limit)
+		in.Close()
+		if err != nil {
+			return err
+		}
+		if limit.err != nil {
+			return limit.err
+		}
+	}
+	return nil
+}
+
+// part hands on one file of an archive.
+func (w *walker) part(file found, name string, in io.Reader) error {
+	return w.give(File{
+		Path: join(file.path, name), Within: name, Side: true,
+		In: bufio.NewReaderSize(in, max(w.Head, 4096)),
+	})
+}
+
+// join returns how a person names a file of an archive.
+func join(archive, name string) string {
+	return archive + "/" + strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
+func seekable(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+func limitOf(size int64) int64 { return max(freely, size*MaxRatio) }
+
+// counting tells how much is read.
+type counting struct {
+	in   io.Reader
+	w    *walker
+	read int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	if err := c.w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.in.Read(p)
+	c.read += int64(n)
+	c.w.Progress(c.w.done+c.read, max(c.w.total, c.w.done+c.read))
+	return n, err
+}
+
+// limited ends what unpacks to too much: more than limit or, without one, more than
+// may come of what was read of ratioOf.
+type limited struct {
+	in      io.Reader
+	limit   int64
+	ratioOf *counting
+	read    int64
+	err     error
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.in.Read(p)
+	l.read += int64(n)
+	limit := l.limit
+	if l.ratioOf != nil {
+		limit = limitOf(l.ratioOf.read)
+	}
+	if l.read > limit {
+		l.err = fmt.Errorf("it %w: more than %d times its size", ErrBomb, MaxRatio)
+		return 0, l.err
+	}
+	return n, err
+}

@@ -1,0 +1,345 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/unpack"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// ImportOptions are the choices for an import.
+type ImportOptions struct {
+	// Format is the format of all files. Nil means that what stands in each file tells.
+	Format *convert.Format
+	// Holds reports whether a file of a folder is wanted, by its slash-separated path
+	// from there. Nil means every file.
+	Holds func(within string) bool
+	// Stdin is what the path - is read from.
+	Stdin io.Reader
+	// DryRun only says what would be done.
+	DryRun bool
+	// Each is told of each conversation as soon as it is stored. Nil means that nobody is
+	// told.
+	Each func(Imported)
+}
+
+// An ImportStatus says what came of a conversation.
+type ImportStatus string
+
+// The statuses of conversations that were to be imported.
+const (
+	ImportNew       ImportStatus = "new"
+	ImportUpdated   ImportStatus = "updated"   // it was there, and has messages more now
+	ImportUnchanged ImportStatus = "unchanged" // all of it was there
+	ImportSkipped   ImportStatus = "skipped"   // it is none, or none of the user's
+	ImportFailed    ImportStatus = "failed"
+)
+
+// An Imported is one conversation of a file, or a file without any.
+type Imported struct {
+	Path     string       `json:"path"`       // of the file; of one in an archive, the archive's and its own
+	Format   string       `json:"format"`     // the name of the format, "" if it has none
+	Session  ID           `json:"session_id"` // where it is now, none if it is nowhere
+	Messages int          `json:"messages"`   // that its transcript has
+	Branches int          `json:"branches"`   // how many ends it has
+	Orphans  int          `json:"orphans"`    // messages that name a parent that it does not have
+	Status   ImportStatus `json:"status"`
+
+	Title    string   `json:"title"`              // "" if it has none
+	Added    int      `json:"added"`              // messages that were not there before
+	Detail   string   `json:"detail,omitempty"`   // why it was skipped, or failed
+	Problems []string `json:"problems,omitempty"` // what of it could not be read
+	Named    bool     `json:"-"`                  // the file was named, and not found in a folder or an archive
+}
+
+// Imports are the conversations of an import.
+type Imports struct {
+	Imported []Imported `json:"imported"` // in the order in which they were stored
+}
+
+// Import takes in the conversations that other programs keep, in files, in all files of
+// folders, and in archives. Each becomes a session with all its branches; see package
+// convert. One that is there already gets what is new of it, below the messages that are
+// the same, and so does one that began as a copy of another; importing the same file
+// again changes nothing. No message that is there changes, and no head moves.
+//
+// What cannot be read is a row with the status [ImportFailed], and the rest goes on. The
+// error is for what concerns them all. Small conversations are stored a few at a time;
+// what one change stores, [Workspace.Undo] takes back.
+func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions) (*Imports, error) {
+	i := &importer{Workspace: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
+	defer i.drop()
+	if err := i.look(); err != nil {
+		return nil, err
+	}
+	err := unpack.Walk(ctx, paths, unpack.Options{
+		Stdin: o.Stdin, Head: convert.HeadSize, Holds: o.Holds,
+		Progress: func(done, total int64) { w.opts.Progress("reading", done, total) },
+	}, i.file, i.failed)
+	if err == nil {
+		err = i.rest()
+	}
+	return &Imports{i.rows}, err
+}
+
+// An importer carries out one import.
+type importer struct {
+	*Workspace
+	ctx     context.Context
+	o       ImportOptions
+	seed    maphash.Seed
+	now     time.Time
+	dialect session.Dialect
+	known   *known
+	group   []*spool // that are stored next, at once
+	forks   []*spool // that wait for what they are a copy of
+	rows    []Imported
+}
+
+// The most that is stored by one change, but for a conversation that is larger alone.
+const (
+	groupCount = 100
+	groupSize  = 16 << 20
+)
+
+func (i *importer) drop() {
+	for _, s := range i.group {
+		s.drop()
+	}
+	for _, s := range i.forks {
+		s.drop()
+	}
+}
+
+// row takes down what came of a conversation.
+func (i *importer) row(r Imported) {
+	i.rows = append(i.rows, r)
+	if i.o.Each != nil {
+		i.o.Each(r)
+	}
+}
+
+// failed takes down a file that cannot be opened.
+func (i *importer) failed(path string, err error) {
+	i.row(Imported{Path: absolute(path), Status: ImportFailed, Detail: err.Error(), Named: true})
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && path != "-" {
+		return abs
+	}
+	return path
+}
+
+// file reads the conversations of a file.
+func (i *importer) file(f unpack.File) error {
+	head, err := f.In.Peek(convert.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		i.failed(f.Path, err)
+		return i.ctx.Err()
+	}
+	format := i.o.Format
+	if format == nil {
+		format = convert.Detect(head)
+	}
+	if format == nil {
+		detail := "it is no transcript that bough knows"
+		if len(head) == 0 {
+			detail = "it is empty"
+		}
+		i.row(Imported{Path: absolute(f.Path), Status: ImportSkipped, Detail: detail, Named: f.Named})
+		return nil
+	}
+	r := &reading{i: i, file: f, format: format}
+	r.begin()
+	err = format.Read(f.In, r)
+	r.spool.drop()
+	switch {
+	case r.stopped != nil:
+		return r.stopped
+	case i.ctx.Err() != nil:
+		return i.ctx.Err()
+	case errors.Is(err, convert.ErrNothing):
+		i.row(r.empty(err.Error()))
+	case err != nil:
+		row := r.empty(err.Error())
+		row.Status = ImportFailed
+		i.row(row)
+	}
+	return nil
+}
+
+// A reading is a file being read: a [convert.Sink].
+type reading struct {
+	i       *importer
+	file    unpack.File
+	format  *convert.Format
+	spool   *spool
+	stopped error // why nothing more is to be read of any file
+}
+
+func (r *reading) begin() { r.spool = &spool{format: r.format, path: absolute(r.file.Path)} }
+
+// empty is the row of a file that gave no conversation.
+func (r *reading) empty(detail string) Imported {
+	row := Imported{Path: r.spool.path, Format: r.format.Name, Status: ImportSkipped, Detail: detail, Named: r.file.Named}
+	row.Problems = r.spool.problemTexts()
+	return row
+}
+
+// Message implements [convert.Sink].
+func (r *reading) Message(m *convert.Message) error {
+	now := r.i.now
+	if !r.spool.lastTime.IsZero() {
+		now = r.spool.lastTime
+	}
+	if !m.Time.IsZero() {
+		r.spool.lastTime = m.Time
+	}
+	r.stopped = cmp.Or(r.spool.add(m, r.i.dialect, now, r.i.seed), r.i.ctx.Err())
+	return r.stopped
+}
+
+// End implements [convert.Sink].
+func (r *reading) End(c *convert.Conversation) error {
+	s := r.spool
+	s.end(c)
+	r.begin()
+	switch {
+	case len(s.messages) == 0:
+		row := s.row(ImportSkipped)
+		row.Detail, row.Named = "it has no messages", r.file.Named
+		r.i.row(row)
+	case c.Side && !r.file.Named:
+		row := s.row(ImportSkipped)
+		row.Detail = "it is what an assistant said to another; name the file to take it in"
+		r.i.row(row)
+		s.drop()
+	case c.Fork != nil && !r.i.known.has(s.format, c.Fork.ID):
+		r.i.forks = append(r.i.forks, s)
+		r.stopped = r.i.forksFit()
+	default:
+		r.stopped = r.i.store(s)
+	}
+	return r.stopped
+}
+
+// Problem implements [convert.Sink].
+func (r *reading) Problem(p convert.Problem) { r.spool.problem(p) }
+
+// rest stores what is left.
+func (i *importer) rest() error {
+	for len(i.forks) > 0 {
+		if err := i.nextFork(); err != nil {
+			return err
+		}
+	}
+	return i.flush()
+}
+
+// forksFit stores copies whose origin did not come yet, if they take too much memory.
+func (i *importer) forksFit() error {
+	for {
+		var size int64
+		for _, s := range i.forks {
+			size += int64(len(s.memory))
+		}
+		if size <= 4*spoolMemory {
+			return nil
+		}
+		if err := i.nextFork(); err != nil {
+			return err
+		}
+	}
+}
+
+// nextFork stores one of the copies that wait for their origin: one whose origin is
+// there by now, if there is one.
+func (i *importer) nextFork() error {
+	if err := i.flush(); err != nil {
+		return err
+	}
+	n := max(0, slices.IndexFunc(i.forks, func(s *spool) bool { return i.known.has(s.format, s.conv.Fork.ID) }))
+	next := i.forks[n]
+	i.forks = slices.Delete(i.forks, n, n+1)
+	if err := i.store(next); err != nil {
+		next.drop()
+		return err
+	}
+	return nil
+}
+
+// store has a conversation stored, soon.
+func (i *importer) store(s *spool) error {
+	if len(i.group) > 0 && (i.size()+s.size > groupSize || i.known.shares(s)) {
+		if err := i.flush(); err != nil {
+			return err
+		}
+	}
+	i.group = append(i.group, s)
+	i.known.waits(s)
+	if len(i.group) == groupCount {
+		return i.flush()
+	}
+	return nil
+}
+
+func (i *importer) size() (size int64) {
+	for _, s := range i.group {
+		size += s.size
+	}
+	return size
+}
+
+// flush stores the conversations that wait, at once.
+func (i *importer) flush() error {
+	if len(i.group) == 0 {
+		return nil
+	}
+	group := i.group
+	rows := make([]Imported, len(group))
+	err := i.change(group, func(v *view) error {
+		for n, s := range group {
+			rows[n] = i.one(v, s)
+			if err := i.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", group[0].path, err)
+	}
+	for n, s := range group {
+		i.known.stored(s, string(rows[n].Session), i.o.DryRun)
+		i.row(rows[n])
+		s.drop()
+	}
+	i.group = nil
+	return nil
+}
+
+// change calls f with the workspace, to be changed, or for a dry run only to be read.
+func (i *importer) change(group []*spool, f func(*view) error) error {
+	if i.o.DryRun {
+		if !Is(i.dir) {
+			return f(nil)
+		}
+		return i.read(i.ctx, f)
+	}
+	op := operation.Operation{Verb: "import", Args: args{"path": group[0].path, "format": group[0].format.Name}}
+	if len(group) > 1 {
+		op.Args["conversations"] = len(group)
+	}
+	return i.make(i.ctx, op, f)
+}

@@ -1,0 +1,344 @@
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// ownSources is the member of metadata.bough of a session that says which conversations
+// of other programs it was imported from.
+const ownSources = "sources"
+
+// row begins what is said of s.
+func (s *spool) row(status ImportStatus) Imported {
+	r := Imported{
+		Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status,
+		Title: cmp.Or(s.conv.Title, s.said), Problems: s.problemTexts(),
+	}
+	r.Branches, r.Orphans = s.leaves()
+	return r
+}
+
+// mostProblems is how many problems of one conversation are told.
+const mostProblems = 20
+
+func (s *spool) problem(p convert.Problem) {
+	if s.troubles++; len(s.problems) < mostProblems {
+		s.problems = append(s.problems, p)
+	}
+}
+
+func (s *spool) problemTexts() (texts []string) {
+	for _, p := range s.problems {
+		text := p.What
+		switch {
+		case p.Line > 0:
+			text = fmt.Sprintf("line %d: %s", p.Line, text)
+		case p.Offset > 0:
+			text = fmt.Sprintf("offset %d: %s", p.Offset, text)
+		}
+		texts = append(texts, text)
+	}
+	if more := s.troubles - len(s.problems); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return texts
+}
+
+// one stores a conversation, or says what would come of it where nothing is to change; v
+// is nil if there is no workspace.
+func (i *importer) one(v *view, s *spool) Imported {
+	r, err := i.merged(v, s)
+	if err == nil && r == nil {
+		r, err = i.created(v, s)
+	}
+	if err != nil {
+		failed := s.row(ImportFailed)
+		failed.Detail = err.Error()
+		return failed
+	}
+	return *r
+}
+
+// created makes a session of a conversation.
+func (i *importer) created(v *view, s *spool) (*Imported, error) {
+	if f := s.conv.Fork; f != nil && f.Records > 0 {
+		s.problem(convert.Problem{What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
+		for n := range s.messages {
+			if s.messages[n].parent == "" && s.messages[n].parentAt > 0 {
+				s.messages[n].parent = fmt.Sprintf("%s:%d", f.ID, f.Records)
+			}
+		}
+	}
+	r := s.row(ImportNew)
+	r.Added = len(s.messages)
+	if i.o.DryRun {
+		return &r, nil
+	}
+	d, err := v.imported(s)
+	if err != nil {
+		return nil, err
+	}
+	r.Session = ID(d.ID)
+	return &r, v.create(d)
+}
+
+// imported decides what the session of a conversation holds.
+func (v *view) imported(s *spool) (d *session.Document, err error) {
+	dialect := v.index.Dialect()
+	d = &session.Document{CreatedAt: s.first, Messages: s.runs()}
+	created := s.conv.Created
+	if created.IsZero() {
+		created, _ = session.ParseTime(s.first)
+	}
+	if created.IsZero() {
+		created = v.opts.Now()
+	}
+	d.CreatedAt = dialect.Time(created)
+	d.LastActive = cmp.Or(s.last, d.CreatedAt)
+	title := cmp.Or(s.conv.Title, s.said)
+	if of := s.conv.Session; of != nil {
+		d.Records = of.Records()
+		d.CreatedAt, d.LastActive = cmp.Or(of.CreatedAt, d.CreatedAt), cmp.Or(of.LastActive, d.LastActive)
+		title = s.conv.Title
+		if id := s.conv.ID; session.ValidID(id) && v.index.Entry(id) == nil && v.index.Err(id) == nil {
+			d.ID = id
+		}
+	}
+	if d.ID == "" {
+		if d.ID, err = v.newIDAt(created); err != nil {
+			return nil, err
+		}
+	}
+	d.Metadata = newMetadata(dialect, title, len(s.messages))
+	own := []rawjson.Pair{{Key: ownSources, Value: rawjson.AppendObjects(nil, [][]rawjson.Pair{s.source()}, 3)}}
+	d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
+	return d, nil
+}
+
+// source says of which conversation s is.
+func (s *spool) source() []rawjson.Pair {
+	pairs := []rawjson.Pair{{Key: "format", Value: rawjson.Compact(s.format.Name)}}
+	for _, m := range []struct{ key, value string }{
+		{"id", s.conv.ID}, {"path", s.path}, {"title", s.conv.Title}, {"directory", s.conv.Dir},
+		{"version", s.conv.Version}, {"model", s.conv.Model}, {"leaf", s.conv.Leaf},
+	} {
+		if m.value != "" {
+			pairs = append(pairs, rawjson.Pair{Key: m.key, Value: rawjson.Compact(m.value)})
+		}
+	}
+	if len(s.conv.Records) > 0 {
+		pairs = append(pairs, rawjson.Pair{Key: "records", Value: convert.Records(s.conv.Records)})
+	}
+	return pairs
+}
+
+// merged adds what is new of a conversation to the session that has some of it already.
+// It returns nil if none has.
+func (i *importer) merged(v *view, s *spool) (*Imported, error) {
+	for _, n := range i.known.candidates(s) {
+		id := i.known.sessions[n]
+		if id == "" {
+			if r := i.planned(s); r != nil {
+				return r, nil
+			}
+			continue
+		}
+		if v.index.Entry(id) == nil || v.kind(id) != session.Root {
+			continue // it is gone meanwhile
+		}
+		o, err := v.outline(id)
+		if err != nil {
+			return nil, err
+		}
+		there, err := v.reopen(o)
+		if err != nil {
+			return nil, err
+		}
+		m := &merging{i: i, v: v, s: s, there: there}
+		if m.same() {
+			return m.row()
+		}
+	}
+	return nil, nil
+}
+
+// planned says what would come of a conversation that shares messages with one that this
+// dry run would have stored.
+func (i *importer) planned(s *spool) *Imported {
+	added, same := 0, false
+	for _, m := range s.messages {
+		switch says, ok := i.known.says[i.known.number(m.id)]; {
+		case ok && says == m.says:
+			same = same || !m.system
+		case m.copyOf != "" && i.known.says[i.known.number(m.copyOf)] == m.says:
+			same = true
+		default:
+			added++
+		}
+	}
+	if !same {
+		return nil
+	}
+	r := s.row(ImportUpdated)
+	if r.Added = added; added == 0 {
+		r.Status = ImportUnchanged
+	}
+	return &r
+}
+
+// A merging adds what is new of a conversation to a session.
+type merging struct {
+	i     *importer
+	v     *view
+	s     *spool
+	there *session.Session
+
+	has   map[string]int    // the messages that are there, by their ids
+	names map[string]string // the ids that messages have there, where these are others
+}
+
+// says returns a number for what message n of the session says, and who says it.
+func (m *merging) says(n int) uint64 { return saysOf(m.i.seed, m.there.Messages[n].Raw) }
+
+// same finds out which messages are there, and reports whether any is but of a system, or
+// whether the conversation goes on from one there.
+func (m *merging) same() (same bool) {
+	m.has, m.names = make(map[string]int, len(m.there.Messages)), map[string]string{}
+	for n, message := range m.there.Messages {
+		m.has[message.ID] = n
+	}
+	for _, message := range m.s.messages {
+		name := message.id
+		n, taken := m.has[name]
+		if message.copyOf != "" {
+			if of, ok := m.has[message.copyOf]; ok && m.says(of) == message.says {
+				n, taken, name = of, true, message.copyOf
+			}
+		}
+		if taken && m.says(n) == message.says {
+			same = same || !message.system
+		} else if taken {
+			name = convert.ChainID(message.id, rawjson.Compact(fmt.Sprint(m.texts(message))))
+		}
+		if name != message.id {
+			m.names[message.id] = name
+		}
+	}
+	return same || m.base() != ""
+}
+
+// texts is what a message says, to make another id of.
+func (m *merging) texts(message spooled) string {
+	raw, err := m.s.rawOf(message)
+	if err != nil {
+		return ""
+	}
+	return session.Message{Raw: raw}.Text()
+}
+
+// base returns the message that a conversation goes on from which is not in its
+// transcript, "" if there is none.
+func (m *merging) base() string {
+	f := m.s.conv.Fork
+	if f == nil || f.Records == 0 || !slices.Contains(m.sourceIDs(), f.ID) {
+		return ""
+	}
+	count := len(gjson.GetBytes(m.there.Own(ownSources), "0.records").Array())
+	base := ""
+	for _, message := range m.there.Messages {
+		if count >= f.Records {
+			break
+		}
+		if records := recordsOf(message.Raw); len(records) > 0 {
+			base = message.ID
+			count += len(records)
+		}
+	}
+	return base
+}
+
+func (m *merging) sourceIDs() (ids []string) {
+	for _, source := range gjson.ParseBytes(m.there.Own(ownSources)).Array() {
+		ids = append(ids, source.Get("id").Str)
+	}
+	return ids
+}
+
+// row adds what is new, and says so.
+func (m *merging) row() (*Imported, error) {
+	r := m.s.row(ImportUpdated)
+	r.Session = ID(m.there.ID)
+	edit := m.there.Edit()
+	var more [][]byte // records that came to the last message that is there
+	base := m.base()
+	for n, message := range m.s.messages {
+		name := cmp.Or(m.names[message.id], message.id)
+		raw, err := m.s.raw(n)
+		if err != nil {
+			return nil, err
+		}
+		if at, ok := m.has[name]; ok {
+			more = beyondRecords(recordsOf(m.there.Messages[at].Raw), recordsOf(raw))
+			continue
+		}
+		parent := cmp.Or(m.names[message.parent], message.parent)
+		if parent == "" {
+			parent = base
+		}
+		if name != message.id {
+			raw = setRaw(raw, "id", rawjson.Compact(name))
+		}
+		if raw, err = convert.Below(withRecords(raw, more), parent, nowhere); err != nil {
+			return nil, err
+		}
+		if len(m.v.index.Continuations(m.there.ID)) > 0 {
+			raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))
+		}
+		edit.Append(raw)
+		r.Added++
+		more = nil
+	}
+	if r.Added == 0 {
+		r.Status = ImportUnchanged
+		return &r, nil
+	}
+	if m.i.o.DryRun {
+		return &r, nil
+	}
+	edit.SetMeta("message_count", m.there.Len()+r.Added)
+	edit.SetOwn(ownSources, m.sources())
+	if last, ok := session.ParseTime(m.s.last); ok {
+		if was, known := session.ParseTime(m.there.LastActive); !known || last.After(was) {
+			edit.SetActive(m.s.last)
+		}
+	}
+	return &r, m.v.replace(edit)
+}
+
+// nowhere is the id of no message: what follows it says what it answers.
+const nowhere = "\x00"
+
+// sources says of which conversations the session is, now that s is one of them.
+func (m *merging) sources() []byte {
+	var list [][]rawjson.Pair
+	replaced := false
+	for _, source := range gjson.ParseBytes(m.there.Own(ownSources)).Array() {
+		raw := []byte(source.Raw)
+		pairs := rawjson.Pairs(raw, rawjson.Root(raw))
+		if source.Get("id").Str == m.s.conv.ID && source.Get("format").Str == m.s.format.Name {
+			pairs, replaced = m.s.source(), true
+		}
+		list = append(list, pairs)
+	}
+	if !replaced {
+		list = append(list, m.s.source())
+	}
+	return rawjson.AppendObjects(nil, list, 3)
+}

@@ -1,0 +1,279 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"hash/maphash"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// A spool is a conversation that was read and is not stored yet. Its messages are laid
+// out as they will stand in their session: in memory or, beyond spoolMemory, in a
+// temporary file.
+type spool struct {
+	format   *convert.Format
+	path     string
+	conv     convert.Conversation
+	messages []spooled
+	problems []convert.Problem
+	troubles int // how many problems there were
+	lastTime time.Time
+	said     string // the beginning of what the user said first
+	first    string // the times of the first message that has one, and the last, as the session has them
+	last     string
+
+	size   int64
+	memory []byte
+	file   *os.File
+}
+
+// spoolMemory is how much of a conversation is kept in memory, in bytes.
+const spoolMemory = 8 << 20
+
+// A spooled message is what is known of one without reading it again.
+type spooled struct {
+	id, parent string
+	copyOf     string
+	at         int64 // where it stands in the spool, in bytes
+	size       int32
+	parentAt   int32  // where the value of its parent_id begins, which is null as yet; 0 if it is to stay as it is
+	says       uint64 // a number for who says what
+	system     bool
+}
+
+// saysOf returns a number for who says what in a message of a session file.
+func saysOf(seed maphash.Seed, raw []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, v := range gjson.GetManyBytes(raw, "role", "content") {
+		h.WriteString(v.Raw)
+		h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// add spools a message, as a session of that dialect has it.
+func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, seed maphash.Seed) error {
+	raw := m.Raw
+	if raw == nil {
+		root := *m
+		root.Parent = ""
+		stored := root.Stored(dialect, now)
+		raw = stored.Encode()
+		if !m.Time.IsZero() {
+			s.last = stored.Time
+			if s.first == "" {
+				s.first = stored.Time
+			}
+		}
+	}
+	if len(raw) > math.MaxInt32 {
+		return errors.New("a message is larger than 2 GiB")
+	}
+	n := spooled{
+		id: m.ID, parent: m.Parent, copyOf: m.CopyOf, at: s.size, size: int32(len(raw)),
+		says: saysOf(seed, raw), system: m.Own.Role != "",
+	}
+	if m.Raw == nil {
+		n.parentAt = int32(gjson.GetBytes(raw, "metadata.parent_id").Index)
+	}
+	if s.said == "" && m.Role == "user" && m.Own.Role == "" && m.Kind == convert.Said {
+		s.said = beginning(session.Message{Raw: raw}.Text())
+	}
+	s.messages = append(s.messages, n)
+	return s.put(raw)
+}
+
+// beginning returns the first line of a text that says something, as a title.
+func beginning(text string) string {
+	const most = 60
+	for l := range strings.Lines(text) {
+		l = strings.Join(strings.Fields(l), " ")
+		if l == "" {
+			continue
+		}
+		if r := []rune(l); len(r) > most {
+			l = string(r[:most-1]) + "…"
+		}
+		return l
+	}
+	return ""
+}
+
+func (s *spool) put(raw []byte) (err error) {
+	if s.file == nil && s.size+int64(len(raw)) > spoolMemory {
+		if s.file, err = os.CreateTemp("", "bough-"); err != nil {
+			return err
+		}
+		if _, err = s.file.Write(s.memory); err != nil {
+			return err
+		}
+		s.memory = nil
+	}
+	s.size += int64(len(raw))
+	if s.file == nil {
+		s.memory = append(s.memory, raw...)
+		return nil
+	}
+	_, err = s.file.Write(raw)
+	return err
+}
+
+// drop removes what is in a temporary file.
+func (s *spool) drop() {
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+		s.file = nil
+	}
+	s.memory = nil
+}
+
+// end takes what its transcript says of the conversation.
+func (s *spool) end(c *convert.Conversation) {
+	s.conv = *c
+	for i := range s.messages {
+		if parent, ok := c.Parents[s.messages[i].id]; ok {
+			s.messages[i].parent = parent
+		}
+	}
+	s.conv.Parents = nil
+}
+
+// raw returns message i as it will stand in its session.
+func (s *spool) raw(i int) ([]byte, error) {
+	m := s.messages[i]
+	raw, err := s.rawOf(m)
+	if err != nil || m.parentAt == 0 || m.parent == "" {
+		return raw, err
+	}
+	return slices.Concat(raw[:m.parentAt], rawjson.Compact(m.parent), raw[int(m.parentAt)+len("null"):]), nil
+}
+
+// rawOf returns a message as it was spooled.
+func (s *spool) rawOf(m spooled) (raw []byte, err error) {
+	if s.file == nil {
+		raw = s.memory[m.at : m.at+int64(m.size) : m.at+int64(m.size)]
+	} else {
+		raw = make([]byte, m.size, int(m.size)+64)
+		_, err = s.file.ReadAt(raw, m.at)
+	}
+	return raw, err
+}
+
+// runs returns the messages for a document, in the order in which they are to stand
+// there.
+func (s *spool) runs() []session.Run {
+	runs := make([]session.Run, 0, len(s.messages))
+	for _, i := range s.order() {
+		runs = append(runs, session.Run{Make: func() ([]byte, error) { return s.raw(i) }})
+	}
+	return runs
+}
+
+// order returns the messages in the order of the transcript, but what its program goes
+// on with last, from the last fork on: where a session goes on is where it ends.
+func (s *spool) order() []int {
+	order := make([]int, len(s.messages))
+	for i := range order {
+		order[i] = i
+	}
+	last := len(order) - 1
+	if last < 0 || s.conv.Leaf == "" || s.messages[last].id == s.conv.Leaf {
+		return order
+	}
+	at := make(map[string]int, len(order))
+	children := make(map[string]int, len(order))
+	for i, m := range s.messages {
+		at[m.id] = i
+		children[m.parent]++
+	}
+	active := map[int]bool{}
+	for i, ok := at[s.conv.Leaf]; ok && (len(active) == 0 && children[s.messages[i].id] == 0 || children[s.messages[i].id] == 1); i, ok = at[s.messages[i].parent] {
+		active[i] = true
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case active[a] == active[b]:
+			return 0
+		case active[b]:
+			return -1
+		}
+		return 1
+	})
+	return order
+}
+
+// leaves returns how many ends the conversation has, and orphans how many of its
+// messages name a parent that is not there.
+func (s *spool) leaves() (leaves, orphans int) {
+	ids := make(map[string]bool, len(s.messages))
+	for _, m := range s.messages {
+		ids[m.id] = true
+	}
+	inner := make(map[string]bool, len(s.messages))
+	for _, m := range s.messages {
+		if m.parent != "" && !ids[m.parent] {
+			orphans++
+		}
+		inner[m.parent] = true
+	}
+	for _, m := range s.messages {
+		if !inner[m.id] {
+			leaves++
+		}
+	}
+	return leaves, orphans
+}
+
+// records returns what an array of records in front of others is with more before it.
+func withRecords(raw []byte, more [][]byte) []byte {
+	records := gjson.GetBytes(raw, recordsPath)
+	if len(more) == 0 || !records.IsArray() {
+		return raw
+	}
+	at := records.Index + 1
+	glue := []byte(",")
+	if len(records.Array()) == 0 {
+		glue = nil
+	}
+	return slices.Concat(raw[:at], bytes.Join(more, []byte(",")), glue, raw[at:])
+}
+
+const recordsPath = "metadata.bough.source.records"
+
+// recordsOf returns the records of a message of a session file.
+func recordsOf(raw []byte) (records [][]byte) {
+	gjson.GetBytes(raw, recordsPath).ForEach(func(_, v gjson.Result) bool {
+		records = append(records, []byte(v.Raw))
+		return true
+	})
+	return records
+}
+
+// beyond returns what longer has beyond shorter, nil if it does not begin with it.
+func beyondRecords(shorter, longer [][]byte) [][]byte {
+	if len(longer) <= len(shorter) || !slices.EqualFunc(shorter, longer[:len(shorter)], bytes.Equal) {
+		return nil
+	}
+	return longer[len(shorter):]
+}
+
+// setRaw sets a member of a message that is valid.
+func setRaw(raw []byte, path string, value []byte) []byte {
+	out, err := sjson.SetRawBytes(raw, path, value)
+	if err != nil {
+		panic("workspace: " + err.Error())
+	}
+	return out
+}

@@ -12,6 +12,7 @@ import (
 type Machine struct {
 	Home string                   // the user's folder, absolute
 	Env  func(name string) string // environment variables
+	Read func(path string) ([]byte, error)
 }
 
 // A home is where a program keeps its transcripts, and how it is told to go on with one.

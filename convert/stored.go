@@ -93,7 +93,7 @@ func SplitRecords(array []byte) []json.RawMessage {
 
 // FromSession returns a message of a session file, whose parent is known, "" for a root.
 func FromSession(s session.Message, parent string) *Message {
-	m := &Message{Message: *content.Read(s.Raw), ID: s.ID, Parent: parent}
+	m := &Message{Message: *content.Read(s.Raw), ID: s.ID, Parent: parent, Raw: s.Raw}
 	source := gjson.GetBytes(s.Raw, "metadata.bough."+ownSource)
 	m.Format = source.Get("format").Str
 	m.Kind = Kind(source.Get("kind").Str)

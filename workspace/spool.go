@@ -182,36 +182,13 @@ func (s *spool) runs() []session.Run {
 }
 
 // order returns the messages in the order of the transcript, but what its program goes
-// on with last, from the last fork on: where a session goes on is where it ends.
+// on with last: where a session goes on is where it ends.
 func (s *spool) order() []int {
-	order := make([]int, len(s.messages))
-	for i := range order {
-		order[i] = i
-	}
-	last := len(order) - 1
-	if last < 0 || s.conv.Leaf == "" || s.messages[last].id == s.conv.Leaf {
-		return order
-	}
-	at := make(map[string]int, len(order))
-	children := make(map[string]int, len(order))
+	ids, parents := make([]string, len(s.messages)), make([]string, len(s.messages))
 	for i, m := range s.messages {
-		at[m.id] = i
-		children[m.parent]++
+		ids[i], parents[i] = m.id, m.parent
 	}
-	active := map[int]bool{}
-	for i, ok := at[s.conv.Leaf]; ok && (len(active) == 0 && children[s.messages[i].id] == 0 || children[s.messages[i].id] == 1); i, ok = at[s.messages[i].parent] {
-		active[i] = true
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case active[a] == active[b]:
-			return 0
-		case active[b]:
-			return -1
-		}
-		return 1
-	})
-	return order
+	return convert.ActiveLast(ids, parents, s.conv.Leaf)
 }
 
 // leaves returns how many ends the conversation has, and orphans how many of its

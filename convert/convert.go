@@ -3,6 +3,7 @@ package convert
 import (
 	"encoding/json"
 	"io"
+	"math"
 	"time"
 
 	"github.com/bough-dev/bough/content"
@@ -66,9 +67,12 @@ type Fork struct {
 	ID string // of the conversation, as its program calls it
 	// Records is how many records of that conversation come before: the messages that
 	// are made of those are not in this transcript, and are its beginning. 0 means that
-	// this transcript has them all.
+	// this transcript has them all, [AllRecords] that it goes on after the other's end.
 	Records int
 }
+
+// AllRecords is more records than there are.
+const AllRecords = math.MaxInt
 
 // A Kind is what a message is beyond who says it.
 type Kind string

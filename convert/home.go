@@ -11,8 +11,10 @@ import (
 // A Machine is what the place of a program's files depends on.
 type Machine struct {
 	Home string                   // the user's folder, absolute
+	Dir  string                   // where the user is, absolute
 	Env  func(name string) string // environment variables
 	Read func(path string) ([]byte, error)
+	Temp string // the folder of temporary files, absolute
 }
 
 // A home is where a program keeps its transcripts, and how it is told to go on with one.

@@ -58,7 +58,7 @@ func readPenguin(in io.Reader, to Sink) error {
 	c := &Conversation{ID: s.OwnID, Title: s.Meta.Title, Session: s}
 	c.Created, _ = session.ParseTime(s.CreatedAt)
 	if from := s.Meta.Origin(); from != "" && !s.Meta.Snapshot {
-		c.Fork = &Fork{ID: from}
+		c.Fork = &Fork{ID: from, Records: AllRecords}
 	}
 	for n := range tree.Len() {
 		raw := s.Messages[tree.Index(n)]
@@ -67,6 +67,8 @@ func readPenguin(in io.Reader, to Sink) error {
 			m.Parent = tree.ID(p)
 		} else if orphan := gjson.GetBytes(raw.Raw, "metadata.parent_id"); orphan.Type == gjson.String {
 			m.Parent = orphan.Str
+		} else if c.Fork != nil && s.Header > 0 {
+			m.Parent = gjson.GetBytes(s.Messages[s.Header-1].Raw, "metadata.parent_id").String()
 		}
 		m.Time, _ = raw.Time()
 		if err := to.Message(m); err != nil {

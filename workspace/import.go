@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -79,6 +81,11 @@ type Imports struct {
 func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions) (*Imports, error) {
 	i := &importer{Workspace: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
 	defer i.drop()
+	for _, path := range paths {
+		if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
+			return nil, &Error{Code: NotFound, Message: "there is no " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
+		}
+	}
 	if err := i.look(); err != nil {
 		return nil, err
 	}
@@ -157,7 +164,11 @@ func (i *importer) file(f unpack.File) error {
 		if len(head) == 0 {
 			detail = "it is empty"
 		}
-		i.row(Imported{Path: absolute(f.Path), Status: ImportSkipped, Detail: detail, Named: f.Named})
+		status := ImportSkipped
+		if f.Named {
+			status = ImportFailed
+		}
+		i.row(Imported{Path: absolute(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
 	r := &reading{i: i, file: f, format: format}

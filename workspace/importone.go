@@ -72,7 +72,7 @@ func (i *importer) created(v *view, s *spool) (*Imported, error) {
 		s.problem(convert.Problem{What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
 		for n := range s.messages {
 			if s.messages[n].parent == "" && s.messages[n].parentAt > 0 {
-				s.messages[n].parent = fmt.Sprintf("%s:%d", f.ID, f.Records)
+				s.messages[n].parent = f.ID
 			}
 		}
 	}
@@ -247,8 +247,16 @@ func (m *merging) texts(message spooled) string {
 // transcript, "" if there is none.
 func (m *merging) base() string {
 	f := m.s.conv.Fork
-	if f == nil || f.Records == 0 || !slices.Contains(m.sourceIDs(), f.ID) {
+	if f == nil || f.Records == 0 {
 		return ""
+	}
+	sources := gjson.ParseBytes(m.there.Own(ownSources)).Array()
+	n := slices.IndexFunc(sources, func(s gjson.Result) bool { return s.Get("id").Str == f.ID })
+	if n < 0 {
+		return ""
+	}
+	if f.Records == convert.AllRecords {
+		return sources[n].Get("leaf").String()
 	}
 	count := len(gjson.GetBytes(m.there.Own(ownSources), "0.records").Array())
 	base := ""
@@ -262,13 +270,6 @@ func (m *merging) base() string {
 		}
 	}
 	return base
-}
-
-func (m *merging) sourceIDs() (ids []string) {
-	for _, source := range gjson.ParseBytes(m.there.Own(ownSources)).Array() {
-		ids = append(ids, source.Get("id").Str)
-	}
-	return ids
 }
 
 // row adds what is new, and says so.

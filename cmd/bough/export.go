@@ -1,0 +1,282 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+// formats are all that the command knows: those of package convert, and pages.
+func formats() []*convert.Format { return convert.Formats }
+
+func formatOf(name string) (*convert.Format, bool) {
+	list := formats()
+	i := slices.IndexFunc(list, func(f *convert.Format) bool { return f.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return list[i], true
+}
+
+func formatNames() (names []string) {
+	for _, f := range formats() {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func redactFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "redact", DisableDefaultText: true, Usage: "take out keys, tokens and passwords, and say how many"}
+}
+
+func (p *program) exportVerb() verb {
+	return verb{
+		name:  "export",
+		args:  "REF --to FORMAT [-o FILE] [--tree] [--redact] [--at-boundary] [--partial]",
+		short: "write a conversation as another assistant keeps it, or to be read",
+		long: `Writes the path to REF as another program keeps its conversations, under a new id, so that
+it goes on there; or as a page to be read. Without -o it goes to standard output. A file
+that is there is never replaced.
+
+Where the conversation was imported from the same program, its records are written as they
+were. What the format has no place for is listed on standard error.
+
+Formats:
+` + formatList((*convert.Format).Writes),
+		example: `bough export "Plan the trip@849dde0b" --to markdown
+bough export "Plan the trip" --to html --tree --redact -o trip.html`,
+		flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "the `FORMAT`"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to the new `FILE`"},
+			&cli.BoolFlag{Name: "tree", DisableDefaultText: true, Usage: "with all branches; the path to REF is the active one"},
+			redactFlag(),
+		}, cutFlags()...),
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.String("to") == "" {
+				e := usageError("'bough export' needs --to FORMAT")
+				e.Hint = "formats are " + strings.Join(writable(), ", ")
+				return e
+			}
+			o, err := exportOptions(c, "to")
+			if err != nil {
+				return err
+			}
+			e, err := w.Export(c.Context, c.Args().First(), o)
+			if err != nil {
+				return err
+			}
+			if path := c.String("output"); path != "" {
+				if err := e.Save(c.Context, path); err != nil {
+					return err
+				}
+			}
+			if p.json {
+				return p.printJSON(exported{e, contentOf(e)})
+			}
+			p.exportTold(e)
+			if e.Path != "" {
+				_, err = fmt.Fprintln(p.stdout, e.Path)
+			} else {
+				_, err = p.stdout.Write(e.Data)
+			}
+			return err
+		},
+	}
+}
+
+// exported is an export as --json has it: with its content, where that was written to no
+// file.
+type exported struct {
+	*workspace.Export
+	Content string `json:"content,omitempty"`
+}
+
+func contentOf(e *workspace.Export) string {
+	if e.Path != "" {
+		return ""
+	}
+	return string(e.Data)
+}
+
+func writable() (names []string) {
+	for _, f := range formats() {
+		if f.Writes() {
+			names = append(names, f.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func exportOptions(c *cli.Context, flag string) (o workspace.ExportOptions, err error) {
+	o = workspace.ExportOptions{Tree: c.Bool("tree"), CutOptions: cutOptions(c)}
+	if c.Bool("redact") {
+		o.Redact = redactor()
+	}
+	o.Format, err = formatNamed(flag, c.String(flag))
+	return o, err
+}
+
+// exportTold says what was lost and what was taken out.
+func (p *program) exportTold(e *workspace.Export) {
+	path := cmp.Or(string(e.Path), "standard output")
+	about := count(e.Messages, "message")
+	if e.Branches > 1 {
+		about += fmt.Sprintf(" on %d branches", e.Branches)
+	}
+	fmt.Fprintf(p.stderr, "Exported %s to %s, %s\n", about, clean(path), size(int64(e.Bytes)))
+	for _, l := range e.Lost {
+		fmt.Fprintf(p.stderr, "  not carried: %s (%d)\n", clean(l.What), l.Count)
+	}
+	for _, l := range e.Redacted {
+		fmt.Fprintf(p.stderr, "  redacted: %s (%d)\n", clean(l.What), l.Count)
+	}
+}
+
+func (p *program) resumeVerb() verb {
+	return verb{
+		name:  "resume",
+		args:  "REF --in TOOL [--dir FOLDER] [--exec] [--redact] [--at-boundary] [--partial]",
+		short: "go on with a conversation in the assistant of your choice",
+		long: `Exports the path to REF to the place where TOOL looks for its conversations, and prints the
+command that goes on with it there. With --exec it runs it.
+
+The conversation goes on in the folder that it is about, if that is there, else in this one;
+--dir says another. What TOOL writes from then on comes back with 'bough import --from TOOL'.
+
+Tools: ` + strings.Join(resumable(), ", "),
+		example: `bough resume "Fix the parser@849dde0b" --in claude-code
+bough resume "Fix the parser" --in codex --exec`,
+		flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "in", Usage: "the `TOOL`"},
+			&cli.StringFlag{Name: "dir", Usage: "go on in this `FOLDER`"},
+			&cli.BoolFlag{Name: "exec", DisableDefaultText: true, Usage: "run the command"},
+			redactFlag(),
+		}, cutFlags()...),
+		min:     1,
+		max:     1,
+		changes: true,
+		action:  p.resume,
+	}
+}
+
+func resumable() (names []string) {
+	for _, f := range formats() {
+		if f.Resumes() {
+			names = append(names, f.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
+	if c.String("in") == "" {
+		e := usageError("'bough resume' needs --in TOOL")
+		e.Hint = "tools are " + strings.Join(resumable(), ", ")
+		return e
+	}
+	if c.Bool("exec") && p.json {
+		return usageError("--exec and --json exclude each other: the command has the terminal")
+	}
+	o, err := exportOptions(c, "in")
+	if err != nil {
+		return err
+	}
+	if o.Dir, err = resumeDir(c.String("dir")); err != nil {
+		return err
+	}
+	r, err := w.Resume(c.Context, c.Args().First(), machine(), o)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(r)
+	}
+	p.exportTold(r.Export)
+	if c.Bool("exec") {
+		return p.execute(c, r)
+	}
+	cd := ""
+	if here, err := os.Getwd(); err != nil || here != r.Dir {
+		cd = "cd " + quoted(r.Dir) + " && "
+	}
+	for _, command := range [][]string{r.Before, r.Run} {
+		if len(command) > 0 {
+			fmt.Fprintln(p.stdout, cd+commandLine(command))
+		}
+	}
+	return nil
+}
+
+// resumeDir checks the folder that a conversation is to go on in; "" leaves it open.
+func resumeDir(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is no folder", abs)
+		}
+	}
+	if err != nil {
+		return "", usageError("--dir: %v", err)
+	}
+	return abs, nil
+}
+
+// execute runs the commands of r.
+func (p *program) execute(c *cli.Context, r *workspace.Resumption) error {
+	for _, command := range [][]string{r.Before, r.Run} {
+		if len(command) == 0 {
+			continue
+		}
+		p.stdout.Flush()
+		run := exec.CommandContext(c.Context, command[0], command[1:]...)
+		run.Dir, run.Stdin, run.Stdout, run.Stderr = r.Dir, os.Stdin, os.Stdout, os.Stderr
+		if err := run.Run(); err != nil {
+			return &workspace.Error{
+				Code: workspace.Failed, Message: commandLine(command) + ": " + err.Error(),
+				Hint: "the conversation is in " + string(r.Path), Err: err,
+			}
+		}
+	}
+	return nil
+}
+
+// commandLine returns a command as it is typed.
+func commandLine(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = quoted(a)
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted returns a word for a shell.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,~", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// redactor finds secrets.
+func redactor() workspace.Redact { return nil }

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) importVerb() verb {
+	return verb{
+		name:  "import",
+		args:  "[PATH…] [--from TOOL] [--format FORMAT] [--dry-run]",
+		short: "take in the conversations of another assistant",
+		long: `Takes in the conversations in a file, in all files of a folder, in an archive (zip, tar,
+gzip, zstd), or - for standard input. Each becomes a session, with all its branches: also
+those that the other program does not show any more. What stands in a file tells what it
+is. --from finds the conversations where TOOL keeps them on this machine.
+
+Importing again adds what is new, and changes nothing else. A conversation that began as a
+copy of another one becomes a branch of it.
+
+Formats:
+` + formatList((*convert.Format).Reads) + `
+
+Tools: ` + strings.Join(tools(), ", ") + `
+
+Exits with 5 if something could not be read; the rest is taken in.`,
+		example: `bough import --from claude-code
+bough import ~/Downloads/chatgpt-export.zip --dry-run`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "import what `TOOL` keeps on this machine; a PATH is taken in place of where it keeps that"},
+			&cli.StringFlag{Name: "format", DefaultText: "what stands in each file tells", Usage: "all files are in this `FORMAT`"},
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "say what would be done, and do nothing"},
+		},
+		max:     1 << 20,
+		changes: true,
+		action:  p.importAction,
+	}
+}
+
+// formatList lists formats for the help.
+func formatList(which func(*convert.Format) bool) string {
+	var lines []string
+	for _, f := range formats() {
+		if which(f) {
+			lines = append(lines, fmt.Sprintf("  %-13s%s", f.Name, f.About))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// tools are the names of the formats whose programs keep files on this machine.
+func tools() (names []string) {
+	for _, f := range convert.Formats {
+		if f.Roots(machine()) != nil {
+			names = append(names, f.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// machine is this one.
+func machine() convert.Machine {
+	home, _ := os.UserHomeDir()
+	here, _ := os.Getwd()
+	return convert.Machine{Home: home, Dir: here, Env: os.Getenv, Read: os.ReadFile, Temp: os.TempDir()}
+}
+
+// formatNamed returns a format by its name.
+func formatNamed(flag, name string) (*convert.Format, error) {
+	if f, ok := formatOf(name); ok {
+		return f, nil
+	}
+	e := usageError("--%s: there is no format %q", flag, name)
+	e.Hint = "formats are " + strings.Join(formatNames(), ", ")
+	return nil, e
+}
+
+func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
+	o := workspace.ImportOptions{Stdin: p.stdin, DryRun: c.Bool("dry-run")}
+	paths := c.Args().Slice()
+	var err error
+	if name := c.String("format"); name != "" {
+		if o.Format, err = formatNamed("format", name); err != nil {
+			return err
+		}
+		if !o.Format.Reads() {
+			return usageError("bough writes %s, and does not read it", name)
+		}
+	}
+	if name := c.String("from"); name != "" {
+		if paths, err = whereKept(name, paths, &o); err != nil {
+			return err
+		}
+	}
+	if len(paths) == 0 {
+		e := usageError("'bough import' takes a PATH, or --from TOOL")
+		e.Hint = seeHelp("import")
+		return e
+	}
+	all := 0 // that are told one by one
+	if !p.json {
+		o.Each = func(r workspace.Imported) {
+			if all++; r.Status != workspace.ImportUnchanged && (r.Status != workspace.ImportSkipped || r.Named) {
+				p.imported(r)
+			}
+		}
+	}
+	list, err := w.Import(c.Context, paths, o)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		err = p.printJSON(list)
+	} else {
+		p.meter.clear()
+		p.importSummary(list.Imported, o.DryRun)
+	}
+	if err == nil && slices.ContainsFunc(list.Imported, func(r workspace.Imported) bool { return r.Status == workspace.ImportFailed }) {
+		return damageFound{}
+	}
+	return err
+}
+
+// whereKept returns the paths where a tool keeps its conversations.
+func whereKept(tool string, paths []string, o *workspace.ImportOptions) ([]string, error) {
+	f, err := formatNamed("from", tool)
+	if err != nil {
+		return nil, err
+	}
+	roots := f.Roots(machine())
+	if roots == nil {
+		e := usageError("--from: %s keeps no conversations on this machine that bough could find", tool)
+		e.Hint = "export them there, and name the file: 'bough import FILE'"
+		return nil, e
+	}
+	o.Format, o.Holds = cmp.Or(o.Format, f), f.Holds
+	if len(paths) > 0 {
+		return paths, nil
+	}
+	for _, root := range roots {
+		if _, err := os.Stat(root); err == nil {
+			paths = append(paths, root)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, &workspace.Error{
+			Code:    workspace.NotFound,
+			Message: "there are no conversations of " + tool + " in " + strings.Join(roots, " or "),
+			Hint:    "name the folder: 'bough import --from " + tool + " FOLDER'",
+		}
+	}
+	return paths, nil
+}
+
+// imported tells of one conversation.
+func (p *program) imported(r workspace.Imported) {
+	p.meter.clear()
+	status := string(r.Status)
+	switch r.Status {
+	case workspace.ImportFailed:
+		status = p.paint.yellow(status)
+	case workspace.ImportSkipped:
+		status = p.paint.dim(status)
+	default:
+		status = p.paint.green(status)
+	}
+	if r.Detail != "" {
+		fmt.Fprintf(p.stdout, "%s  %s: %s\n", status, clean(r.Path), line(r.Detail))
+		return
+	}
+	about := []string{r.Format, count(r.Messages, "message")}
+	if id := string(r.Session); id != "" {
+		about = append([]string{id[max(0, len(id)-8):]}, about...)
+	}
+	if r.Status == workspace.ImportUpdated {
+		about = append(about, fmt.Sprintf("%d new", r.Added))
+	}
+	if r.Branches > 1 {
+		about = append(about, fmt.Sprintf("%d branches", r.Branches))
+	}
+	if r.Orphans > 0 {
+		about = append(about, count(r.Orphans, "orphan"))
+	}
+	fmt.Fprintf(p.stdout, "%s  %s  %s\n", status, p.paint.bold(line(cmp.Or(r.Title, r.Path))), p.paint.dim(strings.Join(about, " · ")))
+	for _, problem := range r.Problems {
+		fmt.Fprintf(p.stderr, "  %s: %s\n", clean(r.Path), line(problem))
+	}
+}
+
+// importSummary says how many came of each kind.
+func (p *program) importSummary(rows []workspace.Imported, dry bool) {
+	counts := map[workspace.ImportStatus]int{}
+	messages := 0
+	for _, r := range rows {
+		counts[r.Status]++
+		messages += r.Added
+	}
+	var parts []string
+	for _, s := range []workspace.ImportStatus{workspace.ImportNew, workspace.ImportUpdated, workspace.ImportUnchanged, workspace.ImportSkipped, workspace.ImportFailed} {
+		if counts[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+		}
+	}
+	text := "There was nothing to import."
+	if len(parts) > 0 {
+		text = strings.Join(parts, ", ") + "; " + count(messages, "new message")
+		if dry {
+			text = "It would be: " + text
+		}
+	}
+	fmt.Fprintln(p.stderr, text)
+}

@@ -1,0 +1,337 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// ExportOptions are the choices for an export.
+type ExportOptions struct {
+	Format *convert.Format
+	// Tree takes all branches of the conversation, and not only the path to where the ref
+	// points, which is the active one.
+	Tree bool
+	// Redact takes secrets out of all that is said. Nil means that nothing is taken out.
+	Redact Redact
+	// Dir is the folder that the conversation is about from now on. Empty means the one
+	// that it was about.
+	Dir string
+	CutOptions
+
+	here string // the folder to take in place of one that is not there, "" for none
+}
+
+// A Redact takes secrets out of a text, or out of the strings of a JSON value, and
+// returns the kinds of those that it found, one for each.
+type Redact func(text []byte, isJSON bool) (clean []byte, found []string)
+
+// An Export is a conversation in the form of another program, under a new id.
+type Export struct {
+	Format   string         `json:"format"`
+	ID       string         `json:"id"`         // what its program will call it
+	Session  string         `json:"session_id"` // that was exported
+	Message  ID             `json:"message_id"` // where it goes on
+	Messages int            `json:"messages"`
+	Branches int            `json:"branches"` // how many ends it has
+	Lost     []convert.Loss `json:"lost"`     // what the format has no place for
+	Redacted []convert.Loss `json:"redacted"` // what was taken out, by its kind
+	Path     ID             `json:"path"`     // where it was written, absolute, none if it was not
+	Bytes    int            `json:"bytes"`
+	Data     []byte         `json:"-"`
+
+	t *convert.Transcript
+	o convert.Options
+}
+
+// Export writes the path to where ref points in the form of another program: under a new
+// id, and with no word of it in the workspace. Where a message came from that program its
+// records are written as they are. A path that would part a tool call from its result is
+// refused, with the code [ToolCut].
+func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*Export, error) {
+	if !o.Format.Writes() {
+		return nil, &Error{Code: Usage, Message: "bough reads " + o.Format.Name + ", and does not write it"}
+	}
+	if o.Tree && !o.Format.Branches {
+		return nil, &Error{
+			Code: Usage, Message: o.Format.Name + " holds one path, and no tree",
+			Hint: "leave --tree out, and name the end of the branch that you want; 'bough branches' lists them",
+		}
+	}
+	e := &Export{Format: o.Format.Name, Lost: []convert.Loss{}, Redacted: []convert.Loss{}}
+	err := w.read(ctx, func(v *view) error {
+		p, err := v.cut(ref, o.CutOptions)
+		if err != nil {
+			return err
+		}
+		if p.node < 0 {
+			return &Error{Code: Refused, Message: p.id() + " has no messages, and there is nothing to export"}
+		}
+		e.Session, e.Message = p.id(), ID(p.messageID())
+		e.t, err = v.transcript(p, o, &e.Lost)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.Messages, e.Branches = len(e.t.Messages), ends(e.t.Messages)
+	if o.Redact != nil {
+		e.Redacted = redacted(e.t, o.Redact)
+	}
+	e.o = convert.Options{Now: w.opts.Now(), Random: w.opts.Random}
+	if e.o.ID, err = convert.NewID(e.o.Now, e.o.Random); err != nil {
+		return nil, err
+	}
+	e.ID = e.o.ID
+	if o.Format.Name == "penguin" {
+		if e.o.ID, err = session.NewID(e.o.Now, e.o.Random); err != nil {
+			return nil, err
+		}
+		e.ID = e.o.ID
+	}
+	var out bytes.Buffer
+	lost, err := o.Format.Write(&out, e.t, e.o)
+	e.Lost = append(e.Lost, lost...)
+	e.Data, e.Bytes = out.Bytes(), out.Len()
+	return e, err
+}
+
+// transcript is what is to be written of the conversation at p.
+func (v *view) transcript(p *place, o ExportOptions, lost *[]convert.Loss) (*convert.Transcript, error) {
+	path := p.Path(p.node)
+	nodes := path
+	if o.Tree {
+		nodes = p.every()
+	}
+	if err := p.unique(nodes); err != nil {
+		return nil, err
+	}
+	stored, err := v.messages(p.line, nodes)
+	if err != nil {
+		return nil, err
+	}
+	ids, parents := make([]string, len(nodes)), make([]string, len(nodes))
+	list := make([]*convert.Message, len(nodes))
+	missing := 0
+	for i, n := range nodes {
+		if parent := p.Parent(n); parent >= 0 {
+			parents[i] = p.ID(parent)
+		}
+		ids[i] = stored[i].ID
+		list[i] = convert.FromSession(stored[i], parents[i])
+		missing += v.inline(list[i])
+	}
+	if missing > 0 {
+		*lost = append(*lost, convert.Loss{What: "attachments that are not there", Count: missing})
+	}
+	t := &convert.Transcript{Format: o.Format.Name}
+	for _, i := range convert.ActiveLast(ids, parents, p.messageID()) {
+		t.Messages = append(t.Messages, list[i])
+	}
+	t.Leaf = p.messageID()
+	first := p.Parts[0]
+	v.describe(t, first, o.Format.Name)
+	t.Title = v.entry(p.Parts[p.part].ID).Title
+	if t.Dir = cmp.Or(o.Dir, t.Dir); o.here != "" && !isDir(t.Dir) {
+		t.Dir = o.here
+	}
+	if t.Created.IsZero() {
+		t.Created, _ = session.ParseTime(first.CreatedAt)
+	}
+	return t, nil
+}
+
+// describe says of t what was known of the conversation when it was imported: from that
+// format if it was, else from another one.
+func (v *view) describe(t *convert.Transcript, first *session.Outline, format string) {
+	t.Sources = first.Own(ownSources)
+	sources := gjson.ParseBytes(t.Sources).Array()
+	n := slices.IndexFunc(sources, func(s gjson.Result) bool { return s.Get("format").Str == format })
+	if n < 0 && len(sources) == 0 {
+		return
+	}
+	source := sources[max(n, 0)]
+	t.ID, t.Dir, t.Version, t.Model = source.Get("id").String(), source.Get("directory").String(), source.Get("version").String(), source.Get("model").String()
+	t.Format = source.Get("format").String()
+	if t.Format == format {
+		t.Records = convert.SplitRecords([]byte(source.Get("records").Raw))
+	}
+}
+
+// inline puts the attachments of m into it, and returns how many are not there.
+func (v *view) inline(m *convert.Message) (missing int) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Asset == nil {
+			continue
+		}
+		data, err := v.attachment(p.Asset)
+		if err != nil {
+			missing++
+			continue
+		}
+		meta := []byte(p.Meta)
+		if len(meta) == 0 {
+			meta = []byte("{}")
+		}
+		meta, _ = sjson.SetBytes(meta, "type", "base64")
+		meta, _ = sjson.SetBytes(meta, "media_type", p.Asset.MIME)
+		meta, _ = sjson.SetBytes(meta, "data", base64.StdEncoding.EncodeToString(data))
+		p.Meta, p.Asset = json.RawMessage(meta), nil
+	}
+	return missing
+}
+
+func (v *view) attachment(a *content.Asset) ([]byte, error) {
+	if !validSum(a.SHA256) {
+		return nil, fs.ErrNotExist
+	}
+	f, err := v.root.Open(FilePath(a.SHA256))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// ends returns how many of messages have no answer.
+func ends(messages []*convert.Message) int {
+	inner := map[string]bool{}
+	for _, m := range messages {
+		inner[m.Parent] = true
+	}
+	n := 0
+	for _, m := range messages {
+		if !inner[m.ID] {
+			n++
+		}
+	}
+	return n
+}
+
+// redacted takes the secrets out of t, and returns what was taken out.
+func redacted(t *convert.Transcript, redact Redact) []convert.Loss {
+	found := map[string]int{}
+	clean := func(text []byte, isJSON bool) []byte {
+		if len(text) == 0 {
+			return text
+		}
+		out, kinds := redact(text, isJSON)
+		for _, kind := range kinds {
+			found[kind]++
+		}
+		return out
+	}
+	// What stands in a record is said in the message too: it is counted once.
+	quiet := func(text []byte) []byte {
+		if len(text) == 0 {
+			return text
+		}
+		out, _ := redact(text, true)
+		return out
+	}
+	t.Title, t.Dir = string(clean([]byte(t.Title), false)), string(clean([]byte(t.Dir), false))
+	for i, r := range t.Records {
+		t.Records[i] = clean(r, true)
+	}
+	t.Sources = quiet(t.Sources)
+	for _, m := range t.Messages {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			p.Text = string(clean([]byte(p.Text), false))
+			p.Meta = clean(p.Meta, true)
+		}
+		m.Own.Rest = quiet(m.Own.Rest)
+		m.Raw = quiet(m.Raw)
+		for i, r := range m.Records {
+			m.Records[i] = quiet(r)
+		}
+	}
+	list := []convert.Loss{}
+	for kind, n := range found {
+		list = append(list, convert.Loss{What: kind, Count: n})
+	}
+	slices.SortFunc(list, func(a, b convert.Loss) int { return cmp.Compare(a.What, b.What) })
+	return list
+}
+
+// Save writes the export to a new file, private and durable. The error is fs.ErrExist if
+// there is something of that name.
+func (e *Export) Save(ctx context.Context, path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	root, err := durable.MakeRoot(filepath.Dir(abs))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	b := durable.NewBatch(root)
+	defer b.Discard()
+	_, err = b.Create(filepath.Base(abs), durable.Bytes(e.Data))
+	if err == nil {
+		_, _, err = b.Commit(ctx)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return &Error{Code: Refused, Message: abs + " is there already", Hint: "an export never replaces a file: name another one", Err: err}
+	}
+	if err == nil {
+		e.Path = ID(abs)
+	}
+	return err
+}
+
+// A Resumption is how another program goes on with a conversation.
+type Resumption struct {
+	*Export
+	Dir    string   `json:"directory"` // the folder to run it in
+	Before []string `json:"before"`    // a command to be run first, empty if there is none
+	Run    []string `json:"command"`
+}
+
+// Resume exports the path to where ref points to the place where another program finds it
+// on this machine, and says how that is told to go on with it: in the folder o.Dir, else
+// in that of the conversation, if it is there, else where the user is.
+func (w *Workspace) Resume(ctx context.Context, ref string, m convert.Machine, o ExportOptions) (*Resumption, error) {
+	if !o.Format.Resumes() {
+		return nil, &Error{Code: Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}
+	}
+	o.here = m.Dir
+	e, err := w.Export(ctx, ref, o)
+	if err != nil {
+		return nil, err
+	}
+	path := o.Format.Target(m, e.t, e.o)
+	if path == "" {
+		path = filepath.Join(m.Temp, fmt.Sprintf("bough-%s%s", e.ID, o.Format.Ext))
+	}
+	if err := e.Save(ctx, path); err != nil {
+		return nil, err
+	}
+	r := &Resumption{Export: e, Dir: e.t.Dir, Before: []string{}}
+	before, run := o.Format.Resume(path, e.t, e.o)
+	r.Before, r.Run = append(r.Before, before...), run
+	return r, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -219,6 +219,22 @@ var scenarios = []scenario{
 			return err
 		}
 	}},
+	{name: "import", setup: func(s *space) verb {
+		s.new("Bread")
+		return func(s *space) error { return take(s, askedTwice) }
+	}},
+	{name: "import of two", setup: func(s *space) verb {
+		s.new("Bread")
+		return func(s *space) error {
+			return take(s, `{"messages":`+askedTwice+"}\n"+`{"messages":[{"role":"user","content":"Alone?"}]}`)
+		}
+	}},
+	{name: "import of more", setup: func(s *space) verb {
+		if err := take(s, askedTwice); err != nil {
+			panic(err)
+		}
+		return func(s *space) error { return take(s, askedThrice) }
+	}},
 	{name: "rename", setup: func(s *space) verb {
 		id := s.new("Bread")
 		s.say("a")

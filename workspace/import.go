@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"io/fs"
@@ -321,7 +320,10 @@ func (i *importer) flush() error {
 	rows := make([]Imported, len(group))
 	err := i.change(group, func(v *view) error {
 		for n, s := range group {
-			rows[n] = i.one(v, s)
+			var err error
+			if rows[n], err = i.one(v, s); err != nil {
+				return err
+			}
 			if err := i.ctx.Err(); err != nil {
 				return err
 			}
@@ -329,7 +331,7 @@ func (i *importer) flush() error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", group[0].path, err)
+		return err
 	}
 	for n, s := range group {
 		i.known.stored(s, string(rows[n].Session), i.o.DryRun)

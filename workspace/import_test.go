@@ -1,8 +1,11 @@
 package workspace_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/workspace"
@@ -27,6 +30,25 @@ func importOne(t *testing.T, s *space, path string, o workspace.ImportOptions) w
 		t.Fatalf("%d rows: %+v", len(got.Imported), got)
 	}
 	return got.Imported[0]
+}
+
+// Two transcripts of one conversation, the second of which went on.
+const (
+	askedTwice  = `[{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And 3 + 3?"}]`
+	askedThrice = `[{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And 3 + 3?"},{"role":"assistant","content":"6"},{"role":"user","content":"And 4 + 4?"}]`
+)
+
+// take imports a transcript.
+func take(s *space, text string) error {
+	list, err := s.Import(context.Background(), []string{"-"}, workspace.ImportOptions{Stdin: strings.NewReader(text)})
+	if err == nil {
+		for _, r := range list.Imported {
+			if r.Status == workspace.ImportFailed {
+				return errors.New(r.Detail)
+			}
+		}
+	}
+	return err
 }
 
 func TestImport(t *testing.T) {

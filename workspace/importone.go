@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -52,18 +53,23 @@ func (s *spool) problemTexts() (texts []string) {
 }
 
 // one stores a conversation, or says what would come of it where nothing is to change; v
-// is nil if there is no workspace.
-func (i *importer) one(v *view, s *spool) Imported {
+// is nil if there is no workspace. A session that it would be added to and that is
+// damaged is what came of it; any other error concerns more than one.
+func (i *importer) one(v *view, s *spool) (Imported, error) {
 	r, err := i.merged(v, s)
 	if err == nil && r == nil {
 		r, err = i.created(v, s)
 	}
-	if err != nil {
+	var damage *session.DamageError
+	switch {
+	case errors.As(err, &damage):
 		failed := s.row(ImportFailed)
 		failed.Detail = err.Error()
-		return failed
+		return failed, nil
+	case err != nil:
+		return Imported{}, err
 	}
-	return *r
+	return *r, nil
 }
 
 // created makes a session of a conversation.

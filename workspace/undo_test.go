@@ -102,6 +102,8 @@ func every(s *space, done func(verb string)) {
 	must("agent switch", err)
 	_, err = s.RewindAgent(ctx, "ada", "copy/"+first, workspace.CutOptions{})
 	must("agent rewind", err)
+	must("import", take(s, askedTwice))
+	must("import of more", take(s, askedThrice))
 	model, policy, off := "command:cat", agent.FinishBatch, true
 	_, err = s.SetAgent(ctx, "ada", workspace.AgentChange{Model: &model, Policy: &policy, NoCheckpoint: &off})
 	must("agent set", err)

@@ -10,6 +10,7 @@ import (
 // Formats are all formats, in the order in which a file is held against them.
 var Formats = []*Format{
 	&penguin,
+	&claudeCode,
 	&openAI,
 }
 

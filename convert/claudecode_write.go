@@ -1,0 +1,445 @@
+package convert
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
+)
+
+// claudeVersion is the version of Claude Code whose records are written here.
+const claudeVersion = "2.1.328"
+
+// claudeWriter writes the records of a session.
+type claudeWriter struct {
+	*weave
+	rows
+
+	t     *Transcript
+	o     Options
+	lost  *losses
+	pairs map[*content.Part]bool
+
+	custom, ai, summary string // the titles that are written
+	leaf                string // the record where the conversation goes on, as was written last
+	made                bool   // a record was made here
+}
+
+func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
+	w := &claudeWriter{
+		weave: newWeave(t, claudeName, links{"uuid", "parentUuid"}, claudeSays),
+		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: pairs(t.Messages),
+	}
+	in := map[string]*Message{}
+	for _, m := range t.Messages {
+		in[m.ID] = m
+	}
+	if t.Format == claudeName {
+		w.put(t.Records)
+	}
+	for _, m := range t.Messages {
+		if m.Format == claudeName && len(m.Records) > 0 {
+			w.put(w.own(m, w.main[m.Parent], in[m.Parent] != nil))
+			w.passed(m.Time)
+		} else if err := w.make(m, in[m.Parent] != nil); err != nil {
+			return err
+		}
+	}
+	w.end(in)
+	return w.flush()
+}
+
+func claudeSays(record []byte) bool {
+	r := newClaudeRecord(record)
+	return r.saying() != ""
+}
+
+// put writes records that are there, with the id of the session that they are in now.
+func (w *claudeWriter) put(records []json.RawMessage) {
+	for _, raw := range records {
+		r := newClaudeRecord(raw)
+		switch r.kind {
+		case "last-prompt":
+			if !w.written[r.leaf] {
+				continue
+			}
+			w.leaf = r.leaf
+		case "custom-title":
+			w.custom = r.title
+		case "ai-title":
+			w.ai = r.title
+		case "summary":
+			if w.written[r.leaf] {
+				w.summary = r.summary
+			}
+		}
+		if r.session != "" && r.session != w.o.ID {
+			raw = setText(raw, "sessionId", w.o.ID)
+		}
+		w.row(r.uuid, raw)
+	}
+}
+
+// A claudeRow is a record that is made here.
+type claudeRow struct {
+	Parent     *string         `json:"parentUuid"`
+	Logical    string          `json:"logicalParentUuid,omitempty"`
+	Sidechain  bool            `json:"isSidechain"`
+	UserType   string          `json:"userType"`
+	Cwd        string          `json:"cwd"`
+	Session    string          `json:"sessionId"`
+	Version    string          `json:"version"`
+	Branch     string          `json:"gitBranch"`
+	Type       string          `json:"type"`
+	Subtype    string          `json:"subtype,omitempty"`
+	Content    string          `json:"content,omitempty"`
+	Level      string          `json:"level,omitempty"`
+	Compaction json.RawMessage `json:"compactMetadata,omitempty"`
+	Meta       bool            `json:"isMeta,omitempty"`
+	Hidden     bool            `json:"isVisibleInTranscriptOnly,omitempty"`
+	Summary    bool            `json:"isCompactSummary,omitempty"`
+	Message    *claudeMessage  `json:"message,omitempty"`
+	UUID       string          `json:"uuid"`
+	Time       string          `json:"timestamp"`
+}
+
+type claudeMessage struct {
+	ID      string          `json:"id,omitempty"`
+	Type    string          `json:"type,omitempty"`
+	Role    string          `json:"role"`
+	Model   string          `json:"model,omitempty"`
+	Content json.RawMessage `json:"content"`
+	*claudeStop
+}
+
+type claudeStop struct {
+	Reason   string          `json:"stop_reason"`
+	Sequence *string         `json:"stop_sequence"`
+	Usage    json.RawMessage `json:"usage"`
+}
+
+// make writes a message that has no records of the format.
+func (w *claudeWriter) make(m *Message, in bool) error {
+	parent := w.main[m.Parent]
+	said := w.said(m)
+	if len(said) == 0 {
+		w.lost.add("messages that say nothing it has words for")
+		w.main[m.ID] = parent
+		return nil
+	}
+	if m.Parent != "" && !in {
+		w.lost.add("links to messages that are not there")
+	}
+	id, err := w.newID(m.ID)
+	if err != nil {
+		return err
+	}
+	row := claudeRow{
+		UserType: "external", Cwd: claudeCwd(w.t), Session: w.o.ID, Version: claudeVersion,
+		Type: m.Role, UUID: id, Time: w.time(m.Time),
+	}
+	if w.t.Format == claudeName && w.t.Version != "" {
+		row.Version = w.t.Version
+	}
+	switch {
+	case m.Kind == Compaction:
+		if parent, err = w.boundary(row, parent); err != nil {
+			return err
+		}
+		row.Hidden, row.Summary = true, true
+	case m.Kind == Summary:
+		w.lost.add("summaries of branches (they are a user's words now)")
+	case m.Own.Role != "":
+		w.lost.add("system messages (they are a user's words now)")
+		row.Meta = true
+	}
+	if m.Own.Name != "" {
+		w.lost.add("names of speakers")
+	}
+	if parent != "" {
+		row.Parent = &parent
+	}
+	row.Message = &claudeMessage{Role: m.Role, Content: Records(said)}
+	if m.Role == "assistant" {
+		row.Message.ID = "msg_" + strings.ReplaceAll(id, "-", "")
+		row.Message.Type = "message"
+		row.Message.Model = cmp.Or(m.Model, w.t.Model, "unknown")
+		row.Message.claudeStop = &claudeStop{Reason: "end_turn", Usage: json.RawMessage(`{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}`)}
+		if m.calls() {
+			row.Message.Reason = "tool_use"
+		}
+	} else if text := gjson.GetBytes(said[0], "text"); len(said) == 1 && gjson.GetBytes(said[0], "type").Str == "text" && len(m.Parts) == 1 && len(m.Parts[0].Meta) == 0 {
+		row.Message.Content = json.RawMessage(text.Raw)
+	}
+	w.putRow(m.ID, row)
+	return nil
+}
+
+func (w *claudeWriter) putRow(message string, row claudeRow) {
+	w.written[row.UUID], w.made = true, true
+	w.main[message] = row.UUID
+	w.row(row.UUID, rawjson.Compact(row))
+}
+
+// boundary writes the record before a summary that stands for what comes before it, and
+// returns its id.
+func (w *claudeWriter) boundary(row claudeRow, parent string) (string, error) {
+	id, err := w.newID("")
+	if err != nil {
+		return "", err
+	}
+	row.Type, row.Subtype, row.UUID = "system", "compact_boundary", id
+	row.Content, row.Level, row.Logical = "Conversation compacted", "info", parent
+	row.Compaction = json.RawMessage(`{"trigger":"manual","preTokens":0}`)
+	w.putRow("", row)
+	return id, nil
+}
+
+// newID returns the id for a record: that of the message if it can be, else a new one.
+func (w *claudeWriter) newID(message string) (string, error) {
+	if uuid.Validate(message) == nil && len(message) == 36 && !w.written[message] {
+		return message, nil
+	}
+	id, err := uuid.NewRandomFromReader(w.o.Random)
+	if err != nil {
+		return "", fmt.Errorf("no random numbers: %w", err)
+	}
+	return id.String(), nil
+}
+
+// said returns what m says as blocks of Anthropic's.
+func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
+	var results []json.RawMessage
+	for i := range m.Parts {
+		p := m.Parts[i]
+		c := p.Call()
+		switch p.Type {
+		case content.TypeThinking, content.TypeRedacted:
+			if signed := p.Type == content.TypeRedacted || gjson.GetBytes(p.Meta, "signature").Str != ""; !signed || !strings.HasPrefix(m.Model, "claude") {
+				w.lost.add("thinking")
+				continue
+			}
+		case content.TypeToolCall:
+			if !w.pairs[&m.Parts[i]] || m.Role != "assistant" {
+				w.lost.add("calls of tools without a result (they are text now)")
+				p = content.Text(asWords(&p))
+				break
+			}
+			p = content.ToolCall(content.Call{ID: claudeCallID(c.ID), Name: c.Name, Arguments: c.Arguments})
+		case content.TypeToolResult:
+			if !w.pairs[&m.Parts[i]] || m.Role != "user" {
+				w.lost.add("results of tools without a call (they are text now)")
+				p = content.Text(asWords(&p))
+				break
+			}
+			p.Meta = json.RawMessage(setText(p.Meta, "tool_call_id", claudeCallID(c.ID)))
+		case content.TypeImage, content.TypeFile:
+			if m.Role != "user" {
+				w.lost.add("pictures and files of an assistant")
+				continue
+			}
+		}
+		item := content.Items(content.Anthropic, []*content.Message{{Role: m.Role, Parts: []content.Part{p}}}, nil)[0]
+		block := gjson.GetBytes(item, "content.0").Raw
+		switch {
+		case block == "" && p.Type != content.TypeText:
+			w.lost.add(plurals(p.Type))
+		case block == "":
+		case p.Type == content.TypeToolResult:
+			results = append(results, json.RawMessage(block))
+		default:
+			blocks = append(blocks, json.RawMessage(block))
+		}
+	}
+	return slices.Concat(results, blocks)
+}
+
+// claudeCallID returns the id of a call with the letters that Anthropic takes.
+func claudeCallID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 128 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || r == '-' || r == '_') {
+			return r
+		}
+		return '_'
+	}, id)
+}
+
+// end writes the title and where the conversation goes on, if that is not said yet.
+func (w *claudeWriter) end(in map[string]*Message) {
+	if title := cmp.Or(w.custom, w.ai, w.summary); w.t.Title != "" && w.t.Title != title {
+		w.row("", rawjson.Compact(struct {
+			Type    string `json:"type"`
+			Title   string `json:"customTitle"`
+			Session string `json:"sessionId"`
+		}{"custom-title", w.t.Title, w.o.ID}))
+	}
+	if len(w.t.Messages) == 0 {
+		return
+	}
+	last := w.t.Messages[len(w.t.Messages)-1]
+	leaf := cmp.Or(in[w.t.Leaf], last)
+	marked := w.leaf == "" && leaf == last && !w.made
+	for _, r := range leaf.Records {
+		if id := gjson.GetBytes(r, "uuid").Str; id != "" && id == w.leaf {
+			marked = true
+		}
+	}
+	if marked || w.main[leaf.ID] == "" {
+		return
+	}
+	prompt := ""
+	for m, n := leaf, 0; m != nil && prompt == "" && n <= len(in); m, n = in[m.Parent], n+1 {
+		if m.Role == "user" && m.Own.Role == "" && m.Kind == Said {
+			prompt = m.plainText()
+		}
+	}
+	w.row("", rawjson.Compact(struct {
+		Type    string `json:"type"`
+		Prompt  string `json:"lastPrompt"`
+		Leaf    string `json:"leafUuid"`
+		Session string `json:"sessionId"`
+	}{"last-prompt", prompt, w.main[leaf.ID], w.o.ID}))
+}
+
+// rows writes records, each on a line of its own, and the times of those that are made.
+type rows struct {
+	out  *bufio.Writer
+	err  error
+	last time.Time
+	now  time.Time
+	seed maphash.Seed
+	done map[string]uint64 // of each record that was written what it says
+}
+
+func newRows(out io.Writer, now time.Time) rows {
+	return rows{out: bufio.NewWriterSize(out, 64<<10), now: now, seed: maphash.MakeSeed(), done: map[string]uint64{}}
+}
+
+// row writes a record, but for one that was written already: a conversation that was
+// taken in twice may have one with two messages.
+func (r *rows) row(id string, raw []byte) {
+	if id != "" {
+		sum := maphash.Bytes(r.seed, raw)
+		if known, ok := r.done[id]; ok && known == sum {
+			return
+		}
+		r.done[id] = sum
+	}
+	if r.err == nil {
+		_, r.err = r.out.Write(raw)
+	}
+	if r.err == nil {
+		r.err = r.out.WriteByte('\n')
+	}
+}
+
+func (r *rows) flush() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.out.Flush()
+}
+
+// passed takes the time of a message that is written as it is.
+func (r *rows) passed(at time.Time) {
+	if !at.IsZero() {
+		r.last = at
+	}
+}
+
+// time returns the time of a message for a record, a millisecond after the one before it
+// if it has none.
+func (r *rows) time(at time.Time) string { return stamp(r.moment(at)) }
+
+func (r *rows) moment(at time.Time) time.Time {
+	switch {
+	case !at.IsZero():
+	case r.last.IsZero():
+		at = r.now
+	default:
+		at = r.last.Add(time.Millisecond)
+	}
+	r.last = at
+	return at
+}
+
+// stamp returns a time as programs in JavaScript write it.
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// pairs returns the calls that have a result later on, the results of such calls, and
+// the calls with which a path ends.
+func pairs(messages []*Message) map[*content.Part]bool {
+	paired := map[*content.Part]bool{}
+	called := map[string]*content.Part{}
+	parents := map[string]bool{}
+	for _, m := range messages {
+		parents[m.Parent] = true
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			c := p.Call()
+			switch {
+			case c.ID == "":
+			case p.Type == content.TypeToolCall && c.Name != "":
+				called[c.ID] = p
+			case p.Type == content.TypeToolResult && called[c.ID] != nil:
+				paired[p], paired[called[c.ID]] = true, true
+			}
+		}
+	}
+	for _, m := range messages {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Type == content.TypeToolCall && called[p.Call().ID] == p && !parents[m.ID] {
+				paired[p] = true
+			}
+		}
+	}
+	return paired
+}
+
+func (m *Message) calls() bool {
+	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeToolCall })
+}
+
+// plainText returns the texts of m.
+func (m *Message) plainText() string {
+	var list []string
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeText && p.Text != "" {
+			list = append(list, p.Text)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// asWords returns a call or a result as a text for a reader.
+func asWords(p *content.Part) string {
+	c := p.Call()
+	if p.Type == content.TypeToolCall {
+		return "[called " + c.Name + "] " + c.Arguments
+	}
+	if c.Failed {
+		return "[the tool failed] " + p.Text
+	}
+	return "[the tool said] " + p.Text
+}
+
+// plurals returns what parts of a type are called among losses.
+func plurals(kind string) string {
+	switch kind {
+	case content.TypeAudio:
+		return "audio"
+	case content.TypeData:
+		return "data of other programs"
+	}
+	return kind + "s"
+}

@@ -11,6 +11,7 @@ import (
 var Formats = []*Format{
 	&penguin,
 	&claudeCode,
+	&pi,
 	&openAI,
 }
 

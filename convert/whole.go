@@ -1,0 +1,86 @@
+package convert
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/content"
+)
+
+// whole returns messages in which every answer that calls several tools is one message
+// with all its calls, before the results: a program may store the pieces of an answer and
+// the results as they come. Messages that have records of a format stay as they are.
+func whole(messages []*Message, format string) []*Message {
+	children := map[string][]*Message{}
+	results := map[string]bool{}
+	for _, m := range messages {
+		children[m.Parent] = append(children[m.Parent], m)
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Type == content.TypeToolResult {
+				results[p.Call().ID] = true
+			}
+		}
+	}
+	free := func(m *Message) bool { return m.Format != format || len(m.Records) == 0 }
+	more := map[string][]content.Part{} // what a message says beyond its own
+	gone := map[string]string{}         // the messages that are said by another one, and what comes before them
+	for _, m := range messages {
+		if _, ok := gone[m.ID]; ok || m.Role != "assistant" || !free(m) {
+			continue
+		}
+		open := map[string]bool{}
+		add := func(parts []content.Part) {
+			for i := range parts {
+				if c := parts[i].Call(); parts[i].Type == content.TypeToolCall && results[c.ID] {
+					open[c.ID] = true
+				}
+			}
+		}
+		add(m.Parts)
+		before := m.ID
+		for at := m; len(open) > 0 && len(children[at.ID]) == 1; {
+			at = children[at.ID][0]
+			switch {
+			case at == m || !free(at):
+				clear(open)
+			case at.Role == "assistant":
+				more[m.ID] = append(more[m.ID], at.Parts...)
+				gone[at.ID] = before
+				add(at.Parts)
+			case !hasResults(at):
+				clear(open)
+			default:
+				for i := range at.Parts {
+					if at.Parts[i].Type == content.TypeToolResult {
+						delete(open, at.Parts[i].Call().ID)
+					}
+				}
+				before = at.ID
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return messages
+	}
+	var list []*Message
+	for _, m := range messages {
+		before, moved := gone[m.Parent]
+		_, is := gone[m.ID]
+		switch parts := more[m.ID]; {
+		case is:
+			continue
+		case len(parts) > 0 || moved:
+			c := *m
+			c.Parts = slices.Concat(m.Parts, parts)
+			if moved {
+				c.Parent = before
+			}
+			m = &c
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func hasResults(m *Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeToolResult })
+}

@@ -12,6 +12,7 @@ var Formats = []*Format{
 	&penguin,
 	&claudeCode,
 	&pi,
+	&codex,
 	&openAI,
 }
 

@@ -1,0 +1,275 @@
+package convert
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// A linear log has messages one after the other, and marks that say that the program went
+// back over some. What is not gone back over is live: the path that it goes on with.
+type linear struct {
+	live []*Message
+	// turns says that a mark can lead to the place before a message.
+	turns func(*Message) bool
+}
+
+// A step is what is written of a linear log: a mark that goes back over what was live,
+// or a message, again if it was written before and was gone back over only because no
+// mark leads to the place after it.
+type step struct {
+	over  []*Message
+	m     *Message
+	again bool
+}
+
+// back returns the steps that make the message of an id the last one that is live, the
+// beginning for "". It reports false if no mark leads there.
+func (l *linear) back(id string) ([]step, bool) {
+	at := slices.IndexFunc(l.live, func(m *Message) bool { return m.ID == id })
+	if at == len(l.live)-1 {
+		return nil, true
+	}
+	to := at + 1
+	for to >= 0 && !l.turns(l.live[to]) {
+		to--
+	}
+	if to < 0 {
+		return nil, false
+	}
+	steps := []step{{over: slices.Clone(l.live[to:])}}
+	for _, m := range l.live[to : at+1] {
+		steps = append(steps, step{m: m, again: true})
+	}
+	l.live = l.live[:at+1]
+	return steps, true
+}
+
+// inLine returns messages in an order in which a linear log can have them, with the path
+// to leaf last: as they are, if that is one. A message whose parent is not there is a
+// root.
+func inLine(messages []*Message, leaf string) []*Message {
+	there := make(map[string]bool, len(messages))
+	for _, m := range messages {
+		there[m.ID] = true
+	}
+	parent := func(m *Message) string {
+		if there[m.Parent] {
+			return m.Parent
+		}
+		return ""
+	}
+	if isInLine(messages, parent, leaf) {
+		return messages
+	}
+	children := map[string][]*Message{}
+	above := make(map[string]string, len(messages))
+	for _, m := range messages {
+		children[parent(m)] = append(children[parent(m)], m)
+		above[m.ID] = parent(m)
+	}
+	active := map[string]bool{}
+	for id := leaf; id != "" && !active[id]; id = above[id] {
+		active[id] = true
+	}
+	list := make([]*Message, 0, len(messages))
+	stack := []string{""}
+	for len(stack) > 0 {
+		id := stack[len(stack)-1]
+		next := children[id]
+		if len(next) == 0 {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		at := 0
+		for at < len(next)-1 && active[next[at].ID] {
+			at++
+		}
+		list = append(list, next[at])
+		stack = append(stack, next[at].ID)
+		children[id] = slices.Delete(next, at, at+1)
+	}
+	return list
+}
+
+// isInLine reports whether every message comes when its parent is live, and the leaf is
+// live in the end.
+func isInLine(messages []*Message, parent func(*Message) string, leaf string) bool {
+	depth := make(map[string]int, len(messages)) // of what is live, from 1
+	var live []string
+	for _, m := range messages {
+		p := parent(m)
+		at := depth[p]
+		if p != "" && (at == 0 || at > len(live) || live[at-1] != p) {
+			return false
+		}
+		live = append(live[:at], m.ID)
+		depth[m.ID] = at + 1
+	}
+	at := depth[leaf]
+	return leaf == "" || at > 0 && at <= len(live) && live[at-1] == leaf
+}
+
+// known returns the id of the parent of m, "" if it is not among those of ids.
+func (m *Message) known(ids map[string]bool) string {
+	if ids[m.Parent] {
+		return m.Parent
+	}
+	return ""
+}
+
+// A lineWriter writes records, each on a line of its own.
+type lineWriter struct{ w *bufio.Writer }
+
+func newLineWriter(w io.Writer) lineWriter { return lineWriter{bufio.NewWriter(w)} }
+
+// put writes a record. One that has line breaks between its tokens loses its white space.
+func (l lineWriter) put(record []byte) {
+	if bytes.ContainsAny(record, "\n\r") {
+		var b bytes.Buffer
+		if json.Compact(&b, record) == nil {
+			record = b.Bytes()
+		} else { // it has numbers that only Python writes
+			record = bytes.Map(func(r rune) rune {
+				if r == '\n' || r == '\r' {
+					return ' '
+				}
+				return r
+			}, record)
+		}
+	}
+	l.w.Write(record)
+	l.w.WriteByte('\n')
+}
+
+// A clock gives times to what is written, each after the one before.
+type clock struct{ now, last time.Time }
+
+// of returns the time of m, or the next one if it has none.
+func (c *clock) of(m *Message) time.Time {
+	switch {
+	case !m.Time.IsZero():
+		c.last = m.Time
+	case c.last.IsZero():
+		c.last = c.now
+	default:
+		c.last = c.last.Add(time.Millisecond)
+	}
+	return c.last
+}
+
+// isoTime returns a time as JavaScript writes it.
+func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// parsedTime returns the time that a member says, zero for none.
+func parsedTime(v gjson.Result) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, v.Str)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// edited returns a record with a member set, or without it if value is nil. The path is
+// one of sjson's; a record that cannot be edited is returned as it is.
+func edited(record []byte, path string, value any) []byte {
+	var out []byte
+	var err error
+	if value == nil {
+		out, err = sjson.DeleteBytes(record, path)
+	} else {
+		out, err = sjson.SetBytes(record, path, value)
+	}
+	if err != nil {
+		return record
+	}
+	return out
+}
+
+// texts returns all that a message says as text.
+func (m *Message) texts() string {
+	var list []string
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeText && p.Text != "" {
+			list = append(list, p.Text)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// answers reports whether m holds results of tools.
+func (m *Message) answers() bool {
+	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeToolResult })
+}
+
+// prompts reports whether m is what the user said, beside any results of tools.
+func (m *Message) prompts() bool {
+	if m.Role != "user" || m.Own.Role != "" || m.Kind == Compaction {
+		return false
+	}
+	return len(m.Parts) == 0 || slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type != content.TypeToolResult })
+}
+
+// inWords returns what a part says that a format has no place for, and what is lost by
+// that, as plural.
+func inWords(p *content.Part) (text, what string) {
+	c := p.Call()
+	switch p.Type {
+	case content.TypeToolCall:
+		return "[called " + c.Name + "] " + c.Arguments, "tool calls without a result, which are text now"
+	case content.TypeToolResult:
+		return "[the tool said] " + p.Text, "tool results without a call, which are text now"
+	case content.TypeData:
+		return p.Text, "data of other programs"
+	case content.TypeRedacted:
+		return "", "hidden thinking"
+	}
+	name := p.Filename
+	if _, _, url := p.File(); name == "" && !strings.HasPrefix(url, "data:") {
+		name = url
+	}
+	if name != "" {
+		name = " " + name
+	}
+	return "[" + p.Type + name + "]", map[string]string{content.TypeAudio: "audio"}[p.Type] + strings.TrimPrefix(p.Type+"s", "audios")
+}
+
+// dataURL returns where a file can be had: a data URL, or the URL that it has.
+func dataURL(p *content.Part) string {
+	mime, data, url := p.File()
+	if data == "" {
+		return url
+	}
+	if mime == "" {
+		mime = "application/octet-stream"
+	}
+	return "data:" + mime + ";base64," + data
+}
+
+// joined returns the ids of calls on a path that a later message answers, and of results
+// that answer one before.
+func joined(messages []*Message) map[*content.Part]bool {
+	pairs := map[*content.Part]bool{}
+	calls := map[string]*content.Part{}
+	for _, m := range messages {
+		for i := range m.Parts {
+			switch p := &m.Parts[i]; p.Type {
+			case content.TypeToolCall:
+				calls[p.Call().ID] = p
+			case content.TypeToolResult:
+				if call := calls[p.Call().ID]; call != nil {
+					pairs[call], pairs[p] = true, true
+				}
+			}
+		}
+	}
+	return pairs
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"strings"
 )
 
 // checked is a sink that passes on what is sound: unique ids, no rings.
@@ -24,6 +25,7 @@ func (c *checked) Message(m *Message) error {
 		c.seed = maphash.MakeSeed()
 		c.digests, c.parents = map[string]uint64{}, map[string]string{}
 	}
+	m.ID, m.Parent, m.CopyOf = strings.Clone(m.ID), strings.Clone(m.Parent), strings.Clone(m.CopyOf) // not as a part of their record
 	digest := c.digest(m)
 	if known, taken := c.digests[m.ID]; taken {
 		if known == digest {

@@ -134,9 +134,9 @@ func newClaudeRecord(raw []byte) (r claudeRecord) {
 		case "subtype":
 			r.subtype = value.Str
 		case "uuid":
-			r.uuid = value.Str
+			r.uuid = strings.Clone(value.Str)
 		case "sessionId":
-			r.session = value.Str
+			r.session = strings.Clone(value.Str)
 		case "timestamp":
 			r.time = value.Str
 		case "parentUuid":
@@ -154,17 +154,17 @@ func newClaudeRecord(raw []byte) (r claudeRecord) {
 		case "attachment":
 			r.attachment = value
 		case "cwd":
-			r.cwd = value.Str
+			r.cwd = strings.Clone(value.Str)
 		case "version":
-			r.version = value.Str
+			r.version = strings.Clone(value.Str)
 		case "agentId":
-			r.agent = value.Str
+			r.agent = strings.Clone(value.Str)
 		case "leafUuid":
-			r.leaf = value.Str
+			r.leaf = strings.Clone(value.Str)
 		case "customTitle", "aiTitle":
-			r.title = value.Str
+			r.title = strings.Clone(value.Str)
 		case "summary":
-			r.summary = value.Str
+			r.summary = strings.Clone(value.Str)
 		case "forkedFrom":
 			r.forkedFrom = value
 		case "compactMetadata":
@@ -271,14 +271,14 @@ func (c *claudeReader) tip(record string) string {
 // record takes a record of the tree.
 func (c *claudeReader) record(l *line, r *claudeRecord) error {
 	c.about(r)
-	parent := r.parent.Str
+	parent := strings.Clone(r.parent.Str) // what is kept must not keep the record
 	if r.subtype == "compact_boundary" {
 		if parent == "" {
-			parent = r.logical.Str
+			parent = strings.Clone(r.logical.Str)
 		}
-		c.tails = []string{r.metadata.Get("preservedSegment.tailUuid").Str}
+		c.tails = []string{strings.Clone(r.metadata.Get("preservedSegment.tailUuid").Str)}
 		if list := r.metadata.Get("preservedMessages.uuids").Array(); len(list) > 0 {
-			c.tails = append(c.tails, list[len(list)-1].Str)
+			c.tails = append(c.tails, strings.Clone(list[len(list)-1].Str))
 		}
 	}
 	if other, ok := c.moved[parent]; ok {
@@ -293,7 +293,7 @@ func (c *claudeReader) record(l *line, r *claudeRecord) error {
 		return nil
 	}
 	m := &Message{Message: *said, ID: r.uuid, Time: parseTime(r.time), Format: claudeName}
-	m.CopyOf = r.forkedFrom.Get("messageUuid").Str
+	m.CopyOf = strings.Clone(r.forkedFrom.Get("messageUuid").Str)
 	if !r.parent.Exists() && r.uuid == "" {
 		parent = c.last
 	}
@@ -301,7 +301,7 @@ func (c *claudeReader) record(l *line, r *claudeRecord) error {
 		m.ID = ChainID(parent, l.raw)
 	}
 	if r.kind == "assistant" {
-		if model := r.message.Get("model").Str; model != "<synthetic>" {
+		if model := strings.Clone(r.message.Get("model").Str); model != "<synthetic>" {
 			m.Model = model
 			c.conv.Model = model
 		}
@@ -311,7 +311,7 @@ func (c *claudeReader) record(l *line, r *claudeRecord) error {
 	if in && s.in.side != r.side {
 		s, in = seat{}, false
 	}
-	answer, calls := r.message.Get("id").Str, results(&m.Message)
+	answer, calls := strings.Clone(r.message.Get("id").Str), results(&m.Message)
 	switch {
 	case in && r.kind == "assistant" && answer != "" && answer == s.in.answer:
 		if c.joins(s.in.tip, m) {
@@ -413,7 +413,7 @@ func (c *claudeReader) about(r *claudeRecord) {
 	if c.conv.Created.IsZero() {
 		c.conv.Created = parseTime(r.time)
 	}
-	if from := r.forkedFrom.Get("sessionId").Str; from != "" && c.conv.Fork == nil {
+	if from := strings.Clone(r.forkedFrom.Get("sessionId").Str); from != "" && c.conv.Fork == nil {
 		c.conv.Fork = &Fork{ID: from}
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"io/fs"
@@ -305,4 +306,83 @@ func (o *Outline) Written(info fs.FileInfo) {
 func (f Folder) Stat(id string) (Stat, error) {
 	info, err := f.root.Stat(FileName(id))
 	return statOf(id, info), err
+}
+
+// Each calls f with each message of the session of an outline, in order, and keeps none
+// of them: the bytes are valid until f returns. The error is f's, or a *[ChangedError] if
+// the file is not the one that the outline is of; then what f was given is void.
+func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
+	if o.data != nil {
+		for i, m := range o.with(o.data).Messages {
+			if err := each(i, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	in, _, err := f.open(o.ID)
+	if errors.Is(err, ErrNotFound) {
+		return &ChangedError{o.ID}
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := &eachReader{in: bufio.NewReaderSize(in, 1<<20)}
+	for i := range o.Len() {
+		span := o.span(i, i+1)
+		if err := r.skip(span.Start); err != nil {
+			return r.changed(o, err)
+		}
+		raw, err := r.take(span.End)
+		if err != nil {
+			return r.changed(o, err)
+		}
+		if err := each(i, Message{ID: o.MessageID(i), Raw: raw}); err != nil {
+			return err
+		}
+	}
+	if err := r.skip(o.size); err != nil {
+		return r.changed(o, err)
+	}
+	if _, err := r.in.ReadByte(); err != io.EOF || r.sum.CRC != o.CRC32C {
+		return &ChangedError{o.ID}
+	}
+	return nil
+}
+
+// An eachReader goes through a session file once.
+type eachReader struct {
+	in  *bufio.Reader
+	buf []byte
+	sum crc32c.Sum
+}
+
+// take returns what stands before the offset end.
+func (r *eachReader) take(end int) ([]byte, error) {
+	n := end - r.sum.N
+	r.buf = slices.Grow(r.buf[:0], n)[:n]
+	if _, err := io.ReadFull(r.in, r.buf); err != nil {
+		return nil, err
+	}
+	r.sum.Add(r.buf)
+	return r.buf, nil
+}
+
+// skip passes what stands before the offset end.
+func (r *eachReader) skip(end int) error {
+	for r.sum.N < end {
+		if _, err := r.take(min(end, r.sum.N+1<<20)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changed returns the error for a file that ends too early.
+func (r *eachReader) changed(o *Outline, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return &ChangedError{o.ID}
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"github.com/bough-dev/bough/convert"
@@ -163,12 +164,12 @@ func (i *importer) merged(v *view, s *spool) (*Imported, error) {
 		if err != nil {
 			return nil, err
 		}
-		there, err := v.reopen(o)
+		m := &merging{i: i, v: v, s: s, there: o}
+		same, err := m.same()
 		if err != nil {
 			return nil, err
 		}
-		m := &merging{i: i, v: v, s: s, there: there}
-		if m.same() {
+		if same {
 			return m.row()
 		}
 	}
@@ -204,78 +205,92 @@ type merging struct {
 	i     *importer
 	v     *view
 	s     *spool
-	there *session.Session
+	there *session.Outline
 
-	has   map[string]int    // the messages that are there, by their ids
-	names map[string]string // the ids that messages have there, where these are others
+	has   map[string]standing // the messages that are there, by their ids
+	names map[string]string   // the ids that messages have there, where these are others
+	base  string              // the message that the transcript goes on from and does not have, "" if there is none
 }
 
-// says returns a number for what message n of the session says, and who says it.
-func (m *merging) says(n int) uint64 { return saysOf(m.i.seed, m.there.Messages[n].Raw) }
+// A standing message is what is known of one that is in the session.
+type standing struct {
+	says    uint64
+	records int    // how many it has
+	sum     uint64 // a number for them
+}
 
-// same finds out which messages are there, and reports whether any is but of a system, or
-// whether the conversation goes on from one there.
-func (m *merging) same() (same bool) {
-	m.has, m.names = make(map[string]int, len(m.there.Messages)), map[string]string{}
-	for n, message := range m.there.Messages {
-		m.has[message.ID] = n
+// same looks at the session, and reports whether the conversation has a message that is
+// there, other than of a system, or goes on from one.
+func (m *merging) same() (same bool, err error) {
+	if err := m.look(); err != nil {
+		return false, err
 	}
+	m.names = map[string]string{}
 	for _, message := range m.s.messages {
 		name := message.id
-		n, taken := m.has[name]
-		if message.copyOf != "" {
-			if of, ok := m.has[message.copyOf]; ok && m.says(of) == message.says {
-				n, taken, name = of, true, message.copyOf
-			}
+		there, taken := m.has[name]
+		if of, ok := m.has[message.copyOf]; ok && message.copyOf != "" && of.says == message.says {
+			there, taken, name = of, true, message.copyOf
 		}
-		if taken && m.says(n) == message.says {
+		if taken && there.says == message.says {
 			same = same || !message.system
 		} else if taken {
-			name = convert.ChainID(message.id, rawjson.Compact(fmt.Sprint(m.texts(message))))
+			raw, err := m.s.rawOf(message)
+			if err != nil {
+				return false, err
+			}
+			name = convert.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text()))
 		}
 		if name != message.id {
 			m.names[message.id] = name
 		}
 	}
-	return same || m.base() != ""
+	return same || m.base != "", nil
 }
 
-// texts is what a message says, to make another id of.
-func (m *merging) texts(message spooled) string {
-	raw, err := m.s.rawOf(message)
-	if err != nil {
-		return ""
+// look reads the session.
+func (m *merging) look() error {
+	before := m.recordsBefore()
+	m.has = make(map[string]standing, m.there.Len())
+	return m.v.folder.Each(m.there, func(_ int, message session.Message) error {
+		records := recordsOf(message.Raw)
+		m.has[message.ID] = standing{saysOf(m.i.seed, message.Raw), len(records), m.sum(records)}
+		if before > 0 && len(records) > 0 {
+			m.base = message.ID
+		}
+		before -= len(records)
+		return m.v.ctx.Err()
+	})
+}
+
+// sum returns a number for records.
+func (m *merging) sum(records [][]byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(m.i.seed)
+	for _, r := range records {
+		h.Write(r)
+		h.WriteByte('\n')
 	}
-	return session.Message{Raw: raw}.Text()
+	return h.Sum64()
 }
 
-// base returns the message that a conversation goes on from which is not in its
-// transcript, "" if there is none.
-func (m *merging) base() string {
+// recordsBefore returns how many records of messages of the session come before the
+// conversation, 0 if none need to be counted. It sets base if that is known already.
+func (m *merging) recordsBefore() int {
 	f := m.s.conv.Fork
 	if f == nil || f.Records == 0 {
-		return ""
+		return 0
 	}
 	sources := gjson.ParseBytes(m.there.Own(ownSources)).Array()
 	n := slices.IndexFunc(sources, func(s gjson.Result) bool { return s.Get("id").Str == f.ID })
-	if n < 0 {
-		return ""
+	switch {
+	case n < 0:
+		return 0
+	case f.Records == convert.AllRecords:
+		m.base = sources[n].Get("leaf").String()
+		return 0
 	}
-	if f.Records == convert.AllRecords {
-		return sources[n].Get("leaf").String()
-	}
-	count := len(gjson.GetBytes(m.there.Own(ownSources), "0.records").Array())
-	base := ""
-	for _, message := range m.there.Messages {
-		if count >= f.Records {
-			break
-		}
-		if records := recordsOf(message.Raw); len(records) > 0 {
-			base = message.ID
-			count += len(records)
-		}
-	}
-	return base
+	return f.Records - len(sources[0].Get("records").Array())
 }
 
 // row adds what is new, and says so.
@@ -283,34 +298,19 @@ func (m *merging) row() (*Imported, error) {
 	r := m.s.row(ImportUpdated)
 	r.Session = ID(m.there.ID)
 	edit := m.there.Edit()
-	var more [][]byte // records that came to the last message that is there
-	base := m.base()
+	last := -1 // the message before, if that is there
 	for n, message := range m.s.messages {
-		name := cmp.Or(m.names[message.id], message.id)
-		raw, err := m.s.raw(n)
+		if _, ok := m.has[m.name(message.id)]; ok {
+			last = n
+			continue
+		}
+		raw, err := m.added(n, last)
 		if err != nil {
 			return nil, err
 		}
-		if at, ok := m.has[name]; ok {
-			more = beyondRecords(recordsOf(m.there.Messages[at].Raw), recordsOf(raw))
-			continue
-		}
-		parent := cmp.Or(m.names[message.parent], message.parent)
-		if parent == "" {
-			parent = base
-		}
-		if name != message.id {
-			raw = setRaw(raw, "id", rawjson.Compact(name))
-		}
-		if raw, err = convert.Below(withRecords(raw, more), parent, nowhere); err != nil {
-			return nil, err
-		}
-		if len(m.v.index.Continuations(m.there.ID)) > 0 {
-			raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))
-		}
 		edit.Append(raw)
 		r.Added++
-		more = nil
+		last = -1
 	}
 	if r.Added == 0 {
 		r.Status = ImportUnchanged
@@ -327,6 +327,40 @@ func (m *merging) row() (*Imported, error) {
 		}
 	}
 	return &r, m.v.replace(edit)
+}
+
+// name returns the id that a message of the transcript has in the session.
+func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
+
+// added returns message n as it goes into the session. Records that came to the message
+// before it, which is there and does not change, if last is not negative, go with it.
+func (m *merging) added(n, last int) ([]byte, error) {
+	message := m.s.messages[n]
+	raw, err := m.s.raw(n)
+	if err != nil {
+		return nil, err
+	}
+	if name := m.name(message.id); name != message.id {
+		raw = setRaw(raw, "id", rawjson.Compact(name))
+	}
+	if last >= 0 {
+		before, err := m.s.rawOf(m.s.messages[last])
+		if err != nil {
+			return nil, err
+		}
+		there, records := m.has[m.name(m.s.messages[last].id)], recordsOf(before)
+		if len(records) > there.records && m.sum(records[:there.records]) == there.sum {
+			raw = withRecords(raw, records[there.records:])
+		}
+	}
+	parent := m.base
+	if message.parent != "" {
+		parent = m.name(message.parent)
+	}
+	if len(m.v.index.Continuations(m.there.ID)) > 0 {
+		raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))
+	}
+	return convert.Below(raw, parent, nowhere)
 }
 
 // nowhere is the id of no message: what follows it says what it answers.

@@ -238,14 +238,6 @@ func recordsOf(raw []byte) (records [][]byte) {
 	return records
 }
 
-// beyond returns what longer has beyond shorter, nil if it does not begin with it.
-func beyondRecords(shorter, longer [][]byte) [][]byte {
-	if len(longer) <= len(shorter) || !slices.EqualFunc(shorter, longer[:len(shorter)], bytes.Equal) {
-		return nil
-	}
-	return longer[len(shorter):]
-}
-
 // setRaw sets a member of a message that is valid.
 func setRaw(raw []byte, path string, value []byte) []byte {
 	out, err := sjson.SetRawBytes(raw, path, value)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -114,6 +115,7 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 			}
 		}
 	}
+	debug.SetGCPercent(40) // a long transcript passes through: memory counts more than time
 	list, err := w.Import(c.Context, paths, o)
 	if err != nil {
 		return err

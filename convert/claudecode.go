@@ -253,7 +253,10 @@ func (c *claudeReader) line(l line) error {
 			}
 		}
 	}
-	c.ride(l.raw, "", "")
+	if !r.parent.Exists() {
+		r.uuid = "" // it is beside the tree, whatever it is called
+	}
+	c.ride(l.raw, r.uuid, r.parent.Str)
 	return nil
 }
 

@@ -41,15 +41,21 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: pairs(t.Messages),
 	}
 	in := map[string]*Message{}
+	grows := false
 	for _, m := range t.Messages {
 		in[m.ID] = m
+		grows = grows || !w.has(m)
 	}
 	if t.Format == claudeName {
 		w.put(t.Records)
 	}
 	for _, m := range t.Messages {
-		if m.Format == claudeName && len(m.Records) > 0 {
-			w.put(w.own(m, w.main[m.Parent], in[m.Parent] != nil))
+		if w.has(m) {
+			records := w.own(m, w.main[m.Parent], in[m.Parent] != nil)
+			if grows && w.main[m.ID] == "" {
+				records = w.named(m, records)
+			}
+			w.put(records)
 			w.passed(m.Time)
 		} else if err := w.make(m, in[m.Parent] != nil); err != nil {
 			return err
@@ -84,10 +90,26 @@ func (w *claudeWriter) put(records []json.RawMessage) {
 			}
 		}
 		if r.session != "" && r.session != w.o.ID {
-			raw = setText(raw, "sessionId", w.o.ID)
+			raw = setMember(raw, "sessionId", w.o.ID)
 		}
 		w.row(r.uuid, raw)
 	}
+}
+
+// named returns the records of a message with the id of the message for the one that
+// says it, which has none, so that others can follow it.
+func (w *claudeWriter) named(m *Message, records []json.RawMessage) []json.RawMessage {
+	records = slices.Clone(records)
+	for i, r := range records {
+		if claudeSays(r) && w.main[m.ID] == "" {
+			w.main[m.ID], w.written[m.ID] = m.ID, true
+			records[i] = setMember(r, "uuid", m.ID)
+			if parent := w.main[m.Parent]; parent != "" && gjson.GetBytes(r, "parentUuid").Str == "" {
+				records[i] = setMember(records[i], "parentUuid", parent)
+			}
+		}
+	}
+	return records
 }
 
 // A claudeRow is a record that is made here.
@@ -242,7 +264,7 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 				p = content.Text(asWords(&p))
 				break
 			}
-			p.Meta = json.RawMessage(setText(p.Meta, "tool_call_id", claudeCallID(c.ID)))
+			p.Meta = json.RawMessage(setMember(p.Meta, "tool_call_id", claudeCallID(c.ID)))
 		case content.TypeImage, content.TypeFile:
 			if m.Role != "user" {
 				w.lost.add("pictures and files of an assistant")
@@ -287,6 +309,14 @@ func (w *claudeWriter) end(in map[string]*Message) {
 		return
 	}
 	last := w.t.Messages[len(w.t.Messages)-1]
+	for _, m := range slices.Backward(w.t.Messages) { // what other assistants said does not count
+		if !w.has(m) || !slices.ContainsFunc(m.Records, func(r json.RawMessage) bool {
+			return claudeSays(r) && gjson.GetBytes(r, "isSidechain").Bool()
+		}) {
+			last = m
+			break
+		}
+	}
 	leaf := cmp.Or(in[w.t.Leaf], last)
 	marked := w.leaf == "" && leaf == last && !w.made
 	for _, r := range leaf.Records {

@@ -10,8 +10,8 @@ import (
 // Formats are all formats, in the order in which a file is held against them.
 var Formats = []*Format{
 	&penguin,
-	&claudeCode,
 	&pi,
+	&claudeCode,
 	&codex,
 	&openAI,
 }

@@ -56,7 +56,7 @@ func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
 		return err
 	}
 	for _, m := range messages {
-		if m.Format == piName && len(m.Records) > 0 {
+		if w.has(m) {
 			w.put(m, in[m.Parent] != nil)
 			w.passed(m.Time)
 		} else if err := w.make(m, in[m.Parent] != nil); err != nil {
@@ -97,7 +97,7 @@ func (w *piWriter) title(messages []*Message) bool {
 func (w *piWriter) extends(messages []*Message) bool {
 	previous := ""
 	for _, m := range messages {
-		if m.Format != piName || len(m.Records) == 0 {
+		if !w.has(m) {
 			return true
 		}
 		if w.main[m.ID] == "" && m.Parent != previous {
@@ -131,9 +131,9 @@ func (w *piWriter) begin() error {
 	w.old = []string{""} // which counts the line of the session
 	for _, r := range records {
 		if gjson.GetBytes(r, "type").Str == "session" {
-			r = setText(r, "id", w.o.ID)
+			r = setMember(r, "id", w.o.ID)
 			if w.upgrade && gjson.GetBytes(r, "version").Int() < piVersion {
-				r = w.set(r, "version", piVersion)
+				r = setMember(r, "version", piVersion)
 			}
 			w.row("", r)
 			continue
@@ -165,21 +165,21 @@ func (w *piWriter) entry(r json.RawMessage, parent, name, message string) string
 	v := gjson.GetManyBytes(r, "id", "parentId", "message.role", "firstKeptEntryIndex")
 	id, link := v[0].Str, v[1].Str
 	if w.upgrade && v[2].Str == "hookMessage" {
-		r = setText(r, "message.role", "custom")
+		r = setMember(r, "message.role", "custom")
 	}
 	if id == "" && w.upgrade {
 		if id = name; id == "" {
 			id = ChainID(parent, r)
 		}
 		w.old = append(w.old, id)
-		r = setText(r, "id", id)
+		r = setMember(r, "id", id)
 		if parent == "" {
-			r = w.set(r, "parentId", nil)
+			r = setMember(r, "parentId", nil)
 		} else {
-			r = setText(r, "parentId", parent)
+			r = setMember(r, "parentId", parent)
 		}
 		if i := int(v[3].Int()); v[3].Type == gjson.Number && i > 0 && i < len(w.old) {
-			r = setText(r, "firstKeptEntryId", w.old[i])
+			r = setMember(r, "firstKeptEntryId", w.old[i])
 			r, _ = sjson.DeleteBytes(r, "firstKeptEntryIndex")
 		}
 		link = parent
@@ -195,14 +195,6 @@ func (w *piWriter) hang(id, link, message string) {
 		message = w.hangs[link]
 	}
 	w.hangs[id], w.last = message, id
-}
-
-func (w *piWriter) set(r []byte, name string, value any) []byte {
-	out, err := sjson.SetBytes(r, name, value)
-	if err != nil {
-		panic("convert: " + err.Error())
-	}
-	return out
 }
 
 // A piEntry is an entry that is made here.

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -162,25 +163,41 @@ type links struct{ id, parent string }
 // A weave writes the records of messages so that each names one that is written.
 type weave struct {
 	links
-	says func(record []byte) bool // it says what a message says
+	format string
+	says   func(record []byte) bool // it says what a message says
 
 	written map[string]bool   // the ids of all records that are written
 	main    map[string]string // of each message the id of the record that others follow
+	owner   map[string]string // the message that a record says
 }
 
 // newWeave looks at all records of a transcript that are of a format.
 func newWeave(t *Transcript, format string, l links, says func([]byte) bool) *weave {
-	w := &weave{links: l, says: says, written: map[string]bool{}, main: map[string]string{}}
+	w := &weave{
+		links: l, format: format, says: says,
+		written: map[string]bool{}, main: map[string]string{}, owner: map[string]string{},
+	}
 	if t.Format == format {
 		for _, r := range t.Records {
 			w.take(r)
 		}
 	}
 	for _, m := range t.Messages {
-		if m.Format == format {
-			for _, r := range m.Records {
-				id := w.take(r)
-				if id != "" && (w.says(r) || w.main[m.ID] == "") {
+		if !w.has(m) {
+			continue
+		}
+		for _, r := range m.Records {
+			if id := w.take(r); id != "" && says(r) {
+				if _, taken := w.owner[id]; !taken {
+					w.owner[id] = m.ID
+				}
+			}
+		}
+	}
+	for _, m := range t.Messages {
+		if w.has(m) {
+			for i := range m.Records {
+				if id := w.id(m, i); id != "" && says(m.Records[i]) {
 					w.main[m.ID] = id
 				}
 			}
@@ -189,52 +206,77 @@ func newWeave(t *Transcript, format string, l links, says func([]byte) bool) *we
 	return w
 }
 
+// has reports whether a message has records of the format.
+func (w *weave) has(m *Message) bool { return m.Format == w.format && len(m.Records) > 0 }
+
 func (w *weave) take(record []byte) string {
-	id := gjson.GetBytes(record, w.id).Str
+	id := gjson.GetBytes(record, w.links.id).Str
 	if id != "" {
 		w.written[id] = true
 	}
 	return id
 }
 
-// own returns the records of a message, with a link to the message before it in place of
-// one to a record that is not written. in says that this message is written.
+// id returns the id of a record of m: its own, or that of the message if it is that of
+// another message's record.
+func (w *weave) id(m *Message, i int) string {
+	id := gjson.GetBytes(m.Records[i], w.links.id).Str
+	if other, ok := w.owner[id]; ok && other != m.ID && w.says(m.Records[i]) {
+		return m.ID
+	}
+	return id
+}
+
+// own returns the records of a message as they are, but for an id that stands twice, a
+// link that makes a ring, and one to a record that is not written, which becomes a link
+// to parent. in says that the message before it is written.
 func (w *weave) own(m *Message, parent string, in bool) []json.RawMessage {
-	if !in {
-		return m.Records
+	list := m.Records
+	change := func(i int, name string, value any) {
+		if &list[0] == &m.Records[0] {
+			list = slices.Clone(list)
+		}
+		list[i] = setMember(list[i], name, value)
 	}
 	places := map[string]int{}
 	first := -1
 	for i, r := range m.Records {
-		if id := gjson.GetBytes(r, w.id).Str; id != "" {
-			if _, taken := places[id]; !taken {
-				places[id] = i
-			}
-			if first < 0 && w.says(r) {
-				first = i
-			}
+		id := gjson.GetBytes(r, w.links.id).Str
+		if id == "" {
+			continue
+		}
+		if now := w.id(m, i); now != id {
+			change(i, w.links.id, now)
+		}
+		if _, taken := places[id]; !taken {
+			places[id] = i
+		}
+		if first < 0 && w.says(r) {
+			first = i
 		}
 	}
 	for i := first; i >= 0; {
 		link := gjson.GetBytes(m.Records[i], w.parent).Str
 		at, here := places[link]
+		_, said := w.owner[link]
 		switch {
 		case here && at < i:
 			i = at
 			continue
-		case link != "" && !w.written[link]:
-			list := append([]json.RawMessage(nil), m.Records...)
-			list[i] = setText(list[i], w.parent, parent)
-			return list
+		case link == "":
+		case m.Parent == "" && said:
+			change(i, w.parent, nil)
+		case in && parent != "" && !w.written[link]:
+			change(i, w.parent, parent)
 		}
 		break
 	}
-	return m.Records
+	return list
 }
 
-// setText returns a record with another text as one of its members.
-func setText(record []byte, name, text string) []byte {
-	out, err := sjson.SetBytes(record, name, text)
+// setMember returns a record with another value as one of its members.
+func setMember(record []byte, name string, value any) []byte {
+	out, err := sjson.SetBytes(record, name, value)
 	if err != nil { // there is no such path in a record that is an object
 		panic("convert: " + err.Error())
 	}

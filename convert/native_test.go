@@ -1,0 +1,470 @@
+package convert_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/convert"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tidwall/gjson"
+)
+
+// nativeCases are the transcripts of testdata of a format, as name, what is in it, and
+// what is to be read of it.
+func nativeCases(t testing.TB, format string) (cases []nativeCase) {
+	names, err := filepath.Glob(filepath.Join("testdata", format, "*.txtar"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no testdata of %s: %v", format, err)
+	}
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		if err != nil || len(a.Files) != 2 {
+			t.Fatalf("%s: %v, %d files", name, err, len(a.Files))
+		}
+		cases = append(cases, nativeCase{strings.TrimSuffix(filepath.Base(name), ".txtar"), a.Files[0].Data, string(a.Files[1].Data)})
+	}
+	return cases
+}
+
+type nativeCase struct {
+	name string
+	in   []byte
+	want string
+}
+
+func nativeFormat(t testing.TB, name string) *convert.Format {
+	f, err := convert.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// nativeRead reads the one conversation of a file, nil if there is none.
+func nativeRead(t testing.TB, f *convert.Format, in []byte) (*convert.Transcript, []convert.Problem) {
+	list, problems, err := f.ReadAll(bytes.NewReader(in))
+	switch {
+	case errors.Is(err, convert.ErrNothing):
+		return nil, problems
+	case err != nil || len(list) != 1:
+		t.Fatalf("%d conversations, %v", len(list), err)
+	}
+	return list[0], problems
+}
+
+func nativeWrite(t testing.TB, f *convert.Format, tr *convert.Transcript, id string) ([]byte, []convert.Loss) {
+	var out bytes.Buffer
+	lost, err := f.Write(&out, tr, convert.Options{
+		ID: id, Now: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Random: rand.NewChaCha8([32]byte{7}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), lost
+}
+
+// nativeOutline is a transcript as a text.
+func nativeOutline(tr *convert.Transcript, problems []convert.Problem) string {
+	var b strings.Builder
+	if tr == nil {
+		b.WriteString("nothing\n")
+	} else {
+		fmt.Fprintf(&b, "session %s title=%q dir=%s version=%s model=%s leaf=%s side=%v before=%d", tr.ID, tr.Title, tr.Dir, tr.Version, tr.Model, tr.Leaf, tr.Side, len(tr.Records))
+		if tr.Fork != nil {
+			fmt.Fprintf(&b, " fork=%s+%d", tr.Fork.ID, tr.Fork.Records)
+		}
+		b.WriteString("\n")
+		for _, m := range tr.Messages {
+			b.WriteString(nativeLine(m) + "\n")
+		}
+	}
+	for _, p := range problems {
+		fmt.Fprintf(&b, "problem in line %d: %s\n", p.Line, p.What)
+	}
+	return b.String()
+}
+
+func nativeLine(m *convert.Message) string {
+	says := make([]string, len(m.Parts))
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		says[i] = p.Type + " " + p.Text
+		if c := p.Call(); c.ID != "" || c.Name != "" {
+			says[i] += fmt.Sprintf(" %s %s %s", c.ID, c.Name, c.Arguments)
+		}
+	}
+	s := fmt.Sprintf("%s < %s %s", m.ID, m.Parent, m.Role)
+	for _, more := range []string{m.Own.Role, string(m.Kind), m.CopyOf} {
+		if more != "" {
+			s += " " + more
+		}
+	}
+	return fmt.Sprintf("%s x%d: %q", s, len(m.Records), strings.Join(says, " | "))
+}
+
+func nativeRecords(tr *convert.Transcript) (all []byte) {
+	for _, r := range tr.Records {
+		all = append(append(all, r...), '\n')
+	}
+	for _, m := range tr.Messages {
+		for _, r := range m.Records {
+			all = append(append(all, r...), '\n')
+		}
+	}
+	return all
+}
+
+// TestNativeReads: the tree of each file of testdata is the one that is written down, and
+// its records are all lines that are objects, as they stand.
+func TestNativeReads(t *testing.T) {
+	for _, name := range []string{"claude-code", "pi"} {
+		f := nativeFormat(t, name)
+		for _, c := range nativeCases(t, name) {
+			t.Run(name+"/"+c.name, func(t *testing.T) {
+				if got := convert.Detect(c.in); got != f {
+					t.Errorf("detected as %v", got)
+				}
+				tr, problems := nativeRead(t, f, c.in)
+				if got := nativeOutline(tr, problems); got != c.want {
+					t.Errorf("read\n%s\nwant\n%s", got, c.want)
+				}
+				if tr == nil {
+					return
+				}
+				var lines []byte
+				for _, line := range bytes.SplitAfter(c.in, []byte("\n")) {
+					if bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}\n")) {
+						lines = append(lines, line...)
+					}
+				}
+				if got := nativeRecords(tr); !bytes.Equal(got, lines) {
+					t.Errorf("the records are\n%s\nwant\n%s", got, lines)
+				}
+			})
+		}
+	}
+}
+
+// TestNativeShapes: line ends, marks at the beginning and torn lines change nothing.
+func TestNativeShapes(t *testing.T) {
+	for _, name := range []string{"claude-code", "pi"} {
+		f := nativeFormat(t, name)
+		for _, c := range nativeCases(t, name) {
+			want, _ := nativeRead(t, f, c.in)
+			if want == nil {
+				continue
+			}
+			for shape, in := range map[string][]byte{
+				"CRLF":         bytes.ReplaceAll(c.in, []byte("\n"), []byte("\r\n")),
+				"BOM":          append([]byte("\xef\xbb\xbf"), c.in...),
+				"empty lines":  bytes.ReplaceAll(c.in, []byte("\n"), []byte("\n\n")),
+				"no last end":  bytes.TrimSuffix(c.in, []byte("\n")),
+				"a torn line":  append(slices.Clone(c.in), `{"type":"user","uuid":"zz","messa`...),
+				"zeros at end": append(slices.Clone(c.in), make([]byte, 4096)...),
+			} {
+				got, problems := nativeRead(t, f, in)
+				if a, b := nativeOutline(got, nil), nativeOutline(want, nil); a != b {
+					t.Errorf("%s/%s with %s: read\n%s\nwant\n%s", name, c.name, shape, a, b)
+				}
+				if (shape == "a torn line" || shape == "zeros at end") && len(problems) == 0 {
+					t.Errorf("%s/%s with %s: no problem", name, c.name, shape)
+				}
+				if convert.Detect(in[:min(len(in), convert.HeadSize)]) != f {
+					t.Errorf("%s/%s with %s: not detected", name, c.name, shape)
+				}
+			}
+		}
+	}
+}
+
+// TestNativeWhole: a conversation that is written as it was read has the same records,
+// and under another id only that is another.
+func TestNativeWhole(t *testing.T) {
+	for _, name := range []string{"claude-code", "pi"} {
+		f := nativeFormat(t, name)
+		for _, c := range nativeCases(t, name) {
+			tr, _ := nativeRead(t, f, c.in)
+			if tr == nil {
+				continue
+			}
+			t.Run(name+"/"+c.name, func(t *testing.T) {
+				id := tr.ID
+				if tr.Side { // it is known under the name of the assistant
+					id = gjson.GetBytes(tr.Messages[0].Records[0], "sessionId").Str
+				}
+				same, lost := nativeWrite(t, f, tr, id)
+				if len(lost) > 0 {
+					t.Errorf("lost %v", lost)
+				}
+				// What said where the conversation goes on, and named what is not there, is
+				// a lie.
+				want := slices.DeleteFunc(strings.SplitAfter(string(nativeRecords(tr)), "\n"), func(line string) bool {
+					return strings.Contains(line, `"leafUuid": "nobody"`)
+				})
+				got := string(same)
+				switch c.name {
+				case "odd": // ids that stand twice, and rings, are no more
+					again, _ := nativeRead(t, f, same)
+					if a, b := nativeSays(again.Messages), nativeSays(tr.Messages); a != b {
+						t.Errorf("read again\n%s\nwant\n%s", a, b)
+					}
+					if a, b := strings.Count(got, "\n"), len(want)-1; a != b {
+						t.Errorf("wrote %d lines, not %d", a, b)
+					}
+					return
+				case "crashed": // it says where it goes on now
+					at := strings.LastIndex(strings.TrimSuffix(got, "\n"), "\n") + 1
+					if !strings.HasPrefix(got[at:], `{"type":"last-prompt","lastPrompt":"Three","leafUuid":"a2"`) {
+						t.Errorf("it ends with %s", got[at:])
+					}
+					got = got[:at]
+				}
+				if got != strings.Join(want, "") {
+					t.Errorf("wrote\n%s\nwant\n%s", got, strings.Join(want, ""))
+				}
+				other, _ := nativeWrite(t, f, tr, "5e550000-0000-4000-8000-0000000000ff")
+				if got := strings.ReplaceAll(string(other), "5e550000-0000-4000-8000-0000000000ff", id); got != string(same) {
+					t.Errorf("under another id\n%s\nwant\n%s", got, same)
+				}
+			})
+		}
+	}
+}
+
+// nativePath returns the transcript that ends with a message.
+func nativePath(tr *convert.Transcript, leaf string) *convert.Transcript {
+	byID := map[string]*convert.Message{}
+	for _, m := range tr.Messages {
+		byID[m.ID] = m
+	}
+	cut := *tr
+	cut.Leaf, cut.Messages, cut.Parents = leaf, nil, nil
+	for m := byID[leaf]; m != nil; m = byID[m.Parent] {
+		cut.Messages = append(cut.Messages, m)
+	}
+	slices.Reverse(cut.Messages)
+	return &cut
+}
+
+// TestNativePaths: a path to any message is written so that it is read again with the
+// same messages, with the last one active, and nothing in it tells what came later.
+func TestNativePaths(t *testing.T) {
+	for _, name := range []string{"claude-code", "pi"} {
+		f := nativeFormat(t, name)
+		for _, c := range nativeCases(t, name) {
+			tr, _ := nativeRead(t, f, c.in)
+			if tr == nil {
+				continue
+			}
+			for _, m := range tr.Messages {
+				path := nativePath(tr, m.ID)
+				out, _ := nativeWrite(t, f, path, "5e550000-0000-4000-8000-0000000000ff")
+				got, problems := nativeRead(t, f, out)
+				if len(problems) > 0 && c.name != "odd" {
+					t.Errorf("%s/%s to %s: %v", name, c.name, m.ID, problems)
+				}
+				if a, b := nativeSays(got.Messages), nativeSays(path.Messages); a != b {
+					t.Errorf("%s/%s to %s: read\n%s\nwant\n%s\nof\n%s", name, c.name, m.ID, a, b, out)
+				}
+				if got.Leaf != got.Messages[len(got.Messages)-1].ID {
+					t.Errorf("%s/%s to %s: the leaf is %s of\n%s", name, c.name, m.ID, got.Leaf, out)
+				}
+				for _, other := range tr.Messages {
+					said := nativeTexts(other)
+					if !slices.Contains(path.Messages, other) && len(said) > 3 && bytes.Contains(out, []byte(said)) &&
+						said != tr.Title && !strings.Contains(nativeSays(path.Messages), said) {
+						t.Errorf("%s/%s to %s: it tells %q:\n%s", name, c.name, m.ID, said, out)
+					}
+				}
+			}
+		}
+	}
+}
+
+func nativeTexts(m *convert.Message) string {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeText {
+			return p.Text
+		}
+	}
+	return ""
+}
+
+// nativeSays is what messages say, in their tree.
+func nativeSays(messages []*convert.Message) string {
+	places := map[string]int{}
+	var b strings.Builder
+	for i, m := range messages {
+		places[m.ID] = i + 1
+		line := *m
+		line.ID, line.Records, line.CopyOf = fmt.Sprint(i+1), nil, ""
+		line.Parent = fmt.Sprint(places[m.Parent])
+		b.WriteString(nativeLine(&line) + "\n")
+	}
+	return b.String()
+}
+
+// TestNativeNew: messages that have no records are put into the words of a program, on
+// the file of another conversation or on none, and are read again.
+func TestNativeNew(t *testing.T) {
+	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	said := func(id, parent, role string, parts ...content.Part) *convert.Message {
+		return &convert.Message{Message: content.Message{Role: role, Parts: parts}, ID: id, Parent: parent, Time: at}
+	}
+	const u = "11111111-2222-4333-8444-00000000000"
+	messages := []*convert.Message{
+		said(u+"1", "", "user", content.Text("What is in it?"), content.Image("image/png", "iVBORw0KGgo=")),
+		said(u+"2", u+"1", "assistant", content.Text("I look."), content.ToolCall(content.Call{ID: "c1", Name: "read", Arguments: `{"path":"a"}`}), content.ToolCall(content.Call{ID: "c2", Name: "read", Arguments: `{"path":"b"}`})),
+		said(u+"3", u+"2", "user", content.ToolResult(content.Call{ID: "c1"}, "A")),
+		said(u+"4", u+"3", "user", content.ToolResult(content.Call{ID: "c2", Failed: true}, "no")),
+		said(u+"5", u+"4", "assistant", content.Text("A\u2028, \"quoted\" <b> & more")),
+		said(u+"6", u+"5", "user", content.Text("Sum up")),
+		said(u+"7", u+"5", "user", content.Text("Go on")),
+	}
+	messages[4].Model = "claude-opus-4-5"
+	messages[5].Kind = convert.Compaction
+	tr := &convert.Transcript{Messages: messages}
+	tr.Title, tr.Dir, tr.Leaf = "Files", "/home/ann", u+"7"
+	for _, name := range []string{"claude-code", "pi"} {
+		f := nativeFormat(t, name)
+		out, lost := nativeWrite(t, f, tr, "5e550000-0000-4000-8000-0000000000ff")
+		if len(lost) > 0 {
+			t.Errorf("%s: lost %v", name, lost)
+		}
+		if convert.Detect(out) != f {
+			t.Errorf("%s: not detected:\n%s", name, out)
+		}
+		got, problems := nativeRead(t, f, out)
+		want := strings.ReplaceAll(nativeSays(messages), " c1  ", " c1 read ")
+		want = strings.ReplaceAll(want, " c2  ", " c2 read ")
+		if a := strings.NewReplacer(" c1  ", " c1 read ", " c2  ", " c2 read ").Replace(nativeSays(got.Messages)); a != want || len(problems) > 0 {
+			t.Errorf("%s: read\n%s%v\nwant\n%s\nof\n%s", name, a, problems, want, out)
+		}
+		for i, m := range got.Messages {
+			if m.ID != messages[i].ID || !m.Time.Equal(at) {
+				t.Errorf("%s: %s at %v, want %s", name, m.ID, m.Time, messages[i].ID)
+			}
+		}
+		if got.Title != "Files" || got.Dir != "/home/ann" || got.Leaf != u+"7" || got.ID != "5e550000-0000-4000-8000-0000000000ff" {
+			t.Errorf("%s: it is %+v", name, got.Conversation)
+		}
+		again, _ := nativeWrite(t, f, tr, "5e550000-0000-4000-8000-0000000000ff")
+		if !bytes.Equal(again, out) {
+			t.Errorf("%s: written twice\n%s\nand\n%s", name, out, again)
+		}
+	}
+}
+
+// TestNativeGrows: what was said since stands after the records that there are.
+func TestNativeGrows(t *testing.T) {
+	for _, name := range []string{"claude-code", "pi"} {
+		f := nativeFormat(t, name)
+		for _, c := range nativeCases(t, name) {
+			tr, _ := nativeRead(t, f, c.in)
+			if tr == nil {
+				continue
+			}
+			for _, m := range tr.Messages {
+				path := nativePath(tr, m.ID)
+				path.Messages = append(path.Messages, &convert.Message{
+					Message: content.Message{Role: "user", Parts: []content.Part{content.Text("And then?")}}, ID: "new", Parent: m.ID,
+				})
+				path.Leaf = "new"
+				out, lost := nativeWrite(t, f, path, "5e550000-0000-4000-8000-0000000000ff")
+				got, problems := nativeRead(t, f, out)
+				if a, b := nativeSays(got.Messages), nativeSays(path.Messages); a != b || (len(problems) > 0 || len(lost) > 0) && c.name != "odd" {
+					t.Errorf("%s/%s after %s: read\n%s%v\nwant\n%s%v\nof\n%s", name, c.name, m.ID, a, problems, b, lost, out)
+				}
+				if last := got.Messages[len(got.Messages)-1]; got.Leaf != last.ID {
+					t.Errorf("%s/%s after %s: the leaf is %s, not %s", name, c.name, m.ID, got.Leaf, last.ID)
+				}
+			}
+		}
+	}
+}
+
+// TestNativeAcross: what one program's conversation says, the other's says too, but for
+// what is told as lost.
+func TestNativeAcross(t *testing.T) {
+	for _, way := range [][2]string{{"claude-code", "pi"}, {"pi", "claude-code"}} {
+		from, to := nativeFormat(t, way[0]), nativeFormat(t, way[1])
+		for _, c := range nativeCases(t, way[0]) {
+			tr, _ := nativeRead(t, from, c.in)
+			if tr == nil {
+				continue
+			}
+			out, lost := nativeWrite(t, to, tr, "5e550000-0000-4000-8000-0000000000ff")
+			got, problems := nativeRead(t, to, out)
+			if len(problems) > 0 {
+				t.Errorf("%s to %s: %v of\n%s", c.name, to.Name, problems, out)
+			}
+			words := func(list []*convert.Message) (all []string) {
+				for _, m := range list {
+					for i := range m.Parts {
+						if p := &m.Parts[i]; p.Type == content.TypeText || p.Type == content.TypeToolResult {
+							all = append(all, p.Text)
+						}
+					}
+				}
+				slices.Sort(all)
+				return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+			}
+			a, b := words(got.Messages), words(tr.Messages)
+			b = slices.DeleteFunc(b, func(s string) bool { return slices.Contains(a, s) })
+			for _, s := range b {
+				if !slices.ContainsFunc(a, func(said string) bool { return strings.HasSuffix(said, s) }) {
+					t.Errorf("%s to %s: nobody says %q, lost %v", c.name, to.Name, s, lost)
+				}
+			}
+		}
+	}
+}
+
+func fuzzNative(f *testing.F, name string) {
+	for _, c := range nativeCases(f, name) {
+		f.Add(c.in)
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		format := nativeFormat(t, name)
+		list, problems, err := format.ReadAll(bytes.NewReader(in))
+		if err != nil || len(list) != 1 {
+			return
+		}
+		for _, p := range problems {
+			if strings.Contains(p.What, "two messages have one id") || strings.Contains(p.What, "after itself") {
+				return // which of them is meant depends on what else there is
+			}
+		}
+		const id = "5e550000-0000-4000-8000-0000000000ff"
+		once, _ := nativeWrite(t, format, list[0], id)
+		got, _ := nativeRead(t, format, once)
+		if got == nil {
+			t.Fatalf("nothing in\n%s", once)
+		}
+		if a, b := nativeSays(got.Messages), nativeSays(list[0].Messages); a != b {
+			t.Fatalf("read\n%s\nwant\n%s\nof\n%s", a, b, once)
+		}
+		if a, b := got.Leaf, list[0].Leaf; a != b && slices.ContainsFunc(got.Messages, func(m *convert.Message) bool { return m.ID == b }) {
+			t.Fatalf("the leaf is %s, want %s, of\n%s", a, b, once)
+		}
+		if a, b := got.Title, list[0].Title; a != b {
+			t.Fatalf("the title is %q, want %q, of\n%s", a, b, once)
+		}
+		twice, _ := nativeWrite(t, format, got, id)
+		if !bytes.Equal(twice, once) {
+			t.Fatalf("written again\n%s\nwant\n%s", twice, once)
+		}
+	})
+}
+
+func FuzzClaudeCode(f *testing.F) { fuzzNative(f, "claude-code") }
+func FuzzPi(f *testing.F)         { fuzzNative(f, "pi") }
+

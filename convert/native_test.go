@@ -428,43 +428,106 @@ func TestNativeAcross(t *testing.T) {
 	}
 }
 
+// nativeLaw: a transcript that is read and written is read again with the same messages,
+// and written again as it is.
+func nativeLaw(t *testing.T, format *convert.Format, in []byte) {
+	list, _, err := format.ReadAll(bytes.NewReader(in))
+	if err != nil || len(list) != 1 {
+		return
+	}
+	const id = "5e550000-0000-4000-8000-0000000000ff"
+	once, _ := nativeWrite(t, format, list[0], id)
+	got, _ := nativeRead(t, format, once)
+	if got == nil {
+		t.Fatalf("nothing in\n%s", once)
+	}
+	ids := map[string]bool{}
+	for line := range bytes.Lines(nativeRecords(list[0])) {
+		for _, v := range gjson.GetManyBytes(line, "id", "uuid") {
+			if v.Str != "" && ids[v.Str] {
+				return // what names it may mean either
+			}
+			ids[v.Str] = true
+		}
+	}
+	if a, b := nativeSays(got.Messages), nativeSays(list[0].Messages); a != b {
+		t.Fatalf("read\n%s\nwant\n%s\nof\n%s", a, b, once)
+	}
+	if a, b := got.Leaf, list[0].Leaf; a != b && slices.ContainsFunc(got.Messages, func(m *convert.Message) bool { return m.ID == b }) {
+		t.Fatalf("the leaf is %s, want %s, of\n%s", a, b, once)
+	}
+	if a, b := got.Title, list[0].Title; a != b {
+		t.Fatalf("the title is %q, want %q, of\n%s", a, b, once)
+	}
+	if twice, _ := nativeWrite(t, format, got, id); !bytes.Equal(twice, once) {
+		t.Fatalf("written again\n%s\nwant\n%s", twice, once)
+	}
+}
+
+// TestNativeAny: the law holds for records that are put together at random.
+func TestNativeAny(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	one := func(list ...string) string { return list[r.IntN(len(list))] }
+	n := 0
+	id := func() string {
+		if n++; r.IntN(60) == 0 {
+			n -= 3
+		}
+		return fmt.Sprintf("%q", fmt.Sprintf("id%06d", n))
+	}
+	parent := func() string {
+		if r.IntN(6) == 0 {
+			return "null"
+		}
+		return fmt.Sprintf("%q", fmt.Sprintf("id%06d", n-5+r.IntN(7)))
+	}
+	claude := func() string {
+		call := one("c1", "c2", "c3")
+		block := one(`{"type":"text","text":"`+call+`"}`, `{"type":"tool_use","id":"`+call+`","name":"f","input":{}}`, `{"type":"tool_result","tool_use_id":"`+call+`","content":"r"}`)
+		return fmt.Sprintf(one(
+			`{"type":"user","uuid":%s,"parentUuid":%s,"sessionId":"s","message":{"role":"user","content":[`+block+`]}}`,
+			`{"type":"assistant","uuid":%s,"parentUuid":%s,"isSidechain":`+one("true", "false", "false", "false")+`,"message":{"id":"`+one("m1", "m2")+`","role":"assistant","content":[`+block+`]}}`,
+			`{"type":"`+one("system", "attachment", "progress", "new")+`","uuid":%s,"parentUuid":%s}`,
+			`{"type":"user","uuid":%s,"parentUuid":%s,"isMeta":true,"isCompactSummary":`+one("true", "false")+`,"message":{"role":"user","content":"x"}}`,
+			`{"type":"system","subtype":"compact_boundary","uuid":%s,"parentUuid":null,"logicalParentUuid":%s,"compactMetadata":{"preservedSegment":{"tailUuid":`+parent()+`}}}`,
+			`{"type":"last-prompt","sessionId":"s","leafUuid":%[2]s,"lastPrompt":%[1]s}`,
+			`{"type":"`+one("custom-title", "ai-title", "queue-operation")+`","sessionId":%s,"customTitle":%[1]s,"aiTitle":%[2]s}`,
+			`{"type":"summary","leafUuid":%[2]s,"summary":%[1]s}`,
+		), id(), parent())
+	}
+	entry := func() string {
+		said := `"message":{"role":"` + one("user", "assistant", "toolResult", "alien") + `","content":"x"}`
+		return fmt.Sprintf(one(
+			`{"type":"message","id":%s,"parentId":%s,`+said+`}`,
+			`{"type":"`+one("label", "custom", "compaction", "branch_summary", "session_info")+`","id":%s,"parentId":%s,"name":"n","summary":"`+one("", "s")+`"}`,
+			`{"type":"message","id":%s,"parentId":%s,`+said+`}`,
+		), id(), parent())
+	}
+	first := func() string {
+		said := `"message":{"role":"` + one("user", "assistant", "hookMessage") + `","content":"x"}`
+		return one(`{"type":"message",`+said+`}`, `{"type":"thinking_level_change"}`, `{"type":"compaction","summary":"s","firstKeptEntryIndex":2}`)
+	}
+	for range 1500 {
+		var a, b, c strings.Builder
+		b.WriteString(`{"type":"session","version":3,"id":"s","cwd":"/"}` + "\n")
+		c.WriteString(`{"type":"session","id":"s","cwd":"/"}` + "\n")
+		for range r.IntN(14) {
+			a.WriteString(claude() + "\n")
+			b.WriteString(entry() + "\n")
+			c.WriteString(first() + "\n")
+		}
+		nativeLaw(t, nativeFormat(t, "claude-code"), []byte(a.String()))
+		nativeLaw(t, nativeFormat(t, "pi"), []byte(b.String()))
+		nativeLaw(t, nativeFormat(t, "pi"), []byte(c.String()))
+	}
+}
+
 func fuzzNative(f *testing.F, name string) {
 	for _, c := range nativeCases(f, name) {
 		f.Add(c.in)
 	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		format := nativeFormat(t, name)
-		list, problems, err := format.ReadAll(bytes.NewReader(in))
-		if err != nil || len(list) != 1 {
-			return
-		}
-		for _, p := range problems {
-			if strings.Contains(p.What, "two messages have one id") || strings.Contains(p.What, "after itself") {
-				return // which of them is meant depends on what else there is
-			}
-		}
-		const id = "5e550000-0000-4000-8000-0000000000ff"
-		once, _ := nativeWrite(t, format, list[0], id)
-		got, _ := nativeRead(t, format, once)
-		if got == nil {
-			t.Fatalf("nothing in\n%s", once)
-		}
-		if a, b := nativeSays(got.Messages), nativeSays(list[0].Messages); a != b {
-			t.Fatalf("read\n%s\nwant\n%s\nof\n%s", a, b, once)
-		}
-		if a, b := got.Leaf, list[0].Leaf; a != b && slices.ContainsFunc(got.Messages, func(m *convert.Message) bool { return m.ID == b }) {
-			t.Fatalf("the leaf is %s, want %s, of\n%s", a, b, once)
-		}
-		if a, b := got.Title, list[0].Title; a != b {
-			t.Fatalf("the title is %q, want %q, of\n%s", a, b, once)
-		}
-		twice, _ := nativeWrite(t, format, got, id)
-		if !bytes.Equal(twice, once) {
-			t.Fatalf("written again\n%s\nwant\n%s", twice, once)
-		}
-	})
+	f.Fuzz(func(t *testing.T, in []byte) { nativeLaw(t, nativeFormat(t, name), in) })
 }
 
 func FuzzClaudeCode(f *testing.F) { fuzzNative(f, "claude-code") }
 func FuzzPi(f *testing.F)         { fuzzNative(f, "pi") }
-

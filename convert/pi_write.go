@@ -194,7 +194,10 @@ func (w *piWriter) hang(id, link, message string) {
 	if message == "" {
 		message = w.hangs[link]
 	}
-	w.hangs[id], w.last = message, id
+	if _, taken := w.hangs[id]; !taken || w.main[message] == id {
+		w.hangs[id] = message
+	}
+	w.last = id
 }
 
 // A piEntry is an entry that is made here.

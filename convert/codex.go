@@ -619,7 +619,7 @@ type codexWriter struct {
 	t     *Transcript
 	o     Options
 	lost  *losses
-	pairs map[*content.Part]bool
+	pairs map[*content.Part]*content.Part
 	old   string // what the conversation was called
 	again bool   // what is being written was written before
 }
@@ -880,11 +880,11 @@ func (w *codexWriter) say(m *Message, again bool) {
 			}
 		case p.Type == content.TypeImage && m.Role == "user" && m.Own.Role == "" && dataURL(p) != "":
 			said = append(said, codexPart{Type: "input_image", ImageURL: dataURL(p)})
-		case p.Type == content.TypeToolCall && w.pairs[p]:
+		case p.Type == content.TypeToolCall && w.pairs[p] != nil:
 			flush()
 			wrote = true
 			w.line("response_item", at, map[string]any{"type": "function_call", "name": c.Name, "arguments": c.Arguments, "call_id": c.ID})
-		case p.Type == content.TypeToolResult && w.pairs[p]:
+		case p.Type == content.TypeToolResult && w.pairs[p] != nil:
 			flush()
 			wrote = true
 			m.count(lost, "marks of tools that failed", c.Failed)

@@ -13,6 +13,7 @@ var Formats = []*Format{
 	&pi,
 	&claudeCode,
 	&codex,
+	&gemini,
 	&openAI,
 }
 

@@ -34,6 +34,9 @@ type step struct {
 // back returns the steps that make the message of an id the last one that is live, the
 // beginning for "". It reports false if no mark leads there.
 func (l *linear) back(id string) ([]step, bool) {
+	if n := len(l.live); n > 0 && l.live[n-1].ID == id {
+		return nil, true
+	}
 	at := slices.IndexFunc(l.live, func(m *Message) bool { return m.ID == id })
 	if at == len(l.live)-1 {
 		return nil, true
@@ -150,6 +153,15 @@ func (l lineWriter) put(record []byte) {
 	l.w.WriteByte('\n')
 }
 
+// compact returns JSON without white space, if that is possible.
+func compact(value string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(value)) != nil {
+		return value
+	}
+	return b.String()
+}
+
 // A clock gives times to what is written, each after the one before.
 type clock struct{ now, last time.Time }
 
@@ -254,10 +266,10 @@ func dataURL(p *content.Part) string {
 	return "data:" + mime + ";base64," + data
 }
 
-// joined returns the ids of calls on a path that a later message answers, and of results
-// that answer one before.
-func joined(messages []*Message) map[*content.Part]bool {
-	pairs := map[*content.Part]bool{}
+// joined returns for the calls that a later message answers the first result, and for
+// results their call.
+func joined(messages []*Message) map[*content.Part]*content.Part {
+	pairs := map[*content.Part]*content.Part{}
 	calls := map[string]*content.Part{}
 	for _, m := range messages {
 		for i := range m.Parts {
@@ -266,7 +278,10 @@ func joined(messages []*Message) map[*content.Part]bool {
 				calls[p.Call().ID] = p
 			case content.TypeToolResult:
 				if call := calls[p.Call().ID]; call != nil {
-					pairs[call], pairs[p] = true, true
+					pairs[p] = call
+					if pairs[call] == nil {
+						pairs[call] = p
+					}
 				}
 			}
 		}

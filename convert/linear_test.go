@@ -47,26 +47,28 @@ func drawn(t *Transcript) string {
 }
 
 func TestX(t *testing.T) {
-	for _, f := range []*Format{&codex} {
-	files, _ := filepath.Glob(os.Getenv("BOUGH_SAMPLES") + "/"+f.Name+"/*")
-	for _, name := range files {
-		data, _ := os.ReadFile(name)
-		list, problems, err := f.ReadAll(bytes.NewReader(data))
-		t.Log(name, problems, err, Detect(data[:min(len(data),HeadSize)]) == f)
-		for _, tr := range list {
-			c := tr.Conversation
-			c.Records = nil
-			t.Logf("%+v %d\n%s", c, len(tr.Records), drawn(tr))
-			var b bytes.Buffer
-			lost, err := f.Write(&b, tr, Options{ID: "019b7000-0000-7000-8000-00000000ffff", Now: time.Unix(1795219200, 0), Random: strings.NewReader(strings.Repeat("abcdefgh", 1000))})
-			t.Log(lost, err)
-			os.WriteFile("/tmp/linear-out-"+filepath.Base(name), b.Bytes(), 0o600)
-			l2, p2, err := f.ReadAll(&b)
-			t.Log(p2, err, drawn(l2[0]) == drawn(tr))
-			for i := range tr.Messages {
-				if l2[0].Messages[i].ID != tr.Messages[i].ID { t.Log("id", i) }
+	for _, f := range []*Format{&gemini} {
+		files, _ := filepath.Glob(os.Getenv("BOUGH_SAMPLES") + "/" + f.Name + "/*")
+		for _, name := range files {
+			data, _ := os.ReadFile(name)
+			list, problems, err := f.ReadAll(bytes.NewReader(data))
+			t.Log(name, problems, err, Detect(data[:min(len(data), HeadSize)]) == f)
+			for _, tr := range list {
+				c := tr.Conversation
+				c.Records = nil
+				t.Logf("%+v %d\n%s", c, len(tr.Records), drawn(tr))
+				var b bytes.Buffer
+				lost, err := f.Write(&b, tr, Options{ID: "019b7000-0000-7000-8000-00000000ffff", Now: time.Unix(1795219200, 0), Random: strings.NewReader(strings.Repeat("abcdefgh", 1000))})
+				t.Log(lost, err)
+				os.WriteFile("/tmp/linear-out-"+filepath.Base(name), b.Bytes(), 0o600)
+				l2, p2, err := f.ReadAll(&b)
+				t.Log(p2, err, drawn(l2[0]) == drawn(tr))
+				for i := range tr.Messages {
+					if l2[0].Messages[i].ID != tr.Messages[i].ID {
+						t.Log("id", i)
+					}
+				}
 			}
 		}
-	}
 	}
 }

@@ -14,6 +14,7 @@ var Formats = []*Format{
 	&claudeCode,
 	&codex,
 	&gemini,
+	&opencode,
 	&openAI,
 }
 

@@ -47,7 +47,7 @@ func drawn(t *Transcript) string {
 }
 
 func TestX(t *testing.T) {
-	for _, f := range []*Format{&gemini} {
+	for _, f := range []*Format{&opencode} {
 		files, _ := filepath.Glob(os.Getenv("BOUGH_SAMPLES") + "/" + f.Name + "/*")
 		for _, name := range files {
 			data, _ := os.ReadFile(name)

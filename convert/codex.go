@@ -849,9 +849,9 @@ func (w *codexWriter) say(m *Message, again bool) {
 		w.line("compacted", at, map[string]any{"message": m.texts()})
 		return
 	}
-	m.count(lost, "models", m.Model != "")
-	m.count(lost, "names of speakers", m.Own.Name != "")
-	m.count(lost, "marks of summaries", m.Kind == Summary)
+	lost.count("models", m.Model != "")
+	lost.count("names of speakers", m.Own.Name != "")
+	lost.count("marks of summaries", m.Kind == Summary)
 	var said []codexPart
 	var text []string
 	flush := func() {
@@ -887,8 +887,8 @@ func (w *codexWriter) say(m *Message, again bool) {
 		case p.Type == content.TypeToolResult && w.pairs[p] != nil:
 			flush()
 			wrote = true
-			m.count(lost, "marks of tools that failed", c.Failed)
-			m.count(lost, "what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
+			lost.count("marks of tools that failed", c.Failed)
+			lost.count("what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
 			w.line("response_item", at, map[string]any{"type": "function_call_output", "call_id": c.ID, "output": p.Text})
 		default:
 			s, what := inWords(p)
@@ -902,7 +902,7 @@ func (w *codexWriter) say(m *Message, again bool) {
 		lost.add("messages that say nothing")
 		return
 	}
-	m.count(lost, "system messages, which the user does not see there", m.Own.Role != "")
+	lost.count("system messages, which the user does not see there", m.Own.Role != "")
 	flush()
 }
 

@@ -23,11 +23,47 @@ type visit struct {
 //
 // The error of a document that ends too early is io.ErrUnexpectedEOF.
 func walk(in io.Reader, into func(path []string) bool, f func(visit) error) error {
+	return walkAll(in, into, func(v visit) error {
+		if err := f(v); err != nil || len(v.path) > 0 {
+			return err
+		}
+		return errWalked
+	})
+}
+
+// A walkError is what [walk] says of a document itself.
+type walkError string
+
+func (e walkError) Error() string { return string(e) }
+
+const (
+	errWalked walkError = "the first document ends"
+	errLarge  walkError = "a value in it has more than 64 MiB"
+)
+
+// isTorn reports whether err is what [walk] says of a document that is not whole, so
+// that what came before can be taken.
+func isTorn(err error) bool {
+	var syntax *json.SyntaxError
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) || errors.As(err, &syntax)
+}
+
+// walkAll is [walk] for all documents that stand one behind the other.
+func walkAll(in io.Reader, into func(path []string) bool, f func(visit) error) error {
 	r := &rationed{in: in, left: MaxRecord}
 	w := &walker{d: json.NewDecoder(skipBOM(r)), r: r, into: into, f: f}
 	err := w.value()
+	for err == nil {
+		r.left = MaxRecord
+		if !w.d.More() {
+			break
+		}
+		err = w.value()
+	}
 	var syntax *json.SyntaxError
 	switch {
+	case err == errWalked:
+		return nil
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
 	case errors.As(err, &syntax):
@@ -102,7 +138,7 @@ type rationed struct {
 
 func (r *rationed) Read(p []byte) (int, error) {
 	if r.left <= 0 {
-		return 0, fmt.Errorf("a value in it has more than %d MiB", MaxRecord>>20)
+		return 0, errLarge
 	}
 	n, err := r.in.Read(p)
 	r.left -= n

@@ -15,7 +15,12 @@ var Formats = []*Format{
 	&codex,
 	&gemini,
 	&opencode,
+	&chatGPT,
+	&claudeAI,
+	&openAssistant,
+	&anthropicAPI,
 	&openAI,
+	&markdown,
 }
 
 // Named returns the format of a name. The error lists those that there are.

@@ -852,7 +852,7 @@ func (w *geminiWriter) words(m *Message, id string) {
 		case p.Type == content.TypeText:
 			add(p.Text)
 		case p.Type == content.TypeThinking && line.Type == "gemini":
-			m.count(w.lost, "signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
+			w.lost.count("signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
 			line.Thoughts = append(line.Thoughts, geminiThought{"", p.Text, at})
 		case p.Type == content.TypeToolCall && w.pairs[p] != nil && line.Type == "gemini" && !w.bare:
 			line.ToolCalls = append(line.ToolCalls, w.call(c, w.pairs[p], at))
@@ -892,9 +892,9 @@ func (w *geminiWriter) words(m *Message, id string) {
 
 // count counts what is lost of a message as such.
 func (w *geminiWriter) count(m *Message) {
-	m.count(w.lost, "marks of summaries", m.Kind != Said)
-	m.count(w.lost, "names of speakers", m.Own.Name != "")
-	m.count(w.lost, "system messages, which are the user's now", m.Own.Role != "")
+	w.lost.count("marks of summaries", m.Kind != Said)
+	w.lost.count("names of speakers", m.Own.Name != "")
+	w.lost.count("system messages, which are the user's now", m.Own.Role != "")
 }
 
 // call returns a call with its result.

@@ -479,9 +479,9 @@ func provider(model string) string {
 
 // words writes a message that has no record.
 func (w *openCodeWriter) words(m *Message) error {
-	m.count(w.lost, "marks of summaries", m.Kind != Said)
-	m.count(w.lost, "names of speakers", m.Own.Name != "")
-	m.count(w.lost, "system messages, which are the user's now", m.Own.Role != "")
+	w.lost.count("marks of summaries", m.Kind != Said)
+	w.lost.count("names of speakers", m.Own.Name != "")
+	w.lost.count("system messages, which are the user's now", m.Own.Role != "")
 	at := w.last.UnixMilli()
 	var parts []map[string]any
 	text := func(s string) {
@@ -497,7 +497,7 @@ func (w *openCodeWriter) words(m *Message) error {
 		case p.Type == content.TypeText:
 			text(p.Text)
 		case p.Type == content.TypeThinking && m.Role == "assistant":
-			m.count(w.lost, "signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
+			w.lost.count("signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
 			parts = append(parts, map[string]any{"type": "reasoning", "text": p.Text, "time": map[string]int64{"start": at, "end": at}})
 		case p.Type == content.TypeToolCall && w.pairs[p] != nil && m.Role == "assistant":
 			w.inside[w.pairs[p]] = true

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
 
@@ -248,7 +249,7 @@ func piParts(said gjson.Result) []content.Part {
 		case "thinking":
 			signature := b.Get("thinkingSignature").Str
 			if b.Get("redacted").Bool() {
-				list = append(list, content.Part{Type: content.TypeRedacted, Meta: compact(struct {
+				list = append(list, content.Part{Type: content.TypeRedacted, Meta: rawjson.Compact(struct {
 					Data string `json:"data"`
 				}{signature})})
 			} else {

@@ -463,19 +463,6 @@ func piProvider(model string) (provider, api string) {
 	return "unknown", "openai-completions"
 }
 
-// arguments returns the arguments of a call as an object.
-func arguments(s string) json.RawMessage {
-	if gjson.Parse(s).IsObject() && json.Valid([]byte(s)) {
-		return json.RawMessage(s)
-	}
-	if s == "" {
-		return json.RawMessage(`{}`)
-	}
-	return compact(struct {
-		Input string `json:"input"`
-	}{s})
-}
-
 // end writes the title, and an entry after the one where the session goes on if that is
 // not the last one.
 func (w *piWriter) end(messages []*Message, in map[string]*Message, title bool) error {
@@ -498,6 +485,3 @@ func (w *piWriter) end(messages []*Message, in map[string]*Message, title bool) 
 	w.row(id, rawjson.Compact(e))
 	return nil
 }
-
-// compact returns v as JSON.
-func compact(v any) json.RawMessage { return rawjson.Compact(v) }

@@ -1,0 +1,698 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// chatGPT is conversations.json of an export of ChatGPT: an array of conversations, or
+// one. Each has a tree of nodes, mapping, by their keys; current_node is the leaf.
+//
+// The record of a message is an object with one member, its node under its key; that of
+// the conversation is itself, with an empty mapping. Nodes without a message, those that
+// were hidden from the user, what the user says of himself and what says how long the
+// model thought are no messages. What is sent to a tool is a call; a tool answers the
+// oldest call since the user spoke that has no answer yet. A picture is a name that means
+// something to the service only.
+var chatGPT = Format{
+	Name:     "chatgpt",
+	About:    "conversations.json of an export of ChatGPT",
+	Ext:      ".json",
+	Branches: true,
+	detect:   detectChatGPT,
+	read:     readChatGPT,
+	write:    writeChatGPT,
+}
+
+func detectChatGPT(head []byte) (is bool) {
+	shape(head, func(path []string, value json.Token) bool {
+		if len(path) > 0 && path[0] == "" {
+			path = path[1:]
+		}
+		is = at(path, "mapping", "*", "children") || at(path, "mapping", "*", "parent") || at(path, "mapping", "*", "message")
+		return !is
+	})
+	return is
+}
+
+// A node is one member of a mapping.
+type node struct {
+	key, parent string
+	raw         json.RawMessage
+	m           *Message // nil if it is none
+	call        content.Call
+}
+
+func readChatGPT(in io.Reader, to Sink) error {
+	return readExport(in, "mapping", "{}", to, func(e *export) error {
+		raw := e.around.record()
+		c := Conversation{Records: []json.RawMessage{raw}}
+		if c.ID = textOf(raw, "conversation_id"); c.ID == "" {
+			c.ID = textOf(raw, "id")
+		}
+		c.Title, c.Model, c.Created = textOf(raw, "title"), textOf(raw, "default_model_slug"), timeOf(gjson.GetBytes(raw, "create_time"))
+		t := newNodes(e.items)
+		c.Leaf = t.message(textOf(raw, "current_node"))
+
+		var list []*Message
+		var pending []*node
+		for _, n := range t.list {
+			if n.m == nil {
+				pending = append(pending, n)
+				continue
+			}
+			n.m.Parent = t.message(n.parent)
+			before := t.chain(n)
+			var mine []json.RawMessage
+			for _, p := range pending {
+				switch {
+				case before[p]:
+					mine = append(mine, p.record())
+				case len(list) > 0:
+					last := list[len(list)-1]
+					last.Records = append(last.Records, p.record())
+				default:
+					c.Records = append(c.Records, p.record())
+				}
+			}
+			pending = nil
+			n.m.Records = append(mine, n.record())
+			list = append(list, n.m)
+		}
+		if len(list) == 0 {
+			to.Problem(Problem{What: "a conversation has no messages: " + c.Title})
+			return nil
+		}
+		for _, p := range pending {
+			last := list[len(list)-1]
+			last.Records = append(last.Records, p.record())
+		}
+		for _, m := range list {
+			if err := to.Message(m); err != nil {
+				return err
+			}
+		}
+		return to.End(&c)
+	})
+}
+
+func (n *node) record() json.RawMessage {
+	key := rawjson.Compact(n.key)
+	r := make(json.RawMessage, 0, len(key)+len(n.raw)+3)
+	r = append(append(append(r, '{'), key...), ':')
+	return append(append(r, n.raw...), '}')
+}
+
+// nodes are the nodes of a mapping, parents first.
+type nodes struct {
+	list []*node
+	by   map[string]*node
+}
+
+func newNodes(items []exported) *nodes {
+	t := &nodes{by: map[string]*node{}}
+	places := map[string]int{}
+	all := make([]*node, len(items))
+	for i, item := range items {
+		n := &node{key: item.key, raw: item.raw, parent: textOf(item.raw, "parent")}
+		all[i] = n
+		if t.by[n.key] == nil {
+			t.by[n.key], places[n.key] = n, i
+		}
+	}
+	parents, children := make([]int, len(all)), make([][]int, len(all))
+	for i, n := range all {
+		parents[i] = -1
+		if p, ok := places[n.parent]; ok && p != i {
+			parents[i] = p
+		}
+	}
+	for i, n := range all {
+		gjson.GetBytes(n.raw, "children").ForEach(func(_, key gjson.Result) bool {
+			if c, ok := places[key.Str]; ok && parents[c] == i {
+				children[i] = append(children[i], c)
+			}
+			return true
+		})
+	}
+	for _, i := range parentsFirst(parents, children) {
+		n := all[i]
+		n.m = n.said(t)
+		t.list = append(t.list, n)
+	}
+	return t
+}
+
+// up gives f the nodes above n, the nearest first, until it returns false.
+func (t *nodes) up(n *node, f func(*node) bool) {
+	for steps := 0; steps < len(t.by); steps++ {
+		if n = t.by[n.parent]; n == nil || !f(n) {
+			return
+		}
+	}
+}
+
+// chain returns the nodes between n and the message before it.
+func (t *nodes) chain(n *node) map[*node]bool {
+	between := map[*node]bool{}
+	t.up(n, func(p *node) bool {
+		between[p] = p.m == nil
+		return p.m == nil
+	})
+	return between
+}
+
+// message returns the id of the message at key or, if that is none, of the nearest above
+// it; a key that leads nowhere is returned.
+func (t *nodes) message(key string) string {
+	for steps := 0; steps <= len(t.by); steps++ {
+		n := t.by[key]
+		if n == nil || n.m != nil {
+			return key
+		}
+		key = n.parent
+	}
+	return ""
+}
+
+// said returns the message of a node, nil if it is none.
+func (n *node) said(t *nodes) *Message {
+	v := gjson.GetBytes(n.raw, "message")
+	role := v.Get("author.role").Str
+	kind := v.Get("content.content_type").Str
+	if !v.IsObject() || kind == "reasoning_recap" || kind == "user_editable_context" || kind == "model_editable_context" {
+		return nil
+	}
+	m := &Message{ID: n.key, Format: "chatgpt", Time: timeOf(v.Get("create_time")), Model: v.Get("metadata.model_slug").Str}
+	hidden := v.Get("metadata.is_visually_hidden_from_conversation").Bool()
+	switch role {
+	case "assistant":
+		m.Role = "assistant"
+		if to := v.Get("recipient").Str; to != "" && to != "all" {
+			n.call = content.Call{ID: v.Get("metadata.tool_call_id").Str, Name: to, Arguments: string(arguments(chatGPTText(v.Get("content"))))}
+			if n.call.ID == "" {
+				n.call.ID = n.key
+			}
+			m.Parts = []content.Part{content.ToolCall(n.call)}
+			return m
+		}
+		m.Parts = chatGPTParts(v.Get("content"))
+	case "tool":
+		m.Role = "user"
+		text := chatGPTText(v.Get("content"))
+		call := t.answered(n, v)
+		if text == "" && call.ID == "" || hidden && call.ID == "" {
+			return nil
+		}
+		call.Failed = kind == "system_error" || v.Get("metadata.is_error").Bool()
+		m.Parts = []content.Part{content.ToolResult(call, text)}
+		return m
+	case "user", "system":
+		m.Role = "user"
+		if role == "system" {
+			m.Own.Role = role
+		}
+		if !hidden {
+			m.Parts = chatGPTParts(v.Get("content"))
+		}
+	}
+	if len(m.Parts) == 0 {
+		return nil
+	}
+	return m
+}
+
+// answered returns the call that a tool answers, without an id if there is none.
+func (t *nodes) answered(n *node, v gjson.Result) content.Call {
+	name := v.Get("author.name").Str
+	if id := v.Get("metadata.tool_call_id").Str; id != "" {
+		return content.Call{ID: id, Name: name}
+	}
+	has := map[string]bool{}
+	var any, same content.Call // the oldest
+	t.up(n, func(p *node) bool {
+		if p.m == nil {
+			return true
+		}
+		if p.m.Role == "user" && !p.m.has(content.TypeToolResult) {
+			return false
+		}
+		for i := range p.m.Parts {
+			switch c := p.m.Parts[i].Call(); {
+			case p.m.Parts[i].Type == content.TypeToolResult:
+				has[c.ID] = true
+			case p.m.Parts[i].Type == content.TypeToolCall && !has[c.ID]:
+				any = c
+				if c.Name == name {
+					same = c
+				}
+			}
+		}
+		return true
+	})
+	switch {
+	case same.ID != "":
+		return content.Call{ID: same.ID, Name: same.Name}
+	case any.ID != "":
+		return content.Call{ID: any.ID, Name: any.Name}
+	}
+	return content.Call{Name: name}
+}
+
+// arguments returns the arguments of a call as an object.
+func arguments(s string) json.RawMessage {
+	if gjson.Parse(s).IsObject() && json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	if s == "" {
+		return json.RawMessage(`{}`)
+	}
+	return rawjson.Compact(struct {
+		Input string `json:"input"`
+	}{s})
+}
+
+// chatGPTParts returns what the content of a message says.
+func chatGPTParts(v gjson.Result) (list []content.Part) {
+	add := func(p content.Part) {
+		if p.Text != "" {
+			list = append(list, p)
+		}
+	}
+	switch kind := v.Get("content_type").Str; kind {
+	case "code":
+		if s := v.Get("text").Str; s != "" {
+			language := v.Get("language").Str
+			if language == "unknown" {
+				language = ""
+			}
+			add(content.Text(fenced(language, s)))
+		}
+	case "thoughts":
+		v.Get("thoughts").ForEach(func(_, t gjson.Result) bool {
+			add(content.Thinking(joinLines(t.Get("summary").Str, t.Get("content").Str), ""))
+			return true
+		})
+		v.Get("parts").ForEach(func(_, t gjson.Result) bool {
+			add(content.Thinking(t.Str, ""))
+			return true
+		})
+	default:
+		v.Get("parts").ForEach(func(_, p gjson.Result) bool {
+			add(chatGPTPart(p))
+			return true
+		})
+		if len(list) == 0 {
+			add(content.Text(chatGPTText(v)))
+		}
+	}
+	return list
+}
+
+// chatGPTPart returns one part of a content, one without a text if it is none.
+func chatGPTPart(v gjson.Result) content.Part {
+	if v.Type == gjson.String {
+		return content.Text(v.Str)
+	}
+	kind := v.Get("content_type").Str
+	if text := v.Get("text").Str; text != "" {
+		return content.Text(text)
+	}
+	at := v.Get("asset_pointer").Str
+	if at == "" {
+		at = v.Get("audio_asset_pointer.asset_pointer").Str
+	}
+	if at == "" {
+		return content.Part{}
+	}
+	what, _, _ := strings.Cut(kind, "_")
+	return content.Part{Type: content.TypeData, Text: "[" + what + " " + at + "]", Meta: rawjson.Compact(map[string]string{"data_type": kind})}
+}
+
+// chatGPTText returns all text of a content of any type.
+func chatGPTText(v gjson.Result) string {
+	var all []string
+	v.Get("parts").ForEach(func(_, p gjson.Result) bool {
+		all = append(all, chatGPTPart(p).Text)
+		return true
+	})
+	for _, name := range []string{"title", "url", "text", "result", "summary"} {
+		all = append(all, v.Get(name).Str)
+	}
+	return joinLines(all...)
+}
+
+// joinLines joins those texts that are not empty.
+func joinLines(texts ...string) string {
+	var b strings.Builder
+	for _, s := range texts {
+		if s != "" && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+func writeChatGPT(w io.Writer, t *Transcript, o Options, lost *losses) error {
+	s := chatGPTWriter{lost: lost, t: t.outline(), by: map[string]*written{}, tip: map[string]string{}, calls: map[string]string{}}
+	t.heads(lost, "titles")
+	around := []byte(`{"title":"","create_time":null,"update_time":null,"mapping":{},"moderation_results":[],"current_node":null,"conversation_id":""}`)
+	set := func(name string, value []byte) { around, _ = sjson.SetRawBytes(around, name, value) }
+	fresh := true
+	if t.Format == "chatgpt" {
+		for i, r := range t.Records {
+			if i == 0 && gjson.GetBytes(r, "mapping").IsObject() {
+				around, fresh = bytes.Clone(r), false
+			} else {
+				s.record(r, nil)
+			}
+		}
+	}
+	if textOf(around, "title") != t.Title {
+		set("title", rawjson.Compact(t.Title))
+	}
+	if fresh {
+		created := t.Created
+		if created.IsZero() {
+			created = o.Now
+		}
+		set("create_time", seconds(created))
+		set("update_time", seconds(o.Now))
+		if t.Model != "" {
+			set("default_model_slug", rawjson.Compact(t.Model))
+		}
+	}
+	for _, name := range []string{"conversation_id", "id"} {
+		if o.ID != "" && gjson.GetBytes(around, name).Exists() && textOf(around, name) != o.ID {
+			set(name, rawjson.Compact(o.ID))
+		}
+	}
+	for _, m := range t.Messages {
+		s.message(m)
+	}
+	s.link()
+	if at, leaf := textOf(around, "current_node"), s.tip[t.leaf()]; s.by[at] == nil || s.above(at) != t.leaf() {
+		set("current_node", rawjson.Compact(leaf))
+	}
+
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, n := range s.list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n  ")
+		b.Write(rawjson.Compact(n.key))
+		b.WriteString(": ")
+		b.Write(n.raw)
+	}
+	b.WriteString("\n}")
+	set("mapping", b.Bytes())
+	_, err := w.Write(append(append([]byte("["), around...), "]\n"...))
+	return err
+}
+
+// A written is a node that is written.
+type written struct {
+	key    string
+	raw    []byte
+	parent string   // the key of its parent, "" for none
+	m      *Message // that it is a record of, nil for one of the conversation
+	before bool     // it stands above the message
+	main   bool     // it is the message
+}
+
+type chatGPTWriter struct {
+	lost  *losses
+	t     outline
+	list  []*written
+	by    map[string]*written
+	tip   map[string]string // the keys of the nodes after which children of messages stand
+	root  string            // the key of a node without a message, for messages to stand under
+	calls map[string]string // the names of tools, by the ids of calls
+}
+
+func (s *chatGPTWriter) add(n *written) {
+	s.list = append(s.list, n)
+	s.by[n.key] = n
+}
+
+// record adds the node of a record. It returns nil if there is one of its key.
+func (s *chatGPTWriter) record(r json.RawMessage, m *Message) *written {
+	key, raw := memberOf(r)
+	if s.by[key] != nil || raw == nil {
+		return nil
+	}
+	n := &written{key: key, raw: raw, parent: textOf(raw, "parent"), m: m}
+	s.add(n)
+	return n
+}
+
+// memberOf returns the only member of a record.
+func memberOf(r json.RawMessage) (name string, raw []byte) {
+	gjson.ParseBytes(r).ForEach(func(key, value gjson.Result) bool {
+		name, raw = key.String(), []byte(value.Raw)
+		return false
+	})
+	return name, raw
+}
+
+func (s *chatGPTWriter) message(m *Message) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeToolCall {
+			s.calls[p.Call().ID] = p.Call().Name
+		}
+	}
+	if m.Format != "chatgpt" || len(m.Records) == 0 {
+		s.words(m)
+		return
+	}
+	// The message is the node of its id or, if that was taken when it was read, the one
+	// that says something.
+	main := -1
+	for i, r := range m.Records {
+		key, raw := memberOf(r)
+		n := &node{key: key, raw: raw}
+		if key == m.ID {
+			main = i
+			break
+		}
+		if n.said(&nodes{}) != nil {
+			main = i
+		}
+	}
+	for i, r := range m.Records {
+		if i == main {
+			key, raw := memberOf(r)
+			n := &written{key: m.ID, raw: raw, parent: textOf(raw, "parent"), m: m, main: true}
+			if key != m.ID {
+				n.raw, _ = sjson.SetRawBytes(bytes.Clone(raw), "id", rawjson.Compact(m.ID))
+			}
+			s.add(n)
+		} else if n := s.record(r, m); n != nil {
+			n.before = i < main
+		}
+	}
+	s.tip[m.ID] = m.ID
+}
+
+// above returns the id of the message of a node or, if it is none, of the nearest above;
+// of one that is not written its key.
+func (s *chatGPTWriter) above(key string) string {
+	for steps := 0; steps <= len(s.list); steps++ {
+		n := s.by[key]
+		if n == nil {
+			return key
+		}
+		if n.main {
+			return n.m.ID
+		}
+		key = n.parent
+	}
+	return ""
+}
+
+// parent returns the id of the message before m, "" if it is not written.
+func (s *chatGPTWriter) parent(m *Message) string {
+	if _, ok := s.t.at[m.Parent]; ok {
+		return m.Parent
+	}
+	return ""
+}
+
+// link gives every node its parent and its children. What stands in it already stays if
+// it is right.
+func (s *chatGPTWriter) link() {
+	for _, n := range s.list {
+		lost := n.parent != "" && s.by[n.parent] == nil
+		if n.m == nil {
+			continue
+		}
+		want := s.parent(n.m)
+		switch {
+		case n.main && want != "" && s.above(n.parent) != want:
+			n.parent = s.tip[want]
+		case n.main && want == "" && !lost && s.above(n.parent) != "" && s.t.has(s.above(n.parent)):
+			n.parent = "" // it was a ring
+		case !lost:
+		case !n.main && !n.before:
+			n.parent = s.tip[n.m.ID]
+		case want != "":
+			n.parent = s.tip[want]
+		case n.m.Parent == "":
+			n.parent = s.root
+		}
+	}
+	children := map[string][]string{}
+	for _, n := range s.list {
+		children[n.parent] = append(children[n.parent], n.key)
+	}
+	for _, n := range s.list {
+		if textOf(n.raw, "parent") != n.parent {
+			parent := []byte("null")
+			if n.parent != "" {
+				parent = rawjson.Compact(n.parent)
+			}
+			n.raw, _ = sjson.SetRawBytes(n.raw, "parent", parent)
+		}
+		var have, want []string
+		gjson.GetBytes(n.raw, "children").ForEach(func(_, key gjson.Result) bool {
+			have = append(have, key.Str)
+			if slices.Contains(children[n.key], key.Str) {
+				want = append(want, key.Str)
+			}
+			return true
+		})
+		for _, key := range children[n.key] {
+			if !slices.Contains(want, key) {
+				want = append(want, key)
+			}
+		}
+		if !slices.Equal(have, want) {
+			n.raw, _ = sjson.SetRawBytes(n.raw, "children", rawjson.Compact(append([]string{}, want...)))
+		}
+	}
+}
+
+// words adds nodes for a message that was said elsewhere: one for each run of texts and
+// for each call, result and thought. The last one has the id of the message.
+func (s *chatGPTWriter) words(m *Message) {
+	list := s.pieces(m)
+	s.lost.count("marks of summaries", m.Kind != Said)
+	s.lost.count("names of speakers", m.Own.Name != "")
+	parent := s.tip[s.parent(m)]
+	if parent == "" {
+		parent = s.under(m)
+	}
+	for i, p := range list {
+		key := m.ID
+		if i < len(list)-1 {
+			key = ChainID(m.ID, rawjson.Compact(i))
+		}
+		p["id"], p["create_time"], p["update_time"] = key, seconds(m.Time), nil
+		p["status"], p["end_turn"], p["weight"] = "finished_successfully", i == len(list)-1, 1
+		metadata := p["metadata"].(map[string]any)
+		if m.Model != "" {
+			metadata["model_slug"] = m.Model
+		}
+		raw := rawjson.Compact(map[string]any{"id": key, "message": p, "parent": nil, "children": []string{}})
+		s.add(&written{key: key, raw: raw, m: m, parent: parent, main: i == len(list)-1, before: i < len(list)-1})
+		parent = key
+	}
+	if len(list) == 0 {
+		s.lost.add("messages that say nothing")
+	}
+	s.tip[m.ID] = parent
+}
+
+// under returns the key of the node without a message that m stands under.
+func (s *chatGPTWriter) under(m *Message) string {
+	for _, n := range s.list {
+		if s.root == "" && n.parent == "" && gjson.GetBytes(n.raw, "message").Type == gjson.Null {
+			s.root = n.key
+		}
+	}
+	if s.root == "" {
+		s.root = ChainID(m.ID, []byte("root"))
+		s.add(&written{key: s.root, raw: rawjson.Compact(map[string]any{"id": s.root, "message": nil, "parent": nil, "children": []string{}})})
+	}
+	return s.root
+}
+
+// pieces returns the messages that say what m says, without what they have in common.
+func (s *chatGPTWriter) pieces(m *Message) (list []map[string]any) {
+	role := m.Role
+	if m.Own.Role != "" {
+		role = "system"
+	}
+	var texts []string
+	add := func(role, name, to string, content, metadata map[string]any) {
+		author := map[string]any{"role": role, "name": nil, "metadata": map[string]any{}}
+		if name != "" {
+			author["name"] = name
+		}
+		list = append(list, map[string]any{"author": author, "recipient": to, "content": content, "metadata": metadata})
+	}
+	flush := func() {
+		if len(texts) > 0 {
+			add(role, "", "all", map[string]any{"content_type": "text", "parts": texts}, map[string]any{})
+		}
+		texts = nil
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		c := p.Call()
+		metadata := map[string]any{}
+		if c.ID != "" {
+			metadata["tool_call_id"] = c.ID
+		}
+		switch p.Type {
+		case content.TypeThinking:
+			s.lost.count("signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
+			if p.Text != "" {
+				flush()
+				add("assistant", "", "all", map[string]any{"content_type": "thoughts", "thoughts": []map[string]any{{"summary": "", "content": p.Text}}}, metadata)
+			}
+		case content.TypeToolCall:
+			flush()
+			if c.Name == "" {
+				c.Name = "tool"
+			}
+			add("assistant", "", c.Name, map[string]any{"content_type": "code", "language": "unknown", "text": c.Arguments}, metadata)
+		case content.TypeToolResult:
+			flush()
+			if c.Name == "" {
+				c.Name = s.calls[c.ID]
+			}
+			if c.Failed {
+				metadata["is_error"] = true
+			}
+			s.lost.count("what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
+			add("tool", c.Name, "all", map[string]any{"content_type": "execution_output", "text": p.Text}, metadata)
+		case content.TypeText:
+			if p.Text != "" {
+				texts = append(texts, p.Text)
+			}
+		case content.TypeRedacted:
+			s.lost.add(plural(p.Type))
+		default:
+			if text := asText(p); text != "" {
+				texts = append(texts, text)
+			}
+			if p.Type != content.TypeData || p.Text == "" {
+				s.lost.add(plural(p.Type))
+			}
+		}
+	}
+	flush()
+	return list
+}

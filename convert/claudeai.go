@@ -1,0 +1,463 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// claudeAI is conversations.json of an export of Claude's web service: an array of
+// conversations, or one. Its messages either name the message before them, and the
+// conversation its leaf, or they stand in a line.
+//
+// The record of a message is itself, that of the conversation is itself with an empty
+// chat_messages. One message of it may hold calls of tools with what they said: that is
+// a message for each time the speaker changes, of which the first has the record and the
+// others only the format.
+var claudeAI = Format{
+	Name:     "claude-ai",
+	About:    "conversations.json of an export of Claude's web service",
+	Ext:      ".json",
+	Branches: true,
+	detect:   detectClaudeAI,
+	read:     readClaudeAI,
+	write:    writeClaudeAI,
+}
+
+// noParent is what Claude's service has for the parent of a first message.
+const noParent = "00000000-0000-4000-8000-000000000000"
+
+func detectClaudeAI(head []byte) (is bool) {
+	shape(head, func(path []string, value json.Token) bool {
+		if len(path) > 0 && path[0] == "" {
+			path = path[1:]
+		}
+		is = at(path, "chat_messages", "", "sender") || at(path, "chat_messages", "", "uuid")
+		return !is
+	})
+	return is
+}
+
+func readClaudeAI(in io.Reader, to Sink) error {
+	return readExport(in, "chat_messages", "[]", to, func(e *export) error {
+		raw := e.around.record()
+		c := Conversation{Records: []json.RawMessage{raw}, ID: textOf(raw, "uuid"), Title: textOf(raw, "name"), Model: textOf(raw, "model")}
+		c.Created = timeOf(gjson.GetBytes(raw, "created_at"))
+
+		tree := slices.ContainsFunc(e.items, func(i exported) bool { return textOf(i.raw, "parent_message_uuid") != "" })
+		places := map[string]int{}
+		parents, names := make([]int, len(e.items)), make([]string, len(e.items))
+		ids := make([]string, len(e.items))
+		for i, item := range e.items {
+			ids[i] = textOf(item.raw, "uuid")
+			if ids[i] == "" {
+				ids[i] = ChainID("", item.raw)
+			}
+			if _, ok := places[ids[i]]; !ok {
+				places[ids[i]] = i
+			}
+		}
+		for i, item := range e.items {
+			parents[i] = -1
+			if tree {
+				if names[i] = textOf(item.raw, "parent_message_uuid"); names[i] == noParent {
+					names[i] = ""
+				}
+				if p, ok := places[names[i]]; ok && p != i {
+					parents[i] = p
+				}
+			} else if i > 0 {
+				parents[i], names[i] = i-1, ids[i-1]
+			}
+		}
+
+		tips := map[string]string{} // the last of the messages of one, by its id
+		calls := map[string]*openCalls{}
+		var pending []json.RawMessage
+		var list []*Message
+		for _, i := range parentsFirst(parents, nil) {
+			open := calls[names[i]]
+			if open == nil {
+				open = &openCalls{}
+			}
+			open = open.clone()
+			said := claudeAIMessages(e.items[i].raw, ids[i], open)
+			if len(said) == 0 {
+				pending = append(pending, e.items[i].raw)
+				to.Problem(Problem{What: "a message says nothing that can be read: " + ids[i]})
+				tips[ids[i]] = names[i]
+				if tip, ok := tips[names[i]]; ok {
+					tips[ids[i]] = tip
+				}
+				calls[ids[i]] = open
+				continue
+			}
+			if said[0].Parent = names[i]; parents[i] >= 0 {
+				if tip, ok := tips[names[i]]; ok {
+					said[0].Parent = tip
+				}
+			}
+			said[0].Records = append(pending, e.items[i].raw)
+			pending = nil
+			tips[ids[i]], calls[ids[i]] = said[len(said)-1].ID, open
+			list = append(list, said...)
+		}
+		if len(list) == 0 {
+			to.Problem(Problem{What: "a conversation has no messages: " + c.Title})
+			return nil
+		}
+		if n := len(list); len(pending) > 0 {
+			for n--; n > 0 && len(list[n].Records) == 0; n-- {
+			}
+			list[n].Records = append(list[n].Records, pending...)
+		}
+		if leaf := textOf(raw, "current_leaf_message_uuid"); leaf != "" {
+			c.Leaf = tips[leaf]
+		}
+		for _, m := range list {
+			if err := to.Message(m); err != nil {
+				return err
+			}
+		}
+		return to.End(&c)
+	})
+}
+
+// openCalls are the calls of a path that have no result yet.
+type openCalls struct{ list []content.Call }
+
+func (o *openCalls) clone() *openCalls { return &openCalls{slices.Clone(o.list)} }
+
+// answer takes the call that a result is of: that of its id or, if it has none, the
+// oldest.
+func (o *openCalls) answer(id string) (c content.Call) {
+	for i, open := range o.list {
+		if id == "" || open.ID == id {
+			o.list = slices.Delete(o.list, i, i+1)
+			return open
+		}
+	}
+	return content.Call{ID: id}
+}
+
+// claudeAIMessages returns the messages that one message of the service is. They have one
+// part at least each.
+func claudeAIMessages(raw json.RawMessage, id string, open *openCalls) (list []*Message) {
+	v := gjson.ParseBytes(raw)
+	speaker := "user"
+	if v.Get("sender").Str == "assistant" {
+		speaker = "assistant"
+	} else if v.Get("sender").Str != "human" {
+		return nil
+	}
+	at := timeOf(v.Get("created_at"))
+	add := func(role string, p content.Part) {
+		last := len(list) - 1
+		if last < 0 || list[last].Role != role {
+			m := &Message{ID: id, Time: at, Format: "claude-ai"}
+			m.Role = role
+			if last >= 0 {
+				m.ID, m.Parent = ChainID(id, rawjson.Compact(last+1)), list[last].ID
+			}
+			list = append(list, m)
+			last++
+		}
+		list[last].Parts = append(list[last].Parts, p)
+	}
+	said := false
+	v.Get("content").ForEach(func(_, b gjson.Result) bool {
+		switch b.Get("type").Str {
+		case "text":
+			if b.Get("text").Str != "" {
+				said = true
+				add(speaker, content.Text(b.Get("text").Str))
+			}
+		case "thinking":
+			if b.Get("thinking").Str != "" {
+				add(speaker, content.Thinking(b.Get("thinking").Str, b.Get("signature").Str))
+			}
+		case "tool_use":
+			c := content.Call{ID: b.Get("id").Str, Name: b.Get("name").Str, Arguments: b.Get("input").Raw}
+			if c.ID == "" {
+				c.ID = ChainID(id, []byte(b.Raw))
+			}
+			if c.Arguments == "" {
+				c.Arguments = "{}"
+			}
+			open.list = append(open.list, c)
+			add("assistant", content.ToolCall(c))
+		case "tool_result":
+			c := open.answer(b.Get("tool_use_id").Str)
+			if c.Name == "" {
+				c.Name = b.Get("name").Str
+			}
+			add("user", content.ToolResult(content.Call{ID: c.ID, Name: c.Name, Failed: b.Get("is_error").Bool()}, blocksText(b.Get("content"))))
+		}
+		return true
+	})
+	if text := v.Get("text").Str; !said && text != "" {
+		add(speaker, content.Text(text))
+	}
+	v.Get("attachments").ForEach(func(_, a gjson.Result) bool {
+		name, text := a.Get("file_name").Str, a.Get("extracted_content").Str
+		add(speaker, content.Part{Type: content.TypeFile, Filename: name, Meta: rawjson.Compact(struct {
+			Type string `json:"type"`
+			MIME string `json:"media_type"`
+			Data string `json:"data"`
+		}{"text", "text/plain", text})})
+		return true
+	})
+	for _, files := range []string{"files", "files_v2"} {
+		done := false
+		v.Get(files).ForEach(func(_, f gjson.Result) bool {
+			kind := f.Get("file_kind").Str
+			if kind == "" {
+				kind = "file"
+			}
+			add(speaker, content.Part{Type: content.TypeData, Text: "[" + kind + " " + f.Get("file_name").Str + "]", Meta: []byte(`{"data_type":"file"}`)})
+			done = true
+			return true
+		})
+		if done {
+			break
+		}
+	}
+	return list
+}
+
+// blocksText returns the text of what a tool said, a string or blocks.
+func blocksText(v gjson.Result) string {
+	if v.Type == gjson.String {
+		return v.Str
+	}
+	var texts []string
+	v.ForEach(func(_, b gjson.Result) bool {
+		switch {
+		case b.Get("text").Str != "":
+			texts = append(texts, b.Get("text").Str)
+		case b.Get("title").Str != "":
+			texts = append(texts, joinLines(b.Get("title").Str, b.Get("url").Str))
+		case b.IsObject():
+			texts = append(texts, "["+b.Get("type").Str+"]")
+		}
+		return true
+	})
+	return joinLines(texts...)
+}
+
+func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
+	around := []byte(`{"uuid":"","name":"","summary":"","created_at":"","updated_at":"","account":{"uuid":""},"chat_messages":[],"current_leaf_message_uuid":""}`)
+	set := func(name string, value any) { around, _ = sjson.SetRawBytes(around, name, rawjson.Compact(value)) }
+	s := claudeAIWriter{lost: lost, t: t, outline: t.outline(), tip: map[string]string{}}
+	t.heads(lost, "titles")
+	if t.Format == "claude-ai" && len(t.Records) > 0 {
+		around = bytes.Clone(t.Records[0])
+	} else {
+		created := t.Created
+		if created.IsZero() {
+			created = o.Now
+		}
+		set("created_at", iso(created))
+		set("updated_at", iso(o.Now))
+		if t.Model != "" {
+			set("model", t.Model)
+		}
+	}
+	if textOf(around, "name") != t.Title {
+		set("name", t.Title)
+	}
+	if o.ID != "" && textOf(around, "uuid") != o.ID {
+		set("uuid", o.ID)
+	}
+	for i := range t.Messages {
+		s.message(i)
+	}
+	// Parents are written unless all is one line that says none.
+	tree := false
+	for i, n := range s.list {
+		before := ""
+		if i > 0 {
+			before = s.list[i-1].key
+		}
+		tree = tree || n.parent != before || n.m == nil || textOf(n.raw, "parent_message_uuid") != ""
+	}
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, n := range s.list {
+		if now := textOf(n.raw, "parent_message_uuid"); tree && !n.rider && now != n.parent && !(n.parent == "" && now == noParent) {
+			parent := n.parent
+			if parent == "" {
+				parent = noParent
+			}
+			n.raw, _ = sjson.SetRawBytes(n.raw, "parent_message_uuid", rawjson.Compact(parent))
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n  ")
+		b.Write(n.raw)
+	}
+	b.WriteString("\n]")
+	leaf := s.tip[t.leaf()]
+	if has := gjson.GetBytes(around, "current_leaf_message_uuid").Exists(); has || tree && len(s.list) > 0 && leaf != s.list[len(s.list)-1].key {
+		if textOf(around, "current_leaf_message_uuid") != leaf {
+			set("current_leaf_message_uuid", leaf)
+		}
+	}
+	around, _ = sjson.SetRawBytes(around, "chat_messages", b.Bytes())
+	_, err := w.Write(append(append([]byte("["), around...), "]\n"...))
+	return err
+}
+
+// A claudeAIRecord is one message that is written.
+type claudeAIRecord struct {
+	key, parent string
+	raw         []byte
+	m           *Message // whose record it is, nil for what was said elsewhere
+	rider       bool
+}
+
+type claudeAIWriter struct {
+	lost *losses
+	t    *Transcript
+	outline
+	list []*claudeAIRecord
+	tip  map[string]string // the messages of the service that hold messages, by their ids
+}
+
+func (s *claudeAIWriter) message(i int) {
+	m := s.t.Messages[i]
+	if _, done := s.tip[m.ID]; done {
+		return // a part of a record
+	}
+	parent := m.Parent
+	if s.has(parent) {
+		parent = s.tip[parent]
+	}
+	if m.Format == "claude-ai" && len(m.Records) > 0 {
+		main := -1
+		for i, r := range m.Records {
+			if uuid := textOf(r, "uuid"); uuid == m.ID || main < 0 && claudeAIMessages(r, m.ID, &openCalls{}) != nil {
+				main = i
+			}
+		}
+		if main >= 0 && s.whole(m, m.Records[main]) {
+			for i, r := range m.Records {
+				n := &claudeAIRecord{key: textOf(r, "uuid"), parent: parent, raw: r, m: m, rider: i != main}
+				if i == main && n.key != m.ID && n.key != "" {
+					n.key = m.ID
+					n.raw, _ = sjson.SetRawBytes(bytes.Clone(r), "uuid", rawjson.Compact(m.ID))
+				} else if i == main {
+					n.key = m.ID
+				}
+				s.list = append(s.list, n)
+			}
+			return
+		}
+	}
+	s.words(m, parent)
+}
+
+// whole reports whether all messages that a record of m makes are written, and notes that
+// they are.
+func (s *claudeAIWriter) whole(m *Message, record json.RawMessage) bool {
+	all := claudeAIMessages(record, m.ID, &openCalls{})
+	for _, part := range all {
+		if !s.has(part.ID) {
+			return false
+		}
+	}
+	for _, part := range all {
+		s.tip[part.ID] = m.ID
+	}
+	return true
+}
+
+func (s *claudeAIWriter) words(m *Message, parent string) {
+	at := m.Time
+	block := func(pairs ...any) map[string]any {
+		b := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			b[pairs[i].(string)] = pairs[i+1]
+		}
+		if !at.IsZero() {
+			b["start_timestamp"], b["stop_timestamp"] = iso(at), iso(at)
+		}
+		return b
+	}
+	sender := "human"
+	if m.Role == "assistant" || m.has(content.TypeToolResult) {
+		sender = "assistant"
+	}
+	s.lost.count("the role system", m.Own.Role != "")
+	s.lost.count("marks of summaries", m.Kind != Said)
+	s.lost.count("names of speakers", m.Own.Name != "")
+	s.lost.count("models", m.Model != "" && m.Model != s.t.Model)
+	blocks, attachments := []map[string]any{}, []map[string]any{}
+	var texts []string
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		c := p.Call()
+		switch p.Type {
+		case content.TypeText:
+			blocks = append(blocks, block("type", "text", "text", p.Text))
+			texts = append(texts, p.Text)
+		case content.TypeThinking:
+			b := block("type", "thinking", "thinking", p.Text)
+			if signature := gjson.GetBytes(p.Meta, "signature").Str; signature != "" {
+				b["signature"] = signature
+			}
+			blocks = append(blocks, b)
+		case content.TypeToolCall:
+			blocks = append(blocks, block("type", "tool_use", "id", c.ID, "name", c.Name, "input", arguments(c.Arguments)))
+		case content.TypeToolResult:
+			s.lost.count("what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
+			blocks = append(blocks, block("type", "tool_result", "tool_use_id", c.ID, "name", c.Name, "is_error", c.Failed,
+				"content", []map[string]any{{"type": "text", "text": p.Text}}))
+		case content.TypeRedacted:
+			s.lost.add(plural(p.Type))
+		case content.TypeFile:
+			if text := gjson.GetBytes(p.Meta, "data").Str; gjson.GetBytes(p.Meta, "type").Str == "text" {
+				attachments = append(attachments, map[string]any{"file_name": p.Filename, "file_type": "text/plain", "file_size": len(text), "extracted_content": text})
+				continue
+			}
+			fallthrough
+		default:
+			if p.Type != content.TypeData || p.Text == "" {
+				s.lost.add(plural(p.Type))
+			}
+			if text := asText(p); text != "" {
+				blocks = append(blocks, block("type", "text", "text", text))
+				texts = append(texts, text)
+			}
+		}
+	}
+	if len(blocks)+len(attachments) == 0 {
+		s.lost.add("messages that say nothing")
+		s.tip[m.ID] = parent
+		return
+	}
+	when := ""
+	if !at.IsZero() {
+		when = iso(at)
+	}
+	raw := rawjson.Compact(struct {
+		UUID        string           `json:"uuid"`
+		Text        string           `json:"text"`
+		Content     []map[string]any `json:"content"`
+		Sender      string           `json:"sender"`
+		Created     string           `json:"created_at"`
+		Updated     string           `json:"updated_at"`
+		Attachments []map[string]any `json:"attachments"`
+		Files       []map[string]any `json:"files"`
+		Parent      string           `json:"parent_message_uuid"`
+	}{m.ID, joinLines(texts...), blocks, sender, when, when, attachments, []map[string]any{}, ""})
+	s.tip[m.ID] = m.ID
+	s.list = append(s.list, &claudeAIRecord{key: m.ID, parent: parent, raw: raw})
+}

@@ -1,0 +1,175 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// testOptions are options that give the same file each time.
+func testOptions(id string) Options {
+	return Options{
+		ID:     id,
+		Now:    time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
+		Random: rand.NewChaCha8([32]byte{1}),
+	}
+}
+
+// fixturesOf returns the files of a format in testdata.
+func fixturesOf(t testing.TB, f *Format) []string {
+	files, err := filepath.Glob(filepath.Join("testdata", f.Name, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatalf("no fixtures of %s", f.Name)
+	}
+	return files
+}
+
+func readFile(t testing.TB, path string) []byte {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestDetect: every fixture is taken for what it is, and by no other format.
+func TestDetect(t *testing.T) {
+	for _, f := range Formats {
+		if !f.Reads() {
+			continue
+		}
+		for _, path := range fixturesOf(t, f) {
+			head := readFile(t, path)
+			if bytes.Contains([]byte(filepath.Base(path)), []byte("undetected")) {
+				continue // so little that nobody can tell
+			}
+			head = head[:min(len(head), HeadSize)]
+			for _, other := range Formats {
+				if other.detect == nil {
+					continue
+				}
+				if got, want := other.detect(trimBOM(head)), other == f; got != want {
+					t.Errorf("%s: detected as %s: %v", path, other.Name, got)
+				}
+			}
+			for n := range min(len(head), 2000) {
+				Detect(head[:n]) // wherever it ends
+			}
+		}
+	}
+}
+
+// TestDetectNothing: what is no transcript is not taken for one.
+func TestDetectNothing(t *testing.T) {
+	for _, head := range []string{
+		"", " ", "[]", "{}", "null", "1", "hello", "[1,2]", `[{"name":"bob","role":"user"}]`, `{"messages":[]}`, `{"messages":{}}`, `[{"role":"user"`,
+		`[{"role":"robot","content":"x"}]`,
+		`{"name":"x","mapping":{"a":1}}`, "{\"a\":1}\n{\"b\":2}\n", "\x00\x01\x02", strings.Repeat("[", 10000),
+	} {
+		if f := Detect([]byte(head)); f != nil {
+			t.Errorf("%.40q is %s", head, f.Name)
+		}
+	}
+}
+
+// roundTrip reads a file, writes what is in it and reads that, and says what is not as it
+// was: the law of every format that reads and writes.
+func roundTrip(f *Format, data []byte) error {
+	before, _, err := f.ReadAll(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	for _, t := range before {
+		var b bytes.Buffer
+		lost, err := f.Write(&b, t, testOptions(t.ID))
+		if err != nil {
+			return fmt.Errorf("writing %q: %v", t.ID, err)
+		}
+		if len(lost) > 0 {
+			return fmt.Errorf("%q lost %v", t.ID, lost)
+		}
+		again, _, err := f.ReadAll(bytes.NewReader(b.Bytes()))
+		if err != nil || len(again) != 1 {
+			return fmt.Errorf("%q is read as %d conversations, %v:\n%s", t.ID, len(again), err, b.Bytes())
+		}
+		if err := same(t, again[0]); err != nil {
+			return fmt.Errorf("%q: %v\n%s", t.ID, err, b.Bytes())
+		}
+	}
+	return nil
+}
+
+// same says in what two transcripts differ that should be one.
+func same(a, b *Transcript) error {
+	if a.Leaf != b.Leaf {
+		return fmt.Errorf("the leaf was %q and is %q", a.Leaf, b.Leaf)
+	}
+	if len(a.Messages) != len(b.Messages) {
+		return fmt.Errorf("there were %d messages and are %d", len(a.Messages), len(b.Messages))
+	}
+	for i, m := range a.Messages {
+		if got, want := sketch(b.Messages[i]), sketch(m); got != want {
+			return fmt.Errorf("message %d was\n%s\nand is\n%s", i, want, got)
+		}
+	}
+	if got, want := unlinked(b.Records), unlinked(a.Records); got != want {
+		return fmt.Errorf("the records of the conversation were\n%s\nand are\n%s", want, got)
+	}
+	return nil
+}
+
+// sketch returns all that is known of a message, on one line each.
+func sketch(m *Message) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s after %q at %v: %s %s %s %s\n", m.ID, m.Parent, m.Time, m.Role, m.Own.Role, m.Kind, m.Model)
+	for _, p := range m.Parts {
+		raw, _ := json.Marshal(p)
+		fmt.Fprintf(&s, "  %s\n", raw)
+	}
+	fmt.Fprintf(&s, "  %s", unlinked(m.Records))
+	return s.String()
+}
+
+// unlinked returns records without the ids and links that a writer may change.
+func unlinked(records []json.RawMessage) string {
+	all := make([]string, len(records))
+	for i, r := range records {
+		r = bytes.Clone(r)
+		for _, name := range []string{"message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid"} {
+			if gjson.GetBytes(r, name).Exists() {
+				r, _ = sjson.SetRawBytes(r, name, []byte("0"))
+			}
+		}
+		all[i] = string(r)
+	}
+	return strings.Join(all, "\n  ")
+}
+
+// TestRoundTrip: what was read is written as it was, and read as it was.
+func TestRoundTrip(t *testing.T) {
+	for _, f := range Formats {
+		if !f.Reads() || !f.Writes() {
+			continue
+		}
+		for _, path := range fixturesOf(t, f) {
+			if filepath.Ext(path) == ".txtar" {
+				continue // it says itself what becomes of it
+			}
+			if err := roundTrip(f, readFile(t, path)); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,366 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// openAssistant is what the Open Assistant project gave away: on each line a tree, whose
+// messages hold their replies, or a message that names the one before it; the messages of
+// a tree stand together then.
+//
+// The record of a message is itself with empty replies, that of a tree is itself without
+// the prompt that it begins with.
+var openAssistant = Format{
+	Name:     "oasst",
+	About:    "message trees of Open Assistant",
+	Ext:      ".jsonl",
+	Branches: true,
+	detect: func(head []byte) (is bool) {
+		shape(head, func(path []string, _ json.Token) bool {
+			is = is || at(path, "message_tree_id") || at(path, "message_id")
+			return len(path) < 2
+		})
+		return is
+	},
+	read:  readOpenAssistant,
+	write: writeOpenAssistant,
+}
+
+// deepTree is how many messages may hold one another in a tree that is written; many
+// readers of JSON go no deeper than a thousand levels.
+const deepTree = 400
+
+func readOpenAssistant(in io.Reader, to Sink) error {
+	flat := openAssistantFlat{to: to}
+	err := lines(in, to, func(l line) error {
+		if prompt := l.get("prompt"); prompt.IsObject() {
+			if err := flat.end(); err != nil {
+				return err
+			}
+			return readTree(l, to)
+		}
+		return flat.message(l)
+	})
+	if err != nil {
+		return err
+	}
+	return flat.end()
+}
+
+// readTree reads a line that is a whole tree.
+func readTree(l line, to Sink) error {
+	var c Conversation
+	var list []reply
+	raw := bytes.Clone(l.raw)
+	err := rawjson.Walk(raw, func(w *rawjson.Walker) error {
+		from, _ := w.Start()
+		cut := rawjson.Span{Start: from, End: from}
+		err := w.Object(func(key []byte, _ int) error {
+			at, first := w.Start()
+			if string(key) != "prompt" || first != '{' || len(list) > 0 {
+				_, err := w.Value()
+				return err
+			}
+			err := treeMessage(w, raw, -1, &list)
+			cut = rawjson.Span{Start: at, End: passed(w, raw)}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		c.Records = []json.RawMessage{splice(raw, cut, "null")}
+		return nil
+	})
+	if err != nil {
+		to.Problem(l.problem(err.Error()))
+		return nil
+	}
+	for i := range list {
+		parent := ""
+		if list[i].parent >= 0 {
+			parent = list[list[i].parent].id
+		}
+		m := openAssistantMessage(list[i].record, parent)
+		if list[i].id = m.ID; i == 0 {
+			c.ID, c.Created = textOf(raw, "message_tree_id"), m.Time
+		}
+		if err := to.Message(m); err != nil {
+			return err
+		}
+	}
+	return to.End(&c)
+}
+
+// A reply is a message of a tree.
+type reply struct {
+	record json.RawMessage
+	parent int // its place among those of the tree, -1 for the first
+	id     string
+}
+
+// treeMessage passes a message with all its replies and appends them to list, parents
+// first.
+func treeMessage(w *rawjson.Walker, raw []byte, parent int, list *[]reply) error {
+	start, _ := w.Start()
+	place := len(*list)
+	*list = append(*list, reply{parent: parent})
+	var cut rawjson.Span
+	err := w.Object(func(key []byte, _ int) error {
+		at, first := w.Start()
+		if string(key) != "replies" || first != '[' || cut.End > 0 {
+			_, err := w.Value()
+			return err
+		}
+		err := w.Array(func() error {
+			if _, first := w.Start(); first == '{' {
+				return treeMessage(w, raw, place, list)
+			}
+			_, err := w.Value()
+			return err
+		})
+		cut = rawjson.Span{Start: at - start, End: passed(w, raw) - start}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	record := raw[start:passed(w, raw)]
+	if cut.End > 0 {
+		record = splice(record, cut, "[]")
+	}
+	(*list)[place].record = bytes.Clone(record)
+	return nil
+}
+
+// passed returns where the value ends that w has passed.
+func passed(w *rawjson.Walker, raw []byte) int {
+	at, _ := w.Start()
+	return len(bytes.TrimRight(raw[:at], " \t\r\n"))
+}
+
+// splice returns raw with something else in the place of a part of it.
+func splice(raw []byte, cut rawjson.Span, other string) json.RawMessage {
+	out := make(json.RawMessage, 0, len(raw)-(cut.End-cut.Start)+len(other))
+	return append(append(append(out, raw[:cut.Start]...), other...), raw[cut.End:]...)
+}
+
+func openAssistantMessage(record json.RawMessage, parent string) *Message {
+	m := &Message{ID: textOf(record, "message_id"), Parent: parent, Format: "oasst", Records: []json.RawMessage{record}}
+	if m.ID == "" {
+		m.ID = ChainID(parent, record)
+	}
+	m.Role = "user"
+	if textOf(record, "role") == "assistant" {
+		m.Role = "assistant"
+	}
+	m.Model = textOf(record, "model_name")
+	m.Time = timeOf(gjson.GetBytes(record, "created_date"))
+	m.Parts = []content.Part{content.Text(textOf(record, "text"))}
+	return m
+}
+
+// openAssistantFlat reads messages that stand on a line each.
+type openAssistantFlat struct {
+	to   Sink
+	tree string
+	n    int
+}
+
+func (f *openAssistantFlat) message(l line) error {
+	id, tree := textOf(l.raw, "message_id"), textOf(l.raw, "message_tree_id")
+	if id == "" || l.get("text").Type != gjson.String {
+		f.to.Problem(l.problem("it is neither a message nor a tree"))
+		return nil
+	}
+	parent := textOf(l.raw, "parent_id")
+	if f.n > 0 && (tree != f.tree || tree == "" && parent == "") {
+		if err := f.end(); err != nil {
+			return err
+		}
+	}
+	f.tree = tree
+	f.n++
+	return f.to.Message(openAssistantMessage(bytes.Clone(l.raw), parent))
+}
+
+func (f *openAssistantFlat) end() error {
+	if f.n == 0 {
+		return nil
+	}
+	c := Conversation{ID: f.tree}
+	f.n, f.tree = 0, ""
+	return f.to.End(&c)
+}
+
+func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *losses) error {
+	s := openAssistantWriter{t: t, outline: t.outline(), lost: lost, active: map[string]bool{}}
+	t.heads(lost)
+	lost.count("models", t.Model != "" && t.Format != "oasst")
+	for id := t.leaf(); s.has(id) && !s.active[id]; id = t.Messages[s.at[id]].Parent {
+		s.active[id] = true
+	}
+	roots := s.replies("")
+	around := []byte(`{"message_tree_id":"","tree_state":"ready_for_export","prompt":null}`)
+	flat := len(roots) != 1 || s.depth(roots[0]) > deepTree || t.Format == "oasst" && len(t.Records) == 0
+	if t.Format == "oasst" && len(t.Records) > 0 {
+		around = bytes.Clone(t.Records[0])
+	}
+	id := o.ID
+	if id == "" {
+		id = t.ID
+	}
+	var b bytes.Buffer
+	if flat {
+		order := s.order(roots)
+		for _, m := range order {
+			record := s.record(m, true)
+			if gjson.GetBytes(record, "replies").Exists() {
+				record, _ = sjson.DeleteBytes(record, "replies")
+			}
+			if s.has(m.Parent) && textOf(record, "parent_id") != m.Parent {
+				record, _ = sjson.SetBytes(record, "parent_id", m.Parent)
+			}
+			if id != "" && textOf(record, "message_tree_id") != id && (m.Format != "oasst" || len(roots) > 1 || gjson.GetBytes(record, "message_tree_id").Exists()) {
+				record, _ = sjson.SetBytes(record, "message_tree_id", id)
+			}
+			b.Write(record)
+			b.WriteByte('\n')
+		}
+		_, err := w.Write(b.Bytes())
+		return err
+	}
+	if id != "" && textOf(around, "message_tree_id") != id {
+		around, _ = sjson.SetBytes(around, "message_tree_id", id)
+	}
+	cut := gjson.GetBytes(around, "prompt")
+	b.Write(around[:cut.Index])
+	s.tree(&b, roots[0])
+	b.Write(around[cut.Index+len(cut.Raw):])
+	b.WriteByte('\n')
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+type openAssistantWriter struct {
+	t *Transcript
+	outline
+	lost   *losses
+	active map[string]bool // the ids of the path to the leaf
+}
+
+// replies returns the messages after one, that of the path to the leaf last.
+func (s *openAssistantWriter) replies(id string) []*Message {
+	list := s.children[id]
+	for i, m := range list {
+		if s.active[m.ID] && i < len(list)-1 {
+			moved := append(append([]*Message{}, list[:i]...), list[i+1:]...)
+			return append(moved, m)
+		}
+	}
+	return list
+}
+
+// order returns all messages, each before its replies.
+func (s *openAssistantWriter) order(roots []*Message) []*Message {
+	if s.t.Format == "oasst" && len(s.t.Messages) > 0 && s.t.leaf() == s.t.Messages[len(s.t.Messages)-1].ID {
+		return s.t.Messages
+	}
+	var order, stack []*Message
+	push := func(list []*Message) {
+		for i := len(list) - 1; i >= 0; i-- {
+			stack = append(stack, list[i])
+		}
+	}
+	push(roots)
+	for len(stack) > 0 {
+		m := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		order = append(order, m)
+		push(s.replies(m.ID))
+	}
+	return order
+}
+
+// depth returns how many messages the longest path from m has.
+func (s *openAssistantWriter) depth(m *Message) int {
+	deep, most := map[string]int{}, 1
+	for _, n := range s.t.Messages {
+		deep[n.ID] = deep[n.Parent] + 1
+		most = max(most, deep[n.ID])
+	}
+	return most
+}
+
+func (s *openAssistantWriter) tree(b *bytes.Buffer, m *Message) {
+	record := s.record(m, false)
+	replies := s.replies(m.ID)
+	cut := gjson.GetBytes(record, "replies")
+	if !cut.IsArray() && len(replies) > 0 {
+		record, _ = sjson.SetRawBytes(record, "replies", []byte("[]"))
+		cut = gjson.GetBytes(record, "replies")
+	}
+	if len(replies) == 0 {
+		b.Write(record)
+		return
+	}
+	b.Write(record[:cut.Index])
+	for i, r := range replies {
+		b.WriteByte("[,"[min(i, 1)])
+		s.tree(b, r)
+	}
+	b.WriteByte(']')
+	b.Write(record[cut.Index+len(cut.Raw):])
+}
+
+// record returns the record of a message, one that is made for it if it has none. One of a
+// message that stands on a line of its own has an id.
+func (s *openAssistantWriter) record(m *Message, flat bool) []byte {
+	if m.Format == "oasst" && len(m.Records) > 0 {
+		r := bytes.Clone(m.Records[0])
+		if id := textOf(r, "message_id"); id != m.ID && (id != "" || flat) {
+			r, _ = sjson.SetBytes(r, "message_id", m.ID)
+		}
+		return r
+	}
+	var texts []string
+	s.lost.count("the role system", m.Own.Role != "")
+	s.lost.count("marks of summaries", m.Kind != Said)
+	s.lost.count("names of speakers", m.Own.Name != "")
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Type == content.TypeToolCall || p.Type == content.TypeToolResult || p.Type == content.TypeThinking {
+			s.lost.add(plural(p.Type) + ", which are text now")
+		} else if p.Type != content.TypeText {
+			s.lost.add(plural(p.Type))
+		}
+		if p.Type != content.TypeRedacted {
+			texts = append(texts, asText(p))
+		}
+	}
+	role := "prompter"
+	if m.Role == "assistant" {
+		role = "assistant"
+	}
+	r := struct {
+		ID     string `json:"message_id"`
+		Parent string `json:"parent_id,omitempty"`
+		Text   string `json:"text"`
+		Role   string `json:"role"`
+		Date   string `json:"created_date,omitempty"`
+		Model  string `json:"model_name,omitempty"`
+	}{ID: m.ID, Text: joinLines(texts...), Role: role, Model: m.Model}
+	if s.has(m.Parent) {
+		r.Parent = m.Parent
+	}
+	if !m.Time.IsZero() {
+		r.Date = iso(m.Time)
+	}
+	return rawjson.Compact(r)
+}

@@ -1,0 +1,410 @@
+package convert
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// A request is the form of what is sent to a provider: an array of messages, or an object
+// with it in the member messages. A file may also have one such object on each line, as
+// those do that models are tuned with; each is a conversation. There are no ids and no
+// times: a message is known by what it says and what comes before it.
+//
+// The record of a conversation is the object, with an empty array in the place of the
+// messages. A message that nobody understands rides along with the next one.
+type request struct {
+	format string
+	form   content.Format
+}
+
+// kindOf returns the format of the messages that a document begins with, "" if it begins
+// with none. An array with messages that could be of either provider is OpenAI's.
+func kindOf(head []byte) string {
+	count := 0
+	messages, role, said, openAI, anthropic, blocks, stranger := false, false, false, false, false, false, false
+	shape(head, func(path []string, value json.Token) bool {
+		if len(path) > 0 && path[0] == "messages" {
+			path = path[1:]
+		} else if len(path) == 1 && path[0] != "" {
+			anthropic = anthropic || path[0] == "system" || path[0] == "anthropic_version"
+			s, _ := value.(string)
+			anthropic = anthropic || path[0] == "model" && strings.HasPrefix(s, "claude")
+			return true
+		}
+		if at(path, "") {
+			count++
+			messages = messages || value == json.Delim('{')
+		}
+		if len(path) == 0 || path[0] != "" {
+			return true
+		}
+		s, is := value.(string)
+		switch {
+		case at(path, "", "role") && is:
+			role = true
+			openAI = openAI || s != "user" && s != "assistant"
+			stranger = stranger || count == 1 && !slices.Contains([]string{"system", "developer", "user", "assistant", "tool", "function"}, s)
+		case at(path, "", "id"), at(path, "", "parts"), at(path, "", "uuid"):
+			stranger = true
+		case at(path, "", "content"):
+			said = true
+		case at(path, "", "tool_calls"), at(path, "", "function_call"), at(path, "", "content", "", "image_url"):
+			said, openAI = true, true
+		case at(path, "", "content", "", "source"):
+			blocks = true
+		case at(path, "", "content", "", "type"):
+			blocks = blocks || slices.Contains([]string{"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}, s)
+		}
+		return !stranger
+	})
+	switch {
+	case !messages || !role || !said || stranger:
+		return ""
+	case blocks || anthropic && !openAI:
+		return "anthropic"
+	}
+	return "openai"
+}
+
+func (q request) read(in io.Reader, to Sink) error {
+	r := bufio.NewReaderSize(in, HeadSize)
+	head, _ := r.Peek(HeadSize)
+	head = bytes.TrimSpace(trimBOM(head))
+	if len(head) == 0 {
+		return nil
+	}
+	if first, rest, _ := bytes.Cut(head, []byte("\n")); len(bytes.TrimSpace(rest)) > 0 && rawjson.Check(bytes.TrimSpace(first)) == nil && first[0] == '{' {
+		return lines(r, to, func(l line) error {
+			if !l.get("messages").IsArray() {
+				to.Problem(l.problem("there are no messages in it"))
+				return nil
+			}
+			return q.document(bytes.NewReader(l.raw), false, l.number, to)
+		})
+	}
+	return q.document(r, head[0] == '[', 0, to)
+}
+
+// document reads a conversation, or several that stand one behind the other.
+func (q request) document(in io.Reader, array bool, number int, to Sink) error {
+	d := &requestReader{request: q, to: to, line: number, streams: array || q.form != content.Anthropic}
+	into := func(path []string) bool {
+		return len(path) == 0 || !array && len(path) == 1 && path[0] == "messages"
+	}
+	err := walkAll(in, into, func(v visit) error {
+		switch {
+		case len(v.path) == 0:
+			return d.end()
+		case v.path[len(v.path)-1] == "" && v.raw != nil && (array || len(v.path) == 2):
+			return d.message(v.raw, v.offset)
+		case array || len(v.path) > 1:
+		case v.path[0] == "messages":
+			d.around.add("messages", []byte("[]"))
+		default:
+			d.around.add(v.path[0], v.raw)
+		}
+		return nil
+	})
+	if isTorn(err) && d.seen > 0 {
+		to.Problem(Problem{Line: number, What: "it is torn: " + err.Error()})
+		err = d.end()
+	}
+	return err
+}
+
+type requestReader struct {
+	request
+	to      Sink
+	line    int
+	streams bool // nothing that stands after the messages comes before them
+
+	around  hull
+	list    []*Message
+	last    string
+	seen    int
+	pending []json.RawMessage
+}
+
+func (d *requestReader) message(raw json.RawMessage, offset int64) error {
+	d.seen++
+	said, err := content.Parse(d.form, raw, nil)
+	if err != nil {
+		d.to.Problem(Problem{Line: d.line, Offset: offset, What: err.Error()})
+		d.pending = append(d.pending, raw)
+		return nil
+	}
+	if d.streams {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	d.add(said, raw)
+	return nil
+}
+
+func (d *requestReader) add(said *content.Message, raw json.RawMessage) {
+	said.Own.Format, said.Own.Rest = "", nil
+	m := &Message{Message: *said, ID: ChainID(d.last, raw), Parent: d.last, Format: d.format, Records: append(d.pending, raw)}
+	d.last, d.pending = m.ID, nil
+	d.list = append(d.list, m)
+}
+
+func (d *requestReader) flush() error {
+	for _, m := range d.list {
+		if err := d.to.Message(m); err != nil {
+			return err
+		}
+	}
+	d.list = d.list[:0]
+	return nil
+}
+
+// end ends a conversation, unless it has no messages.
+func (d *requestReader) end() error {
+	var c Conversation
+	defer func() { d.around, d.list, d.last, d.seen, d.pending = hull{}, nil, "", 0, nil }()
+	if d.seen == 0 {
+		return nil
+	}
+	if raw := d.around.record(); raw != nil {
+		c.Model = textOf(raw, "model")
+		if system := d.system(raw); system != nil {
+			raw, _ = sjson.SetRawBytes(raw, "system", []byte("null"))
+			d.first(system)
+		}
+		c.Records = []json.RawMessage{raw}
+	}
+	if len(d.pending) > 0 {
+		if n := len(d.list); n > 0 {
+			d.list[n-1].Records = append(d.list[n-1].Records, d.pending...)
+		} else {
+			c.Records = append(c.Records, d.pending...)
+		}
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	return d.to.End(&c)
+}
+
+// system returns the message that is the member system of a request to Anthropic, nil if
+// there is none. Its record is an object with nothing but this member.
+func (d *requestReader) system(around []byte) *Message {
+	v := gjson.GetBytes(around, "system")
+	if d.form != content.Anthropic || !v.IsArray() && v.Type != gjson.String {
+		return nil
+	}
+	said, err := content.Parse(d.form, []byte(`{"role":"user","content":`+v.Raw+`}`), nil)
+	if err != nil || len(said.Parts) == 0 || v.Raw == `""` {
+		return nil
+	}
+	said.Own = content.Own{Role: "system"}
+	record := json.RawMessage(`{"system":` + v.Raw + `}`)
+	return &Message{Message: *said, ID: ChainID("", record), Format: d.format, Records: []json.RawMessage{record}}
+}
+
+// first puts a message before all others, whose ids depend on it.
+func (d *requestReader) first(m *Message) {
+	last := m.ID
+	for _, next := range d.list {
+		next.ID, next.Parent = ChainID(last, next.Records[len(next.Records)-1]), last
+		last = next.ID
+	}
+	d.list = append([]*Message{m}, d.list...)
+}
+
+func (q request) write(w io.Writer, t *Transcript, _ Options, lost *losses) error {
+	s := requestWriter{request: q, lost: lost, pairs: paired(t.Messages)}
+	if t.Format == q.format && len(t.Records) > 0 {
+		if gjson.GetBytes(t.Records[0], "messages").IsArray() {
+			s.around = slices.Clone(t.Records[0])
+			s.list = slices.Clone(t.Records[1:])
+		} else {
+			s.list = slices.Clone(t.Records)
+		}
+	}
+	t.heads(lost)
+	if t.Model != "" && s.around == nil {
+		lost.add("models")
+	}
+	for _, m := range t.Messages {
+		s.message(m)
+	}
+	s.flush()
+	if s.system != nil {
+		if s.around == nil {
+			s.around = []byte(`{"messages":[]}`)
+		}
+		s.around, _ = sjson.SetRawBytes(s.around, "system", s.system)
+	}
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, item := range s.list {
+		if i > 0 {
+			b.WriteString(",\n ")
+		}
+		b.Write(item)
+	}
+	b.WriteByte(']')
+	out := b.Bytes()
+	if s.around != nil {
+		var err error
+		if out, err = sjson.SetRawBytes(s.around, "messages", out); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(append(out, '\n'))
+	return err
+}
+
+type requestWriter struct {
+	request
+	lost   *losses
+	pairs  map[*content.Part]bool
+	around []byte
+	system json.RawMessage
+	list   []json.RawMessage
+	own    []*content.Message // said elsewhere, not yet in list
+}
+
+func (s *requestWriter) message(m *Message) {
+	if m.Format == s.format && len(m.Records) > 0 {
+		s.flush()
+		if system := gjson.GetBytes(m.Records[0], "system"); s.form == content.Anthropic && system.Exists() && len(m.Records) == 1 {
+			s.system = json.RawMessage(system.Raw)
+		} else {
+			s.list = append(s.list, m.Records...)
+		}
+		return
+	}
+	s.lost.count("times", !m.Time.IsZero())
+	s.lost.count("models", m.Model != "")
+	s.lost.count("marks of summaries", m.Kind != Said)
+	said := &content.Message{Role: m.Role, Own: content.Own{Name: m.Own.Name, Role: m.Own.Role}}
+	var results []content.Part
+	for i := range m.Parts {
+		p := s.part(m, &m.Parts[i])
+		switch {
+		case p == nil:
+		case p.Type == content.TypeToolResult:
+			results = append(results, *p)
+		default:
+			said.Parts = append(said.Parts, *p)
+		}
+	}
+	if s.form == content.Anthropic {
+		s.lost.count("names of speakers", m.Own.Name != "")
+		said.Own.Name = ""
+		said.Parts = append(results, said.Parts...)
+		if m.Own.Role != "" && s.isSystem(said) {
+			return
+		}
+		said.Own.Role = ""
+	} else {
+		for _, p := range results {
+			s.say(&content.Message{Role: "user", Parts: []content.Part{p}})
+		}
+	}
+	switch {
+	case len(said.Parts) > 0:
+		s.say(said)
+	case len(results) == 0:
+		s.lost.add("messages that say nothing")
+	}
+}
+
+// isSystem reports whether what a system says is put before the messages: only what
+// stands there already is.
+func (s *requestWriter) isSystem(said *content.Message) bool {
+	if len(s.list)+len(s.own) > 0 || s.system != nil {
+		s.lost.add("system messages after the first message, which are the user's now")
+		return false
+	}
+	raw := content.Items(s.form, []*content.Message{said}, nil)[0]
+	s.system = json.RawMessage(gjson.GetBytes(raw, "content").Raw)
+	return true
+}
+
+// part returns a part of m as the provider takes it, nil for nothing.
+func (s *requestWriter) part(m *Message, p *content.Part) *content.Part {
+	text := func(what string) *content.Part {
+		s.lost.add(what)
+		q := content.Text(asText(p))
+		return &q
+	}
+	toOpenAI := s.form == content.OpenAI
+	switch p.Type {
+	case content.TypeText:
+		if p.Text == "" {
+			return nil
+		}
+		q := content.Text(p.Text)
+		return &q
+	case content.TypeThinking:
+		signed := gjson.GetBytes(p.Meta, "signature").Str != ""
+		if signed && !toOpenAI && m.Role == "assistant" {
+			return p
+		}
+		s.lost.count("signatures of thinking", signed)
+		if p.Text == "" {
+			return nil
+		}
+		return text("thinking, which is text now")
+	case content.TypeToolCall:
+		if !s.pairs[p] {
+			return text("tool calls without a result, which are text now")
+		}
+		return p
+	case content.TypeToolResult:
+		if !s.pairs[p] {
+			return text("tool results without a call, which are text now")
+		}
+		s.lost.count("marks of tools that failed", toOpenAI && p.Call().Failed)
+		s.lost.count("what tools gave beside text", toOpenAI && gjson.GetBytes(p.Meta, "content").IsArray())
+		return p
+	case content.TypeRedacted:
+		if toOpenAI {
+			s.lost.add(plural(p.Type))
+			return nil
+		}
+		return p
+	case content.TypeData:
+		if p.Text == "" {
+			s.lost.add(plural(p.Type))
+			return nil
+		}
+		return p
+	}
+	_, data, url := p.File()
+	there := data != "" || gjson.GetBytes(p.Meta, "type").Str == "text" || strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
+	raw := content.Items(s.form, []*content.Message{{Role: "user", Parts: []content.Part{*p}}}, nil)[0]
+	if said := gjson.GetBytes(raw, "content"); !there || m.Role == "assistant" || m.Own.Role != "" || said.Raw == "[]" || said.Raw == `""` {
+		return text(plural(p.Type))
+	}
+	return p
+}
+
+// say takes what was said elsewhere. Answers that follow a call become a part of it: the
+// results of all come after them.
+func (s *requestWriter) say(m *content.Message) {
+	if n := len(s.own); n > 0 && m.Role == "assistant" && s.own[n-1].Role == "assistant" &&
+		slices.ContainsFunc(s.own[n-1].Parts, func(p content.Part) bool { return p.Type == content.TypeToolCall }) {
+		s.own[n-1].Parts = append(s.own[n-1].Parts, m.Parts...)
+		return
+	}
+	s.own = append(s.own, m)
+}
+
+func (s *requestWriter) flush() {
+	s.list = append(s.list, content.Items(s.form, s.own, nil)...)
+	s.own = nil
+}

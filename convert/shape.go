@@ -1,0 +1,103 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// shape gives f the members and elements of the document that head begins with, in their
+// order: the names of the members that lead there, "" for an element, and its value, a
+// json.Delim for an object or an array, before what is in it, nil where head ends before
+// it does. It ends where head ends, which may be anywhere, or when f returns false. The paths are valid until f returns.
+func shape(head []byte, f func(path []string, value json.Token) bool) {
+	s := &shaper{json.NewDecoder(bytes.NewReader(head)), f}
+	s.d.UseNumber()
+	s.value(nil)
+}
+
+type shaper struct {
+	d *json.Decoder
+	f func(path []string, value json.Token) bool
+}
+
+func (s *shaper) value(path []string) bool {
+	t, err := s.d.Token()
+	if err != nil {
+		if len(path) > 0 {
+			s.f(path, nil)
+		}
+		return false
+	}
+	if !s.f(path, t) {
+		return false
+	}
+	open, ok := t.(json.Delim)
+	if !ok {
+		return true
+	}
+	for s.d.More() {
+		name := ""
+		if open == '{' {
+			key, err := s.d.Token()
+			if err != nil {
+				return false
+			}
+			name, _ = key.(string)
+		}
+		if !s.value(append(path, name)) {
+			return false
+		}
+	}
+	_, err = s.d.Token()
+	return err == nil
+}
+
+// at reports whether a path leads through the names; "*" is any.
+func at(path []string, names ...string) bool {
+	if len(path) != len(names) {
+		return false
+	}
+	for i, name := range names {
+		if name != "*" && name != path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// A hull is an object that stands around messages: its members, in their order, with an
+// empty value in the place of those that are messages.
+type hull struct{ b []byte }
+
+// add appends a member, unless there is one of that name.
+func (h *hull) add(name string, value []byte) {
+	key := rawjson.Compact(name)
+	switch {
+	case len(h.b) == 0:
+		h.b = append(h.b, '{')
+	case gjson.GetBytes(h.record(), gjson.Escape(name)).Exists():
+		return
+	default:
+		h.b = append(h.b, ',')
+	}
+	h.b = append(append(append(h.b, key...), ':'), value...)
+}
+
+// record returns the object, nil if it has no members.
+func (h *hull) record() json.RawMessage {
+	if len(h.b) == 0 {
+		return nil
+	}
+	return append(append(json.RawMessage(nil), h.b...), '}')
+}
+
+// textOf returns a member that is a string, "" if it is none.
+func textOf(raw []byte, path string) string {
+	if v := gjson.GetBytes(raw, path); v.Type == gjson.String {
+		return v.Str
+	}
+	return ""
+}

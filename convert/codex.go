@@ -320,6 +320,7 @@ type codexReader struct {
 	held  *Message          // it is not handed on, since what follows may belong to it
 	alone bool              // no event told the user of it so far
 
+	tools    map[string]string // the names of the tools that were called, by the ids of the calls
 	riding   []codexRider
 	twin     *Message // that an event told the user, and no item showed the model so far
 	twinAt   int      // how many records ride up to it
@@ -338,7 +339,7 @@ type codexRider struct {
 }
 
 func readCodex(in io.Reader, to Sink) error {
-	r := &codexReader{to: to, taken: map[string]int{}, last: map[string]string{}}
+	r := &codexReader{to: to, taken: map[string]int{}, tools: map[string]string{}, last: map[string]string{}}
 	if err := lines(in, to, r.line); err != nil {
 		return err
 	}
@@ -382,7 +383,16 @@ func (r *codexReader) line(l line) error {
 	case m == nil:
 		r.ride(raw, rec.opens())
 		return nil
-	case rec.again:
+	case m.answers():
+		r.named(m)
+	case m.Role == "assistant":
+		for i := range m.Parts {
+			if c := m.Parts[i].Call(); c.ID != "" && m.Parts[i].Type == content.TypeToolCall {
+				r.tools[c.ID] = c.Name
+			}
+		}
+	}
+	if rec.again {
 		r.ride(raw, true)
 		r.live = append(r.live, codexTurn{r.last[r.base(key)], m.prompts()})
 		return nil
@@ -401,6 +411,17 @@ func (r *codexReader) line(l line) error {
 	m.Time = rec.time
 	r.ride(raw, true)
 	return r.say(m, key, len(r.riding))
+}
+
+// named has results know which tools they are of.
+func (r *codexReader) named(m *Message) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeToolResult {
+			c := p.Call()
+			c.Name = r.tools[c.ID]
+			*p = content.ToolResult(c, p.Text)
+		}
+	}
 }
 
 // codexCut returns how much of a path is left after going back over n turns.

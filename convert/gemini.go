@@ -130,9 +130,8 @@ func readGemini(in io.Reader, to Sink) error {
 	b := bufio.NewReaderSize(in, HeadSize)
 	head, _ := b.Peek(HeadSize)
 	head = bytes.TrimSpace(trimBOM(head))
-	_, rest, _ := bytes.Cut(head, []byte("\n"))
 	var err error
-	if len(bytes.TrimSpace(rest)) > 0 && headLines(head, func([]byte) bool { return true }) {
+	if isLog(head) {
 		err = lines(b, to, func(l line) error { return r.line(bytes.Clone(l.raw)) })
 	} else if len(head) > 0 {
 		err = r.document(b)
@@ -154,6 +153,17 @@ func readGemini(in io.Reader, to Sink) error {
 		r.conv.Leaf = r.chain
 	}
 	return to.End(&r.conv)
+}
+
+// isLog reports whether what begins with head is more than one document.
+func isLog(head []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(head))
+	var first json.RawMessage
+	var syntax *json.SyntaxError
+	if err := d.Decode(&first); err != nil {
+		return errors.As(err, &syntax) && bytes.IndexByte(head, '\n') >= 0
+	}
+	return len(bytes.TrimSpace(head[d.InputOffset():])) > 0
 }
 
 // document reads a chat as it was kept before, or a checkpoint.
@@ -210,6 +220,7 @@ func (r *geminiReader) content(raw json.RawMessage, offset int64) error {
 		}
 	}
 	said.Own.Format, said.Own.Rest = "", nil
+	openOutputs(said.Parts)
 	if said.Role == "assistant" {
 		r.before = said
 	}
@@ -415,31 +426,30 @@ func (m *Message) geminiSays(v gjson.Result) (results []content.Part) {
 		})
 		calls := v.Get("toolCalls")
 		m.Parts = append(m.Parts, said...)
-		calls.ForEach(func(_, call gjson.Result) bool {
+		for i, call := range calls.Array() {
 			c := content.Call{ID: call.Get("id").String(), Name: call.Get("name").String(), Arguments: compact(call.Get("args").Raw)}
 			if c.Name == "" {
-				return true
+				continue
 			}
 			if c.ID == "" {
-				c.ID = "call_" + strings.ReplaceAll(ChainID(m.ID, []byte(call.Raw)), "-", "")[:8]
+				c.ID = m.callID(i)
 			}
 			if c.Arguments == "" {
 				c.Arguments = "{}"
 			}
 			m.Parts = append(m.Parts, content.ToolCall(c))
-			return true
-		})
+		}
 	} else {
 		m.Parts = append(m.Parts, said...)
 	}
-	v.Get("toolCalls").ForEach(func(_, call gjson.Result) bool {
+	for i, call := range v.Get("toolCalls").Array() {
 		result := call.Get("result")
 		c := content.Call{ID: call.Get("id").String(), Name: call.Get("name").String()}
 		if c.Name == "" || !result.Exists() || result.Type == gjson.Null {
-			return true
+			continue
 		}
 		if c.ID == "" {
-			c.ID = "call_" + strings.ReplaceAll(ChainID(m.ID, []byte(call.Raw)), "-", "")[:8]
+			c.ID = m.callID(i)
 		}
 		c.Failed = call.Get("status").Str == "error" || call.Get("status").Str == "cancelled"
 		list := []gjson.Result{result}
@@ -472,9 +482,13 @@ func (m *Message) geminiSays(v gjson.Result) (results []content.Part) {
 		}
 		results = append(results, content.ToolResult(c, strings.Join(texts, "\n")))
 		results = append(results, more...)
-		return true
-	})
+	}
 	return results
+}
+
+// callID returns an id for the call at a place in m that has none.
+func (m *Message) callID(i int) string {
+	return "call_" + ChainID(m.ID, fmt.Append(nil, i))[:8]
 }
 
 // geminiParts returns the parts of a content: a string, a part, or a list of both.
@@ -499,10 +513,23 @@ func geminiParts(v gjson.Result, role, id string) (parts []content.Part) {
 				parts = append(parts, otherPart(item))
 				continue
 			}
+			openOutputs(said.Parts)
 			parts = append(parts, said.Parts...)
 		}
 	}
 	return parts
+}
+
+// openOutputs makes the text of results that are nothing but an output the output.
+func openOutputs(parts []content.Part) {
+	for i := range parts {
+		p := &parts[i]
+		if v := gjson.Parse(p.Text); p.Type == content.TypeToolResult && v.IsObject() {
+			if out := v.Get("output"); out.Type == gjson.String {
+				p.Text = out.Str
+			}
+		}
+	}
 }
 
 func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {

@@ -2,25 +2,27 @@ package convert
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
-// drawn returns a transcript as a test can compare it: a line for each message.
+var linearFormats = []*Format{&codex, &gemini, &opencode}
+
+// drawn returns a transcript as a file of trees has it: a line for each message, with the
+// number of its parent and a star for the leaf.
 func drawn(t *Transcript) string {
 	var b strings.Builder
-	depth := map[string]int{}
-	there := map[string]bool{}
-	for _, m := range t.Messages {
-		if there[m.Parent] {
-			depth[m.ID] = depth[m.Parent]
-		}
-		there[m.ID] = true
-	}
 	names := map[string]string{"": "-"}
 	for i, m := range t.Messages {
 		names[m.ID] = fmt.Sprint(i)
@@ -28,47 +30,301 @@ func drawn(t *Transcript) string {
 		if !ok {
 			parent = "?" + m.Parent
 		}
-		fmt.Fprintf(&b, "%d<%s", i, parent)
-		if m.ID == t.Leaf {
-			b.WriteString("*")
-		}
-		fmt.Fprintf(&b, " %s", m.Role)
-		if m.Kind != Said {
-			fmt.Fprintf(&b, " %s", m.Kind)
-		}
-		for j := range m.Parts {
-			p := &m.Parts[j]
-			c := p.Call()
-			fmt.Fprintf(&b, " %s:%s%s%s%q", p.Type, c.ID, c.Name, c.Arguments, p.Text)
-		}
-		fmt.Fprintf(&b, " [%d]\n", len(m.Records))
+		fmt.Fprintf(&b, "%d<%s%s %s%s %d:", i, parent, map[bool]string{true: "*"}[m.ID == t.Leaf], m.Role, m.Kind, len(m.Records))
+		b.WriteString(said(m))
+		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-func TestX(t *testing.T) {
-	for _, f := range []*Format{&opencode} {
-		files, _ := filepath.Glob(os.Getenv("BOUGH_SAMPLES") + "/" + f.Name + "/*")
-		for _, name := range files {
-			data, _ := os.ReadFile(name)
-			list, problems, err := f.ReadAll(bytes.NewReader(data))
-			t.Log(name, problems, err, Detect(data[:min(len(data), HeadSize)]) == f)
-			for _, tr := range list {
-				c := tr.Conversation
-				c.Records = nil
-				t.Logf("%+v %d\n%s", c, len(tr.Records), drawn(tr))
-				var b bytes.Buffer
-				lost, err := f.Write(&b, tr, Options{ID: "019b7000-0000-7000-8000-00000000ffff", Now: time.Unix(1795219200, 0), Random: strings.NewReader(strings.Repeat("abcdefgh", 1000))})
-				t.Log(lost, err)
-				os.WriteFile("/tmp/linear-out-"+filepath.Base(name), b.Bytes(), 0o600)
-				l2, p2, err := f.ReadAll(&b)
-				t.Log(p2, err, drawn(l2[0]) == drawn(tr))
-				for i := range tr.Messages {
-					if l2[0].Messages[i].ID != tr.Messages[i].ID {
-						t.Log("id", i)
-					}
+// said returns what a message says.
+func said(m *Message) string {
+	var b strings.Builder
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		c := p.Call()
+		fmt.Fprintf(&b, " %s", p.Type)
+		for _, s := range []string{c.ID, c.Name, c.Arguments, map[bool]string{true: "failed"}[c.Failed], p.Filename} {
+			if s != "" {
+				fmt.Fprintf(&b, " %s", s)
+			}
+		}
+		if p.Text != "" {
+			fmt.Fprintf(&b, " %q", p.Text)
+		}
+	}
+	return b.String()
+}
+
+func linearOptions() Options {
+	return Options{
+		ID:     "019c0000-0000-7000-8000-00000000ffff",
+		Now:    time.Date(2026, 11, 20, 7, 29, 4, 0, time.UTC),
+		Random: rand.NewChaCha8([32]byte{1}),
+	}
+}
+
+// TestLinearTrees reads the fixtures and compares what comes out with the file of the
+// same name that ends in .tree.
+func TestLinearTrees(t *testing.T) {
+	for _, f := range linearFormats {
+		for name, data := range linearFixtures(t, f) {
+			t.Run(name, func(t *testing.T) {
+				if got := Detect(data); got != f {
+					t.Errorf("it is taken for %v", got)
 				}
+				list, problems, err := f.ReadAll(bytes.NewReader(data))
+				if err != nil || len(list) != 1 {
+					t.Fatalf("%d conversations: %v", len(list), err)
+				}
+				c := list[0].Conversation
+				fork := "-"
+				if c.Fork != nil {
+					fork = fmt.Sprint(*c.Fork)
+				}
+				var b strings.Builder
+				fmt.Fprintf(&b, "id %s\ntitle %s\ndir %s\nversion %s\nmodel %s\ncreated %s\nfork %s\nside %v\nrecords %d\n",
+					c.ID, c.Title, c.Dir, c.Version, c.Model, c.Created.UTC().Format(time.RFC3339), fork, c.Side, len(c.Records))
+				for _, p := range problems {
+					fmt.Fprintf(&b, "problem in line %d: %s\n", p.Line, p.What)
+				}
+				b.WriteString(drawn(list[0]))
+				path := filepath.Join("testdata", f.Name, strings.TrimSuffix(name, filepath.Ext(name))+".tree")
+				want, err := os.ReadFile(path)
+				if err != nil {
+					t.Error(err)
+				}
+				if got := b.String(); got != string(want) {
+					t.Errorf("it is\n%s\ninstead of\n%s", got, want)
+				}
+			})
+		}
+	}
+}
+
+func linearFixtures(t testing.TB, f *Format) map[string][]byte {
+	names, err := filepath.Glob(filepath.Join("testdata", f.Name, "*.json*"))
+	if err != nil || len(names) < 2 {
+		t.Fatalf("%d fixtures: %v", len(names), err)
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(name)] = data
+	}
+	return files
+}
+
+// TestLinearRoundTrips holds the laws of fixtures.
+func TestLinearRoundTrips(t *testing.T) {
+	for _, f := range linearFormats {
+		for name, data := range linearFixtures(t, f) {
+			t.Run(name, func(t *testing.T) {
+				if !comesBack(t, f, data) {
+					t.Error("there is no conversation in it")
+				}
+			})
+		}
+	}
+}
+
+// comesBack reports whether data can be read, and fails if a conversation in it is not
+// written and read again as it was, whole and up to each of its messages.
+func comesBack(t *testing.T, f *Format, data []byte) bool {
+	list, _, err := f.ReadAll(bytes.NewReader(data))
+	if err != nil {
+		return false
+	}
+	for _, tr := range list {
+		native := !slices.ContainsFunc(tr.Messages, func(m *Message) bool { return f == &gemini && len(m.Records) > 0 && m.geminiRecord() == "" })
+		if native && (f.Branches || len(paths(tr)) == 1) {
+			back, _ := rewritten(t, f, tr)
+			if got, want := drawn(back), drawn(tr); got != want {
+				t.Errorf("of\n%s\ncame\n%s", want, got)
+			}
+			for i := range min(len(back.Messages), len(tr.Messages)) {
+				if a, b := back.Messages[i].ID, tr.Messages[i].ID; a != b && f != &opencode {
+					t.Errorf("the message %s came back as %s", b, a)
+				}
+			}
+			if a, b := recordsOf(back), recordsOf(tr); !slices.Equal(a, b) {
+				t.Errorf("of the records\n%s\ncame\n%s", strings.Join(b, "\n"), strings.Join(a, "\n"))
+			}
+		}
+		for _, m := range tr.Messages {
+			part := *tr
+			part.Leaf, part.Messages = m.ID, pathTo(tr, m.ID)
+			back, lost := rewritten(t, f, &part)
+			if a, b := active(back), active(&part); a != b && len(lost) == 0 {
+				t.Errorf("of the path\n%s\ncame\n%s", b, a)
 			}
 		}
 	}
+	return true
+}
+
+// rewritten writes a transcript and reads it again.
+func rewritten(t *testing.T, f *Format, tr *Transcript) (*Transcript, []Loss) {
+	var b bytes.Buffer
+	lost, err := f.Write(&b, tr, linearOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, problems, err := f.ReadAll(bytes.NewReader(b.Bytes()))
+	if err != nil || len(list) != 1 || len(problems) > 0 {
+		t.Fatalf("%d conversations, %v: %v, of\n%s\nwritten was\n%s", len(list), problems, err, drawn(tr), b.Bytes())
+	}
+	return list[0], lost
+}
+
+// recordsOf returns the records of a transcript, without what must differ.
+func recordsOf(t *Transcript) (list []string) {
+	add := func(records []json.RawMessage) {
+		for _, raw := range records {
+			v := gjson.ParseBytes(raw)
+			if !v.Get("payload").IsObject() && t.Format == "codex" { // of the oldest kind
+				kind := map[bool]string{true: "response_item", false: "session_meta"}[v.Get("type").Exists()]
+				if kind == "response_item" || v.Get("instructions").Exists() {
+					raw = []byte(`{"type":"` + kind + `","payload":` + string(raw) + `}`)
+				}
+			}
+			paths := []string{"sessionId", "$set.sessionId", "ordinal", "timestamp", "payload.id", "payload.session_id", "payload.thread_id",
+				"payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base", "payload.history_mode",
+				"kind", "info.id", "info.sessionID", "info.parentID", "info.revert.messageID"}
+			for i := range v.Get("parts").Array() {
+				paths = append(paths, fmt.Sprintf("parts.%d.id", i), fmt.Sprintf("parts.%d.sessionID", i), fmt.Sprintf("parts.%d.messageID", i))
+			}
+			if v.Get("type").Str == "session_meta" || v.Get("instructions").Exists() {
+				paths = append(paths, "payload.cwd", "payload.originator", "payload.cli_version")
+			}
+			for _, path := range paths {
+				raw, _ = sjson.DeleteBytes(raw, path)
+			}
+			list = append(list, compact(string(raw)))
+		}
+	}
+	add(t.Records)
+	for _, m := range t.Messages {
+		add(m.Records)
+	}
+	return list
+}
+
+func pathTo(t *Transcript, id string) (path []*Message) {
+	by := map[string]*Message{}
+	for _, m := range t.Messages {
+		by[m.ID] = m
+	}
+	for m := by[id]; m != nil; m = by[m.Parent] {
+		path = append(path, m)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// active returns what the path to the leaf says.
+func active(t *Transcript) string {
+	var b strings.Builder
+	for _, m := range pathTo(t, t.Leaf) {
+		fmt.Fprintf(&b, "%s%s%s\n", m.Role, m.Kind, said(m))
+	}
+	return b.String()
+}
+
+// paths returns what the path to each end says, in order.
+func paths(t *Transcript) (list []string) {
+	parents := map[string]bool{}
+	for _, m := range t.Messages {
+		parents[m.Parent] = true
+	}
+	for _, m := range t.Messages {
+		if !parents[m.ID] {
+			end := *t
+			end.Leaf = m.ID
+			list = append(list, active(&end))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestLinearFromElsewhere writes trees of messages that have no records: each way through
+// them comes back, and the way that was active is.
+func TestLinearFromElsewhere(t *testing.T) {
+	for seed := range 300 {
+		random := rand.New(rand.NewPCG(uint64(seed), 9))
+		tr := grown(random)
+		for _, f := range []*Format{&codex, &gemini} {
+			var b bytes.Buffer
+			lost, err := f.Write(&b, tr, linearOptions())
+			if err != nil || len(lost) > 0 {
+				t.Fatalf("%v %v", lost, err)
+			}
+			list, problems, err := f.ReadAll(&b)
+			if err != nil || len(problems) > 0 {
+				t.Fatalf("%v: %v", problems, err)
+			}
+			if got, want := active(list[0]), active(tr); got != want {
+				t.Fatalf("%s, %d: the active path\n%s\nis now\n%s", f.Name, seed, want, got)
+			}
+			for _, path := range paths(tr) {
+				if !slices.Contains(paths(list[0]), path) {
+					t.Fatalf("%s, %d: a path is gone:\n%s\nthere are\n%s", f.Name, seed, path, strings.Join(paths(list[0]), "\n"))
+				}
+			}
+			if got, want := len(paths(list[0])), len(paths(tr)); got != want {
+				t.Fatalf("%s, %d: of %d ends came %d", f.Name, seed, want, got)
+			}
+		}
+	}
+}
+
+// grown returns a tree of questions and answers, some with calls and their results.
+func grown(random *rand.Rand) *Transcript {
+	tr := &Transcript{}
+	tr.Dir = "/home/ada"
+	add := func(parent *Message, role string, parts ...content.Part) *Message {
+		m := &Message{ID: fmt.Sprint("m", len(tr.Messages))}
+		if parent != nil {
+			m.Parent = parent.ID
+		}
+		m.Role, m.Parts = role, parts
+		tr.Messages = append(tr.Messages, m)
+		return m
+	}
+	var spots []*Message
+	for n := range 2 + random.IntN(8) {
+		var at *Message
+		if len(spots) > 0 && random.IntN(6) > 0 {
+			at = spots[random.IntN(len(spots))]
+		}
+		if at == nil || at.Role == "assistant" || random.IntN(2) == 0 {
+			at = add(at, "user", content.Text(fmt.Sprint("question ", n)))
+			spots = append(spots, at)
+		}
+		if random.IntN(3) == 0 {
+			call := content.Call{ID: fmt.Sprint("call", n), Name: "look", Arguments: `{"n":1}`}
+			at = add(at, "assistant", content.ToolCall(call))
+			call.Arguments = ""
+			at = add(at, "user", content.ToolResult(content.Call{ID: call.ID, Name: call.Name}, "found"))
+		}
+		at = add(at, "assistant", content.Text(fmt.Sprint("answer ", n)))
+		spots = append(spots, at)
+	}
+	tr.Leaf = spots[random.IntN(len(spots))].ID
+	return tr
+}
+
+func FuzzCodex(f *testing.F)    { fuzzLinear(f, &codex) }
+func FuzzGemini(f *testing.F)   { fuzzLinear(f, &gemini) }
+func FuzzOpenCode(f *testing.F) { fuzzLinear(f, &opencode) }
+
+func fuzzLinear(f *testing.F, format *Format) {
+	for _, data := range linearFixtures(f, format) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { comesBack(t, format, data) })
 }

@@ -61,7 +61,7 @@ func readOpenCode(in io.Reader, to Sink) error {
 			return nil
 		case v.path[len(v.path)-1] == "":
 			n++
-			return r.message(v.raw, v.offset)
+			return r.message(v.raw)
 		}
 		header = append(append(append(append(header, ','), rawjson.Compact(v.path[0])...), ':'), v.raw...)
 		return nil
@@ -116,12 +116,11 @@ type openCodeReader struct {
 	first map[string]string // what comes before a message, by the ids of its records
 }
 
-// message takes a message of the document.
-func (r *openCodeReader) message(raw json.RawMessage, offset int64) error {
+// message takes a message of the document. One of a role that nobody knows rides along.
+func (r *openCodeReader) message(raw json.RawMessage) error {
 	info := gjson.GetBytes(raw, "info")
 	role := info.Get("role").Str
 	if role != "user" && role != "assistant" {
-		r.to.Problem(Problem{Offset: offset, What: "a message is neither the user's nor the assistant's"})
 		if r.held != nil {
 			r.held.Records = append(r.held.Records, raw)
 		} else {

@@ -18,7 +18,7 @@ const module = "github.com/bough-dev/bough/"
 // packages below it.
 var layers = [][]string{
 	{"cmd/bough", "cmd/bough-models"},
-	{"server", "model/openai", "model/anthropic", "model/command", "model/pipe", "tools/mcp"},
+	{"server", "redact", "convert/html", "model/openai", "model/anthropic", "model/command", "model/pipe", "tools/mcp"},
 	{"model/internal/"},
 	{"explore"},
 	{"tokens"},

@@ -1,0 +1,174 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// JSON returns a JSON value without the secrets in its strings, and what was found, in
+// order. Keys are left as they are, and so is every byte that is no secret. A string that
+// is JSON itself, as the arguments of a tool call are, stays JSON. What the value of a
+// member is, its key says too: {"password": "..."}. The error is a
+// [*rawjson.SyntaxError].
+func (r *Redactor) JSON(raw []byte) ([]byte, []Finding, error) {
+	spans, err := r.inJSON(raw)
+	if err != nil || len(spans) == 0 {
+		return raw, nil, err
+	}
+	redacted, found := replace(raw, spans)
+	return redacted, found, nil
+}
+
+// inJSON returns where secrets stand in a document.
+func (r *Redactor) inJSON(doc []byte) ([]span, error) {
+	var spans []span
+	err := rawjson.Walk(doc, func(w *rawjson.Walker) error {
+		var value func(key []byte) error
+		value = func(key []byte) error {
+			switch _, first := w.Start(); first {
+			case '{':
+				return w.Object(func(key []byte, _ int) error { return value(key) })
+			case '[':
+				return w.Array(func() error { return value(key) })
+			case '"':
+				at, err := w.Value()
+				if err == nil {
+					spans = r.inQuoted(spans, doc, at, key)
+				}
+				return err
+			}
+			_, err := w.Value()
+			return err
+		}
+		return value(nil)
+	})
+	return spans, err
+}
+
+// inQuoted appends to spans where secrets stand in the string at s.
+func (r *Redactor) inQuoted(spans []span, doc []byte, s rawjson.Span, key []byte) []span {
+	quoted := s.Of(doc)
+	inner := quoted[1 : len(quoted)-1]
+	if len(inner) < shortest {
+		return spans
+	}
+	plain := bytes.IndexByte(inner, '\\') < 0
+	if !plain {
+		inner = unquote(quoted, nil)
+	}
+	found := r.inString(inner, key)
+	if len(found) == 0 {
+		return spans
+	}
+	var places []int
+	if !plain {
+		unquote(quoted, &places)
+	}
+	for _, x := range found {
+		if plain {
+			x.start, x.end = x.start+1, x.end+1
+		} else {
+			x.start, x.end = places[x.start], places[x.end]
+		}
+		spans = append(spans, span{s.Start + x.start, s.Start + x.end, x.rule})
+	}
+	return spans
+}
+
+// inString returns where secrets stand in the text of a string that is the value of key,
+// or of an element of it.
+func (r *Redactor) inString(s, key []byte) []span {
+	if start := bytes.TrimLeft(s, " \t\r\n"); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		if spans, err := r.inJSON(s); err == nil {
+			return spans
+		}
+	}
+	spans := r.find(s)
+	if len(spans) > 0 || key == nil || len(s) > longestNamed || bytes.ContainsAny(s, " \t\r\n\"") {
+		return spans
+	}
+	named := slices.Concat([]byte{'"'}, key, []byte(`": "`), s, []byte{'"'})
+	begin := len(named) - 1 - len(s)
+	for _, x := range r.find(named) {
+		if x.start >= begin && x.end <= begin+len(s) {
+			spans = append(spans, span{x.start - begin, x.end - begin, x.rule})
+		}
+	}
+	return spans
+}
+
+// longestNamed is how long a secret may be that only its name tells from other text, in
+// bytes.
+const longestNamed = 512
+
+// unquote returns the text of a string. If places is not nil, it gets for each byte of
+// the text, and for its end, where in the string it comes from.
+func unquote(quoted []byte, places *[]int) []byte {
+	var b []byte
+	i := 1
+	for i < len(quoted)-1 {
+		start := i
+		if quoted[i] != '\\' {
+			b = append(b, quoted[i])
+			i++
+		} else {
+			var c rune
+			c, i = escaped(quoted, i)
+			b = utf8.AppendRune(b, c)
+		}
+		if places != nil {
+			for len(*places) < len(b) {
+				*places = append(*places, start)
+			}
+		}
+	}
+	if places != nil {
+		*places = append(*places, i)
+	}
+	return b
+}
+
+// escaped returns the character that is written at i with a backslash, and where that
+// ends.
+func escaped(s []byte, i int) (rune, int) {
+	switch c := s[i+1]; c {
+	case 'b':
+		return '\b', i + 2
+	case 'f':
+		return '\f', i + 2
+	case 'n':
+		return '\n', i + 2
+	case 'r':
+		return '\r', i + 2
+	case 't':
+		return '\t', i + 2
+	case 'u':
+	default:
+		return rune(c), i + 2
+	}
+	c := unit(s[i:])
+	if utf16.IsSurrogate(c) {
+		if both := utf16.DecodeRune(c, unit(s[i+6:])); both != utf8.RuneError {
+			return both, i + 12
+		}
+		return utf8.RuneError, i + 6
+	}
+	return c, i + 6
+}
+
+// unit returns what \uXXXX stands for, -1 if s does not begin so.
+func unit(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}

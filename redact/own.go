@@ -1,0 +1,117 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// ownRules returns the rules that gitleaks does not have.
+func ownRules() []*rule {
+	rules := []*rule{{
+		// postgres://user:PASSWORD@host
+		ID:       "url-password",
+		Regexp:   `\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/?#@"'<>]{0,100}:([^\s/?#@"'<>]{3,200})@[\w.\[-]`,
+		Keywords: []string{"://"},
+		anyWord:  true,
+	}, {
+		// Authorization: Bearer TOKEN, wherever it stands
+		ID:       "authorization-header",
+		Regexp:   `(?i)\b(?:bearer|authorization["']{0,2}[ \t]{0,5}[:=][ \t"']{0,5}(?:basic|token|digest|apikey))[ \t]{1,5}([\w~+/.=-]{16,1000})`,
+		Entropy:  3.5,
+		Keywords: []string{"bearer", "authorization"},
+		byName:   true,
+	}, {
+		// DB_PASSWORD=... in a file of the environment, or in a command
+		ID: "environment-secret",
+		Regexp: `(?:^|[\s"'` + "`" + `;])(?:[A-Z][A-Z0-9_]{0,60})?(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|SECRET_KEY|SECRET_KEY_BASE|TOKEN|API_KEY|APIKEY|PRIVATE_KEY|ACCESS_KEY)(?:_?\d{1,2})?=` +
+			`(?:"([^"\s$][^"\s]{7,300})"|'([^'\s$][^'\s]{7,300})'|([^\s"'` + "`" + `$<>(){}|;\]][^\s"'` + "`" + `<>(){}|;]{7,300}))`,
+		Entropy:  2.5,
+		Keywords: []string{"passw", "passp", "secret", "token", "api_key", "apikey", "private_key", "access_key"},
+		Allowed:  []*allow{{Regexps: []string{`^[~.]?/[\w.-]+(?:/[\w.-]+)*$`, `^https?://`}}},
+		byName:   true,
+		anyWord:  true,
+	}, {
+		// "password": "..." in a configuration
+		ID:       "password",
+		Regexp:   `(?i)(?:password|passwd|passphrase|passwort|pwd)[ \t"']{0,16}(?::|=>?|:=)[ \t]{0,16}(?:"([^"\s]{6,100})[ ]{0,16}"|'([^'\s]{6,100})[ ]{0,16}')`,
+		Entropy:  2.5,
+		Keywords: []string{"passw", "passp", "pwd"},
+		Allowed:  []*allow{{Regexps: []string{`^[A-Za-z_./:-]*$`, `^[\w.]+[(\[{]`, `[({<]\w`}}},
+		byName:   true,
+		anyWord:  true,
+	}, {
+		// keys of models' providers, of which gitleaks knows some forms only
+		ID:       "model-api-key",
+		Regexp:   `\b(sk-(?:[a-z]{2,8}(?:-v\d|-api\d\d|\d\d)?-)?[A-Za-z0-9_-]{28,200}|gsk_[A-Za-z0-9]{40,80}|xai-[A-Za-z0-9]{60,120}|pplx-[A-Za-z0-9]{40,80}|r8_[A-Za-z0-9]{30,60}|tvly-[A-Za-z0-9-]{24,60})`,
+		Entropy:  3.7,
+		Keywords: []string{"sk-", "gsk_", "xai-", "pplx-", "r8_", "tvly-"},
+		Allowed:  []*allow{{Regexps: []string{`^[a-z_-]+$`, `^sk-[a-z]+(?:[_-]+[a-z]+)*$`}}},
+	}, {
+		ID:       "google-oauth",
+		Regexp:   `\b(GOCSPX-[A-Za-z0-9_-]{24,40}|ya29\.[A-Za-z0-9_-]{30,500}|1//0[A-Za-z0-9_-]{30,200})`,
+		Entropy:  3.5,
+		Keywords: []string{"gocspx-", "ya29.", "1//0"},
+	}, {
+		ID:       "supabase-secret",
+		Regexp:   `\b(sb_secret_[A-Za-z0-9_-]{20,100}|sbp_[a-f0-9]{40})`,
+		Entropy:  3,
+		Keywords: []string{"sb_secret_", "sbp_"},
+	}, {
+		ID:       "webhook-secret",
+		Regexp:   `\b(whsec_[A-Za-z0-9+/=]{24,100})`,
+		Entropy:  3.5,
+		Keywords: []string{"whsec_"},
+	}}
+	for _, r := range rules {
+		r.own = true
+	}
+	return rules
+}
+
+// isID reports whether what is named by name is an id or a hash: everything has one, and
+// a key is one often.
+func isID(name, secret []byte) bool {
+	v := string(secret)
+	for _, begin := range []string{"toolu_", "srvtoolu_", "call_", "msg_", "req_", "resp_", "chatcmpl-", "fc_", "rs_", "ws_", "run_", "thread_", "ses_", "prt_", "session_"} {
+		if strings.HasPrefix(v, begin) {
+			return true
+		}
+	}
+	switch {
+	case !isHex(strings.ReplaceAll(v, "-", "")):
+		return false
+	case len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-':
+		return true
+	case strings.Contains(v, "-"), len(v) != 32 && len(v) != 40 && len(v) != 64 && len(v) != 128:
+		return false
+	}
+	// So long are hashes, and keys that are drawn at random.
+	lower := bytes.ToLower(name)
+	for _, word := range []string{"hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint", "_id"} {
+		if bytes.Contains(lower, []byte(word)) {
+			return true
+		}
+	}
+	for _, word := range []string{"secret", "passw", "token", "api_key", "apikey", "api-key", "private", "credential", "bearer"} {
+		if bytes.Contains(lower, []byte(word)) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlaceholder reports whether a password is what examples write for one.
+func isPlaceholder(secret []byte) bool {
+	v := strings.ToLower(string(secret))
+	for _, word := range []string{"pass", "password", "passwd", "pwd", "secret", "token", "user", "username"} {
+		if v == word {
+			return true
+		}
+	}
+	for _, piece := range []string{"...", "…", "***", "xxxx", "your", "example", "placeholder", "changeme", "change-me", "change_me", "redacted", "dummy", "os.environ", "process.env", "getenv"} {
+		if strings.Contains(v, piece) {
+			return true
+		}
+	}
+	return strings.ContainsAny(v[:1], "<{$%[(") || strings.Trim(v, v[:1]) == ""
+}

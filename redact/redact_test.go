@@ -1,0 +1,146 @@
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// random returns n letters of an alphabet that look random, and are always the same.
+func random(seed uint64, n int, alphabet string) string {
+	var b strings.Builder
+	for range n {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		b.WriteByte(alphabet[seed>>33%uint64(len(alphabet))])
+	}
+	return b.String()
+}
+
+const (
+	digits = "0123456789"
+	hex    = digits + "abcdef"
+	lower  = "abcdefghijklmnopqrstuvwxyz"
+	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	alnum  = digits + upper + lower
+	base64 = alnum + "+/"
+	web    = alnum + "-_"
+)
+
+// secrets are secrets in a sentence of a conversation. They are made of pieces, so that
+// nobody who looks for secrets in this file finds one.
+func secrets() []struct{ name, before, secret, after string } {
+	pem := "-----BEGIN " + "RSA PRIVATE KEY-----\n" + strings.Repeat(random(1, 64, base64)+"\n", 6) + "-----END " + "RSA PRIVATE KEY-----"
+	jwt := "ey" + random(2, 34, alnum) + ".ey" + random(3, 80, alnum) + "." + random(4, 43, web)
+	return []struct{ name, before, secret, after string }{
+		{"aws key id", "the id is ", "AKIA" + random(5, 16, upper+"234567"), ", I think"},
+		{"aws secret key", "aws_secret_access_key = ", random(6, 40, base64), "\nregion = eu-west-1"},
+		{"aws secret key in the environment", "AWS_SECRET_ACCESS_KEY=", random(60, 40, base64), " aws s3 ls"},
+		{"github token", "it is ", "ghp_" + random(7, 36, alnum), "."},
+		{"github fine-grained token", "use ", "github" + "_pat_" + random(8, 82, alnum+"_"), " for it"},
+		{"github app token", "git clone https://x-access-token:", "ghs_" + random(9, 36, alnum), "@github.com/a/b"},
+		{"gitlab token", "(", "glpat-" + random(10, 20, web), ")"},
+		{"openai key", "OPENAI_API_KEY=", "sk-" + "proj-" + random(11, 74, web) + "T3Blbk" + "FJ" + random(12, 74, web), "\n"},
+		{"openai key of another form", "my key, ", "sk-" + random(13, 48, alnum), ", does not work"},
+		{"anthropic key", "set it to ", "sk-ant-" + "api03-" + random(14, 93, web) + "AA", "."},
+		{"openrouter key", "<apiKey>", "sk-or-v1-" + random(15, 64, hex), "</apiKey>"},
+		{"groq key", "key: ", "gsk_" + random(16, 52, alnum), ""},
+		{"slack bot token", "token=", "xox" + "b-" + random(17, 12, digits) + "-" + random(18, 12, digits) + "-" + random(19, 24, alnum), " in the file"},
+		{"slack webhook", "curl ", "https://hooks.slack.com/services/T" + random(20, 10, upper) + "/B" + random(21, 10, upper) + "/" + random(22, 24, alnum), " -d @x"},
+		{"stripe key", "stripe.api_key = \"", "sk_" + "live_" + random(23, 24, alnum), "\""},
+		{"google key", "&key=", "AI" + "za" + random(24, 35, web), "&q=x"},
+		{"google client secret", "client secret ", "GOC" + "SPX-" + random(25, 28, web), ""},
+		{"jwt", "Cookie: session=", jwt, "; path=/"},
+		{"bearer", "-H 'Authorization: Bearer ", random(26, 40, alnum), "' \\\n"},
+		{"private key", "here:\n", pem, "\nthat is all"},
+		{"npm", "//registry.example/:_authToken=", "npm" + "_" + random(27, 36, alnum), "\n"},
+		{"pypi", "password = ", "py" + "pi-AgEIcHlwaS5vcmc" + random(28, 70, web), "\n"},
+		{"connection string", "DATABASE_URL=postgres://app:", "p9" + random(29, 12, alnum) + "!", "@db.internal:5432/app"},
+		{"redis url without user", "redis://:", random(30, 20, alnum), "@cache:6379/0"},
+		{"password in .env", "DB_HOST=localhost\nDB_PASSWORD=", "Tr0ub4dor" + "&3$x", "\nDB_USER=app"},
+		{"password in quotes", "export PGPASSWORD='", "c0rrect-horse" + "-battery", "' && psql"},
+		{"password in json", `{"user": "x", "password": "`, "hunter2" + "!hunter2", `"}`},
+		{"token in yaml", "auth:\n  api_token: ", random(31, 32, alnum), "\n  url: x"},
+		{"secret key drawn at random", "SECRET_KEY = \"", random(32, 64, hex), "\""},
+		{"hugging face", "huggingface-cli login --token ", "hf_" + random(33, 34, lower), "\n"},
+		{"digital ocean", "DIGITALOCEAN_TOKEN: ", "dop_v1_" + random(34, 64, hex), "\n"},
+		{"sendgrid", "", "SG" + "." + random(35, 22, web) + "." + random(36, 43, web), " is it"},
+		{"age", "identity ", "AGE-SECRET-KEY-1" + random(37, 58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"), "\n"},
+		{"telegram", "telegram bot token: ", random(38, 9, "123456789") + ":A" + random(39, 34, web), "\n"},
+		{"webhook", "stripe listen says ", "whsec_" + random(40, 32, alnum), "."},
+		{"supabase", "supabase: ", "sb_" + "secret_" + random(41, 31, web), "\n"},
+	}
+}
+
+// TestSecrets holds that secrets are found, and nothing but the secret is taken out: in
+// text, in a string of JSON, in JSON that is a string of JSON, and in code.
+func TestSecrets(t *testing.T) {
+	r := New()
+	for _, c := range secrets() {
+		s := c.before + c.secret + c.after
+		text, found := r.Text(s)
+		if len(found) == 0 || strings.Contains(text, c.secret) || text != strings.Replace(s, c.secret, "[redacted: "+found[0].Rule+"]", 1) {
+			t.Errorf("%s: Text(%q) = %q, %v", c.name, s, text, found)
+			continue
+		}
+		if rest := text[found[0].At:]; !strings.HasPrefix(rest, "[redacted: "+found[0].Rule+"]") {
+			t.Errorf("%s: it was found before %q", c.name, rest)
+		}
+		if again, more := r.Text(text); again != text {
+			t.Errorf("%s: of %q was found %v", c.name, text, more)
+		}
+		doc := any(s)
+		for range 3 {
+			raw, err := json.Marshal(map[string]any{"a": 1, "text": doc, "z": []any{"after", s}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, found, err := r.JSON(raw)
+			if err != nil || len(found) < 2 || !json.Valid(out) || leaks(string(out), c.secret) {
+				t.Errorf("%s: JSON(%s) = %s, %v, %v", c.name, raw, out, found, err)
+			}
+			doc = string(raw)
+		}
+		quoted, _ := json.Marshal("x\n" + s)
+		if text, found := r.Text(fmt.Sprintf("it printed %q", quoted)); len(found) == 0 || leaks(text, c.secret) {
+			t.Errorf("%s: quoted twice: %q, %v", c.name, text, found)
+		}
+	}
+}
+
+// leaks reports whether s has a good piece of a secret.
+func leaks(s, secret string) bool {
+	const n = 12
+	for i := 0; i+n <= len(secret); i++ {
+		if strings.Contains(s, secret[i:i+n]) {
+			return !strings.Contains("-----BEGIN RSA PRIVATE KEY-----END RSA PRIVATE KEY-----", secret[i:i+n])
+		}
+	}
+	return len(secret) < n && strings.Contains(s, secret)
+}
+
+// TestRules holds that all rules are usable.
+func TestRules(t *testing.T) {
+	r := New()
+	if len(r.rules) < 200 {
+		t.Errorf("there are only %d rules", len(r.rules))
+	}
+	ids := map[string]bool{}
+	for _, one := range r.rules {
+		one.compile()
+		if ids[one.ID] || strings.Trim(one.ID, lower+digits+"-") != "" {
+			t.Errorf("%q is twice, or cannot stand in a replacement", one.ID)
+		}
+		ids[one.ID] = true
+		if one.Group > one.re.NumSubexp() || len(one.Keywords) == 0 {
+			t.Errorf("%s has no group %d, or no keyword", one.ID, one.Group)
+		}
+		for _, word := range one.Keywords {
+			if len(word) < 2 || word != strings.ToLower(word) {
+				t.Errorf("%s has the keyword %q", one.ID, word)
+			}
+		}
+		allows(one.Allowed, []byte("x"), []int{0, 1}, []byte("x"))
+	}
+	allows(r.allowed, []byte("x"), []int{0, 1}, []byte("x"))
+}

@@ -1,0 +1,235 @@
+package redact
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
+
+//go:embed rules.json
+var rulesFile []byte
+
+// A rule says what a secret looks like.
+type rule struct {
+	ID       string
+	Regexp   string
+	Group    int      // of the expression: the secret; 0 is the first that matched, or all
+	Entropy  float64  // what the secret must exceed, in bits for each byte
+	Keywords []string // lower case; one must stand in what matches
+	Allowed  []*allow
+
+	own     bool // it is none of gitleaks'
+	byName  bool // only what stands before it says that it is a secret
+	anyWord bool // any word may be one, so examples' words are none
+
+	once  sync.Once
+	re    *regexp.Regexp
+	reach int // the length of the longest match, in bytes; -1 if there is none
+}
+
+// An allow says what is no secret although it looks like one.
+type allow struct {
+	In      string   // what the expressions look at: match, line, or else the secret
+	Regexps []string // one must match
+	Words   []string // lower case; one must stand in the secret
+
+	once sync.Once
+	re   *regexp.Regexp // nil if there are no expressions
+}
+
+// load returns the rules of gitleaks, and what all of them allow.
+func load() ([]*rule, []*allow) {
+	var file struct {
+		Allowed []*allow
+		Rules   []*rule
+	}
+	if err := json.Unmarshal(rulesFile, &file); err != nil {
+		panic("redact: " + err.Error())
+	}
+	for _, r := range file.Rules {
+		if r.ID == "generic-api-key" {
+			r.byName = true
+		}
+	}
+	return file.Rules, file.Allowed
+}
+
+func (r *rule) compile() {
+	r.once.Do(func() {
+		r.re = regexp.MustCompile(r.Regexp)
+		tree, err := syntax.Parse(r.Regexp, syntax.Perl)
+		if err != nil {
+			panic("redact: " + err.Error()) // MustCompile has parsed it
+		}
+		r.reach = longest(tree)
+	})
+}
+
+// search appends to spans where the rule finds secrets in t near its keywords, which are
+// in order.
+func (r *rule) search(spans []span, t *text, keywords []hit, allowed []*allow) []span {
+	r.compile()
+	if r.reach < 0 {
+		return r.searchIn(spans, t, 0, len(t.s), allowed)
+	}
+	// A match holds a keyword, so it begins and ends within reach of one. There is room
+	// for what an expression wants to see beside it.
+	const beside = 8
+	start, end := 0, -1
+	for _, k := range keywords {
+		from, to := max(0, k.at-r.reach-beside), min(len(t.s), k.at+r.reach+beside)
+		if from > end {
+			if end >= 0 {
+				spans = r.searchIn(spans, t, start, end, allowed)
+			}
+			start = from
+		}
+		end = to
+	}
+	return r.searchIn(spans, t, start, end, allowed)
+}
+
+// searchIn is search between two places.
+func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) []span {
+	seen := t.soft
+	if r.own {
+		seen = t.plain
+	}
+	for _, m := range r.re.FindAllSubmatchIndex(seen[from:to], -1) {
+		for i := range m {
+			if m[i] >= 0 {
+				m[i] += from
+			}
+		}
+		if m[0] == from && from > 0 || m[1] == to && to < len(t.s) {
+			continue // it is cut
+		}
+		start, end := r.secret(m)
+		for start < end && seen[start] == '\n' {
+			start++
+		}
+		for start < end && seen[end-1] == '\n' {
+			end--
+		}
+		secret := t.s[start:end]
+		switch {
+		case len(secret) < shortest || entropy(secret) <= r.Entropy:
+		case bytes.IndexByte(seen[start:end], gone) >= 0:
+		case r.byName && isID(t.s[m[0]:start], secret):
+		case r.anyWord && isPlaceholder(secret):
+		case allows(allowed, t.s, m, secret), allows(r.Allowed, t.s, m, secret):
+		default:
+			spans = append(spans, span{start, end, r})
+		}
+	}
+	return spans
+}
+
+// secret returns where the secret stands in a match.
+func (r *rule) secret(m []int) (start, end int) {
+	if r.Group > 0 {
+		return max(0, m[2*r.Group]), max(0, m[2*r.Group+1])
+	}
+	for i := 2; i < len(m); i += 2 {
+		if m[i] < m[i+1] {
+			return m[i], m[i+1]
+		}
+	}
+	return m[0], m[1]
+}
+
+// allows reports whether one of lists names a secret, or the match that it is in.
+func allows(lists []*allow, s []byte, m []int, secret []byte) bool {
+	for _, a := range lists {
+		a.once.Do(func() {
+			if len(a.Regexps) > 0 {
+				a.re = regexp.MustCompile("(?:" + strings.Join(a.Regexps, ")|(?:") + ")")
+			}
+		})
+		in := secret
+		switch a.In {
+		case "match":
+			in = s[m[0]:m[1]]
+		case "line":
+			in = s[bytes.LastIndexByte(s[:m[0]], '\n')+1:]
+			if i := bytes.IndexByte(s[m[1]:], '\n'); i >= 0 {
+				in = in[:len(in)-len(s)+m[1]+i]
+			}
+		}
+		if a.re != nil && a.re.Match(in) {
+			return true
+		}
+		if len(a.Words) > 0 {
+			lower := bytes.ToLower(secret)
+			for _, w := range a.Words {
+				if bytes.Contains(lower, []byte(w)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// entropy returns how random a text looks, in bits for each byte.
+func entropy(s []byte) float64 {
+	var counts [256]int
+	for _, c := range s {
+		counts[c]++
+	}
+	bits := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(len(s))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
+
+// longest returns the length of the longest match of an expression, in bytes, -1 if
+// there is none.
+func longest(re *syntax.Regexp) int {
+	const widest = 4 // bytes of a character
+	switch re.Op {
+	case syntax.OpLiteral:
+		return widest * len(re.Rune)
+	case syntax.OpCharClass:
+		if n := len(re.Rune); n > 0 && re.Rune[n-1] < 0x80 {
+			return 1
+		}
+		return widest
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return widest
+	case syntax.OpStar, syntax.OpPlus:
+		return -1
+	case syntax.OpCapture, syntax.OpQuest:
+		return longest(re.Sub[0])
+	case syntax.OpRepeat:
+		one := longest(re.Sub[0])
+		if re.Max < 0 || one < 0 {
+			return -1
+		}
+		return re.Max * one
+	case syntax.OpConcat, syntax.OpAlternate:
+		most := 0
+		for _, sub := range re.Sub {
+			n := longest(sub)
+			switch {
+			case n < 0:
+				return -1
+			case re.Op == syntax.OpConcat:
+				most += n
+			default:
+				most = max(most, n)
+			}
+		}
+		return most
+	}
+	return 0
+}

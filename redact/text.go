@@ -1,0 +1,115 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A text is what is searched. Gitleaks' rules are made for files of source code; so they
+// see soft, in which what quotes or ends a secret in a conversation is a blank. Both plain
+// and soft are s byte for byte.
+type text struct {
+	s     []byte
+	plain []byte // without quoting backslashes, data, and what was redacted before
+	soft  []byte // and without punctuation
+}
+
+// data is how long a run of the letters of base64 must be to be data, and no secret.
+const data = 2048
+
+// gone stands in place of what was found, and nowhere else.
+const gone = 0
+
+func fill(b []byte, c byte) {
+	for i := range b {
+		b[i] = c
+	}
+}
+
+func (t *text) soften() {
+	s := t.s
+	t.plain = bytes.Clone(s)
+	run := 0 // where a run of letters of base64 began
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && isBase64(s[i]) {
+			continue
+		}
+		if i-run >= data {
+			fill(t.plain[run:i], ' ')
+		}
+		if i < len(s) {
+			switch s[i] {
+			case gone:
+				t.plain[i] = ' '
+			case '\\':
+				i = t.unquote(i) - 1
+			case '[':
+				if n := replaced(s[i:]); n > 0 {
+					fill(t.plain[i:i+n], gone)
+					i += n - 1
+				}
+			}
+		}
+		run = i + 1
+	}
+	t.soft = bytes.Clone(t.plain)
+	for i, c := range t.plain {
+		switch c {
+		case ')', ']', '}', '&':
+			t.soft[i] = ' '
+		case '<':
+			if i+1 < len(s) && s[i+1] == '/' {
+				t.soft[i] = ' '
+			}
+		case ',':
+			if isWord(s, i-1) && (ends(s, i+1) || isWord(s, i+1)) {
+				t.soft[i] = ' '
+			}
+		case '.', '!', '?':
+			if isWord(s, i-1) && ends(s, i+1) {
+				t.soft[i] = ' '
+			}
+		}
+	}
+}
+
+// unquote makes blanks of the backslashes at i, and of what after them stands for white
+// space or for any character, and returns where they end.
+func (t *text) unquote(i int) int {
+	for ; i < len(t.s) && t.s[i] == '\\'; i++ {
+		t.plain[i] = ' '
+	}
+	n := 0
+	switch rest := t.s[i:]; {
+	case len(rest) >= 5 && rest[0] == 'u' && isHex(string(rest[1:5])):
+		n = 5
+	case len(rest) > 0 && strings.IndexByte("nrt", rest[0]) >= 0:
+		n = 1
+	}
+	fill(t.plain[i:i+n], ' ')
+	return i + n
+}
+
+// replaced returns the length of the replacement that s begins with, 0 if there is none.
+func replaced(s []byte) int {
+	const longest = 80
+	if !bytes.HasPrefix(s, []byte(replacement)) {
+		return 0
+	}
+	return 1 + bytes.IndexByte(s[:min(len(s), longest)], ']')
+}
+
+// ends reports whether a sentence may end before s[i].
+func ends(s []byte, i int) bool {
+	return i >= len(s) || strings.IndexByte(" \t\r\n\"'`)]}\\<", s[i]) >= 0
+}
+
+func isWord(s []byte, i int) bool {
+	return i >= 0 && i < len(s) && (isBase64(s[i]) && s[i] != '/' || s[i] == '_' || s[i] == '-')
+}
+
+func isBase64(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '='
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }

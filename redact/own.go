@@ -77,6 +77,9 @@ func isID(name, secret []byte) bool {
 			return true
 		}
 	}
+	if isName(v) {
+		return true
+	}
 	switch {
 	case !isHex(strings.ReplaceAll(v, "-", "")):
 		return false
@@ -94,6 +97,19 @@ func isID(name, secret []byte) bool {
 	}
 	for _, word := range []string{"secret", "passw", "token", "api_key", "apikey", "api-key", "private", "credential", "bearer"} {
 		if bytes.Contains(lower, []byte(word)) {
+			return false
+		}
+	}
+	return true
+}
+
+// isName reports whether v is made of words and numbers, as the names of models, hosts
+// and pages are: claude-sonnet-4-20250514.
+func isName(v string) bool {
+	const longestNumber = 8
+	for _, piece := range strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune("-_.", c) }) {
+		number := strings.Trim(piece, "0123456789") == ""
+		if number && len(piece) > longestNumber || !number && strings.Trim(piece, "abcdefghijklmnopqrstuvwxyz") != "" {
 			return false
 		}
 	}

@@ -27,9 +27,10 @@ type rule struct {
 	byName  bool // only what stands before it says that it is a secret
 	anyWord bool // any word may be one, so examples' words are none
 
-	once  sync.Once
-	re    *regexp.Regexp
-	reach int // the length of the longest match, in bytes; -1 if there is none
+	once    sync.Once
+	re      *regexp.Regexp
+	reach   int  // the length of the longest match, in bytes; -1 if there is none
+	assigns bool // between a keyword and the secret stands what assigns one to the other
 }
 
 // An allow says what is no secret although it looks like one.
@@ -67,31 +68,84 @@ func (r *rule) compile() {
 			panic("redact: " + err.Error()) // MustCompile has parsed it
 		}
 		r.reach = longest(tree)
+		r.assigns = strings.Contains(r.Regexp, assignment)
 	})
+}
+
+// assignment is how gitleaks' expressions say that a name is given a value. Half of the
+// rules have it, and their keywords are words that stand everywhere.
+const assignment = `(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
+
+// assigned returns where the value ends that a name in s at at is perhaps given: what
+// [assignment] says, with room for what an expression has before it.
+func assigned(s []byte, at int) (end int, ok bool) {
+	const name, quotes, more = 60, 3, 10
+	run := func(most int, letters string, word bool) {
+		for most += at; at < most && at < len(s) && (strings.IndexByte(letters, s[at]) >= 0 || word && isWord(s, at)); at++ {
+		}
+	}
+	run(name, " \t./", true)
+	run(quotes, " \t\r\n\f\"'", false)
+	before := at
+	run(more, "=>:|?,", false)
+	if at == before {
+		return 0, false
+	}
+	run(more, " \t\r\n\f\"'`=", false)
+	if i := bytes.IndexAny(s[at:], " \t\r\n\f\"'`;"); i >= 0 {
+		return at + i, true
+	}
+	return len(s), true
+}
+
+// window returns where a match may begin and end that holds the keyword at at, and
+// whether there may be one.
+func (r *rule) window(s []byte, at int) (from, to int, ok bool) {
+	const (
+		beside = 8   // what an expression wants to see around a match
+		before = 128 // what an assignment has before its keyword
+	)
+	switch {
+	case r.assigns:
+		from = at - before
+		to, ok = assigned(s, at)
+		to += beside
+	case r.ID == "jwt": // its keyword stands in every other line
+		const header = 19
+		if isWord(s, at-1) && s[at-1] != '-' || at+header > len(s) || bytes.IndexByte(s[at:at+header], ' ') >= 0 {
+			return 0, 0, false
+		}
+		from, to, ok = at-beside, len(s), true
+	case r.reach < 0:
+		from, to, ok = 0, len(s), true
+	default:
+		from, to, ok = at-r.reach-beside, at+r.reach+beside, true
+	}
+	return max(0, from), min(len(s), to), ok
 }
 
 // search appends to spans where the rule finds secrets in t near its keywords, which are
 // in order.
 func (r *rule) search(spans []span, t *text, keywords []hit, allowed []*allow) []span {
 	r.compile()
-	if r.reach < 0 {
-		return r.searchIn(spans, t, 0, len(t.s), allowed)
-	}
-	// A match holds a keyword, so it begins and ends within reach of one. There is room
-	// for what an expression wants to see beside it.
-	const beside = 8
 	start, end := 0, -1
 	for _, k := range keywords {
-		from, to := max(0, k.at-r.reach-beside), min(len(t.s), k.at+r.reach+beside)
-		if from > end {
+		from, to, ok := r.window(t.soft, k.at)
+		switch {
+		case !ok:
+		case from > end:
 			if end >= 0 {
 				spans = r.searchIn(spans, t, start, end, allowed)
 			}
-			start = from
+			start, end = from, to
+		default:
+			end = max(end, to)
 		}
-		end = to
 	}
-	return r.searchIn(spans, t, start, end, allowed)
+	if end >= 0 {
+		spans = r.searchIn(spans, t, start, end, allowed)
+	}
+	return spans
 }
 
 // searchIn is search between two places.

@@ -62,11 +62,11 @@ func (t *text) soften() {
 				t.soft[i] = ' '
 			}
 		case ',':
-			if isWord(s, i-1) && (ends(s, i+1) || isWord(s, i+1)) {
+			if isToken(s, i-1) && (ends(s, i+1) || isToken(s, i+1)) {
 				t.soft[i] = ' '
 			}
 		case '.', '!', '?':
-			if isWord(s, i-1) && ends(s, i+1) {
+			if isToken(s, i-1) && ends(s, i+1) {
 				t.soft[i] = ' '
 			}
 		}
@@ -104,9 +104,13 @@ func ends(s []byte, i int) bool {
 	return i >= len(s) || strings.IndexByte(" \t\r\n\"'`)]}\\<", s[i]) >= 0
 }
 
-func isWord(s []byte, i int) bool {
+// isToken reports whether s[i] may be in a token.
+func isToken(s []byte, i int) bool {
 	return i >= 0 && i < len(s) && (isBase64(s[i]) && s[i] != '/' || s[i] == '_' || s[i] == '-')
 }
+
+// isWord reports whether s[i] may be in a name.
+func isWord(s []byte, i int) bool { return isToken(s, i) && s[i] != '=' && s[i] != '+' }
 
 func isBase64(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '='

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,7 @@ func ownRules() []*rule {
 		// DB_PASSWORD=... in a file of the environment, or in a command
 		ID: "environment-secret",
 		Regexp: `(?:^|[\s"'` + "`" + `;])(?:[A-Z][A-Z0-9_]{0,60})?(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|SECRET_KEY|SECRET_KEY_BASE|TOKEN|API_KEY|APIKEY|PRIVATE_KEY|ACCESS_KEY)(?:_?\d{1,2})?=` +
-			`(?:"([^"\s$][^"\s]{7,300})"|'([^'\s$][^'\s]{7,300})'|([^\s"'` + "`" + `$<>(){}|;\]][^\s"'` + "`" + `<>(){}|;]{7,300}))`,
+			`(?:"([^"\s$+&][^"\s]{7,300})"|'([^'\s$+&][^'\s]{7,300})'|([^\s"'` + "`" + `$<>(){}|;\]][^\s"'` + "`" + `<>(){}|;]{7,300}))`,
 		Entropy:  2.5,
 		Keywords: []string{"passw", "passp", "secret", "token", "api_key", "apikey", "private_key", "access_key"},
 		Allowed:  []*allow{{Regexps: []string{`^[~.]?/[\w.-]+(?:/[\w.-]+)*$`, `^https?://`}}},
@@ -71,16 +72,23 @@ func ownRules() []*rule {
 // isID reports whether what is named by name is an id or a hash: everything has one, and
 // a key is one often.
 func isID(name, secret []byte) bool {
-	v := string(secret)
-	for _, begin := range []string{"toolu_", "srvtoolu_", "call_", "msg_", "req_", "resp_", "chatcmpl-", "fc_", "rs_", "ws_", "run_", "thread_", "ses_", "prt_", "session_"} {
+	v, before := string(secret), string(bytes.ToLower(name))
+	contains := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(before, word) })
+	}
+	for _, begin := range []string{
+		"toolu_", "srvtoolu_", "call_", "msg_", "req_", "resp_", "chatcmpl-", "fc_", "rs_", "ws_", "run_",
+		"thread_", "ses_", "prt_", "session_", "sha1-", "sha256-", "sha384-", "sha512-", "sha256:",
+	} {
 		if strings.HasPrefix(v, begin) {
 			return true
 		}
 	}
-	if isName(v) {
-		return true
-	}
 	switch {
+	case strings.HasSuffix(before, "h1:") || strings.HasSuffix(before, "sha256=") || contains("page_token", "pagetoken", "cursor"):
+		return true
+	case isPath(v):
+		return true
 	case !isHex(strings.ReplaceAll(v, "-", "")):
 		return false
 	case len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-':
@@ -89,31 +97,58 @@ func isID(name, secret []byte) bool {
 		return false
 	}
 	// So long are hashes, and keys that are drawn at random.
-	lower := bytes.ToLower(name)
-	for _, word := range []string{"hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint", "_id"} {
-		if bytes.Contains(lower, []byte(word)) {
-			return true
-		}
-	}
-	for _, word := range []string{"secret", "passw", "token", "api_key", "apikey", "api-key", "private", "credential", "bearer"} {
-		if bytes.Contains(lower, []byte(word)) {
-			return false
-		}
-	}
-	return true
+	return contains("hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint", "_id") ||
+		!contains("secret", "token", "api_key", "apikey", "api-key", "private", "credential", "bearer")
 }
 
-// isName reports whether v is made of words and numbers, as the names of models, hosts
-// and pages are: claude-sonnet-4-20250514.
+// isName reports whether v looks like words and numbers, as the names of models and
+// variables do, rather than drawn at random: its words are long, and there is something
+// that tells them apart.
 func isName(v string) bool {
-	const longestNumber = 8
-	for _, piece := range strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune("-_.", c) }) {
-		number := strings.Trim(piece, "0123456789") == ""
-		if number && len(piece) > longestNumber || !number && strings.Trim(piece, "abcdefghijklmnopqrstuvwxyz") != "" {
+	const word, longestNumber = 4, 8
+	letters, words, run, apart := 0, 0, 0, false
+	last := byte(0)
+	for i := range len(v) {
+		kind := byte('-')
+		switch c := v[i]; {
+		case c >= 'a' && c <= 'z':
+			kind = 'a'
+		case c >= 'A' && c <= 'Z':
+			kind, apart = 'A', true
+		case c >= '0' && c <= '9':
+			kind = '0'
+		case strings.IndexByte("-_./", c) >= 0:
+			apart = true
+		default:
+			return false
+		}
+		if run++; kind != last {
+			if kind != '-' && !(last == 'A' && kind == 'a' && run == 2) { // Word is one
+				words++
+			}
+			run = 1
+		}
+		if kind != '-' {
+			letters++
+		}
+		if kind == '0' && run > longestNumber {
+			return false
+		}
+		last = kind
+	}
+	return apart && letters >= word*words
+}
+
+// isPath reports whether v is a variable of something: config.keys.main2.
+func isPath(v string) bool {
+	const longest = 24
+	pieces := strings.Split(v, ".")
+	for _, p := range pieces {
+		if p == "" || len(p) > longest || p[0] <= '9' || strings.Trim(strings.ToLower(p), "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 			return false
 		}
 	}
-	return true
+	return len(pieces) > 1
 }
 
 // isPlaceholder reports whether a password is what examples write for one.
@@ -124,7 +159,7 @@ func isPlaceholder(secret []byte) bool {
 			return true
 		}
 	}
-	for _, piece := range []string{"...", "…", "***", "xxxx", "your", "example", "placeholder", "changeme", "change-me", "change_me", "redacted", "dummy", "os.environ", "process.env", "getenv"} {
+	for _, piece := range []string{"...", "…", "***", "xxxx", "your", "example", "placeholder", "changeme", "change-me", "change_me", "redacted", "dummy", "os.environ", "process.env", "getenv", "required", "string"} {
 		if strings.Contains(v, piece) {
 			return true
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bough-dev/bough/internal/rawjson"
 )
 
 // random returns n letters of an alphabet that look random, and are always the same.
@@ -143,4 +145,155 @@ func TestRules(t *testing.T) {
 		allows(one.Allowed, []byte("x"), []int{0, 1}, []byte("x"))
 	}
 	allows(r.allowed, []byte("x"), []int{0, 1}, []byte("x"))
+}
+
+// TestLeft holds that what is no secret stays, in text and as a value in JSON.
+func TestLeft(t *testing.T) {
+	sum := func(n int) string { return random(50, n, hex) }
+	b64 := random(51, 4000, base64)
+	r := New()
+	for _, s := range []string{
+		"",
+		"key",
+		"The token is checked first; a secret is what only two know, and the password is theirs.",
+		"commit " + sum(40),
+		"cache key: " + sum(64),
+		`"key": "` + sum(32) + `"`,
+		"token_hash = \"" + sum(64) + "\"",
+		"sha256:" + sum(64) + " auth.go",
+		"api_key_id: 5f8e9d20-7f0e-4b7c-9d55-1c5a4e4e6f10",
+		"<tool-use-id>toolu_01" + random(52, 22, alnum) + "</tool-use-id>",
+		`"tool_call_key": "call_` + random(53, 24, alnum) + `"`,
+		"message key: msg_" + random(54, 24, alnum),
+		"data:image/png;base64," + b64,
+		"key: " + b64,
+		`{"type":"thinking","thinking":"","signature":"` + b64 + `"}`,
+		"golang.org/x/oauth2 v0.35.0 h1:" + random(55, 43, base64) + "=",
+		`"integrity": "sha512-` + random(56, 86, base64) + `=="`,
+		"pip/_internal/network/auth.py,sha256=" + random(57, 43, web) + ",16507",
+		`apiKey: process.env.OPENAI_API_KEY_2`,
+		`key := strings.TrimSpace(os.Getenv("API_KEY"))`,
+		"PrivateKey:  testEd25519PrivateKey,",
+		"dk.encryptionKey1024 = newEncryptionKey1024(b)",
+		"var obj1KeysLength = obj1Keys.length;",
+		`"model_key": "claude-sonnet-4-20250514"`,
+		"page_token=" + random(58, 30, alnum),
+		"OPENAI_API_KEY=sk-...",
+		"OPENAI_API_KEY=your-key-here-1234",
+		"ANTHROPIC_API_KEY=$ANTHROPIC_API_KEY ./run",
+		"GITHUB_TOKEN=${{ secrets.GITHUB_TOKEN }}",
+		"DB_PASSWORD=<your password here>",
+		"TOKEN_FILE=/run/secrets/token",
+		`"API_KEY="+os.Getenv("KEY")+"`,
+		"postgres://user:password@localhost/db",
+		"http://example.com:8080/a?b=c@d",
+		"password: string",
+		`password: "required|string"`,
+		`<input type="password" name="password" placeholder="Password">`,
+		"AKIAIOSFODNN7EXAMPLE",
+		"Authorization: Bearer $TOKEN",
+		`curl -H "Authorization: Bearer $GITHUB_TOKEN" https://api.github.com`,
+		"git log --author=x --format=%H | head -1; export PATH=$PATH:/usr/local/go/bin",
+		"sk-toggleable__content sk-estimator-doc-link sk-container-with-many-words-in-it",
+		"[redacted: generic-api-key], and the next one",
+	} {
+		if text, found := r.Text(s); text != s {
+			t.Errorf("Text(%.200q) = %.200q, %v", s, text, found)
+		}
+		raw, err := json.Marshal([]any{s, map[string]any{"text": s, "arguments": fmt.Sprintf(`{"x":%q}`, s)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, found, err := r.JSON(raw); err != nil || string(out) != string(raw) {
+			t.Errorf("JSON(%.200q) = %.200q, %v, %v", raw, out, found, err)
+		}
+	}
+}
+
+// TestJSON holds that a key says what its value is, and that all other bytes stay.
+func TestJSON(t *testing.T) {
+	r := New()
+	key, pw := "ghp_"+random(70, 36, alnum), "Tr0ub4dor&3"
+	for _, c := range []struct{ doc, want string }{
+		{`{"password" : "` + pw + `"}`, `{"password" : "[redacted: password]"}`},
+		{`{"api_key":["` + random(71, 32, alnum) + `"], "id":"` + random(71, 32, alnum) + `"}`, `{"api_key":["[redacted: generic-api-key]"], "id":"` + random(71, 32, alnum) + `"}`},
+		{`{"` + key + `":  NaN, "a":"\u0041\/\ud83d\ude00` + key + `\ud800"}` + "\n", `{"` + key + `":  NaN, "a":"\u0041\/\ud83d\ude00[redacted: github-pat]\ud800"}` + "\n"},
+		{`"` + strings.ReplaceAll(key, "p", `\u0070`) + `"`, `"[redacted: github-pat]"`},
+		{`{"arguments":"{\"cmd\":\"echo\\n` + key + `\"}"}`, `{"arguments":"{\"cmd\":\"echo\\n[redacted: github-pat]\"}"}`},
+		{`{"arguments":"{\"password\":\"` + pw + `\"}"}`, `{"arguments":"{\"password\":\"[redacted: password]\"}"}`},
+		{`{"torn":"{\"cmd\":\"echo\\n` + key + `"}`, `{"torn":"{\"cmd\":\"echo\\n[redacted: github-pat]"}`},
+		{`[1e400, true, null, "", {}]`, `[1e400, true, null, "", {}]`},
+	} {
+		out, found, err := r.JSON([]byte(c.doc))
+		if err != nil || string(out) != c.want {
+			t.Errorf("JSON(%s) = %s, %v, %v", c.doc, out, found, err)
+		}
+	}
+	for _, bad := range []string{"", "{", `{"a":"` + key + `"`, "\"\xff\""} {
+		if out, _, err := r.JSON([]byte(bad)); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("JSON(%q) = %q, %v", bad, out, err)
+		}
+	}
+}
+
+// TestMany holds that secrets next to each other are all found.
+func TestMany(t *testing.T) {
+	var s, want strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&s, "API_TOKEN=%s\n", random(uint64(100+i), 32, alnum))
+		want.WriteString("API_TOKEN=[redacted: generic-api-key]\n")
+	}
+	r := New()
+	got, found := r.Text(s.String())
+	if got != want.String() || len(found) != 50 {
+		t.Errorf("%d found: %s", len(found), got)
+	}
+}
+
+// FuzzJSON holds the laws: what is redacted stays JSON with the same bytes outside of
+// what was found, and a second time finds nothing.
+func FuzzJSON(f *testing.F) {
+	r := New()
+	for _, c := range secrets() {
+		raw, err := json.Marshal(map[string]string{"text": c.before + c.secret + c.after})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+		f.Add([]byte(c.before + c.secret + c.after))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, found := r.Text(string(data))
+		kept(t, string(data), text, found)
+		if again, more := r.Text(text); again != text {
+			t.Errorf("a second time of %q was found %v: %q", text, more, again)
+		}
+		doc := data
+		if rawjson.Check(doc) != nil {
+			doc = rawjson.Compact(map[string]any{"text": string(data), "password": []string{string(data)}})
+		}
+		out, found, err := r.JSON(doc)
+		if err != nil || rawjson.Check(out) != nil {
+			t.Fatalf("JSON(%q) = %q, %v", doc, out, err)
+		}
+		kept(t, string(doc), string(out), found)
+	})
+}
+
+// kept reports that redacted holds something else than s besides replacements.
+func kept(t *testing.T, s, redacted string, found []Finding) {
+	t.Helper()
+	at := 0
+	for _, x := range found {
+		piece := redacted[at:x.At]
+		i := strings.Index(s, piece)
+		if i < 0 || at == 0 && i > 0 {
+			t.Fatalf("%q is not in what was redacted, %q", piece, s)
+		}
+		s = s[i+len(piece):]
+		at = x.At + len("[redacted: ]") + len(x.Rule)
+	}
+	if !strings.HasSuffix(s, redacted[at:]) || len(found) == 0 && s != redacted {
+		t.Fatalf("%q is not the end of %q", redacted[at:], s)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -30,7 +31,7 @@ type rule struct {
 	once    sync.Once
 	re      *regexp.Regexp
 	reach   int  // the length of the longest match, in bytes; -1 if there is none
-	assigns bool // between a keyword and the secret stands what assigns one to the other
+	assigns bool // after a keyword stands what assigns it the secret
 }
 
 // An allow says what is no secret although it looks like one.
@@ -68,7 +69,10 @@ func (r *rule) compile() {
 			panic("redact: " + err.Error()) // MustCompile has parsed it
 		}
 		r.reach = longest(tree)
-		r.assigns = strings.Contains(r.Regexp, assignment)
+		name, _, ok := strings.Cut(r.Regexp, assignment)
+		r.assigns = ok && (r.byName || !slices.ContainsFunc(r.Keywords, func(word string) bool {
+			return !strings.Contains(strings.ToLower(name), word) // it is in the secret
+		}))
 	})
 }
 
@@ -79,7 +83,7 @@ const assignment = `(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,
 // assigned returns where the value ends that a name in s at at is perhaps given: what
 // [assignment] says, with room for what an expression has before it.
 func assigned(s []byte, at int) (end int, ok bool) {
-	const name, quotes, more = 60, 3, 10
+	const name, quotes, more, least = 60, 3, 10, 8
 	run := func(most int, letters string, word bool) {
 		for most += at; at < most && at < len(s) && (strings.IndexByte(letters, s[at]) >= 0 || word && isWord(s, at)); at++ {
 		}
@@ -92,10 +96,11 @@ func assigned(s []byte, at int) (end int, ok bool) {
 		return 0, false
 	}
 	run(more, " \t\r\n\f\"'`=", false)
-	if i := bytes.IndexAny(s[at:], " \t\r\n\f\"'`;"); i >= 0 {
-		return at + i, true
+	value := s[at:]
+	if i := bytes.IndexAny(value, " \t\r\n\f\"'`;"); i >= 0 {
+		value = value[:i]
 	}
-	return len(s), true
+	return at + len(value), len(value) >= least
 }
 
 // window returns where a match may begin and end that holds the keyword at at, and
@@ -109,7 +114,7 @@ func (r *rule) window(s []byte, at int) (from, to int, ok bool) {
 	case r.assigns:
 		from = at - before
 		to, ok = assigned(s, at)
-		to += beside
+		to = max(to, at+before) + beside
 	case r.ID == "jwt": // its keyword stands in every other line
 		const header = 19
 		if isWord(s, at-1) && s[at-1] != '-' || at+header > len(s) || bytes.IndexByte(s[at:at+header], ' ') >= 0 {
@@ -175,6 +180,7 @@ func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) [
 		case len(secret) < shortest || entropy(secret) <= r.Entropy:
 		case bytes.IndexByte(seen[start:end], gone) >= 0:
 		case r.byName && isID(t.s[m[0]:start], secret):
+		case r.byName && !r.anyWord && isName(string(secret)) && !bytes.Contains(bytes.ToLower(t.s[m[0]:start]), []byte("passw")):
 		case r.anyWord && isPlaceholder(secret):
 		case allows(allowed, t.s, m, secret), allows(r.Allowed, t.s, m, secret):
 		default:
@@ -189,9 +195,13 @@ func (r *rule) secret(m []int) (start, end int) {
 	if r.Group > 0 {
 		return max(0, m[2*r.Group]), max(0, m[2*r.Group+1])
 	}
-	for i := 2; i < len(m); i += 2 {
-		if m[i] < m[i+1] {
-			return m[i], m[i+1]
+	names := r.re.SubexpNames()
+	for i := 1; i < len(names); i++ {
+		if start, end := m[2*i], m[2*i+1]; start < end && names[i] == "" {
+			if end-start < shortest {
+				break // it is a piece of what is in some form
+			}
+			return start, end
 		}
 	}
 	return m[0], m[1]

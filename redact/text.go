@@ -62,7 +62,7 @@ func (t *text) soften() {
 				t.soft[i] = ' '
 			}
 		case ',':
-			if isToken(s, i-1) && (ends(s, i+1) || isToken(s, i+1)) {
+			if isValue(s[:i]) && (ends(s, i+1) || isToken(s, i+1)) {
 				t.soft[i] = ' '
 			}
 		case '.', '!', '?':
@@ -107,6 +107,18 @@ func ends(s []byte, i int) bool {
 // isToken reports whether s[i] may be in a token.
 func isToken(s []byte, i int) bool {
 	return i >= 0 && i < len(s) && (isBase64(s[i]) && s[i] != '/' || s[i] == '_' || s[i] == '-')
+}
+
+// isValue reports whether s ends with a token that is assigned to something, or longer
+// than a name.
+func isValue(s []byte) bool {
+	const longest = 15
+	n := 0
+	for n <= longest && isToken(s, len(s)-1-n) && s[len(s)-1-n] != '=' {
+		n++
+	}
+	before := bytes.TrimRight(s[:len(s)-n], " ")
+	return n > longest || n > 0 && len(before) > 0 && (before[len(before)-1] == '=' || before[len(before)-1] == ':')
 }
 
 // isWord reports whether s[i] may be in a name.

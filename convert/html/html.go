@@ -1,0 +1,285 @@
+// Package html writes a conversation with all its branches as one page that needs nothing
+// else: no other file, no network, no script. It is what somebody is given who is to read
+// a conversation and has no program for it.
+//
+// # The page
+//
+// The active path stands in the middle, message by message. Where other branches leave
+// it, there are links to them; they follow behind the path, each folded, with a link back
+// to where it begins. Every message stands once. What a reader skips is folded: thinking,
+// tool calls and their results, the system's message.
+//
+// Text is Markdown. HTML in it is shown as the text that it is. Links lead to http, https
+// and mail addresses; any other target is shown beside its text. Images are shown if the
+// conversation holds them, as PNG, JPEG, GIF or WebP; one that is elsewhere is a link.
+//
+// # What is safe
+//
+// A conversation is what many people and programs wrote, and may be hostile. Everything in
+// it is text: the page has only the elements and attributes that are written here, and a
+// policy that forbids scripts, forms, frames and the network, should that fail. Characters
+// that turn the direction of text around are spelled out in code, and turn around nothing
+// outside of their paragraph.
+package html
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/bough-dev/bough/content"
+)
+
+// A Page is a conversation.
+type Page struct {
+	Title    string    // "Conversation" if it is empty
+	Messages []Message // parents before children, or in any order; all of the tree
+	Leaf     string    // the message that the active path ends with; the last of Messages if it is empty or none of them
+}
+
+// A Message is one message of a conversation.
+type Message struct {
+	ID     string // shown, so that the message can be named
+	Parent string // the ID of the message before, "" or unknown for a first one
+	Role   string // user, assistant, system, tool, or whatever it says
+	Kind   string // what it is beside its role, such as compaction; may be empty
+	Model  string // that wrote it, "" if nobody knows
+	Time   time.Time
+	Parts  []content.Part
+}
+
+//go:embed style.css
+var style string
+
+// Write writes a page. The error is w's.
+func Write(w io.Writer, p Page) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	pw := &writer{w: b, messages: p.Messages}
+	pw.page(p.Title, plant(p.Messages, p.Leaf))
+	return b.Flush()
+}
+
+// A writer writes a page. Its errors are the buffer's, which keeps them.
+type writer struct {
+	w        *bufio.Writer
+	messages []Message
+}
+
+// raw writes HTML.
+func (w *writer) raw(pieces ...string) {
+	for _, s := range pieces {
+		w.w.WriteString(s)
+	}
+}
+
+func (w *writer) page(title string, t *tree) {
+	if title == "" {
+		title = "Conversation"
+	}
+	sum := sha256.Sum256([]byte(style))
+	w.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-`,
+		base64.StdEncoding.EncodeToString(sum[:]), `'; base-uri 'none'; form-action 'none'">`, "\n",
+		`<meta name="viewport" content="width=device-width, initial-scale=1">`, "\n",
+		`<meta name="referrer" content="no-referrer">`, "\n",
+		`<meta name="color-scheme" content="light dark">`, "\n",
+		"<title>", escape(title), "</title>\n<style>", style, "</style>\n</head>\n<body>\n<header>\n<h1 dir=\"auto\">", escape(title), "</h1>\n<p>",
+		w.overview(t), "</p>\n</header>\n")
+	w.contents(t)
+	w.raw("<main>\n")
+	if len(t.lines) == 0 {
+		w.raw("<p>There are no messages.</p>\n")
+	} else {
+		w.line(t, t.lines[0])
+	}
+	w.raw("</main>\n")
+	if len(t.lines) > 1 {
+		w.raw("<section aria-labelledby=\"others\">\n<h2 id=\"others\">Other branches</h2>\n")
+		for i, l := range t.lines[1:] {
+			w.branch(t, i+1, l)
+		}
+		w.raw("</section>\n")
+	}
+	w.raw("<footer><p>Written by bough.</p></footer>\n</body>\n</html>\n")
+}
+
+// overview says how large the conversation is, and when it was.
+func (w *writer) overview(t *tree) string {
+	s := count(len(w.messages), "message", "messages")
+	if n := len(t.lines) - 1; n > 0 {
+		s += ", " + count(len(t.lines[0].nodes), "of them", "of them") + " on the active path, " + count(n, "other branch", "other branches")
+	}
+	var first, last time.Time
+	for i := range w.messages {
+		at := w.messages[i].Time
+		if at.IsZero() {
+			continue
+		}
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	switch day := "2 January 2006"; {
+	case first.IsZero():
+	case first.Format(day) == last.Format(day):
+		s += ". " + first.Format(day)
+	default:
+		s += ". " + first.Format(day) + " to " + last.Format(day)
+	}
+	return s
+}
+
+// contents writes where what stands: the questions of the active path, and the branches.
+func (w *writer) contents(t *tree) {
+	const few = 2
+	if len(t.lines) > 0 {
+		var asked []int
+		for _, i := range t.lines[0].nodes {
+			if w.messages[i].Role == "user" && w.says(i) != "" {
+				asked = append(asked, i)
+			}
+		}
+		if len(asked) > few {
+			w.raw("<nav aria-label=\"Questions\"><details><summary>", count(len(asked), "question", "questions"), "</summary>\n<ol>\n")
+			for _, i := range asked {
+				w.raw(`<li><a href="#`, t.name(i), `"><bdi>`, escape(w.says(i)), "</bdi></a></li>\n")
+			}
+			w.raw("</ol></details></nav>\n")
+		}
+	}
+	if len(t.lines) > 1 {
+		w.raw("<nav aria-label=\"Branches\"><details><summary>", count(len(t.lines)-1, "other branch", "other branches"), "</summary>\n<ul>\n")
+		for i, l := range t.lines[1:] {
+			w.raw(`<li class="d`, strconv.Itoa(min(l.depth, deepest)), `">`)
+			w.link(i+1, l)
+			w.raw("</li>\n")
+		}
+		w.raw("</ul></details></nav>\n")
+	}
+}
+
+// deepest is how far branches of branches are indented.
+const deepest = 6
+
+// link writes a link to a branch.
+func (w *writer) link(n int, l *line) {
+	w.raw(`<a href="#b`, strconv.Itoa(n), `">Branch `, strconv.Itoa(n), "</a>: <bdi>", escape(w.hint(l)), "</bdi>, ", count(len(l.nodes), "message", "messages"))
+}
+
+// hint returns how a branch begins.
+func (w *writer) hint(l *line) string {
+	for _, i := range l.nodes {
+		if s := w.says(i); s != "" {
+			return s
+		}
+	}
+	return "nothing is said"
+}
+
+// branch writes a branch beside the active path.
+func (w *writer) branch(t *tree, n int, l *line) {
+	w.raw(`<details class="branch" id="b`, strconv.Itoa(n), `"><summary>Branch `, strconv.Itoa(n), ": <bdi>", escape(w.hint(l)), "</bdi>, ",
+		count(len(l.nodes), "message", "messages"), "</summary>\n")
+	if l.from >= 0 {
+		w.raw(`<p class="from">It leaves the conversation <a href="#`, t.name(l.from), `">after this message</a>.</p>`, "\n")
+	} else {
+		w.raw(`<p class="from">It begins anew.</p>`, "\n")
+	}
+	w.line(t, l)
+	w.raw("</details>\n")
+}
+
+// line writes the messages of a line, with links to the branches that leave it.
+func (w *writer) line(t *tree, l *line) {
+	for _, i := range l.nodes {
+		w.message(t, i)
+		if others := t.leaving[i]; len(others) > 0 {
+			w.raw(`<nav class="fork" aria-label="Other branches from here"><p>`, count(len(others), "other branch leaves", "other branches leave"), " here:</p><ul>\n")
+			for _, n := range others {
+				w.raw("<li>")
+				w.link(n, t.lines[n])
+				w.raw("</li>\n")
+			}
+			w.raw("</ul></nav>\n")
+		}
+	}
+}
+
+func (w *writer) message(t *tree, i int) {
+	m := &w.messages[i]
+	class, who := w.role(i)
+	name := t.name(i)
+	w.raw(`<article class="`, class, `" id="`, name, `" aria-labelledby="h-`, name, `"><header><h2 id="h-`, name, `">`, escape(who), "</h2>")
+	for _, s := range []string{m.Kind, m.Model} {
+		if s != "" {
+			w.raw(` <span class="note"><bdi>`, escape(short(s)), "</bdi></span>")
+		}
+	}
+	if !m.Time.IsZero() {
+		w.raw(` <time datetime="`, m.Time.Format(time.RFC3339), `">`, m.Time.Format("2 Jan 2006, 15:04"), "</time>")
+	}
+	w.raw(` <a class="here" href="#`, name, `" title="`, escape(m.ID), `" aria-label="Link to this message">#</a></header>`, "\n")
+	fold := m.Role == "system"
+	if fold {
+		w.raw("<details><summary><bdi>", escape(w.says(i)), "</bdi></summary>\n")
+	}
+	for j := range m.Parts {
+		w.part(&m.Parts[j], m.Role == "user")
+	}
+	if len(m.Parts) == 0 {
+		w.raw(`<p class="note">It is empty.</p>`)
+	}
+	if fold {
+		w.raw("</details>")
+	}
+	w.raw("</article>\n")
+}
+
+// role returns how a message looks, and who wrote it.
+func (w *writer) role(i int) (class, who string) {
+	m := &w.messages[i]
+	results := len(m.Parts) > 0
+	for j := range m.Parts {
+		results = results && m.Parts[j].Type == "tool-result"
+	}
+	switch {
+	case results || m.Role == "tool":
+		return "tool", "Tool"
+	case m.Role == "user":
+		return "user", "User"
+	case m.Role == "assistant":
+		return "assistant", "Assistant"
+	case m.Role == "system":
+		return "system", "System"
+	case m.Role == "":
+		return "other", "Somebody"
+	}
+	return "other", short(m.Role)
+}
+
+// says returns the first words of a message, "" if it has none.
+func (w *writer) says(i int) string {
+	for j := range w.messages[i].Parts {
+		if p := &w.messages[i].Parts[j]; p.Type == "text" {
+			if s := short(p.Text); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}

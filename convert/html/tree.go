@@ -1,0 +1,121 @@
+package html
+
+import "strconv"
+
+// A tree is which messages follow which, in lines: the active path, and the branches
+// beside it.
+type tree struct {
+	lines   []*line       // the first is the active path
+	leaving map[int][]int // of a message the lines that leave after it
+}
+
+// A line is messages that follow each other.
+type line struct {
+	nodes []int // places in the messages
+	from  int   // the message before the first, -1 if there is none
+	depth int   // how many lines are between it and the active path, and 1; 0 of that
+}
+
+// name returns the name of the place in the page of a message.
+func (t *tree) name(i int) string { return "m" + strconv.Itoa(i+1) }
+
+// plant finds the lines. An unknown parent and a message that follows itself make a
+// beginning; of messages with the same ID the first one is the parent.
+func plant(messages []Message, leaf string) *tree {
+	t := &tree{leaving: map[int][]int{}}
+	n := len(messages)
+	if n == 0 {
+		return t
+	}
+	byID := make(map[string]int, n)
+	for i := range messages {
+		if _, ok := byID[messages[i].ID]; !ok {
+			byID[messages[i].ID] = i
+		}
+	}
+	parents := make([]int, n)
+	for i := range messages {
+		parents[i] = -1
+		if p, ok := byID[messages[i].Parent]; ok && messages[i].Parent != "" {
+			parents[i] = p
+		}
+	}
+	cut(parents)
+	children := make([][]int, n)
+	var roots []int
+	for i, p := range parents {
+		if p < 0 {
+			roots = append(roots, i)
+		} else {
+			children[p] = append(children[p], i)
+		}
+	}
+	end, ok := byID[leaf]
+	if !ok || leaf == "" {
+		end = n - 1
+	}
+	active := make([]bool, n)
+	first := end
+	for i := end; i >= 0; i = parents[i] {
+		active[i], first = true, i
+	}
+	t.grow(first, -1, 0, children, active)
+	for _, root := range roots {
+		if root != first {
+			t.grow(root, -1, 1, children, active)
+		}
+	}
+	return t
+}
+
+// grow adds the line that begins with a message, and the lines that leave it. A line goes
+// on with the active message, or else the newest; the active path ends with its leaf.
+func (t *tree) grow(first, from, depth int, children [][]int, active []bool) {
+	type beginning struct{ first, from, depth int }
+	next := []beginning{{first, from, depth}}
+	for len(next) > 0 {
+		b := next[len(next)-1]
+		next = next[:len(next)-1]
+		l := &line{from: b.from, depth: b.depth}
+		t.lines = append(t.lines, l)
+		if b.from >= 0 {
+			t.leaving[b.from] = append(t.leaving[b.from], len(t.lines)-1)
+		}
+		var leaving []beginning
+		for i := b.first; i >= 0; {
+			l.nodes = append(l.nodes, i)
+			on := -1
+			for _, c := range children[i] {
+				if active[c] || !active[i] {
+					on = c
+				}
+				if active[c] {
+					break
+				}
+			}
+			for _, c := range children[i] {
+				if c != on {
+					leaving = append(leaving, beginning{c, i, b.depth + 1})
+				}
+			}
+			i = on
+		}
+		for i := len(leaving) - 1; i >= 0; i-- {
+			next = append(next, leaving[i])
+		}
+	}
+}
+
+// cut makes beginnings of messages that follow themselves.
+func cut(parents []int) {
+	const unseen = 0
+	seen := make([]int, len(parents)) // the walk that came by
+	for i := range parents {
+		for at := i; at >= 0 && seen[at] == unseen; at = parents[at] {
+			seen[at] = i + 1
+			if p := parents[at]; p >= 0 && seen[p] == i+1 {
+				parents[at] = -1
+			}
+		}
+	}
+}

@@ -140,14 +140,14 @@ func (w *writer) anchor(n *blackfriday.Node, entering bool) {
 		w.raw(`<a href="`, address, `" rel="noopener noreferrer nofollow">`)
 	case ok:
 		w.raw("</a>")
-	case !entering && target != "" && target != text(n):
+	case !entering && target != "" && target != words(n):
 		w.raw(" (", code(target), ")")
 	}
 }
 
 // picture writes an image, or a link to it.
 func (w *writer) picture(n *blackfriday.Node) blackfriday.WalkStatus {
-	target, name := string(n.LinkData.Destination), text(n)
+	target, name := string(n.LinkData.Destination), words(n)
 	if isImage(target) {
 		w.image(target, name)
 		return blackfriday.SkipChildren
@@ -163,8 +163,8 @@ func (w *writer) picture(n *blackfriday.Node) blackfriday.WalkStatus {
 	return blackfriday.SkipChildren
 }
 
-// text returns the text in a node.
-func text(n *blackfriday.Node) string {
+// words returns the text in a node.
+func words(n *blackfriday.Node) string {
 	var b strings.Builder
 	n.Walk(func(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
 		if entering {

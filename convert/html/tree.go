@@ -114,7 +114,7 @@ func cut(parents []int) {
 		for at := i; at >= 0 && seen[at] == unseen; at = parents[at] {
 			seen[at] = i + 1
 			if p := parents[at]; p >= 0 && seen[p] == i+1 {
-				parents[at] = -1
+				parents[p] = -1
 			}
 		}
 	}

@@ -154,6 +154,50 @@ func (f Folder) Read(id string) (*Session, error) {
 	return o.with(memory.data), nil
 }
 
+// Look reads the session id into memory that is used again and, if its bytes are
+// wanted, calls use with it, which may keep nothing of them. Errors are those of
+// [Folder.Read], and of use. Of a file that is not wanted nobody knows whether it is a
+// session.
+func (f Folder) Look(id string, wanted func(data []byte) bool, use func(*Session) error) error {
+	in, info, err := f.open(id)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if limit := maxFile; info.Size() > limit {
+		return &DamageError{Path: FileName(id), Offset: int(limit), Problem: tooLarge}
+	}
+	memory := f.memory.scratch()
+	defer f.memory.scratches.Put(memory)
+	data, err := memory.read(in)
+	if err != nil || !wanted(data) {
+		return err
+	}
+	o, err := f.outlineOf(statOf(id, info), data, memory)
+	if err != nil {
+		return err
+	}
+	return use(o.with(data))
+}
+
+// outlineOf returns the outline of the file st, which was read into memory: from the
+// cache, if that is of these bytes.
+func (f Folder) outlineOf(st Stat, data []byte, memory *scratch) (*Outline, error) {
+	if st.Size >= worthwhile && !f.fresh {
+		other := f.memory.scratch()
+		defer f.memory.scratches.Put(other)
+		if o := f.recall(st, other); o != nil && o.size == len(data) && o.CRC32C == crc32c.Of(data) {
+			return o, nil
+		}
+	}
+	o, err := outline(st.ID, data, memory)
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		damage.Path = FileName(st.ID)
+	}
+	return o, err
+}
+
 // Outline returns the outline of the session id, from the cache if the file is
 // the one that was seen then. Errors are those of [Folder.Read].
 func (f Folder) Outline(id string) (*Outline, error) {

@@ -1,0 +1,97 @@
+package query
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// A folding folds the characters of many scripts faster than package unicode does.
+type folding [0x600]uint16
+
+func newFolding() *folding {
+	var f folding
+	for r := range f {
+		f[r] = uint16(foldRune(rune(r)))
+	}
+	return &f
+}
+
+// rune returns the character that stands for r and all that differ from it in case only.
+func (f *folding) rune(r rune) rune {
+	switch {
+	case r < rune(len(f)):
+		return rune(f[r])
+	case r >= 0x2e80 && r < 0xa640 || r >= 0xac00 && r < 0xd800: // of East Asia, without case
+		return r
+	}
+	return foldRune(r)
+}
+
+// foldRune is what folding.rune returns, worked out.
+func foldRune(r rune) rune {
+	least := r
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		least = min(least, other)
+	}
+	if least >= 'A' && least <= 'Z' {
+		least += 'a' - 'A'
+	}
+	return least
+}
+
+// places says where in a text the bytes of the folded text come from, nil if they stand
+// where they stood.
+type places []uint32
+
+func (p places) of(at int) int {
+	if p == nil {
+		return at
+	}
+	return int(p[at])
+}
+
+// folded returns text with every character folded.
+func (q *Query) folded(text string) (string, places) {
+	b := make([]byte, len(text))
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return q.foldedFrom(b[:i], text)
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b[i] = c
+	}
+	return string(b), nil
+}
+
+// foldedFrom goes on where b ends, which is what comes before.
+func (q *Query) foldedFrom(b []byte, text string) (string, places) {
+	var p places
+	fold := q.fold()
+	for i := len(b); i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		before := len(b)
+		if r == utf8.RuneError && size == 1 {
+			b = append(b, text[i]) // it is no character
+		} else {
+			b = utf8.AppendRune(b, fold.rune(r))
+		}
+		if p == nil && len(b)-before != size {
+			for at := range before {
+				p = append(p, uint32(at))
+			}
+		}
+		if p != nil {
+			for range len(b) - before {
+				p = append(p, uint32(i))
+			}
+		}
+		i += size
+	}
+	if p != nil {
+		p = append(p, uint32(len(text)))
+	}
+	return string(b), p
+}

@@ -1,0 +1,170 @@
+// Package query is what a person looks for in texts: words and phrases.
+//
+// A query is words, parted by white space. Each must be in the text, anywhere, also
+// inside a longer word. "Words in double quotes" are a phrase: they must follow each
+// other, with any white space between them. What begins with a hyphen, -word or
+// -"a phrase", must not be in the text. Upper and lower case are the same, in every
+// script, as Unicode folds single characters.
+//
+// A query is looked for in two steps: [Query.May] in JSON as it stands in a file,
+// without reading it, and [Query.Find] in texts. It is pure, and may be used by several
+// goroutines.
+package query
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Query is what to look for. The zero Query is in every text.
+type Query struct {
+	must, not []term
+	needles   []needle // for each of must that has one
+	fold      func() *folding
+}
+
+// A term is the words of a phrase, folded; mostly it is one.
+type term []string
+
+// A Span is a place in a text, in bytes: text[Start:End] is in it.
+type Span struct{ Start, End int }
+
+// Parse reads a query. The error says what is wrong with it, for a person.
+func Parse(s string) (*Query, error) {
+	q := &Query{fold: sync.OnceValue(newFolding)}
+	for {
+		s = strings.TrimLeftFunc(s, unicode.IsSpace)
+		if s == "" {
+			break
+		}
+		rest, not := strings.CutPrefix(s, "-")
+		if not && (rest == "" || startsWithSpace(rest)) {
+			rest, not = s, false // a hyphen that stands alone is one
+		}
+		var said string
+		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
+			if said, s, ok = strings.Cut(quoted, `"`); !ok {
+				return nil, errors.New("a phrase ends with the double quote that it begins with")
+			}
+		} else {
+			end := strings.IndexFunc(rest, unicode.IsSpace)
+			if end < 0 {
+				end = len(rest)
+			}
+			said, s = rest[:end], rest[end:]
+		}
+		t := term(strings.Fields(said))
+		for i, word := range t {
+			folded, _ := q.folded(word)
+			t[i] = folded
+		}
+		switch {
+		case len(t) == 0:
+			return nil, errors.New("a phrase has no words in it")
+		case not:
+			q.not = append(q.not, t)
+		default:
+			q.must = append(q.must, t)
+		}
+	}
+	for _, t := range q.must {
+		if n, ok := newNeedle(t); ok {
+			q.needles = append(q.needles, n)
+		}
+	}
+	slices.SortStableFunc(q.needles, func(a, b needle) int { return len(b.run) - len(a.run) })
+	return q, nil
+}
+
+func startsWithSpace(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsSpace(r)
+}
+
+// Empty reports whether q looks for nothing.
+func (q *Query) Empty() bool { return len(q.must)+len(q.not) == 0 }
+
+// Match reports whether text is what q looks for.
+func (q *Query) Match(text string) bool {
+	if q.Empty() {
+		return true
+	}
+	folded, _ := q.folded(text)
+	return q.match(folded)
+}
+
+func (q *Query) match(folded string) bool {
+	for _, t := range q.must {
+		if start, _ := t.next(folded, 0); start < 0 {
+			return false
+		}
+	}
+	for _, t := range q.not {
+		if start, _ := t.next(folded, 0); start >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Find returns where in text the words and phrases are that q looks for, in order; what
+// overlaps is one place. Whether text is what q looks for is for [Query.Match] to say.
+func (q *Query) Find(text string) []Span {
+	const most = 1 << 10 // of each term
+	folded, places := q.folded(text)
+	var all []Span
+	for _, t := range q.must {
+		for at, n := 0, 0; n < most; n++ {
+			start, end := t.next(folded, at)
+			if start < 0 {
+				break
+			}
+			at = end
+			all = append(all, Span{places.of(start), places.of(end)})
+		}
+	}
+	slices.SortFunc(all, func(a, b Span) int { return a.Start - b.Start })
+	apart := all[:0]
+	for _, s := range all {
+		if last := len(apart) - 1; last >= 0 && s.Start < apart[last].End {
+			apart[last].End = max(apart[last].End, s.End)
+			continue
+		}
+		apart = append(apart, s)
+	}
+	return apart
+}
+
+// next returns the first place of t in a folded text that begins at from or later, -1 if
+// there is none.
+func (t term) next(folded string, from int) (start, end int) {
+	for {
+		i := strings.Index(folded[from:], t[0])
+		if i < 0 {
+			return -1, -1
+		}
+		start = from + i
+		if end = t.after(folded, start+len(t[0])); end >= 0 {
+			return start, end
+		}
+		_, size := utf8.DecodeRuneInString(folded[start:])
+		from = start + size
+	}
+}
+
+// after returns where the words of t behind the first end, if they begin at at, else -1.
+func (t term) after(folded string, at int) int {
+	for _, word := range t[1:] {
+		rest := strings.TrimLeftFunc(folded[at:], unicode.IsSpace)
+		space := len(folded) - at - len(rest)
+		if space == 0 || !strings.HasPrefix(rest, word) {
+			return -1
+		}
+		at += space + len(word)
+	}
+	return at
+}

@@ -1,0 +1,316 @@
+package query
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A needle is a piece of a term that stands in JSON where the term stands in a text
+// that was read from it. It is looked for at its first characters, and where these are
+// compared with what is there, escaped or not.
+type needle struct {
+	run   []rune    // folded
+	heads []pattern // how its first characters may look in JSON
+	ascii string    // they are these, "" if they are others
+}
+
+// newNeedle returns the best needle of a term. There is none if the term has only what
+// JSON may have in many ways.
+func newNeedle(t term) (best needle, ok bool) {
+	for _, word := range t {
+		for _, run := range strings.FieldsFunc(word, func(r rune) bool { return !steady(r) }) {
+			if n, fits := needleOf([]rune(run)); fits && (!ok || n.worth() > best.worth()) {
+				best, ok = n, true
+			}
+		}
+	}
+	return best, ok
+}
+
+// worth says how much n tells apart.
+func (n *needle) worth() int {
+	if len(n.ascii) == headSize {
+		return 100 + len(n.run)
+	}
+	return len(n.run)
+}
+
+// steady reports whether a character of a text always stands in the JSON that the text
+// was read from, as it is or as \u with its number: not so white space, what JSON
+// escapes by a letter, and what stands between texts and may be left out.
+func steady(r rune) bool {
+	return r != utf8.RuneError && !unicode.IsSpace(r) && !unicode.IsControl(r) && !strings.ContainsRune(`"\/<>&'(){}[]:,`, r)
+}
+
+// headSize is how many characters in ASCII begin a needle.
+const headSize = 3
+
+// needleOf returns the needle of characters that stand together.
+func needleOf(run []rune) (needle, bool) {
+	if strings.Contains("null", string(run)) {
+		return needle{}, false // which may stand for a number of Python's
+	}
+	ascii := 0 // how many stand together
+	for i, r := range run {
+		if r >= utf8.RuneSelf {
+			ascii = 0
+		} else if ascii++; ascii == headSize {
+			return asciiNeedle(run[i+1-headSize:], headSize), true
+		}
+	}
+	for i, r := range run {
+		if r >= utf8.RuneSelf {
+			if heads := headsOf(r); heads != nil {
+				return needle{run: run[i:], heads: heads}, true
+			}
+		}
+	}
+	for i, r := range run {
+		if r < utf8.RuneSelf {
+			n := 1
+			for i+n < len(run) && run[i+n] < utf8.RuneSelf {
+				n++
+			}
+			return asciiNeedle(run[i:], n), true
+		}
+	}
+	return needle{}, false
+}
+
+func asciiNeedle(run []rune, head int) needle {
+	n := needle{run: run, ascii: string(run[:head])}
+	var p pattern
+	for i := range p.part {
+		c := byte(run[min(i, head-1)])
+		at := part{at: min(i, head-1), value: c}
+		if c >= 'a' && c <= 'z' {
+			at.either = 'a' - 'A'
+		}
+		p.part[i] = at.ready()
+	}
+	n.heads = []pattern{p}
+	return n
+}
+
+// headsOf returns how a character beyond ASCII may look in JSON, nil if those that
+// differ from it in case only are of other lengths.
+func headsOf(r rune) []pattern {
+	variants := []rune{r}
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		if utf8.RuneLen(other) != utf8.RuneLen(r) {
+			return nil
+		}
+		variants = append(variants, other)
+	}
+	look := func(places [headSize]int, bytesOf func(rune) string) (p pattern) {
+		first := bytesOf(r)
+		for i, at := range places {
+			p.part[i] = part{at: at, value: first[at]}
+			for _, v := range variants {
+				c := bytesOf(v)[at]
+				p.part[i].either |= c ^ first[at]
+				if c >= 'a' && c <= 'f' {
+					p.part[i].either |= 'a' - 'A'
+				}
+			}
+			p.part[i] = p.part[i].ready()
+		}
+		return p
+	}
+	size := utf8.RuneLen(r)
+	return []pattern{
+		look([headSize]int{size - 3 + bit(size < 3), size - 2, size - 1}, func(v rune) string { return string(v) }),
+		look([headSize]int{0, 4, 5}, escaped),
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// escaped returns a character as JSON escapes it.
+func escaped(r rune) string {
+	if r > 0xffff {
+		r, _ = utf16.EncodeRune(r)
+	}
+	const hex = "0123456789abcdef"
+	return string([]byte{'\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15]})
+}
+
+// A pattern is bytes at certain distances from a place.
+type pattern struct{ part [headSize]part }
+
+// A part is one byte of a pattern.
+type part struct {
+	at            int
+	value, either byte   // the bits of either may be any
+	values, any   uint64 // the same for eight bytes
+}
+
+func (p part) ready() part {
+	const each = 0x0101010101010101
+	p.values, p.any = uint64(p.value|p.either)*each, uint64(p.either)*each
+	return p
+}
+
+// next returns the first place of p in data at from or later, -1 if there is none. It
+// looks at sixteen places at once.
+func (p *pattern) next(data []byte, from int) int {
+	a, b, c := &p.part[0], &p.part[1], &p.part[2]
+	end := len(data) - max(a.at, b.at, c.at)
+	if from >= end {
+		return -1
+	}
+	first, second, third := data[a.at:], data[b.at:], data[c.at:]
+	i := from
+	for ; i+16 <= end; i += 16 {
+		f, s, t := first[i:i+16], second[i:i+16], third[i:i+16]
+		x := a.differs(f[:8]) | b.differs(s[:8]) | c.differs(t[:8])
+		y := a.differs(f[8:]) | b.differs(s[8:]) | c.differs(t[8:])
+		if x, y = zeros(x), zeros(y); x|y != 0 {
+			if x != 0 {
+				return i + bits.TrailingZeros64(x)/8
+			}
+			return i + 8 + bits.TrailingZeros64(y)/8
+		}
+	}
+	for ; i < end; i++ {
+		if a.is(first[i]) && b.is(second[i]) && c.is(third[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// is reports whether c is the byte.
+func (p *part) is(c byte) bool { return c|p.either == p.value|p.either }
+
+// differs returns eight bytes, zero where those of data are the byte.
+func (p *part) differs(data []byte) uint64 {
+	return (binary.LittleEndian.Uint64(data) | p.any) ^ p.values
+}
+
+// zeros marks the first byte of x that is zero by its highest bit. Below it nothing is
+// marked; above it something may be.
+func zeros(x uint64) uint64 {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	return (x - low) &^ x & high
+}
+
+// May reports whether a text may be what q looks for that was read from pieces of
+// JSON: with all or some of its characters escaped, and with those of JSON that is a
+// text in it escaped twice. It says no only where that is sure, but for words that are
+// put together of several strings.
+func (q *Query) May(json ...[]byte) bool {
+	for i := range q.needles {
+		n := &q.needles[i]
+		if !slices.ContainsFunc(json, func(piece []byte) bool { return n.in(piece, q) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *needle) in(json []byte, q *Query) bool {
+	for i := range n.heads {
+		p := &n.heads[i]
+		for at := p.next(json, 0); at >= 0; at = p.next(json, at+1) {
+			if n.begins(json[at:], q) {
+				return true
+			}
+		}
+	}
+	return n.ascii != "" && n.isOdd(json)
+}
+
+// begins reports whether the characters of n stand at the beginning of json.
+func (n *needle) begins(json []byte, q *Query) bool {
+	for _, want := range n.run {
+		if len(json) == 0 {
+			return false
+		}
+		if c := json[0]; c < utf8.RuneSelf && c != '\\' {
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			if rune(c) != want {
+				return false
+			}
+			json = json[1:]
+			continue
+		}
+		r, size := character(json)
+		if size == 0 || r != want && q.fold().rune(r) != want {
+			return false
+		}
+		json = json[size:]
+	}
+	return true
+}
+
+// character returns the first character of a text in JSON and how many bytes it takes,
+// 0 if it is escaped by a letter. Of backslashes that follow each other all count as
+// one.
+func character(json []byte) (r rune, size int) {
+	if json[0] != '\\' {
+		return utf8.DecodeRune(json)
+	}
+	r, size = number(json)
+	if size > 0 && utf16.IsSurrogate(r) && size < len(json) && json[size] == '\\' {
+		if low, more := number(json[size:]); more > 0 {
+			return utf16.DecodeRune(r, low), size + more
+		}
+	}
+	return r, size
+}
+
+// number returns the number in \u1234, at the beginning of json, and how many bytes it
+// takes, 0 if there is none.
+func number(json []byte) (r rune, size int) {
+	for size < len(json) && json[size] == '\\' {
+		size++
+	}
+	if size+5 > len(json) || json[size] != 'u' {
+		return 0, 0
+	}
+	for _, c := range json[size+1 : size+5] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, 0
+		}
+	}
+	return r, size + 5
+}
+
+// isOdd reports whether in json there is a character with which n begins in a way that
+// hardly anybody writes: escaped although it is in ASCII, or another one that is the
+// same but for its case.
+func (n *needle) isOdd(json []byte) bool {
+	if strings.Contains(n.ascii, "k") && bytes.Contains(json, []byte("\u212a")) ||
+		strings.Contains(n.ascii, "s") && bytes.Contains(json, []byte("\u017f")) {
+		return true
+	}
+	// \u00.. for ASCII, \u017f and \u212a for the others
+	p := pattern{[headSize]part{
+		part{at: 0, value: '\\'}.ready(), part{at: 1, value: 'u'}.ready(), part{at: 3, value: '0', either: 1}.ready(),
+	}}
+	for at := p.next(json, 0); at >= 0; at = p.next(json, at+1) {
+		if r, size := number(json[at:]); size > 0 && strings.ContainsRune(n.ascii, foldRune(r)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,301 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bough-dev/bough/internal/parallel"
+	"github.com/bough-dev/bough/internal/query"
+	"github.com/bough-dev/bough/session"
+)
+
+// SearchOptions say which messages are wanted. The zero value wants all.
+type SearchOptions struct {
+	// Text is words, each of which must be in what the message says, in any case;
+	// "words in quotes" that follow each other; and -word for what must not be in it.
+	Text string
+
+	Role  string    // only messages of this role
+	Tool  string    // only calls of this tool, and what it answered
+	Since time.Time // only messages of this time or later
+	Until time.Time // only messages before this time
+	In    string    // only the line of this session
+	Limit int       // at most so many, 0 for all
+}
+
+// Found is the messages that were looked for.
+type Found struct {
+	Matches []Match `json:"matches"`
+	More    bool    `json:"more"` // there are more than were wanted
+}
+
+// A Match is a message that was looked for.
+type Match struct {
+	Session   string   `json:"session_id"` // of the conversation: its first file
+	Title     string   `json:"title"`      // of the conversation
+	ID        string   `json:"message_id"`
+	Role      string   `json:"role"`
+	CreatedAt string   `json:"created_at"` // when the conversation began, if nothing says when it was written
+	Tools     []string `json:"tools"`      // that it calls, or answers for
+	Snippet   string   `json:"snippet"`    // what it says around the place, on one line
+	Spans     [][2]int `json:"spans"`      // where in the snippet the words are: from and to, in characters
+
+	family string // the session that it comes from in the end
+}
+
+// Search looks for messages in all sessions. Conversations come in the order of
+// [Workspace.List], the last active first, and in each the last message of its files
+// comes first. A message is found once, in the conversation where it began: that it also
+// stands in what was made of it, in checkpoints and branches, adds nothing, unless
+// o.In wants to look there. Files that cannot be used are left out, and noted.
+func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
+	q, err := query.Parse(o.Text)
+	if err != nil {
+		return nil, &Error{Code: Usage, Message: err.Error()}
+	}
+	f := &Found{}
+	err = w.read(ctx, func(v *view) error {
+		*f = Found{Matches: []Match{}}
+		if err := v.whole(); err != nil {
+			return err
+		}
+		s := &search{view: v, o: o, q: q, earlier: map[string]*earlier{}}
+		files, err := s.files()
+		if err != nil {
+			return err
+		}
+		all, err := s.all(files)
+		if err != nil {
+			return err
+		}
+		f.Matches = once(all)
+		if f.More = o.Limit > 0 && len(all) > o.Limit; f.More {
+			f.Matches = f.Matches[:min(o.Limit, len(f.Matches))]
+		}
+		return nil
+	})
+	return f, err
+}
+
+// once leaves out messages that were found in several conversations of one family: such
+// as no longer stand where they began.
+func once(all []Match) []Match {
+	type key struct{ family, id, role, at, snippet string }
+	seen := make(map[key]string, len(all))
+	return slices.DeleteFunc(all, func(m Match) bool {
+		k := key{m.family, m.ID, m.Role, m.CreatedAt, m.Snippet}
+		if other, ok := seen[k]; ok {
+			return other != m.Session
+		}
+		seen[k] = m.Session
+		return false
+	})
+}
+
+// A search is one search in a workspace at one moment.
+type search struct {
+	*view
+	o SearchOptions
+	q *query.Query
+
+	mu      sync.Mutex
+	earlier map[string]*earlier // what was asked about
+	gone    func() map[string][]string
+}
+
+// A searchFile is a file to look into.
+type searchFile struct {
+	id     string
+	line   *searchLine
+	before []string // the files that what it repeats may stand in
+	family string   // the session that it comes from in the end
+}
+
+// A searchLine is a conversation to look into.
+type searchLine struct {
+	id      string // of its first file
+	title   string
+	began   time.Time
+	active  time.Time
+	files   []string
+	penguin bool // one of Penguin's checkpoints
+}
+
+// files returns the files to look into, in the order of what is found.
+func (s *search) files() ([]*searchFile, error) {
+	s.gone = sync.OnceValue(s.withGone)
+	lines, err := s.lines()
+	if err != nil {
+		return nil, err
+	}
+	var files []*searchFile
+	for _, l := range lines {
+		for _, id := range slices.Backward(l.files) {
+			files = append(files, &searchFile{id: id, line: l})
+		}
+	}
+	return files, nil
+}
+
+// lines returns the conversations to look into, the last active first.
+func (s *search) lines() ([]*searchLine, error) {
+	if s.o.In != "" {
+		id, err := s.resolve(s.o.In)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := s.lineIDs(id)
+		if err != nil {
+			if len(ids) == 0 {
+				return nil, err
+			}
+			s.opts.Note(err.Error())
+		}
+		for _, file := range ids {
+			if err := s.index.Broken(file); err != nil {
+				s.opts.Note(err.Error())
+			}
+		}
+		return []*searchLine{s.searchLine(ids[0], ids)}, nil
+	}
+	s.noteUnusable()
+	var firsts []string
+	files := map[string][]string{} // by the first of the line
+	for _, e := range s.index.Entries() {
+		first := s.firstOf(e.ID)
+		if files[first] == nil {
+			firsts = append(firsts, first)
+		}
+		files[first] = append(files[first], e.ID)
+	}
+	var lines []*searchLine
+	for _, first := range firsts {
+		ids := files[first]
+		if len(ids) > 1 {
+			// What continues a line mostly is younger; this is the order of its files.
+			if line, err := s.index.Line(first); err == nil {
+				slices.SortStableFunc(ids, func(a, b string) int { return slices.Index(line, a) - slices.Index(line, b) })
+			}
+		}
+		lines = append(lines, s.searchLine(first, ids))
+	}
+	for _, id := range s.penguinIDs() {
+		if err := s.penguin[id].Err; err != nil {
+			s.opts.Note(err.Error())
+			continue
+		}
+		lines = append(lines, s.searchLine(id, []string{id}))
+	}
+	slices.SortFunc(lines, func(a, b *searchLine) int {
+		return cmp.Or(b.active.Compare(a.active), cmp.Compare(b.id, a.id))
+	})
+	return lines, nil
+}
+
+// firstOf returns the first file, as far as it is there, of the line that the messages
+// of a file are found in: those of a file that goes on from a checkpoint are found in
+// that file only.
+func (s *search) firstOf(id string) string {
+	seen := map[string]bool{}
+	for first := id; ; {
+		e := s.index.Entry(first)
+		if e.Snapshot || len(e.ContinuedFrom) == 0 {
+			return first
+		}
+		from := e.ContinuedFrom[0]
+		if before := s.index.Entry(from); before == nil || before.Kind() == session.Checkpoint {
+			return first
+		}
+		if seen[first] {
+			return id // a ring
+		}
+		seen[first] = true
+		first = from
+	}
+}
+
+func (s *search) searchLine(first string, files []string) *searchLine {
+	if s.isPenguin(first) {
+		cp := s.penguin[first]
+		return &searchLine{first, cmp.Or(cp.Name, session.DefaultTitle(first)), cp.CreatedAt, cp.CreatedAt, files, true}
+	}
+	e := s.index.Entry(first)
+	l := &searchLine{id: first, title: e.DisplayTitle(), began: e.CreatedAt, files: files}
+	for _, id := range files {
+		if at := s.index.Entry(id); at != nil && at.LastActive.After(l.active) {
+			l.active = at.LastActive
+		}
+	}
+	return l
+}
+
+// all returns the matches in files, in order: all, or more than the limit.
+func (s *search) all(files []*searchFile) ([]Match, error) {
+	found := make([][]Match, len(files))
+	errs := make([]error, len(files))
+	done := make([]bool, len(files))
+	var total, read int64 // bytes
+	for _, f := range files {
+		total += s.size(f.id)
+	}
+	var enough atomic.Bool
+	var collecting sync.Mutex
+	first, count := 0, 0 // of files: all before it are done, with so many matches
+	parallel.Do(len(files), func(i int) {
+		if enough.Load() || s.ctx.Err() != nil {
+			return
+		}
+		found[i], errs[i] = s.file(files[i])
+		collecting.Lock()
+		defer collecting.Unlock()
+		done[i] = true
+		for ; first < len(files) && done[first]; first++ {
+			count += len(found[first])
+		}
+		if s.o.Limit > 0 && count > s.o.Limit {
+			enough.Store(true)
+		}
+		read += s.size(files[i].id)
+		s.opts.Progress("searching", read, total)
+	})
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	var damage *session.DamageError
+	for i, err := range errs[:first] {
+		switch {
+		case errors.As(err, &damage):
+			s.opts.Note(err.Error())
+		case err != nil:
+			return nil, gone(files[i].id, err)
+		}
+	}
+	return slices.Concat(found[:first]...), nil
+}
+
+func (s *search) size(id string) int64 {
+	if e := s.index.Entry(id); e != nil {
+		return e.Size()
+	}
+	return 0
+}
+
+// isRole reports whether a message has the role that is wanted.
+func (s *search) isRole(m session.Message) bool {
+	return s.o.Role == "" || strings.EqualFold(m.Role(), s.o.Role)
+}
+
+// inTime reports whether a message was written when it is wanted, and when that was.
+func (s *search) inTime(m session.Message, l *searchLine) (at time.Time, ok bool) {
+	at, said := m.Time()
+	if !said {
+		at = l.began
+	}
+	return at, (s.o.Since.IsZero() || !at.Before(s.o.Since)) && (s.o.Until.IsZero() || at.Before(s.o.Until))
+}

@@ -1,0 +1,327 @@
+package workspace
+
+import (
+	"errors"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/session"
+)
+
+// file returns the matches in a file, the last one first: all, or one more than the
+// limit. Its bytes are looked at before they are read as messages, and those of each
+// message before it is read as what it says: hardly anything is ever read.
+func (s *search) file(f *searchFile) (found []Match, err error) {
+	f.before, f.family = s.repeated(f)
+	look := func(file *session.Session) error {
+		r := &reading{search: s, searchFile: f, Session: file}
+		found, err = r.matches()
+		return err
+	}
+	if f.line.penguin {
+		file, err := checkpoint.ReadPenguin(s.root, f.id)
+		if err != nil {
+			return nil, err
+		}
+		return found, look(file)
+	}
+	err = s.folder.Look(f.id, func(data []byte) bool { return s.q.May(data) }, look)
+	return found, err
+}
+
+// A reading is a file that is looked into, message by message.
+type reading struct {
+	*search
+	*searchFile
+	*session.Session
+	calls map[string]int // where a call is made, by its id; nil if nobody asked
+}
+
+func (r *reading) matches() (found []Match, err error) {
+	for i := len(r.Messages) - 1; i >= r.Header; i-- {
+		if r.o.Limit > 0 && len(found) > r.o.Limit {
+			break
+		}
+		if i%1024 == 0 && r.ctx.Err() != nil {
+			return nil, r.ctx.Err()
+		}
+		m := r.Messages[i]
+		match, ok := r.match(m)
+		if !ok {
+			continue
+		}
+		again, err := r.standsBefore(m)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			found = append(found, match)
+		}
+	}
+	return found, nil
+}
+
+// match returns a message as a match, if it is one.
+func (r *reading) match(m session.Message) (Match, bool) {
+	if !r.q.May(m.Raw) || !r.isRole(m) {
+		return Match{}, false
+	}
+	at, ok := r.inTime(m, r.line)
+	if !ok || !r.q.May(content.Saying(m.Raw)...) {
+		return Match{}, false
+	}
+	said := content.Read(m.Raw)
+	text := saidBy(said)
+	if !r.q.Match(text) {
+		return Match{}, false
+	}
+	tools := r.toolsOf(said)
+	if r.o.Tool != "" && !slices.Contains(tools, r.o.Tool) {
+		return Match{}, false
+	}
+	snippet, spans := snippetOf(r.q, text)
+	return Match{
+		Session:   r.line.id,
+		Title:     r.line.title,
+		ID:        m.ID,
+		Role:      m.Role(),
+		CreatedAt: session.FormatTime(at),
+		Tools:     tools,
+		Snippet:   snippet,
+		Spans:     spans,
+		family:    r.family,
+	}, true
+}
+
+// toolsOf returns the names of the tools that a message calls or answers for, not nil.
+// Of a result that does not say it the call does.
+func (r *reading) toolsOf(m *content.Message) []string {
+	names := []string{}
+	for _, use := range m.ToolUses() {
+		name := use.Name
+		if name == "" && use.Result && use.Call != "" {
+			name = r.called(use.Call)
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// called returns the name of the tool that a call calls, "" if nobody says it.
+func (r *reading) called(call string) string {
+	if r.calls == nil {
+		r.calls = callsIn(r.Outline)
+	}
+	if i, ok := r.calls[call]; ok {
+		return nameIn(r.Messages[i], call)
+	}
+	for _, id := range slices.Backward(r.before) {
+		if name := r.earlierFile(id).called(call); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// callsIn returns where in a file calls are made, by their ids.
+func callsIn(o *session.Outline) map[string]int {
+	at := map[string]int{}
+	if o.UsesTools() {
+		for i := range o.Len() {
+			calls, _ := o.Tools(i)
+			for _, call := range calls {
+				at[call] = i
+			}
+		}
+	}
+	return at
+}
+
+func nameIn(m session.Message, call string) string {
+	for _, use := range content.Read(m.Raw).ToolUses() {
+		if use.Call == call && !use.Result {
+			return use.Name
+		}
+	}
+	return ""
+}
+
+// repeated returns the files that what a file repeats may stand in: those of its lineage,
+// and for those that are gone the others that say that they come from them. Who looks
+// into one conversation finds all that it has, whatever others have. With them comes the
+// session that all come from in the end, as far as it is known.
+func (s *search) repeated(f *searchFile) (ids []string, family string) {
+	if s.o.In != "" {
+		return f.line.files[:slices.Index(f.line.files, f.id)], f.line.id
+	}
+	s.mu.Lock() // the index remembers lineages
+	defer s.mu.Unlock()
+	lineage, _ := s.lineage(f.id)
+	if len(lineage) == 0 {
+		return nil, f.id
+	}
+	for _, id := range lineage[:len(lineage)-1] {
+		if s.index.Entry(id) != nil {
+			ids = append(ids, id)
+			continue
+		}
+		for _, other := range s.gone()[id] {
+			if other == f.id {
+				break
+			}
+			ids = append(ids, other)
+		}
+	}
+	return ids, lineage[0]
+}
+
+// withGone returns, for each session that is gone, those that come from it, each after
+// those that it may come from itself, and the older before the younger.
+func (s *search) withGone() map[string][]string {
+	from := map[string][]string{}
+	depth := map[string]int{}
+	for _, e := range s.index.Entries() { // the oldest first
+		lineage, _ := s.lineage(e.ID)
+		depth[e.ID] = len(lineage)
+		for _, id := range lineage {
+			if s.index.Entry(id) == nil {
+				from[id] = append(from[id], e.ID)
+			}
+		}
+	}
+	for _, ids := range from {
+		slices.SortStableFunc(ids, func(a, b string) int { return depth[a] - depth[b] })
+	}
+	return from
+}
+
+// standsBefore reports whether a message stands in a file that its own one repeats: the
+// same bytes, or at least the same words of the same role and time.
+func (r *reading) standsBefore(m session.Message) (bool, error) {
+	for _, id := range r.before {
+		again, err := r.earlierFile(id).has(m)
+		if again || err != nil {
+			return again, err
+		}
+	}
+	return false, nil
+}
+
+// An earlier is what is known of a file that others may repeat.
+type earlier struct {
+	outline func() (*session.Outline, error)
+	at      func() map[string]int // where a message stands, by its id
+	calls   func() map[string]int
+	sums    func() ([]uint64, error) // of the bytes of its messages
+	message func(i int) (session.Message, error)
+	seed    maphash.Seed
+}
+
+// earlierFile returns what is known of a file.
+func (s *search) earlierFile(id string) *earlier {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.earlier[id]
+	if e == nil {
+		e = s.newEarlier(id)
+		s.earlier[id] = e
+	}
+	return e
+}
+
+func (s *search) newEarlier(id string) *earlier {
+	e := &earlier{seed: maphash.MakeSeed()}
+	all := func([]byte) bool { return true }
+	e.outline = sync.OnceValues(func() (*session.Outline, error) {
+		if o := s.outlines[id]; o != nil {
+			return o, nil
+		}
+		return s.readOutline(id)
+	})
+	e.at = sync.OnceValue(func() map[string]int {
+		at := map[string]int{}
+		if o, err := e.outline(); err == nil {
+			for i := o.Header; i < o.Len(); i++ {
+				at[o.MessageID(i)] = i
+			}
+		}
+		return at
+	})
+	e.calls = sync.OnceValue(func() map[string]int {
+		o, err := e.outline()
+		if err != nil {
+			return nil
+		}
+		return callsIn(o)
+	})
+	e.sums = sync.OnceValues(func() (sums []uint64, err error) {
+		err = s.folder.Look(id, all, func(file *session.Session) error {
+			for _, m := range file.Messages {
+				sums = append(sums, maphash.Bytes(e.seed, m.Raw))
+			}
+			return nil
+		})
+		return sums, err
+	})
+	e.message = func(i int) (m session.Message, err error) {
+		err = s.folder.Look(id, all, func(file *session.Session) error {
+			if i >= len(file.Messages) {
+				return &session.ChangedError{ID: id}
+			}
+			m = session.Message{ID: file.Messages[i].ID, Raw: slices.Clone(file.Messages[i].Raw)}
+			return nil
+		})
+		return m, err
+	}
+	return e
+}
+
+// has reports whether a message stands in the file. One that cannot be read has none.
+func (e *earlier) has(m session.Message) (bool, error) {
+	i, ok := e.at()[m.ID]
+	if !ok {
+		return false, nil
+	}
+	sums, err := e.sums()
+	if err != nil || i >= len(sums) {
+		return false, unlessDamaged(err)
+	}
+	if sums[i] == maphash.Bytes(e.seed, m.Raw) {
+		return true, nil
+	}
+	other, err := e.message(i)
+	if err != nil {
+		return false, unlessDamaged(err)
+	}
+	at, _ := m.Time()
+	otherAt, _ := other.Time()
+	return at.Equal(otherAt) && m.Role() == other.Role() && saidBy(content.Read(m.Raw)) == saidBy(content.Read(other.Raw)), nil
+}
+
+// called returns the name of the tool that a call in the file calls, "" if there is
+// none.
+func (e *earlier) called(call string) string {
+	i, ok := e.calls()[call]
+	if !ok {
+		return ""
+	}
+	m, err := e.message(i)
+	if err != nil {
+		return ""
+	}
+	return nameIn(m, call)
+}
+
+// unlessDamaged returns err unless it says that a file is no session.
+func unlessDamaged(err error) error {
+	var damage *session.DamageError
+	if errors.As(err, &damage) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package workspace
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/query"
+)
+
+// saidBy is what a message says as one text.
+func saidBy(m *content.Message) string { return strings.Join(m.Texts(), "\n") }
+
+// How much of a text is shown around what was looked for, in characters.
+const (
+	snippetBefore = 30
+	snippetLength = 160
+)
+
+// snippetOf returns a piece of text on one line, around the place where most of what q
+// looks for stands together, with an ellipsis where it was cut, and where it is in that,
+// in characters.
+func snippetOf(q *query.Query, text string) (snippet string, spans [][2]int) {
+	start, end := window(text, q.Find(text))
+	snippet = strings.Join(strings.FieldsFunc(text[start:end], unicode.IsSpace), " ")
+	if strings.TrimSpace(text[:start]) != "" {
+		snippet = "…" + snippet
+	}
+	if strings.TrimSpace(text[end:]) != "" {
+		snippet += "…"
+	}
+	spans = [][2]int{}
+	for _, s := range q.Find(snippet) {
+		from := utf8.RuneCountInString(snippet[:s.Start])
+		spans = append(spans, [2]int{from, from + utf8.RuneCountInString(snippet[s.Start:s.End])})
+	}
+	return snippet, spans
+}
+
+// window returns what of text to show, given where in it there is something to show.
+func window(text string, spans []query.Span) (start, end int) {
+	best, most := 0, 0
+	for i, s := range spans {
+		reach := s.Start + snippetLength - snippetBefore
+		n := 0 // bytes of what is found, up to there
+		for _, other := range spans[i:] {
+			if other.End > reach {
+				break
+			}
+			n += other.End - other.Start
+		}
+		if n > most {
+			best, most = i, n
+		}
+	}
+	if len(spans) > 0 {
+		start = spans[best].Start
+	}
+	start = wordStart(text, start)
+	end = start
+	for range snippetLength {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	return start, end
+}
+
+// wordStart goes from a place in text back as far as what stands before it is shown, and
+// then forward to the beginning of a word, if there is one before the place.
+func wordStart(text string, place int) int {
+	start, word := place, place
+	for range snippetBefore {
+		r, size := utf8.DecodeLastRuneInString(text[:start])
+		if size == 0 {
+			return start
+		}
+		if unicode.IsSpace(r) && start < place {
+			word = start
+		}
+		start -= size
+	}
+	if word < place {
+		return word
+	}
+	return start
+}

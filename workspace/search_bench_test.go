@@ -81,7 +81,7 @@ func (s *space) scan(files []testchat.File, word []byte) (found int) {
 		default:
 			buf = make([]byte, 8<<20)
 		}
-		hits[i] = bytes.Contains(s.readRaw(session.FileName(files[i].ID), buf), word)
+		hits[i] = bytes.Count(s.readRaw(session.FileName(files[i].ID), buf), word) > 0
 		buffers <- buf
 	})
 	for _, hit := range hits {

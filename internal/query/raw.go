@@ -171,11 +171,12 @@ func (p *pattern) next(data []byte, from int) int {
 		return -1
 	}
 	first, second, third := data[a.at:], data[b.at:], data[c.at:]
+	aAny, bAny, cAny, aIs, bIs, cIs := a.any, b.any, c.any, a.values, b.values, c.values
 	i := from
 	for ; i+16 <= end; i += 16 {
 		f, s, t := first[i:i+16], second[i:i+16], third[i:i+16]
-		x := a.differs(f[:8]) | b.differs(s[:8]) | c.differs(t[:8])
-		y := a.differs(f[8:]) | b.differs(s[8:]) | c.differs(t[8:])
+		x := ((word(f) | aAny) ^ aIs) | ((word(s) | bAny) ^ bIs) | ((word(t) | cAny) ^ cIs)
+		y := ((word(f[8:]) | aAny) ^ aIs) | ((word(s[8:]) | bAny) ^ bIs) | ((word(t[8:]) | cAny) ^ cIs)
 		if x, y = zeros(x), zeros(y); x|y != 0 {
 			if x != 0 {
 				return i + bits.TrailingZeros64(x)/8
@@ -194,10 +195,7 @@ func (p *pattern) next(data []byte, from int) int {
 // is reports whether c is the byte.
 func (p *part) is(c byte) bool { return c|p.either == p.value|p.either }
 
-// differs returns eight bytes, zero where those of data are the byte.
-func (p *part) differs(data []byte) uint64 {
-	return (binary.LittleEndian.Uint64(data) | p.any) ^ p.values
-}
+func word(data []byte) uint64 { return binary.LittleEndian.Uint64(data) }
 
 // zeros marks the first byte of x that is zero by its highest bit. Below it nothing is
 // marked; above it something may be.
@@ -303,12 +301,14 @@ func (n *needle) isOdd(json []byte) bool {
 		strings.Contains(n.ascii, "s") && bytes.Contains(json, []byte("\u017f")) {
 		return true
 	}
-	// \u00.. for ASCII, \u017f and \u212a for the others
+	// \u0020 to \u007f for ASCII, \u017f and \u212a for the others: after a backslash they
+	// have 0 or 1 at distance 3, and a digit below 8 behind it.
 	p := pattern{[headSize]part{
-		part{at: 0, value: '\\'}.ready(), part{at: 1, value: 'u'}.ready(), part{at: 3, value: '0', either: 1}.ready(),
+		part{at: 0, value: '\\'}.ready(), part{at: 3, value: '0', either: 1}.ready(), part{at: 4, value: '0', either: 7}.ready(),
 	}}
 	for at := p.next(json, 0); at >= 0; at = p.next(json, at+1) {
-		if r, size := number(json[at:]); size > 0 && strings.ContainsRune(n.ascii, foldRune(r)) {
+		r, size := number(json[at:])
+		if size > 0 && (r < utf8.RuneSelf || r == 0x17f || r == 0x212a) && strings.ContainsRune(n.ascii, foldRune(r)) {
 			return true
 		}
 	}

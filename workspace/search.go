@@ -46,6 +46,9 @@ type Match struct {
 	Snippet   string   `json:"snippet"`    // what it says around the place, on one line
 	Spans     [][2]int `json:"spans"`      // where in the snippet the words are: from and to, in characters
 
+	// Piece is a piece of the conversation's id that is enough to name it.
+	Piece string `json:"-"`
+
 	family string // the session that it comes from in the end
 }
 
@@ -78,9 +81,31 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 		if f.More = o.Limit > 0 && len(all) > o.Limit; f.More {
 			f.Matches = f.Matches[:min(o.Limit, len(f.Matches))]
 		}
+		pieces := map[string]string{}
+		for i := range f.Matches {
+			id := f.Matches[i].Session
+			if pieces[id] == "" {
+				pieces[id] = v.pieceOf(id)
+			}
+			f.Matches[i].Piece = pieces[id]
+		}
 		return nil
 	})
 	return f, err
+}
+
+// pieceOf returns the end of a session's id, if no other has it in its own, else all of
+// it.
+func (v *view) pieceOf(id string) string {
+	const enough = 8
+	piece := id[max(0, len(id)-enough):]
+	candidates, err := v.index.Containing(piece)
+	penguins := v.penguins(func(other string) bool { return strings.Contains(other, piece) })
+	titled, _ := v.index.Titled(piece)
+	if err != nil || len(candidates)+len(penguins) > 1 || len(titled) > 0 {
+		return id
+	}
+	return piece
 }
 
 // once leaves out messages that were found in several conversations of one family: such

@@ -54,6 +54,7 @@ func (p *program) complete(ctx context.Context, words []string) {
 		found = p.completeAgent(ctx, v, words[1:])
 	case v.name == "completion":
 		found = []string{"bash", "fish", "zsh"}
+	case v.name == "search" && words[len(words)-2] != "--in": // words, which nobody knows
 	case takesSession(v):
 		found = p.references(ctx, v)
 	}

@@ -39,6 +39,9 @@ func (p paint) yellow(s string) string { return p.sgr("33", s) }
 func (p paint) cyan(s string) string   { return p.sgr("36", s) }
 func (p paint) green(s string) string  { return p.sgr("32", s) }
 
+// found paints what was looked for.
+func (p paint) found(s string) string { return p.sgr("1;31", s) }
+
 func (p paint) sgr(code, s string) string {
 	if !p.color || s == "" {
 		return s

@@ -17,7 +17,7 @@ import (
 func (p *program) verbs() []verb {
 	return []verb{
 		p.newVerb(), p.appendVerb(),
-		p.lsVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
+		p.lsVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),

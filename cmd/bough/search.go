@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) searchVerb() verb {
+	return verb{
+		name:  "search",
+		args:  "[TEXT] [--role ROLE] [--tool NAME] [--since TIME] [--until TIME] [--in SESSION] [--limit N]",
+		short: "find messages in all conversations",
+		long: `Finds the messages that say all words of TEXT: what was said and thought, calls of tools with
+their arguments, and what tools answered. A word is found inside a longer one too, in upper or
+lower case. "Words in double quotes" follow each other; -word is not in the message: give TEXT as
+one argument then, in quotes of the shell. Without TEXT all messages that fit the flags are found.
+
+Prints, the last active conversation first, a REF for 'bough show' and the words around the place.
+What a checkpoint or a branch repeats is found once, where it was said. A TIME is a date, a time,
+or an age such as 7d or 12h.`,
+		example: `bough search lisbon hotel
+bough search '"by the sea" -rain' --role user --since 30d
+bough search --tool web_search --in "Plan the trip"
+bough show 3d9c07ab@849dde0b`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "role", Usage: "only messages of this `ROLE`: user, assistant, system, tool"},
+			&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME`, and what it answered"},
+			&cli.StringFlag{Name: "since", Usage: "only messages of this `TIME` or later"},
+			&cli.StringFlag{Name: "until", Usage: "only messages before this `TIME`; a date is taken to its end"},
+			&cli.StringFlag{Name: "in", Usage: "only the conversation that `SESSION` is part of, with all that it holds"},
+			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` messages, 0 for all"},
+		},
+		max: 100,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			o, err := searchOptions(c, time.Now())
+			if err != nil {
+				return err
+			}
+			f, err := w.Search(c.Context, o)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(f)
+			}
+			p.found(f, o.Limit)
+			return nil
+		},
+	}
+}
+
+func searchOptions(c *cli.Context, now time.Time) (workspace.SearchOptions, error) {
+	o := workspace.SearchOptions{
+		Text:  strings.Join(c.Args().Slice(), " "),
+		Role:  c.String("role"),
+		Tool:  c.String("tool"),
+		In:    c.String("in"),
+		Limit: c.Int("limit"),
+	}
+	usage := func(format string, args ...any) error {
+		e := usageError(format, args...)
+		e.Hint = seeHelp("search")
+		return e
+	}
+	for _, name := range []string{"role", "tool", "since", "until", "in"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return o, usage("--%s is empty", name)
+		}
+	}
+	if strings.TrimSpace(o.Text) == "" && o.Role == "" && o.Tool == "" && !c.IsSet("since") && !c.IsSet("until") {
+		return o, usage("there is nothing to look for")
+	}
+	if o.Limit < 0 {
+		return o, usage("--limit takes a number that is not negative")
+	}
+	for _, at := range []struct {
+		name string
+		time *time.Time
+	}{{"since", &o.Since}, {"until", &o.Until}} {
+		if !c.IsSet(at.name) {
+			continue
+		}
+		var ok bool
+		if *at.time, ok = when(c.String(at.name), now, at.name == "until"); !ok {
+			return o, usage("--%s takes a date, a time, or an age such as 7d; %q is none", at.name, c.String(at.name))
+		}
+	}
+	return o, nil
+}
+
+// when returns the time that a person means: a time, or an age, which is a number of
+// days or weeks, as 7d, or anything with smaller units, as 1h30m. A date is where its
+// day begins, or where it ends.
+func when(s string, now time.Time, end bool) (time.Time, bool) {
+	if t, ok := session.ParseTime(s); ok {
+		if _, err := time.Parse(time.DateOnly, strings.TrimSpace(s)); err == nil && end {
+			t = t.AddDate(0, 0, 1)
+		}
+		return t, true
+	}
+	if d, err := time.ParseDuration(s); err == nil {
+		return now.Add(-d), d >= 0
+	}
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		if number, ok := strings.CutSuffix(s, unit); ok {
+			n, err := strconv.ParseUint(number, 10, 16)
+			return now.AddDate(0, 0, -int(n)*days), err == nil
+		}
+	}
+	return time.Time{}, false
+}
+
+// found prints messages that were looked for, by conversation.
+func (p *program) found(f *workspace.Found, limit int) {
+	if len(f.Matches) == 0 {
+		fmt.Fprintln(p.stderr, "Nothing was found.")
+		return
+	}
+	ids := map[string][]string{} // of messages, by conversation
+	for _, m := range f.Matches {
+		ids[m.Session] = append(ids[m.Session], m.ID)
+	}
+	var short func(string) string
+	last := ""
+	for i, m := range f.Matches {
+		if m.Session != last {
+			if i > 0 {
+				fmt.Fprintln(p.stdout)
+			}
+			fmt.Fprintln(p.stdout, p.paint.bold(line(m.Title)))
+			last, short = m.Session, shortMessages(ids[m.Session])
+		}
+		head := p.paint.yellow(line(m.Piece)+"@"+short(m.ID)) + "  " + p.paint.role(line(m.Role))
+		if len(m.Tools) > 0 {
+			head += " " + line(strings.Join(m.Tools, ", "))
+		}
+		fmt.Fprintln(p.stdout, "  "+head+"  "+p.paint.dim(age(m.CreatedAt)))
+		if m.Snippet != "" {
+			fmt.Fprintln(p.stdout, "    "+p.snippet(m))
+		}
+	}
+	if f.More {
+		fmt.Fprintf(p.stderr, "There are more than %s; '--limit 0' prints all.\n", count(limit, "message"))
+	}
+}
+
+// snippet returns the snippet of a match as it is printed, the places marked.
+func (p *program) snippet(m workspace.Match) string {
+	text := clean(m.Snippet)
+	fits := p.paint.fit(text, p.paint.width-4)
+	shown := utf8.RuneCountInString(fits)
+	if fits != text {
+		shown-- // the ellipsis
+	}
+	runes := []rune(fits)
+	var b strings.Builder
+	at := 0
+	for _, s := range m.Spans {
+		from, to := min(s[0], shown), min(s[1], shown)
+		b.WriteString(string(runes[at:from]) + p.paint.found(string(runes[from:to])))
+		at = to
+	}
+	return b.String() + string(runes[at:])
+}

@@ -77,7 +77,7 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 		if err != nil {
 			return err
 		}
-		f.Matches = once(all)
+		f.Matches = append(f.Matches, once(all)...)
 		if f.More = o.Limit > 0 && len(all) > o.Limit; f.More {
 			f.Matches = f.Matches[:min(o.Limit, len(f.Matches))]
 		}

@@ -40,6 +40,9 @@ func snippetOf(q *query.Query, text string) (snippet string, spans [][2]int) {
 
 // window returns what of text to show, given where in it there is something to show.
 func window(text string, spans []query.Span) (start, end int) {
+	if len(text) <= snippetLength {
+		return 0, len(text)
+	}
 	best, most := 0, 0
 	for i, s := range spans {
 		reach := s.Start + snippetLength - snippetBefore

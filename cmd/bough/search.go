@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -151,21 +150,35 @@ func (p *program) found(f *workspace.Found, limit int) {
 	}
 }
 
-// snippet returns the snippet of a match as it is printed, the places marked.
+// snippet returns the snippet of a match as it is printed, the places marked. On a
+// narrow terminal it is cut to the first of them.
 func (p *program) snippet(m workspace.Match) string {
-	text := clean(m.Snippet)
-	fits := p.paint.fit(text, p.paint.width-4)
-	shown := utf8.RuneCountInString(fits)
-	if fits != text {
-		shown-- // the ellipsis
+	const least = 30
+	room := max(p.paint.width-4, least)
+	runes, cut := []rune(clean(m.Snippet)), 0
+	if p.paint.width > 0 && len(m.Spans) > 0 && width(string(runes[:m.Spans[0][1]])) > room {
+		cut = max(0, m.Spans[0][0]-room/3)
 	}
-	runes := []rune(fits)
+	if cut > 0 {
+		runes = append([]rune{'…'}, runes[cut:]...)
+		cut--
+	}
+	text := string(runes)
+	fits := p.paint.fit(text, room)
+	if fits != text {
+		runes = []rune(fits)
+		runes = runes[:len(runes)-1]
+	}
 	var b strings.Builder
 	at := 0
 	for _, s := range m.Spans {
-		from, to := min(s[0], shown), min(s[1], shown)
+		from, to := min(s[0]-cut, len(runes)), min(s[1]-cut, len(runes))
 		b.WriteString(string(runes[at:from]) + p.paint.found(string(runes[from:to])))
 		at = to
 	}
-	return b.String() + string(runes[at:])
+	b.WriteString(string(runes[at:]))
+	if fits != text {
+		b.WriteString("…")
+	}
+	return b.String()
 }

@@ -22,6 +22,9 @@ func (m *Message) Texts() (list []string) {
 			add(c.name + "(" + readable(c.arguments) + ")")
 		}
 		add(p.Text)
+		if p.Type == typeData && p.Text == "" {
+			add(text(resultText(&writer{}, member(p.meta("raw"), "content")))) // of a result that names no call
+		}
 		add(p.Filename)
 	}
 	return list

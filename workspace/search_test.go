@@ -1,0 +1,432 @@
+package workspace_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+func (s *space) search(o workspace.SearchOptions) *workspace.Found {
+	s.t.Helper()
+	f, err := s.Search(s.t.Context(), o)
+	if err != nil {
+		s.t.Fatalf("Search(%+v): %v", o, err)
+	}
+	return f
+}
+
+// found writes what is found as SESSION@MESSAGE, and "…" where there is more.
+func (s *space) found(o workspace.SearchOptions) string {
+	s.t.Helper()
+	f := s.search(o)
+	var list []string
+	for _, m := range f.Matches {
+		list = append(list, m.Session+"@"+m.ID)
+	}
+	if f.More {
+		list = append(list, "…")
+	}
+	return strings.Join(list, " ")
+}
+
+func TestSearchForms(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.messages("a", `"title":"Forms"`,
+		`{"id":"text","role":"user","content":"plain walrus"}`,
+		`{"id":"parts","role":"user","content":[{"type":"text","text":"one walrus"},{"type":"image","filename":"heron.png","asset":{"sha256":"walrus"}}]}`,
+		`{"id":"penguin","role":"assistant","content":"","metadata":{"tool_calls":[{"id":"c1","type":"function","function":{"name":"find_otter","arguments":"{\"q\": \"wal\\u0072us\\nén\"}"}}]}}`,
+		`{"id":"answer","role":"tool","content":"a walrus","metadata":{"tool_call_id":"c1"}}`,
+		`{"id":"openai","role":"assistant","content":null,"tool_calls":[{"id":"c2","type":"function","function":{"name":"ask","arguments":"no JSON: walrus"}}]}`,
+		`{"id":"blocks","role":"assistant","content":[{"type":"thinking","thinking":"hm, walrus"},{"type":"tool_use","id":"c3","name":"ask","input":{"q":["wal\u0072us"]}}]}`,
+		`{"id":"result","role":"user","content":[{"type":"tool_result","tool_use_id":"c3","content":[{"type":"text","text":"walrus?"}]}]}`,
+		`{"id":"acontext","role":"user","content":[{"type":"tool-call","meta":{"id":"c4","name":"ask","arguments":"{\"walrus\":1}"}}],"metadata":{"bough":{"format":"acontext"}}}`,
+		`{"id":"unknown","role":"user","content":[{"type":"poll","text":"walrus or otter?"}]}`,
+		`{"id":"walrus","role":"walrus","content":"nothing","category":"walrus","metadata":{"walrus":"walrus","bough":{"source":{"content":"walrus"}}}}`,
+		`{"id":"image","role":"user","content":[{"type":"image","source":{"type":"base64","data":"walrus"}}]}`,
+	)
+	for _, c := range []struct {
+		o    workspace.SearchOptions
+		want string
+	}{
+		{workspace.SearchOptions{Text: "walrus"}, "unknown acontext result blocks openai answer penguin parts text"},
+		{workspace.SearchOptions{Text: "heron"}, "parts"},
+		{workspace.SearchOptions{Text: "otter"}, "unknown penguin"},
+		{workspace.SearchOptions{Text: `"walrus én"`}, "penguin"},
+		{workspace.SearchOptions{Text: "én OTTER"}, "penguin"},
+		{workspace.SearchOptions{Tool: "find_otter"}, "answer penguin"},
+		{workspace.SearchOptions{Tool: "ask"}, "acontext result blocks openai"},
+		{workspace.SearchOptions{Tool: "ask", Text: "hm"}, "blocks"},
+		{workspace.SearchOptions{Tool: "as"}, ""},
+		{workspace.SearchOptions{Role: "Tool"}, "answer"},
+		{workspace.SearchOptions{Role: "walrus"}, "walrus"},
+		{workspace.SearchOptions{Text: "-walrus"}, "image walrus"},
+		{workspace.SearchOptions{}, "image walrus unknown acontext result blocks openai answer penguin parts text"},
+	} {
+		if got := strings.ReplaceAll(s.found(c.o), "a@", ""); got != c.want {
+			t.Errorf("%+v finds %q, want %q", c.o, got, c.want)
+		}
+	}
+	m := s.search(workspace.SearchOptions{Text: `"walrus én"`}).Matches[0]
+	if m.Snippet != `find_otter({"q": "walrus én"})` || fmt.Sprint(m.Spans) != "[[18 27]]" || fmt.Sprint(m.Tools) != "[find_otter]" || m.Title != "Forms" {
+		t.Errorf("a call is found as %+v", m)
+	}
+}
+
+// TestSearchSnippet: of a long message there is what stands around most of the words.
+func TestSearchSnippet(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("Long")
+	filler := strings.Repeat("the hills of Lisbon are steep.  \n", 20)
+	s.say(filler + "Äpfel and otters in the river\x00 by the otters. " + filler)
+	s.say("otters " + strings.Repeat("x", 300))
+	s.say(strings.Repeat("日", 300) + "本")
+	for text, want := range map[string]string{
+		"otters river": "…are steep. Äpfel and [otters] in the [river]\x00 by the [otters]. the hills of Lisbon are steep. the hills of Lisbon are steep. the hills of Lisbon are steep. th…",
+		"xx otters":    "[otters] [" + strings.Repeat("x", 152) + "]x…",
+		"日本":           "…" + strings.Repeat("日", 30) + "[日本]",
+	} {
+		m := s.search(workspace.SearchOptions{Text: text}).Matches[0]
+		runes := []rune(m.Snippet)
+		for _, span := range slices.Backward(m.Spans) {
+			runes = slices.Insert(slices.Insert(runes, span[1], ']'), span[0], '[')
+		}
+		got := strings.ReplaceAll(string(runes), "][", "")
+		if got != want {
+			t.Errorf("%s is found as\n%q, want\n%q", text, got, want)
+		}
+	}
+}
+
+// TestSearchOnce: what stands in several files is found where it began, and in what was
+// made of it only where that is asked for.
+func TestSearchOnce(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("Talk")
+	ids := s.say("otter 1", "otter 2", "otter 3") // in two files
+	cp := s.checkpoint(root).ID
+	branch := s.branch(root + "@" + ids[1]).ID
+	own := s.say("otter 4")[0]
+	inside := s.append(workspace.Append{Session: root, Parent: ids[0], Text: "otter 5"}).Message
+	begun := root + "@" + ids[2] + " " + root + "@" + inside + " " + root + "@" + ids[1] + " " + root + "@" + ids[0]
+	if got, want := s.found(workspace.SearchOptions{Text: "otter"}), begun+" "+branch+"@"+own; sorted(got) != sorted(want) {
+		t.Errorf("found %s, want %s", got, want)
+	}
+	for in, want := range map[string]string{
+		root:   strings.ReplaceAll(begun, root+"@", ""),
+		cp:     ids[2] + " " + ids[1] + " " + ids[0],
+		branch: own + " " + ids[1] + " " + ids[0],
+	} {
+		if got := strings.ReplaceAll(s.found(workspace.SearchOptions{Text: "otter", In: in}), in+"@", ""); sorted(got) != sorted(want) {
+			t.Errorf("in %s: %s, want %s", in, got, want)
+		}
+	}
+	// What was noted with a message since does not make it another.
+	name := session.FileName(root)
+	doc := s.read(name)
+	s.replace(name, strings.Replace(doc, `"otter 1",`, `"otter 1", "seen": true,`, 1))
+	if got, want := s.found(workspace.SearchOptions{Text: "otter"}), begun+" "+branch+"@"+own; sorted(got) != sorted(want) {
+		t.Errorf("with a note: %s, want %s", got, want)
+	}
+	// Other words under the same id are another message.
+	s.replace(name, strings.Replace(doc, `"otter 1",`, `"otters",`, 1))
+	if got := s.found(workspace.SearchOptions{Text: `"otter 1"`}); got != branch+"@"+ids[0] && got != cp+"@"+ids[0] {
+		t.Errorf("with other words it is found in %s", got)
+	}
+	s.replace(name, doc)
+	// A conversation that has nothing to do with it may have the same ids and words.
+	s.write(session.FileName("other"), strings.Replace(doc, root, "other", 1))
+	if got := s.found(workspace.SearchOptions{Text: `"otter 1"`}); sorted(got) != sorted(root+"@"+ids[0]+" other@"+ids[0]) {
+		t.Errorf("in two conversations: %s", got)
+	}
+}
+
+func sorted(list string) string {
+	words := strings.Fields(list)
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// TestSearchLinks: whatever a file says that it comes from, its messages are found under
+// a session that has them.
+func TestSearchLinks(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	marker := func(of string) string {
+		return `{"id":"to-` + of + `","role":"system","content":"otter","metadata":{"type":"session_transition","previous_session":"` + of + `"}}`
+	}
+	s.messages("lost", `"continued_from":["nowhere"]`, `{"id":"h","content":"otter"}`, marker("nowhere"), `{"id":"l","content":"otter"}`)
+	s.messages("ring1", `"continued_from":["ring2"]`, `{"id":"r1","content":"otter"}`)
+	s.messages("ring2", `"continued_from":["ring1"]`, `{"id":"r2","content":"otter"}`)
+	s.messages("cp", `"flattened_snapshot":true,"bough":{"kind":"checkpoint"},"branched_from":"gone","branch_point":"c"`, `{"id":"c","content":"otter"}`)
+	s.messages("after", `"continued_from":["cp"]`, marker("cp"), `{"id":"d","content":"otter"}`)
+	s.write(session.FileName("torn"), `{"id":"torn","messages":[{"id":"t","content":"otter"}`)
+	got := s.found(workspace.SearchOptions{Text: "otter"})
+	if want := "after@d cp@c lost@l ring1@r1 ring2@r2"; sorted(got) != want {
+		t.Errorf("found %s, want %s", sorted(got), want)
+	}
+	if !slices.ContainsFunc(s.notes, func(n string) bool { return strings.Contains(n, "torn.json") }) {
+		t.Errorf("nothing is said of the torn file: %q", s.notes)
+	}
+	for _, ref := range []string{"after@d", "cp@c"} {
+		s.show(ref)
+	}
+}
+
+func TestSearchLimit(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	var want []string
+	for i, id := range []string{"c", "b", "a"} {
+		var list []string
+		for n := range 5 {
+			list = append(list, fmt.Sprintf(`{"id":"%s%d","content":"otter","timestamp":"2026-01-0%dT00:00:00Z"}`, id, n, n+1))
+		}
+		s.write(session.FileName(id), fmt.Sprintf(`{"id":%q,"last_active":"2026-02-0%dT00:00:00Z","metadata":{},"messages":[%s]}`, id, i+1, strings.Join(list, ",")))
+		slices.Reverse(list)
+		for n := range 5 {
+			want = append(want, fmt.Sprintf("%s@%s%d", id, id, n))
+		}
+	}
+	slices.Reverse(want)
+	for limit := range 17 {
+		o := workspace.SearchOptions{Text: "otter", Limit: limit}
+		first := want
+		if limit > 0 && limit < len(want) {
+			first = append(slices.Clone(want[:limit]), "…")
+		}
+		if got := s.found(o); got != strings.Join(first, " ") {
+			t.Errorf("at most %d: %s, want %s", limit, got, strings.Join(first, " "))
+		}
+	}
+	o := workspace.SearchOptions{Since: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 4, 0, 0, 0, 0, time.UTC)}
+	if got, want := s.found(o), "a@a2 a@a1 b@b2 b@b1 c@c2 c@c1"; got != want {
+		t.Errorf("of two days: %s, want %s", got, want)
+	}
+}
+
+// TestSearchRemembered: it makes no difference whether a file was seen before.
+func TestSearchRemembered(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	files := testchat.Chat{Messages: 300, PerFile: 100, Text: 1530, Odd: true}.Files()
+	if err := testchat.Write(s.Dir(), files); err != nil {
+		t.Fatal(err)
+	}
+	s.new("Another") // and there is a cache
+	s.checkpoint(files[2].ID)
+	o := workspace.SearchOptions{}
+	for _, o.Text = range []string{"분岐", "分岐点", "👩‍💻 Ünïcödé", `"no more than reading"`, "continuing session"} {
+		first, again := s.found(o), s.found(o)
+		s.forget()
+		if unseen := s.found(o); unseen != first || again != first {
+			t.Errorf("%s finds\n%s, then\n%s, and when it was forgotten\n%s", o.Text, first, again, unseen)
+		}
+		want := 0
+		for _, m := range testchat.All(files) {
+			if containsAll(text(t, m.Raw), o.Text) {
+				want++
+			}
+		}
+		if n := len(strings.Fields(first)); n != want {
+			t.Errorf("%s finds %d messages, want %d", o.Text, n, want)
+		}
+	}
+}
+
+func text(t *testing.T, raw []byte) string {
+	var m struct{ Content string }
+	if err := json.Unmarshal(regexp.MustCompile(`-?\b(NaN|Infinity)\b`).ReplaceAll(raw, []byte("0")), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m.Content
+}
+
+func containsAll(text, words string) bool {
+	if strings.HasPrefix(words, `"`) {
+		return strings.Contains(text, strings.Trim(words, `"`))
+	}
+	for _, w := range strings.Fields(words) {
+		if !strings.Contains(strings.ToLower(text), strings.ToLower(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+// FuzzSearch: a message is found if and only if what it says matches, once, under a
+// session that has it, whoever wrote it, in whatever files it stands.
+func FuzzSearch(f *testing.F) {
+	f.Add(uint64(1), "otter", "the Otter by the river")
+	f.Add(uint64(2), "été", "un ÉTÉ, 🌲")
+	f.Add(uint64(3), "by the", "otter by\n\tTHE river \" \\u00e9")
+	f.Add(uint64(4), "text", "nothing")
+	f.Add(uint64(5), "role", "{\"role\": \"user\"}")
+	f.Fuzz(func(t *testing.T, seed uint64, phrase, said string) {
+		words := strings.Fields(phrase)
+		if len(words) == 0 || strings.Contains(phrase, `"`) || !utf8.ValidString(phrase) || !utf8.ValidString(said) || len(said) > 1000 {
+			return
+		}
+		random := rand.New(rand.NewPCG(seed, 0))
+		s := openSpace(t, t.TempDir(), 1+random.IntN(4))
+		texts := map[string]string{} // by message
+		sessions := []string{s.new("First")}
+		for n := range 2 + random.IntN(12) {
+			in := sessions[random.IntN(len(sessions))]
+			switch random.IntN(8) {
+			case 0, 1, 2:
+				text := []string{said, phrase, "and " + said, "something else"}[random.IntN(4)]
+				if strings.TrimSpace(text) == "" {
+					continue
+				}
+				texts[s.append(workspace.Append{Session: in, Text: text}).Message] = text
+			case 3:
+				if at := s.show(in).Messages; len(at) > 0 {
+					parent := at[random.IntN(len(at))].ID
+					texts[s.append(workspace.Append{Session: in, Parent: parent, Text: said + "."}).Message] = said + "."
+				}
+			case 4:
+				if at := s.show(in).Messages; len(at) > 0 {
+					sessions = append(sessions, s.checkpoint(in+"@"+at[random.IntN(len(at))].ID).ID)
+				}
+			case 5:
+				if at := s.show(in).Messages; len(at) > 0 {
+					sessions = append(sessions, s.branch(in+"@"+at[random.IntN(len(at))].ID).ID)
+				}
+			case 6:
+				id := fmt.Sprintf("foreign%d", n)
+				text, raw := foreign(id, said, random)
+				s.messages(id, "", raw)
+				texts[id] = text
+				sessions = append(sessions, id)
+			case 7: // what is copied stays
+				if len(sessions) > 1 {
+					s.Remove(t.Context(), in, workspace.RemoveOptions{Force: true})
+					sessions = s.thatAreThere()
+				}
+			}
+		}
+		there := s.messagesThere()
+		want := map[string]bool{}
+		expr := regexp.MustCompile(`(?i)` + strings.Join(quoted(words), `[\pZ\t-\r\x{85}]+`))
+		for id, text := range texts {
+			if there[id] && expr.MatchString(text) {
+				want[id] = true
+			}
+		}
+		found := s.search(workspace.SearchOptions{Text: `"` + phrase + `"`})
+		seen := map[string]bool{}
+		for _, m := range found.Matches {
+			if !want[m.ID] || seen[m.ID] {
+				t.Errorf("%q finds %s (again: %v): %q", phrase, m.ID, seen[m.ID], texts[m.ID])
+			}
+			seen[m.ID] = true
+			path := s.show(m.Session + "@" + m.ID).Messages
+			if path[len(path)-1].ID != m.ID {
+				t.Errorf("%s@%s shows %s", m.Session, m.ID, path[len(path)-1].ID)
+			}
+		}
+		for id := range want {
+			if !seen[id] {
+				t.Errorf("%q does not find %s: %q", phrase, id, texts[id])
+			}
+		}
+		limit := 1 + random.IntN(5)
+		some := s.search(workspace.SearchOptions{Text: `"` + phrase + `"`, Limit: limit})
+		if n := min(limit, len(found.Matches)); some.More != (len(found.Matches) > limit) || len(some.Matches) != n || fmt.Sprint(some.Matches) != fmt.Sprint(found.Matches[:n]) {
+			t.Errorf("at most %d: %+v of %+v", limit, some, found)
+		}
+	})
+}
+
+func quoted(words []string) (list []string) {
+	for _, w := range words {
+		list = append(list, regexp.QuoteMeta(w))
+	}
+	return list
+}
+
+// foreign returns a message that another program wrote, and what it says.
+func foreign(id, said string, random *rand.Rand) (text, raw string) {
+	quote := func(s string) string {
+		if random.IntN(2) == 0 {
+			return inQuotes(s)
+		}
+		return inASCII(s)
+	}
+	q := quote(said)
+	switch random.IntN(4) {
+	case 0:
+		return said, fmt.Sprintf(`{"id":%q,"role":"user","content":%s}`, id, q)
+	case 1:
+		return said, fmt.Sprintf(`{"id":%q,"role":"user","content":[{"type":"text","text":%s},{"type":"image","data":%s}]}`, id, q, q)
+	case 2:
+		return said, fmt.Sprintf(`{"id":%q,"content":[{"type":"tool_result","content":%s}],"metadata":{"bough":{"source":%s}}}`, id, q, q)
+	}
+	arguments := quote(`{"q": ` + q + `}`)
+	raw = fmt.Sprintf(`{"id":%q,"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"f","arguments":%s}}]}`, id, arguments)
+	return `f({"q": "` + said + `"})`, raw
+}
+
+// inQuotes returns a text as JSON, as Go writes it.
+func inQuotes(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// inASCII returns a text as JSON, as Python writes it.
+func inASCII(s string) string {
+	var out strings.Builder
+	for _, r := range inQuotes(s) {
+		switch {
+		case r < utf8.RuneSelf:
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
+}
+
+// thatAreThere returns the sessions that begin something.
+func (s *space) thatAreThere() (ids []string) {
+	s.t.Helper()
+	l, err := s.List(s.t.Context(), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range l.Sessions {
+		if e.Kind != session.Continuation {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
+// messagesThere returns which messages stand in any file.
+func (s *space) messagesThere() map[string]bool {
+	there := map[string]bool{}
+	l, err := s.List(s.t.Context(), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range l.Sessions {
+		for _, m := range s.session(e.ID).Messages {
+			there[m.ID] = true
+		}
+	}
+	return there
+}

@@ -68,7 +68,7 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 		if err := v.whole(); err != nil {
 			return err
 		}
-		s := &search{view: v, o: o, q: q, earlier: map[string]*earlier{}}
+		s := &search{view: v, o: o, q: q, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}}
 		files, err := s.files()
 		if err != nil {
 			return err
@@ -129,9 +129,12 @@ type search struct {
 	o SearchOptions
 	q *query.Query
 
+	gone func() map[string][]string
+
 	mu      sync.Mutex
 	earlier map[string]*earlier // what was asked about
-	gone    func() map[string][]string
+	placed  map[string]bool     // of these, those whose messages are in where
+	where   map[string][]string // the files that a message stands in, by its id
 }
 
 // A searchFile is a file to look into.

@@ -37,7 +37,8 @@ type reading struct {
 	*search
 	*searchFile
 	*session.Session
-	calls map[string]int // where a call is made, by its id; nil if nobody asked
+	calls   map[string]int  // where a call is made, by its id; nil if nobody asked
+	repeats map[string]bool // the files before; nil if nobody asked
 }
 
 func (r *reading) matches() (found []Match, err error) {
@@ -49,12 +50,21 @@ func (r *reading) matches() (found []Match, err error) {
 			return nil, r.ctx.Err()
 		}
 		m := r.Messages[i]
+		if !r.q.May(m.Raw) || !r.isRole(m) || !r.q.May(content.Saying(m.Raw)...) {
+			continue
+		}
+		again, err := r.standsBefore((*earlier).hasBytes, m)
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			continue
+		}
 		match, ok := r.match(m)
 		if !ok {
 			continue
 		}
-		again, err := r.standsBefore(m)
-		if err != nil {
+		if again, err = r.standsBefore((*earlier).hasWords, m); err != nil {
 			return nil, err
 		}
 		if !again {
@@ -66,11 +76,8 @@ func (r *reading) matches() (found []Match, err error) {
 
 // match returns a message as a match, if it is one.
 func (r *reading) match(m session.Message) (Match, bool) {
-	if !r.q.May(m.Raw) || !r.isRole(m) {
-		return Match{}, false
-	}
 	at, ok := r.inTime(m, r.line)
-	if !ok || !r.q.May(content.Saying(m.Raw)...) {
+	if !ok {
 		return Match{}, false
 	}
 	said := content.Read(m.Raw)
@@ -200,16 +207,45 @@ func (s *search) withGone() map[string][]string {
 	return from
 }
 
-// standsBefore reports whether a message stands in a file that its own one repeats: the
-// same bytes, or at least the same words of the same role and time.
-func (r *reading) standsBefore(m session.Message) (bool, error) {
-	for _, id := range r.before {
-		again, err := r.earlierFile(id).has(m)
-		if again || err != nil {
-			return again, err
+// standsBefore reports whether a message stands in a file that its own one repeats, as
+// has says it of one that has the id.
+func (r *reading) standsBefore(has func(*earlier, session.Message) (bool, error), m session.Message) (bool, error) {
+	if len(r.before) == 0 {
+		return false, nil
+	}
+	if r.repeats == nil {
+		r.repeats = make(map[string]bool, len(r.before))
+		for _, id := range r.before {
+			r.repeats[id] = true
+			r.place(id)
+		}
+	}
+	r.mu.Lock()
+	files := r.where[m.ID]
+	r.mu.Unlock()
+	for _, id := range files {
+		if r.repeats[id] {
+			again, err := has(r.earlierFile(id), m)
+			if again || err != nil {
+				return again, err
+			}
 		}
 	}
 	return false, nil
+}
+
+// place notes which messages stand in a file.
+func (s *search) place(id string) {
+	at := s.earlierFile(id).at()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.placed[id] {
+		return
+	}
+	s.placed[id] = true
+	for message := range at {
+		s.where[message] = append(s.where[message], id)
+	}
 }
 
 // An earlier is what is known of a file that others may repeat.
@@ -281,8 +317,9 @@ func (s *search) newEarlier(id string) *earlier {
 	return e
 }
 
-// has reports whether a message stands in the file. One that cannot be read has none.
-func (e *earlier) has(m session.Message) (bool, error) {
+// hasBytes reports whether a message stands in the file with the same bytes. A file that
+// cannot be read has none.
+func (e *earlier) hasBytes(m session.Message) (bool, error) {
 	i, ok := e.at()[m.ID]
 	if !ok {
 		return false, nil
@@ -291,8 +328,15 @@ func (e *earlier) has(m session.Message) (bool, error) {
 	if err != nil || i >= len(sums) {
 		return false, unlessDamaged(err)
 	}
-	if sums[i] == maphash.Bytes(e.seed, m.Raw) {
-		return true, nil
+	return sums[i] == maphash.Bytes(e.seed, m.Raw), nil
+}
+
+// hasWords reports whether a message stands in the file with the same words, of the same
+// role and time.
+func (e *earlier) hasWords(m session.Message) (bool, error) {
+	i, ok := e.at()[m.ID]
+	if !ok {
+		return false, nil
 	}
 	other, err := e.message(i)
 	if err != nil {

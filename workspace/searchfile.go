@@ -168,7 +168,7 @@ func (s *search) repeated(f *searchFile) (ids []string, family string) {
 	}
 	s.mu.Lock() // the index remembers lineages
 	defer s.mu.Unlock()
-	lineage, _ := s.lineage(f.id)
+	lineage, _ := s.lineageOf(f.id)
 	if len(lineage) == 0 {
 		return nil, f.id
 	}
@@ -193,7 +193,7 @@ func (s *search) withGone() map[string][]string {
 	from := map[string][]string{}
 	depth := map[string]int{}
 	for _, e := range s.index.Entries() { // the oldest first
-		lineage, _ := s.lineage(e.ID)
+		lineage, _ := s.lineageOf(e.ID)
 		depth[e.ID] = len(lineage)
 		for _, id := range lineage {
 			if s.index.Entry(id) == nil {

@@ -140,9 +140,15 @@ func (v *view) locate(err error) error {
 
 // lineage returns the ids from the root to id.
 func (v *view) lineage(id string) ([]string, error) {
+	list, err := v.lineageOf(id)
+	return list, v.locate(err)
+}
+
+// lineageOf is lineage, but for where a link stands that leads nowhere, so that it reads
+// no file.
+func (v *view) lineageOf(id string) ([]string, error) {
 	if !v.isPenguin(id) {
-		list, err := v.index.Lineage(id)
-		return list, v.locate(err)
+		return v.index.Lineage(id)
 	}
 	from := v.penguin[id].Session
 	if v.index.Entry(from) == nil {

@@ -177,11 +177,10 @@ func (p *pattern) next(data []byte, from int) int {
 		f, s, t := first[i:i+16], second[i:i+16], third[i:i+16]
 		x := ((word(f) | aAny) ^ aIs) | ((word(s) | bAny) ^ bIs) | ((word(t) | cAny) ^ cIs)
 		y := ((word(f[8:]) | aAny) ^ aIs) | ((word(s[8:]) | bAny) ^ bIs) | ((word(t[8:]) | cAny) ^ cIs)
-		if x, y = zeros(x), zeros(y); x|y != 0 {
-			if x != 0 {
-				return i + bits.TrailingZeros64(x)/8
+		if maybeZero(x, y) {
+			if n, ok := firstZero(x, y); ok {
+				return i + n
 			}
-			return i + 8 + bits.TrailingZeros64(y)/8
 		}
 	}
 	for ; i < end; i++ {
@@ -197,11 +196,25 @@ func (p *part) is(c byte) bool { return c|p.either == p.value|p.either }
 
 func word(data []byte) uint64 { return binary.LittleEndian.Uint64(data) }
 
-// zeros marks the first byte of x that is zero by its highest bit. Below it nothing is
-// marked; above it something may be.
-func zeros(x uint64) uint64 {
-	const low, high = 0x0101010101010101, 0x8080808080808080
-	return (x - low) &^ x & high
+const (
+	lows  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// maybeZero reports whether a byte of x or y may be zero: one is, or one is more than
+// 0x80.
+func maybeZero(x, y uint64) bool { return ((x-lows)|(y-lows))&highs != 0 }
+
+// firstZero returns which byte of x and y is the first that is zero.
+func firstZero(x, y uint64) (int, bool) {
+	// Below the first zero nothing is marked; above it something may be.
+	if marks := (x - lows) &^ x & highs; marks != 0 {
+		return bits.TrailingZeros64(marks) / 8, true
+	}
+	if marks := (y - lows) &^ y & highs; marks != 0 {
+		return 8 + bits.TrailingZeros64(marks)/8, true
+	}
+	return 0, false
 }
 
 // May reports whether a text may be what q looks for that was read from pieces of
@@ -301,16 +314,40 @@ func (n *needle) isOdd(json []byte) bool {
 		strings.Contains(n.ascii, "s") && bytes.Contains(json, []byte("\u017f")) {
 		return true
 	}
-	// \u0020 to \u007f for ASCII, \u017f and \u212a for the others: after a backslash they
-	// have 0 or 1 at distance 3, and a digit below 8 behind it.
-	p := pattern{[headSize]part{
-		part{at: 0, value: '\\'}.ready(), part{at: 3, value: '0', either: 1}.ready(), part{at: 4, value: '0', either: 7}.ready(),
-	}}
-	for at := p.next(json, 0); at >= 0; at = p.next(json, at+1) {
+	for at := nextEscape(json, 0); at >= 0; at = nextEscape(json, at+1) {
 		r, size := number(json[at:])
 		if size > 0 && (r < utf8.RuneSelf || r == 0x17f || r == 0x212a) && strings.ContainsRune(n.ascii, foldRune(r)) {
 			return true
 		}
 	}
 	return false
+}
+
+// nextEscape returns the first place in data at from or later where \u0020 to \u007f,
+// \u017f or \u212a may stand, -1 if there is none: a backslash with 0 or 1 behind the
+// next two bytes.
+func nextEscape(data []byte, from int) int {
+	const distance = 3
+	end := len(data) - distance
+	if from >= end {
+		return -1
+	}
+	digits := data[distance:]
+	i := from
+	for ; i+16 <= end; i += 16 {
+		b, d := data[i:i+16], digits[i:i+16]
+		x := (word(b) ^ '\\'*lows) | ((word(d) | lows) ^ '1'*lows)
+		y := (word(b[8:]) ^ '\\'*lows) | ((word(d[8:]) | lows) ^ '1'*lows)
+		if maybeZero(x, y) {
+			if n, ok := firstZero(x, y); ok {
+				return i + n
+			}
+		}
+	}
+	for ; i < end; i++ {
+		if data[i] == '\\' && digits[i]|1 == '1' {
+			return i
+		}
+	}
+	return -1
 }

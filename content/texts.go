@@ -17,12 +17,12 @@ func (m *Message) Texts() (list []string) {
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.Type == typeToolCall {
+		if p.Type == TypeToolCall {
 			c := p.tool()
 			add(c.name + "(" + readable(c.arguments) + ")")
 		}
 		add(p.Text)
-		if p.Type == typeData && p.Text == "" {
+		if p.Type == TypeData && p.Text == "" {
 			add(text(resultText(&writer{}, member(p.meta("raw"), "content")))) // of a result that names no call
 		}
 		add(p.Filename)
@@ -67,9 +67,9 @@ type ToolUse struct {
 func (m *Message) ToolUses() (list []ToolUse) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.Type == typeToolCall || p.Type == typeToolResult {
+		if p.Type == TypeToolCall || p.Type == TypeToolResult {
 			t := p.tool()
-			list = append(list, ToolUse{t.id, t.name, p.Type == typeToolResult})
+			list = append(list, ToolUse{t.id, t.name, p.Type == TypeToolResult})
 		}
 	}
 	return list

@@ -108,6 +108,16 @@ type Message struct {
 	Records []json.RawMessage
 }
 
+// Answers reports whether m is what tools said, and nothing else.
+func (m *Message) Answers() bool {
+	for i := range m.Parts {
+		if m.Parts[i].Type != content.TypeToolResult {
+			return false
+		}
+	}
+	return len(m.Parts) > 0
+}
+
 // A Problem is something in a transcript that could not be read. The rest was.
 type Problem struct {
 	Line   int    // from 1, 0 if it is no line

@@ -77,3 +77,12 @@ func (f *Format) Write(w io.Writer, t *Transcript, o Options) ([]Loss, error) {
 	err := f.write(w, t, o, &lost)
 	return lost.list, err
 }
+
+// NewPage returns a format that conversations are only written in, with all branches, by
+// a writer of another package.
+func NewPage(name, about, ext string, write func(io.Writer, *Transcript) error) *Format {
+	return &Format{
+		Name: name, About: about, Ext: ext, Branches: true,
+		write: func(w io.Writer, t *Transcript, _ Options, _ *losses) error { return write(w, t) },
+	}
+}

@@ -39,8 +39,8 @@ type ExportOptions struct {
 }
 
 // A Redact takes secrets out of a text, or out of the strings of a JSON value, and
-// returns the kinds of those that it found, one for each.
-type Redact func(text []byte, isJSON bool) (clean []byte, found []string)
+// returns the kinds of those that it found, one for each. Its error ends the export.
+type Redact func(text []byte, isJSON bool) (clean []byte, found []string, err error)
 
 // An Export is a conversation in the form of another program, under a new id.
 type Export struct {
@@ -92,7 +92,9 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	}
 	e.Messages, e.Branches = len(e.t.Messages), ends(e.t.Messages)
 	if o.Redact != nil {
-		e.Redacted = redacted(e.t, o.Redact)
+		if e.Redacted, err = redacted(e.t, o.Redact); err != nil {
+			return nil, err
+		}
 	}
 	e.o = convert.Options{Now: w.opts.Now(), Random: w.opts.Random}
 	if e.o.ID, err = convert.NewID(e.o.Now, e.o.Random); err != nil {
@@ -226,49 +228,46 @@ func ends(messages []*convert.Message) int {
 }
 
 // redacted takes the secrets out of t, and returns what was taken out.
-func redacted(t *convert.Transcript, redact Redact) []convert.Loss {
+func redacted(t *convert.Transcript, redact Redact) ([]convert.Loss, error) {
 	found := map[string]int{}
-	clean := func(text []byte, isJSON bool) []byte {
-		if len(text) == 0 {
+	var failed error
+	clean := func(text []byte, isJSON, counts bool) []byte {
+		if len(text) == 0 || failed != nil {
 			return text
 		}
-		out, kinds := redact(text, isJSON)
+		out, kinds, err := redact(text, isJSON)
+		failed = err
 		for _, kind := range kinds {
-			found[kind]++
+			if counts {
+				found[kind]++
+			}
 		}
 		return out
 	}
-	// What stands in a record is said in the message too: it is counted once.
-	quiet := func(text []byte) []byte {
-		if len(text) == 0 {
-			return text
+	// What stands in a record is said by its message too, and counted there.
+	records := func(list []json.RawMessage) {
+		for i, r := range list {
+			list[i] = clean(r, true, false)
 		}
-		out, _ := redact(text, true)
-		return out
 	}
-	t.Title, t.Dir = string(clean([]byte(t.Title), false)), string(clean([]byte(t.Dir), false))
-	for i, r := range t.Records {
-		t.Records[i] = clean(r, true)
-	}
-	t.Sources = quiet(t.Sources)
+	t.Title, t.Dir = string(clean([]byte(t.Title), false, true)), string(clean([]byte(t.Dir), false, true))
+	t.Sources = clean(t.Sources, true, false)
+	records(t.Records)
 	for _, m := range t.Messages {
 		for i := range m.Parts {
 			p := &m.Parts[i]
-			p.Text = string(clean([]byte(p.Text), false))
-			p.Meta = clean(p.Meta, true)
+			p.Text = string(clean([]byte(p.Text), false, true))
+			p.Meta = clean(p.Meta, true, true)
 		}
-		m.Own.Rest = quiet(m.Own.Rest)
-		m.Raw = quiet(m.Raw)
-		for i, r := range m.Records {
-			m.Records[i] = quiet(r)
-		}
+		m.Own.Rest, m.Raw = clean(m.Own.Rest, true, false), clean(m.Raw, true, false)
+		records(m.Records)
 	}
 	list := []convert.Loss{}
 	for kind, n := range found {
 		list = append(list, convert.Loss{What: kind, Count: n})
 	}
 	slices.SortFunc(list, func(a, b convert.Loss) int { return cmp.Compare(a.What, b.What) })
-	return list
+	return list, failed
 }
 
 // Save writes the export to a new file, private and durable. The error is fs.ErrExist if

@@ -170,7 +170,7 @@ func (i *importer) file(f unpack.File) error {
 		i.row(Imported{Path: absolute(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
-	r := &reading{i: i, file: f, format: format}
+	r := &intake{i: i, file: f, format: format}
 	r.begin()
 	err = format.Read(f.In, r)
 	r.spool.drop()
@@ -189,8 +189,8 @@ func (i *importer) file(f unpack.File) error {
 	return nil
 }
 
-// A reading is a file being read: a [convert.Sink].
-type reading struct {
+// An intake is a file being read: a [convert.Sink].
+type intake struct {
 	i       *importer
 	file    unpack.File
 	format  *convert.Format
@@ -198,17 +198,17 @@ type reading struct {
 	stopped error // why nothing more is to be read of any file
 }
 
-func (r *reading) begin() { r.spool = &spool{format: r.format, path: absolute(r.file.Path)} }
+func (r *intake) begin() { r.spool = &spool{format: r.format, path: absolute(r.file.Path)} }
 
 // empty is the row of a file that gave no conversation.
-func (r *reading) empty(detail string) Imported {
+func (r *intake) empty(detail string) Imported {
 	row := Imported{Path: r.spool.path, Format: r.format.Name, Status: ImportSkipped, Detail: detail, Named: r.file.Named}
 	row.Problems = r.spool.problemTexts()
 	return row
 }
 
 // Message implements [convert.Sink].
-func (r *reading) Message(m *convert.Message) error {
+func (r *intake) Message(m *convert.Message) error {
 	now := r.i.now
 	if !r.spool.lastTime.IsZero() {
 		now = r.spool.lastTime
@@ -221,7 +221,7 @@ func (r *reading) Message(m *convert.Message) error {
 }
 
 // End implements [convert.Sink].
-func (r *reading) End(c *convert.Conversation) error {
+func (r *intake) End(c *convert.Conversation) error {
 	s := r.spool
 	s.end(c)
 	r.begin()
@@ -245,7 +245,7 @@ func (r *reading) End(c *convert.Conversation) error {
 }
 
 // Problem implements [convert.Sink].
-func (r *reading) Problem(p convert.Problem) { r.spool.problem(p) }
+func (r *intake) Problem(p convert.Problem) { r.spool.problem(p) }
 
 // rest stores what is left.
 func (i *importer) rest() error {

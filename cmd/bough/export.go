@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/html"
+	"github.com/bough-dev/bough/redact"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
 
 // formats are all that the command knows: those of package convert, and pages.
-func formats() []*convert.Format { return convert.Formats }
+func formats() []*convert.Format { return append(slices.Clip(convert.Formats), html.Format()) }
 
 func formatOf(name string) (*convert.Format, bool) {
 	list := formats()
@@ -278,5 +280,24 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// redactor finds secrets.
-func redactor() workspace.Redact { return nil }
+// redactor takes secrets out.
+func redactor() workspace.Redact {
+	r := redact.New()
+	return func(text []byte, isJSON bool) ([]byte, []string, error) {
+		var clean []byte
+		var found []redact.Finding
+		var err error
+		if isJSON {
+			clean, found, err = r.JSON(text)
+		} else {
+			var s string
+			s, found = r.Text(string(text))
+			clean = []byte(s)
+		}
+		kinds := make([]string, len(found))
+		for i, f := range found {
+			kinds[i] = f.Rule
+		}
+		return clean, kinds, err
+	}
+}

@@ -1,0 +1,29 @@
+package html
+
+import (
+	"io"
+
+	"github.com/bough-dev/bough/convert"
+)
+
+// Format returns the page as a format of package convert, one that is only written.
+func Format() *convert.Format {
+	return convert.NewPage("html", "one page for a browser, with all that it needs", ".html", writeTranscript)
+}
+
+func writeTranscript(w io.Writer, t *convert.Transcript) error {
+	p := Page{Title: t.Title, Leaf: t.Leaf}
+	for _, m := range t.Messages {
+		role := m.Role
+		switch {
+		case m.Own.Role != "":
+			role = m.Own.Role
+		case m.Answers():
+			role = "tool"
+		}
+		p.Messages = append(p.Messages, Message{
+			ID: m.ID, Parent: m.Parent, Role: role, Kind: string(m.Kind), Model: m.Model, Time: m.Time, Parts: m.Parts,
+		})
+	}
+	return Write(w, p)
+}

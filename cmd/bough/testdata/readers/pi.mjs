@@ -1,21 +1,17 @@
-// pi as a judge: node pi.mjs PACKAGE FILE prints what the SessionManager of a release
-// of pi takes a session file as. It opens a copy, for it rewrites what it finds old.
+// pi as a judge: node pi.mjs PACKAGE FILE... prints what the SessionManager of a release
+// of pi takes session files as, a line of JSON for each. It opens copies, for it
+// rewrites what it finds old.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { Said } from "./said.mjs";
 
-const [release, file] = process.argv.slice(2);
+const [release, ...files] = process.argv.slice(2);
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "judge-"));
 process.on("exit", () => fs.rmSync(home, { recursive: true }));
 process.env.HOME = process.env.USERPROFILE = process.env.PI_CODING_AGENT_DIR = home;
 // By its path: the whole package would load every provider's library.
 const { SessionManager, buildSessionContext } = await import(`./node_modules/${release}/dist/core/session-manager.js`);
-
-const before = fs.readFileSync(file);
-const copy = path.join(home, path.basename(file));
-fs.writeFileSync(copy, before);
-const session = SessionManager.open(copy);
 
 const textOf = (content) =>
   typeof content === "string" ? content : content.map((b) => b.text ?? `${b.mimeType} ${b.data}`).join("\n");
@@ -48,16 +44,20 @@ function said(messages) {
   return s.lines;
 }
 
-const entries = session.getEntries();
-const parents = new Set(entries.map((e) => e.parentId));
-const labels = {};
-for (const e of entries) {
-  const label = session.getLabel(e.id);
-  if (label !== undefined) labels[label] = said(buildSessionContext(entries, e.id).messages).at(-1);
-}
-const header = session.getHeader();
-console.log(
-  JSON.stringify({
+function judge(file) {
+  const before = fs.readFileSync(file);
+  const copy = path.join(home, path.basename(file));
+  fs.writeFileSync(copy, before);
+  const session = SessionManager.open(copy);
+  const entries = session.getEntries();
+  const parents = new Set(entries.map((e) => e.parentId));
+  const labels = {};
+  for (const e of entries) {
+    const label = session.getLabel(e.id);
+    if (label !== undefined) labels[label] = said(buildSessionContext(entries, e.id).messages).at(-1);
+  }
+  const header = session.getHeader();
+  return {
     id: session.getSessionId(),
     cwd: session.getCwd(),
     title: session.getSessionName() ?? "",
@@ -69,5 +69,7 @@ console.log(
     active: said(session.buildSessionContext().messages),
     // Every way from a root to an end, in the order of the ends in the file.
     ways: entries.filter((e) => !parents.has(e.id)).map((e) => said(buildSessionContext(entries, e.id).messages)),
-  }),
-);
+  };
+}
+
+for (const file of files) console.log(JSON.stringify(judge(file)));

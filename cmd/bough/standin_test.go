@@ -145,7 +145,7 @@ type spoken struct {
 // text adds what a role said, if it is not what a program adds of its own.
 func (s *spoken) text(role, text string) {
 	for _, own := range []string{
-		"<system-reminder>", // Claude Code
+		"<system-reminder>",                                                                           // Claude Code
 		"<environment_context>", "<permissions instructions>", "# AGENTS.md", "<skills_instructions>", // Codex
 		"<session_context>", // Gemini
 	} {
@@ -213,6 +213,9 @@ func saidToAnthropic(body string) []string {
 	var s spoken
 	for _, m := range gjson.Get(body, "messages").Array() {
 		role := m.Get("role").String()
+		if role == "system" { // what Claude Code says of its surroundings
+			continue
+		}
 		for _, b := range blocks(m.Get("content"), "text") {
 			switch kind := b.Get("type").String(); kind {
 			case "text":

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// The programs themselves are large, and want a newer node than some have: they are
+// tried by hand, with
+//
+//	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli
+//	go test ./cmd/bough -run TestPrograms -programs claude-code,codex,opencode,gemini -programs-in DIR
+//
+// and where npm runs no scripts of packages, 'node install.cjs' in
+// DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
+// DIR/node_modules/opencode-ai between the two. Tried with Claude Code 2.1.328, Codex
+// 0.169.0, opencode 1.18.33 and Gemini 0.61.0.
+var (
+	programList = flag.String("programs", "", "programs of others that are to resume what bough exports: claude-code,codex,opencode,gemini")
+	programsIn  = flag.String("programs-in", "", "the folder where npm has installed them")
+)
+
+// An assistant is a program that resumes what bough exports, without a person in front
+// of it.
+type assistant struct {
+	format string
+	// setUp writes the settings that lead it to the stand-in at a URL, and returns its
+	// environment beside HOME and PATH.
+	setUp func(home, url string) (env []string, err error)
+	// prompt makes of the command that bough says the one that asks once.
+	prompt func(argv []string, text string) []string
+	thinks bool // its model is sent what it thought before
+}
+
+func assistants() []assistant {
+	return []assistant{
+		{
+			format: "claude-code",
+			thinks: true,
+			setUp: func(home, url string) ([]string, error) {
+				return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}, nil
+			},
+			prompt: func(argv []string, text string) []string { return append(argv, "-p", text) },
+		},
+		{
+			format: "codex",
+			thinks: true,
+			setUp: func(home, url string) ([]string, error) {
+				return []string{"STANDIN_KEY=k"}, writeSettings(filepath.Join(home, ".codex", "config.toml"), `model = "stand-in"
+model_provider = "standin"
+[model_providers.standin]
+name = "stand-in"
+base_url = "`+url+`/v1"
+wire_api = "responses"
+env_key = "STANDIN_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+`)
+			},
+			prompt: func(argv []string, text string) []string {
+				return append(append([]string{argv[0], "exec", "--skip-git-repo-check"}, argv[1:]...), text)
+			},
+		},
+		{
+			format: "opencode",
+			setUp: func(home, url string) ([]string, error) {
+				return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
+					writeSettings(filepath.Join(home, ".config", "opencode", "opencode.json"), `{"model":"standin/m","small_model":"standin/m","autoupdate":false,"share":"disabled",
+"provider":{"standin":{"npm":"@ai-sdk/anthropic","name":"stand-in","options":{"baseURL":"`+url+`/v1","apiKey":"k"},
+"models":{"m":{"name":"m","attachment":true,"modalities":{"input":["text","image"],"output":["text"]}}}}}}`)
+			},
+			prompt: func(argv []string, text string) []string {
+				// The model of the conversation is none that the stand-in has.
+				return append(append([]string{argv[0], "run"}, argv[1:]...), "-m", "standin/m", text)
+			},
+		},
+		{
+			format: "gemini",
+			setUp: func(home, url string) ([]string, error) {
+				return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+					writeSettings(filepath.Join(home, ".gemini", "settings.json"), `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`)
+			},
+			prompt: func(argv []string, text string) []string {
+				return append(argv, "-m", "gemini-2.5-flash", "-p", text)
+			},
+		},
+	}
+}
+
+func writeSettings(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// A seat is where an assistant is tried: a home and a folder to work in, with nothing in
+// them, a workspace, and the stand-in that it asks.
+type seat struct {
+	assistant
+	home, work, ws string
+	env            []string
+	in             *standIn
+}
+
+func newSeat(t *testing.T, a assistant) *seat {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &seat{assistant: a, home: filepath.Join(root, "home"), work: filepath.Join(root, "work"), ws: filepath.Join(root, "ws"), in: &standIn{}}
+	for _, dir := range []string{s.home, s.work} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := httptest.NewServer(s.in)
+	t.Cleanup(server.Close)
+	more, err := a.setUp(s.home, server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, err := filepath.Abs(filepath.Join(*programsIn, "node_modules", ".bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(more, "HOME="+s.home, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return s
+}
+
+// run runs a program in the folder of work, with no more of an environment than it
+// needs, and returns what it prints.
+func (s *seat) run(t *testing.T, argv ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	// The program is looked for in the path of the test.
+	name := argv[0]
+	for _, dir := range filepath.SplitList(strings.TrimPrefix(s.env[len(s.env)-1], "PATH=")) {
+		if found, err := exec.LookPath(filepath.Join(dir, argv[0])); err == nil {
+			name = found
+			break
+		}
+	}
+	cmd := exec.CommandContext(ctx, name, argv[1:]...)
+	cmd.Dir, cmd.Env = s.work, s.env
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s%s", argv, err, out, errs.String())
+	}
+	return string(out)
+}
+
+// bough runs bough on the workspace and returns the JSON that it prints.
+func (s *seat) bough(t *testing.T, args ...string) gjson.Result {
+	t.Helper()
+	return gjson.Parse(s.run(t, append([]string{"bough", "-w", s.ws, "--json"}, args...)...))
+}
+
+// bringIn imports a file of testdata/transcripts.txtar, as if it had been told in the
+// folder of work, and returns the session.
+func (s *seat) bringIn(t *testing.T, from telling) string {
+	t.Helper()
+	path := filepath.Join(transcripts(t), from.file)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := string(must(json.Marshal(s.work)))
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(data), `"/home/dev/ini"`, dir)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s.bough(t, "import", path).Get("imported.0.session_id").String()
+}
+
+// resume has the assistant go on with a branch, and returns what it asks its model.
+func (s *seat) resume(t *testing.T, ref, prompt string) string {
+	t.Helper()
+	told := s.bough(t, "resume", ref, "--in", s.format)
+	argv := func(v gjson.Result) (list []string) {
+		for _, a := range v.Array() {
+			list = append(list, a.String())
+		}
+		return list
+	}
+	if before := argv(told.Get("before")); before != nil {
+		s.run(t, before...)
+	}
+	s.run(t, s.prompt(argv(told.Get("command")), prompt)...)
+	all := s.in.said()
+	if len(all) == 0 {
+		t.Fatalf("%s asks no model; it asks for %q", s.format, s.in.other)
+	}
+	return strings.Join(all[len(all)-1], "\n")
+}
+
+// TestPrograms: the assistants themselves go on with what bough exports, and tell their
+// models what was said on that path, all of it and nothing else.
+func TestPrograms(t *testing.T) {
+	if *programList == "" {
+		return
+	}
+	const said, reply, prompt = "Use PEG.", "PEG it is.", "Onwards"
+	for _, name := range strings.Split(*programList, ",") {
+		at := slices.IndexFunc(assistants(), func(a assistant) bool { return a.format == name })
+		if at < 0 {
+			t.Fatalf("%q is none of the programs", name)
+		}
+		a := assistants()[at]
+		for _, from := range tellings() {
+			t.Run(fmt.Sprintf("%s/%s", name, from.format()), func(t *testing.T) {
+				s := newSeat(t, a)
+				session := s.bringIn(t, from)
+				thinks := a.thinks && from.thinks && from.format() == name
+
+				branch := s.bough(t, "branch", session+"@"+messageOf(t, s.ws, session, firstReply)).Get("id").String()
+				s.bough(t, "append", branch, said)
+				s.bough(t, "append", branch, reply, "--role", "assistant")
+				want := from.beginning(thinks) + "\nuser: " + said + "\nassistant: " + reply + "\nuser: " + prompt
+				if got := s.resume(t, branch, prompt); got != want {
+					t.Errorf("after a branch the model hears:\n%s\nwant:\n%s", got, want)
+				}
+				if !from.tree && !from.tools {
+					return
+				}
+				want = from.beginning(thinks) + "\n" + from.reading() + "\nuser: " + prompt
+				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, "One section"), prompt); got != want {
+					t.Errorf("of the other end the model hears:\n%s\nwant:\n%s", got, want)
+				}
+			})
+		}
+	}
+}

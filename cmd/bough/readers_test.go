@@ -1,0 +1,388 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tidwall/gjson"
+)
+
+const readersDir = "testdata/readers"
+
+// A judge is the vendor's own code that reads a format: a program in testdata/readers,
+// and what it is called with before the files.
+type judge struct {
+	format, name string
+	argv         []string
+}
+
+func judges() []judge {
+	return []judge{
+		{"pi", "pi 0.73", []string{"pi.mjs", "@mariozechner/pi-coding-agent"}},
+		{"pi", "pi 0.99", []string{"pi.mjs", "@earendil-works/pi-coding-agent"}},
+		{"claude-code", "the Claude agent SDK", []string{"claude.mjs"}},
+	}
+}
+
+// needReaders skips the test where the vendors' packages or what runs them is missing.
+func needReaders(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not installed: the vendors' readers cannot be asked")
+	}
+	for _, p := range []string{"@anthropic-ai/claude-agent-sdk", "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"} {
+		if _, err := os.Stat(filepath.Join(readersDir, "node_modules", filepath.FromSlash(p))); err != nil {
+			t.Skip("the vendors' readers are not there: run 'npm ci' in cmd/bough/" + readersDir)
+		}
+	}
+}
+
+// read returns what the judge takes the files as, one after the other.
+func (j judge) read(t *testing.T, files ...string) []gjson.Result {
+	t.Helper()
+	cmd := exec.Command("node", append(slices.Clone(j.argv), files...)...)
+	cmd.Dir = readersDir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", j.name, err, errs.String())
+	}
+	answers := gjson.ParseBytes(append(append([]byte("["), bytes.ReplaceAll(bytes.TrimSpace(out), []byte("\n"), []byte(","))...), ']')).Array()
+	if len(answers) != len(files) {
+		t.Fatalf("%s answers %d times to %d files: %s", j.name, len(answers), len(files), errs.String())
+	}
+	return answers
+}
+
+// linesOf returns an array of lines as one text.
+func linesOf(array gjson.Result) string {
+	var lines []string
+	for _, l := range array.Array() {
+		lines = append(lines, l.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// waysOf returns the ways to the ends of a conversation, sorted. One that is the
+// beginning of another is no way of its own: so ends the first of two results in
+// Claude Code.
+func waysOf(answer gjson.Result) []string {
+	var all, ways []string
+	for _, way := range answer.Get("ways").Array() {
+		all = append(all, linesOf(way))
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for _, way := range all {
+		if !slices.ContainsFunc(all, func(other string) bool { return strings.HasPrefix(other, way+"\n") }) {
+			ways = append(ways, way)
+		}
+	}
+	return ways
+}
+
+// A telling is one of the files in testdata/transcripts.txtar: all tell the same, as far
+// as they can.
+type telling struct {
+	file                string
+	image, thinks, tool bool
+	failed              bool // it says which results are failures
+	tree                bool // it has both branches
+	tools               bool // its active branch is the one with the tools
+	title               bool
+}
+
+func tellings() []telling {
+	return []telling{
+		{file: "pi.jsonl", title: true, image: true, thinks: true, tool: true, failed: true, tree: true},
+		{file: "claude-code.jsonl", title: true, image: true, thinks: true, tool: true, failed: true, tree: true},
+		{file: "codex.jsonl", image: true, thinks: true, tool: true, tree: true},
+		{file: "gemini.jsonl", image: true, thinks: true, tool: true, failed: true, tree: true},
+		{file: "opencode.json", title: true, image: true, thinks: true, tool: true, failed: true, tools: true},
+		{file: "openai.json", image: true, tool: true, tools: true},
+		{file: "chatgpt.json", title: true, tree: true},
+		{file: "claude-ai.json", title: true, tree: true},
+	}
+}
+
+// format returns what the file is a transcript of.
+func (s telling) format() string { return strings.TrimSuffix(s.file, filepath.Ext(s.file)) }
+
+const (
+	tellingImage = "image/png iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+	secondPrompt = "Read the samples." // and the branch with the tools
+	thirdPrompt  = "Use regexes."
+	firstReply   = "A lexer, or regexes?"
+)
+
+// beginning returns what was said before the branches, for a reader that is shown the
+// thinking or not.
+func (s telling) beginning(thinks bool) string {
+	lines := []string{"user: Plan an INI parser."}
+	if s.image {
+		lines = append(lines, "user "+tellingImage)
+	}
+	if s.thinks && thinks {
+		lines = append(lines, "assistant thinks: Two ways.")
+	}
+	return strings.Join(append(lines, "assistant: "+firstReply), "\n")
+}
+
+// reading returns the branch with the tools.
+func (s telling) reading() string {
+	lines := []string{"user: " + secondPrompt}
+	if s.tool {
+		word := "result"
+		if s.failed {
+			word = "failed"
+		}
+		lines = append(lines, "assistant: Reading.", `call 1 read {"path":"a.ini","lines":20}`, `call 2 read {"path":"b.ini"}`,
+			"result 1: [x]\ny=1", word+" 2: no such file")
+	}
+	return strings.Join(append(lines, "assistant: One section, é, 漢字, 😀."), "\n")
+}
+
+// choosing returns the other branch, where all that have it were left.
+func (s telling) choosing() string { return "user: " + thirdPrompt + "\nassistant: Regexes it is." }
+
+// ways returns all that was said, sorted as waysOf does, and more ways after the
+// beginning.
+func (s telling) ways(thinks bool, more ...string) []string {
+	if s.tree || s.tools {
+		more = append(more, s.reading())
+	}
+	if s.tree {
+		more = append(more, s.choosing())
+	}
+	var ways []string
+	for _, m := range more {
+		ways = append(ways, s.beginning(thinks)+"\n"+m)
+	}
+	slices.Sort(ways)
+	return ways
+}
+
+// transcripts writes the files of testdata/transcripts.txtar into a folder.
+func transcripts(t *testing.T) string {
+	t.Helper()
+	archive, err := txtar.ParseFile("testdata/transcripts.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestTellings: the files that the other tests bring in are what they are meant to be,
+// to their own vendors.
+func TestTellings(t *testing.T) {
+	needReaders(t)
+	dir := transcripts(t)
+	for _, j := range judges() {
+		// Claude Code wants its sessions by their names.
+		file, compacted := filepath.Join(dir, j.format+".jsonl"), filepath.Join(dir, j.format+"-compacted.jsonl")
+		if j.format == "claude-code" {
+			for _, f := range []*string{&file, &compacted} {
+				data, err := os.ReadFile(*f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				*f = filepath.Join(dir, gjson.Get(`[`+strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ",")+`]`, "0.sessionId").String()+".jsonl")
+				if err := os.WriteFile(*f, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s := tellings()[slices.IndexFunc(tellings(), func(s telling) bool { return s.format() == j.format })]
+		answers := j.read(t, file, compacted)
+		if got, want := linesOf(answers[0].Get("active")), s.beginning(true)+"\n"+s.choosing(); got != want {
+			t.Errorf("%s takes this as active:\n%s\nwant:\n%s", j.name, got, want)
+		}
+		if got, want := waysOf(answers[0]), s.ways(true); !slices.Equal(got, want) {
+			t.Errorf("%s sees these ways:\n%s\nwant:\n%s", j.name, strings.Join(got, "\n--\n"), strings.Join(want, "\n--\n"))
+		}
+		if got, want := linesOf(answers[1].Get("active")), compactedTelling(j.format); got != want {
+			t.Errorf("%s takes this as active:\n%s\nwant:\n%s", j.name, got, want)
+		}
+	}
+}
+
+// compactedTelling returns what goes to the model of the compacted conversations: pi
+// keeps the last turn, Claude Code nothing.
+func compactedTelling(format string) string {
+	if format == "pi" {
+		return "summary: A parser with regexes was planned.\nuser: " + thirdPrompt + "\nassistant: Regexes it is.\nuser: Go on.\nassistant: Done."
+	}
+	return "user: A parser with regexes was planned.\nuser: Go on.\nassistant: Done."
+}
+
+// messageOf returns the message of a session that says a text.
+func messageOf(t *testing.T, ws, session, text string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(ws, "conversations", session+".json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("there is no session %s: %v", session, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ""
+	for _, m := range gjson.GetBytes(data, "messages").Array() {
+		if strings.Contains(m.Get("content").Raw, text) {
+			if id != "" {
+				t.Fatalf("two messages of %s say %q", session, text)
+			}
+			id = m.Get("id").String()
+		}
+	}
+	if id == "" {
+		t.Fatalf("no message of %s says %q", session, text)
+	}
+	return id
+}
+
+// An exported conversation is what a reader has to say of it.
+type exported struct {
+	what   string
+	file   string
+	title  string
+	active string
+	ways   []string
+}
+
+// TestReaders: what bough exports is to the vendors' own readers what was asked for,
+// whatever it came from: after a branch, after a rewind, at a message, and with all
+// branches.
+func TestReaders(t *testing.T) {
+	needReaders(t)
+	const said, reply = "Use PEG.", "PEG it is."
+	goesOn := "user: " + said + "\nassistant: " + reply
+	files := transcripts(t)
+	for _, format := range []string{"pi", "claude-code"} {
+		var list []exported
+		for _, from := range tellings() {
+			ws, out := filepath.Join(t.TempDir(), "ws"), t.TempDir()
+			thinks := from.thinks && from.format() == format
+			bough := func(args ...string) gjson.Result {
+				t.Helper()
+				return gjson.Parse(do(t, append([]string{"-w", ws, "--json"}, args...)...))
+			}
+			export := func(what, active string, ways []string, args ...string) {
+				t.Helper()
+				file := filepath.Join(out, what+".jsonl")
+				bough(append([]string{"export", "--to", format, "-o", file}, args...)...)
+				title := ""
+				if from.title && what != "after a branch" { // which has a title of its own
+					title = "INI parser"
+				}
+				list = append(list, exported{from.format() + ", " + what, file, title, active, ways})
+			}
+			session := bough("import", filepath.Join(files, from.file)).Get("imported.0.session_id").String()
+			at := session + "@" + messageOf(t, ws, session, firstReply)
+
+			active := from.beginning(thinks) + "\n" + from.choosing()
+			if from.tools {
+				active = from.beginning(thinks) + "\n" + from.reading()
+			}
+			export("as it came", active, []string{active}, session)
+			export("all of it", active, from.ways(thinks), session, "--tree")
+			if from.tree || from.tools {
+				read := from.beginning(thinks) + "\n" + from.reading()
+				export("at a message", read, []string{read}, session+"@"+messageOf(t, ws, session, "One section"))
+			}
+
+			branch := bough("branch", at).Get("id").String()
+			bough("append", branch, said)
+			bough("append", branch, reply, "--role", "assistant")
+			onward := from.beginning(thinks) + "\n" + goesOn
+			export("after a branch", onward, []string{onward}, branch)
+
+			bough("rewind", at)
+			bough("append", said)
+			bough("append", reply, "--role", "assistant")
+			export("after a rewind", onward, []string{onward}, session)
+			export("all of it after a rewind", onward, from.ways(thinks, goesOn), session, "--tree")
+		}
+		for _, j := range judges() {
+			if j.format == format {
+				j.agrees(t, list)
+			}
+		}
+	}
+}
+
+// agrees asks the judge about files, which are named as its program names them.
+func (j judge) agrees(t *testing.T, list []exported) {
+	t.Helper()
+	var files, ids []string
+	for _, e := range list {
+		data, err := os.ReadFile(e.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := gjson.ParseBytes(data)
+		id := first.Get("id").String()
+		if j.format == "claude-code" {
+			id = first.Get("sessionId").String()
+		}
+		if j.format == "claude-code" {
+			fitsAnthropic(t, e.what, data)
+		}
+		file := filepath.Join(t.TempDir(), id+".jsonl")
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files, ids = append(files, file), append(ids, id)
+	}
+	for i, got := range j.read(t, files...) {
+		e := list[i]
+		if got.Get("id").String() != ids[i] || ids[i] == "" {
+			t.Errorf("%s: %s lists it as %q, want %q", e.what, j.name, got.Get("id"), ids[i])
+		}
+		if active := linesOf(got.Get("active")); active != e.active {
+			t.Errorf("%s: %s takes this as active:\n%s\nwant:\n%s", e.what, j.name, active, e.active)
+		}
+		if ways := waysOf(got); !slices.Equal(ways, e.ways) {
+			t.Errorf("%s: %s sees these ways:\n%s\nwant:\n%s", e.what, j.name, strings.Join(ways, "\n--\n"), strings.Join(e.ways, "\n--\n"))
+		}
+		if title := got.Get("title").String(); e.title != "" && title != e.title {
+			t.Errorf("%s: to %s its title is %q, want %q", e.what, j.name, title, e.title)
+		}
+		if got.Get("rewritten").Bool() || got.Get("roots").Int() != 1 {
+			t.Errorf("%s: %s rewrites it, or sees %s roots", e.what, j.name, got.Get("roots"))
+		}
+	}
+}
+
+// fitsAnthropic makes sure that a transcript of Claude Code holds nothing that is refused
+// later: it sends what stands there as it is, and only the provider looks.
+func fitsAnthropic(t *testing.T, what string, data []byte) {
+	t.Helper()
+	fits := func(id string) bool {
+		return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	}
+	gjson.ForEachLine(string(data), func(line gjson.Result) bool {
+		for _, b := range line.Get("message.content").Array() {
+			switch kind := b.Get("type").String(); {
+			case kind == "tool_use" && !fits(b.Get("id").String()), kind == "tool_result" && !fits(b.Get("tool_use_id").String()):
+				t.Errorf("%s: Anthropic refuses the id of a tool call: %s", what, b.Raw)
+			case kind == "thinking" && b.Get("signature").String() == "":
+				t.Errorf("%s: Anthropic refuses thinking that is not signed: %s", what, b.Raw)
+			}
+		}
+		return true
+	})
+}

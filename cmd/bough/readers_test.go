@@ -199,7 +199,7 @@ func TestTellings(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				*f = filepath.Join(dir, gjson.Get(`[`+strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ",")+`]`, "0.sessionId").String()+".jsonl")
+				*f = filepath.Join(dir, sessionOf(data)+".jsonl")
 				if err := os.WriteFile(*f, data, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -260,7 +260,8 @@ type exported struct {
 	file   string
 	title  string
 	active string
-	ways   []string
+	ways   []string // nil: not looked at
+	roots  int64
 }
 
 // TestReaders: what bough exports is to the vendors' own readers what was asked for,
@@ -288,7 +289,7 @@ func TestReaders(t *testing.T) {
 				if from.title && what != "after a branch" { // which has a title of its own
 					title = "INI parser"
 				}
-				list = append(list, exported{from.format() + ", " + what, file, title, active, ways})
+				list = append(list, exported{from.format() + ", " + what, file, title, active, ways, 1})
 			}
 			session := bough("import", filepath.Join(files, from.file)).Get("imported.0.session_id").String()
 			at := session + "@" + messageOf(t, ws, session, firstReply)
@@ -324,6 +325,49 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// TestReadersCompacted: what was compacted goes on as it did, and what was said before
+// that can still be gone back to.
+func TestReadersCompacted(t *testing.T) {
+	needReaders(t)
+	files := transcripts(t)
+	const more = "And then?"
+	for _, format := range []string{"pi", "claude-code"} {
+		ws, out := filepath.Join(t.TempDir(), "ws"), t.TempDir()
+		bough := func(args ...string) gjson.Result {
+			t.Helper()
+			return gjson.Parse(do(t, append([]string{"-w", ws, "--json"}, args...)...))
+		}
+		var list []exported
+		export := func(what, active string, roots int64, args ...string) {
+			t.Helper()
+			file := filepath.Join(out, what+".jsonl")
+			bough(append([]string{"export", "--to", format, "-o", file}, args...)...)
+			list = append(list, exported{what: what, file: file, active: active, roots: roots})
+		}
+		session := bough("import", filepath.Join(files, format+"-compacted.jsonl")).Get("imported.0.session_id").String()
+		after, roots := compactedTelling(format), int64(1)
+		if format == "claude-code" {
+			roots = 2 // a compaction begins anew there
+		}
+		export("as it came", after, roots, session)
+		export("all of it", after, roots, session, "--tree")
+
+		branch := bough("branch", session+"@"+messageOf(t, ws, session, "Done.")).Get("id").String()
+		bough("append", branch, more)
+		export("after a branch", after+"\nuser: "+more, roots, branch)
+
+		branch = bough("branch", session+"@"+messageOf(t, ws, session, "Regexes it is.")).Get("id").String()
+		bough("append", branch, more)
+		before := "user: Plan an INI parser.\nassistant: " + firstReply + "\nuser: " + thirdPrompt + "\nassistant: Regexes it is.\nuser: " + more
+		export("after a branch before the compaction", before, 1, branch)
+		for _, j := range judges() {
+			if j.format == format {
+				j.agrees(t, list)
+			}
+		}
+	}
+}
+
 // agrees asks the judge about files, which are named as its program names them.
 func (j judge) agrees(t *testing.T, list []exported) {
 	t.Helper()
@@ -333,13 +377,10 @@ func (j judge) agrees(t *testing.T, list []exported) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := gjson.ParseBytes(data)
-		id := first.Get("id").String()
-		if j.format == "claude-code" {
-			id = first.Get("sessionId").String()
-		}
+		id := gjson.GetBytes(data, "id").String() // of the first line
 		if j.format == "claude-code" {
 			fitsAnthropic(t, e.what, data)
+			id = sessionOf(data)
 		}
 		file := filepath.Join(t.TempDir(), id+".jsonl")
 		if err := os.WriteFile(file, data, 0o600); err != nil {
@@ -355,13 +396,13 @@ func (j judge) agrees(t *testing.T, list []exported) {
 		if active := linesOf(got.Get("active")); active != e.active {
 			t.Errorf("%s: %s takes this as active:\n%s\nwant:\n%s", e.what, j.name, active, e.active)
 		}
-		if ways := waysOf(got); !slices.Equal(ways, e.ways) {
+		if ways := waysOf(got); e.ways != nil && !slices.Equal(ways, e.ways) {
 			t.Errorf("%s: %s sees these ways:\n%s\nwant:\n%s", e.what, j.name, strings.Join(ways, "\n--\n"), strings.Join(e.ways, "\n--\n"))
 		}
 		if title := got.Get("title").String(); e.title != "" && title != e.title {
 			t.Errorf("%s: to %s its title is %q, want %q", e.what, j.name, title, e.title)
 		}
-		if got.Get("rewritten").Bool() || got.Get("roots").Int() != 1 {
+		if got.Get("rewritten").Bool() || got.Get("roots").Int() != e.roots {
 			t.Errorf("%s: %s rewrites it, or sees %s roots", e.what, j.name, got.Get("roots"))
 		}
 	}
@@ -385,4 +426,20 @@ func fitsAnthropic(t *testing.T, what string, data []byte) {
 		}
 		return true
 	})
+}
+
+// sessionOf returns what Claude Code calls the session of a transcript, "" if its lines
+// do not agree.
+func sessionOf(data []byte) string {
+	var ids []string
+	gjson.ForEachLine(string(data), func(line gjson.Result) bool {
+		if id := line.Get("sessionId"); id.Exists() {
+			ids = append(ids, id.String())
+		}
+		return true
+	})
+	if ids = slices.Compact(ids); len(ids) != 1 {
+		return ""
+	}
+	return ids[0]
 }

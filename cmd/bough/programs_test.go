@@ -192,6 +192,9 @@ func (s *seat) bringIn(t *testing.T, from telling) string {
 func (s *seat) resume(t *testing.T, ref, prompt string) string {
 	t.Helper()
 	told := s.bough(t, "resume", ref, "--in", s.format)
+	if dir := told.Get("directory").String(); dir != s.work {
+		t.Errorf("it is to go on in %s, want %s", dir, s.work)
+	}
 	argv := func(v gjson.Result) (list []string) {
 		for _, a := range v.Array() {
 			list = append(list, a.String())

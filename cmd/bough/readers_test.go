@@ -254,8 +254,8 @@ func messageOf(t *testing.T, ws, session, text string) string {
 	return id
 }
 
-// An exported conversation is what a reader has to say of it.
-type exported struct {
+// A judged file is an exported conversation, and what a reader has to say of it.
+type judged struct {
 	what   string
 	file   string
 	title  string
@@ -273,7 +273,7 @@ func TestReaders(t *testing.T) {
 	goesOn := "user: " + said + "\nassistant: " + reply
 	files := transcripts(t)
 	for _, format := range []string{"pi", "claude-code"} {
-		var list []exported
+		var list []judged
 		for _, from := range tellings() {
 			ws, out := filepath.Join(t.TempDir(), "ws"), t.TempDir()
 			thinks := from.thinks && from.format() == format
@@ -289,7 +289,7 @@ func TestReaders(t *testing.T) {
 				if from.title && what != "after a branch" { // which has a title of its own
 					title = "INI parser"
 				}
-				list = append(list, exported{from.format() + ", " + what, file, title, active, ways, 1})
+				list = append(list, judged{from.format() + ", " + what, file, title, active, ways, 1})
 			}
 			session := bough("import", filepath.Join(files, from.file)).Get("imported.0.session_id").String()
 			at := session + "@" + messageOf(t, ws, session, firstReply)
@@ -337,12 +337,12 @@ func TestReadersCompacted(t *testing.T) {
 			t.Helper()
 			return gjson.Parse(do(t, append([]string{"-w", ws, "--json"}, args...)...))
 		}
-		var list []exported
+		var list []judged
 		export := func(what, active string, roots int64, args ...string) {
 			t.Helper()
 			file := filepath.Join(out, what+".jsonl")
 			bough(append([]string{"export", "--to", format, "-o", file}, args...)...)
-			list = append(list, exported{what: what, file: file, active: active, roots: roots})
+			list = append(list, judged{what: what, file: file, active: active, roots: roots})
 		}
 		session := bough("import", filepath.Join(files, format+"-compacted.jsonl")).Get("imported.0.session_id").String()
 		after, roots := compactedTelling(format), int64(1)
@@ -369,7 +369,7 @@ func TestReadersCompacted(t *testing.T) {
 }
 
 // agrees asks the judge about files, which are named as its program names them.
-func (j judge) agrees(t *testing.T, list []exported) {
+func (j judge) agrees(t *testing.T, list []judged) {
 	t.Helper()
 	var files, ids []string
 	for _, e := range list {

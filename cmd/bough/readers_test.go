@@ -443,3 +443,61 @@ func sessionOf(data []byte) string {
 	}
 	return ids[0]
 }
+
+// TestReadersSamples: transcripts in the folders pi and claude-code of BOUGH_SAMPLES are
+// to their vendors' readers the same after bough took them in and wrote them again.
+// Without BOUGH_SAMPLES there are none.
+func TestReadersSamples(t *testing.T) {
+	root := os.Getenv("BOUGH_SAMPLES")
+	if root == "" {
+		return
+	}
+	needReaders(t)
+	for _, j := range judges() {
+		files, err := filepath.Glob(filepath.Join(root, j.format, "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Base(file)
+			if j.format == "claude-code" {
+				if name = sessionOf(data) + ".jsonl"; !strings.Contains(name, "-") {
+					t.Logf("%s is no session to Claude Code", file)
+					continue
+				}
+			}
+			ws, out := filepath.Join(t.TempDir(), "ws"), t.TempDir()
+			before := filepath.Join(out, name)
+			if err := os.WriteFile(before, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			session := gjson.Get(do(t, "-w", ws, "--json", "import", file), "imported.0.session_id").String()
+			after := filepath.Join(out, "after.jsonl")
+			do(t, "-w", ws, "--json", "export", session, "--tree", "--to", j.format, "-o", after)
+			if j.format == "claude-code" {
+				if data, err = os.ReadFile(after); err != nil {
+					t.Fatal(err)
+				}
+				named := filepath.Join(out, sessionOf(data)+".jsonl")
+				if err := os.Rename(after, named); err != nil {
+					t.Fatal(err)
+				}
+				after = named
+			}
+			answers := j.read(t, before, after)
+			was, is := linesOf(answers[0].Get("active")), linesOf(answers[1].Get("active"))
+			ways := waysOf(answers[1])
+			// The SDK does not look at the prompt that Claude Code remembers as the last.
+			if is != was && !(slices.Contains(ways, is) && strings.Contains(string(data), `"last-prompt"`)) {
+				t.Errorf("%s: %s took this as active:\n%s\nand takes:\n%s", file, j.name, was, is)
+			}
+			if want := waysOf(answers[0]); !slices.Equal(ways, want) {
+				t.Errorf("%s: %s saw these ways:\n%s\nand sees:\n%s", file, j.name, strings.Join(want, "\n--\n"), strings.Join(ways, "\n--\n"))
+			}
+		}
+	}
+}

@@ -229,7 +229,7 @@ func TestPrograms(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", name, from.format()), func(t *testing.T) {
 				s := newSeat(t, a)
 				session := s.bringIn(t, from)
-				thinks := a.thinks && from.thinks && from.format() == name
+				thinks := a.thinks && from.format() == name
 
 				branch := s.bough(t, "branch", session+"@"+messageOf(t, s.ws, session, firstReply)).Get("id").String()
 				s.bough(t, "append", branch, said)

@@ -214,19 +214,23 @@ func TestTellings(t *testing.T) {
 		if got, want := waysOf(answers[0]), s.ways(true); !slices.Equal(got, want) {
 			t.Errorf("%s sees these ways:\n%s\nwant:\n%s", j.name, strings.Join(got, "\n--\n"), strings.Join(want, "\n--\n"))
 		}
-		if got, want := linesOf(answers[1].Get("active")), compactedTelling(j.format); got != want {
+		if got, want := linesOf(answers[1].Get("active")), compactedTelling(j.format, j.format); got != want {
 			t.Errorf("%s takes this as active:\n%s\nwant:\n%s", j.name, got, want)
 		}
 	}
 }
 
-// compactedTelling returns what goes to the model of the compacted conversations: pi
-// keeps the last turn, Claude Code nothing.
-func compactedTelling(format string) string {
-	if format == "pi" {
-		return "summary: A parser with regexes was planned.\nuser: " + thirdPrompt + "\nassistant: Regexes it is.\nuser: Go on.\nassistant: Done."
+// compactedTelling returns what goes to the model of a compacted conversation. In pi the
+// last turn was kept, and only pi knows that.
+func compactedTelling(from, in string) string {
+	summary, kept := "user: A parser with regexes was planned.\n", ""
+	if in == "pi" {
+		summary = "summary: A parser with regexes was planned.\n"
+		if from == "pi" {
+			kept = "user: " + thirdPrompt + "\nassistant: Regexes it is.\n"
+		}
 	}
-	return "user: A parser with regexes was planned.\nuser: Go on.\nassistant: Done."
+	return summary + kept + "user: Go on.\nassistant: Done."
 }
 
 // messageOf returns the message of a session that says a text.
@@ -259,7 +263,8 @@ func messageOf(t *testing.T, ws, session, text string) string {
 type judged struct {
 	what   string
 	file   string
-	title  string
+	title  string // "": not looked at
+	label  string // the line with the label start, "": not looked at
 	active string
 	ways   []string // nil: not looked at
 	roots  int64
@@ -290,7 +295,11 @@ func TestReaders(t *testing.T) {
 				if from.title && what != "after a branch" { // which has a title of its own
 					title = "INI parser"
 				}
-				list = append(list, judged{from.format() + ", " + what, file, title, active, ways, 1})
+				label := ""
+				if from.file == "pi.jsonl" && format == "pi" && (what == "all of it" || what == "at a message") {
+					label = "user " + tellingImage // that message's last line
+				}
+				list = append(list, judged{from.format() + ", " + what, file, title, label, active, ways, 1})
 			}
 			session := bough("import", filepath.Join(files, from.file)).Get("imported.0.session_id").String()
 			at := session + "@" + messageOf(t, ws, session, firstReply)
@@ -332,7 +341,8 @@ func TestReadersCompacted(t *testing.T) {
 	needReaders(t)
 	files := transcripts(t)
 	const more = "And then?"
-	for _, format := range []string{"pi", "claude-code"} {
+	for _, way := range [][2]string{{"pi", "pi"}, {"pi", "claude-code"}, {"claude-code", "claude-code"}, {"claude-code", "pi"}} {
+		from, format := way[0], way[1]
 		ws, out := filepath.Join(t.TempDir(), "ws"), t.TempDir()
 		bough := func(args ...string) gjson.Result {
 			t.Helper()
@@ -343,10 +353,10 @@ func TestReadersCompacted(t *testing.T) {
 			t.Helper()
 			file := filepath.Join(out, what+".jsonl")
 			bough(append([]string{"export", "--to", format, "-o", file}, args...)...)
-			list = append(list, judged{what: what, file: file, active: active, roots: roots})
+			list = append(list, judged{what: from + ", " + what, file: file, active: active, roots: roots})
 		}
-		session := bough("import", filepath.Join(files, format+"-compacted.jsonl")).Get("imported.0.session_id").String()
-		after, roots := compactedTelling(format), int64(1)
+		session := bough("import", filepath.Join(files, from+"-compacted.jsonl")).Get("imported.0.session_id").String()
+		after, roots := compactedTelling(from, format), int64(1)
 		if format == "claude-code" {
 			roots = 2 // a compaction begins anew there
 		}
@@ -399,6 +409,9 @@ func (j judge) agrees(t *testing.T, list []judged) {
 		}
 		if ways := waysOf(got); e.ways != nil && !slices.Equal(ways, e.ways) {
 			t.Errorf("%s: %s sees these ways:\n%s\nwant:\n%s", e.what, j.name, strings.Join(ways, "\n--\n"), strings.Join(e.ways, "\n--\n"))
+		}
+		if e.label != "" && got.Get("labels.start").String() != e.label {
+			t.Errorf("%s: to %s the labels are %s, want one on %q", e.what, j.name, got.Get("labels"), e.label)
 		}
 		if title := got.Get("title").String(); e.title != "" && title != e.title {
 			t.Errorf("%s: to %s its title is %q, want %q", e.what, j.name, title, e.title)

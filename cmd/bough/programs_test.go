@@ -41,14 +41,17 @@ type assistant struct {
 	setUp func(home, url string) (env []string, err error)
 	// prompt makes of the command that bough says the one that asks once.
 	prompt func(argv []string, text string) []string
-	thinks bool // its model is sent what it thought before
+	// thinks says of whose thinking its model is told.
+	thinks func(from telling) bool
+	fails  bool // its model is told which tools failed
 }
 
 func assistants() []assistant {
 	return []assistant{
 		{
 			format: "claude-code",
-			thinks: true,
+			thinks: func(from telling) bool { return from.signed },
+			fails:  true,
 			setUp: func(home, url string) ([]string, error) {
 				return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}, nil
 			},
@@ -56,7 +59,7 @@ func assistants() []assistant {
 		},
 		{
 			format: "codex",
-			thinks: true,
+			thinks: func(from telling) bool { return from.format() == "codex" },
 			setUp: func(home, url string) ([]string, error) {
 				return []string{"STANDIN_KEY=k"}, writeSettings(filepath.Join(home, ".codex", "config.toml"), `model = "stand-in"
 model_provider = "standin"
@@ -75,6 +78,8 @@ stream_max_retries = 0
 		},
 		{
 			format: "opencode",
+			thinks: func(from telling) bool { return false },
+			fails:  true,
 			setUp: func(home, url string) ([]string, error) {
 				return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
 					writeSettings(filepath.Join(home, ".config", "opencode", "opencode.json"), `{"model":"standin/m","small_model":"standin/m","autoupdate":false,"share":"disabled",
@@ -88,6 +93,8 @@ stream_max_retries = 0
 		},
 		{
 			format: "gemini",
+			thinks: func(from telling) bool { return false },
+			fails:  true,
 			setUp: func(home, url string) ([]string, error) {
 				return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 					writeSettings(filepath.Join(home, ".gemini", "settings.json"), `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`)
@@ -229,7 +236,7 @@ func TestPrograms(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", name, from.format()), func(t *testing.T) {
 				s := newSeat(t, a)
 				session := s.bringIn(t, from)
-				thinks := a.thinks && from.format() == name
+				thinks := a.thinks(from)
 
 				branch := s.bough(t, "branch", session+"@"+messageOf(t, s.ws, session, firstReply)).Get("id").String()
 				s.bough(t, "append", branch, said)
@@ -241,7 +248,7 @@ func TestPrograms(t *testing.T) {
 				if !from.tree && !from.tools {
 					return
 				}
-				want = from.beginning(thinks) + "\n" + from.reading() + "\nuser: " + prompt
+				want = from.beginning(thinks) + "\n" + from.reading(a.fails) + "\nuser: " + prompt
 				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, "One section"), prompt); got != want {
 					t.Errorf("of the other end the model hears:\n%s\nwant:\n%s", got, want)
 				}

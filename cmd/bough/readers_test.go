@@ -136,12 +136,13 @@ func (s telling) beginning(thinks bool) string {
 	return strings.Join(append(lines, "assistant: "+firstReply), "\n")
 }
 
-// reading returns the branch with the tools.
-func (s telling) reading() string {
+// reading returns the branch with the tools, for a reader that is told which failed or
+// not.
+func (s telling) reading(fails bool) string {
 	lines := []string{"user: " + secondPrompt}
 	if s.tool {
 		word := "result"
-		if s.failed {
+		if s.failed && fails {
 			word = "failed"
 		}
 		lines = append(lines, "assistant: Reading.", `call 1 read {"path":"a.ini","lines":20}`, `call 2 read {"path":"b.ini"}`,
@@ -157,7 +158,7 @@ func (s telling) choosing() string { return "user: " + thirdPrompt + "\nassistan
 // beginning.
 func (s telling) ways(thinks bool, more ...string) []string {
 	if s.tree || s.tools {
-		more = append(more, s.reading())
+		more = append(more, s.reading(true))
 	}
 	if s.tree {
 		more = append(more, s.choosing())
@@ -306,12 +307,12 @@ func TestReaders(t *testing.T) {
 
 			active := from.beginning(thinks) + "\n" + from.choosing()
 			if from.tools {
-				active = from.beginning(thinks) + "\n" + from.reading()
+				active = from.beginning(thinks) + "\n" + from.reading(true)
 			}
 			export("as it came", active, []string{active}, session)
 			export("all of it", active, from.ways(thinks), session, "--tree")
 			if from.tree || from.tools {
-				read := from.beginning(thinks) + "\n" + from.reading()
+				read := from.beginning(thinks) + "\n" + from.reading(true)
 				export("at a message", read, []string{read}, session+"@"+messageOf(t, ws, session, "One section"))
 			}
 

@@ -430,14 +430,27 @@ func fitsAnthropic(t *testing.T, what string, data []byte) {
 	fits := func(id string) bool {
 		return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 	}
+	last, response, open := "", "", 0 // the line before, its response, and the calls in that
 	gjson.ForEachLine(string(data), func(line gjson.Result) bool {
+		if line.Get("parentUuid").String() != last || line.Get("type").String() == "user" {
+			open = 0
+		}
+		id := line.Get("message.id").String()
+		if open > 0 && id != response {
+			t.Errorf("%s: Anthropic refuses two responses in a row that call tools: %s", what, line.Raw)
+		}
 		for _, b := range line.Get("message.content").Array() {
 			switch kind := b.Get("type").String(); {
 			case kind == "tool_use" && !fits(b.Get("id").String()), kind == "tool_result" && !fits(b.Get("tool_use_id").String()):
 				t.Errorf("%s: Anthropic refuses the id of a tool call: %s", what, b.Raw)
+			case kind == "tool_use":
+				open++
 			case kind == "thinking" && b.Get("signature").String() == "":
 				t.Errorf("%s: Anthropic refuses thinking that is not signed: %s", what, b.Raw)
 			}
+		}
+		if uuid := line.Get("uuid"); uuid.Exists() {
+			last, response = uuid.String(), id
 		}
 		return true
 	})

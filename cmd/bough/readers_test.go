@@ -411,6 +411,11 @@ func (j judge) agrees(t *testing.T, list []judged) {
 		if ways := waysOf(got); e.ways != nil && !slices.Equal(ways, e.ways) {
 			t.Errorf("%s: %s sees these ways:\n%s\nwant:\n%s", e.what, j.name, strings.Join(ways, "\n--\n"), strings.Join(e.ways, "\n--\n"))
 		}
+		// Another model is told what was thought as if it had been said.
+		sent := strings.ReplaceAll(e.active, "assistant thinks: ", "assistant: ")
+		if got.Get("sent").Exists() && !strings.HasPrefix(sent, "summary: ") && linesOf(got.Get("sent")) != sent {
+			t.Errorf("%s: %s sends this:\n%s\nwant:\n%s", e.what, j.name, linesOf(got.Get("sent")), sent)
+		}
 		if e.label != "" && got.Get("labels.start").String() != e.label {
 			t.Errorf("%s: to %s the labels are %s, want one on %q", e.what, j.name, got.Get("labels"), e.label)
 		}

@@ -11,7 +11,10 @@ const home = fs.mkdtempSync(path.join(os.tmpdir(), "judge-"));
 process.on("exit", () => fs.rmSync(home, { recursive: true }));
 process.env.HOME = process.env.USERPROFILE = process.env.PI_CODING_AGENT_DIR = home;
 // By its path: the whole package would load every provider's library.
-const { SessionManager, buildSessionContext } = await import(`./node_modules/${release}/dist/core/session-manager.js`);
+const at = `./node_modules/${release}/dist/core/`;
+const { SessionManager, buildSessionContext } = await import(at + "session-manager.js");
+const { convertToLlm } = await import(at + "messages.js");
+const { transformMessages } = await import("./node_modules/@earendil-works/pi-ai/dist/api/transform-messages.js");
 
 const textOf = (content) =>
   typeof content === "string" ? content : content.map((b) => b.text ?? `${b.mimeType} ${b.data}`).join("\n");
@@ -57,6 +60,8 @@ function judge(file) {
     if (label !== undefined) labels[label] = said(buildSessionContext(entries, e.id).messages).at(-1);
   }
   const header = session.getHeader();
+  const active = session.buildSessionContext().messages;
+  const model = { provider: "another", api: "another", id: "another", input: ["text", "image"] };
   return {
     id: session.getSessionId(),
     cwd: session.getCwd(),
@@ -66,7 +71,9 @@ function judge(file) {
     roots: session.getTree().length,
     rewritten: !before.equals(fs.readFileSync(copy)),
     labels,
-    active: said(session.buildSessionContext().messages),
+    active: said(active),
+    // What of it any model gets: a call that is not answered at once is said to have failed.
+    sent: said(transformMessages(convertToLlm(active), model)),
     // Every way from a root to an end, in the order of the ends in the file.
     ways: entries.filter((e) => !parents.has(e.id)).map((e) => said(buildSessionContext(entries, e.id).messages)),
   };

@@ -20,13 +20,13 @@ import (
 // The programs themselves are large, and want a newer node than some have: they are
 // tried by hand, with
 //
-//	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli
-//	go test ./cmd/bough -run TestPrograms -programs claude-code,codex,opencode,gemini -programs-in DIR
+//	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent
+//	go test ./cmd/bough -run TestPrograms -programs claude-code,codex,opencode,gemini,pi -programs-in DIR
 //
 // and where npm runs no scripts of packages, 'node install.cjs' in
 // DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
 // DIR/node_modules/opencode-ai between the two. Tried with Claude Code 2.1.328, Codex
-// 0.169.0, opencode 1.18.33 and Gemini 0.61.0.
+// 0.169.0, opencode 1.18.33, Gemini 0.61.0 and pi 0.73.1.
 var (
 	programList = flag.String("programs", "", "programs of others that are to resume what bough exports: claude-code,codex,opencode,gemini")
 	programsIn  = flag.String("programs-in", "", "the folder where npm has installed them")
@@ -43,6 +43,7 @@ type assistant struct {
 	prompt func(argv []string, text string) []string
 	// thinks says of whose thinking its model is told.
 	thinks func(from telling) bool
+	aloud  bool // it is told so as if it had been said: it is another model
 	fails  bool // its model is told which tools failed
 }
 
@@ -78,7 +79,8 @@ stream_max_retries = 0
 		},
 		{
 			format: "opencode",
-			thinks: func(from telling) bool { return false },
+			thinks: func(from telling) bool { return true },
+			aloud:  true,
 			fails:  true,
 			setUp: func(home, url string) ([]string, error) {
 				return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
@@ -101,6 +103,18 @@ stream_max_retries = 0
 			},
 			prompt: func(argv []string, text string) []string {
 				return append(argv, "-m", "gemini-2.5-flash", "-p", text)
+			},
+		},
+		{
+			format: "pi",
+			thinks: func(from telling) bool { return true },
+			aloud:  true,
+			fails:  true,
+			setUp: func(home, url string) ([]string, error) {
+				return []string{"PI_OFFLINE=1"}, writeSettings(filepath.Join(home, ".pi", "agent", "models.json"), `{"providers":{"anthropic":{"baseUrl":"`+url+`","apiKey":"k"}}}`)
+			},
+			prompt: func(argv []string, text string) []string {
+				return append(argv, "--model", "anthropic/claude-haiku-4-5", "-p", text)
 			},
 		},
 	}
@@ -219,6 +233,14 @@ func (s *seat) resume(t *testing.T, ref, prompt string) string {
 	return strings.Join(all[len(all)-1], "\n")
 }
 
+// hears returns what the model is told, given what was said.
+func (a assistant) hears(said string) string {
+	if a.aloud {
+		return strings.ReplaceAll(said, "assistant thinks: ", "assistant: ")
+	}
+	return said
+}
+
 // TestPrograms: the assistants themselves go on with what bough exports, and tell their
 // models what was said on that path, all of it and nothing else.
 func TestPrograms(t *testing.T) {
@@ -241,14 +263,14 @@ func TestPrograms(t *testing.T) {
 				branch := s.bough(t, "branch", session+"@"+messageOf(t, s.ws, session, firstReply)).Get("id").String()
 				s.bough(t, "append", branch, said)
 				s.bough(t, "append", branch, reply, "--role", "assistant")
-				want := from.beginning(thinks) + "\nuser: " + said + "\nassistant: " + reply + "\nuser: " + prompt
+				want := a.hears(from.beginning(thinks) + "\nuser: " + said + "\nassistant: " + reply + "\nuser: " + prompt)
 				if got := s.resume(t, branch, prompt); got != want {
 					t.Errorf("after a branch the model hears:\n%s\nwant:\n%s", got, want)
 				}
 				if !from.tree && !from.tools {
 					return
 				}
-				want = from.beginning(thinks) + "\n" + from.reading(a.fails) + "\nuser: " + prompt
+				want = a.hears(from.beginning(thinks) + "\n" + from.reading(a.fails) + "\nuser: " + prompt)
 				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, "One section"), prompt); got != want {
 					t.Errorf("of the other end the model hears:\n%s\nwant:\n%s", got, want)
 				}

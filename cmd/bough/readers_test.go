@@ -131,7 +131,11 @@ func (s telling) beginning(thinks bool) string {
 		lines = append(lines, "user "+tellingImage)
 	}
 	if s.thinks && thinks {
-		lines = append(lines, "assistant thinks: Two ways.")
+		thought := "Two ways."
+		if s.format() == "gemini" { // which gives each thought a title
+			thought = "**Ways** Two ways."
+		}
+		lines = append(lines, "assistant thinks: "+thought)
 	}
 	return strings.Join(append(lines, "assistant: "+firstReply), "\n")
 }

@@ -372,7 +372,7 @@ func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
 		return err
 	}
 	defer in.Close()
-	r := &eachReader{in: bufio.NewReaderSize(in, 1<<20)}
+	r := &eachReader{in: bufio.NewReaderSize(in, min(o.size+1, 1<<20))}
 	for i := range o.Len() {
 		span := o.span(i, i+1)
 		if err := r.skip(span.Start); err != nil {

@@ -100,6 +100,17 @@ type walker struct {
 	f           func(File) error
 	failed      func(string, error)
 	done, total int64
+
+	outer, inner, part *bufio.Reader // of a file, of what was compressed in it, of a part of an archive
+}
+
+// buffered returns *r to read in with, which is made if it is not there.
+func (w *walker) buffered(r **bufio.Reader, in io.Reader) *bufio.Reader {
+	if *r == nil {
+		*r = bufio.NewReaderSize(nil, max(w.Head, 4096))
+	}
+	(*r).Reset(in)
+	return *r
 }
 
 // find lists the files.
@@ -167,7 +178,7 @@ func (w *walker) file(file found) error {
 		in = opened
 	}
 	counted := &counting{in: in, w: w}
-	r := bufio.NewReaderSize(counted, max(w.Head, 4096))
+	r := w.buffered(&w.outer, counted)
 	return w.settle(file.path, w.open(file, r, opened, counted))
 }
 
@@ -227,7 +238,7 @@ func (w *walker) open(file found, r *bufio.Reader, opened *os.File, counted *cou
 // unpacked hands on what was compressed: a tar archive, or one file.
 func (w *walker) unpacked(file found, un io.Reader, counted *counting) error {
 	limit := &limited{in: un, ratioOf: counted}
-	r := bufio.NewReaderSize(limit, max(w.Head, 4096))
+	r := w.buffered(&w.inner, limit)
 	head, _ := r.Peek(tarMagicAt + len(tarMagic))
 	if isTar(head) {
 		return w.tar(file, r, limit)
@@ -269,7 +280,7 @@ func (w *walker) tar(file found, r io.Reader, limit *limited) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := w.part(file, h.Name, archive); err != nil {
+		if err := w.partOf(file, h.Name, archive); err != nil {
 			return err
 		}
 	}
@@ -309,7 +320,7 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 			continue
 		}
 		limit.in = in
-		err = w.part(file, part.Name, limit)
+		err = w.partOf(file, part.Name, limit)
 		in.Close()
 		if err != nil {
 			return err
@@ -322,10 +333,10 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 }
 
 // part hands on one file of an archive.
-func (w *walker) part(file found, name string, in io.Reader) error {
+func (w *walker) partOf(file found, name string, in io.Reader) error {
 	return w.give(File{
 		Path: join(file.path, name), Within: name, Side: true,
-		In: bufio.NewReaderSize(in, max(w.Head, 4096)),
+		In: w.buffered(&w.part, in),
 	})
 }
 

@@ -30,20 +30,26 @@ type claudeWriter struct {
 	lost  *losses
 	pairs map[*content.Part]bool
 
+	in       map[string]*Message // all messages, by their ids
+	children map[string]int      // how many follow each
+
 	custom, ai, summary string // the titles that are written
 	leaf                string // the record where the conversation goes on, as was written last
 	made                bool   // a record was made here
 }
 
 func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
+	answers := *t
+	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, claudeName)
+	t = &answers
 	w := &claudeWriter{
 		weave: newWeave(t, claudeName, links{"uuid", "parentUuid"}, claudeSays),
-		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: pairs(t.Messages),
+		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: pairs(t.Messages), in: map[string]*Message{}, children: map[string]int{},
 	}
-	in := map[string]*Message{}
 	grows := false
 	for _, m := range t.Messages {
-		in[m.ID] = m
+		w.in[m.ID] = m
+		w.children[m.Parent]++
 		grows = grows || !w.has(m)
 	}
 	if t.Format == claudeName {
@@ -51,17 +57,17 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	}
 	for _, m := range t.Messages {
 		if w.has(m) {
-			records := w.own(m, w.main[m.Parent], in[m.Parent] != nil)
+			records := w.own(m, w.main[m.Parent], w.in[m.Parent] != nil)
 			if grows && w.main[m.ID] == "" {
 				records = w.named(m, records)
 			}
 			w.put(records)
 			w.passed(m.Time)
-		} else if err := w.make(m, in[m.Parent] != nil); err != nil {
+		} else if err := w.make(m); err != nil {
 			return err
 		}
 	}
-	w.end(in)
+	w.end()
 	return w.flush()
 }
 
@@ -114,25 +120,44 @@ func (w *claudeWriter) named(m *Message, records []json.RawMessage) []json.RawMe
 
 // A claudeRow is a record that is made here.
 type claudeRow struct {
-	Parent     *string         `json:"parentUuid"`
-	Logical    string          `json:"logicalParentUuid,omitempty"`
-	Sidechain  bool            `json:"isSidechain"`
-	UserType   string          `json:"userType"`
-	Cwd        string          `json:"cwd"`
-	Session    string          `json:"sessionId"`
-	Version    string          `json:"version"`
-	Branch     string          `json:"gitBranch"`
-	Type       string          `json:"type"`
-	Subtype    string          `json:"subtype,omitempty"`
-	Content    string          `json:"content,omitempty"`
-	Level      string          `json:"level,omitempty"`
-	Compaction json.RawMessage `json:"compactMetadata,omitempty"`
-	Meta       bool            `json:"isMeta,omitempty"`
-	Hidden     bool            `json:"isVisibleInTranscriptOnly,omitempty"`
-	Summary    bool            `json:"isCompactSummary,omitempty"`
-	Message    *claudeMessage  `json:"message,omitempty"`
-	UUID       string          `json:"uuid"`
-	Time       string          `json:"timestamp"`
+	Parent     *string           `json:"parentUuid"`
+	Logical    string            `json:"logicalParentUuid,omitempty"`
+	Sidechain  bool              `json:"isSidechain"`
+	UserType   string            `json:"userType"`
+	Cwd        string            `json:"cwd"`
+	Session    string            `json:"sessionId"`
+	Version    string            `json:"version"`
+	Branch     string            `json:"gitBranch"`
+	Type       string            `json:"type"`
+	Subtype    string            `json:"subtype,omitempty"`
+	Content    string            `json:"content,omitempty"`
+	Level      string            `json:"level,omitempty"`
+	Compaction *claudeCompaction `json:"compactMetadata,omitempty"`
+	Meta       bool              `json:"isMeta,omitempty"`
+	Hidden     bool              `json:"isVisibleInTranscriptOnly,omitempty"`
+	Summary    bool              `json:"isCompactSummary,omitempty"`
+	Message    *claudeMessage    `json:"message,omitempty"`
+	UUID       string            `json:"uuid"`
+	Time       string            `json:"timestamp"`
+}
+
+type claudeCompaction struct {
+	Trigger  string           `json:"trigger"`
+	Tokens   int              `json:"preTokens"`
+	Segment  *claudeSegment   `json:"preservedSegment,omitempty"`
+	Messages *claudePreserved `json:"preservedMessages,omitempty"`
+}
+
+type claudeSegment struct {
+	Head   string `json:"headUuid"`
+	Anchor string `json:"anchorUuid"`
+	Tail   string `json:"tailUuid"`
+}
+
+type claudePreserved struct {
+	Anchor string   `json:"anchorUuid"`
+	UUIDs  []string `json:"uuids"`
+	All    []string `json:"allUuids"`
 }
 
 type claudeMessage struct {
@@ -151,7 +176,7 @@ type claudeStop struct {
 }
 
 // make writes a message that has no records of the format.
-func (w *claudeWriter) make(m *Message, in bool) error {
+func (w *claudeWriter) make(m *Message) error {
 	parent := w.main[m.Parent]
 	said := w.said(m)
 	if len(said) == 0 {
@@ -159,7 +184,7 @@ func (w *claudeWriter) make(m *Message, in bool) error {
 		w.main[m.ID] = parent
 		return nil
 	}
-	if m.Parent != "" && !in {
+	if m.Parent != "" && w.in[m.Parent] == nil {
 		w.lost.add("links to messages that are not there")
 	}
 	id, err := w.newID(m.ID)
@@ -175,14 +200,14 @@ func (w *claudeWriter) make(m *Message, in bool) error {
 	}
 	switch {
 	case m.Kind == Compaction:
-		if parent, err = w.boundary(row, parent); err != nil {
+		if parent, err = w.boundary(m, row, parent); err != nil {
 			return err
 		}
 		row.Hidden, row.Summary = true, true
 	case m.Kind == Summary:
-		w.lost.add("summaries of branches (they are a user's words now)")
+		w.lost.add("summaries of branches, which are a user's words now")
 	case m.Own.Role != "":
-		w.lost.add("system messages (they are a user's words now)")
+		w.lost.add("system messages, which are a user's words now")
 		row.Meta = true
 	}
 	if m.Own.Name != "" {
@@ -214,17 +239,45 @@ func (w *claudeWriter) putRow(message string, row claudeRow) {
 }
 
 // boundary writes the record before a summary that stands for what comes before it, and
-// returns its id.
-func (w *claudeWriter) boundary(row claudeRow, parent string) (string, error) {
+// returns its id. row is that of the summary.
+func (w *claudeWriter) boundary(m *Message, row claudeRow, parent string) (string, error) {
 	id, err := w.newID("")
 	if err != nil {
 		return "", err
 	}
+	about := claudeCompaction{Trigger: "manual"}
+	if uuids := w.preserved(m); len(uuids) > 0 {
+		about.Segment = &claudeSegment{uuids[0], row.UUID, uuids[len(uuids)-1]}
+		about.Messages = &claudePreserved{row.UUID, uuids, uuids}
+	}
 	row.Type, row.Subtype, row.UUID = "system", "compact_boundary", id
 	row.Content, row.Level, row.Logical = "Conversation compacted", "info", parent
-	row.Compaction = json.RawMessage(`{"trigger":"manual","preTokens":0}`)
+	row.Compaction = &about
 	w.putRow("", row)
 	return id, nil
+}
+
+// preserved returns the records that a compaction keeps in sight. Claude Code moves them
+// below the summary when it reads them, and with them all that follows them; so there are
+// none if anything else does.
+func (w *claudeWriter) preserved(m *Message) (uuids []string) {
+	list := kept(m, w.in)
+	for _, k := range list {
+		if w.children[k.ID] > 1 {
+			w.lost.add("messages that a compaction kept in sight")
+			return nil
+		}
+		if !w.has(k) {
+			uuids = append(uuids, w.main[k.ID])
+			continue
+		}
+		for _, r := range k.Records {
+			if id := gjson.GetBytes(r, "uuid").Str; id != "" {
+				uuids = append(uuids, id)
+			}
+		}
+	}
+	return slices.Compact(slices.DeleteFunc(uuids, func(id string) bool { return id == "" }))
 }
 
 // newID returns the id for a record: that of the message if it can be, else a new one.
@@ -253,15 +306,13 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 			}
 		case content.TypeToolCall:
 			if !w.pairs[&m.Parts[i]] || m.Role != "assistant" {
-				w.lost.add("calls of tools without a result (they are text now)")
-				p = content.Text(asWords(&p))
+				p = w.words(&p)
 				break
 			}
 			p = content.ToolCall(content.Call{ID: claudeCallID(c.ID), Name: c.Name, Arguments: c.Arguments})
 		case content.TypeToolResult:
 			if !w.pairs[&m.Parts[i]] || m.Role != "user" {
-				w.lost.add("results of tools without a call (they are text now)")
-				p = content.Text(asWords(&p))
+				p = w.words(&p)
 				break
 			}
 			p.Meta = json.RawMessage(setMember(p.Meta, "tool_call_id", claudeCallID(c.ID)))
@@ -275,7 +326,8 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 		block := gjson.GetBytes(item, "content.0").Raw
 		switch {
 		case block == "" && p.Type != content.TypeText:
-			w.lost.add(plurals(p.Type))
+			_, what := inWords(&p)
+			w.lost.add(what)
 		case block == "":
 		case p.Type == content.TypeToolResult:
 			results = append(results, json.RawMessage(block))
@@ -284,6 +336,13 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 		}
 	}
 	return slices.Concat(results, blocks)
+}
+
+// words returns a call or a result that cannot stand as one as a text.
+func (w *claudeWriter) words(p *content.Part) content.Part {
+	said, what := inWords(p)
+	w.lost.add(what)
+	return content.Text(said)
 }
 
 // claudeCallID returns the id of a call with the letters that Anthropic takes.
@@ -297,7 +356,7 @@ func claudeCallID(id string) string {
 }
 
 // end writes the title and where the conversation goes on, if that is not said yet.
-func (w *claudeWriter) end(in map[string]*Message) {
+func (w *claudeWriter) end() {
 	if title := cmp.Or(w.custom, w.ai, w.summary); w.t.Title != "" && w.t.Title != title {
 		w.row("", rawjson.Compact(struct {
 			Type    string `json:"type"`
@@ -317,7 +376,7 @@ func (w *claudeWriter) end(in map[string]*Message) {
 			break
 		}
 	}
-	leaf := cmp.Or(in[w.t.Leaf], last)
+	leaf := cmp.Or(w.in[w.t.Leaf], last)
 	marked := w.leaf == "" && leaf == last && !w.made
 	for _, r := range leaf.Records {
 		if id := gjson.GetBytes(r, "uuid").Str; id != "" && id == w.leaf {
@@ -328,9 +387,9 @@ func (w *claudeWriter) end(in map[string]*Message) {
 		return
 	}
 	prompt := ""
-	for m, n := leaf, 0; m != nil && prompt == "" && n <= len(in); m, n = in[m.Parent], n+1 {
+	for m, n := leaf, 0; m != nil && prompt == "" && n <= len(w.in); m, n = w.in[m.Parent], n+1 {
 		if m.Role == "user" && m.Own.Role == "" && m.Kind == Said {
-			prompt = m.plainText()
+			prompt = m.texts()
 		}
 	}
 	w.row("", rawjson.Compact(struct {
@@ -389,7 +448,7 @@ func (r *rows) passed(at time.Time) {
 
 // time returns the time of a message for a record, a millisecond after the one before it
 // if it has none.
-func (r *rows) time(at time.Time) string { return stamp(r.moment(at)) }
+func (r *rows) time(at time.Time) string { return isoTime(r.moment(at)) }
 
 func (r *rows) moment(at time.Time) time.Time {
 	switch {
@@ -403,73 +462,28 @@ func (r *rows) moment(at time.Time) time.Time {
 	return at
 }
 
-// stamp returns a time as programs in JavaScript write it.
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
-
 // pairs returns the calls that have a result later on, the results of such calls, and
 // the calls with which a path ends.
 func pairs(messages []*Message) map[*content.Part]bool {
-	paired := map[*content.Part]bool{}
-	called := map[string]*content.Part{}
+	list := joined(messages)
 	parents := map[string]bool{}
 	for _, m := range messages {
 		parents[m.Parent] = true
-		for i := range m.Parts {
-			p := &m.Parts[i]
-			c := p.Call()
-			switch {
-			case c.ID == "":
-			case p.Type == content.TypeToolCall && c.Name != "":
-				called[c.ID] = p
-			case p.Type == content.TypeToolResult && called[c.ID] != nil:
-				paired[p], paired[called[c.ID]] = true, true
-			}
-		}
 	}
 	for _, m := range messages {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Type == content.TypeToolCall && called[p.Call().ID] == p && !parents[m.ID] {
-				paired[p] = true
+			p := &m.Parts[i]
+			switch c := p.Call(); {
+			case c.ID == "" || p.Type == content.TypeToolCall && c.Name == "":
+				delete(list, p)
+			case p.Type == content.TypeToolCall && !parents[m.ID]:
+				list[p] = true
 			}
 		}
 	}
-	return paired
+	return list
 }
 
 func (m *Message) calls() bool {
 	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeToolCall })
-}
-
-// plainText returns the texts of m.
-func (m *Message) plainText() string {
-	var list []string
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == content.TypeText && p.Text != "" {
-			list = append(list, p.Text)
-		}
-	}
-	return strings.Join(list, "\n")
-}
-
-// asWords returns a call or a result as a text for a reader.
-func asWords(p *content.Part) string {
-	c := p.Call()
-	if p.Type == content.TypeToolCall {
-		return "[called " + c.Name + "] " + c.Arguments
-	}
-	if c.Failed {
-		return "[the tool failed] " + p.Text
-	}
-	return "[the tool said] " + p.Text
-}
-
-// plurals returns what parts of a type are called among losses.
-func plurals(kind string) string {
-	switch kind {
-	case content.TypeAudio:
-		return "audio"
-	case content.TypeData:
-		return "data of other programs"
-	}
-	return kind + "s"
 }

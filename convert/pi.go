@@ -42,7 +42,7 @@ var pi = Format{
 		roots: func(m Machine) []string { return []string{path.Join(piDir(m), "sessions")} },
 		holds: func(p string) bool { return path.Ext(p) == ".jsonl" },
 		target: func(m Machine, t *Transcript, o Options) string {
-			at := strings.NewReplacer(":", "-", ".", "-").Replace(stamp(o.Now))
+			at := strings.NewReplacer(":", "-", ".", "-").Replace(isoTime(o.Now))
 			return path.Join(piDir(m), "sessions", piSlug(claudeCwd(t)), at+"_"+o.ID+".jsonl")
 		},
 		resume: func(path string, _ *Transcript, _ Options) (before, run []string) {

@@ -27,23 +27,27 @@ type piWriter struct {
 	pairs map[*content.Part]bool
 	names map[string]string // of the tools that are called, by the ids of the calls
 
-	upgrade bool              // entries of an old version become those of the newest
-	old     []string          // the ids that old entries got, in their order
-	first   string            // the entry that the first message follows
-	hangs   map[string]string // the message that an entry is or hangs on
-	last    string            // the entry that was written last
+	in      map[string]*Message // all messages, by their ids
+	head    map[string]string   // the first entry of each
+	upgrade bool                // entries of an old version become those of the newest
+	old     []string            // the ids that old entries got, in their order
+	first   string              // the entry that the first message follows
+	hangs   map[string]string   // the message that an entry is or hangs on
+	last    string              // the entry that was written last
 }
 
 func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	messages := whole(t.Messages, piName)
+	answers := *t
+	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, piName)
+	t = &answers
+	messages := t.Messages
 	w := &piWriter{
 		weave: newWeave(t, piName, links{"id", "parentId"}, piSaying),
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost,
-		pairs: pairs(messages), names: map[string]string{}, hangs: map[string]string{},
+		pairs: pairs(messages), names: map[string]string{}, hangs: map[string]string{}, in: map[string]*Message{}, head: map[string]string{},
 	}
-	in := map[string]*Message{}
 	for _, m := range messages {
-		in[m.ID] = m
+		w.in[m.ID] = m
 		for i := range m.Parts {
 			if c := m.Parts[i].Call(); m.Parts[i].Type == content.TypeToolCall {
 				w.names[c.ID] = c.Name
@@ -57,13 +61,13 @@ func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	}
 	for _, m := range messages {
 		if w.has(m) {
-			w.put(m, in[m.Parent] != nil)
+			w.put(m)
 			w.passed(m.Time)
-		} else if err := w.make(m, in[m.Parent] != nil); err != nil {
+		} else if err := w.make(m); err != nil {
 			return err
 		}
 	}
-	if err := w.end(messages, in, title); err != nil {
+	if err := w.end(messages, title); err != nil {
 		return err
 	}
 	return w.flush()
@@ -126,12 +130,15 @@ func (w *piWriter) begin() error {
 			ID      string `json:"id"`
 			Time    string `json:"timestamp"`
 			Cwd     string `json:"cwd"`
-		}{"session", piVersion, w.o.ID, stamp(at), claudeCwd(w.t)}))
+		}{"session", piVersion, w.o.ID, isoTime(at), claudeCwd(w.t)}))
 	}
 	w.old = []string{""} // which counts the line of the session
 	for _, r := range records {
 		if gjson.GetBytes(r, "type").Str == "session" {
 			r = setMember(r, "id", w.o.ID)
+			if w.t.Dir != "" && w.t.Dir != gjson.GetBytes(r, "cwd").Str { // pi refuses a folder that is not there
+				r = setMember(r, "cwd", w.t.Dir)
+			}
 			if w.upgrade && gjson.GetBytes(r, "version").Int() < piVersion {
 				r = setMember(r, "version", piVersion)
 			}
@@ -144,9 +151,9 @@ func (w *piWriter) begin() error {
 }
 
 // put writes the entries that a message has.
-func (w *piWriter) put(m *Message, in bool) {
+func (w *piWriter) put(m *Message) {
 	parent := cmp.Or(w.main[m.Parent], w.first)
-	for _, r := range w.own(m, w.main[m.Parent], in) {
+	for _, r := range w.own(m, w.main[m.Parent], w.in[m.Parent] != nil) {
 		id := gjson.GetBytes(r, "id").Str
 		name := ""
 		if piSaying(r) {
@@ -155,6 +162,9 @@ func (w *piWriter) put(m *Message, in bool) {
 		parent = w.entry(r, parent, name, m.ID)
 		if id == "" && name != "" {
 			w.main[m.ID] = parent
+		}
+		if _, taken := w.head[m.ID]; !taken && name != "" {
+			w.head[m.ID] = parent
 		}
 	}
 }
@@ -257,8 +267,8 @@ type piBlock struct {
 }
 
 // make writes a message that has no entries.
-func (w *piWriter) make(m *Message, in bool) error {
-	if m.Parent != "" && !in {
+func (w *piWriter) make(m *Message) error {
+	if m.Parent != "" && w.in[m.Parent] == nil {
 		w.lost.add("links to messages that are not there")
 	}
 	if m.Own.Name != "" {
@@ -270,7 +280,7 @@ func (w *piWriter) make(m *Message, in bool) error {
 	}
 	at := w.moment(m.Time)
 	var entries []piEntry
-	switch summary := m.plainText(); {
+	switch summary := m.texts(); {
 	case m.Kind == Compaction:
 		entries = []piEntry{{Type: "compaction", Summary: &summary, Tokens: new(int)}}
 	case m.Kind == Summary && summary != "":
@@ -290,12 +300,18 @@ func (w *piWriter) make(m *Message, in bool) error {
 		if err != nil {
 			return err
 		}
-		e.ID, e.Time = id, stamp(at)
+		e.ID, e.Time = id, isoTime(at)
 		if parent != "" {
 			e.Parent = &parent
 		}
 		if e.Type == "compaction" {
-			e.Kept = id
+			e.Kept = id // nothing
+			if list := kept(m, w.in); len(list) > 0 {
+				e.Kept = cmp.Or(w.head[list[0].ID], id)
+			}
+		}
+		if i == 0 {
+			w.head[m.ID] = id
 		}
 		w.written[id] = true
 		w.hang(id, parent, m.ID)
@@ -347,8 +363,7 @@ func (w *piWriter) answer(m *Message, at time.Time) []piEntry {
 			}
 		case content.TypeToolCall:
 			if !w.pairs[p] {
-				w.lost.add("calls of tools without a result (they are text now)")
-				a.Content = append(a.Content, piText(asWords(p)))
+				a.Content = append(a.Content, w.words(p))
 				continue
 			}
 			a.Stop = "toolUse"
@@ -358,7 +373,7 @@ func (w *piWriter) answer(m *Message, at time.Time) []piEntry {
 				a.Content = append(a.Content, piText(p.Text))
 			}
 		default:
-			w.lost.add(plurals(p.Type))
+			w.lose(p)
 		}
 	}
 	if len(a.Content) == 0 {
@@ -376,8 +391,7 @@ func (w *piWriter) user(m *Message, at time.Time) (entries []piEntry) {
 		c := p.Call()
 		switch {
 		case p.Type == content.TypeToolResult && !w.pairs[p]:
-			w.lost.add("results of tools without a call (they are text now)")
-			u.Content = append(u.Content, piText(asWords(p)))
+			u.Content = append(u.Content, w.words(p))
 		case p.Type == content.TypeToolResult:
 			entries = append(entries, piEntry{Type: "message", Message: piResult{
 				Role: "toolResult", Call: c.ID, Tool: cmp.Or(c.Name, w.names[c.ID], "tool"),
@@ -397,19 +411,31 @@ func (w *piWriter) user(m *Message, at time.Time) (entries []piEntry) {
 				u.Content = append(u.Content, piText(p.Text))
 			}
 		default:
-			w.lost.add(plurals(p.Type))
+			w.lose(p)
 		}
 	}
 	switch {
 	case len(u.Content) == 0:
 	case m.Own.Role != "":
-		w.lost.add("system messages (they are a user's words now)")
+		w.lost.add("system messages, which are a user's words now")
 		display := true
 		entries = append(entries, piEntry{Type: "custom_message", Custom: m.Own.Role, Content: u.Content, Display: &display})
 	default:
 		entries = append(entries, piEntry{Type: "message", Message: u})
 	}
 	return entries
+}
+
+// words returns a part that cannot stand as what it is as a text.
+func (w *piWriter) words(p *content.Part) piBlock {
+	said, what := inWords(p)
+	w.lost.add(what)
+	return piText(said)
+}
+
+func (w *piWriter) lose(p *content.Part) {
+	_, what := inWords(p)
+	w.lost.add(what)
 }
 
 func piText(s string) piBlock { return piBlock{Type: "text", Text: &s} }
@@ -444,7 +470,7 @@ func (w *piWriter) resultBlocks(p *content.Part) []piBlock {
 				blocks = append(blocks, b)
 			}
 		default:
-			w.lost.add(plurals(q.Type))
+			w.lose(q)
 		}
 	}
 	return blocks
@@ -465,11 +491,11 @@ func piProvider(model string) (provider, api string) {
 
 // end writes the title, and an entry after the one where the session goes on if that is
 // not the last one.
-func (w *piWriter) end(messages []*Message, in map[string]*Message, title bool) error {
+func (w *piWriter) end(messages []*Message, title bool) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	leaf := cmp.Or(in[w.t.Leaf], messages[len(messages)-1])
+	leaf := cmp.Or(w.in[w.t.Leaf], messages[len(messages)-1])
 	parent := w.main[leaf.ID]
 	if (!title && w.hangs[w.last] == leaf.ID) || parent == "" {
 		return nil
@@ -478,7 +504,7 @@ func (w *piWriter) end(messages []*Message, in map[string]*Message, title bool) 
 	if err != nil {
 		return err
 	}
-	e := piEntry{Type: "custom", ID: id, Parent: &parent, Time: stamp(w.o.Now), Custom: "bough"}
+	e := piEntry{Type: "custom", ID: id, Parent: &parent, Time: isoTime(w.o.Now), Custom: "bough"}
 	if title {
 		e.Type, e.Custom, e.Name = "session_info", "", w.t.Title
 	}

@@ -8,8 +8,9 @@ import (
 
 // whole returns messages in which every answer that calls several tools is one message
 // with all its calls, before the results: a program may store the pieces of an answer and
-// the results as they come. Messages that have records of a format stay as they are.
-func whole(messages []*Message, format string) []*Message {
+// the results as they come. Messages that have records of a format stay as they are. A
+// leaf that is part of another message now is that one.
+func whole(messages []*Message, leaf, format string) (list []*Message, now string) {
 	children := map[string][]*Message{}
 	results := map[string]bool{}
 	for _, m := range messages {
@@ -23,6 +24,7 @@ func whole(messages []*Message, format string) []*Message {
 	free := func(m *Message) bool { return m.Format != format || len(m.Records) == 0 }
 	more := map[string][]content.Part{} // what a message says beyond its own
 	gone := map[string]string{}         // the messages that are said by another one, and what comes before them
+	now = leaf
 	for _, m := range messages {
 		if _, ok := gone[m.ID]; ok || m.Role != "assistant" || !free(m) {
 			continue
@@ -45,8 +47,11 @@ func whole(messages []*Message, format string) []*Message {
 			case at.Role == "assistant":
 				more[m.ID] = append(more[m.ID], at.Parts...)
 				gone[at.ID] = before
+				if at.ID == leaf {
+					now = m.ID
+				}
 				add(at.Parts)
-			case !hasResults(at):
+			case !at.answers():
 				clear(open)
 			default:
 				for i := range at.Parts {
@@ -59,9 +64,8 @@ func whole(messages []*Message, format string) []*Message {
 		}
 	}
 	if len(gone) == 0 {
-		return messages
+		return messages, now
 	}
-	var list []*Message
 	for _, m := range messages {
 		before, moved := gone[m.Parent]
 		_, is := gone[m.ID]
@@ -78,9 +82,5 @@ func whole(messages []*Message, format string) []*Message {
 		}
 		list = append(list, m)
 	}
-	return list
-}
-
-func hasResults(m *Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeToolResult })
+	return list, now
 }

@@ -34,7 +34,7 @@ var claudeCode = Format{
 	About:    "the sessions of Claude Code",
 	Ext:      ".jsonl",
 	Branches: true,
-	detect:   func(head []byte) bool { return headLines(head, isClaude) || isClaudeTorn(head) },
+	detect:   detectClaude,
 	read:     readClaude,
 	write:    writeClaude,
 	home: &home{
@@ -89,6 +89,15 @@ func claudeCwd(t *Transcript) string {
 		return "/"
 	}
 	return t.Dir
+}
+
+func detectClaude(head []byte) bool {
+	is := false
+	headLines(head, func(raw []byte) bool {
+		is = isClaude(raw)
+		return is || gjson.GetBytes(raw, "type").Str == "session" // a record of pi's
+	})
+	return is || isClaudeTorn(head)
 }
 
 // isClaude reports whether a record is one that nobody but Claude Code writes.

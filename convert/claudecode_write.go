@@ -465,7 +465,10 @@ func (r *rows) moment(at time.Time) time.Time {
 // pairs returns the calls that have a result later on, the results of such calls, and
 // the calls with which a path ends.
 func pairs(messages []*Message) map[*content.Part]bool {
-	list := joined(messages)
+	list := map[*content.Part]bool{}
+	for p := range joined(messages) {
+		list[p] = true
+	}
 	parents := map[string]bool{}
 	for _, m := range messages {
 		parents[m.Parent] = true

@@ -225,15 +225,15 @@ func TestTellings(t *testing.T) {
 	}
 }
 
-// compactedTelling returns what goes to the model of a compacted conversation. In pi the
-// last turn was kept, and only pi knows that.
+// compactedTelling returns what goes to the model of a compacted conversation. Of the one
+// from pi the last turn was kept.
 func compactedTelling(from, in string) string {
 	summary, kept := "user: A parser with regexes was planned.\n", ""
 	if in == "pi" {
 		summary = "summary: A parser with regexes was planned.\n"
-		if from == "pi" {
-			kept = "user: " + thirdPrompt + "\nassistant: Regexes it is.\n"
-		}
+	}
+	if from == "pi" {
+		kept = "user: " + thirdPrompt + "\nassistant: Regexes it is.\n"
 	}
 	return summary + kept + "user: Go on.\nassistant: Done."
 }

@@ -374,6 +374,11 @@ func (r *codexReader) line(l line) error {
 		return r.event(m, raw, &rec)
 	}
 	if rec.kind == "response_item" && rec.payload.Get("type").Str == "reasoning" && !rec.again {
+		if r.twin != nil && r.twin.Role == "user" {
+			if err := r.flush(); err != nil {
+				return err
+			}
+		}
 		r.ride(raw, true)
 		r.think(rec.payload)
 		return nil
@@ -397,7 +402,7 @@ func (r *codexReader) line(l line) error {
 		r.live = append(r.live, codexTurn{r.last[r.base(key)], m.prompts()})
 		return nil
 	}
-	if r.twin != nil && r.twin.Role == m.Role && related(r.twin, m) {
+	if r.twin != nil && r.twin.Role == m.Role && !m.answers() && m.Kind == Said && related(r.twin, m) {
 		r.twin = nil
 		defer func() { r.alone = false }()
 	}

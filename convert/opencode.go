@@ -429,7 +429,7 @@ func (w *openCodeWriter) head() ([]byte, error) {
 	}
 	if w.t.Format == "opencode" {
 		i := slices.IndexFunc(w.t.Records, func(raw json.RawMessage) bool {
-			return gjson.GetBytes(raw, "info.time").Exists() && !gjson.GetBytes(raw, "info.role").Exists()
+			return gjson.GetBytes(raw, "info").IsObject() && !gjson.GetBytes(raw, "info.role").Exists()
 		})
 		if i >= 0 {
 			raw := edited(w.t.Records[i], "info.id", w.session)

@@ -872,7 +872,8 @@ func (w *codexWriter) say(m *Message, again bool) {
 	}
 	at := w.last
 	if m.Kind == Compaction {
-		w.line("compacted", at, map[string]any{"message": m.texts()})
+		item := map[string]any{"type": "message", "role": "user", "content": []codexPart{{Type: "input_text", Text: m.texts()}}}
+		w.line("compacted", at, map[string]any{"message": m.texts(), "replacement_history": []any{item}})
 		return
 	}
 	lost.count("models", m.Model != "")

@@ -47,11 +47,11 @@ var gemini = Format{
 			return slices.Contains(dirs[:len(dirs)-1], "chats")
 		},
 		target: func(m Machine, t *Transcript, o Options) string {
-			return filepath.Join(geminiHome(m), "tmp", geminiHash(t.Dir), "chats",
-				"session-"+o.Now.UTC().Format("2006-01-02T15-04")+"-"+o.ID[:min(8, len(o.ID))]+".jsonl")
+			return filepath.Join(geminiHome(m), "tmp", geminiFolder(m, t.Dir), "chats",
+				"session-"+o.Now.UTC().Format("2006-01-02T15-04")+"-"+geminiSession(o.ID)[:8]+".jsonl")
 		},
 		resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
-			return nil, []string{"gemini", "--resume", o.ID}
+			return nil, []string{"gemini", "--resume", geminiSession(o.ID)}
 		},
 	},
 }
@@ -63,7 +63,31 @@ func geminiHome(m Machine) string {
 	return filepath.Join(m.Home, ".gemini")
 }
 
-// geminiHash returns what the program calls a folder.
+// geminiFolder returns where the program keeps what it knows of a folder: under the name
+// that it gave it, if it did.
+func geminiFolder(m Machine, dir string) string {
+	name := geminiHash(dir)
+	if m.Read == nil {
+		return name
+	}
+	data, err := m.Read(filepath.Join(geminiHome(m), "projects.json"))
+	if err != nil {
+		return name
+	}
+	gjson.GetBytes(data, "projects").ForEach(func(key, value gjson.Result) bool {
+		if s := value.Str; key.Str == dir && s != "" && filepath.Base(s) == s && s != "." && s != ".." {
+			name = s
+		}
+		return true
+	})
+	return name
+}
+
+// geminiSession returns what the program calls the conversation of an id: its files are
+// named after the first digits, so these are no time.
+func geminiSession(id string) string { return ChainID("gemini", []byte(id)) }
+
+// geminiHash returns what the program called a folder before it gave it a name.
 func geminiHash(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:])
@@ -598,7 +622,7 @@ func (w *geminiWriter) head() {
 			w.take(raw, v.Get("id").Str)
 		case v.Get("sessionId").Exists() && v.Get("projectHash").Exists():
 			headed = true
-			raw = edited(raw, "sessionId", w.o.ID)
+			raw = edited(raw, "sessionId", geminiSession(w.o.ID))
 			if v.Get("kind").Str == "subagent" {
 				raw = edited(raw, "kind", "main")
 			}
@@ -632,14 +656,14 @@ func (w *geminiWriter) header() {
 		Kind        string   `json:"kind"`
 		Summary     string   `json:"summary,omitempty"`
 		Directories []string `json:"directories,omitempty"`
-	}{w.o.ID, geminiHash(w.t.Dir), isoTime(created), isoTime(w.o.Now), "main", w.t.Title, nil})
+	}{geminiSession(w.o.ID), geminiHash(w.t.Dir), isoTime(created), isoTime(w.o.Now), "main", w.t.Title, nil})
 	w.put(b)
 }
 
 // rider writes a record that is no message.
 func (w *geminiWriter) rider(raw json.RawMessage, v gjson.Result) {
 	if v.Get("$set.sessionId").Exists() {
-		raw = edited(raw, "$set.sessionId", w.o.ID)
+		raw = edited(raw, "$set.sessionId", geminiSession(w.o.ID))
 	}
 	w.put(raw)
 }

@@ -178,6 +178,25 @@ func (c *clock) of(m *Message) time.Time {
 	return c.last
 }
 
+// timesOf returns times for messages, each at least a millisecond after the one before:
+// their own, as far as that can be.
+func timesOf(messages []*Message, now time.Time) []time.Time {
+	times := make([]time.Time, len(messages))
+	next := now
+	for i := len(messages) - 1; i >= 0; i-- {
+		if next = next.Add(-time.Millisecond); !messages[i].Time.IsZero() {
+			next = messages[i].Time
+		}
+		times[i] = next.Truncate(time.Millisecond)
+	}
+	for i := range times {
+		if i > 0 && !times[i].After(times[i-1]) {
+			times[i] = times[i-1].Add(time.Millisecond)
+		}
+	}
+	return times
+}
+
 // isoTime returns a time as JavaScript writes it.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 

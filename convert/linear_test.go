@@ -194,7 +194,7 @@ func recordsOf(t *Transcript) (list []string) {
 			}
 			paths := []string{"sessionId", "$set.sessionId", "ordinal", "timestamp", "payload.id", "payload.session_id", "payload.thread_id",
 				"payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base", "payload.history_mode",
-				"kind", "info.id", "info.sessionID", "info.parentID", "info.revert.messageID"}
+				"kind", "info.id", "info.sessionID", "info.time.created", "info.parentID", "info.revert.messageID"}
 			for i := range v.Get("parts").Array() {
 				paths = append(paths, fmt.Sprintf("parts.%d.id", i), fmt.Sprintf("parts.%d.sessionID", i), fmt.Sprintf("parts.%d.messageID", i))
 			}
@@ -212,7 +212,9 @@ func recordsOf(t *Transcript) (list []string) {
 		add(m.Records)
 	}
 	// A log that went back over everything goes on with its last message.
-	isMark := func(raw string) bool { return strings.Contains(raw, "thread_rolled_back") || strings.Contains(raw, "$rewindTo") }
+	isMark := func(raw string) bool {
+		return strings.Contains(raw, "thread_rolled_back") || strings.Contains(raw, "$rewindTo")
+	}
 	for n := len(list); n > 0 && isMark(list[n-1]) && t.Leaf == t.Messages[len(t.Messages)-1].ID; n-- {
 		list = list[:n-1]
 	}

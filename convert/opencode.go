@@ -293,13 +293,17 @@ func openCodeSession(id string) string {
 }
 
 func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error {
+	line := *t
+	line.Messages = whole(t.Messages, "opencode")
+	t = &line
 	w := &openCodeWriter{
-		t: t, o: o, lost: lost, clock: clock{now: o.Now}, session: openCodeSession(o.ID),
+		t: t, o: o, lost: lost, session: openCodeSession(o.ID),
 		ids: map[string]string{}, pairs: joined(t.Messages), inside: map[*content.Part]bool{},
 	}
+	times := timesOf(t.Messages, o.Now)
 	for i := 0; i < len(t.Messages); i++ {
 		m := t.Messages[i]
-		w.of(m)
+		w.last = times[i]
 		if n := w.whole(i); n > 0 {
 			for j, raw := range m.Records {
 				if j == 0 || gjson.GetBytes(raw, "info.id").Exists() {
@@ -335,7 +339,7 @@ func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error 
 }
 
 type openCodeWriter struct {
-	clock
+	last    time.Time // of what is being written
 	t       *Transcript
 	o       Options
 	lost    *losses
@@ -350,11 +354,7 @@ type openCodeWriter struct {
 
 // id returns a new id, which comes after all before it.
 func (w *openCodeWriter) id(prefix string) (string, error) {
-	at := w.last
-	if at.IsZero() || at.After(w.o.Now) {
-		at = w.o.Now
-	}
-	w.count = max(w.count+1, uint64(at.UnixMilli())<<12)
+	w.count = max(w.count+1, uint64(w.last.UnixMilli())<<12)
 	var b [14]byte
 	if _, err := io.ReadFull(w.o.Random, b[:]); err != nil {
 		return "", fmt.Errorf("no random numbers: %w", err)
@@ -404,6 +404,9 @@ func (w *openCodeWriter) record(raw json.RawMessage) error {
 	if v.Get("info.role").Str == "user" {
 		w.prompt = id
 	}
+	if at := milliseconds(v.Get("info.time.created")); !at.IsZero() && at.Before(w.last) {
+		raw = edited(raw, "info.time.created", w.last.UnixMilli())
+	}
 	for i, part := range v.Get("parts").Array() {
 		if !part.IsObject() {
 			continue
@@ -433,8 +436,8 @@ func (w *openCodeWriter) head() ([]byte, error) {
 		})
 		if i >= 0 {
 			raw := edited(w.t.Records[i], "info.id", w.session)
-			if back := gjson.GetBytes(raw, "info.revert"); back.Exists() {
-				to, there := w.ids[back.Get("messageID").Str]
+			if back := gjson.GetBytes(raw, "info.revert.messageID"); back.Type == gjson.String {
+				to, there := w.ids[back.Str]
 				if there && w.t.Leaf != "" && w.t.Leaf != w.t.Messages[len(w.t.Messages)-1].ID {
 					raw = edited(raw, "info.revert.messageID", to)
 				} else {

@@ -701,7 +701,7 @@ func (w *codexWriter) meta(raw json.RawMessage) json.RawMessage {
 	if v.Get("payload.session_id").Exists() {
 		raw = edited(raw, "payload.session_id", w.o.ID)
 	}
-	if v.Get("payload.forked_from_id").Str == "" && w.old != "" {
+	if v.Get("payload.forked_from_id").Str == "" && w.old != "" && w.old != w.o.ID {
 		raw = edited(raw, "payload.forked_from_id", w.old)
 	}
 	for _, name := range []string{"history_mode", "history_base", "forked_from_ordinal_exclusive"} {

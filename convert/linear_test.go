@@ -89,7 +89,7 @@ func TestLinearTrees(t *testing.T) {
 					fmt.Fprintf(&b, "problem in line %d: %s\n", p.Line, p.What)
 				}
 				b.WriteString(drawn(list[0]))
-				path := filepath.Join("testdata", f.Name, strings.TrimSuffix(name, filepath.Ext(name))+".tree")
+				path := filepath.Join("testdata", "trees", f.Name, strings.TrimSuffix(name, filepath.Ext(name))+".tree")
 				want, err := os.ReadFile(path)
 				if err != nil {
 					t.Error(err)

@@ -294,7 +294,7 @@ func openCodeSession(id string) string {
 
 func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	line := *t
-	line.Messages = whole(t.Messages, "opencode")
+	line.Messages, _ = whole(t.Messages, t.Leaf, "opencode")
 	t = &line
 	w := &openCodeWriter{
 		t: t, o: o, lost: lost, session: openCodeSession(o.ID),

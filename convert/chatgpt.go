@@ -449,7 +449,7 @@ func (s *chatGPTWriter) add(n *written) {
 // record adds the node of a record. It returns nil if there is one of its key.
 func (s *chatGPTWriter) record(r json.RawMessage, m *Message) *written {
 	key, raw := memberOf(r)
-	if s.by[key] != nil || raw == nil {
+	if s.by[key] != nil || len(raw) == 0 {
 		return nil
 	}
 	n := &written{key: key, raw: raw, parent: textOf(raw, "parent"), m: m}

@@ -279,13 +279,12 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 		s.message(i)
 	}
 	// Parents are written unless all is one line that says none.
-	tree := false
-	for i, n := range s.list {
-		before := ""
-		if i > 0 {
-			before = s.list[i-1].key
+	tree, before := false, ""
+	for _, n := range s.list {
+		if !n.rider {
+			tree = tree || n.parent != before || n.m == nil || textOf(n.raw, "parent_message_uuid") != ""
+			before = n.key
 		}
-		tree = tree || n.parent != before || n.m == nil || textOf(n.raw, "parent_message_uuid") != ""
 	}
 	var b bytes.Buffer
 	b.WriteByte('[')

@@ -149,9 +149,13 @@ func unlinked(records []json.RawMessage) string {
 	for i, r := range records {
 		r = bytes.Clone(r)
 		for _, name := range []string{"message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid"} {
-			if gjson.GetBytes(r, name).Exists() {
-				r, _ = sjson.SetRawBytes(r, name, []byte("0"))
+			r, _ = sjson.DeleteBytes(r, name)
+		}
+		if key, node := memberOf(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "parent").Exists() {
+			for _, name := range []string{"id", "parent", "children"} {
+				node, _ = sjson.SetRawBytes(node, name, []byte("0"))
 			}
+			_, r = key, node
 		}
 		all[i] = string(r)
 	}

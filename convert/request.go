@@ -116,6 +116,9 @@ func (q request) document(in io.Reader, array bool, number int, to Sink) error {
 	})
 	if isTorn(err) && d.seen > 0 {
 		to.Problem(Problem{Line: number, What: "it is torn: " + err.Error()})
+		if !array {
+			d.around.add("messages", []byte("[]"))
+		}
 		err = d.end()
 	}
 	return err

@@ -76,6 +76,9 @@ func readExport(in io.Reader, inside, empty string, to Sink, f func(*export) err
 	})
 	if isTorn(err) && (len(e.items) > 0 || depth == 1) {
 		to.Problem(Problem{What: "it is torn: " + err.Error()})
+		if e.items != nil {
+			e.around.add(inside, []byte(empty))
+		}
 		err = end()
 	}
 	return err

@@ -114,7 +114,7 @@ func (q request) document(in io.Reader, array bool, number int, to Sink) error {
 		}
 		return nil
 	})
-	if isTorn(err) && d.seen > 0 {
+	if isTorn(err) && d.last != "" {
 		to.Problem(Problem{Line: number, What: "it is torn: " + err.Error()})
 		if !array {
 			d.around.add("messages", []byte("[]"))
@@ -133,12 +133,10 @@ type requestReader struct {
 	around  hull
 	list    []*Message
 	last    string
-	seen    int
 	pending []json.RawMessage
 }
 
 func (d *requestReader) message(raw json.RawMessage, offset int64) error {
-	d.seen++
 	said, err := content.Parse(d.form, raw, nil)
 	if err != nil {
 		d.to.Problem(Problem{Line: d.line, Offset: offset, What: err.Error()})
@@ -174,8 +172,8 @@ func (d *requestReader) flush() error {
 // end ends a conversation, unless it has no messages.
 func (d *requestReader) end() error {
 	var c Conversation
-	defer func() { d.around, d.list, d.last, d.seen, d.pending = hull{}, nil, "", 0, nil }()
-	if d.seen == 0 {
+	defer func() { d.around, d.list, d.last, d.pending = hull{}, nil, "", nil }()
+	if d.last == "" {
 		return nil
 	}
 	if raw := d.around.record(); raw != nil {

@@ -1,0 +1,232 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/tidwall/gjson"
+)
+
+// plain returns what was read as a test can compare it: a line for each message, with how
+// many records it has, and the problems.
+func plain(list []*Transcript, problems []Problem) string {
+	var b strings.Builder
+	for _, t := range list {
+		fmt.Fprintf(&b, "conversation %q %q %q, goes on at %s, %d records\n", t.ID, t.Title, t.Model, t.Leaf, len(t.Records))
+		for _, m := range t.Messages {
+			role := m.Role
+			if m.Own.Role != "" {
+				role = m.Own.Role
+			}
+			if m.Own.Name != "" {
+				role += " " + m.Own.Name
+			}
+			fmt.Fprintf(&b, "%s < %s, %s %d", m.ID, m.Parent, role, len(m.Records))
+			for i := range m.Parts {
+				p := &m.Parts[i]
+				c := p.Call()
+				switch p.Type {
+				case content.TypeToolCall:
+					fmt.Fprintf(&b, " [%s calls %s %s]", c.ID, c.Name, c.Arguments)
+				case content.TypeToolResult:
+					fmt.Fprintf(&b, " [%s of %s: %q %v]", c.ID, c.Name, p.Text, c.Failed)
+				case content.TypeText:
+					fmt.Fprintf(&b, " %q", p.Text)
+				default:
+					fmt.Fprintf(&b, " [%s %q]", p.Type, p.Text+p.Filename)
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+	for _, p := range problems {
+		fmt.Fprintf(&b, "problem: line %d: %s\n", p.Line, p.What)
+	}
+	return b.String()
+}
+
+// TestRead: the tree that comes out of each fixture. The file beside it with .want says
+// what that is; -update writes it.
+func TestRead(t *testing.T) {
+	for _, f := range []*Format{&chatGPT, &claudeAI, &openAssistant, &anthropicAPI, &openAI} {
+		for _, path := range fixturesOf(t, f) {
+			list, problems, err := f.ReadAll(bytes.NewReader(readFile(t, path)))
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			got := plain(list, problems)
+			want := filepath.Join("testdata", "read", f.Name+"-"+filepath.Base(path)+".want")
+			if *update {
+				if err := os.WriteFile(want, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if s := string(readFile(t, want)); s != got {
+				t.Errorf("%s is read as\n%s\nwant\n%s", path, got, s)
+			}
+		}
+	}
+}
+
+// TestReadNothing: a file without a conversation is an error, and one that is cut
+// anywhere is read as far as it goes, or is an error.
+func TestReadNothing(t *testing.T) {
+	for _, f := range []*Format{&chatGPT, &claudeAI, &openAssistant, &anthropicAPI, &openAI} {
+		for _, in := range []string{"", " \n", "[]", "{}", "[{}]", "[[]]", "null", "7", "{", "[", `"x"`, "\xef\xbb\xbf", `{"messages":[]}`, `[{"mapping":{}}]`, `{"chat_messages":7}`, "\xff\xfe"} {
+			list, _, err := f.ReadAll(strings.NewReader(in))
+			if err == nil || len(list) > 0 {
+				t.Errorf("%s: %q is read as %d conversations, %v", f.Name, in, len(list), err)
+			}
+		}
+		for _, path := range fixturesOf(t, f) {
+			data := readFile(t, path)
+			for n := 0; n < len(data); n += 7 {
+				if err := roundTrip(f, data[:n]); err != nil {
+					t.Fatalf("%s, cut after %d bytes: %v", path, n, err)
+				}
+			}
+		}
+	}
+}
+
+// TestWriteBranch: a path of a tree that was imported has the records of that path, and
+// what leads to messages that are not written does not.
+func TestWriteBranch(t *testing.T) {
+	for _, c := range []struct {
+		f              *Format
+		file, leaf     string
+		has, hasNot    []string
+		current, where string
+	}{
+		{&chatGPT, "branches.json", "first", []string{`"big":12345678901234567890`, `Coffee.`, `"children":["first"]`, `"user_profile":"likes tea"`}, []string{"Tea.", "second", "why"}, "first", "0.current_node"},
+		{&chatGPT, "branches.json", "why", []string{`"children":["second"]`, `"children":[]`, `\ud800`}, []string{"Coffee.", "recap"}, "why", "0.current_node"},
+		{&chatGPT, "branches.json", "ask", []string{`"children":[]`}, []string{"Coffee.", "Tea."}, "ask", "0.current_node"},
+		{&claudeAI, "tree.json", "22222222-0000-4000-8000-000000000003", []string{"Bess.", `"n":12345678901234567890`}, []string{"boat names", "Another."}, "22222222-0000-4000-8000-000000000003", "0.current_leaf_message_uuid"},
+		{&claudeAI, "tree.json", "22222222-0000-4000-8000-000000000004", []string{"boat names", "Another."}, []string{"Bess."}, "22222222-0000-4000-8000-000000000004", "0.current_leaf_message_uuid"},
+		// A record of which only a part is on the path is not given whole.
+		{&claudeAI, "tree.json", "22222222-0000-4000-8000-000000000002", []string{"boat names", "c2ln"}, []string{`"Ann."`, "example.com"}, "22222222-0000-4000-8000-000000000002", "0.current_leaf_message_uuid"},
+		{&openAssistant, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
+		{&openAI, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
+	} {
+		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := list[0]
+		if c.leaf != "" {
+			tr.Leaf = c.leaf
+			pathOf(tr)
+		}
+		var b bytes.Buffer
+		if lost, err := c.f.Write(&b, tr, testOptions("")); err != nil || len(lost) > 0 {
+			t.Errorf("%s: %v, %v", c.leaf, lost, err)
+		}
+		for _, s := range c.has {
+			if !strings.Contains(b.String(), s) {
+				t.Errorf("%s of %s: %s is not in\n%s", c.leaf, c.file, s, &b)
+			}
+		}
+		for _, s := range c.hasNot {
+			if strings.Contains(b.String(), s) {
+				t.Errorf("%s of %s: %s is in\n%s", c.leaf, c.file, s, &b)
+			}
+		}
+		if got := gjson.GetBytes(b.Bytes(), c.where).Str; got != c.current {
+			t.Errorf("%s of %s: %s is %q in\n%s", c.leaf, c.file, c.where, got, &b)
+		}
+	}
+}
+
+// TestGoOn: what is said after an import stands below it, with a new title and id.
+func TestGoOn(t *testing.T) {
+	for _, c := range []struct {
+		f    *Format
+		file string
+	}{{&chatGPT, "branches.json"}, {&chatGPT, "tools.json"}, {&claudeAI, "tree.json"}, {&claudeAI, "linear.json"}, {&openAssistant, "trees.jsonl"}, {&openAssistant, "flat.jsonl"}, {&anthropicAPI, "request.json"}, {&openAI, "request.json"}} {
+		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := list[0]
+		first := tr.Messages[0]
+		below := func(n int, parent, role string, parts ...content.Part) *Message {
+			m := &Message{ID: probeID(n), Parent: parent}
+			m.Role, m.Parts = role, parts
+			tr.Messages = append(tr.Messages, m)
+			return m
+		}
+		last := tr.Messages[len(tr.Messages)-1].ID
+		if c.f.Branches {
+			last = first.ID
+		}
+		more := below(1, last, "user", content.Text("and then?"))
+		end := below(2, more.ID, "assistant", content.Text("the end"))
+		tr.Leaf, tr.Title = end.ID, "another"
+		records := unlinked(first.Records)
+		var b bytes.Buffer
+		if _, err := c.f.Write(&b, tr, testOptions("new-id")); err != nil {
+			t.Fatal(err)
+		}
+		again, problems, err := c.f.ReadAll(bytes.NewReader(b.Bytes()))
+		if err != nil || len(again) != 1 {
+			t.Fatalf("%s: %v, %v\n%s", c.file, problems, err, &b)
+		}
+		got := again[0]
+		at := got.outline().at
+		leaf := got.Messages[at[got.Leaf]]
+		parent := got.Messages[at[leaf.Parent]]
+		if len(got.Messages) != len(tr.Messages) || leaf.Parts[0].Text != "the end" || parent.Parts[0].Text != "and then?" ||
+			c.f.Branches && (parent.Parent != first.ID || got.ID != "new-id") || unlinked(got.Messages[0].Records) != records {
+			t.Errorf("%s is now\n%s", c.file, plain(again, problems))
+		}
+		if (c.f == &chatGPT || c.f == &claudeAI) && got.Title != "another" {
+			t.Errorf("%s: the title is %q", c.file, got.Title)
+		}
+	}
+}
+
+// TestDeepTree: a conversation that is too long for messages inside messages is written
+// one on a line.
+func TestDeepTree(t *testing.T) {
+	var list []*Message
+	for i := range deepTree + 1 {
+		m := &Message{}
+		m.Role, m.Parts = []string{"user", "assistant"}[i%2], []content.Part{content.Text(fmt.Sprint(i))}
+		list = append(list, m)
+	}
+	for _, n := range []int{deepTree, deepTree + 1} {
+		tr := inOrder(list[:n])
+		var b bytes.Buffer
+		if _, err := openAssistant.Write(&b, tr, testOptions("t")); err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Count(b.Bytes(), []byte("\n")); (got == 1) != (n == deepTree) {
+			t.Errorf("%d messages stand on %d lines", n, got)
+		}
+		again, _, err := openAssistant.ReadAll(&b)
+		if err != nil || len(again[0].Messages) != n || again[0].Leaf != tr.Leaf {
+			t.Errorf("%d messages: %v", n, err)
+		}
+	}
+}
+
+// FuzzWeb holds the law of the formats of web services and requests: whatever is read is
+// written as it was.
+func FuzzWeb(f *testing.F) {
+	formats := []*Format{&chatGPT, &claudeAI, &openAssistant, &anthropicAPI, &openAI}
+	for i, format := range formats {
+		for _, path := range fixturesOf(f, format) {
+			f.Add(byte(i), readFile(f, path))
+		}
+	}
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		if err := roundTrip(formats[int(which)%len(formats)], data); err != nil {
+			t.Fatal(err)
+		}
+		Detect(data)
+	})
+}

@@ -3,13 +3,16 @@ package convert
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/content"
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 // plain returns what was read as a test can compare it: a line for each message, with how
@@ -229,4 +232,69 @@ func FuzzWeb(f *testing.F) {
 		}
 		Detect(data)
 	})
+}
+
+// TestWebFromElsewhere writes trees of messages that have no records, reads them, writes
+// a path of what was read, which has records now, and reads that: nothing that was said
+// is another then. The order of the nodes of a mapping means nothing.
+func TestWebFromElsewhere(t *testing.T) {
+	for seed := range 300 {
+		random := rand.New(rand.NewPCG(uint64(seed), 7))
+		tr := grown(random)
+		tr.Dir = ""
+		for _, f := range []*Format{&chatGPT, &claudeAI} {
+			rewrite := func(tr *Transcript) *Transcript {
+				var b bytes.Buffer
+				if lost, err := f.Write(&b, tr, testOptions("id")); err != nil || len(lost) > 0 {
+					t.Fatalf("%s, %d: %v %v", f.Name, seed, lost, err)
+				}
+				data := b.Bytes()
+				if f == &chatGPT {
+					data = shuffled(data, random)
+				}
+				list, problems, err := f.ReadAll(bytes.NewReader(data))
+				if err != nil || len(problems) > 0 || len(list) != 1 {
+					t.Fatalf("%s, %d: %v, %v:\n%s", f.Name, seed, problems, err, data)
+				}
+				if got, want := active(list[0]), active(tr); got != want || list[0].Leaf != tr.Leaf {
+					t.Fatalf("%s, %d: the active path\n%s\nis now\n%s\n%s", f.Name, seed, want, got, data)
+				}
+				if got, want := paths(list[0]), paths(tr); !slices.Equal(got, want) {
+					t.Fatalf("%s, %d: the paths\n%q\nare now\n%q\n%s", f.Name, seed, want, got, data)
+				}
+				return list[0]
+			}
+			read := rewrite(tr)
+			read.Leaf = read.Messages[random.IntN(len(read.Messages))].ID
+			read = rewrite(read)
+			pathOf(read)
+			read = rewrite(read)
+			read.Leaf = read.Messages[0].ID
+			pathOf(read)
+			rewrite(read)
+		}
+	}
+}
+
+// shuffled returns conversations with their nodes in another order.
+func shuffled(data []byte, random *rand.Rand) []byte {
+	var nodes [][2]string
+	mapping := gjson.GetBytes(data, "0.mapping")
+	mapping.ForEach(func(key, value gjson.Result) bool {
+		nodes = append(nodes, [2]string{key.Raw, value.Raw})
+		return true
+	})
+	random.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	var b strings.Builder
+	for i, n := range nodes {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(n[0] + ":" + n[1])
+	}
+	out, err := sjson.SetRawBytes(data, "0.mapping", []byte("{"+b.String()+"}"))
+	if err != nil {
+		panic(err)
+	}
+	return out
 }

@@ -298,3 +298,97 @@ func shuffled(data []byte, random *rand.Rand) []byte {
 	}
 	return out
 }
+
+// TestRequestOfOthers: what was said elsewhere is put so that the provider takes it.
+func TestRequestOfOthers(t *testing.T) {
+	say := func(role string, parts ...content.Part) *Message {
+		m := &Message{}
+		m.Role, m.Parts = role, parts
+		return m
+	}
+	system := func(text string) *Message {
+		m := say("user", content.Text(text))
+		m.Own.Role = "system"
+		return m
+	}
+	call := func(id string) content.Part {
+		return content.ToolCall(content.Call{ID: id, Name: "look", Arguments: `{"n":1}`})
+	}
+	result := func(id string) content.Part {
+		return content.ToolResult(content.Call{ID: id, Name: "look"}, "result "+id)
+	}
+	for _, c := range []struct {
+		name              string
+		list              []*Message
+		openAI, anthropic string
+	}{
+		{"calls at once, stored as they come",
+			[]*Message{say("user", content.Text("go")), say("assistant", call("a")), say("assistant", call("b")), say("user", result("a")), say("user", result("b"))},
+			`[{"role":"user","content":"go"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}},{"id":"b","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}}]},{"role":"tool","tool_call_id":"a","content":"result a"},{"role":"tool","tool_call_id":"b","content":"result b"}]`,
+			`[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"look","input":{"n":1}},{"type":"tool_use","id":"b","name":"look","input":{"n":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"result a"}],"is_error":false}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"result b"}],"is_error":false}]}]`},
+		{"a call without a result, and a result without a call",
+			[]*Message{say("assistant", call("a")), say("user", content.Text("no"), result("b"))},
+			`[{"role":"assistant","content":"[called look] {\"n\":1}"},{"role":"user","content":[{"type":"text","text":"no"},{"type":"text","text":"[the tool said] result b"}]}]`,
+			`[{"role":"assistant","content":[{"type":"text","text":"[called look] {\"n\":1}"}]},{"role":"user","content":[{"type":"text","text":"no"},{"type":"text","text":"[the tool said] result b"}]}]`},
+		{"two results and a text in one message",
+			[]*Message{say("assistant", call("a"), call("b")), say("user", result("a"), result("b"), content.Text("so?"))},
+			`[{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}},{"id":"b","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}}]},{"role":"tool","tool_call_id":"a","content":"result a"},{"role":"tool","tool_call_id":"b","content":"result b"},{"role":"user","content":"so?"}]`,
+			`[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"look","input":{"n":1}},{"type":"tool_use","id":"b","name":"look","input":{"n":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"result a"}],"is_error":false},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"result b"}],"is_error":false},{"type":"text","text":"so?"}]}]`},
+		{"system messages, one of them late",
+			[]*Message{system("be brief"), say("user", content.Text("hi")), system("be briefer")},
+			`[{"role":"system","content":"be brief"},{"role":"user","content":"hi"},{"role":"system","content":"be briefer"}]`,
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"user","content":[{"type":"text","text":"be briefer"}]}],"system":[{"type":"text","text":"be brief"}]}`},
+		{"pictures",
+			[]*Message{say("user", content.ImageURL("file-service://x"), content.ImageURL("https://example.com/a.png")), say("assistant", content.Image("image/png", "AAAA"))},
+			`[{"role":"user","content":[{"type":"text","text":"[image file-service://x]"},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]},{"role":"assistant","content":"[image]"}]`,
+			`[{"role":"user","content":[{"type":"text","text":"[image file-service://x]"},{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]},{"role":"assistant","content":[{"type":"text","text":"[image]"}]}]`},
+		{"nothing", []*Message{say("user", content.Text("hi")), say("assistant")},
+			`[{"role":"user","content":"hi"}]`, `[{"role":"user","content":[{"type":"text","text":"hi"}]}]`},
+	} {
+		for f, want := range map[*Format]string{&openAI: c.openAI, &anthropicAPI: c.anthropic} {
+			var b bytes.Buffer
+			if _, err := f.Write(&b, inOrder(c.list), testOptions("")); err != nil {
+				t.Fatal(err)
+			}
+			got := string(bytes.ReplaceAll(bytes.TrimSpace(b.Bytes()), []byte(",\n "), []byte(",")))
+			if got != want {
+				t.Errorf("%s, for %s:\n%s\nwant\n%s", c.name, f.Name, got, want)
+			}
+		}
+	}
+}
+
+// TestMarkdown: a conversation reads well, whatever is said in it.
+func TestMarkdown(t *testing.T) {
+	list, _, err := chatGPT.ReadAll(bytes.NewReader(readFile(t, "testdata/chatgpt/branches.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := list[0]
+	say := func(role string, parts ...content.Part) *Message {
+		m := &Message{}
+		m.Role, m.Parts = role, parts
+		return m
+	}
+	all := inOrder([]*Message{
+		say("user", content.Text("# A heading\n\n```go\nan open fence"), content.Image("image/png", "AAAA")),
+		say("assistant", content.Thinking("hm </details> `x`", "c2ln"), content.Text("I look."), content.ToolCall(content.Call{ID: "1", Name: "read`x", Arguments: `{"a":"b"}`})),
+		say("user", content.ToolResult(content.Call{ID: "1", Failed: true}, "````\nfour\n````")),
+		say("user", content.Part{Type: content.TypeFile, Filename: "a.txt", Meta: []byte(`{"type":"text","data":"the file"}`)}),
+	})
+	all.Messages[3].Kind, all.Title, all.Dir, all.Model = Compaction, "A\n title", "/w", "m"
+	for name, tr := range map[string]*Transcript{"tree": tree, "all": all, "empty": {}} {
+		var b bytes.Buffer
+		if _, err := markdown.Write(&b, tr, testOptions("")); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", "read", name+".md")
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if want := string(readFile(t, path)); want != b.String() {
+			t.Errorf("%s is\n%s\nwant\n%s", name, &b, want)
+		}
+	}
+}

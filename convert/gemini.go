@@ -562,6 +562,9 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 		pairs: joined(t.Messages), at: map[string]int{}, made: map[string]bool{}, inside: map[*content.Part]bool{}, answered: map[string]bool{},
 	}
 	w.turns = func(m *Message) bool { return w.made[m.ID] }
+	if t.Format != "gemini" {
+		t.heads(lost, "titles")
+	}
 	list := inLine(t.Messages, t.Leaf)
 	ids := make(map[string]bool, len(list))
 	for _, m := range list {

@@ -25,6 +25,9 @@ type ImportOptions struct {
 	// Holds reports whether a file of a folder is wanted, by its slash-separated path
 	// from there. Nil means every file.
 	Holds func(within string) bool
+	// Name is what a file is called in what is said of it and stored, by its path. Nil
+	// means its absolute path.
+	Name func(path string) string
 	// Stdin is what the path - is read from.
 	Stdin io.Reader
 	// DryRun only says what would be done.
@@ -137,10 +140,14 @@ func (i *importer) row(r Imported) {
 
 // failed takes down a file that cannot be opened.
 func (i *importer) failed(path string, err error) {
-	i.row(Imported{Path: absolute(path), Status: ImportFailed, Detail: err.Error(), Named: true})
+	i.row(Imported{Path: i.name(path), Status: ImportFailed, Detail: err.Error(), Named: true})
 }
 
-func absolute(path string) string {
+// name returns what a file is called.
+func (i *importer) name(path string) string {
+	if i.o.Name != nil {
+		return i.o.Name(path)
+	}
 	if abs, err := filepath.Abs(path); err == nil && path != "-" {
 		return abs
 	}
@@ -167,7 +174,7 @@ func (i *importer) file(f unpack.File) error {
 		if f.Named {
 			status = ImportFailed
 		}
-		i.row(Imported{Path: absolute(f.Path), Status: status, Detail: detail, Named: f.Named})
+		i.row(Imported{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
 	r := &intake{i: i, file: f, format: format}
@@ -198,7 +205,7 @@ type intake struct {
 	stopped error // why nothing more is to be read of any file
 }
 
-func (r *intake) begin() { r.spool = &spool{format: r.format, path: absolute(r.file.Path)} }
+func (r *intake) begin() { r.spool = &spool{format: r.format, path: r.i.name(r.file.Path)} }
 
 // empty is the row of a file that gave no conversation.
 func (r *intake) empty(detail string) Imported {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -58,14 +59,15 @@ func formatList(which func(*convert.Format) bool) string {
 }
 
 // tools are the names of the formats whose programs keep files on this machine.
-func tools() (names []string) {
+func tools() []string {
+	names := []string{"opencode"} // which is asked itself
 	for _, f := range convert.Formats {
 		if f.Roots(machine()) != nil {
 			names = append(names, f.Name)
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // machine is this one.
@@ -97,7 +99,15 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 			return usageError("bough writes %s, and does not read it", name)
 		}
 	}
-	if name := c.String("from"); name != "" {
+	switch name := c.String("from"); {
+	case name == "opencode" && len(paths) == 0:
+		dir, err := p.fromOpencode(c.Context)
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		paths, o.Name = []string{dir}, func(path string) string { return "opencode export " + strings.TrimSuffix(filepath.Base(path), ".json") }
+	case name != "":
 		if paths, err = whereKept(name, paths, &o); err != nil {
 			return err
 		}

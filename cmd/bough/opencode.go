@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
+)
+
+// fromOpencode has opencode, which keeps its sessions in a database, write those of the
+// project that the user is in to a new folder, and returns that.
+func (p *program) fromOpencode(ctx context.Context) (dir string, err error) {
+	program, err := exec.LookPath("opencode")
+	if err != nil {
+		return "", &workspace.Error{
+			Code:    workspace.NotFound,
+			Message: "opencode keeps its sessions in a database, which only opencode reads, and it is not on this machine's PATH",
+			Hint:    "'opencode export ID > FILE' where it is, then 'bough import FILE'",
+		}
+	}
+	ask := func(args ...string) ([]byte, error) {
+		var talk bytes.Buffer
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Stderr = &talk
+		out, err := cmd.Output()
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("opencode %s: %w: %s", quoteArgs(args), err, line(talk.String()))
+		}
+		return out, err
+	}
+	list, err := ask("session", "list", "--format", "json")
+	if err != nil {
+		return "", err
+	}
+	sessions := gjson.ParseBytes(list).Array()
+	if dir, err = os.MkdirTemp("", "bough-opencode-"); err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	for n, s := range sessions {
+		p.meter.tell("asking opencode for its sessions", int64(n), int64(len(sessions)))
+		id := s.Get("id").String()
+		if id == "" || filepath.Base(id) != id {
+			continue
+		}
+		data, err := ask("export", id)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(dir, id+".json"), data, 0o600); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}

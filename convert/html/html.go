@@ -5,8 +5,8 @@
 // # The page
 //
 // The active path stands in the middle, message by message. Where other branches leave
-// it, there are links to them; they follow behind the path, each folded, with a link back
-// to where it begins. Every message stands once. What a reader skips is folded: thinking,
+// it, there are links to them; they follow behind the path, each with a link back to where
+// it begins. Every message stands once. What a reader skips is folded: thinking,
 // tool calls and their results, the system's message.
 //
 // Text is Markdown. HTML in it is shown as the text that it is. Links lead to http, https
@@ -171,7 +171,7 @@ const deepest = 6
 
 // link writes a link to a branch.
 func (w *writer) link(n int, l *line) {
-	w.raw(`<a href="#b`, strconv.Itoa(n), `">Branch `, strconv.Itoa(n), "</a>: <bdi>", escape(w.hint(l)), "</bdi>, ", count(len(l.nodes), "message", "messages"))
+	w.raw(`<a href="#b`, strconv.Itoa(n), `">Branch `, strconv.Itoa(n), "</a>: <bdi>", escape(w.hint(l)), "</bdi> (", count(len(l.nodes), "message", "messages"), ")")
 }
 
 // hint returns how a branch begins.
@@ -186,8 +186,8 @@ func (w *writer) hint(l *line) string {
 
 // branch writes a branch beside the active path.
 func (w *writer) branch(t *tree, n int, l *line) {
-	w.raw(`<details class="branch" id="b`, strconv.Itoa(n), `"><summary>Branch `, strconv.Itoa(n), ": <bdi>", escape(w.hint(l)), "</bdi>, ",
-		count(len(l.nodes), "message", "messages"), "</summary>\n")
+	w.raw(`<details open class="branch" id="b`, strconv.Itoa(n), `"><summary>Branch `, strconv.Itoa(n), ": <bdi>", escape(w.hint(l)), "</bdi> (",
+		count(len(l.nodes), "message", "messages"), ")</summary>\n")
 	if l.from >= 0 {
 		w.raw(`<p class="from">It leaves the conversation <a href="#`, t.name(l.from), `">after this message</a>.</p>`, "\n")
 	} else {

@@ -83,9 +83,9 @@ func TestStory(t *testing.T) {
 		"<pre tabindex=\"0\">\n--- FAIL: TestParse\nEOF</pre>",
 		`<a href="https://example.com/a?b=1&amp;c=2" rel="noopener noreferrer nofollow">the documents</a>`,
 		`<img src="data:image/png;base64,` + pixel + `" alt="screen.png"`,
-		`<a href="#b1">Branch 1</a>: <bdi>Something else: what is a monad?</bdi>, 1 message`,
-		`<a href="#b2">Branch 2</a>: <bdi>Only explain it.</bdi>, 2 messages`,
-		`<a href="#b3">Branch 3</a>: <bdi>The reader stops one byte early.</bdi>, 1 message`,
+		`<a href="#b1">Branch 1</a>: <bdi>Something else: what is a monad?</bdi> (1 message)`,
+		`<a href="#b2">Branch 2</a>: <bdi>Only explain it.</bdi> (2 messages)`,
+		`<a href="#b3">Branch 3</a>: <bdi>The reader stops one byte early.</bdi> (1 message)`,
 		`<a href="#m5">after this message</a>`,
 		"It begins anew.",
 	} {
@@ -297,7 +297,7 @@ func known(element string) bool {
 // odd says what is wrong with an attribute, "" if nothing.
 func odd(n *html.Node, a html.Attribute) string {
 	switch a.Key {
-	case "lang", "charset", "http-equiv", "content", "name", "class", "id", "dir", "aria-label", "aria-labelledby", "title", "datetime", "tabindex", "alt", "loading", "decoding", "rel":
+	case "lang", "charset", "http-equiv", "content", "name", "class", "id", "dir", "aria-label", "aria-labelledby", "title", "datetime", "tabindex", "alt", "loading", "decoding", "rel", "open":
 		return ""
 	case "href":
 		for _, begin := range []string{"#", "http://", "https://", "mailto:"} {

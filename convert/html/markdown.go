@@ -7,9 +7,12 @@ import (
 	"github.com/russross/blackfriday/v2"
 )
 
-// longest is how long a text may be to be read as Markdown, in bytes: the parser takes
-// time for what is made to take time.
-const longest = 256 << 10
+// costly reports whether the parser would take long for s: it looks to the end of the text
+// for what closes each bracket and comment.
+func costly(s string) bool {
+	const longest, most = 256 << 10, 1e8 // bytes; bytes to look at, a tenth of a second
+	return len(s) > longest || len(s)*(strings.Count(s, "[")+strings.Count(s, "](")+strings.Count(s, "<")) > most
+}
 
 // markdown writes a text. In what somebody typed, lines end where they end.
 func (w *writer) markdown(s string, typed bool) {
@@ -24,9 +27,9 @@ func (w *writer) markdown(s string, typed bool) {
 	})
 }
 
-// parse returns the tree of a text, nil if it has none.
+// parse returns the tree of a text, nil if it is to be shown as it is.
 func parse(s string, typed bool) (root *blackfriday.Node) {
-	if len(s) > longest {
+	if costly(s) {
 		return nil
 	}
 	extensions := blackfriday.NoIntraEmphasis | blackfriday.FencedCode | blackfriday.SpaceHeadings | blackfriday.Tables |

@@ -34,10 +34,10 @@ func ownRules() []*rule {
 	}, {
 		// "password": "..." in a configuration
 		ID:       "password",
-		Regexp:   `(?i)(?:password|passwd|passphrase|passwort|pwd)[ \t"']{0,16}(?::|=>?|:=)[ \t]{0,16}(?:"([^"\s]{6,100})[ ]{0,16}"|'([^'\s]{6,100})[ ]{0,16}')`,
+		Regexp:   `(?i)(?:password|passwd|passphrase|passwort|pwd)[ \t"']{0,16}(?::|=>?|:=)[ \t]{0,16}(?:"([^"\s]{6,100})[ ]{0,16}"|'([^'\s]{6,100})[ ]{0,16}'|([^\s"'` + "`" + `,;<>(){}\[\]|$%#*\\][^\s"'` + "`" + `,;<>(){}\[\]|]{7,100}))`,
 		Entropy:  2.5,
 		Keywords: []string{"passw", "passp", "pwd"},
-		Allowed:  []*allow{{Regexps: []string{`^[A-Za-z_./:-]*$`, `^[\w.]+[(\[{]`, `[({<]\w`}}},
+		Allowed:  []*allow{{Regexps: []string{`^[A-Za-z_./:-]*$`, `^[\w.]+[(\[{]`, `[({<]\w`, `^[^0-9]*$`}}},
 		byName:   true,
 		anyWord:  true,
 	}, {
@@ -47,6 +47,13 @@ func ownRules() []*rule {
 		Entropy:  3.7,
 		Keywords: []string{"sk-", "gsk_", "xai-", "pplx-", "r8_", "tvly-"},
 		Allowed:  []*allow{{Regexps: []string{`^[a-z_-]+$`, `^sk-[a-z]+(?:[_-]+[a-z]+)*$`}}},
+	}, {
+		// gitleaks takes one that begins with a slash for a path
+		ID:       "aws-secret-key",
+		Regexp:   `(?i)(?:aws_?secret(?:_?access)?_?key|secret_?access_?key)[ \t"']{0,16}[:=][ \t"']{0,16}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`,
+		Entropy:  4,
+		Keywords: []string{"secret_access_key", "secretaccesskey", "aws_secret", "awssecret"},
+		Allowed:  []*allow{{Words: []string{"example"}}},
 	}, {
 		ID:       "google-oauth",
 		Regexp:   `\b(GOCSPX-[A-Za-z0-9_-]{24,40}|ya29\.[A-Za-z0-9_-]{30,500}|1//0[A-Za-z0-9_-]{30,200})`,
@@ -85,6 +92,8 @@ func isID(name, secret []byte) bool {
 		}
 	}
 	switch {
+	case strings.Contains(before, ",") && !strings.ContainsAny(before[len(before)-1:], "\"'`"):
+		return true // a list, or a row of a table
 	case strings.HasSuffix(before, "h1:") || strings.HasSuffix(before, "sha256=") || contains("page_token", "pagetoken", "cursor"):
 		return true
 	case isPath(v):
@@ -97,7 +106,7 @@ func isID(name, secret []byte) bool {
 		return false
 	}
 	// So long are hashes, and keys that are drawn at random.
-	return contains("hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint", "_id") ||
+	return contains("hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint", "_id", ".json") ||
 		!contains("secret", "token", "api_key", "apikey", "api-key", "private", "credential", "bearer")
 }
 

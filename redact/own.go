@@ -20,6 +20,7 @@ func ownRules() []*rule {
 		Regexp:   `(?i)\b(?:bearer|authorization["']{0,2}[ \t]{0,5}[:=][ \t"']{0,5}(?:basic|token|digest|apikey))[ \t]{1,5}([\w~+/.=-]{16,1000})`,
 		Entropy:  3.5,
 		Keywords: []string{"bearer", "authorization"},
+		noName:   true,
 		byName:   true,
 	}, {
 		// DB_PASSWORD=... in a file of the environment, or in a command

@@ -27,6 +27,7 @@ type rule struct {
 	own     bool // it is none of gitleaks'
 	byName  bool // only what stands before it says that it is a secret
 	anyWord bool // any word may be one, so examples' words are none
+	noName  bool // what looks like the name of something is none
 
 	once    sync.Once
 	re      *regexp.Regexp
@@ -54,8 +55,11 @@ func load() ([]*rule, []*allow) {
 		panic("redact: " + err.Error())
 	}
 	for _, r := range file.Rules {
-		if r.ID == "generic-api-key" {
-			r.byName = true
+		switch r.ID {
+		case "generic-api-key":
+			r.byName, r.noName = true, true
+		case "vault-service-token": // s. and letters
+			r.noName = true
 		}
 	}
 	return file.Rules, file.Allowed
@@ -96,7 +100,7 @@ func assigned(s []byte, at int) (end int, ok bool) {
 		return 0, false
 	}
 	run(more, " \t\r\n\f\"'`=", false)
-	value := s[at:]
+	value := s[at:min(len(s), at+2*data)]
 	if i := bytes.IndexAny(value, " \t\r\n\f\"'`;"); i >= 0 {
 		value = value[:i]
 	}
@@ -177,10 +181,10 @@ func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) [
 		}
 		secret := t.s[start:end]
 		switch {
-		case len(secret) < shortest || entropy(secret) <= r.Entropy:
+		case len(secret) < shortest && !r.own, entropy(secret) <= r.Entropy:
 		case bytes.IndexByte(seen[start:end], gone) >= 0:
 		case r.byName && isID(t.s[m[0]:start], secret):
-		case r.byName && !r.anyWord && isName(string(secret)) && !bytes.Contains(bytes.ToLower(t.s[m[0]:start]), []byte("passw")):
+		case r.noName && isName(string(secret)) && !bytes.Contains(bytes.ToLower(t.s[m[0]:start]), []byte("passw")):
 		case r.anyWord && isPlaceholder(secret):
 		case allows(allowed, t.s, m, secret), allows(r.Allowed, t.s, m, secret):
 		default:
@@ -198,7 +202,7 @@ func (r *rule) secret(m []int) (start, end int) {
 	names := r.re.SubexpNames()
 	for i := 1; i < len(names); i++ {
 		if start, end := m[2*i], m[2*i+1]; start < end && names[i] == "" {
-			if end-start < shortest {
+			if end-start < shortest && !r.own {
 				break // it is a piece of what is in some form
 			}
 			return start, end

@@ -150,7 +150,7 @@ func TestHostile(t *testing.T) {
 		"[a](data:text/html;base64,PHNjcmlwdD4=)", "[a](vbscript:x)", "[a](//evil.example)", "[a](https:evil)", "[a](/etc/passwd)",
 		`[a](https://example.com/"onmouseover="alert(1))`, "[a](https://example.com/'x'<b>)", "<javascript:alert(1)>", "<https://example.com/\"x>",
 		"![a](https://example.com/track.png)", "![a](data:image/svg+xml;base64,PHN2Zz4=)", "![a](data:image/png;base64,AA\"onload=x)", "![a](javascript:1)",
-		`[x]: javascript:alert(1) "t"` + "\n\n[x]", "[a](mailto:a@b.c?subject=x)", "[a](mailto:)",
+		`[x]: javascript:alert(1) "t"` + "\n\n[x]", "[a](mailto:a@b.c?subject=x)", "[a](HTTPS://example.com/)", "[a](mailto:)",
 		"a\x00b", "a\u2028b\u2029c", "\u202eevil\u202c", "`\u2066\u202eif\u2069`", "\xff\xfe", "\ufeff", "\ufffe", "\x1b]8;;http://x\x07y", "\x1b[31mred\x1b[0m\x1b[2J",
 		"# h\n## h\n###### h", "<div onclick=x>\n\ntext\n\n</div>", "* a\n  * b\n    * c", strings.Repeat("> ", 300) + "deep", strings.Repeat("* ", 300) + "deep",
 		strings.Repeat("[", 2000) + "a", strings.Repeat("*_", 2000), strings.Repeat("`", 999) + "a",
@@ -301,7 +301,7 @@ func odd(n *html.Node, a html.Attribute) string {
 		return ""
 	case "href":
 		for _, begin := range []string{"#", "http://", "https://", "mailto:"} {
-			if strings.HasPrefix(a.Val, begin) {
+			if strings.HasPrefix(strings.ToLower(a.Val), begin) {
 				return ""
 			}
 		}

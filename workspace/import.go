@@ -186,7 +186,7 @@ func (i *importer) file(f unpack.File) error {
 		return r.stopped
 	case i.ctx.Err() != nil:
 		return i.ctx.Err()
-	case errors.Is(err, convert.ErrNothing):
+	case errors.Is(err, convert.ErrNothing) && len(r.spool.problems) == 0:
 		i.row(r.empty(err.Error()))
 	case err != nil:
 		row := r.empty(err.Error())

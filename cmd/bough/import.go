@@ -185,6 +185,11 @@ func (p *program) imported(r workspace.Imported) {
 	default:
 		status = p.paint.green(status)
 	}
+	defer func() {
+		for _, problem := range r.Problems {
+			fmt.Fprintf(p.stderr, "  %s: %s\n", clean(r.Path), line(problem))
+		}
+	}()
 	if r.Detail != "" {
 		fmt.Fprintf(p.stdout, "%s  %s: %s\n", status, clean(r.Path), line(r.Detail))
 		return
@@ -203,9 +208,6 @@ func (p *program) imported(r workspace.Imported) {
 		about = append(about, count(r.Orphans, "orphan"))
 	}
 	fmt.Fprintf(p.stdout, "%s  %s  %s\n", status, p.paint.bold(line(cmp.Or(r.Title, r.Path))), p.paint.dim(strings.Join(about, " · ")))
-	for _, problem := range r.Problems {
-		fmt.Fprintf(p.stderr, "  %s: %s\n", clean(r.Path), line(problem))
-	}
 }
 
 // importSummary says how many came of each kind.

@@ -223,20 +223,23 @@ type claudeReader struct {
 
 	tails []string // the last records that the last compaction preserved
 
-	last   string // the message that the last record is or hangs on
-	active string // the same, where the program says that it goes on
-	wanted string // the record that it says this of, if it was not there yet
-	main   bool   // there are messages that are of no other assistant
+	last    string            // the message that the last record is or hangs on
+	active  string            // the record where the program said last that it goes on
+	parents map[string]string // of the messages that are of no other assistant
 
 	titles struct{ custom, ai string }
 	sums   [][2]string // summaries, each of what ends with a record
 	agent  string
 }
 
-func readClaude(in io.Reader, to Sink) error {
-	r := &claudeReader{
-		thread: newThread(to), seats: map[string]seat{}, moved: map[string]string{},
+func newClaudeReader(to Sink) *claudeReader {
+	return &claudeReader{
+		thread: newThread(to), seats: map[string]seat{}, moved: map[string]string{}, parents: map[string]string{},
 	}
+}
+
+func readClaude(in io.Reader, to Sink) error {
+	r := newClaudeReader(to)
 	if err := lines(in, to, r.line); err != nil {
 		return err
 	}
@@ -256,10 +259,7 @@ func (c *claudeReader) line(l line) error {
 		c.sums = append(c.sums, [2]string{r.leaf, r.summary})
 	case "last-prompt":
 		if r.leaf != "" {
-			c.active, c.wanted = "", r.leaf
-			if _, ok := c.at[r.leaf]; ok {
-				c.active, c.wanted = c.tip(r.leaf), ""
-			}
+			c.active = r.leaf
 		}
 	}
 	if !r.parent.Exists() {
@@ -396,17 +396,30 @@ func (c *claudeReader) joins(tip string, m *Message) bool {
 
 // follow takes note that m was said last.
 func (c *claudeReader) follow(m *Message, side bool) {
-	if side {
-		if !c.main {
-			c.last = m.ID
+	if !side {
+		c.parents[m.ID] = m.Parent
+	}
+	if !side || len(c.parents) == 0 {
+		c.last = m.ID
+	}
+}
+
+// leaf returns where the program goes on: at the end of the file, if that follows the
+// place of which it says so, else there.
+func (c *claudeReader) leaf() string {
+	if _, ok := c.at[c.active]; !ok {
+		return c.last
+	}
+	active := c.tip(c.active)
+	for at, n := c.last, 0; n <= len(c.parents); n++ {
+		if at == active {
+			return c.last
 		}
-		return
+		if at = c.parents[at]; at == "" {
+			break
+		}
 	}
-	c.main = true
-	c.last = m.ID
-	if c.active != "" && (m.Parent == c.active || m.ID == c.active) {
-		c.active = m.ID
-	}
+	return active
 }
 
 // about takes what a record says of the conversation.
@@ -431,16 +444,8 @@ func (c *claudeReader) about(r *claudeRecord) {
 }
 
 func (c *claudeReader) end() error {
-	if c.wanted != "" {
-		if _, ok := c.at[c.wanted]; ok {
-			c.active = c.tip(c.wanted)
-		}
-	}
-	c.conv.Leaf = c.last
-	if c.active != "" {
-		c.conv.Leaf = c.active
-	}
-	c.conv.Side = !c.main && c.said > 0
+	c.conv.Leaf = c.leaf()
+	c.conv.Side = len(c.parents) == 0
 	if c.conv.Side && c.agent != "" {
 		c.conv.ID = c.agent
 	}

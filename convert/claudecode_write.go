@@ -34,8 +34,9 @@ type claudeWriter struct {
 	children map[string]int      // how many follow each
 
 	custom, ai, summary string // the titles that are written
-	leaf                string // the record where the conversation goes on, as was written last
 	made                bool   // a record was made here
+
+	check *claudeReader // of what is written
 }
 
 func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
@@ -45,6 +46,7 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	w := &claudeWriter{
 		weave: newWeave(t, claudeName, links{"uuid", "parentUuid"}, claudeSays),
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: pairs(t.Messages), in: map[string]*Message{}, children: map[string]int{},
+		check: newClaudeReader(nobody{}),
 	}
 	grows := false
 	for _, m := range t.Messages {
@@ -67,7 +69,9 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 			return err
 		}
 	}
-	w.end()
+	if err := w.end(); err != nil {
+		return err
+	}
 	return w.flush()
 }
 
@@ -85,7 +89,6 @@ func (w *claudeWriter) put(records []json.RawMessage) {
 			if !w.written[r.leaf] {
 				continue
 			}
-			w.leaf = r.leaf
 		case "custom-title":
 			w.custom = r.title
 		case "ai-title":
@@ -98,7 +101,7 @@ func (w *claudeWriter) put(records []json.RawMessage) {
 		if r.session != "" && r.session != w.o.ID {
 			raw = setMember(raw, "sessionId", w.o.ID)
 		}
-		w.row(r.uuid, raw)
+		w.emit(r.uuid, raw)
 	}
 }
 
@@ -117,6 +120,20 @@ func (w *claudeWriter) named(m *Message, records []json.RawMessage) []json.RawMe
 	}
 	return records
 }
+
+// emit writes a record, and takes note of it as one who reads the file does.
+func (w *claudeWriter) emit(id string, raw []byte) {
+	if w.row(id, raw) {
+		_ = w.check.line(line{raw: raw}) // nothing that it tells is an error
+	}
+}
+
+// nobody is a sink that takes everything and keeps nothing.
+type nobody struct{}
+
+func (nobody) Message(*Message) error  { return nil }
+func (nobody) End(*Conversation) error { return nil }
+func (nobody) Problem(Problem)         {}
 
 // A claudeRow is a record that is made here.
 type claudeRow struct {
@@ -235,7 +252,7 @@ func (w *claudeWriter) make(m *Message) error {
 func (w *claudeWriter) putRow(message string, row claudeRow) {
 	w.written[row.UUID], w.made = true, true
 	w.main[message] = row.UUID
-	w.row(row.UUID, rawjson.Compact(row))
+	w.emit(row.UUID, rawjson.Compact(row))
 }
 
 // boundary writes the record before a summary that stands for what comes before it, and
@@ -356,7 +373,7 @@ func claudeCallID(id string) string {
 }
 
 // end writes the title and where the conversation goes on, if that is not said yet.
-func (w *claudeWriter) end() {
+func (w *claudeWriter) end() error {
 	if title := cmp.Or(w.custom, w.ai, w.summary); w.t.Title != "" && w.t.Title != title {
 		w.row("", rawjson.Compact(struct {
 			Type    string `json:"type"`
@@ -365,26 +382,28 @@ func (w *claudeWriter) end() {
 		}{"custom-title", w.t.Title, w.o.ID}))
 	}
 	if len(w.t.Messages) == 0 {
-		return
+		return nil
 	}
-	last := w.t.Messages[len(w.t.Messages)-1]
-	for _, m := range slices.Backward(w.t.Messages) { // what other assistants said does not count
-		if !w.has(m) || !slices.ContainsFunc(m.Records, func(r json.RawMessage) bool {
-			return claudeSays(r) && gjson.GetBytes(r, "isSidechain").Bool()
-		}) {
-			last = m
-			break
+	leaf := cmp.Or(w.in[w.t.Leaf], w.t.Messages[len(w.t.Messages)-1])
+	uuid := w.main[leaf.ID]
+	is, _ := w.check.find(uuid)
+	switch told := w.check.active != ""; {
+	case uuid == "", w.check.leaf() == is && (told || !w.made):
+		return nil
+	}
+	if w.check.active = uuid; w.check.leaf() != is {
+		// The program goes on at the end of a file that follows the place where it is told
+		// to go on, so there must be another end.
+		id, err := w.newID("")
+		if err != nil {
+			return err
 		}
-	}
-	leaf := cmp.Or(w.in[w.t.Leaf], last)
-	marked := w.leaf == "" && leaf == last && !w.made
-	for _, r := range leaf.Records {
-		if id := gjson.GetBytes(r, "uuid").Str; id != "" && id == w.leaf {
-			marked = true
-		}
-	}
-	if marked || w.main[leaf.ID] == "" {
-		return
+		w.row(id, rawjson.Compact(claudeRow{
+			Parent: &uuid, UserType: "external", Cwd: claudeCwd(w.t), Session: w.o.ID, Version: claudeVersion,
+			Type: "system", Subtype: "informational", Content: "The conversation goes on from here.", Level: "info",
+			UUID: id, Time: isoTime(w.o.Now),
+		}))
+		uuid = id
 	}
 	prompt := ""
 	for m, n := leaf, 0; m != nil && prompt == "" && n <= len(w.in); m, n = w.in[m.Parent], n+1 {
@@ -397,7 +416,8 @@ func (w *claudeWriter) end() {
 		Prompt  string `json:"lastPrompt"`
 		Leaf    string `json:"leafUuid"`
 		Session string `json:"sessionId"`
-	}{"last-prompt", prompt, w.main[leaf.ID], w.o.ID}))
+	}{"last-prompt", prompt, uuid, w.o.ID}))
+	return nil
 }
 
 // rows writes records, each on a line of its own, and the times of those that are made.
@@ -414,13 +434,13 @@ func newRows(out io.Writer, now time.Time) rows {
 	return rows{out: bufio.NewWriterSize(out, 64<<10), now: now, seed: maphash.MakeSeed(), done: map[string]uint64{}}
 }
 
-// row writes a record, but for one that was written already: a conversation that was
-// taken in twice may have one with two messages.
-func (r *rows) row(id string, raw []byte) {
+// row writes a record, but for one that was written already, for which it returns false:
+// a conversation that was taken in twice may have one with two messages.
+func (r *rows) row(id string, raw []byte) bool {
 	if id != "" {
 		sum := maphash.Bytes(r.seed, raw)
 		if known, ok := r.done[id]; ok && known == sum {
-			return
+			return false
 		}
 		r.done[id] = sum
 	}
@@ -430,6 +450,7 @@ func (r *rows) row(id string, raw []byte) {
 	if r.err == nil {
 		r.err = r.out.WriteByte('\n')
 	}
+	return true
 }
 
 func (r *rows) flush() error {

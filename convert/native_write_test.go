@@ -102,7 +102,9 @@ func TestNativeLosses(t *testing.T) {
 // TestNativeAnswers: the pieces of an answer are one message before the results, since
 // the programs answer calls themselves when they meet the next answer.
 func TestNativeAnswers(t *testing.T) {
-	call := func(id string) content.Part { return content.ToolCall(content.Call{ID: id, Name: "f", Arguments: "{}"}) }
+	call := func(id string) content.Part {
+		return content.ToolCall(content.Call{ID: id, Name: "f", Arguments: "{}"})
+	}
 	result := func(id string) *convert.Message {
 		return nativeUser(content.ToolResult(content.Call{ID: id, Name: "f"}, "of "+id))
 	}
@@ -140,12 +142,10 @@ func TestNativeAnswers(t *testing.T) {
 	}
 	tr := nativeChain(nativeModel("m", call("1")), nativeModel("m", call("2")), result("1"), result("2"))
 	tr.Leaf = tr.Messages[1].ID // part of the first one now
-	for _, name := range []string{"claude-code", "pi"} {
-		f := nativeFormat(t, name)
-		out, _ := nativeWrite(t, f, tr, nativeID)
-		if got, _ := nativeRead(t, f, out); got.Leaf != tr.Messages[0].ID {
-			t.Errorf("%s: the leaf is %s of\n%s", name, got.Leaf, out)
-		}
+	f := nativeFormat(t, "pi")
+	out, _ := nativeWrite(t, f, tr, nativeID)
+	if got, _ := nativeRead(t, f, out); got.Leaf != tr.Messages[0].ID {
+		t.Errorf("the leaf is %s of\n%s", got.Leaf, out)
 	}
 }
 
@@ -305,6 +305,28 @@ func TestNativeDetects(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s is %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestNativeBack: all of a conversation is written so that it goes on at any message of
+// it, not only at an end.
+func TestNativeBack(t *testing.T) {
+	for _, name := range []string{"claude-code", "pi"} {
+		f := nativeFormat(t, name)
+		for _, c := range nativeCases(t, name) {
+			if !slices.Contains([]string{"branches", "rewound", "crashed", "compacted", "side", "tree", "marked", "second"}, c.name) {
+				continue
+			}
+			tr, _ := nativeRead(t, f, c.in)
+			for _, m := range tr.Messages {
+				tr.Leaf = m.ID
+				out, lost := nativeWrite(t, f, tr, nativeID)
+				got, _ := nativeRead(t, f, out)
+				if got.Leaf != m.ID || len(lost) > 0 || nativeSays(got.Messages) != nativeSays(tr.Messages) {
+					t.Errorf("%s/%s back to %s: the leaf is %s, lost %v, of\n%s", name, c.name, m.ID, got.Leaf, lost, out)
+				}
+			}
 		}
 	}
 }

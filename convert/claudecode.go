@@ -407,10 +407,10 @@ func (c *claudeReader) follow(m *Message, side bool) {
 // leaf returns where the program goes on: at the end of the file, if that follows the
 // place of which it says so, else there.
 func (c *claudeReader) leaf() string {
-	if _, ok := c.at[c.active]; !ok {
+	active := c.tip(c.active)
+	if !c.at[active].is {
 		return c.last
 	}
-	active := c.tip(c.active)
 	for at, n := c.last, 0; n <= len(c.parents); n++ {
 		if at == active {
 			return c.last

@@ -77,7 +77,12 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 
 func claudeSays(record []byte) bool {
 	r := newClaudeRecord(record)
-	return r.saying() != ""
+	raw := r.saying()
+	if raw == "" {
+		return false
+	}
+	_, err := content.Parse(content.Anthropic, []byte(raw), nil)
+	return err == nil
 }
 
 // put writes records that are there, with the id of the session that they are in now.

@@ -164,7 +164,8 @@ type links struct{ id, parent string }
 type weave struct {
 	links
 	format string
-	says   func(record []byte) bool // it says what a message says
+	read   func(record []byte) bool // it says what a message says
+	looked map[*byte]bool           // the same, of the records that were looked at
 
 	written map[string]bool   // the ids of all records that are written
 	main    map[string]string // of each message the id of the record that others follow
@@ -174,7 +175,7 @@ type weave struct {
 // newWeave looks at all records of a transcript that are of a format.
 func newWeave(t *Transcript, format string, l links, says func([]byte) bool) *weave {
 	w := &weave{
-		links: l, format: format, says: says,
+		links: l, format: format, read: says, looked: map[*byte]bool{},
 		written: map[string]bool{}, main: map[string]string{}, owner: map[string]string{},
 	}
 	if t.Format == format {
@@ -187,7 +188,7 @@ func newWeave(t *Transcript, format string, l links, says func([]byte) bool) *we
 			continue
 		}
 		for _, r := range m.Records {
-			if id := w.take(r); id != "" && says(r) {
+			if id := w.take(r); id != "" && w.says(r) {
 				if _, taken := w.owner[id]; !taken {
 					w.owner[id] = m.ID
 				}
@@ -197,13 +198,23 @@ func newWeave(t *Transcript, format string, l links, says func([]byte) bool) *we
 	for _, m := range t.Messages {
 		if w.has(m) {
 			for i := range m.Records {
-				if id := w.id(m, i); id != "" && says(m.Records[i]) {
+				if id := w.id(m, i); id != "" && w.says(m.Records[i]) {
 					w.main[m.ID] = id
 				}
 			}
 		}
 	}
 	return w
+}
+
+// says reports whether a record says what a message says.
+func (w *weave) says(record []byte) bool {
+	is, known := w.looked[&record[0]]
+	if !known {
+		is = w.read(record)
+		w.looked[&record[0]] = is
+	}
+	return is
 }
 
 // has reports whether a message has records of the format.

@@ -143,13 +143,15 @@ func newClaudeRecord(raw []byte) (r claudeRecord) {
 		case "subtype":
 			r.subtype = value.Str
 		case "uuid":
-			r.uuid = strings.Clone(value.Str)
+			r.uuid = cmp.Or(r.uuid, strings.Clone(value.Str)) // the first one, as the writer has it
 		case "sessionId":
-			r.session = strings.Clone(value.Str)
+			r.session = cmp.Or(r.session, strings.Clone(value.Str))
 		case "timestamp":
 			r.time = value.Str
 		case "parentUuid":
-			r.parent = value
+			if !r.parent.Exists() {
+				r.parent = value
+			}
 		case "logicalParentUuid":
 			r.logical = value
 		case "isSidechain":

@@ -729,6 +729,12 @@ func (w *codexWriter) record(raw json.RawMessage, again bool) {
 	if !v.Get("payload").IsObject() && v.Get("type").Exists() {
 		raw = w.wrapped(raw, "response_item")
 	}
+	if v.Get("payload.type").Str == "item_completed" {
+		if r := parseCodex(raw); r.twin() != nil {
+			raw = r.told(raw)
+			v = gjson.ParseBytes(raw)
+		}
+	}
 	if v.Get("ordinal").Exists() {
 		raw = edited(raw, "ordinal", nil)
 	}
@@ -741,6 +747,17 @@ func (w *codexWriter) record(raw json.RawMessage, again bool) {
 		raw = edited(raw, codexAgain, true)
 	}
 	w.put(raw)
+}
+
+// told returns a record that tells the user a message as logs without ordinals do: there
+// is no place for the other kind in them.
+func (r *codexRecord) told(raw json.RawMessage) json.RawMessage {
+	m := r.twin()
+	event := map[string]any{"type": "agent_message", "message": m.texts()}
+	if m.Role == "user" {
+		event = map[string]any{"type": "user_message", "message": m.texts(), "images": []string{}}
+	}
+	return edited(raw, "payload", event)
 }
 
 func (w *codexWriter) line(kind string, at time.Time, payload any) {

@@ -192,6 +192,9 @@ func recordsOf(t *Transcript) (list []string) {
 				raw = []byte(`{"type":"` + r.kind + `","payload":` + string(raw) + `}`) // it was of the oldest kind
 				v = gjson.ParseBytes(raw)
 			}
+			if r := parseCodex(raw); v.Get("payload.type").Str == "item_completed" && r.twin() != nil {
+				raw = r.told(raw)
+			}
 			paths := []string{"sessionId", "$set.sessionId", "ordinal", "timestamp", "payload.id", "payload.session_id", "payload.thread_id",
 				"payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base", "payload.history_mode",
 				"kind", "info.id", "info.sessionID", "info.time.created", "info.parentID", "info.revert.messageID"}

@@ -551,11 +551,11 @@ func (r *codexReader) flush() error {
 		m := &Message{Message: content.Message{Role: "assistant", Parts: r.thoughts}}
 		r.thoughts = nil
 		m.Time = parseCodex(r.riding[r.thought-1].raw).time
-		var key []byte
+		texts := []string{"reasoning"}
 		for _, p := range m.Parts {
-			key = append(key, rawjson.Compact(p.Text)...)
+			texts = append(texts, p.Text)
 		}
-		return r.say(m, key, r.thought)
+		return r.say(m, rawjson.Compact(texts), r.thought)
 	}
 	return nil
 }

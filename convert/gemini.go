@@ -85,7 +85,7 @@ func geminiFolder(m Machine, dir string) string {
 
 // geminiSession returns what the program calls the conversation of an id: its files are
 // named after the first digits, so these are no time.
-func geminiSession(id string) string { return ChainID("gemini", []byte(id)) }
+func geminiSession(id string) string { return ChainID("gemini", rawjson.Compact(id)) }
 
 // geminiHash returns what the program called a folder before it gave it a name.
 func geminiHash(dir string) string {

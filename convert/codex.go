@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -617,13 +618,14 @@ func writeCodex(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	w := &codexWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost,
 		linear: linear{turns: func(m *Message) bool { return m.prompts() && !m.answers() }},
-		clock:  clock{now: o.Now}, pairs: joined(t.Messages),
+		clock:  clock{now: o.Now}, pairs: joined(t.Messages), in: map[string]*Message{},
 	}
 	w.head()
 	list := inLine(t.Messages, t.Leaf)
 	ids := make(map[string]bool, len(list))
 	for _, m := range list {
 		ids[m.ID] = true
+		w.in[m.ID] = m
 	}
 	for i, m := range list {
 		leaf := ""
@@ -646,6 +648,7 @@ type codexWriter struct {
 	o     Options
 	lost  *losses
 	pairs map[*content.Part]*content.Part
+	in    map[string]*Message // all messages, by their ids
 	old   string // what the conversation was called
 	again bool   // what is being written was written before
 }
@@ -889,8 +892,7 @@ func (w *codexWriter) say(m *Message, again bool) {
 	}
 	at := w.last
 	if m.Kind == Compaction {
-		item := map[string]any{"type": "message", "role": "user", "content": []codexPart{{Type: "input_text", Text: m.texts()}}}
-		w.line("compacted", at, map[string]any{"message": m.texts(), "replacement_history": []any{item}})
+		w.line("compacted", at, map[string]any{"message": m.texts(), "replacement_history": w.instead(m)})
 		return
 	}
 	lost.count("models", m.Model != "")
@@ -948,6 +950,30 @@ func (w *codexWriter) say(m *Message, again bool) {
 	}
 	lost.count("system messages, which the user does not see there", m.Own.Role != "")
 	flush()
+}
+
+// instead returns the items that the model sees instead of what came before a compaction:
+// its summary, and what its program still showed beside it.
+func (w *codexWriter) instead(m *Message) []json.RawMessage {
+	list := []json.RawMessage{rawjson.Compact(map[string]any{
+		"type": "message", "role": "user", "content": []codexPart{{Type: "input_text", Text: m.texts()}},
+	})}
+	var b bytes.Buffer
+	beside := *w
+	beside.lineWriter, beside.lost, beside.again = newLineWriter(&b), new(losses), false
+	for _, shown := range kept(m, w.in) {
+		if shown.Kind != Compaction {
+			beside.say(shown, false)
+		}
+	}
+	beside.w.Flush()
+	headLines(b.Bytes(), func(raw []byte) bool {
+		if r := parseCodex(raw); r.kind == "response_item" {
+			list = append(list, json.RawMessage(r.payload.Raw))
+		}
+		return false
+	})
+	return list
 }
 
 type codexPart struct {

@@ -968,5 +968,9 @@ func (w *geminiWriter) call(c content.Call, result *content.Part, at string) gem
 }
 
 func geminiResponse(c content.Call, result *content.Part) map[string]any {
-	return map[string]any{"id": c.ID, "name": c.Name, "response": map[string]string{"output": result.Text}}
+	said := "output"
+	if result.Call().Failed {
+		said = "error"
+	}
+	return map[string]any{"id": c.ID, "name": c.Name, "response": map[string]string{said: result.Text}}
 }

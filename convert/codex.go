@@ -649,8 +649,8 @@ type codexWriter struct {
 	lost  *losses
 	pairs map[*content.Part]*content.Part
 	in    map[string]*Message // all messages, by their ids
-	old   string // what the conversation was called
-	again bool   // what is being written was written before
+	old   string              // what the conversation was called
+	again bool                // what is being written was written before
 }
 
 // head writes the records before the messages.

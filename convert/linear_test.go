@@ -342,3 +342,129 @@ func fuzzLinear(f *testing.F, format *Format) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { comesBack(t, format, data) })
 }
+
+// TestCodexCopies: what a copy of a conversation has of it has the ids that it has there,
+// however often it was copied.
+func TestCodexCopies(t *testing.T) {
+	said := `{"type":"event_msg","payload":{"type":"user_message","message":"One"}}
+{"timestamp":"%s","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"One"}],"internal":"%s"}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two"}]}}
+`
+	meta := `{"type":"session_meta","payload":{"id":"%s","cwd":"/x"%s}}` + "\n"
+	read := func(data string) *Transcript {
+		list, problems, err := codex.ReadAll(strings.NewReader(data))
+		if err != nil || len(problems) > 0 {
+			t.Fatal(problems, err)
+		}
+		return list[0]
+	}
+	first := read(fmt.Sprintf(meta, "a", "") + fmt.Sprintf(said, "2026-01-01T00:00:00Z", "x"))
+	forked := `,"forked_from_id":"%s"`
+	copies := map[string]*Transcript{
+		"a copy":                 read(fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
+		"a copy with the source": read(fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(meta, "a", "") + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
+		"a copy of a copy":       read(fmt.Sprintf(meta, "c", fmt.Sprintf(forked, "b")) + fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
+	}
+	written, _ := rewritten(t, &codex, first)
+	copies["an export"] = written
+	for what, c := range copies {
+		for i, m := range first.Messages {
+			if c.Messages[i].ID != m.ID {
+				t.Errorf("%s: message %d is %s, and was %s", what, i, c.Messages[i].ID, m.ID)
+			}
+		}
+		if c.Fork == nil || c.ID == "a" {
+			t.Errorf("%s: it is %s, and a copy of %v", what, c.ID, c.Fork)
+		}
+	}
+	if other := read(fmt.Sprintf(meta, "z", "") + fmt.Sprintf(said, "2026-01-01T00:00:00Z", "x")); other.Messages[0].ID == first.Messages[0].ID {
+		t.Error("two conversations that begin alike have one message")
+	}
+}
+
+// TestLinearHomes: where transcripts are kept, and how they are gone on with.
+func TestLinearHomes(t *testing.T) {
+	home := filepath.FromSlash("/home/ada")
+	m := Machine{
+		Home: home,
+		Env:  func(string) string { return "" },
+		Read: func(path string) ([]byte, error) {
+			if path != filepath.Join(home, ".gemini", "projects.json") {
+				return nil, os.ErrNotExist
+			}
+			return []byte(`{"projects":{"/known":"birds","/hostile":"../up"}}`), nil
+		},
+	}
+	o := linearOptions()
+	for _, c := range []struct {
+		f           *Format
+		dir         string
+		target      string
+		before, run string
+	}{
+		{&codex, "/known", ".codex/sessions/2026/11/20/rollout-2026-11-20T07-29-04-" + o.ID + ".jsonl", "", "codex resume " + o.ID},
+		{&gemini, "/known", ".gemini/tmp/birds/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{&gemini, "/x", ".gemini/tmp/" + geminiHash("/x") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{&gemini, "/hostile", ".gemini/tmp/" + geminiHash("/hostile") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{&opencode, "/known", "", "opencode import FILE", "opencode -s " + openCodeSession(o.ID)},
+	} {
+		tr := &Transcript{}
+		tr.Dir = c.dir
+		want := c.target
+		if want != "" {
+			want = filepath.Join(home, filepath.FromSlash(want))
+		}
+		if got := c.f.Target(m, tr, o); got != want {
+			t.Errorf("%s: it goes to %s, want %s", c.f.Name, got, want)
+		}
+		before, run := c.f.Resume("FILE", tr, o)
+		if strings.Join(before, " ") != c.before || strings.Join(run, " ") != c.run {
+			t.Errorf("%s: it goes on with %q, %q", c.f.Name, before, run)
+		}
+	}
+	for path, want := range map[string]*Format{
+		"2026/11/20/rollout-2026-11-20T07-29-04-x.jsonl": &codex,
+		"birds/chats/session-x.jsonl":                    &gemini,
+		"birds/chats/parent/x.json":                      &gemini,
+		"birds/checkpoint-x.json":                        &gemini,
+		"birds/logs.json":                                nil,
+		"2026/history.jsonl":                             nil,
+	} {
+		for _, f := range []*Format{&codex, &gemini} {
+			if got := f.Holds(path); got != (f == want) {
+				t.Errorf("%s may be of %s: %v", path, f.Name, got)
+			}
+		}
+	}
+}
+
+// TestOpenCodeOrder: times and ids never go back, whatever the messages say, since the
+// program puts everything in their order.
+func TestOpenCodeOrder(t *testing.T) {
+	o := linearOptions()
+	tr := &Transcript{}
+	for i, at := range []time.Time{{}, o.Now.Add(-time.Hour), o.Now.Add(-2 * time.Hour), {}, o.Now} {
+		m := &Message{ID: fmt.Sprint(i), Time: at}
+		m.Role, m.Parts = []string{"user", "assistant"}[i%2], []content.Part{content.Text(fmt.Sprint(i))}
+		if i > 0 {
+			m.Parent = fmt.Sprint(i - 1)
+		}
+		tr.Messages = append(tr.Messages, m)
+	}
+	tr.Leaf = "4"
+	var b bytes.Buffer
+	if _, err := opencode.Write(&b, tr, o); err != nil {
+		t.Fatal(err)
+	}
+	id, at := "", int64(0)
+	list := gjson.GetBytes(b.Bytes(), "messages").Array()
+	for i, m := range list {
+		if m.Get("parts.0.text").Str != fmt.Sprint(i) || m.Get("info.id").Str <= id || m.Get("info.time.created").Int() <= at {
+			t.Errorf("message %d comes before the one before it: %s", i, m.Raw)
+		}
+		id, at = m.Get("info.id").Str, m.Get("info.time.created").Int()
+	}
+	if len(list) != 5 {
+		t.Errorf("%d messages", len(list))
+	}
+}

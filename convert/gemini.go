@@ -557,6 +557,9 @@ func openOutputs(parts []content.Part) {
 }
 
 func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
+	answers := *t
+	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, "gemini")
+	t = &answers
 	w := &geminiWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost, clock: clock{now: o.Now},
 		pairs: joined(t.Messages), at: map[string]int{}, made: map[string]bool{}, inside: map[*content.Part]bool{}, answered: map[string]bool{},

@@ -468,3 +468,26 @@ func TestOpenCodeOrder(t *testing.T) {
 		t.Errorf("%d messages", len(list))
 	}
 }
+
+// TestLinearParallelCalls: calls that were stored one by one before their results are one
+// answer to programs that keep calls with their results.
+func TestLinearParallelCalls(t *testing.T) {
+	list, _, err := codex.ReadAll(bytes.NewReader(linearFixtures(t, &codex)["rollback.jsonl"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*Format{&gemini, &opencode} {
+		part := *list[0]
+		part.Leaf = part.Messages[5].ID
+		part.Messages = pathTo(list[0], part.Leaf)
+		back, _ := rewritten(t, f, &part)
+		const want = `user text "Which birds winter here?"
+assistant thinking "Look into the list." tool-call call_1 shell {"command":["cat","list.txt"]} tool-call call_2 shell {"command":["date"]}
+user tool-result call_1 shell "wren\ntit" tool-result call_2 shell failed "no such command"
+assistant text "Wrens and tits."
+`
+		if got := active(back); got != want {
+			t.Errorf("%s says\n%s\nwant\n%s", f.Name, got, want)
+		}
+	}
+}

@@ -293,9 +293,9 @@ func openCodeSession(id string) string {
 }
 
 func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	line := *t
-	line.Messages, _ = whole(t.Messages, t.Leaf, "opencode")
-	t = &line
+	answers := *t
+	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, "opencode")
+	t = &answers
 	w := &openCodeWriter{
 		t: t, o: o, lost: lost, session: openCodeSession(o.ID),
 		ids: map[string]string{}, pairs: joined(t.Messages), inside: map[*content.Part]bool{},

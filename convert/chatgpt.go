@@ -429,6 +429,7 @@ type written struct {
 	m      *Message // that it is a record of, nil for one of the conversation
 	before bool     // it stands above the message
 	main   bool     // it is the message
+	twice  bool     // its key is that of another
 }
 
 type chatGPTWriter struct {
@@ -446,10 +447,14 @@ func (s *chatGPTWriter) add(n *written) {
 	s.by[n.key] = n
 }
 
-// record adds the node of a record. It returns nil if there is one of its key.
+// record adds the node of a record. One whose key is taken stays as it is: a reader takes
+// one of the two. It returns nil then.
 func (s *chatGPTWriter) record(r json.RawMessage, m *Message) *written {
 	key, raw := memberOf(r)
 	if s.by[key] != nil || len(raw) == 0 {
+		if len(raw) > 0 {
+			s.list = append(s.list, &written{key: key, raw: raw, twice: true})
+		}
 		return nil
 	}
 	n := &written{key: key, raw: raw, parent: textOf(raw, "parent"), m: m}
@@ -554,9 +559,14 @@ func (s *chatGPTWriter) link() {
 	}
 	children := map[string][]string{}
 	for _, n := range s.list {
-		children[n.parent] = append(children[n.parent], n.key)
+		if !n.twice {
+			children[n.parent] = append(children[n.parent], n.key)
+		}
 	}
 	for _, n := range s.list {
+		if n.twice {
+			continue
+		}
 		if textOf(n.raw, "parent") != n.parent {
 			parent := []byte("null")
 			if n.parent != "" {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -77,36 +78,42 @@ func readClaudeAI(in io.Reader, to Sink) error {
 			}
 		}
 
-		tips := map[string]string{} // the last of the messages of one, by its id
+		last := make([]string, len(e.items)) // the last of the messages of one
+		first := map[*Message]int{}
 		calls := map[string]*openCalls{}
 		var pending []json.RawMessage
 		var list []*Message
 		for _, i := range parentsFirst(parents, nil) {
-			open := calls[names[i]]
-			if open == nil {
-				open = &openCalls{}
+			open := &openCalls{}
+			if above := calls[names[i]]; above != nil {
+				open = above.clone()
 			}
-			open = open.clone()
 			said := claudeAIMessages(e.items[i].raw, ids[i], open)
+			calls[ids[i]] = open
 			if len(said) == 0 {
 				pending = append(pending, e.items[i].raw)
 				to.Problem(Problem{What: "a message says nothing that can be read: " + ids[i]})
-				tips[ids[i]] = names[i]
-				if tip, ok := tips[names[i]]; ok {
-					tips[ids[i]] = tip
-				}
-				calls[ids[i]] = open
 				continue
-			}
-			if said[0].Parent = names[i]; parents[i] >= 0 {
-				if tip, ok := tips[names[i]]; ok {
-					said[0].Parent = tip
-				}
 			}
 			said[0].Records = append(pending, e.items[i].raw)
 			pending = nil
-			tips[ids[i]], calls[ids[i]] = said[len(said)-1].ID, open
+			last[i], first[said[0]] = said[len(said)-1].ID, i
 			list = append(list, said...)
+		}
+		// What says nothing is passed over.
+		tip := func(i int) string {
+			for range parents {
+				if last[i] != "" || parents[i] < 0 {
+					return cmp.Or(last[i], names[i])
+				}
+				i = parents[i]
+			}
+			return ""
+		}
+		for m, i := range first {
+			if m.Parent = names[i]; parents[i] >= 0 {
+				m.Parent = tip(parents[i])
+			}
 		}
 		if len(list) == 0 {
 			to.Problem(Problem{What: "a conversation has no messages: " + c.Title})
@@ -117,8 +124,8 @@ func readClaudeAI(in io.Reader, to Sink) error {
 			}
 			list[n].Records = append(list[n].Records, pending...)
 		}
-		if leaf := textOf(raw, "current_leaf_message_uuid"); leaf != "" {
-			c.Leaf = tips[leaf]
+		if leaf, ok := places[textOf(raw, "current_leaf_message_uuid")]; ok {
+			c.Leaf = tip(leaf)
 		}
 		for _, m := range list {
 			if err := to.Message(m); err != nil {
@@ -294,7 +301,9 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 			if parent == "" {
 				parent = noParent
 			}
-			n.raw, _ = sjson.SetRawBytes(n.raw, "parent_message_uuid", rawjson.Compact(parent))
+			if n.raw, _ = sjson.SetRawBytes(n.raw, "parent_message_uuid", rawjson.Compact(parent)); textOf(n.raw, "uuid") == "" {
+				n.raw, _ = sjson.SetRawBytes(n.raw, "uuid", rawjson.Compact(n.key)) // it was made of all that is said
+			}
 		}
 		if i > 0 {
 			b.WriteByte(',')

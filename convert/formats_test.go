@@ -148,10 +148,10 @@ func unlinked(records []json.RawMessage) string {
 	all := make([]string, len(records))
 	for i, r := range records {
 		r = bytes.Clone(r)
-		for _, name := range []string{"message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid"} {
+		for _, name := range []string{"uuid", "message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid"} {
 			r, _ = sjson.DeleteBytes(r, name)
 		}
-		if key, node := memberOf(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "parent").Exists() {
+		if key, node := memberOf(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "message").Exists() || gjson.GetBytes(node, "parent").Exists() {
 			for _, name := range []string{"id", "parent", "children"} {
 				node, _ = sjson.SetRawBytes(node, name, []byte("0"))
 			}

@@ -112,12 +112,15 @@ func treeMessage(w *rawjson.Walker, raw []byte, parent int, list *[]reply) error
 	place := len(*list)
 	*list = append(*list, reply{parent: parent})
 	var cut rawjson.Span
+	seen := false
 	err := w.Object(func(key []byte, _ int) error {
 		at, first := w.Start()
-		if string(key) != "replies" || first != '[' || cut.End > 0 {
+		if string(key) != "replies" || first != '[' || seen {
+			seen = seen || string(key) == "replies"
 			_, err := w.Value()
 			return err
 		}
+		seen = true
 		err := w.Array(func() error {
 			if _, first := w.Start(); first == '{' {
 				return treeMessage(w, raw, place, list)

@@ -67,6 +67,7 @@ func readExport(in io.Reader, inside, empty string, to Sink, f func(*export) err
 			to.Problem(Problem{Offset: v.offset, What: "it is no conversation"})
 		case n == 1 && v.raw == nil:
 			e.around.add(inside, []byte(empty))
+		case n == 1 && v.path[depth] == inside: // it holds nothing
 		case n == 1:
 			e.around.add(v.path[depth], v.raw)
 		case n == 2 && v.raw != nil:

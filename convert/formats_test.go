@@ -151,9 +151,12 @@ func unlinked(records []json.RawMessage) string {
 		for _, name := range []string{"uuid", "message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid"} {
 			r, _ = sjson.DeleteBytes(r, name)
 		}
+		if gjson.GetBytes(r, "mapping").Exists() {
+			r, _ = sjson.DeleteBytes(r, "id")
+		}
 		if key, node := memberOf(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "message").Exists() || gjson.GetBytes(node, "parent").Exists() {
 			for _, name := range []string{"id", "parent", "children"} {
-				node, _ = sjson.SetRawBytes(node, name, []byte("0"))
+				node, _ = sjson.DeleteBytes(node, name)
 			}
 			_, r = key, node
 		}

@@ -102,9 +102,13 @@ func parentsFirst(parents []int, children [][]int) []int {
 	var chain []int
 	for i := range parents {
 		chain = chain[:0]
-		for at := i; at >= 0 && !done[at] && !walking[at]; at = parents[at] {
+		at := i
+		for ; at >= 0 && !done[at] && !walking[at]; at = parents[at] {
 			walking[at] = true
 			chain = append(chain, at)
+		}
+		if at >= 0 && !done[at] {
+			take(at) // a ring begins where it is entered
 		}
 		for n := len(chain) - 1; n >= 0; n-- {
 			at := chain[n]

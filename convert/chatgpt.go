@@ -59,7 +59,7 @@ func readChatGPT(in io.Reader, to Sink) error {
 			c.ID = textOf(raw, "id")
 		}
 		c.Title, c.Model, c.Created = textOf(raw, "title"), textOf(raw, "default_model_slug"), timeOf(gjson.GetBytes(raw, "create_time"))
-		t := newNodes(e.items)
+		t := newNodes(e.items, to)
 		c.Leaf = t.message(textOf(raw, "current_node"))
 
 		var list []*Message
@@ -117,7 +117,7 @@ type nodes struct {
 	by   map[string]*node
 }
 
-func newNodes(items []exported) *nodes {
+func newNodes(items []exported, to Sink) *nodes {
 	t := &nodes{by: map[string]*node{}}
 	places := map[string]int{}
 	all := make([]*node, len(items))
@@ -145,7 +145,11 @@ func newNodes(items []exported) *nodes {
 	}
 	for _, i := range parentsFirst(parents, children) {
 		n := all[i]
-		n.m = n.said(t)
+		if t.by[n.key] == n {
+			n.m = n.said(t)
+		} else {
+			to.Problem(Problem{What: "a node stands there twice; the first counts: " + n.key})
+		}
 		t.list = append(t.list, n)
 	}
 	return t

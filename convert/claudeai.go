@@ -60,8 +60,11 @@ func readClaudeAI(in io.Reader, to Sink) error {
 			if ids[i] == "" {
 				ids[i] = ChainID("", item.raw)
 			}
-			if _, ok := places[ids[i]]; !ok {
+			if first, ok := places[ids[i]]; !ok {
 				places[ids[i]] = i
+			} else if !bytes.Equal(item.raw, e.items[first].raw) {
+				to.Problem(Problem{What: "two messages have one id; the second has another one now: " + ids[i]})
+				ids[i] = ChainID(ids[i], item.raw)
 			}
 		}
 		for i, item := range e.items {

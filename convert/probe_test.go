@@ -102,7 +102,9 @@ func features() []feature {
 		{"names of speakers", talk(named), []string{"ann"},
 			any(func(m *Message, p *content.Part) bool { return m.Own.Name == "ann" }), false},
 		{"thinking", thinking, []string{"probe thought"},
-			any(func(m *Message, p *content.Part) bool { return p.Type == content.TypeThinking && p.Text == "probe thought" }), false},
+			any(func(m *Message, p *content.Part) bool {
+				return p.Type == content.TypeThinking && p.Text == "probe thought"
+			}), false},
 		{"signatures of thinking", thinking, nil,
 			any(func(m *Message, p *content.Part) bool {
 				return p.Type == content.TypeThinking && bytes.Contains(p.Meta, []byte("c2ln"))

@@ -219,9 +219,10 @@ func TestDeepTree(t *testing.T) {
 }
 
 // settles is [roundTrip] for files of which a reader may take one thing or another: what
-// is in them is all there again, and what is written of that is as it was.
+// is in them is all there again, and what is written of that is as it was, unless
+// something was wrong with it.
 func settles(f *Format, data []byte) error {
-	list, _, err := f.ReadAll(bytes.NewReader(data))
+	list, problems, err := f.ReadAll(bytes.NewReader(data))
 	if err != nil {
 		return nil
 	}
@@ -237,7 +238,7 @@ func settles(f *Format, data []byte) error {
 		if got, want := everything(again[0]), everything(t); !slices.Equal(got, want) {
 			return fmt.Errorf("there was\n%s\nand is\n%s\nin\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"), b.Bytes())
 		}
-		if err := roundTrip(f, b.Bytes()); err != nil {
+		if err := roundTrip(f, b.Bytes()); err != nil && len(problems) == 0 {
 			return fmt.Errorf("the second time: %v", err)
 		}
 	}

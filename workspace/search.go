@@ -73,14 +73,14 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 		if err != nil {
 			return err
 		}
-		all, err := s.all(files)
+		all, err := s.apart(files)
 		if err != nil {
 			return err
 		}
-		f.Matches = append(f.Matches, once(all)...)
 		if f.More = o.Limit > 0 && len(all) > o.Limit; f.More {
-			f.Matches = f.Matches[:min(o.Limit, len(f.Matches))]
+			all = all[:o.Limit]
 		}
+		f.Matches = append(f.Matches, all...)
 		pieces := map[string]string{}
 		for i := range f.Matches {
 			id := f.Matches[i].Session
@@ -108,6 +108,20 @@ func (v *view) pieceOf(id string) string {
 	return piece
 }
 
+// apart returns the matches in files, in order, each once: all, or more than the limit.
+func (s *search) apart(files []*searchFile) ([]Match, error) {
+	for s.most = s.o.Limit; ; s.most *= 2 {
+		all, err := s.all(files)
+		if err != nil {
+			return nil, err
+		}
+		complete := s.most == 0 || len(all) <= s.most
+		if all = once(all); complete || len(all) > s.o.Limit {
+			return all, nil
+		}
+	}
+}
+
 // once leaves out messages that were found in several conversations of one family: such
 // as no longer stand where they began.
 func once(all []Match) []Match {
@@ -129,6 +143,7 @@ type search struct {
 	o SearchOptions
 	q *query.Query
 
+	most int // matches, of which one more is enough; 0 for all
 	gone func() map[string][]string
 
 	mu      sync.Mutex
@@ -263,7 +278,7 @@ func (s *search) searchLine(first string, files []string) *searchLine {
 	return l
 }
 
-// all returns the matches in files, in order: all, or more than the limit.
+// all returns the matches in files, in order: all, or more than s.most.
 func (s *search) all(files []*searchFile) ([]Match, error) {
 	found := make([][]Match, len(files))
 	errs := make([]error, len(files))
@@ -286,7 +301,7 @@ func (s *search) all(files []*searchFile) ([]Match, error) {
 		for ; first < len(files) && done[first]; first++ {
 			count += len(found[first])
 		}
-		if s.o.Limit > 0 && count > s.o.Limit {
+		if s.most > 0 && count > s.most {
 			enough.Store(true)
 		}
 		read += s.size(files[i].id)

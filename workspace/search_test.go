@@ -143,6 +143,9 @@ func TestSearchOnce(t *testing.T) {
 	if got := s.found(workspace.SearchOptions{Text: `"otter 1"`}); got != branch+"@"+ids[0] && got != cp+"@"+ids[0] {
 		t.Errorf("with other words it is found in %s", got)
 	}
+	if o := (workspace.SearchOptions{Text: `"otter 1"`, Limit: 1}); strings.Contains(s.found(o), "…") {
+		t.Errorf("there is more than one: %s", s.found(o))
+	}
 	s.replace(name, doc)
 	// A conversation that has nothing to do with it may have the same ids and words.
 	s.write(session.FileName("other"), strings.Replace(doc, root, "other", 1))

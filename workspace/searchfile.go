@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// file returns the matches in a file, the last one first: all, or one more than the
-// limit. Its bytes are looked at before they are read as messages, and those of each
+// file returns the matches in a file, the last one first: all, or one more than
+// s.most. Its bytes are looked at before they are read as messages, and those of each
 // message before it is read as what it says: hardly anything is ever read.
 func (s *search) file(f *searchFile) (found []Match, err error) {
 	f.before, f.family = s.repeated(f)
@@ -26,7 +26,8 @@ func (s *search) file(f *searchFile) (found []Match, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return found, look(file)
+		err = look(file)
+		return found, err
 	}
 	err = s.folder.Look(f.id, func(data []byte) bool { return s.q.May(data) }, look)
 	return found, err
@@ -43,7 +44,7 @@ type reading struct {
 
 func (r *reading) matches() (found []Match, err error) {
 	for i := len(r.Messages) - 1; i >= r.Header; i-- {
-		if r.o.Limit > 0 && len(found) > r.o.Limit {
+		if r.most > 0 && len(found) > r.most {
 			break
 		}
 		if i%1024 == 0 && r.ctx.Err() != nil {

@@ -114,11 +114,10 @@ func (q *Query) match(folded string) bool {
 // Find returns where in text the words and phrases are that q looks for, in order; what
 // overlaps is one place. Whether text is what q looks for is for [Query.Match] to say.
 func (q *Query) Find(text string) []Span {
-	const most = 1 << 10 // of each term
 	folded, places := q.folded(text)
 	var all []Span
 	for _, t := range q.must {
-		for at, n := 0, 0; n < most; n++ {
+		for at := 0; ; {
 			start, end := t.next(folded, at)
 			if start < 0 {
 				break

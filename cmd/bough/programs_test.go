@@ -276,5 +276,18 @@ func TestPrograms(t *testing.T) {
 				}
 			})
 		}
+		for _, from := range []string{"pi", "claude-code"} {
+			t.Run(fmt.Sprintf("%s/%s-compacted", name, from), func(t *testing.T) {
+				s := newSeat(t, a)
+				session := s.bringIn(t, telling{file: from + "-compacted.jsonl"})
+				_, after, _ := strings.Cut(compactedTelling(from, name), "\n")
+				want := after + "\nuser: " + prompt
+				// Each program has its own words around a summary.
+				summary, got, found := strings.Cut(s.resume(t, session, prompt), "\n"+want)
+				if !found || got != "" || !strings.HasPrefix(summary, "user: ") || !strings.Contains(summary, "A parser with regexes was planned.") || strings.Contains(summary, firstReply) {
+					t.Errorf("the model hears:\n%s\n(and %q)\nwant a summary and:\n%s", summary, got, want)
+				}
+			})
+		}
 	}
 }

@@ -121,6 +121,8 @@ const (
 	secondPrompt = "Read the samples." // and the branch with the tools
 	thirdPrompt  = "Use regexes."
 	firstReply   = "A lexer, or regexes?"
+
+	beforeCompaction = "user: Plan an INI parser.\nassistant: " + firstReply + "\nuser: " + thirdPrompt + "\nassistant: Regexes it is."
 )
 
 // beginning returns what was said before the branches, for a reader that is shown the
@@ -374,8 +376,7 @@ func TestReadersCompacted(t *testing.T) {
 
 		branch = bough("branch", session+"@"+messageOf(t, ws, session, "Regexes it is.")).Get("id").String()
 		bough("append", branch, more)
-		before := "user: Plan an INI parser.\nassistant: " + firstReply + "\nuser: " + thirdPrompt + "\nassistant: Regexes it is.\nuser: " + more
-		export("after a branch before the compaction", before, 1, branch)
+		export("after a branch before the compaction", beforeCompaction+"\nuser: "+more, 1, branch)
 		for _, j := range judges() {
 			if j.format == format {
 				j.agrees(t, list)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 )
 
 // ChainID returns the id of a record that has none: a UUID made of the id of the
@@ -29,7 +30,7 @@ func canonical(record []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(record))
 	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := d.Decode(&v); err != nil || d.Decode(new(any)) != io.EOF {
 		return record
 	}
 	out, err := json.Marshal(v)

@@ -12,11 +12,10 @@ type checked struct {
 	to    Sink
 	ended int
 
-	seed     maphash.Seed
-	digests  map[string]uint64 // what each message is, by its id
-	parents  map[string]string
-	order    []string // the ids, in the order of the transcript
-	previous string
+	seed    maphash.Seed
+	digests map[string]uint64 // what each message is, by its id
+	parents map[string]string
+	order   []string // the ids, in the order of the transcript
 }
 
 // Message implements [Sink].

@@ -376,6 +376,9 @@ func (r *geminiReader) message(raw json.RawMessage, id string, v gjson.Result) e
 			}
 		}
 		n.raw = raw
+		if id == "" {
+			id = ChainID(fmt.Sprint(r.seen), raw)
+		}
 		n.m = &Message{ID: r.free(id), Format: "gemini", Records: append(r.riding, raw)}
 		r.riding, r.opened = nil, false
 		r.held = append(r.held, n)
@@ -384,7 +387,7 @@ func (r *geminiReader) message(raw json.RawMessage, id string, v gjson.Result) e
 		r.ride(raw, false)
 	}
 	r.live = append(r.live, n)
-	r.at[id] = n
+	r.at[n.id] = n
 	return nil
 }
 

@@ -61,6 +61,10 @@ func readOpenCode(in io.Reader, to Sink) error {
 			return nil
 		case v.path[len(v.path)-1] == "":
 			n++
+			if v.raw[0] != '{' {
+				to.Problem(Problem{Offset: v.offset, What: "a message is no object"})
+				return nil
+			}
 			return r.message(v.raw)
 		}
 		header = append(append(append(append(header, ','), rawjson.Compact(v.path[0])...), ':'), v.raw...)

@@ -51,21 +51,27 @@ func (r *reading) matches() (found []Match, err error) {
 			return nil, r.ctx.Err()
 		}
 		m := r.Messages[i]
-		if !r.q.May(m.Raw) || !r.isRole(m) || !r.q.May(content.Saying(m.Raw)...) {
+		if !r.q.May(m.Raw) || !r.isRole(m) {
 			continue
 		}
-		again, err := r.standsBefore((*earlier).hasBytes, m)
-		if err != nil {
-			return nil, err
+		if r.Meta.Snapshot { // most of it stands elsewhere
+			again, err := r.standsBefore((*earlier).hasBytes, m)
+			if err != nil {
+				return nil, err
+			}
+			if again {
+				continue
+			}
 		}
-		if again {
+		if !r.q.May(content.Saying(m.Raw)...) {
 			continue
 		}
 		match, ok := r.match(m)
 		if !ok {
 			continue
 		}
-		if again, err = r.standsBefore((*earlier).hasWords, m); err != nil {
+		again, err := r.standsBefore((*earlier).hasWords, m)
+		if err != nil {
 			return nil, err
 		}
 		if !again {

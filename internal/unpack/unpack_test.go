@@ -25,7 +25,9 @@ func walk(t *testing.T, dir string, o unpack.Options, paths ...string) (files, f
 	t.Helper()
 	err := unpack.Walk(t.Context(), paths, o, func(f unpack.File) error {
 		data, err := io.ReadAll(f.In)
-		rel := func(path string) string { return filepath.ToSlash(strings.TrimPrefix(path, dir+string(filepath.Separator))) }
+		rel := func(path string) string {
+			return filepath.ToSlash(strings.TrimPrefix(path, dir+string(filepath.Separator)))
+		}
 		if err != nil {
 			failed = append(failed, rel(f.Path)+": "+err.Error())
 			return nil

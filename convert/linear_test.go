@@ -337,7 +337,7 @@ func FuzzGemini(f *testing.F)   { fuzzLinear(f, &gemini) }
 func FuzzOpenCode(f *testing.F) { fuzzLinear(f, &opencode) }
 
 func fuzzLinear(f *testing.F, format *Format) {
-	f.Add([]byte(`{"id":"","type":"user","content":"One"}`+"\n"+`{"id":"a","type":"gemini","content":"Two"}`))
+	f.Add([]byte(`{"id":"","type":"user","content":"One"}` + "\n" + `{"id":"a","type":"gemini","content":"Two"}`))
 	f.Add([]byte(`{"info":{"id":"ses_1"},"messages":[{"info":{"role":"user"}},0]}`))
 	for _, data := range linearFixtures(f, format) {
 		f.Add(data)

@@ -629,8 +629,11 @@ func (w *geminiWriter) head() {
 		switch {
 		case v.Get("id").Type == gjson.String:
 			w.take(raw, v.Get("id").Str)
-		case v.Get("sessionId").Exists() && v.Get("projectHash").Exists():
+		case v.Get("sessionId").Exists():
 			headed = true
+			if v.Get("projectHash").Str == "" {
+				raw = edited(raw, "projectHash", geminiHash(w.t.Dir))
+			}
 			raw = edited(raw, "sessionId", geminiSession(w.o.ID))
 			if v.Get("kind").Str == "subagent" {
 				raw = edited(raw, "kind", "main")

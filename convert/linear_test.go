@@ -197,7 +197,7 @@ func recordsOf(t *Transcript) (list []string) {
 			}
 			paths := []string{"sessionId", "$set.sessionId", "ordinal", "timestamp", "payload.id", "payload.session_id", "payload.thread_id",
 				"payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base", "payload.history_mode",
-				"kind", "info.id", "info.sessionID", "info.time.created", "info.parentID", "info.revert.messageID"}
+				"kind", "info.id", "info.sessionID", "info.time.created", "info.parentID", "info.revert", "projectHash"}
 			for i := range v.Get("parts").Array() {
 				paths = append(paths, fmt.Sprintf("parts.%d.id", i), fmt.Sprintf("parts.%d.sessionID", i), fmt.Sprintf("parts.%d.messageID", i))
 			}

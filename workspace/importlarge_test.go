@@ -1,0 +1,140 @@
+package workspace_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A longTranscript is a session of Claude Code of at least so many bytes, as it is read.
+type longTranscript struct {
+	left int
+	n    int
+	line []byte
+}
+
+func (l *longTranscript) Read(p []byte) (int, error) {
+	if len(l.line) == 0 {
+		if l.left <= 0 {
+			return 0, io.EOF
+		}
+		l.line = l.next()
+		l.left -= len(l.line)
+	}
+	n := copy(p, l.line)
+	l.line = l.line[n:]
+	return n, nil
+}
+
+func (l *longTranscript) next() []byte {
+	id := func(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", n) }
+	parent := "null"
+	if l.n > 0 {
+		parent = `"` + id(l.n-1) + `"`
+	}
+	role, said := "user", `"`+strings.Repeat(fmt.Sprintf("question %d ", l.n), 100)+`"`
+	if l.n%2 == 1 {
+		role, said = "assistant", `[{"type":"text","text":"`+strings.Repeat(fmt.Sprintf("answer %d ", l.n), 200)+`"}]`
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"userType":"external","cwd":"/x","sessionId":"11111111-2222-4333-8444-555555555555","version":"2.1.0",`+
+		`"type":"%s","message":{"role":"%[2]s","content":%[3]s},"uuid":"%[4]s","timestamp":"2026-01-01T00:00:00.000Z"}`+"\n", parent, role, said, id(l.n))
+	l.n++
+	return b.Bytes()
+}
+
+// TestImportMemory: what is imported passes through, however long it is.
+func TestImportMemory(t *testing.T) {
+	const size, most = 96 << 20, 96 << 20
+	var peak uint64
+	calls := 0
+	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Progress: func(string, int64, int64) {
+		if calls++; calls%512 == 0 {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.HeapAlloc)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []workspace.ImportStatus{workspace.ImportNew, workspace.ImportUnchanged} {
+		calls = 0
+		list, err := w.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: &longTranscript{left: size}})
+		if err != nil || len(list.Imported) != 1 || list.Imported[0].Status != want {
+			t.Fatalf("import: %+v, %v, want %s", list, err, want)
+		}
+		if calls < 1000 {
+			t.Errorf("progress was told %d times", calls)
+		}
+	}
+	if peak == 0 || peak > most {
+		t.Errorf("%d bytes took %d bytes of memory, want at most %d", size, peak, most)
+	}
+}
+
+// BenchmarkImport takes in a transcript, against writing the session that comes of it, and
+// takes it in again, against reading both.
+func BenchmarkImport(b *testing.B) {
+	const size = 32 << 20
+	path := filepath.Join(b.TempDir(), "long.jsonl")
+	data, err := io.ReadAll(&longTranscript{left: size})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	take := func(b *testing.B, dir string) workspace.Imported {
+		w, err := workspace.Open(b.Context(), dir, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		list, err := w.Import(b.Context(), []string{path}, workspace.ImportOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return list.Imported[0]
+	}
+	dir := b.TempDir()
+	sessionFile := filepath.Join(dir, "conversations", string(take(b, dir).Session)+".json")
+	written, err := os.ReadFile(sessionFile)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("new", func(b *testing.B) {
+		b.SetBytes(size)
+		for b.Loop() {
+			take(b, b.TempDir())
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		b.SetBytes(size)
+		for b.Loop() {
+			f, err := os.Create(filepath.Join(b.TempDir(), "f"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := f.Write(written); err != nil {
+				b.Fatal(err)
+			}
+			if err := f.Sync(); err != nil {
+				b.Fatal(err)
+			}
+			f.Close()
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		b.SetBytes(size)
+		for b.Loop() {
+			take(b, dir)
+		}
+	})
+}

@@ -61,8 +61,8 @@ func readOpenCode(in io.Reader, to Sink) error {
 			return nil
 		case v.path[len(v.path)-1] == "":
 			n++
-			if v.raw[0] != '{' {
-				to.Problem(Problem{Offset: v.offset, What: "a message is no object"})
+			if v.raw[0] != '{' || !gjson.GetBytes(v.raw, "info.role").Exists() {
+				to.Problem(Problem{Offset: v.offset, What: "a message does not say whose it is"})
 				return nil
 			}
 			return r.message(v.raw)
@@ -305,15 +305,23 @@ func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error 
 		ids: map[string]string{}, pairs: joined(t.Messages), inside: map[*content.Part]bool{},
 	}
 	times := timesOf(t.Messages, o.Now)
+	if t.Format == "opencode" && len(times) > 0 {
+		w.last = times[0]
+		for _, raw := range t.Records {
+			if gjson.GetBytes(raw, "info.role").Exists() {
+				if err := w.record(raw); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	for i := 0; i < len(t.Messages); i++ {
 		m := t.Messages[i]
 		w.last = times[i]
 		if n := w.whole(i); n > 0 {
-			for j, raw := range m.Records {
-				if j == 0 || gjson.GetBytes(raw, "info.id").Exists() {
-					if err := w.record(raw); err != nil {
-						return err
-					}
+			for _, raw := range m.Records {
+				if err := w.record(raw); err != nil {
+					return err
 				}
 			}
 			i += n - 1

@@ -610,7 +610,7 @@ func (s *chatGPTWriter) words(m *Message) {
 	for i, p := range list {
 		key := m.ID
 		if i < len(list)-1 {
-			key = ChainID(m.ID, rawjson.Compact(i))
+			key = ChainID(m.ID, rawjson.Compact([]any{"chatgpt", i})) // not what other formats make of it
 		}
 		p["id"], p["create_time"], p["update_time"] = key, seconds(m.Time), nil
 		p["status"], p["end_turn"], p["weight"] = "finished_successfully", i == len(list)-1, 1

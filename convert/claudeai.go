@@ -95,7 +95,9 @@ func readClaudeAI(in io.Reader, to Sink) error {
 			calls[ids[i]] = open
 			if len(said) == 0 {
 				pending = append(pending, e.items[i].raw)
-				to.Problem(Problem{What: "a message says nothing that can be read: " + ids[i]})
+				if textOf(e.items[i].raw, "text") != "" || len(gjson.GetBytes(e.items[i].raw, "content").Array()) > 0 {
+					to.Problem(Problem{What: "a message says nothing that can be read: " + ids[i]})
+				}
 				continue
 			}
 			said[0].Records = append(pending, e.items[i].raw)
@@ -417,6 +419,9 @@ func (s *claudeAIWriter) words(m *Message, parent string) {
 		c := p.Call()
 		switch p.Type {
 		case content.TypeText:
+			if p.Text == "" {
+				continue
+			}
 			blocks = append(blocks, block("type", "text", "text", p.Text))
 			texts = append(texts, p.Text)
 		case content.TypeThinking:

@@ -22,6 +22,17 @@ type Format struct {
 	read   func(in io.Reader, to Sink) error
 	write  func(w io.Writer, t *Transcript, o Options, lost *losses) error
 	home   *home
+	called func(id string) string                     // what a conversation is called that is written with an id, nil for that
+	newID  func(time.Time, io.Reader) (string, error) // nil for a UUID
+}
+
+// Called returns what its program calls a conversation that is written with
+// [Options.ID] id.
+func (f *Format) Called(id string) string {
+	if f.called == nil {
+		return id
+	}
+	return f.called(id)
 }
 
 // Reads reports whether conversations can be read in this format.

@@ -33,6 +33,7 @@ var gemini = Format{
 	detect:   detectGemini,
 	read:     readGemini,
 	write:    writeGemini,
+	called:   geminiSession,
 	home: &home{
 		roots: func(m Machine) []string { return []string{filepath.Join(geminiHome(m), "tmp")} },
 		holds: func(path string) bool {

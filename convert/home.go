@@ -58,9 +58,17 @@ func (f *Format) Resume(path string, t *Transcript, o Options) (before, run []st
 	return f.home.resume(path, t, o)
 }
 
-// NewID returns an id for a conversation that is going to be written: a UUID of version
-// 7, which the programs that sort by id want, and none minds.
-func NewID(now time.Time, random io.Reader) (string, error) {
+// NewID returns an id for a conversation that is going to be written.
+func (f *Format) NewID(now time.Time, random io.Reader) (string, error) {
+	if f.newID != nil {
+		return f.newID(now, random)
+	}
+	return newUUID(now, random)
+}
+
+// newUUID returns a UUID of version 7, which the programs that sort by id want, and none
+// minds.
+func newUUID(now time.Time, random io.Reader) (string, error) {
 	var id uuid.UUID
 	if _, err := io.ReadFull(random, id[:]); err != nil {
 		return "", fmt.Errorf("no random numbers: %w", err)

@@ -30,6 +30,7 @@ var opencode = Format{
 	detect: detectOpenCode,
 	read:   readOpenCode,
 	write:  writeOpenCode,
+	called: openCodeSession,
 	home: &home{
 		target: func(Machine, *Transcript, Options) string { return "" },
 		resume: func(path string, _ *Transcript, o Options) (before, run []string) {

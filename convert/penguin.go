@@ -21,6 +21,7 @@ var penguin = Format{
 	detect:   detectPenguin,
 	read:     readPenguin,
 	write:    writePenguin,
+	newID:    session.NewID,
 }
 
 func detectPenguin(head []byte) bool {

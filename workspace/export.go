@@ -97,16 +97,10 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 		}
 	}
 	e.o = convert.Options{Now: w.opts.Now(), Random: w.opts.Random}
-	if e.o.ID, err = convert.NewID(e.o.Now, e.o.Random); err != nil {
+	if e.o.ID, err = o.Format.NewID(e.o.Now, e.o.Random); err != nil {
 		return nil, err
 	}
-	e.ID = e.o.ID
-	if o.Format.Name == "penguin" {
-		if e.o.ID, err = session.NewID(e.o.Now, e.o.Random); err != nil {
-			return nil, err
-		}
-		e.ID = e.o.ID
-	}
+	e.ID = o.Format.Called(e.o.ID)
 	var out bytes.Buffer
 	lost, err := o.Format.Write(&out, e.t, e.o)
 	e.Lost = append(e.Lost, lost...)

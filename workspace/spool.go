@@ -87,11 +87,18 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 	if m.Raw == nil {
 		n.parentAt = int32(gjson.GetBytes(raw, "metadata.parent_id").Index)
 	}
-	if s.said == "" && m.Role == "user" && m.Own.Role == "" && m.Kind == convert.Said {
-		s.said = beginning(session.Message{Raw: raw}.Text())
+	if (s.said == "" || automatic(s.said)) && m.Role == "user" && m.Own.Role == "" && m.Kind == convert.Said && !m.Answers() {
+		if said := beginning(session.Message{Raw: raw}.Text()); s.said == "" || !automatic(said) {
+			s.said = said
+		}
 	}
 	s.messages = append(s.messages, n)
 	return s.put(raw)
+}
+
+// automatic reports whether a title looks like what a program put into a user's mouth.
+func automatic(title string) bool {
+	return strings.HasPrefix(title, "<") || strings.HasPrefix(title, "Caveat: ")
 }
 
 // beginning returns the first line of a text that says something, as a title.
@@ -153,22 +160,34 @@ func (s *spool) end(c *convert.Conversation) {
 // raw returns message i as it will stand in its session.
 func (s *spool) raw(i int) ([]byte, error) {
 	m := s.messages[i]
-	raw, err := s.rawOf(m)
-	if err != nil || m.parentAt == 0 || m.parent == "" {
-		return raw, err
+	if m.parentAt == 0 || m.parent == "" {
+		return s.rawOf(m)
 	}
-	return slices.Concat(raw[:m.parentAt], rawjson.Compact(m.parent), raw[int(m.parentAt)+len("null"):]), nil
+	const null = len("null")
+	parent := rawjson.Compact(m.parent)
+	raw := make([]byte, int(m.size)-null+len(parent))
+	at := int(m.parentAt)
+	copy(raw[at:], parent)
+	if err := s.read(raw[:at], m.at); err != nil {
+		return nil, err
+	}
+	return raw, s.read(raw[at+len(parent):], m.at+int64(at+null))
 }
 
 // rawOf returns a message as it was spooled.
-func (s *spool) rawOf(m spooled) (raw []byte, err error) {
+func (s *spool) rawOf(m spooled) ([]byte, error) {
+	raw := make([]byte, m.size)
+	return raw, s.read(raw, m.at)
+}
+
+// read fills p with what stands at an offset.
+func (s *spool) read(p []byte, at int64) error {
 	if s.file == nil {
-		raw = s.memory[m.at : m.at+int64(m.size) : m.at+int64(m.size)]
-	} else {
-		raw = make([]byte, m.size, int(m.size)+64)
-		_, err = s.file.ReadAt(raw, m.at)
+		copy(p, s.memory[at:])
+		return nil
 	}
-	return raw, err
+	_, err := s.file.ReadAt(p, at)
+	return err
 }
 
 // runs returns the messages for a document, in the order in which they are to stand

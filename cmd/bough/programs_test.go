@@ -21,7 +21,7 @@ import (
 // tried by hand, with
 //
 //	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent
-//	go test ./cmd/bough -run TestPrograms -programs claude-code,codex,opencode,gemini,pi -programs-in DIR
+//	go test ./cmd/bough -run TestPrograms -timeout 30m -programs claude-code,codex,opencode,gemini,pi -programs-in DIR
 //
 // and where npm runs no scripts of packages, 'node install.cjs' in
 // DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
@@ -137,6 +137,7 @@ type seat struct {
 	home, work, ws string
 	env            []string
 	in             *standIn
+	told           gjson.Result // by the last resume
 }
 
 func newSeat(t *testing.T, a assistant) *seat {
@@ -215,8 +216,8 @@ func (s *seat) bringIn(t *testing.T, from telling) string {
 // resume has the assistant go on with a branch, and returns what it asks its model.
 func (s *seat) resume(t *testing.T, ref, prompt string) string {
 	t.Helper()
-	told := s.bough(t, "resume", ref, "--in", s.format)
-	if dir := told.Get("directory").String(); dir != s.work {
+	s.told = s.bough(t, "resume", ref, "--in", s.format)
+	if dir := s.told.Get("directory").String(); dir != s.work {
 		t.Errorf("it is to go on in %s, want %s", dir, s.work)
 	}
 	argv := func(v gjson.Result) (list []string) {
@@ -225,10 +226,46 @@ func (s *seat) resume(t *testing.T, ref, prompt string) string {
 		}
 		return list
 	}
-	if before := argv(told.Get("before")); before != nil {
+	if before := argv(s.told.Get("before")); before != nil {
 		s.run(t, before...)
 	}
-	s.run(t, s.prompt(argv(told.Get("command")), prompt)...)
+	return s.ask(t, argv(s.told.Get("command")), prompt)
+}
+
+// resumeTree is resume with all branches: an export that is put where the last one was,
+// under its own name.
+func (s *seat) resumeTree(t *testing.T, ref, prompt string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tree")
+	id := s.bough(t, "export", ref, "--tree", "--to", s.format, "-o", file).Get("id").String()
+	old := s.told.Get("id").String()
+	// The names of Gemini's files have the first eight letters.
+	named := strings.NewReplacer(old, id, old[:8], id[:8])
+	dir, name := filepath.Split(s.told.Get("path").String())
+	path := filepath.Join(dir, named.Replace(name))
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var command []string
+	for _, a := range s.told.Get("command").Array() {
+		if a.String() == s.told.Get("path").String() {
+			command = append(command, path)
+			continue
+		}
+		command = append(command, strings.ReplaceAll(a.String(), old, id))
+	}
+	return s.ask(t, command, prompt)
+}
+
+// ask runs the command of an assistant with a prompt, and returns what it asks its
+// model.
+func (s *seat) ask(t *testing.T, command []string, prompt string) string {
+	t.Helper()
+	s.run(t, s.prompt(command, prompt)...)
 	all := s.in.said()
 	if len(all) == 0 {
 		t.Fatalf("%s asks no model; it asks for %q", s.format, s.in.other)
@@ -276,6 +313,13 @@ func TestPrograms(t *testing.T) {
 				want = a.hears(from.beginning(thinks) + "\n" + from.reading(a.fails) + "\nuser: " + prompt)
 				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, "One section"), prompt); got != want {
 					t.Errorf("of the other end the model hears:\n%s\nwant:\n%s", got, want)
+				}
+				if f, _ := formatOf(name); !f.Branches || !from.tree {
+					return
+				}
+				want = a.hears(from.beginning(thinks) + "\n" + from.choosing() + "\nuser: " + prompt)
+				if got := s.resumeTree(t, session, prompt); got != want {
+					t.Errorf("of the whole tree the model hears:\n%s\nwant:\n%s", got, want)
 				}
 			})
 		}

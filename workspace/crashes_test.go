@@ -223,12 +223,6 @@ var scenarios = []scenario{
 		s.new("Bread")
 		return func(s *space) error { return take(s, askedTwice) }
 	}},
-	{name: "import of two", setup: func(s *space) verb {
-		s.new("Bread")
-		return func(s *space) error {
-			return take(s, `{"messages":`+askedTwice+"}\n"+`{"messages":[{"role":"user","content":"Alone?"}]}`)
-		}
-	}},
 	{name: "import of more", setup: func(s *space) verb {
 		if err := take(s, askedTwice); err != nil {
 			panic(err)

@@ -78,8 +78,8 @@ type Imports struct {
 // again changes nothing. No message that is there changes, and no head moves.
 //
 // What cannot be read is a row with the status [ImportFailed], and the rest goes on. The
-// error is for what concerns them all. Small conversations are stored a few at a time;
-// what one change stores, [Workspace.Undo] takes back.
+// error is for what concerns them all. Each conversation is a change of its own, which
+// [Workspace.Undo] takes back.
 func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions) (*Imports, error) {
 	i := &importer{Workspace: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
 	defer i.drop()
@@ -110,21 +110,13 @@ type importer struct {
 	now     time.Time
 	dialect session.Dialect
 	known   *known
-	group   []*spool // that are stored next, at once
+	seen    *view    // the workspace after the last change, nil if nobody looked
 	forks   []*spool // that wait for what they are a copy of
 	rows    []Imported
 }
 
-// The most that is stored by one change, but for a conversation that is larger alone.
-const (
-	groupCount = 100
-	groupSize  = 16 << 20
-)
-
 func (i *importer) drop() {
-	for _, s := range i.group {
-		s.drop()
-	}
+	i.leave()
 	for _, s := range i.forks {
 		s.drop()
 	}
@@ -261,7 +253,7 @@ func (i *importer) rest() error {
 			return err
 		}
 	}
-	return i.flush()
+	return nil
 }
 
 // forksFit stores copies whose origin did not come yet, if they take too much memory.
@@ -283,83 +275,77 @@ func (i *importer) forksFit() error {
 // nextFork stores one of the copies that wait for their origin: one whose origin is
 // there by now, if there is one.
 func (i *importer) nextFork() error {
-	if err := i.flush(); err != nil {
-		return err
-	}
 	n := max(0, slices.IndexFunc(i.forks, func(s *spool) bool { return i.known.has(s.format, s.conv.Fork.ID) }))
 	next := i.forks[n]
 	i.forks = slices.Delete(i.forks, n, n+1)
-	if err := i.store(next); err != nil {
-		next.drop()
-		return err
-	}
-	return nil
+	return i.store(next)
 }
 
-// store has a conversation stored, soon.
+// store stores a conversation, by a change of its own: then it is there, whatever becomes
+// of the others.
 func (i *importer) store(s *spool) error {
-	if len(i.group) > 0 && (i.size()+s.size > groupSize || i.known.shares(s)) {
-		if err := i.flush(); err != nil {
-			return err
-		}
-	}
-	i.group = append(i.group, s)
-	i.known.waits(s)
-	if len(i.group) == groupCount {
-		return i.flush()
-	}
-	return nil
-}
-
-func (i *importer) size() (size int64) {
-	for _, s := range i.group {
-		size += s.size
-	}
-	return size
-}
-
-// flush stores the conversations that wait, at once.
-func (i *importer) flush() error {
-	if len(i.group) == 0 {
+	defer s.drop()
+	if row := i.unchanged(s); row != nil {
+		i.known.stored(s, string(row.Session), false)
+		i.row(*row)
 		return nil
 	}
-	group := i.group
-	rows := make([]Imported, len(group))
-	err := i.change(group, func(v *view) error {
-		for n, s := range group {
-			var err error
-			if rows[n], err = i.one(v, s); err != nil {
-				return err
-			}
-			if err := i.ctx.Err(); err != nil {
-				return err
-			}
-		}
-		return nil
+	i.leave()
+	var row Imported
+	err := i.change(s, func(v *view) (err error) {
+		row, err = i.one(v, s)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	for n, s := range group {
-		i.known.stored(s, string(rows[n].Session), i.o.DryRun)
-		i.row(rows[n])
-		s.drop()
-	}
-	i.group = nil
+	i.known.stored(s, string(row.Session), i.o.DryRun)
+	i.row(row)
 	return nil
 }
 
-// change calls f with the workspace, to be changed, or for a dry run only to be read.
-func (i *importer) change(group []*spool, f func(*view) error) error {
-	if i.o.DryRun {
-		if !Is(i.dir) {
-			return f(nil)
+// change calls f with the workspace, to be changed, or for a dry run only to be read; with
+// nil if there is none then.
+func (i *importer) change(s *spool, f func(*view) error) error {
+	if !i.o.DryRun {
+		op := operation.Operation{Verb: "import", Args: args{"path": s.path, "format": s.format.Name}}
+		return i.make(i.ctx, op, f)
+	}
+	if !Is(i.dir) {
+		return f(nil)
+	}
+	return i.read(i.ctx, f)
+}
+
+// unchanged returns the row of a conversation all of which is there, nil if there is
+// something to be done or nobody can tell. It needs no lock, and looks at the workspace
+// as it was after the last change.
+func (i *importer) unchanged(s *spool) *Imported {
+	if i.o.DryRun || len(i.known.candidates(s)) == 0 {
+		return nil
+	}
+	if i.seen == nil {
+		root, err := i.open(i.ctx)
+		if err != nil {
+			return nil
 		}
-		return i.read(i.ctx, f)
+		if i.seen, err = i.load(i.ctx, root, mode{}); err != nil {
+			root.Close()
+			return nil
+		}
 	}
-	op := operation.Operation{Verb: "import", Args: args{"path": group[0].path, "format": group[0].format.Name}}
-	if len(group) > 1 {
-		op.Args["conversations"] = len(group)
+	r, err := i.merged(i.seen, s, true)
+	if err != nil || r == nil || r.Status != ImportUnchanged {
+		return nil
 	}
-	return i.make(i.ctx, op, f)
+	return r
+}
+
+// leave forgets how the workspace looked.
+func (i *importer) leave() {
+	if i.seen != nil {
+		i.seen.done()
+		i.seen.root.Close()
+		i.seen = nil
+	}
 }

@@ -21,13 +21,12 @@ type known struct {
 	others   map[uint64][]int32
 	sources  map[string]int32 // the session with a conversation, by [sourceKey]
 	says     map[uint64]uint64
-	waiting  map[uint64]bool // what is going to be stored, by numbers for its ids
 }
 
 func newKnown(seed maphash.Seed) *known {
 	return &known{
 		seed: seed, numbers: map[string]int32{}, first: map[uint64]int32{}, others: map[uint64][]int32{}, sources: map[string]int32{},
-		says: map[uint64]uint64{}, waiting: map[uint64]bool{},
+		says: map[uint64]uint64{},
 	}
 }
 
@@ -139,30 +138,8 @@ func (k *known) candidates(s *spool) []int32 {
 	})
 }
 
-// shares reports whether s may be about the same conversation as one that is going to be
-// stored.
-func (k *known) shares(s *spool) bool {
-	if s.conv.Fork != nil && k.waiting[k.number(sourceKey(s.format.Name, s.conv.Fork.ID))] {
-		return true
-	}
-	return slices.ContainsFunc(s.messages, func(m spooled) bool {
-		return k.waiting[k.number(m.id)] || m.copyOf != "" && k.waiting[k.number(m.copyOf)]
-	})
-}
-
-// waits takes down that s is going to be stored.
-func (k *known) waits(s *spool) {
-	for _, m := range s.messages {
-		k.waiting[k.number(m.id)] = true
-	}
-	if s.conv.ID != "" {
-		k.waiting[k.number(sourceKey(s.format.Name, s.conv.ID))] = true
-	}
-}
-
 // stored takes down that s is in a session; a dry run has none for it.
 func (k *known) stored(s *spool, id string, dry bool) {
-	clear(k.waiting)
 	if id == "" && !dry {
 		return
 	}

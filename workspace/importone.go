@@ -57,7 +57,7 @@ func (s *spool) problemTexts() (texts []string) {
 // is nil if there is no workspace. A session that it would be added to and that is
 // damaged is what came of it; any other error concerns more than one.
 func (i *importer) one(v *view, s *spool) (Imported, error) {
-	r, err := i.merged(v, s)
+	r, err := i.merged(v, s, i.o.DryRun)
 	if err == nil && r == nil {
 		r, err = i.created(v, s)
 	}
@@ -147,8 +147,8 @@ func (s *spool) source() []rawjson.Pair {
 }
 
 // merged adds what is new of a conversation to the session that has some of it already.
-// It returns nil if none has.
-func (i *importer) merged(v *view, s *spool) (*Imported, error) {
+// With dry it only says so. It returns nil if none has.
+func (i *importer) merged(v *view, s *spool, dry bool) (*Imported, error) {
 	for _, n := range i.known.candidates(s) {
 		id := i.known.sessions[n]
 		if id == "" {
@@ -164,7 +164,7 @@ func (i *importer) merged(v *view, s *spool) (*Imported, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &merging{i: i, v: v, s: s, there: o}
+		m := &merging{i: i, v: v, s: s, dry: dry, there: o}
 		same, err := m.same()
 		if err != nil {
 			return nil, err
@@ -205,6 +205,7 @@ type merging struct {
 	i     *importer
 	v     *view
 	s     *spool
+	dry   bool // nothing is to change
 	there *session.Outline
 
 	has   map[string]standing // the messages that are there, by their ids
@@ -316,7 +317,7 @@ func (m *merging) row() (*Imported, error) {
 		r.Status = ImportUnchanged
 		return &r, nil
 	}
-	if m.i.o.DryRun {
+	if m.dry {
 		return &r, nil
 	}
 	edit.SetMeta("message_count", m.there.Len()+r.Added)

@@ -271,19 +271,6 @@ func (t *nodes) answered(n *node, v gjson.Result) content.Call {
 	return content.Call{Name: name}
 }
 
-// arguments returns the arguments of a call as an object.
-func arguments(s string) json.RawMessage {
-	if gjson.Parse(s).IsObject() && json.Valid([]byte(s)) {
-		return json.RawMessage(s)
-	}
-	if s == "" {
-		return json.RawMessage(`{}`)
-	}
-	return rawjson.Compact(struct {
-		Input string `json:"input"`
-	}{s})
-}
-
 // chatGPTParts returns what the content of a message says.
 func chatGPTParts(v gjson.Result) (list []content.Part) {
 	add := func(p content.Part) {
@@ -354,21 +341,9 @@ func chatGPTText(v gjson.Result) string {
 	return joinLines(all...)
 }
 
-// joinLines joins those texts that are not empty.
-func joinLines(texts ...string) string {
-	var b strings.Builder
-	for _, s := range texts {
-		if s != "" && b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(s)
-	}
-	return b.String()
-}
-
 func writeChatGPT(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	s := chatGPTWriter{lost: lost, t: t.outline(), by: map[string]*written{}, tip: map[string]string{}, calls: map[string]string{}}
-	t.heads(lost, "titles")
+	lost.conversation(t, lostTitles)
 	around := []byte(`{"title":"","create_time":null,"update_time":null,"mapping":{},"moderation_results":[],"current_node":null,"conversation_id":""}`)
 	set := func(name string, value []byte) { around, _ = sjson.SetRawBytes(around, name, value) }
 	fresh := true
@@ -601,8 +576,7 @@ func (s *chatGPTWriter) link() {
 // for each call, result and thought. The last one has the id of the message.
 func (s *chatGPTWriter) words(m *Message) {
 	list := s.pieces(m)
-	s.lost.count("marks of summaries", m.Kind != Said)
-	s.lost.count("names of speakers", m.Own.Name != "")
+	s.lost.message(m, lostTimes, lostModels, lostSystem)
 	parent := s.tip[s.parent(m)]
 	if parent == "" {
 		parent = s.under(m)
@@ -623,7 +597,7 @@ func (s *chatGPTWriter) words(m *Message) {
 		parent = key
 	}
 	if len(list) == 0 {
-		s.lost.add("messages that say nothing")
+		s.lost.add(lostMessages)
 	}
 	s.tip[m.ID] = parent
 }
@@ -671,7 +645,7 @@ func (s *chatGPTWriter) pieces(m *Message) (list []map[string]any) {
 		}
 		switch p.Type {
 		case content.TypeThinking:
-			s.lost.count("signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
+			s.lost.signature(p)
 			if p.Text != "" {
 				flush()
 				add("assistant", "", "all", map[string]any{"content_type": "thoughts", "thoughts": []map[string]any{{"summary": "", "content": p.Text}}}, metadata)
@@ -690,20 +664,20 @@ func (s *chatGPTWriter) pieces(m *Message) (list []map[string]any) {
 			if c.Failed {
 				metadata["is_error"] = true
 			}
-			s.lost.count("what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
+			s.lost.extras(p)
 			add("tool", c.Name, "all", map[string]any{"content_type": "execution_output", "text": p.Text}, metadata)
 		case content.TypeText:
 			if p.Text != "" {
 				texts = append(texts, p.Text)
 			}
 		case content.TypeRedacted:
-			s.lost.add(plural(p.Type))
+			s.lost.part(p)
 		default:
 			if text := asText(p); text != "" {
 				texts = append(texts, text)
 			}
 			if p.Type != content.TypeData || p.Text == "" {
-				s.lost.add(plural(p.Type))
+				s.lost.part(p)
 			}
 		}
 	}

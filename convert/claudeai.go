@@ -267,7 +267,7 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	around := []byte(`{"uuid":"","name":"","summary":"","created_at":"","updated_at":"","account":{"uuid":""},"chat_messages":[],"current_leaf_message_uuid":""}`)
 	set := func(name string, value any) { around, _ = sjson.SetRawBytes(around, name, rawjson.Compact(value)) }
 	s := claudeAIWriter{lost: lost, t: t, outline: t.outline(), tip: map[string]string{}}
-	t.heads(lost, "titles")
+	lost.conversation(t, lostTitles)
 	if t.Format == "claude-ai" && len(t.Records) > 0 {
 		around = bytes.Clone(t.Records[0])
 	} else {
@@ -408,10 +408,8 @@ func (s *claudeAIWriter) words(m *Message, parent string) {
 	if m.Role == "assistant" || m.has(content.TypeToolResult) {
 		sender = "assistant"
 	}
-	s.lost.count("the role system", m.Own.Role != "")
-	s.lost.count("marks of summaries", m.Kind != Said)
-	s.lost.count("names of speakers", m.Own.Name != "")
-	s.lost.count("models", m.Model != "" && m.Model != s.t.Model)
+	s.lost.message(m, lostTimes, lostModels)
+	s.lost.count(lostModels, m.Model != "" && m.Model != s.t.Model)
 	blocks, attachments := []map[string]any{}, []map[string]any{}
 	var texts []string
 	for i := range m.Parts {
@@ -426,27 +424,27 @@ func (s *claudeAIWriter) words(m *Message, parent string) {
 			texts = append(texts, p.Text)
 		case content.TypeThinking:
 			b := block("type", "thinking", "thinking", p.Text)
-			if signature := gjson.GetBytes(p.Meta, "signature").Str; signature != "" {
+			if signature := signature(p); signature != "" {
 				b["signature"] = signature
 			}
 			blocks = append(blocks, b)
 		case content.TypeToolCall:
 			blocks = append(blocks, block("type", "tool_use", "id", c.ID, "name", c.Name, "input", arguments(c.Arguments)))
 		case content.TypeToolResult:
-			s.lost.count("what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
+			s.lost.extras(p)
 			blocks = append(blocks, block("type", "tool_result", "tool_use_id", c.ID, "name", c.Name, "is_error", c.Failed,
 				"content", []map[string]any{{"type": "text", "text": p.Text}}))
 		case content.TypeRedacted:
-			s.lost.add(plural(p.Type))
+			s.lost.part(p)
 		case content.TypeFile:
-			if text := gjson.GetBytes(p.Meta, "data").Str; gjson.GetBytes(p.Meta, "type").Str == "text" {
+			if text, ok := textFile(p); ok {
 				attachments = append(attachments, map[string]any{"file_name": p.Filename, "file_type": "text/plain", "file_size": len(text), "extracted_content": text})
 				continue
 			}
 			fallthrough
 		default:
 			if p.Type != content.TypeData || p.Text == "" {
-				s.lost.add(plural(p.Type))
+				s.lost.part(p)
 			}
 			if text := asText(p); text != "" {
 				blocks = append(blocks, block("type", "text", "text", text))
@@ -455,7 +453,7 @@ func (s *claudeAIWriter) words(m *Message, parent string) {
 		}
 	}
 	if len(blocks)+len(attachments) == 0 {
-		s.lost.add("messages that say nothing")
+		s.lost.add(lostMessages)
 		s.tip[m.ID] = parent
 		return
 	}

@@ -202,12 +202,12 @@ func (w *claudeWriter) make(m *Message) error {
 	parent := w.main[m.Parent]
 	said := w.said(m)
 	if len(said) == 0 {
-		w.lost.add("messages that say nothing it has words for")
+		w.lost.add(lostMessages)
 		w.main[m.ID] = parent
 		return nil
 	}
 	if m.Parent != "" && w.in[m.Parent] == nil {
-		w.lost.add("links to messages that are not there")
+		w.lost.add(lostLinks)
 	}
 	id, err := w.newID(m.ID)
 	if err != nil {
@@ -227,14 +227,11 @@ func (w *claudeWriter) make(m *Message) error {
 		}
 		row.Hidden, row.Summary = true, true
 	case m.Kind == Summary:
-		w.lost.add("summaries of branches, which are a user's words now")
+		w.lost.add(lostSummaries)
 	case m.Own.Role != "":
-		w.lost.add("system messages, which are a user's words now")
 		row.Meta = true
 	}
-	if m.Own.Name != "" {
-		w.lost.add("names of speakers")
-	}
+	w.lost.message(m, lostTimes, lostModels, lostSummaries)
 	if parent != "" {
 		row.Parent = &parent
 	}
@@ -244,7 +241,7 @@ func (w *claudeWriter) make(m *Message) error {
 		row.Message.Type = "message"
 		row.Message.Model = cmp.Or(m.Model, w.t.Model, "unknown")
 		row.Message.claudeStop = &claudeStop{Reason: "end_turn", Usage: json.RawMessage(`{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}`)}
-		if m.calls() {
+		if m.has(content.TypeToolCall) {
 			row.Message.Reason = "tool_use"
 		}
 	} else if text := gjson.GetBytes(said[0], "text"); len(said) == 1 && gjson.GetBytes(said[0], "type").Str == "text" && len(m.Parts) == 1 && len(m.Parts[0].Meta) == 0 {
@@ -322,8 +319,12 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 		c := p.Call()
 		switch p.Type {
 		case content.TypeThinking, content.TypeRedacted:
-			if signed := p.Type == content.TypeRedacted || gjson.GetBytes(p.Meta, "signature").Str != ""; !signed || !strings.HasPrefix(m.Model, "claude") {
-				w.lost.add("thinking")
+			if signed := p.Type == content.TypeRedacted || signature(&p) != ""; !signed || !strings.HasPrefix(m.Model, "claude") {
+				if p.Type == content.TypeRedacted {
+					w.lost.part(&p)
+				} else {
+					w.lost.add("thinking")
+				}
 				continue
 			}
 		case content.TypeToolCall:
@@ -340,7 +341,7 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 			p.Meta = json.RawMessage(setMember(p.Meta, "tool_call_id", claudeCallID(c.ID)))
 		case content.TypeImage, content.TypeFile:
 			if m.Role != "user" {
-				w.lost.add("pictures and files of an assistant")
+				w.lost.add("images and files of the assistant")
 				continue
 			}
 		}
@@ -348,8 +349,7 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 		block := gjson.GetBytes(item, "content.0").Raw
 		switch {
 		case block == "" && p.Type != content.TypeText:
-			_, what := inWords(&p)
-			w.lost.add(what)
+			w.lost.part(&p)
 		case block == "":
 		case p.Type == content.TypeToolResult:
 			results = append(results, json.RawMessage(block))
@@ -362,9 +362,8 @@ func (w *claudeWriter) said(m *Message) (blocks []json.RawMessage) {
 
 // words returns a call or a result that cannot stand as one as a text.
 func (w *claudeWriter) words(p *content.Part) content.Part {
-	said, what := inWords(p)
-	w.lost.add(what)
-	return content.Text(said)
+	w.lost.part(p)
+	return content.Text(asText(p))
 }
 
 // claudeCallID returns the id of a call with the letters that Anthropic takes.
@@ -511,8 +510,4 @@ func pairs(messages []*Message) map[*content.Part]bool {
 		}
 	}
 	return list
-}
-
-func (m *Message) calls() bool {
-	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeToolCall })
 }

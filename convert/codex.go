@@ -296,19 +296,6 @@ func codexParts(list gjson.Result) []content.Part {
 	return parts
 }
 
-// otherPart returns a part that nobody understands here, as it is.
-func otherPart(v gjson.Result) content.Part {
-	kind := v.Get("type").Str
-	if kind == "" {
-		kind = "unknown"
-	}
-	meta, err := json.Marshal(map[string]any{"data_type": kind, "raw": json.RawMessage(v.Raw)})
-	if err != nil { // it has numbers that only Python writes
-		meta = rawjson.Compact(map[string]any{"data_type": kind, "raw": v.Raw})
-	}
-	return content.Part{Type: content.TypeData, Meta: meta}
-}
-
 // A codexReader makes messages of records.
 type codexReader struct {
 	to   Sink
@@ -389,7 +376,7 @@ func (r *codexReader) line(l line) error {
 	case m == nil:
 		r.ride(raw, rec.opens())
 		return nil
-	case m.answers():
+	case m.has(content.TypeToolResult):
 		r.named(m)
 	case m.Role == "assistant":
 		for i := range m.Parts {
@@ -403,7 +390,7 @@ func (r *codexReader) line(l line) error {
 		r.live = append(r.live, codexTurn{r.last[r.base(key)], m.prompts()})
 		return nil
 	}
-	if r.twin != nil && r.twin.Role == m.Role && !m.answers() && m.Kind == Said && related(r.twin, m) {
+	if r.twin != nil && r.twin.Role == m.Role && !m.has(content.TypeToolResult) && m.Kind == Said && related(r.twin, m) {
 		r.twin = nil
 		defer func() { r.alone = false }()
 	}
@@ -617,7 +604,7 @@ func (r *codexReader) say(m *Message, key []byte, n int) error {
 func writeCodex(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	w := &codexWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost,
-		linear: linear{turns: func(m *Message) bool { return m.prompts() && !m.answers() }},
+		linear: linear{turns: func(m *Message) bool { return m.prompts() && !m.has(content.TypeToolResult) }},
 		clock:  clock{now: o.Now}, pairs: joined(t.Messages), in: map[string]*Message{},
 	}
 	w.head()
@@ -662,15 +649,12 @@ func (w *codexWriter) head() {
 	if !slices.ContainsFunc(records, isCodexMeta) {
 		dir := w.t.Dir
 		if dir == "" {
-			w.lost.add("working folders, of which there was none")
 			dir = "/"
 		}
 		w.line("session_meta", w.o.Now, map[string]any{
 			"id": w.o.ID, "timestamp": isoTime(w.o.Now), "cwd": dir, "originator": "bough", "cli_version": "0.0.0", "source": "cli",
 		})
-		if w.t.Title != "" {
-			w.lost.add("titles")
-		}
+		w.lost.conversation(w.t, lostDirs)
 	}
 	first := true
 	for _, raw := range records {
@@ -895,9 +879,7 @@ func (w *codexWriter) say(m *Message, again bool) {
 		w.line("compacted", at, map[string]any{"message": m.texts(), "replacement_history": w.instead(m)})
 		return
 	}
-	lost.count("models", m.Model != "")
-	lost.count("names of speakers", m.Own.Name != "")
-	lost.count("marks of summaries", m.Kind == Summary)
+	lost.message(m, lostTimes, lostSystem)
 	var said []codexPart
 	var text []string
 	flush := func() {
@@ -933,19 +915,18 @@ func (w *codexWriter) say(m *Message, again bool) {
 		case p.Type == content.TypeToolResult && w.pairs[p] != nil:
 			flush()
 			wrote = true
-			lost.count("marks of tools that failed", c.Failed)
-			lost.count("what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
+			lost.count(lostFailures, c.Failed)
+			lost.extras(p)
 			w.line("response_item", at, map[string]any{"type": "function_call_output", "call_id": c.ID, "output": p.Text})
 		default:
-			s, what := inWords(p)
-			lost.add(what)
-			if s != "" {
+			lost.part(p)
+			if s := asText(p); s != "" {
 				add(s)
 			}
 		}
 	}
 	if len(said) == 0 && !wrote {
-		lost.add("messages that say nothing")
+		lost.add(lostMessages)
 		return
 	}
 	lost.count("system messages, which the user does not see there", m.Own.Role != "")

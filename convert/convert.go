@@ -163,23 +163,3 @@ type Options struct {
 	Now    time.Time // when that is
 	Random io.Reader // where other ids come from
 }
-
-// A Loss is something of a conversation that a format has no place for.
-type Loss struct {
-	What  string `json:"what"`  // for a person, in the plural: signatures of thinking
-	Count int    `json:"count"` // how often
-}
-
-// losses collects what was lost while a transcript is written.
-type losses struct{ list []Loss }
-
-// add counts a loss.
-func (l *losses) add(what string) {
-	for i := range l.list {
-		if l.list[i].What == what {
-			l.list[i].Count++
-			return
-		}
-	}
-	l.list = append(l.list, Loss{what, 1})
-}

@@ -570,7 +570,7 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	}
 	w.turns = func(m *Message) bool { return w.made[m.ID] }
 	if t.Format != "gemini" {
-		t.heads(lost, "titles")
+		lost.conversation(t, lostTitles)
 	}
 	list := inLine(t.Messages, t.Leaf)
 	ids := make(map[string]bool, len(list))
@@ -901,7 +901,7 @@ func (w *geminiWriter) words(m *Message, id string) {
 	if m.Role == "assistant" {
 		line.Type = "gemini"
 	}
-	w.count(m)
+	w.lost.message(m, lostTimes, lostModels)
 	var parts []json.RawMessage
 	add := func(text string) {
 		if text != "" {
@@ -916,7 +916,7 @@ func (w *geminiWriter) words(m *Message, id string) {
 		case p.Type == content.TypeText:
 			add(p.Text)
 		case p.Type == content.TypeThinking && line.Type == "gemini":
-			w.lost.count("signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
+			w.lost.signature(p)
 			line.Thoughts = append(line.Thoughts, geminiThought{"", p.Text, at})
 		case p.Type == content.TypeToolCall && w.pairs[p] != nil && line.Type == "gemini" && !w.bare:
 			line.ToolCalls = append(line.ToolCalls, w.call(c, w.pairs[p], at))
@@ -929,9 +929,8 @@ func (w *geminiWriter) words(m *Message, id string) {
 			raw := content.Items(content.Gemini, []*content.Message{{Role: m.Role, Parts: []content.Part{*p}}}, nil)[0]
 			file := gjson.GetBytes(raw, "parts.0")
 			if p.Type == content.TypeToolCall || p.Type == content.TypeToolResult || p.Type == content.TypeData || !file.Exists() || file.Get("text").Exists() {
-				text, what := inWords(p)
-				w.lost.add(what)
-				add(text)
+				w.lost.part(p)
+				add(asText(p))
 				continue
 			}
 			parts = append(parts, json.RawMessage(file.Raw))
@@ -940,7 +939,7 @@ func (w *geminiWriter) words(m *Message, id string) {
 	switch {
 	case len(parts) == 0 && len(line.Thoughts)+len(line.ToolCalls) == 0:
 		if inside == 0 {
-			w.lost.add("messages that say nothing")
+			w.lost.add(lostMessages)
 		}
 		return
 	case line.Type == "gemini" && len(parts) == 0:
@@ -954,13 +953,6 @@ func (w *geminiWriter) words(m *Message, id string) {
 	w.take(rawjson.Compact(line), id)
 }
 
-// count counts what is lost of a message as such.
-func (w *geminiWriter) count(m *Message) {
-	w.lost.count("marks of summaries", m.Kind != Said)
-	w.lost.count("names of speakers", m.Own.Name != "")
-	w.lost.count("system messages, which are the user's now", m.Own.Role != "")
-}
-
 // call returns a call with its result.
 func (w *geminiWriter) call(c content.Call, result *content.Part, at string) geminiCall {
 	args := json.RawMessage(c.Arguments)
@@ -971,9 +963,7 @@ func (w *geminiWriter) call(c content.Call, result *content.Part, at string) gem
 	if result.Call().Failed {
 		status = "error"
 	}
-	if gjson.GetBytes(result.Meta, "content").IsArray() {
-		w.lost.add("what tools gave beside text")
-	}
+	w.lost.extras(result)
 	return geminiCall{c.ID, c.Name, args, []any{map[string]any{"functionResponse": geminiResponse(c, result)}}, status, at}
 }
 

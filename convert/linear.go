@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/content"
@@ -223,66 +222,6 @@ func edited(record []byte, path string, value any) []byte {
 		return record
 	}
 	return out
-}
-
-// texts returns all that a message says as text.
-func (m *Message) texts() string {
-	var list []string
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == content.TypeText && p.Text != "" {
-			list = append(list, p.Text)
-		}
-	}
-	return strings.Join(list, "\n")
-}
-
-// answers reports whether m holds results of tools.
-func (m *Message) answers() bool {
-	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeToolResult })
-}
-
-// prompts reports whether m is what the user said, beside any results of tools.
-func (m *Message) prompts() bool {
-	if m.Role != "user" || m.Own.Role != "" || m.Kind == Compaction {
-		return false
-	}
-	return len(m.Parts) == 0 || slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type != content.TypeToolResult })
-}
-
-// inWords returns what a part says that a format has no place for, and what is lost by
-// that, as plural.
-func inWords(p *content.Part) (text, what string) {
-	c := p.Call()
-	switch p.Type {
-	case content.TypeToolCall:
-		return "[called " + c.Name + "] " + c.Arguments, "tool calls without a result, which are text now"
-	case content.TypeToolResult:
-		return "[the tool said] " + p.Text, "tool results without a call, which are text now"
-	case content.TypeData:
-		return p.Text, "data of other programs"
-	case content.TypeRedacted:
-		return "", "hidden thinking"
-	}
-	name := p.Filename
-	if _, _, url := p.File(); name == "" && !strings.HasPrefix(url, "data:") {
-		name = url
-	}
-	if name != "" {
-		name = " " + name
-	}
-	return "[" + p.Type + name + "]", map[string]string{content.TypeAudio: "audio"}[p.Type] + strings.TrimPrefix(p.Type+"s", "audios")
-}
-
-// dataURL returns where a file can be had: a data URL, or the URL that it has.
-func dataURL(p *content.Part) string {
-	mime, data, url := p.File()
-	if data == "" {
-		return url
-	}
-	if mime == "" {
-		mime = "application/octet-stream"
-	}
-	return "data:" + mime + ";base64," + data
 }
 
 // joined returns for the calls that a later message answers the first result, and for

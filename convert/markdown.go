@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/content"
-	"github.com/tidwall/gjson"
 )
 
 // markdown is a conversation as a document for people. It cannot be read again.
@@ -180,10 +179,10 @@ func (d *markdownWriter) part(p *content.Part) {
 		if p.Text != "" {
 			fmt.Fprintf(&d.b, "\n%s\n", closed(p.Text))
 		} else if p.Type == content.TypeData {
-			d.lost.add(plural(p.Type))
+			d.lost.part(p)
 		}
 	case content.TypeThinking:
-		d.lost.count("signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
+		d.lost.signature(p)
 		if p.Text != "" {
 			text := strings.ReplaceAll(closed(p.Text), "</details", "&lt;/details")
 			fmt.Fprintf(&d.b, "\n<details>\n<summary>Thinking</summary>\n\n%s\n\n</details>\n", text)
@@ -202,16 +201,16 @@ func (d *markdownWriter) part(p *content.Part) {
 		if c.Failed {
 			said = "failed and says"
 		}
-		d.lost.count("what tools gave beside text", gjson.GetBytes(p.Meta, "content").IsArray())
+		d.lost.extras(p)
 		fmt.Fprintf(&d.b, "\n%s %s:\n\n%s\n", name, said, fenced("", p.Text))
 	case content.TypeRedacted:
-		d.lost.add(plural(p.Type))
+		d.lost.part(p)
 	default:
-		if text := gjson.GetBytes(p.Meta, "data").Str; gjson.GetBytes(p.Meta, "type").Str == "text" {
+		if text, ok := textFile(p); ok {
 			fmt.Fprintf(&d.b, "\n%s:\n\n%s\n", oneLine(p.Filename), fenced("", text))
 			return
 		}
-		d.lost.add(plural(p.Type))
+		d.lost.part(p)
 		fmt.Fprintf(&d.b, "\n%s\n", oneLine(asText(p)))
 	}
 }

@@ -204,8 +204,8 @@ func (f *openAssistantFlat) end() error {
 
 func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	s := openAssistantWriter{t: t, outline: t.outline(), lost: lost, active: map[string]bool{}}
-	t.heads(lost)
-	lost.count("models", t.Model != "" && t.Format != "oasst")
+	lost.conversation(t)
+	lost.count(lostModels, t.Model != "" && t.Format != "oasst")
 	for id := t.leaf(); s.has(id) && !s.active[id]; id = t.Messages[s.at[id]].Parent {
 		s.active[id] = true
 	}
@@ -333,19 +333,13 @@ func (s *openAssistantWriter) record(m *Message, flat bool) []byte {
 		return r
 	}
 	var texts []string
-	s.lost.count("the role system", m.Own.Role != "")
-	s.lost.count("marks of summaries", m.Kind != Said)
-	s.lost.count("names of speakers", m.Own.Name != "")
+	s.lost.message(m, lostTimes, lostModels)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.Type == content.TypeToolCall || p.Type == content.TypeToolResult || p.Type == content.TypeThinking {
-			s.lost.add(plural(p.Type) + ", which are text now")
-		} else if p.Type != content.TypeText {
-			s.lost.add(plural(p.Type))
+		if p.Type != content.TypeText {
+			s.lost.part(p)
 		}
-		if p.Type != content.TypeRedacted {
-			texts = append(texts, asText(p))
-		}
+		texts = append(texts, asText(p))
 	}
 	role := "prompter"
 	if m.Role == "assistant" {

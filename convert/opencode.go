@@ -250,7 +250,7 @@ func openCodeSays(raw []byte, before string) []*Message {
 			at = milliseconds(state.Get("time.end"))
 		case "step-start":
 			answer()
-			if last := list[len(list)-1]; last.answers() {
+			if last := list[len(list)-1]; last.has(content.TypeToolResult) {
 				next("assistant", []content.Part{}, time.Time{})
 			}
 		}
@@ -494,9 +494,7 @@ func provider(model string) string {
 
 // words writes a message that has no record.
 func (w *openCodeWriter) words(m *Message) error {
-	w.lost.count("marks of summaries", m.Kind != Said)
-	w.lost.count("names of speakers", m.Own.Name != "")
-	w.lost.count("system messages, which are the user's now", m.Own.Role != "")
+	w.lost.message(m, lostTimes, lostModels)
 	at := w.last.UnixMilli()
 	var parts []map[string]any
 	text := func(s string) {
@@ -512,7 +510,7 @@ func (w *openCodeWriter) words(m *Message) error {
 		case p.Type == content.TypeText:
 			text(p.Text)
 		case p.Type == content.TypeThinking && m.Role == "assistant":
-			w.lost.count("signatures of thinking", gjson.GetBytes(p.Meta, "signature").Str != "")
+			w.lost.signature(p)
 			parts = append(parts, map[string]any{"type": "reasoning", "text": p.Text, "time": map[string]int64{"start": at, "end": at}})
 		case p.Type == content.TypeToolCall && w.pairs[p] != nil && m.Role == "assistant":
 			w.inside[w.pairs[p]] = true
@@ -530,14 +528,13 @@ func (w *openCodeWriter) words(m *Message) error {
 			}
 			parts = append(parts, file)
 		default:
-			s, what := inWords(p)
-			w.lost.add(what)
-			text(s)
+			w.lost.part(p)
+			text(asText(p))
 		}
 	}
 	if len(parts) == 0 {
 		if inside == 0 {
-			w.lost.add("messages that say nothing")
+			w.lost.add(lostMessages)
 		}
 		return nil
 	}
@@ -571,9 +568,7 @@ func (w *openCodeWriter) tool(c content.Call, result *content.Part, at int64) ma
 	if !json.Valid(input) || !gjson.ParseBytes(input).IsObject() {
 		input = rawjson.Compact(map[string]string{"input": c.Arguments})
 	}
-	if gjson.GetBytes(result.Meta, "content").IsArray() {
-		w.lost.add("what tools gave beside text")
-	}
+	w.lost.extras(result)
 	state := map[string]any{"status": "completed", "input": input, "output": result.Text, "title": c.Name, "metadata": map[string]any{}}
 	if result.Call().Failed {
 		state = map[string]any{"status": "error", "input": input, "error": result.Text}

@@ -84,7 +84,7 @@ func readPenguin(in io.Reader, to Sink) error {
 
 // writePenguin writes a session that stands alone.
 func writePenguin(w io.Writer, t *Transcript, o Options, lost *losses) error {
-	t.heads(lost, "titles")
+	lost.conversation(t, lostTitles)
 	at := session.FormatTime(o.Now)
 	d := &session.Document{ID: o.ID, CreatedAt: at, LastActive: at}
 	set := func(key string, value any) {

@@ -269,11 +269,9 @@ type piBlock struct {
 // make writes a message that has no entries.
 func (w *piWriter) make(m *Message) error {
 	if m.Parent != "" && w.in[m.Parent] == nil {
-		w.lost.add("links to messages that are not there")
+		w.lost.add(lostLinks)
 	}
-	if m.Own.Name != "" {
-		w.lost.add("names of speakers")
-	}
+	w.lost.message(m, lostTimes, lostModels, lostSummaries)
 	parent := w.main[m.Parent]
 	if m.Parent == "" {
 		parent = w.first
@@ -291,7 +289,7 @@ func (w *piWriter) make(m *Message) error {
 		entries = w.user(m, at)
 	}
 	if len(entries) == 0 {
-		w.lost.add("messages that say nothing it has words for")
+		w.lost.add(lostMessages)
 		w.main[m.ID] = parent
 		return nil
 	}
@@ -353,9 +351,9 @@ func (w *piWriter) answer(m *Message, at time.Time) []piEntry {
 		c := p.Call()
 		switch p.Type {
 		case content.TypeThinking:
-			b := piBlock{Type: "thinking", Thinking: &p.Text, Signature: gjson.GetBytes(p.Meta, "signature").Str}
+			b := piBlock{Type: "thinking", Thinking: &p.Text, Signature: signature(p)}
 			if b.Signature != "" && !strings.HasPrefix(m.Model, "claude") {
-				w.lost.add("signatures of thinking")
+				w.lost.add(lostSignatures)
 				b.Signature = ""
 			}
 			if p.Text != "" || b.Signature != "" {
@@ -373,7 +371,7 @@ func (w *piWriter) answer(m *Message, at time.Time) []piEntry {
 				a.Content = append(a.Content, piText(p.Text))
 			}
 		default:
-			w.lose(p)
+			w.lost.part(p)
 		}
 	}
 	if len(a.Content) == 0 {
@@ -411,13 +409,12 @@ func (w *piWriter) user(m *Message, at time.Time) (entries []piEntry) {
 				u.Content = append(u.Content, piText(p.Text))
 			}
 		default:
-			w.lose(p)
+			w.lost.part(p)
 		}
 	}
 	switch {
 	case len(u.Content) == 0:
 	case m.Own.Role != "":
-		w.lost.add("system messages, which are a user's words now")
 		display := true
 		entries = append(entries, piEntry{Type: "custom_message", Custom: m.Own.Role, Content: u.Content, Display: &display})
 	default:
@@ -428,14 +425,8 @@ func (w *piWriter) user(m *Message, at time.Time) (entries []piEntry) {
 
 // words returns a part that cannot stand as what it is as a text.
 func (w *piWriter) words(p *content.Part) piBlock {
-	said, what := inWords(p)
-	w.lost.add(what)
-	return piText(said)
-}
-
-func (w *piWriter) lose(p *content.Part) {
-	_, what := inWords(p)
-	w.lost.add(what)
+	w.lost.part(p)
+	return piText(asText(p))
 }
 
 func piText(s string) piBlock { return piBlock{Type: "text", Text: &s} }
@@ -470,7 +461,7 @@ func (w *piWriter) resultBlocks(p *content.Part) []piBlock {
 				blocks = append(blocks, b)
 			}
 		default:
-			w.lose(q)
+			w.lost.part(q)
 		}
 	}
 	return blocks

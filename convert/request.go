@@ -233,9 +233,9 @@ func (q request) write(w io.Writer, t *Transcript, _ Options, lost *losses) erro
 			s.list = slices.Clone(t.Records)
 		}
 	}
-	t.heads(lost)
+	lost.conversation(t)
 	if t.Model != "" && s.around == nil {
-		lost.add("models")
+		lost.add(lostModels)
 	}
 	for _, m := range t.Messages {
 		s.message(m)
@@ -287,9 +287,6 @@ func (s *requestWriter) message(m *Message) {
 		}
 		return
 	}
-	s.lost.count("times", !m.Time.IsZero())
-	s.lost.count("models", m.Model != "")
-	s.lost.count("marks of summaries", m.Kind != Said)
 	said := &content.Message{Role: m.Role, Own: content.Own{Name: m.Own.Name, Role: m.Own.Role}}
 	var results []content.Part
 	for i := range m.Parts {
@@ -303,7 +300,7 @@ func (s *requestWriter) message(m *Message) {
 		}
 	}
 	if s.form == content.Anthropic {
-		s.lost.count("names of speakers", m.Own.Name != "")
+		s.lost.message(m, lostSystem)
 		said.Own.Name = ""
 		said.Parts = append(results, said.Parts...)
 		if m.Own.Role != "" && s.isSystem(said) {
@@ -311,6 +308,7 @@ func (s *requestWriter) message(m *Message) {
 		}
 		said.Own.Role = ""
 	} else {
+		s.lost.message(m, lostSystem, lostNames)
 		for _, p := range results {
 			s.say(&content.Message{Role: "user", Parts: []content.Part{p}})
 		}
@@ -319,7 +317,7 @@ func (s *requestWriter) message(m *Message) {
 	case len(said.Parts) > 0:
 		s.say(said)
 	case len(results) == 0:
-		s.lost.add("messages that say nothing")
+		s.lost.add(lostMessages)
 	}
 }
 
@@ -327,7 +325,7 @@ func (s *requestWriter) message(m *Message) {
 // stands there already is.
 func (s *requestWriter) isSystem(said *content.Message) bool {
 	if len(s.list)+len(s.own) > 0 || s.system != nil {
-		s.lost.add("system messages after the first message, which are the user's now")
+		s.lost.add(lostSystem)
 		return false
 	}
 	raw := content.Items(s.form, []*content.Message{said}, nil)[0]
@@ -337,8 +335,8 @@ func (s *requestWriter) isSystem(said *content.Message) bool {
 
 // part returns a part of m as the provider takes it, nil for nothing.
 func (s *requestWriter) part(m *Message, p *content.Part) *content.Part {
-	text := func(what string) *content.Part {
-		s.lost.add(what)
+	text := func() *content.Part {
+		s.lost.part(p)
 		q := content.Text(asText(p))
 		return &q
 	}
@@ -351,45 +349,47 @@ func (s *requestWriter) part(m *Message, p *content.Part) *content.Part {
 		q := content.Text(p.Text)
 		return &q
 	case content.TypeThinking:
-		signed := gjson.GetBytes(p.Meta, "signature").Str != ""
-		if signed && !toOpenAI && m.Role == "assistant" {
+		if signature(p) != "" && !toOpenAI && m.Role == "assistant" {
 			return p
 		}
-		s.lost.count("signatures of thinking", signed)
+		s.lost.signature(p)
 		if p.Text == "" {
 			return nil
 		}
-		return text("thinking, which is text now")
+		return text()
 	case content.TypeToolCall:
 		if !s.pairs[p] {
-			return text("tool calls without a result, which are text now")
+			return text()
 		}
 		return p
 	case content.TypeToolResult:
 		if !s.pairs[p] {
-			return text("tool results without a call, which are text now")
+			return text()
 		}
-		s.lost.count("marks of tools that failed", toOpenAI && p.Call().Failed)
-		s.lost.count("what tools gave beside text", toOpenAI && gjson.GetBytes(p.Meta, "content").IsArray())
+		if toOpenAI {
+			s.lost.count(lostFailures, p.Call().Failed)
+			s.lost.extras(p)
+		}
 		return p
 	case content.TypeRedacted:
 		if toOpenAI {
-			s.lost.add(plural(p.Type))
+			s.lost.part(p)
 			return nil
 		}
 		return p
 	case content.TypeData:
 		if p.Text == "" {
-			s.lost.add(plural(p.Type))
+			s.lost.part(p)
 			return nil
 		}
 		return p
 	}
 	_, data, url := p.File()
-	there := data != "" || gjson.GetBytes(p.Meta, "type").Str == "text" || strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
+	_, isText := textFile(p)
+	there := data != "" || isText || strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
 	raw := content.Items(s.form, []*content.Message{{Role: "user", Parts: []content.Part{*p}}}, nil)[0]
 	if said := gjson.GetBytes(raw, "content"); !there || m.Role == "assistant" || m.Own.Role != "" || said.Raw == "[]" || said.Raw == `""` {
-		return text(plural(p.Type))
+		return text()
 	}
 	return p
 }

@@ -51,7 +51,7 @@ func whole(messages []*Message, leaf, format string) (list []*Message, now strin
 					now = m.ID
 				}
 				add(at.Parts)
-			case !at.answers():
+			case !at.has(content.TypeToolResult):
 				clear(open)
 			default:
 				for i := range at.Parts {

@@ -1,0 +1,130 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// has reports whether m has a part of a type.
+func (m *Message) has(kind string) bool {
+	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == kind })
+}
+
+// prompts reports whether m is what the user said, beside any results of tools.
+func (m *Message) prompts() bool {
+	if m.Role != "user" || m.Own.Role != "" || m.Kind == Compaction {
+		return false
+	}
+	return len(m.Parts) == 0 || slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type != content.TypeToolResult })
+}
+
+// texts returns all that a message says as text.
+func (m *Message) texts() string {
+	var list []string
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeText && p.Text != "" {
+			list = append(list, p.Text)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// asText returns what a part says that a format has no place for, as a text for a
+// reader; see [losses.part].
+func asText(p *content.Part) string {
+	c := p.Call()
+	switch p.Type {
+	case content.TypeToolCall:
+		return "[called " + c.Name + "] " + c.Arguments
+	case content.TypeToolResult:
+		if c.Failed {
+			return "[the tool failed] " + p.Text
+		}
+		return "[the tool said] " + p.Text
+	case content.TypeImage, content.TypeAudio, content.TypeVideo, content.TypeFile:
+		name := p.Filename
+		if _, _, url := p.File(); name == "" && !strings.HasPrefix(url, "data:") {
+			name = url
+		}
+		if name != "" {
+			name = " " + name
+		}
+		return "[" + p.Type + name + "]"
+	case content.TypeRedacted:
+		return ""
+	}
+	return p.Text
+}
+
+// signature returns what a provider signed a thought with, "" for none.
+func signature(p *content.Part) string { return gjson.GetBytes(p.Meta, "signature").Str }
+
+// textFile returns the text of a file that is one.
+func textFile(p *content.Part) (text string, ok bool) {
+	v := gjson.GetManyBytes(p.Meta, "type", "data")
+	return v[1].Str, v[0].Str == "text"
+}
+
+// dataURL returns where a file can be had: a data URL, or the URL that it has.
+func dataURL(p *content.Part) string {
+	mime, data, url := p.File()
+	if data == "" {
+		return url
+	}
+	if mime == "" {
+		mime = "application/octet-stream"
+	}
+	return "data:" + mime + ";base64," + data
+}
+
+// otherPart returns a part that nobody understands here, as it is.
+func otherPart(v gjson.Result) content.Part {
+	kind := v.Get("type").Str
+	if kind == "" {
+		kind = "unknown"
+	}
+	meta, err := json.Marshal(map[string]any{"data_type": kind, "raw": json.RawMessage(v.Raw)})
+	if err != nil { // it has numbers that only Python writes
+		meta = rawjson.Compact(map[string]any{"data_type": kind, "raw": v.Raw})
+	}
+	return content.Part{Type: content.TypeData, Meta: meta}
+}
+
+// arguments returns the arguments of a call as an object.
+func arguments(s string) json.RawMessage {
+	if gjson.Parse(s).IsObject() && json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	if s == "" {
+		return json.RawMessage(`{}`)
+	}
+	return rawjson.Compact(struct {
+		Input string `json:"input"`
+	}{s})
+}
+
+// joinLines joins those texts that are not empty.
+func joinLines(texts ...string) string {
+	var b strings.Builder
+	for _, s := range texts {
+		if s != "" && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// fenced returns code as Markdown has it, in a fence that is longer than any inside.
+func fenced(language, code string) string {
+	fence := "```"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
+}

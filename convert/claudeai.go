@@ -275,8 +275,8 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 		if created.IsZero() {
 			created = o.Now
 		}
-		set("created_at", iso(created))
-		set("updated_at", iso(o.Now))
+		set("created_at", isoMicro(created))
+		set("updated_at", isoMicro(o.Now))
 		if t.Model != "" {
 			set("model", t.Model)
 		}
@@ -400,7 +400,7 @@ func (s *claudeAIWriter) words(m *Message, parent string) {
 			b[pairs[i].(string)] = pairs[i+1]
 		}
 		if !at.IsZero() {
-			b["start_timestamp"], b["stop_timestamp"] = iso(at), iso(at)
+			b["start_timestamp"], b["stop_timestamp"] = isoMicro(at), isoMicro(at)
 		}
 		return b
 	}
@@ -459,7 +459,7 @@ func (s *claudeAIWriter) words(m *Message, parent string) {
 	}
 	when := ""
 	if !at.IsZero() {
-		when = iso(at)
+		when = isoMicro(at)
 	}
 	raw := rawjson.Compact(struct {
 		UUID        string           `json:"uuid"`

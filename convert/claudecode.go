@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"github.com/bough-dev/bough/content"
@@ -468,13 +467,4 @@ func results(m *content.Message) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// parseTime returns a time in the form of RFC 3339, zero for anything else.
-func parseTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }

@@ -1,15 +1,12 @@
 package convert
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -55,7 +52,7 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 		grows = grows || !w.has(m)
 	}
 	if t.Format == claudeName {
-		w.put(t.Records)
+		w.records(t.Records)
 	}
 	for _, m := range t.Messages {
 		if w.has(m) {
@@ -63,8 +60,8 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 			if grows && w.main[m.ID] == "" {
 				records = w.named(m, records)
 			}
-			w.put(records)
-			w.passed(m.Time)
+			w.records(records)
+			w.passed(m)
 		} else if err := w.make(m); err != nil {
 			return err
 		}
@@ -85,8 +82,8 @@ func claudeSays(record []byte) bool {
 	return err == nil
 }
 
-// put writes records that are there, with the id of the session that they are in now.
-func (w *claudeWriter) put(records []json.RawMessage) {
+// records writes records that are there, with the id of the session that they are in now.
+func (w *claudeWriter) records(records []json.RawMessage) {
 	for _, raw := range records {
 		r := newClaudeRecord(raw)
 		switch r.kind {
@@ -215,7 +212,7 @@ func (w *claudeWriter) make(m *Message) error {
 	}
 	row := claudeRow{
 		UserType: "external", Cwd: claudeCwd(w.t), Session: w.o.ID, Version: claudeVersion,
-		Type: m.Role, UUID: id, Time: w.time(m.Time),
+		Type: m.Role, UUID: id, Time: isoTime(w.of(m)),
 	}
 	if w.t.Format == claudeName && w.t.Version != "" {
 		row.Version = w.t.Version
@@ -422,69 +419,6 @@ func (w *claudeWriter) end() error {
 		Session string `json:"sessionId"`
 	}{"last-prompt", prompt, uuid, w.o.ID}))
 	return nil
-}
-
-// rows writes records, each on a line of its own, and the times of those that are made.
-type rows struct {
-	out  *bufio.Writer
-	err  error
-	last time.Time
-	now  time.Time
-	seed maphash.Seed
-	done map[string]uint64 // of each record that was written what it says
-}
-
-func newRows(out io.Writer, now time.Time) rows {
-	return rows{out: bufio.NewWriterSize(out, 64<<10), now: now, seed: maphash.MakeSeed(), done: map[string]uint64{}}
-}
-
-// row writes a record, but for one that was written already, for which it returns false:
-// a conversation that was taken in twice may have one with two messages.
-func (r *rows) row(id string, raw []byte) bool {
-	if id != "" {
-		sum := maphash.Bytes(r.seed, raw)
-		if known, ok := r.done[id]; ok && known == sum {
-			return false
-		}
-		r.done[id] = sum
-	}
-	if r.err == nil {
-		_, r.err = r.out.Write(raw)
-	}
-	if r.err == nil {
-		r.err = r.out.WriteByte('\n')
-	}
-	return true
-}
-
-func (r *rows) flush() error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.out.Flush()
-}
-
-// passed takes the time of a message that is written as it is.
-func (r *rows) passed(at time.Time) {
-	if !at.IsZero() {
-		r.last = at
-	}
-}
-
-// time returns the time of a message for a record, a millisecond after the one before it
-// if it has none.
-func (r *rows) time(at time.Time) string { return isoTime(r.moment(at)) }
-
-func (r *rows) moment(at time.Time) time.Time {
-	switch {
-	case !at.IsZero():
-	case r.last.IsZero():
-		at = r.now
-	default:
-		at = r.last.Add(time.Millisecond)
-	}
-	r.last = at
-	return at
 }
 
 // pairs returns the calls that have a result later on, the results of such calls, and

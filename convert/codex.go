@@ -88,7 +88,7 @@ const codexAgain = "again"
 
 func parseCodex(raw []byte) codexRecord {
 	v := gjson.ParseBytes(raw)
-	r := codexRecord{v.Get("type").Str, v.Get("payload"), parsedTime(v.Get("timestamp")), v.Get(codexAgain).Bool()}
+	r := codexRecord{v.Get("type").Str, v.Get("payload"), parseTime(v.Get("timestamp").Str), v.Get(codexAgain).Bool()}
 	switch {
 	case r.payload.IsObject():
 	case r.kind != "":
@@ -447,7 +447,7 @@ func (r *codexReader) note(rec *codexRecord, l line) {
 			return
 		}
 		r.conv.ID, r.conv.Dir, r.conv.Version = id, p.Get("cwd").Str, p.Get("cli_version").Str
-		if r.conv.Created = parsedTime(p.Get("timestamp")); r.conv.Created.IsZero() {
+		if r.conv.Created = parseTime(p.Get("timestamp").Str); r.conv.Created.IsZero() {
 			r.conv.Created = rec.time
 		}
 		r.conv.Side = p.Get("source.subagent").Exists() || p.Get("thread_source").Str == "subagent"
@@ -624,7 +624,7 @@ func writeCodex(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	if ids[t.Leaf] {
 		w.goTo(t.Leaf, o.Now)
 	}
-	return w.w.Flush()
+	return w.flush()
 }
 
 type codexWriter struct {
@@ -947,7 +947,7 @@ func (w *codexWriter) instead(m *Message) []json.RawMessage {
 			beside.say(shown, false)
 		}
 	}
-	beside.w.Flush()
+	beside.flush()
 	headLines(b.Bytes(), func(raw []byte) bool {
 		if r := parseCodex(raw); r.kind == "response_item" {
 			list = append(list, json.RawMessage(r.payload.Raw))

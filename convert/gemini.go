@@ -325,7 +325,7 @@ func (r *geminiReader) note(v gjson.Result) {
 	text(&r.conv.ID, "sessionId")
 	text(&r.conv.Title, "summary")
 	text(&r.conv.Dir, "directories.0")
-	if at := parsedTime(v.Get("startTime")); !at.IsZero() {
+	if at := parseTime(v.Get("startTime").Str); !at.IsZero() {
 		r.conv.Created = at
 	}
 	if kind := v.Get("kind"); kind.Exists() {
@@ -408,7 +408,7 @@ func (r *geminiReader) hand() error {
 		m := n.m
 		results := m.geminiSays(v)
 		m.Parent = n.parent.last()
-		m.Time, m.Model = parsedTime(v.Get("timestamp")), v.Get("model").Str
+		m.Time, m.Model = parseTime(v.Get("timestamp").Str), v.Get("model").Str
 		if m.Model != "" {
 			r.conv.Model = m.Model
 		}
@@ -591,7 +591,7 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	if ids[t.Leaf] {
 		w.goTo(t.Leaf)
 	}
-	return w.w.Flush()
+	return w.flush()
 }
 
 // derived reports whether m stands in the record of a message before it.

@@ -1,15 +1,11 @@
 package convert
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"io"
 	"slices"
-	"time"
 
 	"github.com/bough-dev/bough/content"
-	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
@@ -128,30 +124,6 @@ func (m *Message) known(ids map[string]bool) string {
 	return ""
 }
 
-// A lineWriter writes records, each on a line of its own.
-type lineWriter struct{ w *bufio.Writer }
-
-func newLineWriter(w io.Writer) lineWriter { return lineWriter{bufio.NewWriter(w)} }
-
-// put writes a record. One that has line breaks between its tokens loses its white space.
-func (l lineWriter) put(record []byte) {
-	if bytes.ContainsAny(record, "\n\r") {
-		var b bytes.Buffer
-		if json.Compact(&b, record) == nil {
-			record = b.Bytes()
-		} else { // it has numbers that only Python writes
-			record = bytes.Map(func(r rune) rune {
-				if r == '\n' || r == '\r' {
-					return ' '
-				}
-				return r
-			}, record)
-		}
-	}
-	l.w.Write(record)
-	l.w.WriteByte('\n')
-}
-
 // compact returns JSON without white space, if that is possible.
 func compact(value string) string {
 	var b bytes.Buffer
@@ -159,53 +131,6 @@ func compact(value string) string {
 		return value
 	}
 	return b.String()
-}
-
-// A clock gives times to what is written, each after the one before.
-type clock struct{ now, last time.Time }
-
-// of returns the time of m, or the next one if it has none.
-func (c *clock) of(m *Message) time.Time {
-	switch {
-	case !m.Time.IsZero():
-		c.last = m.Time
-	case c.last.IsZero():
-		c.last = c.now
-	default:
-		c.last = c.last.Add(time.Millisecond)
-	}
-	return c.last
-}
-
-// timesOf returns times for messages, each at least a millisecond after the one before:
-// their own, as far as that can be.
-func timesOf(messages []*Message, now time.Time) []time.Time {
-	times := make([]time.Time, len(messages))
-	next := now
-	for i := len(messages) - 1; i >= 0; i-- {
-		if next = next.Add(-time.Millisecond); !messages[i].Time.IsZero() {
-			next = messages[i].Time
-		}
-		times[i] = next.Truncate(time.Millisecond)
-	}
-	for i := range times {
-		if i > 0 && !times[i].After(times[i-1]) {
-			times[i] = times[i-1].Add(time.Millisecond)
-		}
-	}
-	return times
-}
-
-// isoTime returns a time as JavaScript writes it.
-func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// parsedTime returns the time that a member says, zero for none.
-func parsedTime(v gjson.Result) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, v.Str)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }
 
 // edited returns a record with a member set, or without it if value is nil. The path is

@@ -3,9 +3,12 @@ package convert
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -118,3 +121,57 @@ func headLines(head []byte, f func(raw []byte) bool) bool {
 }
 
 func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
+
+// A lineWriter writes records, each on a line of its own.
+type lineWriter struct{ w *bufio.Writer }
+
+func newLineWriter(w io.Writer) lineWriter { return lineWriter{bufio.NewWriter(w)} }
+
+// put writes a record. One that has line breaks between its tokens loses its white space.
+func (l lineWriter) put(record []byte) {
+	if bytes.ContainsAny(record, "\n\r") {
+		var b bytes.Buffer
+		if json.Compact(&b, record) == nil {
+			record = b.Bytes()
+		} else { // it has numbers that only Python writes
+			record = bytes.Map(func(r rune) rune {
+				if r == '\n' || r == '\r' {
+					return ' '
+				}
+				return r
+			}, record)
+		}
+	}
+	l.w.Write(record)
+	l.w.WriteByte('\n')
+}
+
+// flush writes what is buffered, and returns the first error of all that was written.
+func (l lineWriter) flush() error { return l.w.Flush() }
+
+// rows writes records, each on a line of its own and once, and gives times to those that
+// are made.
+type rows struct {
+	lineWriter
+	clock
+	seed maphash.Seed
+	done map[string]uint64 // of each record that was written what it says
+}
+
+func newRows(out io.Writer, now time.Time) rows {
+	return rows{newLineWriter(out), clock{now: now}, maphash.MakeSeed(), map[string]uint64{}}
+}
+
+// row writes a record, but for one that was written already, for which it returns false:
+// a conversation that was taken in twice may have one with two messages.
+func (r *rows) row(id string, raw []byte) bool {
+	if id != "" {
+		sum := maphash.Bytes(r.seed, raw)
+		if known, ok := r.done[id]; ok && known == sum {
+			return false
+		}
+		r.done[id] = sum
+	}
+	r.put(raw)
+	return true
+}

@@ -357,7 +357,7 @@ func (s *openAssistantWriter) record(m *Message, flat bool) []byte {
 		r.Parent = m.Parent
 	}
 	if !m.Time.IsZero() {
-		r.Date = iso(m.Time)
+		r.Date = isoMicro(m.Time)
 	}
 	return rawjson.Compact(r)
 }

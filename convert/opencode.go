@@ -104,15 +104,6 @@ func readOpenCode(in io.Reader, to Sink) error {
 	return to.End(&r.conv)
 }
 
-// milliseconds returns the time that is a number of milliseconds since 1970, zero for
-// none.
-func milliseconds(v gjson.Result) time.Time {
-	if v.Type != gjson.Number || v.Num < 1 || v.Num > 1<<52 {
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(v.Num)).UTC()
-}
-
 type openCodeReader struct {
 	to    Sink
 	conv  Conversation
@@ -305,7 +296,7 @@ func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error 
 		t: t, o: o, lost: lost, session: openCodeSession(o.ID),
 		ids: map[string]string{}, pairs: joined(t.Messages), inside: map[*content.Part]bool{},
 	}
-	times := timesOf(t.Messages, o.Now)
+	times := risingTimes(t.Messages, o.Now)
 	if t.Format == "opencode" && len(times) > 0 {
 		w.last = times[0]
 		for _, raw := range t.Records {

@@ -61,8 +61,8 @@ func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	}
 	for _, m := range messages {
 		if w.has(m) {
-			w.put(m)
-			w.passed(m.Time)
+			w.records(m)
+			w.passed(m)
 		} else if err := w.make(m); err != nil {
 			return err
 		}
@@ -150,8 +150,8 @@ func (w *piWriter) begin() error {
 	return nil
 }
 
-// put writes the entries that a message has.
-func (w *piWriter) put(m *Message) {
+// records writes the entries that a message has.
+func (w *piWriter) records(m *Message) {
 	parent := cmp.Or(w.main[m.Parent], w.first)
 	for _, r := range w.own(m, w.main[m.Parent], w.in[m.Parent] != nil) {
 		id := gjson.GetBytes(r, "id").Str
@@ -276,7 +276,7 @@ func (w *piWriter) make(m *Message) error {
 	if m.Parent == "" {
 		parent = w.first
 	}
-	at := w.moment(m.Time)
+	at := w.of(m)
 	var entries []piEntry
 	switch summary := m.texts(); {
 	case m.Kind == Compaction:

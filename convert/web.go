@@ -4,11 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"math"
-	"strconv"
-	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // An export is one conversation of a file that a web service gives to its users.
@@ -125,35 +120,6 @@ func parentsFirst(parents []int, children [][]int) []int {
 	return order
 }
 
-// timeOf returns a time as programs write it into JSON: seconds since 1970, or a text in
-// RFC 3339. It is zero if it is neither.
-func timeOf(v gjson.Result) time.Time {
-	switch v.Type {
-	case gjson.Number:
-		if v.Num <= 0 || v.Num > 1e11 || math.IsNaN(v.Num) {
-			return time.Time{}
-		}
-		return time.UnixMicro(int64(math.Round(v.Num * 1e6))).UTC()
-	case gjson.String:
-		t, err := time.Parse(time.RFC3339Nano, v.Str)
-		if err != nil {
-			if t, err = time.Parse("2006-01-02T15:04:05.999999999", v.Str); err != nil {
-				return time.Time{}
-			}
-		}
-		return t.UTC()
-	}
-	return time.Time{}
-}
-
-// seconds returns a time as seconds since 1970, null if it is zero.
-func seconds(t time.Time) json.RawMessage {
-	if t.IsZero() {
-		return json.RawMessage("null")
-	}
-	return strconv.AppendFloat(nil, float64(t.UnixMicro())/1e6, 'f', -1, 64)
-}
-
 // outline is what is known of the messages of a transcript that is written: their places
 // by id, and the children of each.
 type outline struct {
@@ -193,6 +159,3 @@ func (o outline) has(id string) bool {
 	_, ok := o.at[id]
 	return ok
 }
-
-// iso returns a time as web services write it.
-func iso(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }

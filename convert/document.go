@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -41,11 +42,43 @@ const (
 	errLarge  walkError = "a value in it has more than 64 MiB"
 )
 
-// isTorn reports whether err is what [walk] says of a document that is not whole, so
-// that what came before can be taken.
-func isTorn(err error) bool {
+// torn says what is wrong with a document that is not whole, so that what came before can
+// be taken; "" if err is none of [walk]'s own.
+func torn(err error) string {
 	var syntax *json.SyntaxError
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) || errors.As(err, &syntax)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	case errors.Is(err, errLarge), errors.As(err, &syntax):
+		return err.Error()
+	}
+	return ""
+}
+
+// readDocument reads an object that has messages in arrays which are members of it, and
+// gives each to f with the name of the member. around is the object without these
+// members, nil if it has no others. Of one that is torn, what comes before is read.
+func readDocument(in io.Reader, to Sink, members []string, f func(member string, v visit) error) (around json.RawMessage, err error) {
+	var h hull
+	n := 0
+	err = walk(in, func(path []string) bool {
+		return len(path) == 0 || len(path) == 1 && slices.Contains(members, path[0])
+	}, func(v visit) error {
+		switch {
+		case v.raw == nil || len(v.path) == 0:
+		case len(v.path) == 1:
+			h.add(v.path[0], v.raw)
+		case v.path[1] == "":
+			n++
+			return f(v.path[0], v)
+		}
+		return nil
+	})
+	if what := torn(err); what != "" && n > 0 {
+		to.Problem(Problem{What: what})
+		err = nil
+	}
+	return h.record(), err
 }
 
 // walkAll is [walk] for all documents that stand one behind the other.

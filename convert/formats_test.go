@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -218,5 +220,46 @@ func TestLaidOutRecords(t *testing.T) {
 		if err != nil || len(problems) > 0 || len(list) != 1 || len(list[0].Messages) != 1 || list[0].Messages[0].texts() != "Hello" {
 			t.Errorf("%s: %v, %v:\n%s", test.f.Name, problems, err, b.Bytes())
 		}
+	}
+}
+
+// full is a sink with room for one message.
+type full struct{ taken int }
+
+var errFull = errors.New("there is no room left")
+
+func (f *full) Message(*Message) error {
+	if f.taken++; f.taken > 1 {
+		return errFull
+	}
+	return nil
+}
+func (f *full) End(*Conversation) error { return nil }
+func (f *full) Problem(Problem)         {}
+
+// TestSinkFails: the error of a sink ends the reading, and is no problem of the file.
+func TestSinkFails(t *testing.T) {
+	tested := 0
+	for _, f := range Formats {
+		if !f.Reads() {
+			continue
+		}
+		for _, path := range fixturesOf(t, f) {
+			data := readFile(t, path)
+			if filepath.Ext(path) == ".txtar" {
+				data = txtar.Parse(data).Files[0].Data
+			}
+			list, _, err := f.ReadAll(bytes.NewReader(data))
+			if err != nil || len(list[0].Messages) < 2 {
+				continue
+			}
+			tested++
+			if err := f.Read(bytes.NewReader(data), new(full)); !errors.Is(err, errFull) {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+	if tested < 30 {
+		t.Errorf("only %d files have two messages", tested)
 	}
 }

@@ -193,39 +193,19 @@ func isLog(head []byte) bool {
 
 // document reads a chat as it was kept before, or a checkpoint.
 func (r *geminiReader) document(in io.Reader) error {
-	var header []byte
-	err := walk(in, func(path []string) bool {
-		return len(path) == 0 || len(path) == 1 && (path[0] == "messages" || path[0] == "history")
-	}, func(v visit) error {
+	around, err := readDocument(in, r.to, []string{"messages", "history"}, func(member string, v visit) error {
 		switch {
-		case v.raw == nil || len(v.path) == 0:
+		case v.raw[0] != '{':
+			r.to.Problem(Problem{Offset: v.offset, What: "a message is no object"})
 			return nil
-		case v.path[len(v.path)-1] == "":
-			if v.raw[0] != '{' {
-				r.to.Problem(Problem{Offset: v.offset, What: "a message is no object"})
-				return nil
-			}
-			if len(v.path) == 2 && v.path[0] == "messages" {
-				return r.line(v.raw)
-			}
-			return r.content(v.raw, v.offset)
+		case member == "messages":
+			return r.line(v.raw)
 		}
-		header = append(append(append(append(header, ','), rawjson.Compact(v.path[0])...), ':'), v.raw...)
-		return nil
+		return r.content(v.raw, v.offset)
 	})
-	if err != nil && r.seen > 0 {
-		what := err.Error()
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			what = "it ends too early"
-		}
-		r.to.Problem(Problem{What: what})
-		err = nil
-	}
-	if header != nil {
-		header[0] = '{'
-		header = append(header, '}')
-		r.note(gjson.ParseBytes(header))
-		r.conv.Records = append([]json.RawMessage{header}, r.conv.Records...)
+	if around != nil {
+		r.note(gjson.ParseBytes(around))
+		r.conv.Records = append([]json.RawMessage{around}, r.conv.Records...)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,45 +51,23 @@ func detectOpenCode(head []byte) bool {
 
 func readOpenCode(in io.Reader, to Sink) error {
 	r := &openCodeReader{to: to, first: map[string]string{}}
-	var header []byte
-	n := 0
-	err := walk(in, func(path []string) bool {
-		return len(path) == 0 || len(path) == 1 && path[0] == "messages"
-	}, func(v visit) error {
-		switch {
-		case v.raw == nil || len(v.path) == 0:
+	around, err := readDocument(in, to, []string{"messages"}, func(_ string, v visit) error {
+		if v.raw[0] != '{' || !gjson.GetBytes(v.raw, "info.role").Exists() {
+			to.Problem(Problem{Offset: v.offset, What: "a message does not say whose it is"})
 			return nil
-		case v.path[len(v.path)-1] == "":
-			n++
-			if v.raw[0] != '{' || !gjson.GetBytes(v.raw, "info.role").Exists() {
-				to.Problem(Problem{Offset: v.offset, What: "a message does not say whose it is"})
-				return nil
-			}
-			return r.message(v.raw)
 		}
-		header = append(append(append(append(header, ','), rawjson.Compact(v.path[0])...), ':'), v.raw...)
-		return nil
+		return r.message(v.raw)
 	})
-	if err != nil && n > 0 {
-		what := err.Error()
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			what = "it ends too early"
-		}
-		to.Problem(Problem{What: what})
-		err = nil
-	}
 	if err != nil || r.held == nil {
 		return err
 	}
 	if err := r.hand(r.held); err != nil {
 		return err
 	}
-	if header != nil {
-		header[0] = '{'
-		header = append(header, '}')
-		r.conv.Records = append([]json.RawMessage{header}, r.conv.Records...)
+	if around != nil {
+		r.conv.Records = append([]json.RawMessage{around}, r.conv.Records...)
 	}
-	info := gjson.GetBytes(header, "info")
+	info := gjson.GetBytes(around, "info")
 	r.conv.ID, r.conv.Title = info.Get("id").Str, info.Get("title").Str
 	r.conv.Dir, r.conv.Version = info.Get("directory").Str, info.Get("version").Str
 	r.conv.Created = milliseconds(info.Get("time.created"))

@@ -114,8 +114,8 @@ func (q request) document(in io.Reader, array bool, number int, to Sink) error {
 		}
 		return nil
 	})
-	if isTorn(err) && d.last != "" {
-		to.Problem(Problem{Line: number, What: "it is torn: " + err.Error()})
+	if what := torn(err); what != "" && d.last != "" {
+		to.Problem(Problem{Line: number, What: what})
 		if !array {
 			d.around.add("messages", []byte("[]"))
 		}

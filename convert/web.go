@@ -70,8 +70,8 @@ func readExport(in io.Reader, inside, empty string, to Sink, f func(*export) err
 		}
 		return nil
 	})
-	if isTorn(err) && (len(e.items) > 0 || depth == 1) {
-		to.Problem(Problem{What: "it is torn: " + err.Error()})
+	if what := torn(err); what != "" && (len(e.items) > 0 || depth == 1) {
+		to.Problem(Problem{What: what})
 		if e.items != nil {
 			e.around.add(inside, []byte(empty))
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
 
 // chatGPT is conversations.json of an export of ChatGPT: an array of conversations, or
@@ -345,7 +344,7 @@ func writeChatGPT(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	s := chatGPTWriter{lost: lost, t: t.outline(), by: map[string]*written{}, tip: map[string]string{}, calls: map[string]string{}}
 	lost.conversation(t, lostTitles)
 	around := []byte(`{"title":"","create_time":null,"update_time":null,"mapping":{},"moderation_results":[],"current_node":null,"conversation_id":""}`)
-	set := func(name string, value []byte) { around, _ = sjson.SetRawBytes(around, name, value) }
+	set := func(name string, value []byte) { around = setRaw(around, name, value) }
 	fresh := true
 	if t.Format == "chatgpt" {
 		for i, r := range t.Records {
@@ -441,15 +440,6 @@ func (s *chatGPTWriter) record(r json.RawMessage, m *Message) *written {
 	return n
 }
 
-// memberOf returns the only member of a record.
-func memberOf(r json.RawMessage) (name string, raw []byte) {
-	gjson.ParseBytes(r).ForEach(func(key, value gjson.Result) bool {
-		name, raw = key.String(), []byte(value.Raw)
-		return false
-	})
-	return name, raw
-}
-
 func (s *chatGPTWriter) message(m *Message) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Type == content.TypeToolCall {
@@ -479,7 +469,7 @@ func (s *chatGPTWriter) message(m *Message) {
 			key, raw := memberOf(r)
 			n := &written{key: m.ID, raw: raw, parent: textOf(raw, "parent"), m: m, main: true}
 			if key != m.ID {
-				n.raw, _ = sjson.SetRawBytes(bytes.Clone(raw), "id", rawjson.Compact(m.ID))
+				n.raw = setRaw(raw, "id", rawjson.Compact(m.ID))
 			}
 			s.add(n)
 		} else if n := s.record(r, m); n != nil {
@@ -551,7 +541,7 @@ func (s *chatGPTWriter) link() {
 			if n.parent != "" {
 				parent = rawjson.Compact(n.parent)
 			}
-			n.raw, _ = sjson.SetRawBytes(n.raw, "parent", parent)
+			n.raw = setRaw(n.raw, "parent", parent)
 		}
 		var have, want []string
 		gjson.GetBytes(n.raw, "children").ForEach(func(_, key gjson.Result) bool {
@@ -567,7 +557,7 @@ func (s *chatGPTWriter) link() {
 			}
 		}
 		if !slices.Equal(have, want) {
-			n.raw, _ = sjson.SetRawBytes(n.raw, "children", rawjson.Compact(append([]string{}, want...)))
+			n.raw = setRaw(n.raw, "children", rawjson.Compact(append([]string{}, want...)))
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
 
 // claudeAI is conversations.json of an export of Claude's web service: an array of
@@ -265,7 +264,7 @@ func blocksText(v gjson.Result) string {
 
 func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	around := []byte(`{"uuid":"","name":"","summary":"","created_at":"","updated_at":"","account":{"uuid":""},"chat_messages":[],"current_leaf_message_uuid":""}`)
-	set := func(name string, value any) { around, _ = sjson.SetRawBytes(around, name, rawjson.Compact(value)) }
+	set := func(name string, value any) { around = setRaw(around, name, rawjson.Compact(value)) }
 	s := claudeAIWriter{lost: lost, t: t, outline: t.outline(), tip: map[string]string{}}
 	lost.conversation(t, lostTitles)
 	if t.Format == "claude-ai" && len(t.Records) > 0 {
@@ -306,8 +305,8 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 			if parent == "" {
 				parent = noParent
 			}
-			if n.raw, _ = sjson.SetRawBytes(n.raw, "parent_message_uuid", rawjson.Compact(parent)); textOf(n.raw, "uuid") == "" {
-				n.raw, _ = sjson.SetRawBytes(n.raw, "uuid", rawjson.Compact(n.key)) // it was made of all that is said
+			if n.raw = setRaw(n.raw, "parent_message_uuid", rawjson.Compact(parent)); textOf(n.raw, "uuid") == "" {
+				n.raw = setRaw(n.raw, "uuid", rawjson.Compact(n.key)) // it was made of all that is said
 			}
 		}
 		if i > 0 {
@@ -323,7 +322,7 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 			set("current_leaf_message_uuid", leaf)
 		}
 	}
-	around, _ = sjson.SetRawBytes(around, "chat_messages", b.Bytes())
+	around = setRaw(around, "chat_messages", b.Bytes())
 	_, err := w.Write(append(append([]byte("["), around...), "]\n"...))
 	return err
 }
@@ -365,7 +364,7 @@ func (s *claudeAIWriter) message(i int) {
 				n := &claudeAIRecord{key: textOf(r, "uuid"), parent: parent, raw: r, m: m, rider: i != main}
 				if i == main && n.key != m.ID && n.key != "" {
 					n.key = m.ID
-					n.raw, _ = sjson.SetRawBytes(bytes.Clone(r), "uuid", rawjson.Compact(m.ID))
+					n.raw = setRaw(r, "uuid", rawjson.Compact(m.ID))
 				} else if i == main {
 					n.key = m.ID
 				}

@@ -678,22 +678,22 @@ func (w *codexWriter) meta(raw json.RawMessage) json.RawMessage {
 		raw = w.wrapped(raw, "session_meta")
 		for name, value := range map[string]string{"cwd": w.t.Dir, "originator": "codex_cli_rs", "cli_version": "0.0.0"} {
 			if !gjson.GetBytes(raw, "payload."+name).Exists() {
-				raw = edited(raw, "payload."+name, value)
+				raw = setMember(raw, "payload."+name, value)
 			}
 		}
 		v = gjson.ParseBytes(raw)
 	}
 	w.old = v.Get("payload.id").Str
-	raw = edited(raw, "payload.id", w.o.ID)
+	raw = setMember(raw, "payload.id", w.o.ID)
 	if v.Get("payload.session_id").Exists() {
-		raw = edited(raw, "payload.session_id", w.o.ID)
+		raw = setMember(raw, "payload.session_id", w.o.ID)
 	}
 	if v.Get("payload.forked_from_id").Str == "" && w.old != "" && w.old != w.o.ID {
-		raw = edited(raw, "payload.forked_from_id", w.old)
+		raw = setMember(raw, "payload.forked_from_id", w.old)
 	}
 	for _, name := range []string{"history_mode", "history_base", "forked_from_ordinal_exclusive"} {
 		if v.Get("payload." + name).Exists() {
-			raw = edited(raw, "payload."+name, nil)
+			raw = dropMember(raw, "payload."+name)
 		}
 	}
 	return raw
@@ -723,15 +723,15 @@ func (w *codexWriter) record(raw json.RawMessage, again bool) {
 		}
 	}
 	if v.Get("ordinal").Exists() {
-		raw = edited(raw, "ordinal", nil)
+		raw = dropMember(raw, "ordinal")
 	}
 	for _, path := range []string{"payload.thread_id", "payload.session_id"} {
 		if id := v.Get(path); w.old != "" && id.Type == gjson.String && id.Str == w.old {
-			raw = edited(raw, path, w.o.ID)
+			raw = setMember(raw, path, w.o.ID)
 		}
 	}
 	if again {
-		raw = edited(raw, codexAgain, true)
+		raw = setMember(raw, codexAgain, true)
 	}
 	w.put(raw)
 }
@@ -744,7 +744,7 @@ func (r *codexRecord) told(raw json.RawMessage) json.RawMessage {
 	if m.Role == "user" {
 		event = map[string]any{"type": "user_message", "message": m.texts(), "images": []string{}}
 	}
-	return edited(raw, "payload", event)
+	return setMember(raw, "payload", event)
 }
 
 func (w *codexWriter) line(kind string, at time.Time, payload any) {

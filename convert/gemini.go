@@ -259,7 +259,7 @@ func (r *geminiReader) line(raw json.RawMessage) error {
 		r.ride(raw, false)
 		return nil
 	}
-	return r.all(edited(raw, path, nil), list, v.Get("$set").Exists())
+	return r.all(dropMember(raw, path), list, v.Get("$set").Exists())
 }
 
 // all takes a record that says all messages, as if it had said each in a record of its
@@ -613,11 +613,11 @@ func (w *geminiWriter) head() {
 		case v.Get("sessionId").Exists():
 			headed = true
 			if v.Get("projectHash").Str == "" {
-				raw = edited(raw, "projectHash", geminiHash(w.t.Dir))
+				raw = setMember(raw, "projectHash", geminiHash(w.t.Dir))
 			}
-			raw = edited(raw, "sessionId", geminiSession(w.o.ID))
+			raw = setMember(raw, "sessionId", geminiSession(w.o.ID))
 			if v.Get("kind").Str == "subagent" {
-				raw = edited(raw, "kind", "main")
+				raw = setMember(raw, "kind", "main")
 			}
 			w.put(raw)
 		case v.Get("role").Exists() || v.Get("parts").Exists(): // of a checkpoint, which nobody understands
@@ -656,7 +656,7 @@ func (w *geminiWriter) header() {
 // rider writes a record that is no message.
 func (w *geminiWriter) rider(raw json.RawMessage, v gjson.Result) {
 	if v.Get("$set.sessionId").Exists() {
-		raw = edited(raw, "$set.sessionId", geminiSession(w.o.ID))
+		raw = setMember(raw, "$set.sessionId", geminiSession(w.o.ID))
 	}
 	w.put(raw)
 }
@@ -843,7 +843,7 @@ func (w *geminiWriter) marked(m *Message, own, parent, leaf string) (asIs, keep 
 func (w *geminiWriter) unanswered(raw json.RawMessage, v gjson.Result) json.RawMessage {
 	for i, call := range v.Get("toolCalls").Array() {
 		if call.Get("result").Exists() {
-			raw = edited(raw, fmt.Sprintf("toolCalls.%d.result", i), nil)
+			raw = dropMember(raw, fmt.Sprintf("toolCalls.%d.result", i))
 		}
 	}
 	return raw

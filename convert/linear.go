@@ -1,12 +1,9 @@
 package convert
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/bough-dev/bough/content"
-	"github.com/tidwall/sjson"
 )
 
 // A linear log has messages one after the other, and marks that say that the program went
@@ -122,31 +119,6 @@ func (m *Message) known(ids map[string]bool) string {
 		return m.Parent
 	}
 	return ""
-}
-
-// compact returns JSON without white space, if that is possible.
-func compact(value string) string {
-	var b bytes.Buffer
-	if json.Compact(&b, []byte(value)) != nil {
-		return value
-	}
-	return b.String()
-}
-
-// edited returns a record with a member set, or without it if value is nil. The path is
-// one of sjson's; a record that cannot be edited is returned as it is.
-func edited(record []byte, path string, value any) []byte {
-	var out []byte
-	var err error
-	if value == nil {
-		out, err = sjson.DeleteBytes(record, path)
-	} else {
-		out, err = sjson.SetBytes(record, path, value)
-	}
-	if err != nil {
-		return record
-	}
-	return out
 }
 
 // joined returns for the calls that a later message answers the first result, and for

@@ -8,7 +8,6 @@ import (
 	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
 
 // openAssistant is what the Open Assistant project gave away: on each line a tree, whose
@@ -225,13 +224,13 @@ func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *losses) err
 		for _, m := range order {
 			record := s.record(m, true)
 			if gjson.GetBytes(record, "replies").Exists() {
-				record, _ = sjson.DeleteBytes(record, "replies")
+				record = dropMember(record, "replies")
 			}
 			if s.has(m.Parent) && textOf(record, "parent_id") != m.Parent {
-				record, _ = sjson.SetBytes(record, "parent_id", m.Parent)
+				record = setMember(record, "parent_id", m.Parent)
 			}
 			if id != "" && textOf(record, "message_tree_id") != id && (m.Format != "oasst" || len(roots) > 1 || gjson.GetBytes(record, "message_tree_id").Exists()) {
-				record, _ = sjson.SetBytes(record, "message_tree_id", id)
+				record = setMember(record, "message_tree_id", id)
 			}
 			b.Write(record)
 			b.WriteByte('\n')
@@ -240,7 +239,7 @@ func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *losses) err
 		return err
 	}
 	if id != "" && textOf(around, "message_tree_id") != id {
-		around, _ = sjson.SetBytes(around, "message_tree_id", id)
+		around = setMember(around, "message_tree_id", id)
 	}
 	cut := gjson.GetBytes(around, "prompt")
 	b.Write(around[:cut.Index])
@@ -306,7 +305,7 @@ func (s *openAssistantWriter) tree(b *bytes.Buffer, m *Message) {
 	replies := s.replies(m.ID)
 	cut := gjson.GetBytes(record, "replies")
 	if !cut.IsArray() && len(replies) > 0 {
-		record, _ = sjson.SetRawBytes(record, "replies", []byte("[]"))
+		record = setRaw(record, "replies", []byte("[]"))
 		cut = gjson.GetBytes(record, "replies")
 	}
 	if len(replies) == 0 {
@@ -328,7 +327,7 @@ func (s *openAssistantWriter) record(m *Message, flat bool) []byte {
 	if m.Format == "oasst" && len(m.Records) > 0 {
 		r := bytes.Clone(m.Records[0])
 		if id := textOf(r, "message_id"); id != m.ID && (id != "" || flat) {
-			r, _ = sjson.SetBytes(r, "message_id", m.ID)
+			r = setMember(r, "message_id", m.ID)
 		}
 		return r
 	}

@@ -373,20 +373,20 @@ func (w *openCodeWriter) record(raw json.RawMessage) error {
 	if old := v.Get("info.id").Str; old != "" {
 		w.ids[old] = id
 	}
-	raw = edited(raw, "info.id", id)
-	raw = edited(raw, "info.sessionID", w.session)
+	raw = setMember(raw, "info.id", id)
+	raw = setMember(raw, "info.sessionID", w.session)
 	if parent := v.Get("info.parentID"); parent.Exists() {
 		to := w.ids[parent.Str]
 		if to == "" {
 			to = w.prompt
 		}
-		raw = edited(raw, "info.parentID", to)
+		raw = setMember(raw, "info.parentID", to)
 	}
 	if v.Get("info.role").Str == "user" {
 		w.prompt = id
 	}
 	if at := milliseconds(v.Get("info.time.created")); !at.IsZero() && at.Before(w.last) {
-		raw = edited(raw, "info.time.created", w.last.UnixMilli())
+		raw = setMember(raw, "info.time.created", w.last.UnixMilli())
 	}
 	for i, part := range v.Get("parts").Array() {
 		if !part.IsObject() {
@@ -397,9 +397,9 @@ func (w *openCodeWriter) record(raw json.RawMessage) error {
 			return err
 		}
 		at := fmt.Sprintf("parts.%d.", i)
-		raw = edited(raw, at+"id", partID)
-		raw = edited(raw, at+"sessionID", w.session)
-		raw = edited(raw, at+"messageID", id)
+		raw = setMember(raw, at+"id", partID)
+		raw = setMember(raw, at+"sessionID", w.session)
+		raw = setMember(raw, at+"messageID", id)
 	}
 	w.list = append(w.list, raw)
 	return nil
@@ -416,17 +416,17 @@ func (w *openCodeWriter) head() ([]byte, error) {
 			return gjson.GetBytes(raw, "info").IsObject() && !gjson.GetBytes(raw, "info.role").Exists()
 		})
 		if i >= 0 {
-			raw := edited(w.t.Records[i], "info.id", w.session)
+			raw := setMember(w.t.Records[i], "info.id", w.session)
 			if back := gjson.GetBytes(raw, "info.revert.messageID"); back.Type == gjson.String {
 				to, there := w.ids[back.Str]
 				if there && w.t.Leaf != "" && w.t.Leaf != w.t.Messages[len(w.t.Messages)-1].ID {
-					raw = edited(raw, "info.revert.messageID", to)
+					raw = setMember(raw, "info.revert.messageID", to)
 				} else {
-					raw = edited(raw, "info.revert", nil)
+					raw = dropMember(raw, "info.revert")
 				}
 			}
 			if gjson.GetBytes(raw, "info.parentID").Exists() {
-				raw = edited(raw, "info.parentID", nil)
+				raw = dropMember(raw, "info.parentID")
 			}
 			return raw, nil
 		}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -258,12 +257,7 @@ func piParts(said gjson.Result) []content.Part {
 		case "image":
 			list = append(list, content.Image(b.Get("mimeType").Str, b.Get("data").Str))
 		case "toolCall":
-			var arguments bytes.Buffer
-			if raw := b.Get("arguments").Raw; raw != "" && json.Compact(&arguments, []byte(raw)) != nil {
-				arguments.Reset()
-				arguments.WriteString(raw)
-			}
-			list = append(list, content.ToolCall(content.Call{ID: text(b.Get("id")), Name: text(b.Get("name")), Arguments: arguments.String()}))
+			list = append(list, content.ToolCall(content.Call{ID: text(b.Get("id")), Name: text(b.Get("name")), Arguments: compact(b.Get("arguments").Raw)}))
 		}
 	}
 	return list

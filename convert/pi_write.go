@@ -13,7 +13,6 @@ import (
 	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
 
 // piWriter writes the entries of a session.
@@ -190,7 +189,7 @@ func (w *piWriter) entry(r json.RawMessage, parent, name, message string) string
 		}
 		if i := int(v[3].Int()); v[3].Type == gjson.Number && i > 0 && i < len(w.old) {
 			r = setMember(r, "firstKeptEntryId", w.old[i])
-			r, _ = sjson.DeleteBytes(r, "firstKeptEntryIndex")
+			r = dropMember(r, "firstKeptEntryIndex")
 		}
 		link = parent
 	}

@@ -179,7 +179,7 @@ func (d *requestReader) end() error {
 	if raw := d.around.record(); raw != nil {
 		c.Model = textOf(raw, "model")
 		if system := d.system(raw); system != nil {
-			raw, _ = sjson.SetRawBytes(raw, "system", []byte("null"))
+			raw = setRaw(raw, "system", []byte("null"))
 			d.first(system)
 		}
 		c.Records = []json.RawMessage{raw}
@@ -245,7 +245,7 @@ func (q request) write(w io.Writer, t *Transcript, _ Options, lost *losses) erro
 		if s.around == nil {
 			s.around = []byte(`{"messages":[]}`)
 		}
-		s.around, _ = sjson.SetRawBytes(s.around, "system", s.system)
+		s.around = setRaw(s.around, "system", s.system)
 	}
 	var b bytes.Buffer
 	b.WriteByte('[')

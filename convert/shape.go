@@ -3,9 +3,6 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
-
-	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/tidwall/gjson"
 )
 
 // shape gives f the members and elements of the document that head begins with, in their
@@ -66,38 +63,4 @@ func at(path []string, names ...string) bool {
 		}
 	}
 	return true
-}
-
-// A hull is an object that stands around messages: its members, in their order, with an
-// empty value in the place of those that are messages.
-type hull struct{ b []byte }
-
-// add appends a member, unless there is one of that name.
-func (h *hull) add(name string, value []byte) {
-	key := rawjson.Compact(name)
-	switch {
-	case len(h.b) == 0:
-		h.b = append(h.b, '{')
-	case gjson.GetBytes(h.record(), gjson.Escape(name)).Exists():
-		return
-	default:
-		h.b = append(h.b, ',')
-	}
-	h.b = append(append(append(h.b, key...), ':'), value...)
-}
-
-// record returns the object, nil if it has no members.
-func (h *hull) record() json.RawMessage {
-	if len(h.b) == 0 {
-		return nil
-	}
-	return append(append(json.RawMessage(nil), h.b...), '}')
-}
-
-// textOf returns a member that is a string, "" if it is none.
-func textOf(raw []byte, path string) string {
-	if v := gjson.GetBytes(raw, path); v.Type == gjson.String {
-		return v.Str
-	}
-	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
 
 // A thread reads records that name the record before them, and makes the records of
@@ -283,13 +282,4 @@ func (w *weave) own(m *Message, parent string, in bool) []json.RawMessage {
 		break
 	}
 	return list
-}
-
-// setMember returns a record with another value as one of its members.
-func setMember(record []byte, name string, value any) []byte {
-	out, err := sjson.SetBytes(record, name, value)
-	if err != nil { // there is no such path in a record that is an object
-		panic("convert: " + err.Error())
-	}
-	return out
 }

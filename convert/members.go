@@ -1,0 +1,89 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// textOf returns a member that is a string, "" if it is none.
+func textOf(raw []byte, path string) string {
+	if v := gjson.GetBytes(raw, path); v.Type == gjson.String {
+		return v.Str
+	}
+	return ""
+}
+
+// memberOf returns the only member of a record.
+func memberOf(r json.RawMessage) (name string, raw []byte) {
+	gjson.ParseBytes(r).ForEach(func(key, value gjson.Result) bool {
+		name, raw = key.String(), []byte(value.Raw)
+		return false
+	})
+	return name, raw
+}
+
+// setMember returns a record with another value as one of its members, null for nil. The
+// path is one of sjson's; a record that has no such place is returned as it is.
+func setMember(record []byte, path string, value any) []byte {
+	out, err := sjson.SetBytes(record, path, value)
+	return edited(record, out, err)
+}
+
+// setRaw is [setMember] for a value that is JSON already.
+func setRaw(record []byte, path string, value []byte) []byte {
+	out, err := sjson.SetRawBytes(record, path, value)
+	return edited(record, out, err)
+}
+
+// dropMember returns a record without one of its members.
+func dropMember(record []byte, path string) []byte {
+	out, err := sjson.DeleteBytes(record, path)
+	return edited(record, out, err)
+}
+
+// edited returns out or, if that could not be made, the record.
+func edited(record, out []byte, err error) []byte {
+	if err != nil {
+		return record
+	}
+	return out
+}
+
+// compact returns JSON without white space, if that is possible.
+func compact(value string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(value)) != nil {
+		return value
+	}
+	return b.String()
+}
+
+// A hull is an object that stands around messages: its members, in their order, with an
+// empty value in the place of those that are messages.
+type hull struct{ b []byte }
+
+// add appends a member, unless there is one of that name.
+func (h *hull) add(name string, value []byte) {
+	key := rawjson.Compact(name)
+	switch {
+	case len(h.b) == 0:
+		h.b = append(h.b, '{')
+	case gjson.GetBytes(h.record(), gjson.Escape(name)).Exists():
+		return
+	default:
+		h.b = append(h.b, ',')
+	}
+	h.b = append(append(append(h.b, key...), ':'), value...)
+}
+
+// record returns the object, nil if it has no members.
+func (h *hull) record() json.RawMessage {
+	if len(h.b) == 0 {
+		return nil
+	}
+	return append(append(json.RawMessage(nil), h.b...), '}')
+}

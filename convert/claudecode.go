@@ -44,7 +44,7 @@ var claudeCode = Format{
 			return path.Ext(p) == ".jsonl" && strings.Count(p, "/") >= 1 && !strings.Contains(p, "/tool-results/")
 		},
 		target: func(m Machine, t *Transcript, o Options) string {
-			return path.Join(claudeDir(m), "projects", claudeSlug(claudeCwd(t)), o.ID+".jsonl")
+			return path.Join(claudeDir(m), "projects", claudeSlug(t.dir()), o.ID+".jsonl")
 		},
 		resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
 			return nil, []string{"claude", "--resume", o.ID}
@@ -81,13 +81,6 @@ func claudeSlug(dir string) string {
 		return string(slug)
 	}
 	return string(slug[:most]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
-}
-
-func claudeCwd(t *Transcript) string {
-	if t.Dir == "" {
-		return "/"
-	}
-	return t.Dir
 }
 
 func detectClaude(head []byte) bool {
@@ -324,7 +317,7 @@ func (c *claudeReader) record(l *line, r *claudeRecord) error {
 	if in && s.in.side != r.side {
 		s, in = seat{}, false
 	}
-	answer, calls := strings.Clone(r.message.Get("id").Str), results(&m.Message)
+	answer, calls := strings.Clone(r.message.Get("id").Str), m.results()
 	switch {
 	case in && r.kind == "assistant" && answer != "" && answer == s.in.answer:
 		if c.joins(s.in.tip, m) {
@@ -457,14 +450,4 @@ func (c *claudeReader) end() error {
 		}
 	}
 	return c.thread.end()
-}
-
-// results returns the ids of the calls that m holds results of.
-func results(m *content.Message) (ids []string) {
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == content.TypeToolResult {
-			ids = append(ids, p.Call().ID)
-		}
-	}
-	return ids
 }

@@ -42,7 +42,7 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	t = &answers
 	w := &claudeWriter{
 		weave: newWeave(t, claudeName, links{"uuid", "parentUuid"}, claudeSays),
-		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: pairs(t.Messages), in: map[string]*Message{}, children: map[string]int{},
+		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: standing(t.Messages), in: map[string]*Message{}, children: map[string]int{},
 		check: newClaudeReader(nobody{}),
 	}
 	grows := false
@@ -211,7 +211,7 @@ func (w *claudeWriter) make(m *Message) error {
 		return err
 	}
 	row := claudeRow{
-		UserType: "external", Cwd: claudeCwd(w.t), Session: w.o.ID, Version: claudeVersion,
+		UserType: "external", Cwd: w.t.dir(), Session: w.o.ID, Version: claudeVersion,
 		Type: m.Role, UUID: id, Time: isoTime(w.of(m)),
 	}
 	if w.t.Format == claudeName && w.t.Version != "" {
@@ -400,7 +400,7 @@ func (w *claudeWriter) end() error {
 			return err
 		}
 		w.row(id, rawjson.Compact(claudeRow{
-			Parent: &uuid, UserType: "external", Cwd: claudeCwd(w.t), Session: w.o.ID, Version: claudeVersion,
+			Parent: &uuid, UserType: "external", Cwd: w.t.dir(), Session: w.o.ID, Version: claudeVersion,
 			Type: "system", Subtype: "informational", Content: "The conversation goes on from here.", Level: "info",
 			UUID: id, Time: isoTime(w.o.Now),
 		}))
@@ -419,29 +419,4 @@ func (w *claudeWriter) end() error {
 		Session string `json:"sessionId"`
 	}{"last-prompt", prompt, uuid, w.o.ID}))
 	return nil
-}
-
-// pairs returns the calls that have a result later on, the results of such calls, and
-// the calls with which a path ends.
-func pairs(messages []*Message) map[*content.Part]bool {
-	list := map[*content.Part]bool{}
-	for p := range joined(messages) {
-		list[p] = true
-	}
-	parents := map[string]bool{}
-	for _, m := range messages {
-		parents[m.Parent] = true
-	}
-	for _, m := range messages {
-		for i := range m.Parts {
-			p := &m.Parts[i]
-			switch c := p.Call(); {
-			case c.ID == "" || p.Type == content.TypeToolCall && c.Name == "":
-				delete(list, p)
-			case p.Type == content.TypeToolCall && !parents[m.ID]:
-				list[p] = true
-			}
-		}
-	}
-	return list
 }

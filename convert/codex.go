@@ -605,7 +605,7 @@ func writeCodex(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	w := &codexWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost,
 		linear: linear{turns: func(m *Message) bool { return m.prompts() && !m.has(content.TypeToolResult) }},
-		clock:  clock{now: o.Now}, pairs: joined(t.Messages), in: map[string]*Message{},
+		clock:  clock{now: o.Now}, pairs: answered(t.Messages), in: map[string]*Message{},
 	}
 	w.head()
 	list := inLine(t.Messages, t.Leaf)
@@ -647,12 +647,8 @@ func (w *codexWriter) head() {
 		records = w.t.Records
 	}
 	if !slices.ContainsFunc(records, isCodexMeta) {
-		dir := w.t.Dir
-		if dir == "" {
-			dir = "/"
-		}
 		w.line("session_meta", w.o.Now, map[string]any{
-			"id": w.o.ID, "timestamp": isoTime(w.o.Now), "cwd": dir, "originator": "bough", "cli_version": "0.0.0", "source": "cli",
+			"id": w.o.ID, "timestamp": isoTime(w.o.Now), "cwd": w.t.dir(), "originator": "bough", "cli_version": "0.0.0", "source": "cli",
 		})
 		w.lost.conversation(w.t, lostDirs)
 	}

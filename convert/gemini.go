@@ -546,7 +546,7 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	t = &answers
 	w := &geminiWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost, clock: clock{now: o.Now},
-		pairs: joined(t.Messages), at: map[string]int{}, made: map[string]bool{}, inside: map[*content.Part]bool{}, answered: map[string]bool{},
+		pairs: answered(t.Messages), at: map[string]int{}, made: map[string]bool{}, inside: map[*content.Part]bool{}, answered: map[string]bool{},
 	}
 	w.turns = func(m *Message) bool { return w.made[m.ID] }
 	if t.Format != "gemini" {

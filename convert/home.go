@@ -1,8 +1,10 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,4 +82,20 @@ func newUUID(now time.Time, random io.Reader) (string, error) {
 	id[6] = id[6]&0x0f | 0x70
 	id[8] = id[8]&0x3f | 0x80
 	return id.String(), nil
+}
+
+// dir returns the folder for a program that wants one: what the conversation is about, or
+// the root.
+func (t *Transcript) dir() string { return cmp.Or(t.Dir, "/") }
+
+// providerOf returns who has a model, as far as its name tells, "" if it does not.
+func providerOf(model string) string {
+	for _, of := range []struct{ name, provider string }{
+		{"claude", "anthropic"}, {"gemini", "google"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
+	} {
+		if strings.HasPrefix(model, of.name) {
+			return of.provider
+		}
+	}
+	return ""
 }

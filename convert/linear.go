@@ -2,8 +2,6 @@ package convert
 
 import (
 	"slices"
-
-	"github.com/bough-dev/bough/content"
 )
 
 // A linear log has messages one after the other, and marks that say that the program went
@@ -119,27 +117,4 @@ func (m *Message) known(ids map[string]bool) string {
 		return m.Parent
 	}
 	return ""
-}
-
-// joined returns for the calls that a later message answers the first result, and for
-// results their call.
-func joined(messages []*Message) map[*content.Part]*content.Part {
-	pairs := map[*content.Part]*content.Part{}
-	calls := map[string]*content.Part{}
-	for _, m := range messages {
-		for i := range m.Parts {
-			switch p := &m.Parts[i]; p.Type {
-			case content.TypeToolCall:
-				calls[p.Call().ID] = p
-			case content.TypeToolResult:
-				if call := calls[p.Call().ID]; call != nil {
-					pairs[p] = call
-					if pairs[call] == nil {
-						pairs[call] = p
-					}
-				}
-			}
-		}
-	}
-	return pairs
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -271,7 +272,7 @@ func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error 
 	t = &answers
 	w := &openCodeWriter{
 		t: t, o: o, lost: lost, session: openCodeSession(o.ID),
-		ids: map[string]string{}, pairs: joined(t.Messages), inside: map[*content.Part]bool{},
+		ids: map[string]string{}, pairs: answered(t.Messages), inside: map[*content.Part]bool{},
 	}
 	times := risingTimes(t.Messages, o.Now)
 	if t.Format == "opencode" && len(times) > 0 {
@@ -437,27 +438,9 @@ func (w *openCodeWriter) head() ([]byte, error) {
 	}
 	version := "1.0.0"
 	return rawjson.Compact(map[string]any{"info": map[string]any{
-		"id": w.session, "slug": "bough", "projectID": "global", "directory": w.dir(), "title": title, "version": version,
+		"id": w.session, "slug": "bough", "projectID": "global", "directory": w.t.dir(), "title": title, "version": version,
 		"time": map[string]int64{"created": created.UnixMilli(), "updated": w.o.Now.UnixMilli()},
 	}}), nil
-}
-
-func (w *openCodeWriter) dir() string {
-	if w.t.Dir == "" {
-		return "/"
-	}
-	return w.t.Dir
-}
-
-// provider returns who most likely has a model.
-func provider(model string) string {
-	switch {
-	case strings.HasPrefix(model, "claude"):
-		return "anthropic"
-	case strings.HasPrefix(model, "gemini"):
-		return "google"
-	}
-	return "openai"
 }
 
 // words writes a message that has no record.
@@ -506,26 +489,21 @@ func (w *openCodeWriter) words(m *Message) error {
 		}
 		return nil
 	}
-	model := m.Model
-	if model == "" {
-		model = w.t.Model
-	}
-	if model == "" {
-		model = "unknown"
-	}
+	model := cmp.Or(m.Model, w.t.Model, "unknown")
+	who := cmp.Or(providerOf(model), "openai")
 	info := map[string]any{"id": "", "sessionID": w.session, "role": m.Role, "agent": "build"}
 	if m.Role == "assistant" {
 		info["parentID"] = w.prompt
 		info["mode"] = "build"
-		info["path"] = map[string]string{"cwd": w.dir(), "root": w.dir()}
+		info["path"] = map[string]string{"cwd": w.t.dir(), "root": w.t.dir()}
 		info["cost"] = 0
 		info["tokens"] = map[string]any{"input": 0, "output": 0, "reasoning": 0, "cache": map[string]int{"read": 0, "write": 0}}
-		info["modelID"], info["providerID"] = model, provider(model)
+		info["modelID"], info["providerID"] = model, who
 		info["time"] = map[string]int64{"created": at, "completed": at}
 		info["finish"] = "stop"
 	} else {
 		info["time"] = map[string]int64{"created": at}
-		info["model"] = map[string]string{"providerID": provider(model), "modelID": model}
+		info["model"] = map[string]string{"providerID": who, "modelID": model}
 	}
 	return w.record(rawjson.Compact(map[string]any{"info": info, "parts": parts}))
 }

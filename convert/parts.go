@@ -15,6 +15,16 @@ func (m *Message) has(kind string) bool {
 	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == kind })
 }
 
+// results returns the ids of the calls that m holds results of.
+func (m *Message) results() (ids []string) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeToolResult {
+			ids = append(ids, p.Call().ID)
+		}
+	}
+	return ids
+}
+
 // prompts reports whether m is what the user said, beside any results of tools.
 func (m *Message) prompts() bool {
 	if m.Role != "user" || m.Own.Role != "" || m.Kind == Compaction {

@@ -42,7 +42,7 @@ var pi = Format{
 		holds: func(p string) bool { return path.Ext(p) == ".jsonl" },
 		target: func(m Machine, t *Transcript, o Options) string {
 			at := strings.NewReplacer(":", "-", ".", "-").Replace(isoTime(o.Now))
-			return path.Join(piDir(m), "sessions", piSlug(claudeCwd(t)), at+"_"+o.ID+".jsonl")
+			return path.Join(piDir(m), "sessions", piSlug(t.dir()), at+"_"+o.ID+".jsonl")
 		},
 		resume: func(path string, _ *Transcript, _ Options) (before, run []string) {
 			return nil, []string{"pi", "--session", path}

@@ -43,7 +43,7 @@ func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	w := &piWriter{
 		weave: newWeave(t, piName, links{"id", "parentId"}, piSaying),
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost,
-		pairs: pairs(messages), names: map[string]string{}, hangs: map[string]string{}, in: map[string]*Message{}, head: map[string]string{},
+		pairs: standing(messages), names: map[string]string{}, hangs: map[string]string{}, in: map[string]*Message{}, head: map[string]string{},
 	}
 	for _, m := range messages {
 		w.in[m.ID] = m
@@ -129,7 +129,7 @@ func (w *piWriter) begin() error {
 			ID      string `json:"id"`
 			Time    string `json:"timestamp"`
 			Cwd     string `json:"cwd"`
-		}{"session", piVersion, w.o.ID, isoTime(at), claudeCwd(w.t)}))
+		}{"session", piVersion, w.o.ID, isoTime(at), w.t.dir()}))
 	}
 	w.old = []string{""} // which counts the line of the session
 	for _, r := range records {
@@ -466,15 +466,15 @@ func (w *piWriter) resultBlocks(p *content.Part) []piBlock {
 	return blocks
 }
 
-// piProvider returns who has a model, and how it is spoken to, as far as its name tells.
+// piProvider returns who has a model, and how it is spoken to.
 func piProvider(model string) (provider, api string) {
-	switch {
-	case strings.HasPrefix(model, "claude"):
-		return "anthropic", "anthropic-messages"
-	case strings.HasPrefix(model, "gemini"):
-		return "google", "google-generative-ai"
-	case strings.HasPrefix(model, "gpt"), strings.HasPrefix(model, "o1"), strings.HasPrefix(model, "o3"), strings.HasPrefix(model, "o4"):
-		return "openai", "openai-responses"
+	switch provider = providerOf(model); provider {
+	case "anthropic":
+		return provider, "anthropic-messages"
+	case "google":
+		return provider, "google-generative-ai"
+	case "openai":
+		return provider, "openai-responses"
 	}
 	return "unknown", "openai-completions"
 }

@@ -119,7 +119,7 @@ func features() []feature {
 				for _, m := range t.Messages {
 					for i := range m.Parts {
 						if p := &m.Parts[i]; p.Type == content.TypeToolResult && p.Text == "probe result" {
-							return paired(t.Messages)[p]
+							return adjacent(t.Messages)[p]
 						}
 					}
 				}

@@ -224,7 +224,7 @@ func (d *requestReader) first(m *Message) {
 }
 
 func (q request) write(w io.Writer, t *Transcript, _ Options, lost *losses) error {
-	s := requestWriter{request: q, lost: lost, pairs: paired(t.Messages)}
+	s := requestWriter{request: q, lost: lost, pairs: adjacent(t.Messages)}
 	if t.Format == q.format && len(t.Records) > 0 {
 		if gjson.GetBytes(t.Records[0], "messages").IsArray() {
 			s.around = slices.Clone(t.Records[0])

@@ -6,6 +6,91 @@ import (
 	"github.com/bough-dev/bough/content"
 )
 
+// answered returns for the calls that a later message answers the first result, and for
+// results their call.
+func answered(messages []*Message) map[*content.Part]*content.Part {
+	pairs := map[*content.Part]*content.Part{}
+	calls := map[string]*content.Part{}
+	for _, m := range messages {
+		for i := range m.Parts {
+			switch p := &m.Parts[i]; p.Type {
+			case content.TypeToolCall:
+				calls[p.Call().ID] = p
+			case content.TypeToolResult:
+				if call := calls[p.Call().ID]; call != nil {
+					pairs[p] = call
+					if pairs[call] == nil {
+						pairs[call] = p
+					}
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// standing returns the calls that have a result later on, the results of such calls, and
+// the calls with which a path ends.
+func standing(messages []*Message) map[*content.Part]bool {
+	list := map[*content.Part]bool{}
+	for p := range answered(messages) {
+		list[p] = true
+	}
+	parents := map[string]bool{}
+	for _, m := range messages {
+		parents[m.Parent] = true
+	}
+	for _, m := range messages {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			switch c := p.Call(); {
+			case c.ID == "" || p.Type == content.TypeToolCall && c.Name == "":
+				delete(list, p)
+			case p.Type == content.TypeToolCall && !parents[m.ID]:
+				list[p] = true
+			}
+		}
+	}
+	return list
+}
+
+// adjacent returns the calls and results of a path that belong together as providers want
+// it: a result follows the answer that called, and only other results stand between.
+func adjacent(path []*Message) map[*content.Part]bool {
+	pairs := map[*content.Part]bool{}
+	open := map[string]*content.Part{}
+	answering := false
+	for _, m := range path {
+		if m.Role == "assistant" {
+			if !answering {
+				clear(open)
+			}
+			answering = true
+			for i := range m.Parts {
+				if p := &m.Parts[i]; p.Type == content.TypeToolCall && p.Call().ID != "" && p.Call().Name != "" {
+					open[p.Call().ID] = p
+				}
+			}
+			continue
+		}
+		answering = false
+		if !m.has(content.TypeToolResult) {
+			clear(open)
+		}
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			if p.Type != content.TypeToolResult {
+				continue
+			}
+			if call := open[p.Call().ID]; call != nil {
+				pairs[call], pairs[p] = true, true
+				delete(open, p.Call().ID)
+			}
+		}
+	}
+	return pairs
+}
+
 // whole returns messages in which every answer that calls several tools is one message
 // with all its calls, before the results: a program may store the pieces of an answer and
 // the results as they come. Messages that have records of a format stay as they are. A

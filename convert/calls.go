@@ -91,11 +91,17 @@ func adjacent(path []*Message) map[*content.Part]bool {
 	return pairs
 }
 
-// whole returns messages in which every answer that calls several tools is one message
+// whole returns a transcript in which every answer that calls several tools is one message
 // with all its calls, before the results: a program may store the pieces of an answer and
 // the results as they come. Messages that have records of a format stay as they are. A
 // leaf that is part of another message now is that one.
-func whole(messages []*Message, leaf, format string) (list []*Message, now string) {
+func (t *Transcript) whole(format string) *Transcript {
+	answers := *t
+	answers.Messages, answers.Leaf = wholeAnswers(t.Messages, t.Leaf, format)
+	return &answers
+}
+
+func wholeAnswers(messages []*Message, leaf, format string) (list []*Message, now string) {
 	children := map[string][]*Message{}
 	results := map[string]bool{}
 	for _, m := range messages {

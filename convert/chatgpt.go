@@ -495,14 +495,6 @@ func (s *chatGPTWriter) above(key string) string {
 	return ""
 }
 
-// parent returns the id of the message before m, "" if it is not written.
-func (s *chatGPTWriter) parent(m *Message) string {
-	if _, ok := s.t.at[m.Parent]; ok {
-		return m.Parent
-	}
-	return ""
-}
-
 // link gives every node its parent and its children. What stands in it already stays if
 // it is right.
 func (s *chatGPTWriter) link() {
@@ -511,7 +503,7 @@ func (s *chatGPTWriter) link() {
 		if n.m == nil {
 			continue
 		}
-		want := s.parent(n.m)
+		want := s.t.parent(n.m)
 		switch {
 		case n.main && want != "" && s.above(n.parent) != want:
 			n.parent = s.tip[want]
@@ -567,7 +559,7 @@ func (s *chatGPTWriter) link() {
 func (s *chatGPTWriter) words(m *Message) {
 	list := s.pieces(m)
 	s.lost.message(m, lostTimes, lostModels, lostSystem)
-	parent := s.tip[s.parent(m)]
+	parent := s.tip[s.t.parent(m)]
 	if parent == "" {
 		parent = s.under(m)
 	}

@@ -37,9 +37,7 @@ type claudeWriter struct {
 }
 
 func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	answers := *t
-	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, claudeName)
-	t = &answers
+	t = t.whole(claudeName)
 	w := &claudeWriter{
 		weave: newWeave(t, claudeName, links{"uuid", "parentUuid"}, claudeSays),
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: standing(t.Messages), in: map[string]*Message{}, children: map[string]int{},

@@ -608,10 +608,8 @@ func writeCodex(out io.Writer, t *Transcript, o Options, lost *losses) error {
 		clock:  clock{now: o.Now}, pairs: answered(t.Messages), in: map[string]*Message{},
 	}
 	w.head()
-	list := inLine(t.Messages, t.Leaf)
-	ids := make(map[string]bool, len(list))
+	list, tree := t.inLine(), t.outline()
 	for _, m := range list {
-		ids[m.ID] = true
 		w.in[m.ID] = m
 	}
 	for i, m := range list {
@@ -619,9 +617,9 @@ func writeCodex(out io.Writer, t *Transcript, o Options, lost *losses) error {
 		if i == len(list)-1 {
 			leaf = t.Leaf
 		}
-		w.message(m, m.known(ids), leaf)
+		w.message(m, tree.parent(m), leaf)
 	}
-	if ids[t.Leaf] {
+	if tree.has(t.Leaf) {
 		w.goTo(t.Leaf, o.Now)
 	}
 	return w.flush()

@@ -541,9 +541,7 @@ func openOutputs(parts []content.Part) {
 }
 
 func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	answers := *t
-	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, "gemini")
-	t = &answers
+	t = t.whole("gemini")
 	w := &geminiWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost, clock: clock{now: o.Now},
 		pairs: answered(t.Messages), at: map[string]int{}, made: map[string]bool{}, inside: map[*content.Part]bool{}, answered: map[string]bool{},
@@ -552,10 +550,8 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	if t.Format != "gemini" {
 		lost.conversation(t, lostTitles)
 	}
-	list := inLine(t.Messages, t.Leaf)
-	ids := make(map[string]bool, len(list))
+	list, tree := t.inLine(), t.outline()
 	for _, m := range list {
-		ids[m.ID] = true
 		if m.derived("gemini") {
 			w.answered[m.Parent] = true
 		}
@@ -566,9 +562,9 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 		if i == len(list)-1 {
 			leaf = t.Leaf
 		}
-		w.message(m, m.known(ids), leaf)
+		w.message(m, tree.parent(m), leaf)
 	}
-	if ids[t.Leaf] {
+	if tree.has(t.Leaf) {
 		w.goTo(t.Leaf)
 	}
 	return w.flush()

@@ -267,9 +267,7 @@ func openCodeSession(id string) string {
 }
 
 func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	answers := *t
-	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, "opencode")
-	t = &answers
+	t = t.whole("opencode")
 	w := &openCodeWriter{
 		t: t, o: o, lost: lost, session: openCodeSession(o.ID),
 		ids: map[string]string{}, pairs: answered(t.Messages), inside: map[*content.Part]bool{},

@@ -36,9 +36,7 @@ type piWriter struct {
 }
 
 func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	answers := *t
-	answers.Messages, answers.Leaf = whole(t.Messages, t.Leaf, piName)
-	t = &answers
+	t = t.whole(piName)
 	messages := t.Messages
 	w := &piWriter{
 		weave: newWeave(t, piName, links{"id", "parentId"}, piSaying),

@@ -84,13 +84,13 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			return &Error{Code: Refused, Message: p.id() + " has no messages, and there is nothing to export"}
 		}
 		e.Session, e.Message = p.id(), ID(p.messageID())
-		e.t, err = v.transcript(p, o, &e.Lost)
+		e.t, err = v.transcript(p, o, e)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	e.Messages, e.Branches = len(e.t.Messages), ends(e.t.Messages)
+	e.Messages = len(e.t.Messages)
 	if o.Redact != nil {
 		if e.Redacted, err = redacted(e.t, o.Redact); err != nil {
 			return nil, err
@@ -108,8 +108,9 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	return e, err
 }
 
-// transcript is what is to be written of the conversation at p.
-func (v *view) transcript(p *place, o ExportOptions, lost *[]convert.Loss) (*convert.Transcript, error) {
+// transcript is what is to be written of the conversation at p. It says in e what is lost
+// already, and how many branches there are.
+func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transcript, error) {
 	path := p.Path(p.node)
 	nodes := path
 	if o.Tree {
@@ -134,8 +135,9 @@ func (v *view) transcript(p *place, o ExportOptions, lost *[]convert.Loss) (*con
 		missing += v.inline(list[i])
 	}
 	if missing > 0 {
-		*lost = append(*lost, convert.Loss{What: "attachments that are not there", Count: missing})
+		e.Lost = append(e.Lost, convert.Loss{What: "attachments that are not there", Count: missing})
 	}
+	e.Branches, _ = endsOf(ids, parents)
 	t := &convert.Transcript{Format: o.Format.Name}
 	for _, i := range convert.ActiveLast(ids, parents, p.messageID()) {
 		t.Messages = append(t.Messages, list[i])
@@ -204,21 +206,6 @@ func (v *view) attachment(a *content.Asset) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
-}
-
-// ends returns how many of messages have no answer.
-func ends(messages []*convert.Message) int {
-	inner := map[string]bool{}
-	for _, m := range messages {
-		inner[m.Parent] = true
-	}
-	n := 0
-	for _, m := range messages {
-		if !inner[m.ID] {
-			n++
-		}
-	}
-	return n
 }
 
 // redacted takes the secrets out of t, and returns what was taken out.

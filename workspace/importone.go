@@ -23,7 +23,7 @@ func (s *spool) row(status ImportStatus) Imported {
 		Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status,
 		Title: cmp.Or(s.conv.Title, s.said), Problems: s.problemTexts(),
 	}
-	r.Branches, r.Orphans = s.leaves()
+	r.Branches, r.Orphans = endsOf(s.links())
 	return r
 }
 

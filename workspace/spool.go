@@ -203,36 +203,39 @@ func (s *spool) runs() []session.Run {
 // order returns the messages in the order of the transcript, but what its program goes
 // on with last: where a session goes on is where it ends.
 func (s *spool) order() []int {
-	ids, parents := make([]string, len(s.messages)), make([]string, len(s.messages))
-	for i, m := range s.messages {
-		ids[i], parents[i] = m.id, m.parent
-	}
+	ids, parents := s.links()
 	return convert.ActiveLast(ids, parents, s.conv.Leaf)
 }
 
-// leaves returns how many ends the conversation has, and orphans how many of its
-// messages name a parent that is not there.
-func (s *spool) leaves() (leaves, orphans int) {
-	ids := make(map[string]bool, len(s.messages))
-	for _, m := range s.messages {
-		ids[m.id] = true
+// links returns the ids of the messages, and those of their parents.
+func (s *spool) links() (ids, parents []string) {
+	ids, parents = make([]string, len(s.messages)), make([]string, len(s.messages))
+	for i, m := range s.messages {
+		ids[i], parents[i] = m.id, m.parent
 	}
-	inner := make(map[string]bool, len(s.messages))
-	for _, m := range s.messages {
-		if m.parent != "" && !ids[m.parent] {
-			orphans++
-		}
-		inner[m.parent] = true
-	}
-	for _, m := range s.messages {
-		if !inner[m.id] {
-			leaves++
-		}
-	}
-	return leaves, orphans
+	return ids, parents
 }
 
-// records returns what an array of records in front of others is with more before it.
+// endsOf returns how many of messages nobody answers, and how many name a parent that is
+// not among them.
+func endsOf(ids, parents []string) (ends, orphans int) {
+	known, inner := make(map[string]bool, len(ids)), make(map[string]bool, len(ids))
+	for i, id := range ids {
+		known[id] = true
+		inner[parents[i]] = true
+	}
+	for i, id := range ids {
+		if !inner[id] {
+			ends++
+		}
+		if p := parents[i]; p != "" && !known[p] {
+			orphans++
+		}
+	}
+	return ends, orphans
+}
+
+// withRecords returns a message of a session file with more records before its own.
 func withRecords(raw []byte, more [][]byte) []byte {
 	records := gjson.GetBytes(raw, recordsPath)
 	if len(more) == 0 || !records.IsArray() {

@@ -332,7 +332,7 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 	return nil
 }
 
-// part hands on one file of an archive.
+// partOf hands on one file of an archive.
 func (w *walker) partOf(file found, name string, in io.Reader) error {
 	return w.give(File{
 		Path: join(file.path, name), Within: name, Side: true,

@@ -6,35 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert"
-	"github.com/bough-dev/bough/convert/html"
 	"github.com/bough-dev/bough/redact"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
-
-// formats are all that the command knows: those of package convert, and pages.
-func formats() []*convert.Format { return append(slices.Clip(convert.Formats), html.Format()) }
-
-func formatOf(name string) (*convert.Format, bool) {
-	list := formats()
-	i := slices.IndexFunc(list, func(f *convert.Format) bool { return f.Name == name })
-	if i < 0 {
-		return nil, false
-	}
-	return list[i], true
-}
-
-func formatNames() (names []string) {
-	for _, f := range formats() {
-		names = append(names, f.Name)
-	}
-	slices.Sort(names)
-	return names
-}
 
 func redactFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "redact", DisableDefaultText: true, Usage: "take out keys, tokens and passwords, and say how many"}
@@ -68,7 +46,7 @@ bough export "Plan the trip" --to html --tree --redact -o trip.html`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.String("to") == "" {
 				e := usageError("'bough export' needs --to FORMAT")
-				e.Hint = "formats are " + strings.Join(writable(), ", ")
+				e.Hint = "formats are " + strings.Join(formatNames((*convert.Format).Writes), ", ")
 				return e
 			}
 			o, err := exportOptions(c, "to")
@@ -112,16 +90,6 @@ func contentOf(e *workspace.Export) string {
 	return string(e.Data)
 }
 
-func writable() (names []string) {
-	for _, f := range formats() {
-		if f.Writes() {
-			names = append(names, f.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 func exportOptions(c *cli.Context, flag string) (o workspace.ExportOptions, err error) {
 	o = workspace.ExportOptions{Tree: c.Bool("tree"), CutOptions: cutOptions(c)}
 	if c.Bool("redact") {
@@ -158,7 +126,7 @@ command that goes on with it there. With --exec it runs it.
 The conversation goes on in the folder that it is about, if that is there, else in this one;
 --dir says another. What TOOL writes from then on comes back with 'bough import --from TOOL'.
 
-Tools: ` + strings.Join(resumable(), ", "),
+Tools: ` + strings.Join(formatNames((*convert.Format).Resumes), ", "),
 		example: `bough resume "Fix the parser@849dde0b" --in claude-code
 bough resume "Fix the parser" --in codex --exec`,
 		flags: append([]cli.Flag{
@@ -174,20 +142,10 @@ bough resume "Fix the parser" --in codex --exec`,
 	}
 }
 
-func resumable() (names []string) {
-	for _, f := range formats() {
-		if f.Resumes() {
-			names = append(names, f.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if c.String("in") == "" {
 		e := usageError("'bough resume' needs --in TOOL")
-		e.Hint = "tools are " + strings.Join(resumable(), ", ")
+		e.Hint = "tools are " + strings.Join(formatNames((*convert.Format).Resumes), ", ")
 		return e
 	}
 	if c.Bool("exec") && p.json {

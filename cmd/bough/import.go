@@ -30,7 +30,7 @@ copy of another one becomes a branch of it.
 Formats:
 ` + formatList((*convert.Format).Reads) + `
 
-Tools: ` + strings.Join(tools(), ", ") + `
+Tools: ` + strings.Join(formatNames(isKept), ", ") + `
 
 Exits with 5 if something could not be read; the rest is taken in.`,
 		example: `bough import --from claude-code
@@ -44,47 +44,6 @@ bough import ~/Downloads/chatgpt-export.zip --dry-run`,
 		changes: true,
 		action:  p.importAction,
 	}
-}
-
-// formatList lists formats for the help.
-func formatList(which func(*convert.Format) bool) string {
-	var lines []string
-	for _, f := range formats() {
-		if which(f) {
-			lines = append(lines, fmt.Sprintf("  %-13s%s", f.Name, f.About))
-		}
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
-}
-
-// tools are the names of the formats whose programs keep files on this machine.
-func tools() []string {
-	names := []string{"opencode"} // which is asked itself
-	for _, f := range convert.Formats {
-		if f.Roots(machine()) != nil {
-			names = append(names, f.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// machine is this one.
-func machine() convert.Machine {
-	home, _ := os.UserHomeDir()
-	here, _ := os.Getwd()
-	return convert.Machine{Home: home, Dir: here, Env: os.Getenv, Read: os.ReadFile, Temp: os.TempDir()}
-}
-
-// formatNamed returns a format by its name.
-func formatNamed(flag, name string) (*convert.Format, error) {
-	if f, ok := formatOf(name); ok {
-		return f, nil
-	}
-	e := usageError("--%s: there is no format %q", flag, name)
-	e.Hint = "formats are " + strings.Join(formatNames(), ", ")
-	return nil, e
 }
 
 func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {

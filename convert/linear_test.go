@@ -224,17 +224,7 @@ func recordsOf(t *Transcript) (list []string) {
 	return list
 }
 
-func pathTo(t *Transcript, id string) (path []*Message) {
-	by := map[string]*Message{}
-	for _, m := range t.Messages {
-		by[m.ID] = m
-	}
-	for m := by[id]; m != nil; m = by[m.Parent] {
-		path = append(path, m)
-	}
-	slices.Reverse(path)
-	return path
-}
+func pathTo(t *Transcript, id string) []*Message { return t.path(t.outline(), id) }
 
 // active returns what the path to the leaf says.
 func active(t *Transcript) string {

@@ -37,12 +37,10 @@ func (t *Transcript) limbs() []limb {
 		return nil
 	}
 	taken := map[string]bool{}
-	var active []*Message
-	for id := t.leaf(); o.has(id) && !taken[id]; id = t.Messages[o.at[id]].Parent {
-		taken[id] = true
-		active = append(active, t.Messages[o.at[id]])
+	active := t.path(o, t.leaf())
+	for _, m := range active {
+		taken[m.ID] = true
 	}
-	slices.Reverse(active)
 	list := []limb{{path: active}}
 	follow := func(m *Message) (path []*Message) {
 		for m != nil {

@@ -205,8 +205,8 @@ func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *losses) err
 	s := openAssistantWriter{t: t, outline: t.outline(), lost: lost, active: map[string]bool{}}
 	lost.conversation(t)
 	lost.count(lostModels, t.Model != "" && t.Format != "oasst")
-	for id := t.leaf(); s.has(id) && !s.active[id]; id = t.Messages[s.at[id]].Parent {
-		s.active[id] = true
+	for _, m := range t.path(s.outline, t.leaf()) {
+		s.active[m.ID] = true
 	}
 	roots := s.replies("")
 	around := []byte(`{"message_tree_id":"","tree_state":"ready_for_export","prompt":null}`)

@@ -89,8 +89,8 @@ func (t *Transcript) inLine() []*Message {
 		return t.Messages
 	}
 	active := map[string]bool{}
-	for id := t.Leaf; o.has(id) && !active[id]; id = t.Messages[o.at[id]].Parent {
-		active[id] = true
+	for _, m := range t.path(o, t.Leaf) {
+		active[m.ID] = true
 	}
 	list := make([]*Message, 0, len(t.Messages))
 	stack := []string{""}

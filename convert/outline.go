@@ -1,5 +1,7 @@
 package convert
 
+import "slices"
+
 // An outline is what is known of the messages of a transcript that is written: their places
 // by id, and the children of each.
 type outline struct {
@@ -43,4 +45,15 @@ func (o outline) parent(m *Message) string {
 		return m.Parent
 	}
 	return ""
+}
+
+// path returns the messages that lead to the one of an id, from their root.
+func (t *Transcript) path(o outline, id string) (path []*Message) {
+	for o.has(id) && len(path) < len(t.Messages) {
+		m := t.Messages[o.at[id]]
+		path = append(path, m)
+		id = m.Parent
+	}
+	slices.Reverse(path)
+	return path
 }

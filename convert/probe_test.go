@@ -194,27 +194,13 @@ func inOrder(list []*Message) *Transcript {
 	return t
 }
 
-// pathOf leaves what leads to the leaf.
-func pathOf(t *Transcript) {
-	at := t.outline().at
-	var path []*Message
-	for id := t.Leaf; ; id = path[0].Parent {
-		i, ok := at[id]
-		if !ok {
-			break
-		}
-		path = append([]*Message{t.Messages[i]}, path...)
-	}
-	t.Messages = path
-}
-
 // carried says what is left of a feature that was written in a format: yes if it is read
 // as it was, text if a reader finds it in the text of a message, shown if it stands in a
 // file that is only for people, no if it is gone. lost is what the format says of it.
 func carried(f *Format, probe feature) (cell string, lost []Loss, err error) {
 	t := probe.probe()
 	if !f.Branches {
-		pathOf(t)
+		t.Messages = pathTo(t, t.Leaf)
 	} else {
 		var ids, parents []string
 		for _, m := range t.Messages {

@@ -123,7 +123,7 @@ func TestWriteBranch(t *testing.T) {
 		tr := list[0]
 		if c.leaf != "" {
 			tr.Leaf = c.leaf
-			pathOf(tr)
+			tr.Messages = pathTo(tr, tr.Leaf)
 		}
 		var b bytes.Buffer
 		if lost, err := c.f.Write(&b, tr, testOptions("")); err != nil || len(lost) > 0 {
@@ -313,10 +313,10 @@ func TestWebFromElsewhere(t *testing.T) {
 			read := rewrite(tr)
 			read.Leaf = read.Messages[random.IntN(len(read.Messages))].ID
 			read = rewrite(read)
-			pathOf(read)
+			read.Messages = pathTo(read, read.Leaf)
 			read = rewrite(read)
 			read.Leaf = read.Messages[0].ID
-			pathOf(read)
+			read.Messages = pathTo(read, read.Leaf)
 			rewrite(read)
 		}
 	}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"strings"
@@ -110,3 +111,11 @@ func (c *checked) ring() (list []string) {
 
 // Problem implements [Sink].
 func (c *checked) Problem(p Problem) { c.to.Problem(p) }
+
+func toBytes(records []json.RawMessage) [][]byte {
+	list := make([][]byte, len(records))
+	for i, r := range records {
+		list[i] = r
+	}
+	return list
+}

@@ -3,9 +3,10 @@
 // back to the program that it came from, or to another. It is pure: readers and writers,
 // and no file is opened here. docs/formats.md says what each format carries.
 //
-// A [Format] is one row of [Formats] and one file of this package. A transcript is read
-// message by message into a [Sink], so that one of any size takes little memory, and
-// written from a [Transcript].
+// A [Format] is one row of [Formats], in the file of its name; the writers of Claude Code
+// and pi have files of their own, and requests to OpenAI and to Anthropic share one. A
+// transcript is read message by message into a [Sink], so that one of any size takes
+// little memory, and written from a [Transcript].
 //
 // # Messages
 //
@@ -29,3 +30,15 @@
 // they were said elsewhere, are put into its words; what it has no words for is a
 // [Loss], which is told.
 package convert
+
+// Where to look for what formats share:
+//
+//	lines.go, document.go, export.go   reading and writing files that are too large for memory
+//	shape.go                           telling what a file is from its beginning
+//	thread.go, weave.go                trees of records that name the one before them: read, written
+//	linear.go, order.go, outline.go    trees in files that are linear, or have an order
+//	members.go, times.go, id.go        single records
+//	parts.go, calls.go, kept.go        what messages say
+//	losses.go                          what is lost
+//	checked.go, memory.go, stored.go   sinks, and messages in session files
+//	home.go                            programs on a machine

@@ -39,11 +39,3 @@ func canonical(record []byte) []byte {
 	}
 	return out
 }
-
-func toBytes(records []json.RawMessage) [][]byte {
-	list := make([][]byte, len(records))
-	for i, r := range records {
-		list[i] = r
-	}
-	return list
-}

@@ -931,16 +931,12 @@ func (w *geminiWriter) words(m *Message, id string) {
 
 // call returns a call with its result.
 func (w *geminiWriter) call(c content.Call, result *content.Part, at string) geminiCall {
-	args := json.RawMessage(c.Arguments)
-	if rawjson.Check(args) != nil || !gjson.ParseBytes(args).IsObject() || !json.Valid(args) {
-		args = rawjson.Compact(map[string]string{"input": c.Arguments})
-	}
 	status := "success"
 	if result.Call().Failed {
 		status = "error"
 	}
 	w.lost.extras(result)
-	return geminiCall{c.ID, c.Name, args, []any{map[string]any{"functionResponse": geminiResponse(c, result)}}, status, at}
+	return geminiCall{c.ID, c.Name, arguments(c.Arguments), []any{map[string]any{"functionResponse": geminiResponse(c, result)}}, status, at}
 }
 
 func geminiResponse(c content.Call, result *content.Part) map[string]any {

@@ -508,10 +508,7 @@ func (w *openCodeWriter) words(m *Message) error {
 
 // tool returns a call with its result.
 func (w *openCodeWriter) tool(c content.Call, result *content.Part, at int64) map[string]any {
-	input := json.RawMessage(c.Arguments)
-	if !json.Valid(input) || !gjson.ParseBytes(input).IsObject() {
-		input = rawjson.Compact(map[string]string{"input": c.Arguments})
-	}
+	input := arguments(c.Arguments)
 	w.lost.extras(result)
 	state := map[string]any{"status": "completed", "input": input, "output": result.Text, "title": c.Name, "metadata": map[string]any{}}
 	if result.Call().Failed {

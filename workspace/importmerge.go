@@ -1,0 +1,197 @@
+package workspace
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// A merging adds what is new of a conversation to a session.
+type merging struct {
+	i     *importer
+	v     *view
+	s     *spool
+	dry   bool // nothing is to change
+	there *session.Outline
+
+	has   map[string]standing // the messages that are there, by their ids
+	names map[string]string   // the ids that messages have there, where these are others
+	base  string              // the message that the transcript goes on from and does not have, "" if there is none
+}
+
+// A standing message is what is known of one that is in the session.
+type standing struct {
+	says    uint64
+	records int    // how many it has
+	sum     uint64 // a number for them
+}
+
+// same looks at the session, and reports whether the conversation has a message that is
+// there, other than of a system, or goes on from one.
+func (m *merging) same() (same bool, err error) {
+	if err := m.look(); err != nil {
+		return false, err
+	}
+	m.names = map[string]string{}
+	for _, message := range m.s.messages {
+		name := message.id
+		there, taken := m.has[name]
+		if of, ok := m.has[message.copyOf]; ok && message.copyOf != "" && of.says == message.says {
+			there, taken, name = of, true, message.copyOf
+		}
+		if taken && there.says == message.says {
+			same = same || !message.system
+		} else if taken {
+			raw, err := m.s.rawOf(message)
+			if err != nil {
+				return false, err
+			}
+			name = convert.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text()))
+		}
+		if name != message.id {
+			m.names[message.id] = name
+		}
+	}
+	return same || m.base != "", nil
+}
+
+// look reads the session.
+func (m *merging) look() error {
+	before := m.recordsBefore()
+	m.has = make(map[string]standing, m.there.Len())
+	return m.v.folder.Each(m.there, func(_ int, message session.Message) error {
+		records := recordsOf(message.Raw)
+		m.has[message.ID] = standing{saysOf(m.i.seed, message.Raw), len(records), m.sum(records)}
+		if before > 0 && len(records) > 0 {
+			m.base = message.ID
+		}
+		before -= len(records)
+		return m.v.ctx.Err()
+	})
+}
+
+// sum returns a number for records.
+func (m *merging) sum(records [][]byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(m.i.seed)
+	for _, r := range records {
+		h.Write(r)
+		h.WriteByte('\n')
+	}
+	return h.Sum64()
+}
+
+// recordsBefore returns how many records of messages of the session come before the
+// conversation, 0 if none need to be counted. It sets base if that is known already.
+func (m *merging) recordsBefore() int {
+	f := m.s.conv.Fork
+	if f == nil || f.Records == 0 {
+		return 0
+	}
+	sources := gjson.ParseBytes(m.there.Own(ownSources)).Array()
+	n := slices.IndexFunc(sources, func(s gjson.Result) bool { return s.Get("id").Str == f.ID })
+	switch {
+	case n < 0:
+		return 0
+	case f.Records == convert.AllRecords:
+		m.base = sources[n].Get("leaf").String()
+		return 0
+	}
+	return f.Records - len(sources[0].Get("records").Array())
+}
+
+// row adds what is new, and says so.
+func (m *merging) row() (*Imported, error) {
+	r := m.s.row(ImportUpdated)
+	r.Session = ID(m.there.ID)
+	edit := m.there.Edit()
+	last := -1 // the message before, if that is there
+	for n, message := range m.s.messages {
+		if _, ok := m.has[m.name(message.id)]; ok {
+			last = n
+			continue
+		}
+		raw, err := m.added(n, last)
+		if err != nil {
+			return nil, err
+		}
+		edit.Append(raw)
+		r.Added++
+		last = -1
+	}
+	if r.Added == 0 {
+		r.Status = ImportUnchanged
+		return &r, nil
+	}
+	if m.dry {
+		return &r, nil
+	}
+	edit.SetMeta("message_count", m.there.Len()+r.Added)
+	edit.SetOwn(ownSources, m.sources())
+	if last, ok := session.ParseTime(m.s.last); ok {
+		if was, known := session.ParseTime(m.there.LastActive); !known || last.After(was) {
+			edit.SetActive(m.s.last)
+		}
+	}
+	return &r, m.v.replace(edit)
+}
+
+// name returns the id that a message of the transcript has in the session.
+func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
+
+// added returns message n as it goes into the session. Records that came to the message
+// before it, which is there and does not change, if last is not negative, go with it.
+func (m *merging) added(n, last int) ([]byte, error) {
+	message := m.s.messages[n]
+	raw, err := m.s.raw(n)
+	if err != nil {
+		return nil, err
+	}
+	if name := m.name(message.id); name != message.id {
+		raw = setRaw(raw, "id", rawjson.Compact(name))
+	}
+	if last >= 0 {
+		before, err := m.s.rawOf(m.s.messages[last])
+		if err != nil {
+			return nil, err
+		}
+		there, records := m.has[m.name(m.s.messages[last].id)], recordsOf(before)
+		if len(records) > there.records && m.sum(records[:there.records]) == there.sum {
+			raw = withRecords(raw, records[there.records:])
+		}
+	}
+	parent := m.base
+	if message.parent != "" {
+		parent = m.name(message.parent)
+	}
+	if len(m.v.index.Continuations(m.there.ID)) > 0 {
+		raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))
+	}
+	return convert.Below(raw, parent, nowhere)
+}
+
+// nowhere is the id of no message: what follows it says what it answers.
+const nowhere = "\x00"
+
+// sources says of which conversations the session is, now that s is one of them.
+func (m *merging) sources() []byte {
+	var list [][]rawjson.Pair
+	replaced := false
+	for _, source := range gjson.ParseBytes(m.there.Own(ownSources)).Array() {
+		raw := []byte(source.Raw)
+		pairs := rawjson.Pairs(raw, rawjson.Root(raw))
+		if source.Get("id").Str == m.s.conv.ID && source.Get("format").Str == m.s.format.Name {
+			pairs, replaced = m.s.source(), true
+		}
+		list = append(list, pairs)
+	}
+	if !replaced {
+		list = append(list, m.s.source())
+	}
+	return rawjson.AppendObjects(nil, list, 3)
+}

@@ -31,7 +31,6 @@ type File struct {
 	Path   string // of the file, or of the archive and what is in it: export.zip/conversations.json
 	Named  bool   // the path was given, and not found in a folder or archive
 	Within string // the path from the folder that was given, slash-separated; the file's name if none was
-	Side   bool   // it is in an archive
 	In     *bufio.Reader
 }
 
@@ -335,7 +334,7 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 // partOf hands on one file of an archive.
 func (w *walker) partOf(file found, name string, in io.Reader) error {
 	return w.give(File{
-		Path: join(file.path, name), Within: name, Side: true,
+		Path: join(file.path, name), Within: name,
 		In: w.buffered(&w.part, in),
 	})
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// JSON returns a JSON value without the secrets in its strings, and what was found, in
-// order. Keys are left as they are, and so is every byte that is no secret. A string that
-// is JSON itself, as the arguments of a tool call are, stays JSON. What the value of a
-// member is, its key says too: {"password": "..."}. The error is a
-// [*rawjson.SyntaxError].
+// JSON returns a JSON value without the secrets in its strings and keys, and what was
+// found, in order. Every byte that is no secret is left as it is. A string that is JSON
+// itself, as the arguments of a tool call are, stays JSON. What the value of a member is,
+// its key says too: {"password": "..."}. The error is a [*rawjson.SyntaxError].
 func (r *Redactor) JSON(raw []byte) ([]byte, []Finding, error) {
 	spans, err := r.inJSON(raw)
 	if err != nil || len(spans) == 0 {
@@ -32,7 +31,12 @@ func (r *Redactor) inJSON(doc []byte) ([]span, error) {
 		value = func(key []byte) error {
 			switch _, first := w.Start(); first {
 			case '{':
-				return w.Object(func(key []byte, _ int) error { return value(key) })
+				return w.Object(func(key []byte, at int) error {
+					if len(key) >= shortestInKey {
+						spans = r.inQuoted(spans, doc, rawjson.Span{Start: at, End: quotedEnd(doc, at)}, nil)
+					}
+					return value(key)
+				})
 			case '[':
 				return w.Array(func() error { return value(key) })
 			case '"':
@@ -48,6 +52,20 @@ func (r *Redactor) inJSON(doc []byte) ([]span, error) {
 		return value(nil)
 	})
 	return spans, err
+}
+
+// shortestInKey is how long a key is that may be a secret, or have one in it, as the path
+// of a file does; what members of records are called is mostly shorter.
+const shortestInKey = 20
+
+// quotedEnd returns where the string ends that begins at i.
+func quotedEnd(doc []byte, i int) int {
+	for i++; doc[i] != '"'; i++ {
+		if doc[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
 }
 
 // inQuoted appends to spans where secrets stand in the string at s.

@@ -226,14 +226,16 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// TestJSON holds that a key says what its value is, and that all other bytes stay.
+// TestJSON holds that a key says what its value is, that keys have no secrets either, and
+// that all other bytes stay.
 func TestJSON(t *testing.T) {
 	r := New()
 	key, pw := "ghp_"+random(70, 36, alnum), "Tr0ub4dor&3"
 	for _, c := range []struct{ doc, want string }{
 		{`{"password" : "` + pw + `"}`, `{"password" : "[redacted: password]"}`},
 		{`{"api_key":["` + random(71, 32, alnum) + `"], "id":"` + random(71, 32, alnum) + `"}`, `{"api_key":["[redacted: generic-api-key]"], "id":"` + random(71, 32, alnum) + `"}`},
-		{`{"` + key + `":  NaN, "a":"\u0041\/\ud83d\ude00` + key + `\ud800"}` + "\n", `{"` + key + `":  NaN, "a":"\u0041\/\ud83d\ude00[redacted: github-pat]\ud800"}` + "\n"},
+		{`{"` + key + `":  NaN, "a":"\u0041\/\ud83d\ude00` + key + `\ud800"}` + "\n", `{"[redacted: github-pat]":  NaN, "a":"\u0041\/\ud83d\ude00[redacted: github-pat]\ud800"}` + "\n"},
+		{`{"\\\"/home/` + strings.ReplaceAll(key, "p", `\u0070`) + `.txt":{"` + key + `": 1}}`, `{"\\\"/home/[redacted: github-pat].txt":{"[redacted: github-pat]": 1}}`},
 		{`"` + strings.ReplaceAll(key, "p", `\u0070`) + `"`, `"[redacted: github-pat]"`},
 		{`{"arguments":"{\"cmd\":\"echo\\n` + key + `\"}"}`, `{"arguments":"{\"cmd\":\"echo\\n[redacted: github-pat]\"}"}`},
 		{`{"arguments":"{\"password\":\"` + pw + `\"}"}`, `{"arguments":"{\"password\":\"[redacted: password]\"}"}`},

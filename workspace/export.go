@@ -92,7 +92,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	}
 	e.Messages = len(e.t.Messages)
 	if o.Redact != nil {
-		if e.Redacted, err = redacted(e.t, o.Redact); err != nil {
+		if e.Redacted, err = redacted(e.t, e.Format, o.Redact); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,9 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 	t.Leaf = p.messageID()
 	first := p.Parts[0]
 	v.describe(t, first, o.Format.Name)
-	t.Title = v.entry(p.Parts[p.part].ID).Title
+	if t.Title = v.entry(p.Parts[p.part].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
+		t.Title = "" // as it came
+	}
 	if t.Dir = cmp.Or(o.Dir, t.Dir); o.here != "" && !isDir(t.Dir) {
 		t.Dir = o.here
 	}
@@ -153,6 +155,25 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		t.Created, _ = session.ParseTime(first.CreatedAt)
 	}
 	return t, nil
+}
+
+// untitled is the title that import made of what was said first in a conversation, "" if
+// that had a title, or was not imported.
+func (v *view) untitled(l *line) string {
+	source := gjson.GetBytes(l.Parts[0].Own(ownSources), "0")
+	if !source.Exists() || source.Get("title").Str != "" {
+		return ""
+	}
+	s, err := v.reopen(l.Parts[0])
+	if err != nil {
+		return ""
+	}
+	for _, m := range s.Messages {
+		if title := beginning(m.Text()); m.Role() == "user" && title != "" && !gjson.GetBytes(m.Raw, "metadata.bough.source.kind").Exists() {
+			return title
+		}
+	}
+	return ""
 }
 
 // describe says of t what was known of the conversation when it was imported: from that
@@ -208,43 +229,73 @@ func (v *view) attachment(a *content.Asset) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// redacted takes the secrets out of t, and returns what was taken out.
-func redacted(t *convert.Transcript, redact Redact) ([]convert.Loss, error) {
-	found := map[string]int{}
+// redacted takes the secrets out of t, and returns what was taken out of what is written
+// in that format. What stands in a record of a message, or in the message as a session
+// file has it, is mostly said by the message too: of each kind the larger number counts.
+func redacted(t *convert.Transcript, format string, redact Redact) ([]convert.Loss, error) {
 	var failed error
-	clean := func(text []byte, isJSON, counts bool) []byte {
+	clean := func(text []byte, isJSON bool, found map[string]int) []byte {
 		if len(text) == 0 || failed != nil {
 			return text
 		}
 		out, kinds, err := redact(text, isJSON)
 		failed = err
 		for _, kind := range kinds {
-			if counts {
-				found[kind]++
-			}
+			found[kind]++
 		}
 		return out
 	}
-	// What stands in a record is said by its message too, and counted there.
-	records := func(list []json.RawMessage) {
-		for i, r := range list {
-			list[i] = clean(r, true, false)
+	values := func(found map[string]int, list ...*json.RawMessage) {
+		for _, v := range list {
+			*v = clean(*v, true, found)
 		}
 	}
-	t.Title, t.Dir = string(clean([]byte(t.Title), false, true)), string(clean([]byte(t.Dir), false, true))
-	t.Sources = clean(t.Sources, true, false)
-	records(t.Records)
+	texts := func(found map[string]int, list ...*string) {
+		for _, s := range list {
+			*s = string(clean([]byte(*s), false, found))
+		}
+	}
+	total := map[string]int{}
+	count := func(said, kept map[string]int) {
+		for kind, n := range kept {
+			said[kind] = max(said[kind], n)
+		}
+		for kind, n := range said {
+			total[kind] += n
+		}
+	}
+	// Not all that was kept is written.
+	where := func(written bool, kept map[string]int) map[string]int {
+		if written {
+			return kept
+		}
+		return map[string]int{}
+	}
+	said, kept := map[string]int{}, map[string]int{}
+	texts(said, &t.Title, &t.Dir)
+	texts(map[string]int{}, &t.Version, &t.Model) // the messages say so, too
+	values(where(format == "penguin", kept), &t.Sources)
+	for i := range t.Records {
+		values(where(t.Format == format, kept), &t.Records[i])
+	}
+	count(said, kept)
 	for _, m := range t.Messages {
+		said, kept := map[string]int{}, map[string]int{}
 		for i := range m.Parts {
 			p := &m.Parts[i]
-			p.Text = string(clean([]byte(p.Text), false, true))
-			p.Meta = clean(p.Meta, true, true)
+			texts(said, &p.Text, &p.Filename)
+			values(said, &p.Meta)
 		}
-		m.Own.Rest, m.Raw = clean(m.Own.Rest, true, false), clean(m.Raw, true, false)
-		records(m.Records)
+		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)
+		values(said, &m.Own.Rest)
+		values(where(format == "penguin", kept), &m.Raw)
+		for i := range m.Records {
+			values(where(m.Format == format, kept), &m.Records[i])
+		}
+		count(said, kept)
 	}
 	list := []convert.Loss{}
-	for kind, n := range found {
+	for kind, n := range total {
 		list = append(list, convert.Loss{What: kind, Count: n})
 	}
 	slices.SortFunc(list, func(a, b convert.Loss) int { return cmp.Compare(a.What, b.What) })

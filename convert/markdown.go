@@ -255,9 +255,9 @@ func gist(m *Message) string {
 // closed returns a text whose last fence is closed, so that it does not swallow what
 // comes after it.
 func closed(text string) string {
-	open := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
+	open, indent := "", ""
+	for raw := range strings.Lines(text) {
+		line := strings.TrimSpace(raw)
 		mark := line[:len(line)-len(strings.TrimLeft(line, "`"))]
 		if mark == "" {
 			mark = line[:len(line)-len(strings.TrimLeft(line, "~"))]
@@ -266,7 +266,8 @@ func closed(text string) string {
 		case len(mark) < 3:
 		case open == "":
 			if mark[0] == '~' || !strings.Contains(line[len(mark):], "`") {
-				open = mark
+				// Closed elsewhere, in a list or in code, it would open another one.
+				open, indent = mark, raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))]
 			}
 		case mark[0] == open[0] && len(mark) >= len(open) && line == mark:
 			open = ""
@@ -274,7 +275,7 @@ func closed(text string) string {
 	}
 	text = strings.TrimSuffix(text, "\n")
 	if open != "" {
-		text += "\n" + open
+		text += "\n" + indent + open
 	}
 	return text
 }

@@ -84,7 +84,9 @@ func features() []feature {
 	system.Own.Role = "system"
 	named := said("user", content.Text("probe"))
 	named.Own.Name = "ann"
-	thinking := talk(said("assistant", content.Thinking("probe thought", "c2ln"), content.Text("so")), said("user", content.Text("go on")))
+	thought := said("assistant", content.Thinking("probe thought", "c2ln"), content.Text("so"))
+	thought.Model = "claude-opus-4-5"
+	thinking := talk(thought, said("user", content.Text("go on")))
 	head := func(set func(*Transcript)) func() *Transcript {
 		return func() *Transcript {
 			t := talk()()

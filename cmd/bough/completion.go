@@ -18,8 +18,8 @@ import (
 const completeFlag = "--generate-bash-completion"
 
 // complete prints what can stand in place of the last of words, one a line:
-// verbs, flags after a dash, else short ids of sessions, labels of bookmarks, or names
-// of agents.
+// verbs, flags after a dash, what a flag takes, else short ids of sessions, labels of
+// bookmarks, or names of agents.
 func (p *program) complete(ctx context.Context, words []string) {
 	global, words, _ := splitGlobal(words)
 	p.dir = global.dir
@@ -54,6 +54,8 @@ func (p *program) complete(ctx context.Context, words []string) {
 		found = p.completeAgent(ctx, v, words[1:])
 	case v.name == "completion":
 		found = []string{"bash", "fish", "zsh"}
+	case len(flagValues(v, words[len(words)-2])) > 0:
+		found = flagValues(v, words[len(words)-2])
 	case v.name == "search" && words[len(words)-2] != "--in": // words, which nobody knows
 	case takesSession(v):
 		found = p.references(ctx, v)
@@ -63,6 +65,17 @@ func (p *program) complete(ctx context.Context, words []string) {
 			fmt.Fprintln(p.stdout, f)
 		}
 	}
+}
+
+// flagValues returns what can stand after a flag of a verb, nil if nobody knows.
+func flagValues(v verb, flag string) []string {
+	switch v.name + " " + flag {
+	case "import --from", "import --format", "export --to", "resume --in":
+		return formatNames(flag[len("--"):])
+	case "search --role":
+		return []string{"user", "assistant", "system", "tool"}
+	}
+	return nil
 }
 
 // references returns what can stand for a session in the arguments of a verb.

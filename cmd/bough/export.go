@@ -46,7 +46,7 @@ bough export "Plan the trip" --to html --tree --redact -o trip.html`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.String("to") == "" {
 				e := usageError("'bough export' needs --to FORMAT")
-				e.Hint = "formats are " + strings.Join(formatNames((*convert.Format).Writes), ", ")
+				e.Hint = "formats are " + strings.Join(formatNames("to"), ", ")
 				return e
 			}
 			o, err := exportOptions(c, "to")
@@ -57,7 +57,7 @@ bough export "Plan the trip" --to html --tree --redact -o trip.html`,
 			if err != nil {
 				return err
 			}
-			if path := c.String("output"); path != "" {
+			if path := c.String("output"); path != "" && path != "-" {
 				if err := e.Save(c.Context, path); err != nil {
 					return err
 				}
@@ -126,7 +126,7 @@ command that goes on with it there. With --exec it runs it.
 The conversation goes on in the folder that it is about, if that is there, else in this one;
 --dir says another. What TOOL writes from then on comes back with 'bough import --from TOOL'.
 
-Tools: ` + strings.Join(formatNames((*convert.Format).Resumes), ", "),
+Tools: ` + strings.Join(formatNames("in"), ", "),
 		example: `bough resume "Fix the parser@849dde0b" --in claude-code
 bough resume "Fix the parser" --in codex --exec`,
 		flags: append([]cli.Flag{
@@ -145,7 +145,7 @@ bough resume "Fix the parser" --in codex --exec`,
 func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if c.String("in") == "" {
 		e := usageError("'bough resume' needs --in TOOL")
-		e.Hint = "tools are " + strings.Join(formatNames((*convert.Format).Resumes), ", ")
+		e.Hint = "tools are " + strings.Join(formatNames("in"), ", ")
 		return e
 	}
 	if c.Bool("exec") && p.json {

@@ -28,15 +28,28 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 	if f, ok := formatOf(name); ok {
 		return f, nil
 	}
-	e := usageError("--%s: there is no format %q", flag, name)
-	e.Hint = "formats are " + strings.Join(formatNames(nil), ", ")
+	e := usageError("--%s: bough does not know %q", flag, name)
+	what := "formats"
+	if flag == "in" || flag == "from" {
+		what = "tools"
+	}
+	e.Hint = what + " are " + strings.Join(formatNames(flag), ", ")
 	return nil, e
 }
 
-// formatNames returns the names of formats, sorted; of all if which is nil.
-func formatNames(which func(*convert.Format) bool) (names []string) {
+// formatNames returns what a flag takes that names a format, sorted.
+func formatNames(flag string) (names []string) {
+	which := (*convert.Format).Reads
+	switch flag {
+	case "to":
+		which = (*convert.Format).Writes
+	case "in":
+		which = (*convert.Format).Resumes
+	case "from":
+		which = isKept
+	}
 	for _, f := range formats() {
-		if which == nil || which(f) {
+		if which(f) {
 			names = append(names, f.Name)
 		}
 	}

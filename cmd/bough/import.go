@@ -30,7 +30,7 @@ copy of another one becomes a branch of it.
 Formats:
 ` + formatList((*convert.Format).Reads) + `
 
-Tools: ` + strings.Join(formatNames(isKept), ", ") + `
+Tools: ` + strings.Join(formatNames("from"), ", ") + `
 
 Exits with 5 if something could not be read; the rest is taken in.`,
 		example: `bough import --from claude-code

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +97,8 @@ func (p *program) fail(err error) int {
 		return exitCode(workspace.Failed)
 	}
 	var exit cli.ExitCoder // how the parser of the command line says that it is wrong
-	if errors.As(err, &exit) {
+	var child *exec.ExitError
+	if errors.As(err, &exit) && !errors.As(err, &child) {
 		err = usageError("%s", err)
 	}
 	e := workspace.Explain(err)

@@ -155,6 +155,10 @@ type Transcript struct {
 
 	// Sources is what the session says of where it was imported from, nil for nothing.
 	Sources json.RawMessage
+
+	// Logged is what a session file says of calls to tools and of requests to models
+	// beside its messages, each record alone. Only session files have it.
+	Logged session.Records
 }
 
 // Options are the choices for writing.

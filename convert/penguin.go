@@ -86,7 +86,7 @@ func readPenguin(in io.Reader, to Sink) error {
 func writePenguin(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	lost.conversation(t, lostTitles)
 	at := session.FormatTime(o.Now)
-	d := &session.Document{ID: o.ID, CreatedAt: at, LastActive: at}
+	d := &session.Document{ID: o.ID, CreatedAt: at, LastActive: at, Records: t.Logged}
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
 	}

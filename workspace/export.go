@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/durable"
@@ -143,6 +144,11 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		t.Messages = append(t.Messages, list[i])
 	}
 	t.Leaf = p.messageID()
+	if o.Format.Name == "penguin" {
+		if t.Logged, err = v.logged(p, o.Tree); err != nil {
+			return nil, err
+		}
+	}
 	first := p.Parts[0]
 	v.describe(t, first, o.Format.Name)
 	if t.Title = v.entry(p.Parts[p.part].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
@@ -155,6 +161,43 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		t.Created, _ = session.ParseTime(first.CreatedAt)
 	}
 	return t, nil
+}
+
+// logged returns what the files of a conversation say beside its messages, each record
+// alone: of the path to p what a snapshot of it has, or all.
+func (v *view) logged(p *place, tree bool) (alone session.Records, err error) {
+	var all session.Records
+	if tree {
+		for _, part := range p.Parts {
+			all.Add(part.Records())
+		}
+	} else {
+		d, err := checkpoint.View(p.Tree, p.node, p.Parts[0], v.reopen)
+		if err != nil {
+			return alone, err
+		}
+		all = d.Records
+	}
+	each := func(list []session.Record, of func(*session.Records) []session.Record) (alone []session.Record) {
+		for _, r := range list {
+			if r.Part == nil {
+				alone = append(alone, r)
+				continue
+			}
+			s, openErr := v.reopen(r.Part)
+			if openErr != nil {
+				err = openErr
+				continue
+			}
+			records := s.Records()
+			alone = append(alone, of(&records)...)
+		}
+		return alone
+	}
+	alone.Lifecycles = each(all.Lifecycles, func(r *session.Records) []session.Record { return r.Lifecycles })
+	alone.Calls = each(all.Calls, func(r *session.Records) []session.Record { return r.Calls })
+	alone.Results = each(all.Results, func(r *session.Records) []session.Record { return r.Results })
+	return alone, err
 }
 
 // untitled is the title that import made of what was said first in a conversation, "" if
@@ -277,6 +320,11 @@ func redacted(t *convert.Transcript, format string, redact Redact) ([]convert.Lo
 	values(where(format == "penguin", kept), &t.Sources)
 	for i := range t.Records {
 		values(where(t.Format == format, kept), &t.Records[i])
+	}
+	for _, list := range [][]session.Record{t.Logged.Lifecycles, t.Logged.Calls, t.Logged.Results} {
+		for i := range list {
+			values(kept, (*json.RawMessage)(&list[i].Raw))
+		}
 	}
 	count(said, kept)
 	for _, m := range t.Messages {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/content"
@@ -126,14 +127,21 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 	}
 	ids, parents := make([]string, len(nodes)), make([]string, len(nodes))
 	list := make([]*convert.Message, len(nodes))
-	missing := 0
+	missing, named := 0, 0
 	for i, n := range nodes {
 		if parent := p.Parent(n); parent >= 0 {
 			parents[i] = p.ID(parent)
 		}
 		ids[i] = stored[i].ID
 		list[i] = convert.FromSession(stored[i], parents[i])
+		if o.Format.Name == "penguin" {
+			named += assets(list[i])
+			continue
+		}
 		missing += v.inline(list[i])
+	}
+	if named > 0 {
+		*lost = append(*lost, convert.Loss{What: "contents of attachments, which are only named", Count: named})
 	}
 	if missing > 0 {
 		e.Lost = append(e.Lost, convert.Loss{What: "attachments that are not there", Count: missing})
@@ -236,6 +244,16 @@ func (v *view) describe(t *convert.Transcript, first *session.Outline, format st
 	}
 }
 
+// assets returns how many attachments m has.
+func assets(m *convert.Message) (n int) {
+	for i := range m.Parts {
+		if m.Parts[i].Asset != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // inline puts the attachments of m into it, and returns how many are not there.
 func (v *view) inline(m *convert.Message) (missing int) {
 	for i := range m.Parts {
@@ -333,6 +351,9 @@ func redacted(t *convert.Transcript, format string, redact Redact) ([]convert.Lo
 			p := &m.Parts[i]
 			texts(said, &p.Text, &p.Filename)
 			values(said, &p.Meta)
+			if data, ok := textFile(p.Meta); ok {
+				p.Meta, _ = sjson.SetBytes(p.Meta, "data", base64.StdEncoding.EncodeToString(clean(data, false, said)))
+			}
 		}
 		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)
 		values(said, &m.Own.Rest)
@@ -348,6 +369,17 @@ func redacted(t *convert.Transcript, format string, redact Redact) ([]convert.Lo
 	}
 	slices.SortFunc(list, func(a, b convert.Loss) int { return cmp.Compare(a.What, b.What) })
 	return list, failed
+}
+
+// textFile returns the text of a file that stands in the meta of a part in base64, false
+// if there is none, or it is no text.
+func textFile(meta []byte) ([]byte, bool) {
+	v := gjson.GetManyBytes(meta, "type", "data")
+	if v[0].Str != "base64" {
+		return nil, false
+	}
+	data, err := base64.StdEncoding.DecodeString(v[1].Str)
+	return data, err == nil && len(data) > 0 && utf8.Valid(data)
 }
 
 // Save writes the export to a new file, private and durable. The error is fs.ErrExist if

@@ -219,12 +219,13 @@ func (v *view) untitled(l *line) string {
 	if err != nil {
 		return ""
 	}
+	said := ""
 	for _, m := range s.Messages {
-		if title := beginning(m.Text()); m.Role() == "user" && title != "" && !gjson.GetBytes(m.Raw, "metadata.bough.source.kind").Exists() {
-			return title
+		if said = titleAfter(said, convert.FromSession(m, ""), m.Raw); said != "" && !automatic(said) {
+			break
 		}
 	}
-	return ""
+	return said
 }
 
 // describe says of t what was known of the conversation when it was imported: from that

@@ -87,13 +87,20 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 	if m.Raw == nil {
 		n.parentAt = int32(gjson.GetBytes(raw, "metadata.parent_id").Index)
 	}
-	if (s.said == "" || automatic(s.said)) && m.Role == "user" && m.Own.Role == "" && m.Kind == convert.Said && !m.Answers() {
-		if said := beginning(session.Message{Raw: raw}.Text()); s.said == "" || !automatic(said) {
-			s.said = said
-		}
-	}
+	s.said = titleAfter(s.said, m, raw)
 	s.messages = append(s.messages, n)
 	return s.put(raw)
+}
+
+// titleAfter returns the title of an untitled conversation once m was said in it, where it
+// was said before; raw is m as a session has it.
+func titleAfter(said string, m *convert.Message, raw []byte) string {
+	if (said == "" || automatic(said)) && m.Role == "user" && m.Own.Role == "" && m.Kind == convert.Said && !m.Answers() {
+		if now := beginning(session.Message{Raw: raw}.Text()); said == "" || !automatic(now) {
+			return now
+		}
+	}
+	return said
 }
 
 // automatic reports whether a title looks like what a program put into a user's mouth.

@@ -141,7 +141,7 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		missing += v.inline(list[i])
 	}
 	if named > 0 {
-		*lost = append(*lost, convert.Loss{What: "contents of attachments, which are only named", Count: named})
+		e.Lost = append(e.Lost, convert.Loss{What: "contents of attachments, which are only named", Count: named})
 	}
 	if missing > 0 {
 		e.Lost = append(e.Lost, convert.Loss{What: "attachments that are not there", Count: missing})

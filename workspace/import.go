@@ -98,7 +98,16 @@ func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions)
 	if err == nil {
 		err = i.rest()
 	}
-	return &Imports{i.rows}, err
+	return &Imports{i.rows}, i.stopped(err)
+}
+
+// stopped says, where an import ends before its time, that what it stored stays.
+func (i *importer) stopped(err error) error {
+	stored := func(r Imported) bool { return r.Status == ImportNew || r.Status == ImportUpdated }
+	if err == nil || !errors.Is(err, i.ctx.Err()) || i.o.DryRun || !slices.ContainsFunc(i.rows, stored) {
+		return err
+	}
+	return &Error{Failed, "stopped; what is imported stays", "import again to take in the rest", err}
 }
 
 // An importer carries out one import.
@@ -110,8 +119,9 @@ type importer struct {
 	now     time.Time
 	dialect session.Dialect
 	known   *known
-	seen    *view    // the workspace after the last change, nil if nobody looked
-	forks   []*spool // that wait for what they are a copy of
+	seq     operation.Seq // of the log after what was stored last
+	seen    *view         // the workspace after the last change, nil if nobody looked
+	forks   []*spool      // that wait for what they are a copy of
 	rows    []Imported
 }
 
@@ -293,6 +303,11 @@ func (i *importer) store(s *spool) error {
 	i.leave()
 	var row Imported
 	err := i.change(s, func(v *view) (err error) {
+		if v != nil && v.writes && v.seq != i.seq { // somebody else was here
+			if err := i.news(v); err != nil {
+				return err
+			}
+		}
 		row, err = i.one(v, s)
 		return err
 	})
@@ -309,7 +324,15 @@ func (i *importer) store(s *spool) error {
 func (i *importer) change(s *spool, f func(*view) error) error {
 	if !i.o.DryRun {
 		op := operation.Operation{Verb: "import", Args: args{"path": s.path, "format": s.format.Name}}
-		return i.make(i.ctx, op, f)
+		var made *view
+		err := i.make(i.ctx, op, func(v *view) error {
+			made = v
+			return f(v)
+		})
+		if made != nil {
+			i.seq = made.seq
+		}
+		return err
 	}
 	if !Is(i.dir) {
 		return f(nil)

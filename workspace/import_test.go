@@ -3,8 +3,10 @@ package workspace_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -92,6 +94,170 @@ func TestImport(t *testing.T) {
 	}
 	if len(b.Leaves) != 2 {
 		t.Errorf("%d ends, want 2", len(b.Leaves))
+	}
+	healthy(t, s)
+}
+
+// What is imported twice is there once, whatever it says.
+func TestImportSystemOnly(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	brief := writeFile(t, "a.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be kind."}]`)
+	want := func(path string, dry bool, status workspace.ImportStatus) {
+		t.Helper()
+		if got := importOne(t, s, path, workspace.ImportOptions{DryRun: dry}); got.Status != status {
+			t.Errorf("%+v, want %s", got, status)
+		}
+	}
+	want(brief, false, workspace.ImportNew)
+	want(brief, false, workspace.ImportUnchanged)
+	want(brief, true, workspace.ImportUnchanged)
+	want(writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be long."}]`), false, workspace.ImportNew)
+}
+
+// A message that was an orphan, and whose parent comes later and follows it, makes no ring.
+func TestImportRing(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	const start, one, two, three = `{"uuid":"r","chat_messages":[`,
+		`{"uuid":"a","sender":"human","text":"1","parent_message_uuid":"c"}`,
+		`,{"uuid":"b","sender":"assistant","text":"2","parent_message_uuid":"a"}`,
+		`,{"uuid":"c","sender":"human","text":"3","parent_message_uuid":"b"}`
+	importOne(t, s, writeFile(t, "a.json", start+one+`]}`), workspace.ImportOptions{})
+	got := importOne(t, s, writeFile(t, "b.json", start+one+two+three+`]}`), workspace.ImportOptions{})
+	if got.Added != 2 || len(got.Problems) == 0 {
+		t.Errorf("%+v", got)
+	}
+	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		t.Errorf("%+v", p)
+	}
+}
+
+// during is a reader that does something before it is read.
+type during struct {
+	io.Reader
+	do func()
+}
+
+func (d *during) Read(p []byte) (int, error) {
+	if d.do != nil {
+		d.do()
+		d.do = nil
+	}
+	return d.Reader.Read(p)
+}
+
+// What another import stored meanwhile is there, too.
+func TestImportTwo(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	other := openSpace(t, s.Dir(), 0)
+	list, err := s.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: &during{strings.NewReader(askedThrice), func() {
+		if err := take(other, askedTwice); err != nil {
+			t.Fatal(err)
+		}
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list.Imported[0]; got.Status != workspace.ImportUpdated || got.Added != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Who stops an import is told that what came before stays.
+func TestImportStopped(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := &during{strings.NewReader(askedTwice), cancel}
+	list, err := s.Import(ctx, []string{writeFile(t, "a.jsonl", strings.Repeat(`{"messages":[{"role":"user","content":"1"}]}`+"\n", 2)), "-"}, workspace.ImportOptions{Stdin: stop})
+	if e := workspace.Explain(err); !errors.Is(err, context.Canceled) || len(list.Imported) == 0 || strings.Contains(e.Message, "nothing") {
+		t.Errorf("%+v, %+v", list, e)
+	}
+}
+
+// What an import keeps for itself is gone when bough is killed, where a system allows it.
+func TestImportLeavesNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // a file that is open stays there
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	s := openSpace(t, t.TempDir(), 0)
+	text := `[{"role":"user","content":"` + strings.Repeat("long ", 2<<20) + `"},{"role":"assistant","content":"` + strings.Repeat("well ", 2<<20) + `"},{"role":"user","content":"`
+	rest := &during{strings.NewReader(`yes"}]`), func() {
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("%v, %v", left, err)
+		}
+	}}
+	if _, err := s.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: io.MultiReader(strings.NewReader(text), rest)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A copy of a copy is a branch of the same conversation.
+func TestImportForkOfFork(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	line := func(session, id, parent, text, of string) string {
+		if parent = `"` + parent + `"`; parent == `""` {
+			parent = "null"
+		}
+		from := ""
+		if of != "" {
+			from = `,"forkedFrom":{"sessionId":"` + of[:1] + `","messageUuid":"` + of + `"}`
+		}
+		return `{"type":"user","parentUuid":` + parent + `,"sessionId":"` + session + `","uuid":"` + id + `","message":{"role":"user","content":"` + text + `"}` + from + "}\n"
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"1.jsonl": line("c", "c1", "", "one", "b1") + line("c", "c2", "c1", "three", ""),
+		"2.jsonl": line("b", "b1", "", "one", "a1") + line("b", "b2", "b1", "two", ""),
+		"3.jsonl": line("a", "a1", "", "one", "") + line("a", "a2", "a1", "zero", ""),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		path  string
+		added []int
+	}{{dir, []int{2, 1, 1}}, {dir, []int{0, 0, 0}}, {filepath.Join(dir, "1.jsonl"), []int{0}}} {
+		list, err := s.Import(t.Context(), []string{step.path}, workspace.ImportOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, added := range step.added {
+			if got := list.Imported[i]; got.Added != added || got.Session != list.Imported[0].Session {
+				t.Errorf("%s: %+v, want %d added", step.path, got, added)
+			}
+		}
+	}
+	healthy(t, s)
+}
+
+// Two conversations that have nothing in common may both be in a session that is there.
+func TestImportTwoIntoOne(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	line := func(id, parent string) string {
+		return `{"message_id":"` + id + `","parent_id":` + parent + `,"text":"` + id + `","role":"prompter"}` + "\n"
+	}
+	one := writeFile(t, "1.jsonl", line("a", "null")+line("b", `"a"`)+line("c", `"b"`))
+	two := writeFile(t, "2.jsonl", line("a", "null")+line("d", `"a"`))
+	three := writeFile(t, "3.jsonl", line("c", `"gone"`)+line("e", `"c"`))
+	for _, step := range []struct {
+		paths []string
+		added []int
+	}{{[]string{one}, []int{3}}, {[]string{two, three}, []int{1, 1}}} {
+		list, err := s.Import(t.Context(), step.paths, workspace.ImportOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, added := range step.added {
+			if got := list.Imported[i]; got.Added != added || got.Session != list.Imported[0].Session {
+				t.Errorf("%+v, want %d added", got, added)
+			}
+		}
 	}
 	healthy(t, s)
 }

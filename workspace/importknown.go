@@ -15,7 +15,8 @@ import (
 // so that they are found again.
 type known struct {
 	seed     maphash.Seed
-	sessions []string // "" for one that a dry run would make
+	looked   map[string]bool // the sessions that were looked at
+	sessions []string        // "" for one that a dry run would make
 	numbers  map[string]int32
 	first    map[uint64]int32 // a session with a message, by a number for its id
 	others   map[uint64][]int32
@@ -25,7 +26,7 @@ type known struct {
 
 func newKnown(seed maphash.Seed) *known {
 	return &known{
-		seed: seed, numbers: map[string]int32{}, first: map[uint64]int32{}, others: map[uint64][]int32{}, sources: map[string]int32{},
+		seed: seed, looked: map[string]bool{}, numbers: map[string]int32{}, first: map[uint64]int32{}, others: map[uint64][]int32{}, sources: map[string]int32{},
 		says: map[uint64]uint64{},
 	}
 }
@@ -42,29 +43,35 @@ func (i *importer) look() error {
 	}
 	return i.read(i.ctx, func(v *view) error {
 		i.known = newKnown(i.seed)
-		if err := v.whole(); err != nil {
-			return err
-		}
 		i.dialect = v.index.Dialect()
-		var ids []string
-		for _, e := range v.index.Entries() {
-			if e.Kind() == session.Root {
-				ids = append(ids, e.ID)
-			}
-		}
-		outlines, err := v.outlineAll(ids)
-		if err != nil {
-			return err
-		}
-		for _, o := range outlines {
-			i.known.learn(o)
-		}
-		return nil
+		return i.news(v)
 	})
+}
+
+// news learns of the sessions that were not there before.
+func (i *importer) news(v *view) error {
+	if err := v.whole(); err != nil {
+		return err
+	}
+	var ids []string
+	for _, e := range v.index.Entries() {
+		if e.Kind() == session.Root && !i.known.looked[e.ID] {
+			ids = append(ids, e.ID)
+		}
+	}
+	outlines, err := v.outlineAll(ids)
+	if err != nil {
+		return err
+	}
+	for _, o := range outlines {
+		i.known.learn(o)
+	}
+	return nil
 }
 
 // learn takes in a session, if it was imported.
 func (k *known) learn(o *session.Outline) {
+	k.looked[o.ID] = true
 	sources := o.Own(ownSources)
 	if sources == nil || o.Brief() {
 		return
@@ -144,6 +151,7 @@ func (k *known) stored(s *spool, id string, dry bool) {
 		return
 	}
 	n := k.session(id)
+	k.looked[id] = true
 	if s.conv.ID != "" {
 		k.sources[sourceKey(s.format.Name, s.conv.ID)] = n
 	}

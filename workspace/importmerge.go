@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"fmt"
 	"hash/maphash"
 	"slices"
 
@@ -19,30 +20,42 @@ type merging struct {
 	dry   bool // nothing is to change
 	there *session.Outline
 
+	below map[childKey]string // what they say, for what is a copy of some that are not there; nil if nothing is
 	has   map[string]standing // the messages that are there, by their ids
 	names map[string]string   // the ids that messages have there, where these are others
+	wait  map[string]bool     // the ids that messages name as their parents, and that are not there
 	base  string              // the message that the transcript goes on from and does not have, "" if there is none
 }
 
 // A standing message is what is known of one that is in the session.
 type standing struct {
 	says    uint64
+	parent  string // "" for none
 	records int    // how many it has
 	sum     uint64 // a number for them
 }
 
+// A childKey is a message as its parent knows it.
+type childKey struct {
+	parent string // "" for none
+	says   uint64
+}
+
 // same looks at the session, and reports whether the conversation has a message that is
-// there, other than of a system, or goes on from one.
+// there, other than of a system, or goes on from one, or has none that is not there.
 func (m *merging) same() (same bool, err error) {
 	if err := m.look(); err != nil {
 		return false, err
 	}
 	m.names = map[string]string{}
+	all := true
 	for _, message := range m.s.messages {
 		name := message.id
 		there, taken := m.has[name]
 		if of, ok := m.has[message.copyOf]; ok && message.copyOf != "" && of.says == message.says {
 			there, taken, name = of, true, message.copyOf
+		} else if id, ok := m.below[childKey{m.name(message.parent), message.says}]; ok && !taken && message.copyOf != "" {
+			there, taken, name = m.has[id], true, id // it is a copy of a copy
 		}
 		if taken && there.says == message.says {
 			same = same || !message.system
@@ -56,23 +69,60 @@ func (m *merging) same() (same bool, err error) {
 		if name != message.id {
 			m.names[message.id] = name
 		}
+		_, taken = m.has[name]
+		all = all && taken
 	}
-	return same || m.base != "", nil
+	return same || all || m.base != "", nil
 }
 
 // look reads the session.
 func (m *merging) look() error {
-	before := m.recordsBefore()
+	before, previous := m.recordsBefore(), ""
 	m.has = make(map[string]standing, m.there.Len())
-	return m.v.folder.Each(m.there, func(_ int, message session.Message) error {
+	if slices.ContainsFunc(m.s.messages, func(message spooled) bool { return message.copyOf != "" }) {
+		m.below = map[childKey]string{}
+	}
+	err := m.v.folder.Each(m.there, func(_ int, message session.Message) error {
 		records := recordsOf(message.Raw)
-		m.has[message.ID] = standing{saysOf(m.i.seed, message.Raw), len(records), m.sum(records)}
+		parent := previous
+		if says := gjson.GetBytes(message.Raw, "metadata.parent_id"); says.Exists() {
+			parent = says.String()
+		}
+		previous = message.ID
+		says := saysOf(m.i.seed, message.Raw)
+		m.has[message.ID] = standing{says, parent, len(records), m.sum(records)}
+		if at := (childKey{parent, says}); m.below != nil && m.below[at] == "" {
+			m.below[at] = message.ID
+		}
 		if before > 0 && len(records) > 0 {
 			m.base = message.ID
 		}
 		before -= len(records)
 		return m.v.ctx.Err()
 	})
+	m.wait = map[string]bool{}
+	for _, message := range m.has {
+		if _, ok := m.has[message.parent]; !ok && message.parent != "" {
+			m.wait[message.parent] = true
+		}
+	}
+	return err
+}
+
+// ring reports whether a message that is added with that parent would follow itself: by
+// messages that are there and waited for it, and by added ones.
+func (m *merging) ring(id, parent string, added map[string]string) bool {
+	if !m.wait[id] {
+		return false
+	}
+	for parent != "" && parent != id {
+		next, ok := added[parent]
+		if !ok {
+			next = m.has[parent].parent
+		}
+		parent = next
+	}
+	return parent == id
 }
 
 // sum returns a number for records.
@@ -111,12 +161,24 @@ func (m *merging) row() (*Imported, error) {
 	r.Session = ID(m.there.ID)
 	edit := m.there.Edit()
 	last := -1 // the message before, if that is there
+	added := map[string]string{}
 	for n, message := range m.s.messages {
-		if _, ok := m.has[m.name(message.id)]; ok {
+		id := m.name(message.id)
+		if _, ok := m.has[id]; ok {
 			last = n
 			continue
 		}
-		raw, err := m.added(n, last)
+		parent := m.base
+		if message.parent != "" {
+			parent = m.name(message.parent)
+		}
+		if m.ring(id, parent, added) {
+			m.s.problem(convert.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a beginning", id)})
+			r.Problems = m.s.problemTexts()
+			parent = ""
+		}
+		added[id] = parent
+		raw, err := m.added(n, last, parent)
 		if err != nil {
 			return nil, err
 		}
@@ -144,9 +206,9 @@ func (m *merging) row() (*Imported, error) {
 // name returns the id that a message of the transcript has in the session.
 func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
 
-// added returns message n as it goes into the session. Records that came to the message
+// added returns message n as it goes into the session, below parent. Records that came to the message
 // before it, which is there and does not change, if last is not negative, go with it.
-func (m *merging) added(n, last int) ([]byte, error) {
+func (m *merging) added(n, last int, parent string) ([]byte, error) {
 	message := m.s.messages[n]
 	raw, err := m.s.raw(n)
 	if err != nil {
@@ -164,10 +226,6 @@ func (m *merging) added(n, last int) ([]byte, error) {
 		if len(records) > there.records && m.sum(records[:there.records]) == there.sum {
 			raw = withRecords(raw, records[there.records:])
 		}
-	}
-	parent := m.base
-	if message.parent != "" {
-		parent = m.name(message.parent)
 	}
 	if len(m.v.index.Continuations(m.there.ID)) > 0 {
 		raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))

@@ -187,7 +187,7 @@ func (i *importer) planned(s *spool) *Imported {
 			added++
 		}
 	}
-	if !same {
+	if !same && added > 0 {
 		return nil
 	}
 	r := s.row(ImportUpdated)

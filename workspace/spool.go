@@ -129,6 +129,7 @@ func (s *spool) put(raw []byte) (err error) {
 		if s.file, err = os.CreateTemp("", "bough-"); err != nil {
 			return err
 		}
+		os.Remove(s.file.Name()) // where a system lets it, so that nothing is left if bough is killed
 		if _, err = s.file.Write(s.memory); err != nil {
 			return err
 		}

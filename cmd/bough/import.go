@@ -87,6 +87,10 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 	debug.SetGCPercent(40) // a long transcript passes through: memory counts more than time
 	list, err := w.Import(c.Context, paths, o)
 	if err != nil {
+		if list != nil && len(list.Imported) > 0 && !p.json {
+			p.meter.clear()
+			p.importSummary(list.Imported, o.DryRun)
+		}
 		return err
 	}
 	if p.json {

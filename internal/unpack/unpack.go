@@ -3,7 +3,7 @@
 // the other. What a file is, its first bytes say, never its name.
 //
 // Nothing is ever written, so a name in an archive cannot lead anywhere; it is only
-// shown. Links are not followed, archives in archives not opened. What unpacks to very
+// shown. Links in folders are not followed, archives in archives not opened. What unpacks to very
 // much more than it is, or has very many parts, ends with an error.
 package unpack
 
@@ -128,7 +128,8 @@ func (w *walker) find(paths []string) (list []found) {
 			list = append(list, found{path, filepath.Base(path), true, info.Size()})
 			continue
 		}
-		err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		root := strings.TrimRight(path, string(filepath.Separator)) + string(filepath.Separator) // what a link leads to, if it is one
+		err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 			if err != nil {
 				w.failed(at, err)
 				return nil
@@ -242,10 +243,7 @@ func (w *walker) unpacked(file found, un io.Reader, counted *counting) error {
 	if isTar(head) {
 		return w.tar(file, r, limit)
 	}
-	if err := w.give(File{Path: file.path, Named: file.named, Within: file.within, In: r}); err != nil {
-		return err
-	}
-	return limit.err
+	return w.give(File{Path: file.path, Named: file.named, Within: file.within, In: r})
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -257,6 +258,41 @@ func TestImportTwoIntoOne(t *testing.T) {
 			if got := list.Imported[i]; got.Added != added || got.Session != list.Imported[0].Session {
 				t.Errorf("%+v, want %d added", got, added)
 			}
+		}
+	}
+	healthy(t, s)
+}
+
+// TestImportGrows: of a transcript that is imported again and again while it grows, no
+// record is lost that a message follows, and none is there twice, also where a message was
+// there before all of its records were.
+func TestImportGrows(t *testing.T) {
+	const meta = `"timestamp":"2026-01-01T00:00:00.000Z"`
+	lines := []string{
+		`{` + meta + `,"type":"session_meta","payload":{"id":"019b7000-0000-7000-8000-000000000001","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}}`,
+		`{` + meta + `,"type":"event_msg","payload":{"type":"user_message","message":"one"}}`,
+		`{` + meta + `,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"one"}]}}`,
+		`{` + meta + `,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"two"}]}}`,
+		`{` + meta + `,"type":"event_msg","payload":{"type":"agent_message","message":"two"}}`,
+		`{` + meta + `,"type":"event_msg","payload":{"type":"token_count","info":null}}`,
+		`{` + meta + `,"type":"event_msg","payload":{"type":"user_message","message":"three"}}`,
+		`{` + meta + `,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"three"}]}}`,
+		`{` + meta + `,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"four"}]}}`,
+	}
+	s := openSpace(t, t.TempDir(), 0)
+	for n := 2; n <= len(lines); n++ {
+		if err := take(s, strings.Join(lines[:n], "\n")+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := s.List(t.Context(), "")
+	if err != nil || len(list.Sessions) != 1 {
+		t.Fatalf("sessions %+v, %v", list, err)
+	}
+	data := s.read(session.FileName(list.Sessions[0].ID))
+	for _, line := range lines {
+		if n := strings.Count(data, line); n != 1 {
+			t.Errorf("%d times, want once: %s", n, line)
 		}
 	}
 	healthy(t, s)

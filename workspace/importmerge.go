@@ -20,19 +20,18 @@ type merging struct {
 	dry   bool // nothing is to change
 	there *session.Outline
 
-	below map[childKey]string // what they say, for what is a copy of some that are not there; nil if nothing is
-	has   map[string]standing // the messages that are there, by their ids
-	names map[string]string   // the ids that messages have there, where these are others
-	wait  map[string]bool     // the ids that messages name as their parents, and that are not there
-	base  string              // the message that the transcript goes on from and does not have, "" if there is none
+	below   map[childKey]string // what they say, for what is a copy of some that are not there; nil if nothing is
+	has     map[string]standing // the messages that are there, by their ids
+	records map[uint64]bool     // the records that are there, by numbers for them
+	names   map[string]string   // the ids that messages have there, where these are others
+	wait    map[string]bool     // the ids that messages name as their parents, and that are not there
+	base    string              // the message that the transcript goes on from and does not have, "" if there is none
 }
 
 // A standing message is what is known of one that is in the session.
 type standing struct {
-	says    uint64
-	parent  string // "" for none
-	records int    // how many it has
-	sum     uint64 // a number for them
+	says   uint64
+	parent string // "" for none
 }
 
 // A childKey is a message as its parent knows it.
@@ -79,6 +78,7 @@ func (m *merging) same() (same bool, err error) {
 func (m *merging) look() error {
 	before, previous := m.recordsBefore(), ""
 	m.has = make(map[string]standing, m.there.Len())
+	m.records = map[uint64]bool{}
 	if slices.ContainsFunc(m.s.messages, func(message spooled) bool { return message.copyOf != "" }) {
 		m.below = map[childKey]string{}
 	}
@@ -90,7 +90,10 @@ func (m *merging) look() error {
 		}
 		previous = message.ID
 		says := saysOf(m.i.seed, message.Raw)
-		m.has[message.ID] = standing{says, parent, len(records), m.sum(records)}
+		m.has[message.ID] = standing{says, parent}
+		for _, r := range records {
+			m.records[m.sum(r)] = true
+		}
 		if at := (childKey{parent, says}); m.below != nil && m.below[at] == "" {
 			m.below[at] = message.ID
 		}
@@ -125,16 +128,8 @@ func (m *merging) ring(id, parent string, added map[string]string) bool {
 	return parent == id
 }
 
-// sum returns a number for records.
-func (m *merging) sum(records [][]byte) uint64 {
-	var h maphash.Hash
-	h.SetSeed(m.i.seed)
-	for _, r := range records {
-		h.Write(r)
-		h.WriteByte('\n')
-	}
-	return h.Sum64()
-}
+// sum returns a number for a record.
+func (m *merging) sum(record []byte) uint64 { return maphash.Bytes(m.i.seed, record) }
 
 // recordsBefore returns how many records of messages of the session come before the
 // conversation, 0 if none need to be counted. It sets base if that is known already.
@@ -160,15 +155,22 @@ func (m *merging) row() (*Imported, error) {
 	r := m.s.row(ImportUpdated)
 	r.Session = ID(m.there.ID)
 	edit := m.there.Edit()
-	last := -1 // the message before, if that is there
+	if !slices.ContainsFunc(m.s.messages, func(message spooled) bool { return !m.isThere(message) }) {
+		r.Status = ImportUnchanged
+		return &r, nil
+	}
+	var more [][]byte // the records that came to messages that are there, which do not change
 	added := map[string]string{}
 	for n, message := range m.s.messages {
-		id := m.name(message.id)
-		if _, ok := m.has[id]; ok {
-			last = n
+		if m.isThere(message) {
+			came, err := m.came(message)
+			if err != nil {
+				return nil, err
+			}
+			more = append(more, came...)
 			continue
 		}
-		parent := m.base
+		id, parent := m.name(message.id), m.base
 		if message.parent != "" {
 			parent = m.name(message.parent)
 		}
@@ -178,17 +180,13 @@ func (m *merging) row() (*Imported, error) {
 			parent = ""
 		}
 		added[id] = parent
-		raw, err := m.added(n, last, parent)
+		raw, err := m.added(n, parent)
 		if err != nil {
 			return nil, err
 		}
-		edit.Append(raw)
+		edit.Append(withRecords(raw, more))
 		r.Added++
-		last = -1
-	}
-	if r.Added == 0 {
-		r.Status = ImportUnchanged
-		return &r, nil
+		more = nil
 	}
 	if m.dry {
 		return &r, nil
@@ -206,26 +204,39 @@ func (m *merging) row() (*Imported, error) {
 // name returns the id that a message of the transcript has in the session.
 func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
 
-// added returns message n as it goes into the session, below parent. Records that came to the message
-// before it, which is there and does not change, if last is not negative, go with it.
-func (m *merging) added(n, last int, parent string) ([]byte, error) {
-	message := m.s.messages[n]
+// isThere reports whether a message of the transcript is in the session.
+func (m *merging) isThere(message spooled) bool {
+	_, ok := m.has[m.name(message.id)]
+	return ok
+}
+
+// came returns the records that came to a message since it was stored, which was of the
+// same transcript: another one, such as a copy to go on with, has none of its records.
+func (m *merging) came(message spooled) (came [][]byte, err error) {
+	raw, err := m.s.rawOf(message)
+	if err != nil {
+		return nil, err
+	}
+	records := recordsOf(raw)
+	for _, record := range records {
+		if !m.records[m.sum(record)] {
+			came = append(came, record)
+		}
+	}
+	if len(came) == len(records) {
+		return nil, nil
+	}
+	return came, nil
+}
+
+// added returns message n as it goes into the session, below parent.
+func (m *merging) added(n int, parent string) ([]byte, error) {
 	raw, err := m.s.raw(n)
 	if err != nil {
 		return nil, err
 	}
-	if name := m.name(message.id); name != message.id {
-		raw = setRaw(raw, "id", rawjson.Compact(name))
-	}
-	if last >= 0 {
-		before, err := m.s.rawOf(m.s.messages[last])
-		if err != nil {
-			return nil, err
-		}
-		there, records := m.has[m.name(m.s.messages[last].id)], recordsOf(before)
-		if len(records) > there.records && m.sum(records[:there.records]) == there.sum {
-			raw = withRecords(raw, records[there.records:])
-		}
+	if id := m.s.messages[n].id; m.name(id) != id {
+		raw = setRaw(raw, "id", rawjson.Compact(m.name(id)))
 	}
 	if len(m.v.index.Continuations(m.there.ID)) > 0 {
 		raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))

@@ -77,7 +77,7 @@ func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, poi
 		Records:    records,
 	}
 	messages := session.Count(path)
-	d.Metadata = carried(parts)
+	d.Metadata = Carried(parts)
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
 	}
@@ -178,9 +178,9 @@ func records(t *session.Tree, path []session.Run, open session.Opener) (session.
 	return all, nil
 }
 
-// carried returns the metadata that a snapshot takes over: that of the files that
-// its messages come from, the later ones winning.
-func carried(parts []*session.Outline) []rawjson.Pair {
+// Carried returns the metadata that a snapshot takes over, and a session that is imported:
+// that of the files that its messages come from, the later ones winning.
+func Carried(parts []*session.Outline) []rawjson.Pair {
 	var pairs []rawjson.Pair
 	for _, part := range parts {
 		for _, pair := range part.Metadata() {

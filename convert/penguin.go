@@ -97,8 +97,6 @@ func writePenguin(w io.Writer, t *Transcript, o Options, lost *losses) error {
 		set("title", t.Title)
 	}
 	set("message_count", len(t.Messages))
-	set("continued_from", []string{})
-	set("continued_to", []string{})
 	if t.Sources != nil {
 		own := rawjson.AppendObject(nil, []rawjson.Pair{{Key: "sources", Value: t.Sources}}, 2)
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: own})

@@ -233,6 +233,11 @@ func (v *view) untitled(l *line) string {
 func (v *view) describe(t *convert.Transcript, first *session.Outline, format string) {
 	t.Sources = first.Own(ownSources)
 	sources := gjson.ParseBytes(t.Sources).Array()
+	for i := range sources { // where it was on this machine is nobody's business
+		if without, err := sjson.DeleteBytes(t.Sources, fmt.Sprintf("%d.path", i)); err == nil {
+			t.Sources = without
+		}
+	}
 	n := slices.IndexFunc(sources, func(s gjson.Result) bool { return s.Get("format").Str == format })
 	if n < 0 && len(sources) == 0 {
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -120,8 +121,18 @@ func (v *view) imported(s *spool) (d *session.Document, err error) {
 			return nil, err
 		}
 	}
-	d.Metadata = newMetadata(dialect, title, len(s.messages))
+	if of := s.conv.Session; of != nil {
+		d.Metadata = checkpoint.Carried([]*session.Outline{of.Outline})
+	}
+	d.Metadata = append(d.Metadata, newMetadata(dialect, title, len(s.messages))...)
 	own := []rawjson.Pair{{Key: ownSources, Value: rawjson.AppendObjects(nil, [][]rawjson.Pair{s.source()}, 3)}}
+	if of := s.conv.Session; of != nil {
+		for _, key := range []string{"user", "configs", "untracked"} {
+			if value := of.Own(key); value != nil {
+				own = append(own, rawjson.Pair{Key: key, Value: value})
+			}
+		}
+	}
 	d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
 	return d, nil
 }

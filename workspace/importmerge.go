@@ -192,6 +192,9 @@ func (m *merging) row() (*Imported, error) {
 		return &r, nil
 	}
 	edit.SetMeta("message_count", m.there.Len()+r.Added)
+	if title := m.s.conv.Title; title != "" && m.untouched() {
+		edit.SetMeta("title", title)
+	}
 	edit.SetOwn(ownSources, m.sources())
 	if last, ok := session.ParseTime(m.s.last); ok {
 		if was, known := session.ParseTime(m.there.LastActive); !known || last.After(was) {
@@ -199,6 +202,14 @@ func (m *merging) row() (*Imported, error) {
 		}
 	}
 	return &r, m.v.replace(edit)
+}
+
+// untouched reports whether the session has the title that it was imported with, and the
+// transcript is the one that it was imported from.
+func (m *merging) untouched() bool {
+	first := gjson.GetBytes(m.there.Own(ownSources), "0")
+	title := m.there.Meta.Title
+	return first.Get("id").Str == m.s.conv.ID && (title == first.Get("title").Str || title == m.s.said)
 }
 
 // name returns the id that a message of the transcript has in the session.

@@ -497,7 +497,7 @@ func (r *codexReader) think(p gjson.Result) {
 // follows, or one that is shown to nobody else.
 func (r *codexReader) event(m *Message, raw json.RawMessage, rec *codexRecord) error {
 	opened := slices.ContainsFunc(r.riding, func(rider codexRider) bool { return rider.opens })
-	if r.alone && r.held != nil && !opened && r.held.Role == m.Role && related(m, r.held) {
+	if r.alone && r.held != nil && !opened && r.held.Role == m.Role && !r.held.has(content.TypeToolResult) && related(m, r.held) {
 		r.alone = false
 		r.ride(raw, false)
 		return nil

@@ -165,6 +165,9 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 	c := &crash{scenario: sc, T: t, disks: d, used: needed, base: memoryDir(t), verdicts: map[crashdisk.Sum]*verdict{}, found: map[string]*finding{}}
 	if c.sampled = c.most > 0; !c.sampled {
 		c.most = 256
+		if testing.Short() {
+			c.most = 32
+		}
 	}
 	base := c.folder()
 	dir := filepath.Join(base, place)

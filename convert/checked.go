@@ -45,8 +45,7 @@ func (c *checked) Message(m *Message) error {
 	return c.to.Message(m)
 }
 
-// digest returns a number for what m is, that of the records that say it and, without
-// any, of its texts.
+// digest returns a number for who says what in m.
 func (c *checked) digest(m *Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)

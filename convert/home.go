@@ -15,8 +15,10 @@ type Machine struct {
 	Home string                   // the user's folder, absolute
 	Dir  string                   // where the user is, absolute
 	Env  func(name string) string // environment variables
+	Temp string                   // the folder of temporary files, absolute
+
+	// Read reads a file, such as a list of folders that a program keeps.
 	Read func(path string) ([]byte, error)
-	Temp string // the folder of temporary files, absolute
 }
 
 // A home is where a program keeps its transcripts, and how it is told to go on with one.

@@ -1,0 +1,420 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// writeGemini writes a log that goes back over every branch but the active one.
+func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
+	t = t.whole("gemini")
+	w := &geminiWriter{
+		lineWriter: newLineWriter(out), t: t, o: o, lost: lost, clock: clock{now: o.Now},
+		pairs: answered(t.Messages), at: map[string]int{}, made: map[string]bool{}, inside: map[*content.Part]bool{}, answered: map[string]bool{},
+	}
+	w.turns = func(m *Message) bool { return w.made[m.ID] }
+	if t.Format != "gemini" {
+		lost.conversation(t, lostTitles)
+	}
+	list, tree := t.inLine(), t.outline()
+	for _, m := range list {
+		if m.derived("gemini") {
+			w.answered[m.Parent] = true
+		}
+	}
+	w.head()
+	for i, m := range list {
+		leaf := ""
+		if i == len(list)-1 {
+			leaf = t.Leaf
+		}
+		w.message(m, tree.parent(m), leaf)
+	}
+	if tree.has(t.Leaf) {
+		w.goTo(t.Leaf)
+	}
+	return w.flush()
+}
+
+// derived reports whether m stands in the record of a message before it.
+func (m *Message) derived(format string) bool { return m.Format == format && len(m.Records) == 0 }
+
+type geminiWriter struct {
+	lineWriter
+	linear
+	clock
+	t        *Transcript
+	o        Options
+	lost     *losses
+	pairs    map[*content.Part]*content.Part
+	records  []geminiRecord         // that are live
+	at       map[string]int         // their places
+	bare     bool                   // calls are written without their results
+	made     map[string]bool        // messages with a record of their own
+	inside   map[*content.Part]bool // results that stand in the record of the call
+	answered map[string]bool        // messages with results that stand in their record
+}
+
+// A geminiRecord is a record that is live, and how many messages are up to it.
+type geminiRecord struct {
+	id string
+	n  int
+}
+
+func (w *geminiWriter) head() {
+	var records []json.RawMessage
+	if w.t.Format == "gemini" {
+		records = w.t.Records
+	}
+	headed := false
+	for _, raw := range records {
+		v := gjson.ParseBytes(raw)
+		switch {
+		case v.Get("id").Type == gjson.String:
+			w.take(raw, v.Get("id").Str)
+		case v.Get("sessionId").Exists():
+			headed = true
+			if v.Get("projectHash").Str == "" {
+				raw = setMember(raw, "projectHash", geminiHash(w.t.Dir))
+			}
+			raw = setMember(raw, "sessionId", geminiSession(w.o.ID))
+			if v.Get("kind").Str == "subagent" {
+				raw = setMember(raw, "kind", "main")
+			}
+			w.put(raw)
+		case v.Get("role").Exists() || v.Get("parts").Exists(): // of a checkpoint, which nobody understands
+			w.lost.add("records of a checkpoint")
+		default:
+			if !headed {
+				w.header()
+				headed = true
+			}
+			w.rider(raw, v)
+		}
+	}
+	if !headed {
+		w.header()
+	}
+}
+
+// header writes the first record of a new chat.
+func (w *geminiWriter) header() {
+	created := w.o.Now
+	if !w.t.Created.IsZero() {
+		created = w.t.Created
+	}
+	b := rawjson.Compact(struct {
+		SessionID   string   `json:"sessionId"`
+		ProjectHash string   `json:"projectHash"`
+		StartTime   string   `json:"startTime"`
+		LastUpdated string   `json:"lastUpdated"`
+		Kind        string   `json:"kind"`
+		Summary     string   `json:"summary,omitempty"`
+		Directories []string `json:"directories,omitempty"`
+	}{geminiSession(w.o.ID), geminiHash(w.t.Dir), isoTime(created), isoTime(w.o.Now), "main", w.t.Title, nil})
+	w.put(b)
+}
+
+// rider writes a record that is no message.
+func (w *geminiWriter) rider(raw json.RawMessage, v gjson.Result) {
+	if v.Get("$set.sessionId").Exists() {
+		raw = setMember(raw, "$set.sessionId", geminiSession(w.o.ID))
+	}
+	w.put(raw)
+}
+
+// take writes a record with an id.
+func (w *geminiWriter) take(raw json.RawMessage, id string) {
+	if _, live := w.at[id]; !live {
+		w.at[id] = len(w.records)
+		w.records = append(w.records, geminiRecord{id, len(w.live)})
+	}
+	w.put(raw)
+}
+
+// mark writes a mark that leaves n records live.
+func (w *geminiWriter) mark(raw json.RawMessage, n int) {
+	for _, r := range w.records[n:] {
+		delete(w.at, r.id)
+	}
+	w.records = w.records[:n]
+	w.put(raw)
+}
+
+// goTo writes what makes the message of an id the last one.
+func (w *geminiWriter) goTo(id string) {
+	steps, ok := w.back(id)
+	if !ok {
+		w.lost.add("branches from between a call and its result")
+	}
+	length := len(w.live)
+	for _, s := range steps {
+		if s.m != nil {
+			w.lost.add("branches from between a call and its result, which call again")
+			w.live = append(w.live, s.m)
+			w.bare = true
+			w.words(s.m, ChainID(s.m.ID, []byte(`"again"`)))
+			w.bare = false
+			continue
+		}
+		w.live = w.live[:length-w.again(steps)]
+		at := slices.IndexFunc(w.records, func(r geminiRecord) bool { return r.n > len(w.live) })
+		if at >= 0 {
+			w.mark(rawjson.Compact(map[string]string{"$rewindTo": w.records[at].id}), at)
+		}
+	}
+}
+
+// again returns how many of the steps are messages.
+func (w *geminiWriter) again(steps []step) (n int) {
+	for _, s := range steps {
+		if s.m != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *geminiWriter) message(m *Message, parent, leaf string) {
+	w.of(m)
+	if m.derived("gemini") && w.made[parent] && len(w.live) > 0 && w.live[len(w.live)-1].ID == parent {
+		w.live = append(w.live, m) // it stands in the record before
+		return
+	}
+	own := ""
+	if m.Format == "gemini" {
+		own = m.geminiRecord()
+	}
+	if own == "" {
+		w.goTo(parent)
+		w.live = append(w.live, m)
+		w.words(m, m.ID)
+		return
+	}
+	asIs, keep := w.marked(m, own, parent, leaf)
+	if !asIs {
+		w.goTo(parent)
+	}
+	said := false
+	for _, raw := range m.Records {
+		v := gjson.ParseBytes(raw)
+		id := v.Get("id")
+		if to := v.Get("$rewindTo"); to.Type == gjson.String {
+			if !said && asIs || said && keep {
+				k := w.at[to.Str]
+				w.live = w.live[:w.upTo(w.records[:k])]
+				w.mark(raw, k)
+			}
+			continue
+		}
+		switch {
+		case id.Type != gjson.String:
+			w.rider(raw, v)
+		case id.Str == own:
+			if !said {
+				w.live = append(w.live, m)
+				w.made[m.ID] = true
+				said = true
+			}
+			if !w.answered[m.ID] {
+				raw = w.unanswered(raw, v)
+			}
+			w.take(raw, own)
+		case v.Get("type").Str == "user" || v.Get("type").Str == "gemini":
+			// It takes the place of a message that was handed on.
+			if _, live := w.at[id.Str]; live {
+				w.put(raw)
+			}
+		default:
+			w.take(raw, id.Str)
+		}
+	}
+}
+
+// upTo returns how many messages are live if some records are: those that stand in the
+// last of these too.
+func (w *geminiWriter) upTo(records []geminiRecord) int {
+	if len(records) == 0 {
+		return 0
+	}
+	n := records[len(records)-1].n
+	for n < len(w.live) && !w.made[w.live[n].ID] {
+		n++
+	}
+	return n
+}
+
+// geminiRecord returns the id of the record that says what m says, "" if there is none.
+func (m *Message) geminiRecord() string {
+	id := ""
+	for _, raw := range m.Records {
+		v := gjson.ParseBytes(raw)
+		if kind := v.Get("type").Str; v.Get("id").Type == gjson.String && (kind == "user" || kind == "gemini") {
+			if s := v.Get("id").Str; id == "" || s == m.ID {
+				id = s
+			}
+		}
+	}
+	return id
+}
+
+// marked reports whether the marks of m before what it says lead to its parent, and
+// whether those after it lead to the leaf.
+func (w *geminiWriter) marked(m *Message, own, parent, leaf string) (asIs, keep bool) {
+	last := func(list []*Message) string {
+		if len(list) == 0 {
+			return ""
+		}
+		return list[len(list)-1].ID
+	}
+	if !slices.ContainsFunc(m.Records, func(raw json.RawMessage) bool { return gjson.GetBytes(raw, "$rewindTo").Exists() }) {
+		return last(w.live) == parent, false
+	}
+	records, live := slices.Clone(w.records), slices.Clone(w.live)
+	said := false
+	for _, raw := range m.Records {
+		v := gjson.ParseBytes(raw)
+		id, to := v.Get("id").Str, v.Get("$rewindTo")
+		at := func(id string) int { return slices.IndexFunc(records, func(r geminiRecord) bool { return r.id == id }) }
+		switch {
+		case to.Type == gjson.String:
+			keep = said
+			records = records[:max(at(to.Str), 0)]
+			n := w.upTo(records)
+			if said && len(records) > 0 && records[len(records)-1].n == len(w.live)+1 {
+				n = len(live)
+			}
+			live = live[:min(n, len(live))]
+		case id != "":
+			if id == own && !said {
+				said = true
+				if asIs = last(live) == parent; !asIs {
+					return false, false
+				}
+				live = append(live, m)
+			}
+			if at(id) < 0 {
+				records = append(records, geminiRecord{id, len(live)})
+			}
+		}
+	}
+	return asIs, keep && leaf != "" && last(live) == leaf
+}
+
+// unanswered returns a record without the results of the tools that it calls.
+func (w *geminiWriter) unanswered(raw json.RawMessage, v gjson.Result) json.RawMessage {
+	for i, call := range v.Get("toolCalls").Array() {
+		if call.Get("result").Exists() {
+			raw = dropMember(raw, fmt.Sprintf("toolCalls.%d.result", i))
+		}
+	}
+	return raw
+}
+
+type geminiLine struct {
+	ID        string          `json:"id"`
+	Timestamp string          `json:"timestamp"`
+	Type      string          `json:"type"`
+	Content   any             `json:"content"`
+	ToolCalls []geminiCall    `json:"toolCalls,omitempty"`
+	Thoughts  []geminiThought `json:"thoughts,omitempty"`
+	Model     string          `json:"model,omitempty"`
+}
+
+type geminiCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Args      json.RawMessage `json:"args"`
+	Result    []any           `json:"result,omitempty"`
+	Status    string          `json:"status"`
+	Timestamp string          `json:"timestamp"`
+}
+
+type geminiThought struct {
+	Subject     string `json:"subject"`
+	Description string `json:"description"`
+	Timestamp   string `json:"timestamp"`
+}
+
+// words writes a message that has no record, under an id.
+func (w *geminiWriter) words(m *Message, id string) {
+	at := isoTime(w.last)
+	line := geminiLine{ID: id, Timestamp: at, Type: "user", Model: m.Model}
+	if m.Role == "assistant" {
+		line.Type = "gemini"
+	}
+	w.lost.message(m, lostTimes, lostModels)
+	var parts []json.RawMessage
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, rawjson.Compact(map[string]string{"text": text}))
+		}
+	}
+	inside := 0
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		c := p.Call()
+		switch {
+		case p.Type == content.TypeText:
+			add(p.Text)
+		case p.Type == content.TypeThinking && line.Type == "gemini":
+			w.lost.signature(p)
+			line.Thoughts = append(line.Thoughts, geminiThought{"", p.Text, at})
+		case p.Type == content.TypeToolCall && w.pairs[p] != nil && line.Type == "gemini" && !w.bare:
+			line.ToolCalls = append(line.ToolCalls, w.call(c, w.pairs[p], at))
+			w.inside[w.pairs[p]] = true
+		case w.inside[p]:
+			inside++
+		case p.Type == content.TypeToolResult && w.pairs[p] != nil:
+			parts = append(parts, rawjson.Compact(map[string]any{"functionResponse": geminiResponse(w.pairs[p].Call(), p)}))
+		default:
+			raw := content.Items(content.Gemini, []*content.Message{{Role: m.Role, Parts: []content.Part{*p}}}, nil)[0]
+			file := gjson.GetBytes(raw, "parts.0")
+			if p.Type == content.TypeToolCall || p.Type == content.TypeToolResult || p.Type == content.TypeData || !file.Exists() || file.Get("text").Exists() {
+				w.lost.part(p)
+				add(asText(p))
+				continue
+			}
+			parts = append(parts, json.RawMessage(file.Raw))
+		}
+	}
+	switch {
+	case len(parts) == 0 && len(line.Thoughts)+len(line.ToolCalls) == 0:
+		if inside == 0 {
+			w.lost.add(lostMessages)
+		}
+		return
+	case line.Type == "gemini" && len(parts) == 0:
+		line.Content = ""
+	case line.Type == "gemini" && len(parts) == 1 && gjson.GetBytes(parts[0], "text").Exists():
+		line.Content = gjson.GetBytes(parts[0], "text").Str
+	default:
+		line.Content = parts
+	}
+	w.made[m.ID] = true
+	w.take(rawjson.Compact(line), id)
+}
+
+// call returns a call with its result.
+func (w *geminiWriter) call(c content.Call, result *content.Part, at string) geminiCall {
+	status := "success"
+	if result.Call().Failed {
+		status = "error"
+	}
+	w.lost.extras(result)
+	return geminiCall{c.ID, c.Name, arguments(c.Arguments), []any{map[string]any{"functionResponse": geminiResponse(c, result)}}, status, at}
+}
+
+func geminiResponse(c content.Call, result *content.Part) map[string]any {
+	said := "output"
+	if result.Call().Failed {
+		said = "error"
+	}
+	return map[string]any{"id": c.ID, "name": c.Name, "response": map[string]string{said: result.Text}}
+}

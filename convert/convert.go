@@ -17,6 +17,7 @@ type Format struct {
 	About    string // what it is, for a person
 	Ext      string // how the names of its files end: .jsonl
 	Branches bool   // a file of it holds more than one path
+	Sessions bool   // its files are session files: messages stand there as they are, beside what was logged
 
 	detect func(head []byte) bool
 	read   func(in io.Reader, to Sink) error

@@ -3,10 +3,10 @@
 // back to the program that it came from, or to another. It is pure: readers and writers,
 // and no file is opened here. docs/formats.md says what each format carries.
 //
-// A [Format] is one row of [Formats], in the file of its name; the writers of Claude Code
-// and pi have files of their own, and requests to OpenAI and to Anthropic share one. A
-// transcript is read message by message into a [Sink], so that one of any size takes
-// little memory, and written from a [Transcript].
+// A [Format] is one row of [Formats], in the file of its name; the writer of a large one
+// has a file of its own, and requests to OpenAI and to Anthropic share one. A transcript
+// is read message by message into a [Sink], so that one of any size takes little memory,
+// and written from a [Transcript].
 //
 // # Messages
 //

@@ -18,6 +18,7 @@ var penguin = Format{
 	About:    "a session file, as bough and the Penguin assistant write it",
 	Ext:      ".json",
 	Branches: true,
+	Sessions: true,
 	detect:   detectPenguin,
 	read:     readPenguin,
 	write:    writePenguin,

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/bough-dev/bough/content"
@@ -79,6 +80,25 @@ func Records(records []json.RawMessage) []byte {
 		array = append(array, r...)
 	}
 	return append(array, ']')
+}
+
+// recordsPath is where the records of a message stand in it.
+const recordsPath = "metadata.bough." + ownSource + ".records"
+
+// RecordsOf returns the records of a message of a session file, raw its bytes.
+func RecordsOf(raw []byte) []json.RawMessage {
+	return SplitRecords([]byte(gjson.GetBytes(raw, recordsPath).Raw))
+}
+
+// WithRecords returns a message of a session file, raw its bytes, with more records before
+// its own. One without any stays as it is.
+func WithRecords(raw []byte, more []json.RawMessage) []byte {
+	own := gjson.GetBytes(raw, recordsPath)
+	if len(more) == 0 || !own.IsArray() {
+		return raw
+	}
+	all := Records(append(slices.Clip(more), SplitRecords([]byte(own.Raw))...))
+	return slices.Concat(raw[:own.Index], all, raw[own.Index+len(own.Raw):])
 }
 
 // SplitRecords returns the records of an array that [Records] made.

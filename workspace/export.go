@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/content"
@@ -39,10 +38,6 @@ type ExportOptions struct {
 
 	here string // the folder to take in place of one that is not there, "" for none
 }
-
-// A Redact takes secrets out of a text, or out of the strings of a JSON value, and
-// returns the kinds of those that it found, one for each. Its error ends the export.
-type Redact func(text []byte, isJSON bool) (clean []byte, found []string, err error)
 
 // An Export is a conversation in the form of another program, under a new id.
 type Export struct {
@@ -94,7 +89,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	}
 	e.Messages = len(e.t.Messages)
 	if o.Redact != nil {
-		if e.Redacted, err = redacted(e.t, e.Format, o.Redact); err != nil {
+		if e.Redacted, err = redacted(e.t, o.Format, o.Redact); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +129,7 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		}
 		ids[i] = stored[i].ID
 		list[i] = convert.FromSession(stored[i], parents[i])
-		if o.Format.Name == "penguin" {
+		if o.Format.Sessions {
 			named += assets(list[i])
 			continue
 		}
@@ -152,7 +147,7 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		t.Messages = append(t.Messages, list[i])
 	}
 	t.Leaf = p.messageID()
-	if o.Format.Name == "penguin" {
+	if o.Format.Sessions {
 		if t.Logged, err = v.logged(p, o.Tree); err != nil {
 			return nil, err
 		}
@@ -294,98 +289,6 @@ func (v *view) attachment(a *content.Asset) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
-}
-
-// redacted takes the secrets out of t, and returns what was taken out of what is written
-// in that format. What stands in a record of a message, or in the message as a session
-// file has it, is mostly said by the message too: of each kind the larger number counts.
-func redacted(t *convert.Transcript, format string, redact Redact) ([]convert.Loss, error) {
-	var failed error
-	clean := func(text []byte, isJSON bool, found map[string]int) []byte {
-		if len(text) == 0 || failed != nil {
-			return text
-		}
-		out, kinds, err := redact(text, isJSON)
-		failed = err
-		for _, kind := range kinds {
-			found[kind]++
-		}
-		return out
-	}
-	values := func(found map[string]int, list ...*json.RawMessage) {
-		for _, v := range list {
-			*v = clean(*v, true, found)
-		}
-	}
-	texts := func(found map[string]int, list ...*string) {
-		for _, s := range list {
-			*s = string(clean([]byte(*s), false, found))
-		}
-	}
-	total := map[string]int{}
-	count := func(said, kept map[string]int) {
-		for kind, n := range kept {
-			said[kind] = max(said[kind], n)
-		}
-		for kind, n := range said {
-			total[kind] += n
-		}
-	}
-	// Not all that was kept is written.
-	where := func(written bool, kept map[string]int) map[string]int {
-		if written {
-			return kept
-		}
-		return map[string]int{}
-	}
-	said, kept := map[string]int{}, map[string]int{}
-	texts(said, &t.Title, &t.Dir)
-	texts(map[string]int{}, &t.Version, &t.Model) // the messages say so, too
-	values(where(format == "penguin", kept), &t.Sources)
-	for i := range t.Records {
-		values(where(t.Format == format, kept), &t.Records[i])
-	}
-	for _, list := range [][]session.Record{t.Logged.Lifecycles, t.Logged.Calls, t.Logged.Results} {
-		for i := range list {
-			values(kept, (*json.RawMessage)(&list[i].Raw))
-		}
-	}
-	count(said, kept)
-	for _, m := range t.Messages {
-		said, kept := map[string]int{}, map[string]int{}
-		for i := range m.Parts {
-			p := &m.Parts[i]
-			texts(said, &p.Text, &p.Filename)
-			values(said, &p.Meta)
-			if data, ok := textFile(p.Meta); ok {
-				p.Meta, _ = sjson.SetBytes(p.Meta, "data", base64.StdEncoding.EncodeToString(clean(data, false, said)))
-			}
-		}
-		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)
-		values(said, &m.Own.Rest)
-		values(where(format == "penguin", kept), &m.Raw)
-		for i := range m.Records {
-			values(where(m.Format == format, kept), &m.Records[i])
-		}
-		count(said, kept)
-	}
-	list := []convert.Loss{}
-	for kind, n := range total {
-		list = append(list, convert.Loss{What: kind, Count: n})
-	}
-	slices.SortFunc(list, func(a, b convert.Loss) int { return cmp.Compare(a.What, b.What) })
-	return list, failed
-}
-
-// textFile returns the text of a file that stands in the meta of a part in base64, false
-// if there is none, or it is no text.
-func textFile(meta []byte) ([]byte, bool) {
-	v := gjson.GetManyBytes(meta, "type", "data")
-	if v[0].Str != "base64" {
-		return nil, false
-	}
-	data, err := base64.StdEncoding.DecodeString(v[1].Str)
-	return data, err == nil && len(data) > 0 && utf8.Valid(data)
 }
 
 // Save writes the export to a new file, private and durable. The error is fs.ErrExist if

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -83,7 +84,7 @@ func (m *merging) look() error {
 		m.below = map[childKey]string{}
 	}
 	err := m.v.folder.Each(m.there, func(_ int, message session.Message) error {
-		records := recordsOf(message.Raw)
+		records := convert.RecordsOf(message.Raw)
 		parent := previous
 		if says := gjson.GetBytes(message.Raw, "metadata.parent_id"); says.Exists() {
 			parent = says.String()
@@ -154,12 +155,19 @@ func (m *merging) recordsBefore() int {
 func (m *merging) row() (*Imported, error) {
 	r := m.s.row(ImportUpdated)
 	r.Session = ID(m.there.ID)
-	edit := m.there.Edit()
-	if !slices.ContainsFunc(m.s.messages, func(message spooled) bool { return !m.isThere(message) }) {
+	for _, message := range m.s.messages {
+		if !m.isThere(message) {
+			r.Added++
+		}
+	}
+	if r.Added == 0 {
 		r.Status = ImportUnchanged
+	}
+	if r.Added == 0 || m.dry {
 		return &r, nil
 	}
-	var more [][]byte // the records that came to messages that are there, which do not change
+	edit := m.there.Edit()
+	var more []json.RawMessage // the records that came to messages that are there, which do not change
 	added := map[string]string{}
 	for n, message := range m.s.messages {
 		if m.isThere(message) {
@@ -184,12 +192,8 @@ func (m *merging) row() (*Imported, error) {
 		if err != nil {
 			return nil, err
 		}
-		edit.Append(withRecords(raw, more))
-		r.Added++
+		edit.Append(convert.WithRecords(raw, more))
 		more = nil
-	}
-	if m.dry {
-		return &r, nil
 	}
 	edit.SetMeta("message_count", m.there.Len()+r.Added)
 	if title := m.s.conv.Title; title != "" && m.untouched() {
@@ -223,12 +227,12 @@ func (m *merging) isThere(message spooled) bool {
 
 // came returns the records that came to a message since it was stored, which was of the
 // same transcript: another one, such as a copy to go on with, has none of its records.
-func (m *merging) came(message spooled) (came [][]byte, err error) {
+func (m *merging) came(message spooled) (came []json.RawMessage, err error) {
 	raw, err := m.s.rawOf(message)
 	if err != nil {
 		return nil, err
 	}
-	records := recordsOf(raw)
+	records := convert.RecordsOf(raw)
 	for _, record := range records {
 		if !m.records[m.sum(record)] {
 			came = append(came, record)

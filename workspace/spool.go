@@ -1,12 +1,10 @@
 package workspace
 
 import (
-	"bytes"
 	"errors"
 	"hash/maphash"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -241,31 +239,6 @@ func endsOf(ids, parents []string) (ends, orphans int) {
 		}
 	}
 	return ends, orphans
-}
-
-// withRecords returns a message of a session file with more records before its own.
-func withRecords(raw []byte, more [][]byte) []byte {
-	records := gjson.GetBytes(raw, recordsPath)
-	if len(more) == 0 || !records.IsArray() {
-		return raw
-	}
-	at := records.Index + 1
-	glue := []byte(",")
-	if len(records.Array()) == 0 {
-		glue = nil
-	}
-	return slices.Concat(raw[:at], bytes.Join(more, []byte(",")), glue, raw[at:])
-}
-
-const recordsPath = "metadata.bough.source.records"
-
-// recordsOf returns the records of a message of a session file.
-func recordsOf(raw []byte) (records [][]byte) {
-	gjson.GetBytes(raw, recordsPath).ForEach(func(_, v gjson.Result) bool {
-		records = append(records, []byte(v.Raw))
-		return true
-	})
-	return records
 }
 
 // setRaw sets a member of a message that is valid.

@@ -97,7 +97,7 @@ func (i *importer) created(v *view, s *spool) (*Imported, error) {
 // imported decides what the session of a conversation holds.
 func (v *view) imported(s *spool) (d *session.Document, err error) {
 	dialect := v.index.Dialect()
-	d = &session.Document{CreatedAt: s.first, Messages: s.runs()}
+	d = &session.Document{Messages: s.runs()}
 	created := s.conv.Created
 	if created.IsZero() {
 		created, _ = session.ParseTime(s.first)

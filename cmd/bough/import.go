@@ -76,10 +76,9 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 		e.Hint = seeHelp("import")
 		return e
 	}
-	all := 0 // that are told one by one
 	if !p.json {
 		o.Each = func(r workspace.Imported) {
-			if all++; r.Status != workspace.ImportUnchanged && (r.Status != workspace.ImportSkipped || r.Named) {
+			if r.Status != workspace.ImportUnchanged && (r.Status != workspace.ImportSkipped || r.Named) {
 				p.imported(r)
 			}
 		}
@@ -112,14 +111,17 @@ func whereKept(tool string, paths []string, o *workspace.ImportOptions) ([]strin
 		return nil, err
 	}
 	roots := f.Roots(machine())
+	if roots != nil {
+		o.Holds = f.Holds
+	}
+	o.Format = cmp.Or(o.Format, f)
+	if len(paths) > 0 {
+		return paths, nil
+	}
 	if roots == nil {
 		e := usageError("--from: %s keeps no conversations on this machine that bough could find", tool)
 		e.Hint = "export them there, and name the file: 'bough import FILE'"
 		return nil, e
-	}
-	o.Format, o.Holds = cmp.Or(o.Format, f), f.Holds
-	if len(paths) > 0 {
-		return paths, nil
 	}
 	for _, root := range roots {
 		if _, err := os.Stat(root); err == nil {

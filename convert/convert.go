@@ -49,6 +49,7 @@ type Conversation struct {
 	Dir     string    // the folder that it is about, "" if nobody says
 	Version string    // of the program that wrote it, "" if nobody says
 	Model   string    // that answers, as its program calls it, "" if nobody says
+	Branch  string    // the git branch of Dir when the conversation began, "" if the transcript does not say
 	Created time.Time // zero if nobody says
 
 	// Leaf is the id of the message where its program goes on. Empty means the last
@@ -107,6 +108,14 @@ type Message struct {
 	Model  string // that said it, "" if nobody says
 	CopyOf string // the message of another conversation that it is a copy of, under the id that it has there; "" for none
 
+	// Joined is the id of the message that it follows as long as Parent names no message
+	// of the conversation; "" if file order leaves that open. Parent keeps what the
+	// program wrote.
+	Joined string
+	// Open reports that the transcript ends in the message before its end mark: a later
+	// transcript may have more of it, under this id or another.
+	Open bool
+
 	// Raw is the message as it is to stand in a session file, where its transcript is
 	// one: nothing else of it counts there.
 	Raw json.RawMessage
@@ -135,6 +144,7 @@ type Problem struct {
 	Line   int    // from 1, 0 if it is no line
 	Offset int64  // in bytes from the start
 	What   string // for a person
+	Note   bool   // everything was read; this is only worth knowing
 }
 
 // A Sink takes what is read of a file. Its errors stop the reading, and are returned

@@ -82,7 +82,9 @@ func (l *line) check(torn bool) string {
 	}
 }
 
-func (l *line) problem(what string) Problem { return Problem{l.number, l.offset, what} }
+func (l *line) problem(what string) Problem {
+	return Problem{Line: l.number, Offset: l.offset, What: what}
+}
 
 // get returns a member of the record; see gjson for paths.
 func (l *line) get(path string) gjson.Result { return gjson.GetBytes(l.raw, path) }

@@ -26,6 +26,12 @@ func (m *Message) Stored(dialect session.Dialect, at time.Time) session.NewMessa
 	for _, member := range said.Own {
 		own = append(own, rawjson.Pair{Key: member.Name, Value: rawjson.Layout(member.Value, 5)})
 	}
+	if m.Joined != "" {
+		own = append(own, rawjson.Pair{Key: session.OwnJoined, Value: rawjson.Compact(m.Joined)})
+	}
+	if m.Open {
+		own = append(own, rawjson.Pair{Key: session.OwnOpen, Value: []byte("true")})
+	}
 	if source := m.source(); len(source) > 0 {
 		own = append(own, rawjson.Pair{Key: ownSource, Value: rawjson.AppendObject(nil, source, 5)})
 	}
@@ -119,6 +125,8 @@ func FromSession(s session.Message, parent string) *Message {
 	m.Kind = Kind(source.Get("kind").Str)
 	m.Model = source.Get("model").Str
 	m.CopyOf = source.Get("copy_of").Str
+	own := gjson.GetBytes(s.Raw, "metadata.bough")
+	m.Joined, m.Open = own.Get(session.OwnJoined).Str, own.Get(session.OwnOpen).Bool()
 	if !source.Get("untimed").Bool() {
 		m.Time, _ = s.Time()
 	}

@@ -13,7 +13,7 @@ import (
 
 // writeChatGPT writes an array with one conversation and all its nodes.
 func writeChatGPT(w io.Writer, t *Transcript, o Options, lost *losses) error {
-	s := chatGPTWriter{lost: lost, t: t.outline(), by: map[string]*written{}, tip: map[string]string{}, calls: map[string]string{}}
+	s := chatGPTWriter{lost: lost, trace: o.trace, t: t.outline(), by: map[string]*written{}, tip: map[string]string{}, calls: map[string]string{}}
 	lost.conversation(t, lostTitles)
 	around := []byte(`{"title":"","create_time":null,"update_time":null,"mapping":{},"moderation_results":[],"current_node":null,"conversation_id":""}`)
 	set := func(name string, value []byte) { around = setRaw(around, name, value) }
@@ -84,6 +84,7 @@ type written struct {
 
 type chatGPTWriter struct {
 	lost  *losses
+	trace *trace
 	t     outline
 	list  []*written
 	by    map[string]*written
@@ -240,6 +241,7 @@ func (s *chatGPTWriter) words(m *Message) {
 		if i < len(list)-1 {
 			key = ChainID(m.ID, rawjson.Compact([]any{"chatgpt", i})) // not what other formats make of it
 		}
+		s.trace.id(key, m)
 		p["id"], p["create_time"], p["update_time"] = key, seconds(m.Time), nil
 		p["status"], p["end_turn"], p["weight"] = "finished_successfully", i == len(list)-1, 1
 		metadata := p["metadata"].(map[string]any)

@@ -249,6 +249,9 @@ func (w *claudeWriter) make(m *Message) error {
 func (w *claudeWriter) putRow(message string, row claudeRow) {
 	w.written[row.UUID], w.made = true, true
 	w.main[message] = row.UUID
+	if m := w.in[message]; m != nil {
+		w.o.trace.id(row.UUID, m)
+	}
 	w.emit(row.UUID, rawjson.Compact(row))
 }
 

@@ -49,6 +49,8 @@ type codexWriter struct {
 	in    map[string]*Message // all messages, by their ids
 	old   string              // what the conversation was called
 	again bool                // what is being written was written before
+
+	saying *Message // whose records are being written, nil for none
 }
 
 // head writes the records before the messages.
@@ -139,6 +141,10 @@ func (w *codexWriter) record(raw json.RawMessage, again bool) {
 	}
 	if again {
 		raw = setMember(raw, codexAgain, true)
+	} else if w.saying != nil {
+		if r := parseCodex(raw); w.says(&r) {
+			w.o.trace.record(raw, w.saying)
+		}
 	}
 	w.put(raw)
 }
@@ -189,6 +195,8 @@ func (w *codexWriter) message(m *Message, parent, leaf string) {
 	at := w.of(m)
 	if m.Format != "codex" || len(m.Records) == 0 {
 		w.goTo(parent, at)
+		w.saying = m
+		defer func() { w.saying = nil }()
 		w.say(m, false)
 		w.live = append(w.live, m)
 		return
@@ -202,6 +210,8 @@ func (w *codexWriter) message(m *Message, parent, leaf string) {
 		w.goTo(parent, at)
 	}
 	w.live = append(w.live, m)
+	w.saying = m
+	defer func() { w.saying = nil }()
 	n, ok = w.marked(after)
 	keep := leaf != "" && ok && n > 0 && w.live[n-1].ID == leaf
 	said := false
@@ -348,7 +358,7 @@ func (w *codexWriter) instead(m *Message) []json.RawMessage {
 	})}
 	var b bytes.Buffer
 	beside := *w
-	beside.lineWriter, beside.lost, beside.again = newLineWriter(&b), new(losses), false
+	beside.lineWriter, beside.lost, beside.again, beside.saying = newLineWriter(&b), new(losses), false, nil
 	for _, shown := range kept(m, w.in) {
 		if shown.Kind != Compaction {
 			beside.say(shown, false)

@@ -177,4 +177,6 @@ type Options struct {
 	ID     string    // what the conversation will be called by its program; see [Format.NewID]
 	Now    time.Time // when that is
 	Random io.Reader // where other ids come from
+
+	trace *trace // where messages are written, nil if that is not asked for
 }

@@ -398,6 +398,7 @@ func (w *geminiWriter) words(m *Message, id string) {
 		line.Content = parts
 	}
 	w.made[m.ID] = true
+	w.o.trace.id(id, m)
 	w.take(rawjson.Compact(line), id)
 }
 

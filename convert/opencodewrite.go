@@ -26,7 +26,7 @@ func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error 
 		w.last = times[0]
 		for _, raw := range t.Records {
 			if gjson.GetBytes(raw, "info.role").Exists() {
-				if err := w.record(raw); err != nil {
+				if err := w.record(raw, nil); err != nil {
 					return err
 				}
 			}
@@ -37,7 +37,7 @@ func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error 
 		w.last = times[i]
 		if n := w.whole(i); n > 0 {
 			for _, raw := range m.Records {
-				if err := w.record(raw); err != nil {
+				if err := w.record(raw, m); err != nil {
 					return err
 				}
 			}
@@ -111,8 +111,8 @@ func (w *openCodeWriter) whole(i int) int {
 	return n
 }
 
-// record writes a record with new ids.
-func (w *openCodeWriter) record(raw json.RawMessage) error {
+// record writes a record of m, nil for none, with new ids.
+func (w *openCodeWriter) record(raw json.RawMessage, m *Message) error {
 	v := gjson.ParseBytes(raw)
 	id, err := w.id("msg")
 	if err != nil {
@@ -120,6 +120,9 @@ func (w *openCodeWriter) record(raw json.RawMessage) error {
 	}
 	if old := v.Get("info.id").Str; old != "" {
 		w.ids[old] = id
+	}
+	if m != nil {
+		w.o.trace.id(id, m)
 	}
 	raw = setMember(raw, "info.id", id)
 	raw = setMember(raw, "info.sessionID", w.session)
@@ -252,7 +255,7 @@ func (w *openCodeWriter) words(m *Message) error {
 		info["time"] = map[string]int64{"created": at}
 		info["model"] = map[string]string{"providerID": who, "modelID": model}
 	}
-	return w.record(rawjson.Compact(map[string]any{"info": info, "parts": parts}))
+	return w.record(rawjson.Compact(map[string]any{"info": info, "parts": parts}), m)
 }
 
 // tool returns a call with its result.

@@ -192,6 +192,9 @@ func (w *piWriter) entry(r json.RawMessage, parent, name, message string) string
 		link = parent
 	}
 	w.hang(id, link, name)
+	if name != "" {
+		w.o.trace.id(id, w.in[name])
+	}
 	w.row(id, r)
 	return id
 }
@@ -309,6 +312,7 @@ func (w *piWriter) make(m *Message) error {
 			w.head[m.ID] = id
 		}
 		w.written[id] = true
+		w.o.trace.id(id, m)
 		w.hang(id, parent, m.ID)
 		w.row(id, rawjson.Compact(e))
 		parent = id

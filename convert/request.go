@@ -253,8 +253,8 @@ func (d *requestReader) first(m *Message) {
 	d.list = append([]*Message{m}, d.list...)
 }
 
-func (q request) write(w io.Writer, t *Transcript, _ Options, lost *losses) error {
-	s := requestWriter{request: q, lost: lost, pairs: adjacent(t.Messages)}
+func (q request) write(w io.Writer, t *Transcript, o Options, lost *losses) error {
+	s := requestWriter{request: q, lost: lost, trace: o.trace, pairs: adjacent(t.Messages)}
 	if t.Format == q.format && len(t.Records) > 0 {
 		if gjson.GetBytes(t.Records[0], "messages").IsArray() {
 			s.around = slices.Clone(t.Records[0])
@@ -305,6 +305,8 @@ type requestWriter struct {
 	system json.RawMessage
 	list   []json.RawMessage
 	own    []*content.Message // said elsewhere, not yet in list
+	ownOf  [][]*Message       // the messages of each of these
+	trace  *trace
 }
 
 func (s *requestWriter) message(m *Message) {
@@ -312,7 +314,9 @@ func (s *requestWriter) message(m *Message) {
 		s.flush()
 		if system := gjson.GetBytes(m.Records[0], "system"); s.form == content.Anthropic && system.Exists() && len(m.Records) == 1 {
 			s.system = json.RawMessage(system.Raw)
+			s.trace.record(m.Records[0], m)
 		} else {
+			s.trace.record(m.Records[len(m.Records)-1], m)
 			s.list = append(s.list, m.Records...)
 		}
 		return
@@ -334,18 +338,19 @@ func (s *requestWriter) message(m *Message) {
 		said.Own.Name = ""
 		said.Parts = append(results, said.Parts...)
 		if m.Own.Role != "" && s.isSystem(said) {
+			s.trace.record([]byte(`{"system":`+string(s.system)+`}`), m)
 			return
 		}
 		said.Own.Role = ""
 	} else {
 		s.lost.message(m, lostSystem, lostNames)
 		for _, p := range results {
-			s.say(&content.Message{Role: "user", Parts: []content.Part{p}})
+			s.say(m, &content.Message{Role: "user", Parts: []content.Part{p}})
 		}
 	}
 	switch {
 	case len(said.Parts) > 0:
-		s.say(said)
+		s.say(m, said)
 	case len(results) == 0:
 		s.lost.add(lostMessages)
 	}
@@ -424,18 +429,22 @@ func (s *requestWriter) part(m *Message, p *content.Part) *content.Part {
 	return p
 }
 
-// say takes what was said elsewhere. Answers that follow a call become a part of it: the
-// results of all come after them.
-func (s *requestWriter) say(m *content.Message) {
-	if n := len(s.own); n > 0 && m.Role == "assistant" && s.own[n-1].Role == "assistant" &&
+// say takes what m says, which was said elsewhere. Answers that follow a call become a part
+// of it: the results of all come after them.
+func (s *requestWriter) say(m *Message, said *content.Message) {
+	if n := len(s.own); n > 0 && said.Role == "assistant" && s.own[n-1].Role == "assistant" &&
 		slices.ContainsFunc(s.own[n-1].Parts, func(p content.Part) bool { return p.Type == content.TypeToolCall }) {
-		s.own[n-1].Parts = append(s.own[n-1].Parts, m.Parts...)
+		s.own[n-1].Parts = append(s.own[n-1].Parts, said.Parts...)
+		s.ownOf[n-1] = append(s.ownOf[n-1], m)
 		return
 	}
-	s.own = append(s.own, m)
+	s.own, s.ownOf = append(s.own, said), append(s.ownOf, []*Message{m})
 }
 
 func (s *requestWriter) flush() {
-	s.list = append(s.list, content.Items(s.form, s.own, nil)...)
-	s.own = nil
+	for i, item := range content.Items(s.form, s.own, nil) {
+		s.trace.record(item, s.ownOf[i]...)
+		s.list = append(s.list, item)
+	}
+	s.own, s.ownOf = nil, nil
 }

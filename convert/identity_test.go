@@ -1,0 +1,82 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestIdentity: every message that a reader finds in what bough wrote is known again, as
+// a message on the path to the one that it stands for.
+func TestIdentity(t *testing.T) {
+	for seed := range 200 {
+		whole := grown(rand.New(rand.NewPCG(uint64(seed), 11)))
+		for _, f := range Formats {
+			if err := identified(f, whole); err != nil {
+				t.Errorf("seed %d: %s: %v", seed, f.Name, err)
+			}
+		}
+	}
+	for _, from := range Formats {
+		if !from.Reads() {
+			continue
+		}
+		for _, path := range fixturesOf(t, from) {
+			list, _, _ := from.ReadAll(bytes.NewReader(readFile(t, path)))
+			for n, whole := range list {
+				for _, f := range Formats {
+					if err := identified(f, whole); err != nil {
+						t.Errorf("%s %d: %s: %v", path, n, f.Name, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// identified writes a transcript in a format and holds what is known again against it.
+func identified(f *Format, whole *Transcript) error {
+	if !f.Reads() || !f.Writes() || len(whole.Messages) == 0 {
+		return nil
+	}
+	t := *whole
+	if !f.Branches {
+		t.Messages = t.path(t.outline(), t.leaf())
+	}
+	w, err := f.Export(&t, testOptions("00000000-0000-4000-8000-00000000abcd"))
+	if err != nil {
+		return err
+	}
+	list, _, err := f.ReadAll(bytes.NewReader(w.Data))
+	if err != nil {
+		return nil // nothing to be read
+	}
+	of := map[string]string{}
+	for _, s := range w.Same {
+		of[s.ID] = s.Of
+	}
+	o := t.outline()
+	reached := map[string]bool{}
+	for _, m := range list[0].Messages {
+		is, ok := of[m.ID]
+		if !ok {
+			return fmt.Errorf("%s %q is not known again", m.Role, m.texts())
+		}
+		reached[is] = true
+		if m.Parent == "" || of[m.Parent] == "" {
+			continue
+		}
+		above := t.path(o, is)
+		if !slices.ContainsFunc(above, func(p *Message) bool { return p.ID == of[m.Parent] }) {
+			return fmt.Errorf("%s %q is %s, which does not follow %s\n%s", m.Role, m.texts(), is, of[m.Parent], w.Data)
+		}
+	}
+	for _, m := range t.Messages {
+		if len(o.children[m.ID]) == 0 && !reached[m.ID] && m.texts() != "" && len(w.Lost) == 0 {
+			return fmt.Errorf("the end %q is not reached\n%s", m.texts(), w.Data)
+		}
+	}
+	return nil
+}

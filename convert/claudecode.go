@@ -33,6 +33,7 @@ var claudeCode = Format{
 	About:    "the sessions of Claude Code",
 	Ext:      ".jsonl",
 	Branches: true,
+	RecordID: "uuid",
 	detect:   detectClaude,
 	read:     readClaude,
 	write:    writeClaude,

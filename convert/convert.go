@@ -19,6 +19,10 @@ type Format struct {
 	Branches bool   // a file of it holds more than one path
 	Sessions bool   // its files are session files: messages stand there as they are, beside what was logged
 
+	// RecordID is the member of a record that is its id, where records which no message is
+	// made of may be the parents of others. Empty means none.
+	RecordID string
+
 	detect func(head []byte) bool
 	read   func(in io.Reader, to Sink) error
 	write  func(w io.Writer, t *Transcript, o Options, lost *losses) error
@@ -62,6 +66,11 @@ type Conversation struct {
 	// Parents are the parents of messages that became known only after them, by the
 	// ids of the messages; "" makes a root. They take the place of [Message.Parent].
 	Parents map[string]string
+
+	// Anonymous reports that its messages have no ids and no times: each has an id that is
+	// made of what it says and what comes before it, which another conversation may have
+	// too.
+	Anonymous bool
 
 	// Side says that it is no conversation of the user's, but one that an assistant
 	// had with another.

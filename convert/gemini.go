@@ -175,7 +175,7 @@ func readGemini(in io.Reader, to Sink) error {
 	if n := len(r.live); n > 0 {
 		r.conv.Leaf = r.live[n-1].last()
 	} else {
-		r.conv.Leaf = r.chain
+		r.conv.Leaf, r.conv.Anonymous = r.chain, true
 	}
 	return to.End(&r.conv)
 }

@@ -26,6 +26,7 @@ var pi = Format{
 	About:    "the sessions of the coding agent pi",
 	Ext:      ".jsonl",
 	Branches: true,
+	RecordID: "id",
 	detect: func(head []byte) bool {
 		is := false
 		headLines(head, func(raw []byte) bool {

@@ -201,7 +201,7 @@ func (d *requestReader) flush() error {
 
 // end ends a conversation, unless it has no messages.
 func (d *requestReader) end() error {
-	var c Conversation
+	c := Conversation{Anonymous: true}
 	defer func() { d.around, d.list, d.last, d.pending = hull{}, nil, "", nil }()
 	if d.last == "" {
 		return nil

@@ -72,6 +72,12 @@ func (e *Edit) SetMessageOwn(s *Session, i int, name string, value []byte) bool 
 	return true
 }
 
+// ReplaceMessage puts a message, raw, in the place of message i: an open message that is
+// complete now, or one of which only metadata.bough changes.
+func (e *Edit) ReplaceMessage(i int, raw []byte) {
+	e.changed = append(e.changed, splice{e.o.span(i, i+1), raw, reverting})
+}
+
 func mustEdit(b []byte, err error) []byte {
 	if err != nil {
 		panic("session: " + err.Error())

@@ -344,9 +344,14 @@ func (p *place) filePart() int {
 	return part
 }
 
-// appendContinuation goes on from s, which is full, in a new file: the line's
-// headers, a marker, the message. Then the file of s learns of it.
+// appendContinuation goes on from s, which is full, in a new file.
 func (v *view) appendContinuation(p *place, s *session.Outline, m *message, at string) (string, error) {
+	return v.continuation(p, s, p.messageID(), at, m.encode(at))
+}
+
+// continuation goes on from s, a file of the line of p, in a new file: the line's headers,
+// a marker that names parent, messages. Then the file of s learns of it.
+func (v *view) continuation(p *place, s *session.Outline, parent, at string, messages ...[]byte) (string, error) {
 	id, err := v.newID()
 	if err != nil {
 		return "", err
@@ -370,9 +375,10 @@ func (v *view) appendContinuation(p *place, s *session.Outline, m *message, at s
 	if err != nil {
 		return "", err
 	}
-	d.Messages = append(d.Messages,
-		session.Run{Raw: session.Marker(marker, s.ID, p.messageID(), at)},
-		session.Run{Raw: m.encode(at)})
+	d.Messages = append(d.Messages, session.Run{Raw: session.Marker(marker, s.ID, parent, at)})
+	for _, raw := range messages {
+		d.Messages = append(d.Messages, session.Run{Raw: raw})
+	}
 	d.Metadata = newMetadata(v.index.Dialect(), "", len(d.Messages), s.ID)
 	if err := v.create(d); err != nil {
 		return "", err

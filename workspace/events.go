@@ -28,6 +28,7 @@ const (
 	CheckpointCreated EventType = "checkpoint_created" // also an automatic one
 	BranchCreated     EventType = "branch_created"
 	MessageAdded      EventType = "message_added"
+	MessageReplaced   EventType = "message_replaced" // an open message of an import is complete now: the message that took its place
 	HeadMoved         EventType = "head_moved"
 	NodeBookmarked    EventType = "node_bookmarked"  // also where a bookmark was moved to
 	BookmarkRemoved   EventType = "bookmark_removed" // its message is as it was
@@ -48,14 +49,15 @@ type Event struct {
 	Type     EventType     `json:"type"`
 	Session  ID            `json:"session_id"`
 	Message  ID            `json:"message_id"`
-	Role     string        `json:"role,omitempty"`  // of a message that was added
-	Label    string        `json:"label,omitempty"` // of a bookmark
-	Agent    string        `json:"agent,omitempty"` // who did it, or whose head moved, none for that of the workspace
-	Text     string        `json:"text,omitempty"`  // what came in
-	Ended    agent.Ending  `json:"ended,omitempty"` // why a turn is over
-	Error    string        `json:"error,omitempty"` // why it failed
-	Verb     string        `json:"verb"`            // of the operation
-	External bool          `json:"external"`        // another program did it
+	Role     string        `json:"role,omitempty"`     // of a message that was added
+	Label    string        `json:"label,omitempty"`    // of a bookmark
+	Replaces ID            `json:"replaces,omitempty"` // the message that was in this one's place
+	Agent    string        `json:"agent,omitempty"`    // who did it, or whose head moved, none for that of the workspace
+	Text     string        `json:"text,omitempty"`     // what came in
+	Ended    agent.Ending  `json:"ended,omitempty"`    // why a turn is over
+	Error    string        `json:"error,omitempty"`    // why it failed
+	Verb     string        `json:"verb"`               // of the operation
+	External bool          `json:"external"`           // another program did it
 	// Behind is how many events were waiting behind this one when it was handed
 	// out: ever more of them mean that the reader is too slow.
 	Behind int `json:"behind"`
@@ -300,7 +302,26 @@ func eventsOf(o *operation.Operation) []Event {
 			Role: text("role"), Agent: text("agent"), Verb: o.Verb,
 		})
 	}
+	for _, r := range replacedIn(o) {
+		add(MessageReplaced, r.Session, r.By, "")
+		list[len(list)-1].Replaces = ID(r.Message)
+	}
 	return chatEvents(o, list)
+}
+
+// A replacement is an open message that was completed, as the log has it.
+type replacement struct {
+	Session string `json:"session_id"`
+	Message string `json:"message_id"`
+	By      string `json:"by"`
+}
+
+func replacedIn(o *operation.Operation) (list []replacement) {
+	data, err := json.Marshal(o.Args["replaced"])
+	if err != nil || json.Unmarshal(data, &list) != nil {
+		return nil
+	}
+	return list
 }
 
 // eventOf returns what a change of one file is, unless it only follows from others.

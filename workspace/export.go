@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -53,12 +52,14 @@ type Export struct {
 	Bytes    int            `json:"bytes"`
 	Data     []byte         `json:"-"`
 
-	t *convert.Transcript
-	o convert.Options
+	line string // the first file of the line that was exported
+	t    *convert.Transcript
+	o    convert.Options
 }
 
 // Export writes the path to where ref points in the form of another program: under a new
-// id, and with no word of it in the workspace. Where a message came from that program its
+// id. The workspace keeps which messages these are, so that an import of the transcript,
+// as it is or longer, finds them again. Where a message came from that program its
 // records are written as they are. A path that would part a tool call from its result is
 // refused, with the code [ToolCut].
 func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*Export, error) {
@@ -80,7 +81,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 		if p.node < 0 {
 			return &Error{Code: Refused, Message: p.id() + " has no messages, and there is nothing to export"}
 		}
-		e.Session, e.Message = p.id(), ID(p.messageID())
+		e.Session, e.Message, e.line = p.id(), ID(p.messageID()), p.Parts[0].ID
 		e.t, err = v.transcript(p, o, e)
 		return err
 	})
@@ -98,11 +99,14 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 		return nil, err
 	}
 	e.ID = o.Format.Called(e.o.ID)
-	var out bytes.Buffer
-	lost, err := o.Format.Write(&out, e.t, e.o)
-	e.Lost = append(e.Lost, lost...)
-	e.Data, e.Bytes = out.Bytes(), out.Len()
-	return e, err
+	written, err := o.Format.Export(e.t, e.o)
+	if err != nil {
+		return nil, err
+	}
+	e.Lost = append(e.Lost, written.Lost...)
+	e.Data, e.Bytes = written.Data, len(written.Data)
+	w.recordExport(ctx, e, written)
+	return e, nil
 }
 
 // transcript is what is to be written of the conversation at p. It says in e what is lost
@@ -210,17 +214,21 @@ func (v *view) untitled(l *line) string {
 	if !source.Exists() || source.Get("title").Str != "" {
 		return ""
 	}
+	if said := source.Get("said").Str; said != "" {
+		return said
+	}
 	s, err := v.reopen(l.Parts[0])
 	if err != nil {
 		return ""
 	}
-	said := ""
+	var of spool // of an import by an earlier version, which kept no title that it made
 	for _, m := range s.Messages {
-		if said = titleAfter(said, convert.FromSession(m, ""), m.Raw); said != "" && !automatic(said) {
-			break
-		}
+		of.entitle(convert.FromSession(m, ""))
 	}
-	return said
+	if shortened(l.Parts[0].Meta.Title, of.title) {
+		return l.Parts[0].Meta.Title
+	}
+	return of.title
 }
 
 // describe says of t what was known of the conversation when it was imported: from that

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/unpack"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -20,20 +21,28 @@ import (
 
 // ImportOptions are the choices for an import.
 type ImportOptions struct {
-	// Format is the format of all files. Nil means that what stands in each file tells.
+	// Format is the format of all files. Nil means that the content of each file decides.
 	Format *convert.Format
 	// Holds reports whether a file of a folder is wanted, by its slash-separated path
 	// from there. Nil means every file.
 	Holds func(within string) bool
-	// Name is what a file is called in what is said of it and stored, by its path. Nil
+	// Name returns how a file is called in messages and in the workspace, by its path. Nil
 	// means its absolute path.
 	Name func(path string) string
 	// Stdin is what the path - is read from.
 	Stdin io.Reader
-	// DryRun only says what would be done.
+	// Skip keeps out files whose path, and conversations whose folder, matches one of
+	// these patterns, beside those of the workspace's configuration: see [Config].
+	Skip []string
+	// Again imports what was removed from the workspace, or whose import was undone.
+	Again bool
+	// Live is for histories that are imported while their program writes them: the
+	// operations are automatic, so undo passes over them, and new messages go into the
+	// line's newest file, so that no large file is rewritten for a line of a transcript.
+	Live bool
+	// DryRun only reports what would be done.
 	DryRun bool
-	// Each is told of each conversation as soon as it is stored. Nil means that nobody is
-	// told.
+	// Each is called with each conversation as soon as it is stored. Nil means no call.
 	Each func(Imported)
 }
 
@@ -43,9 +52,9 @@ type ImportStatus string
 // The statuses of conversations that were to be imported.
 const (
 	ImportNew       ImportStatus = "new"
-	ImportUpdated   ImportStatus = "updated"   // it was there, and has messages more now
+	ImportUpdated   ImportStatus = "updated"   // it was there, and has changed
 	ImportUnchanged ImportStatus = "unchanged" // all of it was there
-	ImportSkipped   ImportStatus = "skipped"   // it is none, or none of the user's
+	ImportSkipped   ImportStatus = "skipped"   // it is not a conversation, or is to stay out
 	ImportFailed    ImportStatus = "failed"
 )
 
@@ -61,9 +70,12 @@ type Imported struct {
 
 	Title    string   `json:"title"`              // "" if it has none
 	Added    int      `json:"added"`              // messages that were not there before
+	Replaced int      `json:"replaced,omitempty"` // open messages that were completed
 	Detail   string   `json:"detail,omitempty"`   // why it was skipped, or failed
 	Problems []string `json:"problems,omitempty"` // what of it could not be read
+	Notes    []string `json:"notes,omitempty"`    // what is worth knowing of it
 	Named    bool     `json:"-"`                  // the file was named, and not found in a folder or an archive
+	Removed  bool     `json:"-"`                  // it was skipped because it was removed before
 }
 
 // Imports are the conversations of an import.
@@ -71,15 +83,18 @@ type Imports struct {
 	Imported []Imported `json:"imported"` // in the order in which they were stored
 }
 
-// Import takes in the conversations that other programs keep, in files, in all files of
+// Import stores the conversations that other programs keep, in files, in all files of
 // folders, and in archives. Each becomes a session with all its branches; see package
-// convert. One that is there already gets what is new of it, below the messages that are
-// the same, and so does one that began as a copy of another; importing the same file
-// again changes nothing. No message that is there changes, and no head moves.
+// convert. A conversation that is there already gets the messages that are new, below
+// those that are the same, and so does one that began as a copy of another; one that was
+// exported from here and comes back is the one that it was exported from. Importing the
+// same file again changes nothing, and does not read it. No head moves, and no message
+// changes but an open one, which a longer transcript completes.
 //
-// What cannot be read is a row with the status [ImportFailed], and the rest goes on. The
-// error is for what concerns them all. Each conversation is a change of its own, which
-// [Workspace.Undo] takes back.
+// What was removed from the workspace stays out, unless [ImportOptions.Again] says
+// otherwise. What cannot be read is a row with the status [ImportFailed] or with problems,
+// and the rest goes on. The error is for what concerns all of it. Each conversation is an
+// operation; all of an import are one group, which [Workspace.Undo] takes back.
 func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions) (*Imports, error) {
 	i := &importer{Workspace: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
 	defer i.drop()
@@ -88,20 +103,21 @@ func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions)
 			return nil, &Error{Code: NotFound, Message: "there is no " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
 		}
 	}
-	if err := i.look(); err != nil {
+	if err := i.begin(); err != nil {
 		return nil, err
 	}
 	err := unpack.Walk(ctx, paths, unpack.Options{
-		Stdin: o.Stdin, Head: convert.HeadSize, Holds: o.Holds,
+		Stdin: o.Stdin, Head: convert.HeadSize, Holds: o.Holds, Known: i.knownFile,
 		Progress: func(done, total int64) { w.opts.Progress("reading", done, total) },
 	}, i.file, i.failed)
 	if err == nil {
 		err = i.rest()
 	}
-	return &Imports{i.rows}, i.stopped(err)
+	later := i.save()
+	return &Imports{i.rows}, i.stopped(cmp.Or(err, later))
 }
 
-// stopped says, where an import ends before its time, that what it stored stays.
+// stopped adds to the error of an import that ends early that what is stored stays.
 func (i *importer) stopped(err error) error {
 	stored := func(r Imported) bool { return r.Status == ImportNew || r.Status == ImportUpdated }
 	if err == nil || !errors.Is(err, i.ctx.Err()) || i.o.DryRun || !slices.ContainsFunc(i.rows, stored) {
@@ -118,11 +134,40 @@ type importer struct {
 	seed    maphash.Seed
 	now     time.Time
 	dialect session.Dialect
-	known   *known
-	seq     operation.Seq // of the log after what was stored last
-	seen    *view         // the workspace after the last change, nil if nobody looked
-	forks   []*spool      // that wait for what they are a copy of
+	skip    skipList
+	ledger  *ledger
+	there   map[string]bool // the sessions of the workspace when the import began
+	known   *known          // nil until a conversation is to be stored
+	group   operation.Seq   // of the operations of this import, 0 before the first
+	seq     operation.Seq   // of the log after the last operation
+	seen    *view           // the workspace after the last operation, nil if it was not loaded since
+	staged  staged          // what is stored with the next flush
+	forks   []*spool        // copies that wait for their origin
+	files   []*fileRow      // whose conversations are not all stored yet
 	rows    []Imported
+}
+
+// begin reads what earlier imports left.
+func (i *importer) begin() (err error) {
+	i.ledger, i.there = newLedger(), map[string]bool{}
+	if i.skip, err = newSkipList(i.o.Skip); err != nil || !Is(i.dir) {
+		return err
+	}
+	return i.read(i.ctx, func(v *view) error {
+		i.dialect = v.index.Dialect()
+		config, err := readConfig(v.root)
+		if err != nil {
+			return err
+		}
+		if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), config.Import.Skip...)); err != nil {
+			return err
+		}
+		for _, id := range v.index.IDs() {
+			i.there[id] = true
+		}
+		i.ledger, err = readLedger(v.root)
+		return err
+	})
 }
 
 func (i *importer) drop() {
@@ -130,9 +175,26 @@ func (i *importer) drop() {
 	for _, s := range i.forks {
 		s.drop()
 	}
+	for _, s := range i.staged.list {
+		s.drop()
+	}
 }
 
-// row takes down what came of a conversation.
+// save writes what the next import is to know.
+func (i *importer) save() error {
+	if i.o.DryRun || !Is(i.dir) {
+		return nil
+	}
+	for _, row := range i.files {
+		if row.whole && row.left == 0 && !row.void {
+			i.ledger.noteFile(row)
+		}
+	}
+	i.files = nil
+	return i.saveLedger(context.WithoutCancel(i.ctx), i.ledger)
+}
+
+// row adds what came of a conversation.
 func (i *importer) row(r Imported) {
 	i.rows = append(i.rows, r)
 	if i.o.Each != nil {
@@ -140,7 +202,7 @@ func (i *importer) row(r Imported) {
 	}
 }
 
-// failed takes down a file that cannot be opened.
+// failed adds a file that cannot be opened.
 func (i *importer) failed(path string, err error) {
 	i.row(Imported{Path: i.name(path), Status: ImportFailed, Detail: err.Error(), Named: true})
 }
@@ -156,6 +218,49 @@ func (i *importer) name(path string) string {
 	return path
 }
 
+func (i *importer) formatName() string {
+	if i.o.Format == nil {
+		return ""
+	}
+	return i.o.Format.Name
+}
+
+// knownFile reports whether a file need not be read: a pattern keeps it out, or it is as
+// it was when an earlier import read it, whose rows are given again then.
+func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	if i.skip.matches(abs) {
+		i.row(Imported{Path: i.name(path), Status: ImportSkipped, Detail: "a pattern keeps it out", Named: named})
+		return true
+	}
+	row := i.ledger.file(abs, durable.Identify(info), i.formatName(), named)
+	if row == nil || i.o.Again || !i.settled(row) {
+		return false
+	}
+	for _, r := range row.File.Rows {
+		r.Path, r.Added, r.Replaced, r.Named = i.name(path), 0, 0, named
+		if r.Session != "" {
+			r.Status = ImportUnchanged
+			if !i.there[string(r.Session)] {
+				r.Status, r.Detail, r.Removed, r.Session = ImportSkipped, removedDetail, true, ""
+			}
+		}
+		i.row(r.Imported)
+	}
+	return true
+}
+
+// settled reports whether nothing but the file decides what an import of it does: all its
+// conversations are where they were, or gone.
+func (i *importer) settled(row *fileRow) bool {
+	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Status == ImportFailed })
+}
+
+const removedDetail = "it was removed here"
+
 // file reads the conversations of a file.
 func (i *importer) file(f unpack.File) error {
 	head, err := f.In.Peek(convert.HeadSize)
@@ -167,35 +272,57 @@ func (i *importer) file(f unpack.File) error {
 	if format == nil {
 		format = convert.Detect(head)
 	}
+	r := &intake{i: i, file: f, format: format, row: i.fileRow(f)}
 	if format == nil {
-		detail := "it is no transcript that bough knows"
+		detail := "unrecognized format"
 		if len(head) == 0 {
-			detail = "it is empty"
+			detail = "the file is empty"
 		}
 		status := ImportSkipped
 		if f.Named {
 			status = ImportFailed
 		}
-		i.row(Imported{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
+		r.take(Imported{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
-	r := &intake{i: i, file: f, format: format}
 	r.begin()
 	err = format.Read(f.In, r)
 	r.spool.drop()
+	if r.row != nil {
+		r.row.whole = r.stopped == nil
+	}
 	switch {
 	case r.stopped != nil:
 		return r.stopped
 	case i.ctx.Err() != nil:
 		return i.ctx.Err()
 	case errors.Is(err, convert.ErrNothing) && len(r.spool.problems) == 0:
-		i.row(r.empty(err.Error()))
+		r.take(r.empty(err.Error()))
 	case err != nil:
 		row := r.empty(err.Error())
 		row.Status = ImportFailed
-		i.row(row)
+		r.take(row)
 	}
 	return nil
+}
+
+// fileRow returns the row of the ledger for a file, nil if there is to be none: a part of
+// an archive, standard input, or a file that may change without another time.
+func (i *importer) fileRow(f unpack.File) *fileRow {
+	if f.Info == nil || i.o.DryRun {
+		return nil
+	}
+	abs, err := filepath.Abs(f.Path)
+	id := durable.Identify(f.Info)
+	if err != nil || !durable.Settled(max(id.Changed, id.ModTime), time.Now()) {
+		return nil
+	}
+	row := &fileRow{}
+	file := &row.File
+	file.Path, file.Size, file.Time, file.Change, file.Inode = abs, id.Size, id.ModTime, id.Changed, id.Inode
+	file.Format, file.Side, file.Rows = i.formatName(), f.Named, []ledgerImported{}
+	i.files = append(i.files, row)
+	return row
 }
 
 // An intake is a file being read: a [convert.Sink].
@@ -204,15 +331,27 @@ type intake struct {
 	file    unpack.File
 	format  *convert.Format
 	spool   *spool
-	stopped error // why nothing more is to be read of any file
+	row     *fileRow // nil for a file that the ledger does not keep
+	count   int      // how many conversations there were
+	stopped error    // why no file is to be read any further
 }
 
-func (r *intake) begin() { r.spool = &spool{format: r.format, path: r.i.name(r.file.Path)} }
+func (r *intake) begin() {
+	r.spool = &spool{format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count}
+}
 
-// empty is the row of a file that gave no conversation.
+// take adds a row for a file, or a conversation, that is not stored.
+func (r *intake) take(row Imported) {
+	if r.row != nil {
+		r.row.File.Rows = append(r.row.File.Rows, ledgerImported{Imported: row})
+	}
+	r.i.row(row)
+}
+
+// empty returns the row of a file without a conversation.
 func (r *intake) empty(detail string) Imported {
 	row := Imported{Path: r.spool.path, Format: r.format.Name, Status: ImportSkipped, Detail: detail, Named: r.file.Named}
-	row.Problems = r.spool.problemTexts()
+	row.Problems, row.Notes = r.spool.problemTexts()
 	return row
 }
 
@@ -233,28 +372,59 @@ func (r *intake) Message(m *convert.Message) error {
 func (r *intake) End(c *convert.Conversation) error {
 	s := r.spool
 	s.end(c)
+	r.count++
 	r.begin()
+	skip := func(detail string) {
+		row := s.result(ImportSkipped)
+		row.Detail, row.Named = detail, r.file.Named
+		r.take(row)
+		s.drop()
+	}
 	switch {
 	case len(s.messages) == 0:
-		row := s.row(ImportSkipped)
-		row.Detail, row.Named = "it has no messages", r.file.Named
-		r.i.row(row)
+		skip("it has no messages")
 	case c.Side && !r.file.Named:
-		row := s.row(ImportSkipped)
-		row.Detail = "it is what an assistant said to another; name the file to take it in"
-		r.i.row(row)
-		s.drop()
-	case c.Fork != nil && !r.i.known.has(s.format, c.Fork.ID):
-		r.i.forks = append(r.i.forks, s)
-		r.stopped = r.i.forksFit()
+		skip("it is what an assistant said to another; name the file to import it")
+	case r.i.skip.matches(c.Dir):
+		if s.row != nil {
+			s.row.void = true
+		}
+		skip("a pattern keeps its folder out")
 	default:
-		r.stopped = r.i.store(s)
+		if s.row != nil {
+			s.row.left++
+		}
+		r.stopped = r.i.take(s)
 	}
 	return r.stopped
 }
 
 // Problem implements [convert.Sink].
 func (r *intake) Problem(p convert.Problem) { r.spool.problem(p) }
+
+// take stores a conversation, or keeps it until its origin is there.
+func (i *importer) take(s *spool) error {
+	if row := i.ledger.conversation(s); row != nil && !i.o.Again && i.isOut(row) {
+		r := s.result(ImportSkipped)
+		r.Detail, r.Removed = removedDetail, true
+		i.finish(s, r)
+		return nil
+	}
+	if err := i.look(); err != nil {
+		return err
+	}
+	if f := s.conv.Fork; f != nil && !i.known.has(s.format, f.ID) && i.known.exports.of(s) == nil {
+		i.forks = append(i.forks, s)
+		return i.forksFit()
+	}
+	return i.store(s)
+}
+
+// isOut reports whether a conversation was removed, or its import undone.
+func (i *importer) isOut(row *convRow) bool {
+	c := &row.Conversation
+	return c.Out || !i.there[c.Session]
+}
 
 // rest stores what is left.
 func (i *importer) rest() error {
@@ -263,7 +433,7 @@ func (i *importer) rest() error {
 			return err
 		}
 	}
-	return nil
+	return i.flush()
 }
 
 // forksFit stores copies whose origin did not come yet, if they take too much memory.
@@ -289,86 +459,4 @@ func (i *importer) nextFork() error {
 	next := i.forks[n]
 	i.forks = slices.Delete(i.forks, n, n+1)
 	return i.store(next)
-}
-
-// store stores a conversation, by a change of its own: then it is there, whatever becomes
-// of the others.
-func (i *importer) store(s *spool) error {
-	defer s.drop()
-	if row := i.unchanged(s); row != nil {
-		i.known.stored(s, string(row.Session), false)
-		i.row(*row)
-		return nil
-	}
-	i.leave()
-	var row Imported
-	err := i.change(s, func(v *view) (err error) {
-		if v != nil && v.writes && v.seq != i.seq { // somebody else was here
-			if err := i.news(v); err != nil {
-				return err
-			}
-		}
-		row, err = i.one(v, s)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	i.known.stored(s, string(row.Session), i.o.DryRun)
-	i.row(row)
-	return nil
-}
-
-// change calls f with the workspace, to be changed, or for a dry run only to be read; with
-// nil if there is none then.
-func (i *importer) change(s *spool, f func(*view) error) error {
-	if !i.o.DryRun {
-		op := operation.Operation{Verb: "import", Args: args{"path": s.path, "format": s.format.Name}}
-		var made *view
-		err := i.make(i.ctx, op, func(v *view) error {
-			made = v
-			return f(v)
-		})
-		if made != nil {
-			i.seq = made.seq
-		}
-		return err
-	}
-	if !Is(i.dir) {
-		return f(nil)
-	}
-	return i.read(i.ctx, f)
-}
-
-// unchanged returns the row of a conversation all of which is there, nil if there is
-// something to be done or nobody can tell. It needs no lock, and looks at the workspace
-// as it was after the last change.
-func (i *importer) unchanged(s *spool) *Imported {
-	if i.o.DryRun || len(i.known.candidates(s)) == 0 {
-		return nil
-	}
-	if i.seen == nil {
-		root, err := i.open(i.ctx)
-		if err != nil {
-			return nil
-		}
-		if i.seen, err = i.load(i.ctx, root, mode{}); err != nil {
-			root.Close()
-			return nil
-		}
-	}
-	r, err := i.merged(i.seen, s, true)
-	if err != nil || r == nil || r.Status != ImportUnchanged {
-		return nil
-	}
-	return r
-}
-
-// leave forgets how the workspace looked.
-func (i *importer) leave() {
-	if i.seen != nil {
-		i.seen.done()
-		i.seen.root.Close()
-		i.seen = nil
-	}
 }

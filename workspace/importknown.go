@@ -11,23 +11,24 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// known says in which sessions messages and conversations are that were imported before,
-// so that they are found again.
+// known is in which sessions messages and conversations are that were imported before, or
+// exported.
 type known struct {
 	seed     maphash.Seed
 	looked   map[string]bool // the sessions that were looked at
-	sessions []string        // "" for one that a dry run would make
+	sessions []string        // by their numbers; "" for one that a dry run would make, or that is staged
 	numbers  map[string]int32
 	first    map[uint64]int32 // a session with a message, by a number for its id
 	others   map[uint64][]int32
-	sources  map[string]int32 // the session with a conversation, by [sourceKey]
-	says     map[uint64]uint64
+	sources  map[string]int32  // the session with a conversation, by [sourceKey]
+	says     map[uint64]uint64 // of a dry run: who says what in a message, by a number for its id
+	exports  *exports
 }
 
 func newKnown(seed maphash.Seed) *known {
 	return &known{
 		seed: seed, looked: map[string]bool{}, numbers: map[string]int32{}, first: map[uint64]int32{}, others: map[uint64][]int32{}, sources: map[string]int32{},
-		says: map[uint64]uint64{},
+		says: map[uint64]uint64{}, exports: &exports{},
 	}
 }
 
@@ -35,15 +36,20 @@ func sourceKey(format, id string) string { return format + "\x00" + id }
 
 func (k *known) number(id string) uint64 { return maphash.String(k.seed, id) }
 
-// look learns what there is in the workspace.
+// look learns what there is in the workspace, when the first conversation is to be stored.
 func (i *importer) look() error {
+	if i.known != nil {
+		return nil
+	}
 	i.known = newKnown(i.seed)
 	if !Is(i.dir) {
 		return nil
 	}
-	return i.read(i.ctx, func(v *view) error {
+	return i.read(i.ctx, func(v *view) (err error) {
 		i.known = newKnown(i.seed)
-		i.dialect = v.index.Dialect()
+		if i.known.exports, err = readExports(v.root); err != nil {
+			return err
+		}
 		return i.news(v)
 	})
 }
@@ -55,7 +61,7 @@ func (i *importer) news(v *view) error {
 	}
 	var ids []string
 	for _, e := range v.index.Entries() {
-		if e.Kind() == session.Root && !i.known.looked[e.ID] {
+		if kind := e.Kind(); (kind == session.Root || kind == session.Branch) && !i.known.looked[e.ID] {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -64,17 +70,30 @@ func (i *importer) news(v *view) error {
 		return err
 	}
 	for _, o := range outlines {
-		i.known.learn(o)
+		if !i.known.learn(o) || len(v.index.Continuations(o.ID)) == 0 {
+			continue
+		}
+		ids, err := v.lineIDs(o.ID)
+		if err != nil {
+			continue // the line is damaged, which an import into it says
+		}
+		parts, err := v.outlineAll(ids[1:])
+		if err != nil {
+			continue
+		}
+		for _, part := range parts {
+			i.known.learnMessages(part, i.known.session(o.ID))
+		}
 	}
 	return nil
 }
 
-// learn takes in a session, if it was imported.
-func (k *known) learn(o *session.Outline) {
+// learn adds a session if it was imported, and reports whether it was.
+func (k *known) learn(o *session.Outline) bool {
 	k.looked[o.ID] = true
 	sources := o.Own(ownSources)
 	if sources == nil || o.Brief() {
-		return
+		return false
 	}
 	n := k.session(o.ID)
 	gjson.ParseBytes(sources).ForEach(func(_, source gjson.Result) bool {
@@ -83,6 +102,11 @@ func (k *known) learn(o *session.Outline) {
 		}
 		return true
 	})
+	k.learnMessages(o, n)
+	return true
+}
+
+func (k *known) learnMessages(o *session.Outline, n int32) {
 	for i := range o.Len() {
 		k.message(k.number(o.MessageID(i)), n)
 	}
@@ -99,7 +123,7 @@ func (k *known) session(id string) int32 {
 	return n
 }
 
-// message takes down that a message is in a session.
+// message notes that a message is in a session.
 func (k *known) message(id uint64, n int32) {
 	switch first, taken := k.first[id]; {
 	case !taken:
@@ -115,9 +139,11 @@ func (k *known) has(f *convert.Format, id string) bool {
 	return ok
 }
 
-// candidates are the sessions that may have the same messages, those that share the most
-// ids with s first.
+// candidates returns the sessions that may be the conversation: the one that it was
+// imported into before, then the one that it was exported from, then those that share the
+// most ids of messages with it.
 func (k *known) candidates(s *spool) []int32 {
+	const certain = 1 << 30
 	hits := map[int32]int{}
 	hit := func(id string) {
 		if id == "" {
@@ -131,35 +157,56 @@ func (k *known) candidates(s *spool) []int32 {
 			hits[n]++
 		}
 	}
-	for _, m := range s.messages {
-		hit(m.id)
-		hit(m.copyOf)
+	for i := range s.messages {
+		hit(s.messages[i].id)
+		hit(s.messages[i].copyOf)
 	}
 	if f := s.conv.Fork; f != nil {
 		if n, ok := k.sources[sourceKey(s.format.Name, f.ID)]; ok {
 			hits[n]++
 		}
 	}
+	if e := k.exports.of(s); e != nil {
+		hits[k.session(e.session)] += certain
+	}
+	if n, ok := k.sources[sourceKey(s.format.Name, s.conv.ID)]; ok && s.conv.ID != "" {
+		hits[n] += 2 * certain
+	}
 	return slices.SortedFunc(maps.Keys(hits), func(a, b int32) int {
 		return cmp.Or(cmp.Compare(hits[b], hits[a]), cmp.Compare(a, b))
 	})
 }
 
-// stored takes down that s is in a session; a dry run has none for it.
-func (k *known) stored(s *spool, id string, dry bool) {
+// stage notes the messages of a conversation that is going to be stored, and returns the
+// number of its session, whose id is not known yet.
+func (k *known) stage(s *spool) int32 {
+	n := k.session("")
+	k.learnSpool(s, n, false)
+	return n
+}
+
+// stored notes in which session the conversation of a number is.
+func (k *known) stored(s *spool, n int32, id string, dry bool) {
 	if id == "" && !dry {
 		return
 	}
-	n := k.session(id)
+	k.sessions[n] = id
+	if _, taken := k.numbers[id]; !taken {
+		k.numbers[id] = n
+	}
 	k.looked[id] = true
+	k.learnSpool(s, n, dry)
+}
+
+func (k *known) learnSpool(s *spool, n int32, dry bool) {
 	if s.conv.ID != "" {
 		k.sources[sourceKey(s.format.Name, s.conv.ID)] = n
 	}
-	for _, m := range s.messages {
-		number := k.number(m.id)
+	for i := range s.messages {
+		number := k.number(s.messages[i].id)
 		k.message(number, n)
 		if dry {
-			k.says[number] = m.says
+			k.says[number] = s.messages[i].says
 		}
 	}
 }

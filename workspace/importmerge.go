@@ -3,36 +3,114 @@ package workspace
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"hash/maphash"
 	"slices"
+	"strings"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
 
-// A merging adds what is new of a conversation to a session.
-type merging struct {
-	i     *importer
-	v     *view
-	s     *spool
-	dry   bool // nothing is to change
-	there *session.Outline
-
-	below   map[childKey]string // what they say, for what is a copy of some that are not there; nil if nothing is
-	has     map[string]standing // the messages that are there, by their ids
-	records map[uint64]bool     // the records that are there, by numbers for them
-	names   map[string]string   // the ids that messages have there, where these are others
-	wait    map[string]bool     // the ids that messages name as their parents, and that are not there
-	base    string              // the message that the transcript goes on from and does not have, "" if there is none
+// merged adds what is new of a conversation to the line that is the same conversation:
+// what one file of it gets, since an operation changes one. It reports whether there is
+// more. With dry it only returns the row. The row is nil if no line is the same
+// conversation.
+func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, err error) {
+	export := i.known.exports.of(s)
+	var found []*merging
+	for _, n := range i.known.candidates(s) {
+		id := i.known.sessions[n]
+		if id == "" {
+			if i.o.DryRun {
+				if r := i.planned(s); r != nil {
+					return r, false, nil
+				}
+			}
+			continue
+		}
+		exported := export != nil && export.session == id
+		switch v.kindIf(id) {
+		case session.Root, session.Branch:
+		case session.Checkpoint:
+			if !exported {
+				continue
+			}
+		default:
+			continue // it is gone meanwhile
+		}
+		m := &merging{i: i, v: v, s: s, dry: dry}
+		if exported {
+			m.export = export
+		}
+		if m.line, err = v.line(id, false); err != nil {
+			return nil, false, err
+		}
+		if err := m.load(); err != nil {
+			return nil, false, err
+		}
+		if err := m.identify(); err != nil {
+			return nil, false, err
+		}
+		if m.certain() {
+			return m.apply()
+		}
+		if m.same() {
+			found = append(found, m)
+			if !s.conv.Anonymous {
+				break
+			}
+		}
+	}
+	if len(found) == 1 {
+		return found[0].apply()
+	}
+	return nil, false, nil // nothing is known of it, or nobody can say which it is
 }
 
-// A standing message is what is known of one that is in the session.
-type standing struct {
-	says   uint64
-	parent string // "" for none
+// kindIf returns the kind of a session, "" if there is none.
+func (v *view) kindIf(id string) session.Kind {
+	if v.index.Entry(id) == nil && !v.isPenguin(id) {
+		return ""
+	}
+	return v.kind(id)
+}
+
+// A merging adds what is new of a conversation to a line.
+type merging struct {
+	i      *importer
+	v      *view
+	s      *spool
+	dry    bool // nothing is to change
+	export *exportRecord
+	line   *line
+
+	sources []gjson.Result      // of the line, see [ownSources]
+	own     int                 // the place of this transcript among them, -1 if it was not imported into the line
+	list    []existing          // the messages of the line, by their nodes
+	missing map[string]bool     // the ids that messages name as their parents, and that are not there
+	below   map[childKey]string // what they say; nil if the transcript has no copies
+	carried map[string]string   // of records that no message is, by their ids: the message after which what follows them goes
+
+	names map[string]string // the ids that messages of the transcript have in the line, where these are others
+	sure  map[string]bool   // messages of the transcript that were exported from the line
+	base  string            // the message that the transcript goes on from and does not have, "" if there is none
+}
+
+// An existing message is one of the line.
+type existing struct {
+	id          string
+	node        int
+	part, index int
+	parent      string // "" for none
+	says        uint64
+	records     uint64 // see [sumOf]
+	native      bool   // it was imported from a transcript of the same format
+	answer      bool
+	open        bool
+	replaced    bool // it has [session.OwnReplacedBy]
+	orphan      bool
 }
 
 // A childKey is a message as its parent knows it.
@@ -41,241 +119,318 @@ type childKey struct {
 	says   uint64
 }
 
-// same looks at the session, and reports whether the conversation has a message that is
-// there, other than of a system, or goes on from one, or has none that is not there.
-func (m *merging) same() (same bool, err error) {
-	if err := m.look(); err != nil {
-		return false, err
-	}
-	m.names = map[string]string{}
-	all := true
-	for _, message := range m.s.messages {
-		name := message.id
-		there, taken := m.has[name]
-		if of, ok := m.has[message.copyOf]; ok && message.copyOf != "" && of.says == message.says {
-			there, taken, name = of, true, message.copyOf
-		} else if id, ok := m.below[childKey{m.name(message.parent), message.says}]; ok && !taken && message.copyOf != "" {
-			there, taken, name = m.has[id], true, id // it is a copy of a copy
+// load reads the line.
+func (m *merging) load() error {
+	l := m.line
+	m.sources, m.own = gjson.ParseBytes(l.Parts[0].Own(ownSources)).Array(), -1
+	for n, source := range m.sources {
+		if m.isSource(source) {
+			m.own = n
 		}
-		if taken && there.says == message.says {
-			same = same || !message.system
-		} else if taken {
-			raw, err := m.s.rawOf(message)
-			if err != nil {
-				return false, err
+	}
+	m.list, m.missing, m.carried = make([]existing, l.Len()), map[string]bool{}, map[string]string{}
+	for n := range m.s.messages {
+		if m.s.messages[n].copyOf != "" {
+			m.below = map[childKey]string{}
+			break
+		}
+	}
+	at := make([][]int, len(l.Parts)) // the node of each message
+	for p, part := range l.Parts {
+		at[p] = slices.Repeat([]int{-1}, part.Len())
+	}
+	for n := range l.Len() {
+		at[l.Part(n)][l.Index(n)] = n
+	}
+	before := m.recordsBefore()
+	for p, part := range l.Parts {
+		err := m.v.folder.Each(part, func(i int, message session.Message) error {
+			if n := at[p][i]; n >= 0 {
+				records := m.take(n, message)
+				if before > 0 && records > 0 {
+					m.base = message.ID
+				}
+				before -= records
 			}
-			name = convert.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text()))
+			return m.v.ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isSource reports whether a source of the line is the transcript.
+func (m *merging) isSource(source gjson.Result) bool {
+	id := source.Get("id").Str
+	return id != "" && id == m.s.conv.ID && source.Get("format").Str == m.s.format.Name
+}
+
+// take reads the message at a node, and returns how many records it has.
+func (m *merging) take(n int, message session.Message) int {
+	records := convert.RecordsOf(message.Raw)
+	own := gjson.GetBytes(message.Raw, "metadata.bough")
+	e := existing{
+		id: m.line.ID(n), node: n, part: m.line.Part(n), index: m.line.Index(n),
+		says: saysOf(m.i.seed, message.Raw), native: own.Get("source.format").Str == m.s.format.Name,
+		answer: gjson.GetBytes(message.Raw, "role").Str == "assistant",
+		open:   own.Get(session.OwnOpen).Bool(), replaced: own.Get(session.OwnReplacedBy).Exists(), orphan: m.line.Orphan(n),
+	}
+	if p := m.line.Parent(n); p >= 0 {
+		e.parent = m.line.ID(p)
+	} else if e.orphan {
+		e.parent = strings.Clone(gjson.GetBytes(message.Raw, "metadata.parent_id").String())
+	}
+	if e.orphan {
+		m.missing[e.parent] = true
+	}
+	if e.native {
+		e.records = sumOf(m.i.seed, records)
+	}
+	m.list[n] = e
+	if key := (childKey{e.parent, e.says}); m.below != nil && m.below[key] == "" {
+		m.below[key] = e.id
+	}
+	m.carry(e.id, e.parent, records)
+	return len(records)
+}
+
+// has returns the message of an id, nil if the line has none. Of several the first counts.
+func (m *merging) has(id string) *existing {
+	if nodes := m.line.Find(id); id != "" && len(nodes) > 0 {
+		return &m.list[nodes[0]]
+	}
+	return nil
+}
+
+// carry notes the ids of records that no message is: what follows one of them goes after
+// the message, or after its parent if the record comes before it.
+func (m *merging) carry(id, parent string, records []json.RawMessage) {
+	if m.s.format.RecordID == "" {
+		return
+	}
+	main := slices.IndexFunc(records, func(r json.RawMessage) bool { return gjson.GetBytes(r, m.s.format.RecordID).Str == id })
+	for i, r := range records {
+		name := gjson.GetBytes(r, m.s.format.RecordID).Str
+		switch {
+		case name == "" || name == id || m.has(name) != nil:
+		case i < main:
+			m.carried[name] = parent
+		default:
+			m.carried[name] = id
+		}
+	}
+}
+
+// recordsBefore returns how many records of messages of the line come before the
+// transcript, 0 if none need to be counted. It sets base if that is known already.
+func (m *merging) recordsBefore() int {
+	f := m.s.conv.Fork
+	if f == nil || f.Records == 0 {
+		return 0
+	}
+	n := slices.IndexFunc(m.sources, func(s gjson.Result) bool { return s.Get("id").Str == f.ID })
+	switch {
+	case n < 0:
+		return 0
+	case f.Records == convert.AllRecords:
+		m.base = m.sources[n].Get("leaf").String()
+		return 0
+	}
+	return f.Records - len(m.sources[0].Get("records").Array())
+}
+
+// identify finds the messages of the transcript in the line.
+func (m *merging) identify() error {
+	m.names, m.sure = map[string]string{}, map[string]bool{}
+	for n := range m.s.messages {
+		message := &m.s.messages[n]
+		name, sure, err := m.nameOf(message)
+		if err != nil {
+			return err
 		}
 		if name != message.id {
 			m.names[message.id] = name
 		}
-		_, taken = m.has[name]
-		all = all && taken
+		if sure {
+			m.sure[message.id] = true
+		}
 	}
-	return same || all || m.base != "", nil
+	return nil
 }
 
-// look reads the session.
-func (m *merging) look() error {
-	before, previous := m.recordsBefore(), ""
-	m.has = make(map[string]standing, m.there.Len())
-	m.records = map[uint64]bool{}
-	if slices.ContainsFunc(m.s.messages, func(message spooled) bool { return message.copyOf != "" }) {
-		m.below = map[childKey]string{}
-	}
-	err := m.v.folder.Each(m.there, func(_ int, message session.Message) error {
-		records := convert.RecordsOf(message.Raw)
-		parent := previous
-		if says := gjson.GetBytes(message.Raw, "metadata.parent_id"); says.Exists() {
-			parent = says.String()
-		}
-		previous = message.ID
-		says := saysOf(m.i.seed, message.Raw)
-		m.has[message.ID] = standing{says, parent}
-		for _, r := range records {
-			m.records[m.sum(r)] = true
-		}
-		if at := (childKey{parent, says}); m.below != nil && m.below[at] == "" {
-			m.below[at] = message.ID
-		}
-		if before > 0 && len(records) > 0 {
-			m.base = message.ID
-		}
-		before -= len(records)
-		return m.v.ctx.Err()
-	})
-	m.wait = map[string]bool{}
-	for _, message := range m.has {
-		if _, ok := m.has[message.parent]; !ok && message.parent != "" {
-			m.wait[message.parent] = true
+// nameOf returns the id that a message of the transcript has in the line, or will have,
+// and whether it is known because the message was exported from there.
+func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
+	if m.export != nil {
+		if part, ok := m.export.same[message.id]; ok && part.digest == message.digest && m.has(part.of) != nil {
+			return part.of, true, nil
 		}
 	}
-	return err
+	there := m.has(message.id)
+	if of := m.has(message.copyOf); of != nil && message.copyOf != "" && of.says == message.says {
+		return message.copyOf, false, nil
+	}
+	if id, ok := m.below[childKey{m.name(message.parent), message.says}]; ok && there == nil && message.copyOf != "" {
+		return id, false, nil // it is a copy of a copy
+	}
+	if there == nil || there.says == message.says || m.completes(there, message) {
+		return message.id, false, nil
+	}
+	raw, err := m.s.rawOf(*message)
+	return convert.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text())), false, err
 }
 
-// ring reports whether a message that is added with that parent would follow itself: by
-// messages that are there and waited for it, and by added ones.
-func (m *merging) ring(id, parent string, added map[string]string) bool {
-	if !m.wait[id] {
+// name returns the id that a message of the transcript has in the line.
+func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
+
+// certain reports whether the line is the conversation whatever its messages are: the
+// transcript was imported into it, or exported from it.
+func (m *merging) certain() bool { return m.own >= 0 || m.export != nil || m.isFile() }
+
+// isFile reports whether the line was imported from the same place in the same file, by a
+// transcript without an id that has not changed but for what came after it.
+func (m *merging) isFile() bool {
+	if !m.s.conv.Anonymous || len(m.sources) == 0 || m.s.path == "-" {
 		return false
 	}
-	for parent != "" && parent != id {
+	first := m.sources[0]
+	return first.Get("id").Str == "" && first.Get("path").Str == m.s.path && int(first.Get("number").Int()) == m.s.number &&
+		first.Get("format").Str == m.s.format.Name && m.wholePath(false)
+}
+
+// same reports whether the line is the conversation, as far as messages say: one that is
+// not of a system is there, or the transcript goes on from one, or all of it is there. A
+// transcript without an id has messages that are known by what they say, as others may say
+// too: there the whole path must match.
+func (m *merging) same() bool {
+	if m.s.conv.Anonymous {
+		return m.wholePath(true)
+	}
+	all := true
+	for n := range m.s.messages {
+		message := &m.s.messages[n]
+		there := m.isThere(message)
+		if there && !message.system {
+			return true
+		}
+		all = all && there
+	}
+	return all || m.base != ""
+}
+
+// wholePath reports whether the transcript is a path of the line, or goes on after the
+// end of one; with answered, one that has an answer.
+func (m *merging) wholePath(answered bool) bool {
+	n, last := 0, ""
+	for ; n < len(m.s.messages) && m.isThere(&m.s.messages[n]); n++ {
+		last = m.name(m.s.messages[n].id)
+		answered = answered && !m.s.messages[n].answer
+	}
+	return n > 0 && !answered && (n == len(m.s.messages) || m.isEnd(last))
+}
+
+// isEnd reports whether no message of the line follows the one of an id.
+func (m *merging) isEnd(id string) bool {
+	e := m.has(id)
+	return e != nil && m.line.IsLeaf(e.node)
+}
+
+// isThere reports whether a message of the transcript is in the line, whole or as far as
+// it was written when it was imported.
+func (m *merging) isThere(message *spooled) bool { return m.has(m.name(message.id)) != nil }
+
+// completes reports whether a message of the transcript is an open one of the line that
+// is complete now, or has more than it had.
+func (m *merging) completes(there *existing, message *spooled) bool {
+	return there.open && m.own >= 0 && there.native && !m.held(there)
+}
+
+// held reports whether something points to an open message, so that it has to stay.
+func (m *merging) held(e *existing) bool {
+	return e.replaced || !m.line.IsLeaf(e.node) || m.v.holds(m.line, e.id)
+}
+
+// cycle reports whether a message that is added with that parent would follow itself.
+func (m *merging) cycle(id, parent string, added map[string]string) bool {
+	if !m.missing[id] {
+		return false
+	}
+	for steps := 0; parent != "" && parent != id && steps <= len(m.list)+len(added); steps++ {
 		next, ok := added[parent]
 		if !ok {
-			next = m.has[parent].parent
+			if e := m.has(parent); e != nil {
+				next = e.parent
+			}
 		}
 		parent = next
 	}
 	return parent == id
 }
 
-// sum returns a number for a record.
-func (m *merging) sum(record []byte) uint64 { return maphash.Bytes(m.i.seed, record) }
-
-// recordsBefore returns how many records of messages of the session come before the
-// conversation, 0 if none need to be counted. It sets base if that is known already.
-func (m *merging) recordsBefore() int {
-	f := m.s.conv.Fork
-	if f == nil || f.Records == 0 {
-		return 0
-	}
-	sources := gjson.ParseBytes(m.there.Own(ownSources)).Array()
-	n := slices.IndexFunc(sources, func(s gjson.Result) bool { return s.Get("id").Str == f.ID })
-	switch {
-	case n < 0:
-		return 0
-	case f.Records == convert.AllRecords:
-		m.base = sources[n].Get("leaf").String()
-		return 0
-	}
-	return f.Records - len(sources[0].Get("records").Array())
-}
-
-// row adds what is new, and says so.
-func (m *merging) row() (*Imported, error) {
-	r := m.s.row(ImportUpdated)
-	r.Session = ID(m.there.ID)
-	for _, message := range m.s.messages {
-		if !m.isThere(message) {
-			r.Added++
-		}
-	}
-	if r.Added == 0 {
-		r.Status = ImportUnchanged
-	}
-	if r.Added == 0 || m.dry {
-		return &r, nil
-	}
-	edit := m.there.Edit()
-	var more []json.RawMessage // the records that came to messages that are there, which do not change
-	added := map[string]string{}
-	for n, message := range m.s.messages {
-		if m.isThere(message) {
-			came, err := m.came(message)
-			if err != nil {
-				return nil, err
-			}
-			more = append(more, came...)
-			continue
-		}
-		id, parent := m.name(message.id), m.base
-		if message.parent != "" {
-			parent = m.name(message.parent)
-		}
-		if m.ring(id, parent, added) {
-			m.s.problem(convert.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a beginning", id)})
-			r.Problems = m.s.problemTexts()
-			parent = ""
-		}
-		added[id] = parent
-		raw, err := m.added(n, parent)
-		if err != nil {
-			return nil, err
-		}
-		edit.Append(convert.WithRecords(raw, more))
-		more = nil
-	}
-	edit.SetMeta("message_count", m.there.Len()+r.Added)
-	if title := m.s.conv.Title; title != "" && m.untouched() {
-		edit.SetMeta("title", title)
-	}
-	edit.SetOwn(ownSources, m.sources())
-	if last, ok := session.ParseTime(m.s.last); ok {
-		if was, known := session.ParseTime(m.there.LastActive); !known || last.After(was) {
-			edit.SetActive(m.s.last)
-		}
-	}
-	return &r, m.v.replace(edit)
-}
-
-// untouched reports whether the session has the title that it was imported with, and the
-// transcript is the one that it was imported from.
-func (m *merging) untouched() bool {
-	first := gjson.GetBytes(m.there.Own(ownSources), "0")
-	title := m.there.Meta.Title
-	return first.Get("id").Str == m.s.conv.ID && (title == first.Get("title").Str || title == m.s.said)
-}
-
-// name returns the id that a message of the transcript has in the session.
-func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
-
-// isThere reports whether a message of the transcript is in the session.
-func (m *merging) isThere(message spooled) bool {
-	_, ok := m.has[m.name(message.id)]
-	return ok
-}
-
-// came returns the records that came to a message since it was stored, which was of the
-// same transcript: another one, such as a copy to go on with, has none of its records.
-func (m *merging) came(message spooled) (came []json.RawMessage, err error) {
-	raw, err := m.s.rawOf(message)
+// fork makes a branch of a checkpoint that was exported and comes back longer.
+func (m *merging) fork(p *plan, r *Imported) (*Imported, bool, error) {
+	at := &place{m.line, m.line.Newest(m.line.part)}
+	d, err := m.v.document(at, checkpoint.Spec{Kind: session.Branch})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	records := convert.RecordsOf(raw)
-	for _, record := range records {
-		if !m.records[m.sum(record)] {
-			came = append(came, record)
+	for _, n := range p.added {
+		raw, err := m.added(n, false)
+		if err != nil {
+			return nil, false, err
+		}
+		d.Messages = append(d.Messages, session.Run{Raw: raw})
+	}
+	for i, pair := range d.Metadata {
+		switch pair.Key {
+		case "message_count":
+			d.Metadata[i].Value = rawjson.Compact(session.Count(d.Messages))
+		case "bough":
+			own := rawjson.Pairs(pair.Value, rawjson.Root(pair.Value))
+			own = append(own, rawjson.Pair{Key: ownSources, Value: rawjson.AppendObjects(nil, [][]rawjson.Pair{m.s.source()}, 3)})
+			d.Metadata[i].Value = rawjson.AppendObject(nil, own, 2)
 		}
 	}
-	if len(came) == len(records) {
-		return nil, nil
-	}
-	return came, nil
+	r.Added, r.Session = len(p.added), ID(d.ID)
+	return r, false, m.v.create(d)
 }
 
-// added returns message n as it goes into the session, below parent.
-func (m *merging) added(n int, parent string) ([]byte, error) {
+// added returns message n as it goes into the line.
+func (m *merging) added(n int, continued bool) ([]byte, error) {
 	raw, err := m.s.raw(n)
 	if err != nil {
 		return nil, err
 	}
-	if id := m.s.messages[n].id; m.name(id) != id {
-		raw = setRaw(raw, "id", rawjson.Compact(m.name(id)))
+	message := &m.s.messages[n]
+	if name := m.name(message.id); name != message.id {
+		raw = setRaw(raw, "id", rawjson.Compact(name))
 	}
-	if len(m.v.index.Continuations(m.there.ID)) > 0 {
+	parent := m.base
+	if message.parent != "" {
+		parent = m.name(message.parent)
+	}
+	if joined := m.joined(message); joined != message.joined {
+		raw = setRaw(raw, "metadata.bough."+session.OwnJoined, rawjson.Compact(joined))
+	}
+	if continued {
 		raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))
 	}
 	return convert.Below(raw, parent, nowhere)
 }
 
-// nowhere is the id of no message: what follows it says what it answers.
-const nowhere = "\x00"
-
-// sources says of which conversations the session is, now that s is one of them.
-func (m *merging) sources() []byte {
-	var list [][]rawjson.Pair
-	replaced := false
-	for _, source := range gjson.ParseBytes(m.there.Own(ownSources)).Array() {
-		raw := []byte(source.Raw)
-		pairs := rawjson.Pairs(raw, rawjson.Root(raw))
-		if source.Get("id").Str == m.s.conv.ID && source.Get("format").Str == m.s.format.Name {
-			pairs, replaced = m.s.source(), true
-		}
-		list = append(list, pairs)
+// joined returns what a message of the transcript follows where its parent is missing:
+// the message that has the record which it names, else what the transcript says.
+func (m *merging) joined(message *spooled) string {
+	if id := m.carried[message.parent]; id != "" && m.has(message.parent) == nil {
+		return id
 	}
-	if !replaced {
-		list = append(list, m.s.source())
+	if message.joined == "" {
+		return ""
 	}
-	return rawjson.AppendObjects(nil, list, 3)
+	return m.name(message.joined)
 }
+
+// nowhere is the id of no message: what is stored after it has a parent_id.
+const nowhere = "\x00"

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -15,26 +17,24 @@ import (
 // of other programs it was imported from.
 const ownSources = "sources"
 
-// row begins what is said of s.
-func (s *spool) row(status ImportStatus) Imported {
-	r := Imported{
-		Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status,
-		Title: cmp.Or(s.conv.Title, s.said), Problems: s.problemTexts(),
-	}
+// result begins the row of s.
+func (s *spool) result(status ImportStatus) Imported {
+	r := Imported{Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status, Title: cmp.Or(s.conv.Title, s.title)}
+	r.Problems, r.Notes = s.problemTexts()
 	r.Branches, r.Orphans = endsOf(s.links())
 	return r
 }
 
-// mostProblems is how many problems of one conversation are told.
-const mostProblems = 20
+// maxProblems is how many problems of one conversation are kept.
+const maxProblems = 20
 
 func (s *spool) problem(p convert.Problem) {
-	if s.troubles++; len(s.problems) < mostProblems {
+	if s.troubles++; len(s.problems) < maxProblems {
 		s.problems = append(s.problems, p)
 	}
 }
 
-func (s *spool) problemTexts() (texts []string) {
+func (s *spool) problemTexts() (problems, notes []string) {
 	for _, p := range s.problems {
 		text := p.What
 		switch {
@@ -43,45 +43,249 @@ func (s *spool) problemTexts() (texts []string) {
 		case p.Offset > 0:
 			text = fmt.Sprintf("offset %d: %s", p.Offset, text)
 		}
-		texts = append(texts, text)
+		if p.Note {
+			notes = append(notes, text)
+		} else {
+			problems = append(problems, text)
+		}
 	}
 	if more := s.troubles - len(s.problems); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+		problems = append(problems, fmt.Sprintf("and %d more", more))
 	}
-	return texts
+	return problems, notes
 }
 
-// one stores a conversation, or says what would come of it where nothing is to change; v
-// is nil if there is no workspace. A session that it would be added to and that is
-// damaged is what came of it; any other error concerns more than one.
-func (i *importer) one(v *view, s *spool) (Imported, error) {
-	r, err := i.merged(v, s, i.o.DryRun)
-	if err == nil && r == nil {
-		r, err = i.created(v, s)
+// finish adds the row of a conversation, with which nothing more is to be done.
+func (i *importer) finish(s *spool, r Imported) {
+	if s.row != nil {
+		l := ledgerImported{Imported: r}
+		if s.conv.ID == "" && len(s.messages) > 0 {
+			l.Last = s.messages[len(s.messages)-1].id
+		}
+		s.row.File.Rows = append(s.row.File.Rows, l)
+		s.row.left--
+	}
+	if r.Session != "" {
+		i.there[string(r.Session)] = true
+		i.ledger.note(s, string(r.Session))
+	}
+	i.row(r)
+	s.drop()
+}
+
+// staged are conversations that are stored together: each is an operation of its own, and
+// all wait for the disk once.
+type staged struct {
+	list    []*spool
+	numbers []int32        // of their sessions in [known]
+	touched map[int32]bool // sessions that they may change
+	size    int64
+}
+
+// The limits of what is stored together.
+const (
+	maxStaged     = 64
+	maxStagedSize = 32 << 20 // bytes
+)
+
+// store stores a conversation: at once, or with others that follow.
+func (i *importer) store(s *spool) error {
+	if row := i.unchanged(s); row != nil {
+		i.known.stored(s, i.known.session(string(row.Session)), string(row.Session), false)
+		i.finish(s, *row)
+		return nil
+	}
+	candidates := i.known.candidates(s)
+	if slices.ContainsFunc(candidates, func(n int32) bool { return i.staged.touched[n] }) {
+		if err := i.flush(); err != nil {
+			return err
+		}
+		return i.store(s)
+	}
+	if i.o.DryRun {
+		return i.try(s)
+	}
+	st := &i.staged
+	if st.touched == nil {
+		st.touched = map[int32]bool{}
+	}
+	n := i.known.stage(s)
+	st.list, st.numbers = append(st.list, s), append(st.numbers, n)
+	st.touched[n] = true
+	for _, c := range candidates {
+		st.touched[c] = true
+	}
+	if st.size += s.size; len(st.list) == maxStaged || st.size > maxStagedSize {
+		return i.flush()
+	}
+	return nil
+}
+
+// try reports what would come of a conversation.
+func (i *importer) try(s *spool) error {
+	var row Imported
+	load := func(v *view) (err error) {
+		row, _, err = i.one(v, s)
+		return err
+	}
+	var err error
+	if Is(i.dir) {
+		err = i.read(i.ctx, load)
+	} else {
+		err = load(nil)
+	}
+	if err != nil {
+		return err
+	}
+	i.known.stored(s, i.known.session(string(row.Session)), string(row.Session), true)
+	i.finish(s, row)
+	return nil
+}
+
+// flush stores what is staged.
+func (i *importer) flush() error {
+	st := i.staged
+	i.staged = staged{}
+	if len(st.list) == 0 {
+		return nil
+	}
+	defer func() {
+		for _, s := range st.list {
+			s.drop() // those that are not stored
+		}
+	}()
+	i.leave()
+	rows := make([]Imported, len(st.list))
+	again := make([]bool, len(st.list))
+	err := i.commit(st.list, func(v *view, n int) (err error) {
+		rows[n], again[n], err = i.one(v, st.list[n])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for n, s := range st.list {
+		for again[n] { // it changes more than one file: each is an operation
+			var next Imported
+			err := i.commit([]*spool{s}, func(v *view, _ int) (err error) {
+				i.known.stored(s, st.numbers[n], string(rows[n].Session), false)
+				next, again[n], err = i.one(v, s)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if next.Status == ImportUnchanged || next.Status == ImportFailed {
+				break
+			}
+			rows[n].Added += next.Added
+			rows[n].Replaced += next.Replaced
+		}
+		i.known.stored(s, st.numbers[n], string(rows[n].Session), false)
+		i.finish(s, rows[n])
+	}
+	return nil
+}
+
+// commit makes one operation for each conversation, which prepare prepares.
+func (i *importer) commit(list []*spool, prepare func(v *view, n int) error) error {
+	for n, s := range list {
+		var made *view
+		op := i.operation(s)
+		err := i.make(i.ctx, op, func(v *view) error {
+			made = v
+			if v.seq != i.seq {
+				if err := i.news(v); err != nil { // another process was here
+					return err
+				}
+			}
+			return prepare(v, n)
+		})
+		if err != nil {
+			return err
+		}
+		i.seq = made.seq
+	}
+	return nil
+}
+
+// operation returns the operation that stores s.
+func (i *importer) operation(s *spool) operation.Operation {
+	a := args{"path": s.path, "format": s.format.Name}
+	switch {
+	case s.conv.ID != "":
+		a["source"] = s.conv.ID
+	case len(s.messages) > 0:
+		a["last"] = s.messages[len(s.messages)-1].id
+	}
+	return operation.Operation{Verb: "import", Args: a, Auto: i.o.Live}
+}
+
+// unchanged returns the row of a conversation all of which is there, nil if there is
+// something to be done. It needs no lock: it looks at the workspace as it was after the
+// last operation.
+func (i *importer) unchanged(s *spool) *Imported {
+	if i.o.DryRun || len(i.known.candidates(s)) == 0 {
+		return nil
+	}
+	if i.seen == nil {
+		root, err := i.open(i.ctx)
+		if err != nil {
+			return nil
+		}
+		if i.seen, err = i.load(i.ctx, root, mode{}); err != nil {
+			root.Close()
+			return nil
+		}
+	}
+	r, _, err := i.merged(i.seen, s, true)
+	if err != nil || r == nil || r.Status != ImportUnchanged {
+		return nil
+	}
+	return r
+}
+
+// leave forgets how the workspace looked.
+func (i *importer) leave() {
+	if i.seen != nil {
+		i.seen.done()
+		i.seen.root.Close()
+		i.seen = nil
+	}
+}
+
+// one stores a conversation, or a part of it: more reports that another file is to be
+// changed after this one. Where nothing is to change it only returns the row; v is nil if
+// there is no workspace then. A session that it would be added to and that is damaged is
+// what came of it; any other error concerns more than one conversation.
+func (i *importer) one(v *view, s *spool) (r Imported, more bool, err error) {
+	row, more, err := i.merged(v, s, i.o.DryRun)
+	if err == nil && row == nil {
+		row, err = i.created(v, s)
 	}
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
-		failed := s.row(ImportFailed)
+		failed := s.result(ImportFailed)
 		failed.Detail = err.Error()
-		return failed, nil
+		return failed, false, nil
 	case err != nil:
-		return Imported{}, err
+		return Imported{}, false, err
 	}
-	return *r, nil
+	return *row, more, nil
 }
 
 // created makes a session of a conversation.
 func (i *importer) created(v *view, s *spool) (*Imported, error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
-		s.problem(convert.Problem{What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
+		s.problem(convert.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
 		for n := range s.messages {
 			if s.messages[n].parent == "" && s.messages[n].parentAt > 0 {
 				s.messages[n].parent = f.ID
 			}
 		}
 	}
-	r := s.row(ImportNew)
+	r := s.result(ImportNew)
 	r.Added = len(s.messages)
 	if i.o.DryRun {
 		return &r, nil
@@ -107,7 +311,7 @@ func (v *view) imported(s *spool) (d *session.Document, err error) {
 	}
 	d.CreatedAt = dialect.Time(created)
 	d.LastActive = cmp.Or(s.last, d.CreatedAt)
-	title := cmp.Or(s.conv.Title, s.said)
+	title := cmp.Or(s.conv.Title, s.title)
 	if of := s.conv.Session; of != nil {
 		d.Records = of.Records()
 		d.CreatedAt, d.LastActive = cmp.Or(of.CreatedAt, d.CreatedAt), cmp.Or(of.LastActive, d.LastActive)
@@ -137,16 +341,29 @@ func (v *view) imported(s *spool) (d *session.Document, err error) {
 	return d, nil
 }
 
-// source says of which conversation s is.
+// source returns the members that say which conversation s is. The member said is the
+// title that was made of what a person said first.
 func (s *spool) source() []rawjson.Pair {
 	pairs := []rawjson.Pair{{Key: "format", Value: rawjson.Compact(s.format.Name)}}
+	said, leaf := "", s.conv.Leaf
+	if s.conv.Session == nil {
+		if s.conv.Title == "" {
+			said = s.title
+		}
+		if n := len(s.messages); n > 0 && leaf == s.messages[n-1].id {
+			leaf = "" // the last message, as it is anyway
+		}
+	}
 	for _, m := range []struct{ key, value string }{
-		{"id", s.conv.ID}, {"path", s.path}, {"title", s.conv.Title}, {"directory", s.conv.Dir},
-		{"version", s.conv.Version}, {"model", s.conv.Model}, {"leaf", s.conv.Leaf},
+		{"id", s.conv.ID}, {"path", s.path}, {"title", s.conv.Title}, {"said", said}, {"directory", s.conv.Dir},
+		{"git_branch", s.conv.Branch}, {"version", s.conv.Version}, {"model", s.conv.Model}, {"leaf", leaf},
 	} {
 		if m.value != "" {
 			pairs = append(pairs, rawjson.Pair{Key: m.key, Value: rawjson.Compact(m.value)})
 		}
+	}
+	if s.conv.ID == "" && s.number > 0 {
+		pairs = append(pairs, rawjson.Pair{Key: "number", Value: rawjson.Compact(s.number)})
 	}
 	if len(s.conv.Records) > 0 {
 		pairs = append(pairs, rawjson.Pair{Key: "records", Value: convert.Records(s.conv.Records)})
@@ -154,38 +371,8 @@ func (s *spool) source() []rawjson.Pair {
 	return pairs
 }
 
-// merged adds what is new of a conversation to the session that has some of it already.
-// With dry it only says so. It returns nil if none has.
-func (i *importer) merged(v *view, s *spool, dry bool) (*Imported, error) {
-	for _, n := range i.known.candidates(s) {
-		id := i.known.sessions[n]
-		if id == "" {
-			if r := i.planned(s); r != nil {
-				return r, nil
-			}
-			continue
-		}
-		if v.index.Entry(id) == nil || v.kind(id) != session.Root {
-			continue // it is gone meanwhile
-		}
-		o, err := v.outline(id)
-		if err != nil {
-			return nil, err
-		}
-		m := &merging{i: i, v: v, s: s, dry: dry, there: o}
-		same, err := m.same()
-		if err != nil {
-			return nil, err
-		}
-		if same {
-			return m.row()
-		}
-	}
-	return nil, nil
-}
-
-// planned says what would come of a conversation that shares messages with one that this
-// dry run would have stored.
+// planned returns what would come of a conversation that shares messages with one that
+// this dry run would have stored.
 func (i *importer) planned(s *spool) *Imported {
 	added, same := 0, false
 	for _, m := range s.messages {
@@ -201,7 +388,7 @@ func (i *importer) planned(s *spool) *Imported {
 	if !same && added > 0 {
 		return nil
 	}
-	r := s.row(ImportUpdated)
+	r := s.result(ImportUpdated)
 	if r.Added = added; added == 0 {
 		r.Status = ImportUnchanged
 	}

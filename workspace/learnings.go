@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -42,14 +40,5 @@ func (w *Workspace) readOwn(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")} // a pipe would keep us waiting
-	}
-	return root.ReadFile(name)
+	return readRegular(root, name)
 }

@@ -1,11 +1,11 @@
 package workspace
 
 import (
+	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"math"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/convert"
@@ -21,18 +21,21 @@ import (
 type spool struct {
 	format   *convert.Format
 	path     string
+	number   int      // which conversation of the file it is, from 0
+	row      *fileRow // of that file, nil for none
 	conv     convert.Conversation
 	messages []spooled
 	problems []convert.Problem
-	troubles int // how many problems there were
+	troubles int // how many problems there were, those that are not kept too
 	lastTime time.Time
-	said     string // the beginning of what the user said first
+	title    string // made of what a person said first
+	weak     bool   // a better title may come
 	first    string // the times of the first message that has one, and the last, as the session has them
 	last     string
 
 	size   int64
 	memory []byte
-	file   *os.File
+	temp   *os.File
 }
 
 // spoolMemory is how much of a conversation is kept in memory, in bytes.
@@ -41,12 +44,17 @@ const spoolMemory = 8 << 20
 // A spooled message is what is known of one without reading it again.
 type spooled struct {
 	id, parent string
+	joined     string
 	copyOf     string
 	at         int64 // where it stands in the spool, in bytes
 	size       int32
 	parentAt   int32  // where the value of its parent_id begins, which is null as yet; 0 if it is to stay as it is
-	says       uint64 // a number for who says what
+	says       uint64 // a number for who says what, as a session has it
+	digest     uint64 // see [convert.Digest]
+	records    uint64 // see [sumOf]
 	system     bool
+	answer     bool // an assistant said it
+	open       bool
 }
 
 // saysOf returns a number for who says what in a message of a session file.
@@ -79,75 +87,68 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 		return errors.New("a message is larger than 2 GiB")
 	}
 	n := spooled{
-		id: m.ID, parent: m.Parent, copyOf: m.CopyOf, at: s.size, size: int32(len(raw)),
-		says: saysOf(seed, raw), system: m.Own.Role != "",
+		id: m.ID, parent: m.Parent, joined: m.Joined, copyOf: m.CopyOf, at: s.size, size: int32(len(raw)),
+		says: saysOf(seed, raw), digest: convert.Digest(m), system: m.Own.Role != "", answer: m.Role == "assistant", open: m.Open,
 	}
 	if m.Raw == nil {
 		n.parentAt = int32(gjson.GetBytes(raw, "metadata.parent_id").Index)
+		n.records = sumOf(seed, m.Records)
 	}
-	s.said = titleAfter(s.said, m, raw)
+	s.entitle(m)
 	s.messages = append(s.messages, n)
 	return s.put(raw)
 }
 
-// titleAfter returns the title of an untitled conversation once m was said in it, where it
-// was said before; raw is m as a session has it.
-func titleAfter(said string, m *convert.Message, raw []byte) string {
-	if (said == "" || automatic(said)) && m.Role == "user" && m.Own.Role == "" && m.Kind == convert.Said && !m.Answers() {
-		if now := beginning(session.Message{Raw: raw}.Text()); said == "" || !automatic(now) {
-			return now
-		}
+// sumOf returns a number for records in their order.
+func sumOf(seed maphash.Seed, records []json.RawMessage) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, r := range records {
+		h.Write(r)
+		h.WriteByte(0)
 	}
-	return said
+	return h.Sum64()
 }
 
-// automatic reports whether a title looks like what a program put into a user's mouth.
-func automatic(title string) bool {
-	return strings.HasPrefix(title, "<") || strings.HasPrefix(title, "Caveat: ")
-}
-
-// beginning returns the first line of a text that says something, as a title.
-func beginning(text string) string {
-	const most = 60
-	for l := range strings.Lines(text) {
-		l = strings.Join(strings.Fields(l), " ")
-		if l == "" {
-			continue
-		}
-		if r := []rune(l); len(r) > most {
-			l = string(r[:most-1]) + "…"
-		}
-		return l
+// entitle makes a title of what m says, if it is better than what was said before.
+func (s *spool) entitle(m *convert.Message) {
+	if s.title != "" && !s.weak || m.Role != "user" || m.Own.Role != "" || m.Kind != convert.Said || m.Answers() {
+		return
 	}
-	return ""
+	switch title, ok := convert.TitleFrom(m); {
+	case ok:
+		s.title, s.weak = title, false
+	case title != "" && s.title == "":
+		s.title, s.weak = title, true
+	}
 }
 
 func (s *spool) put(raw []byte) (err error) {
-	if s.file == nil && s.size+int64(len(raw)) > spoolMemory {
-		if s.file, err = os.CreateTemp("", "bough-"); err != nil {
+	if s.temp == nil && s.size+int64(len(raw)) > spoolMemory {
+		if s.temp, err = os.CreateTemp("", "bough-"); err != nil {
 			return err
 		}
-		os.Remove(s.file.Name()) // where a system lets it, so that nothing is left if bough is killed
-		if _, err = s.file.Write(s.memory); err != nil {
+		os.Remove(s.temp.Name()) // where a system lets it, so that nothing is left if bough is killed
+		if _, err = s.temp.Write(s.memory); err != nil {
 			return err
 		}
 		s.memory = nil
 	}
 	s.size += int64(len(raw))
-	if s.file == nil {
+	if s.temp == nil {
 		s.memory = append(s.memory, raw...)
 		return nil
 	}
-	_, err = s.file.Write(raw)
+	_, err = s.temp.Write(raw)
 	return err
 }
 
 // drop removes what is in a temporary file.
 func (s *spool) drop() {
-	if s.file != nil {
-		s.file.Close()
-		os.Remove(s.file.Name())
-		s.file = nil
+	if s.temp != nil {
+		s.temp.Close()
+		os.Remove(s.temp.Name())
+		s.temp = nil
 	}
 	s.memory = nil
 }
@@ -188,36 +189,35 @@ func (s *spool) rawOf(m spooled) ([]byte, error) {
 
 // read fills p with what stands at an offset.
 func (s *spool) read(p []byte, at int64) error {
-	if s.file == nil {
+	if s.temp == nil {
 		copy(p, s.memory[at:])
 		return nil
 	}
-	_, err := s.file.ReadAt(p, at)
+	_, err := s.temp.ReadAt(p, at)
 	return err
 }
 
-// runs returns the messages for a document, in the order in which they are to stand
-// there.
+// runs returns the messages for a document, in the order of the transcript.
 func (s *spool) runs() []session.Run {
-	runs := make([]session.Run, 0, len(s.messages))
-	for _, i := range s.order() {
-		runs = append(runs, session.Run{Make: func() ([]byte, error) { return s.raw(i) }})
+	runs := make([]session.Run, len(s.messages))
+	for i := range s.messages {
+		runs[i] = session.Run{Make: func() ([]byte, error) { return s.raw(i) }}
 	}
 	return runs
 }
 
-// order returns the messages in the order of the transcript, but what its program goes
-// on with last: where a session goes on is where it ends.
-func (s *spool) order() []int {
-	ids, parents := s.links()
-	return convert.ActiveLast(ids, parents, s.conv.Leaf)
-}
-
-// links returns the ids of the messages, and those of their parents.
+// links returns the ids of the messages, and those of the messages that they follow.
 func (s *spool) links() (ids, parents []string) {
+	known := make(map[string]bool, len(s.messages))
+	for i := range s.messages {
+		known[s.messages[i].id] = true
+	}
 	ids, parents = make([]string, len(s.messages)), make([]string, len(s.messages))
 	for i, m := range s.messages {
 		ids[i], parents[i] = m.id, m.parent
+		if !known[m.parent] && known[m.joined] {
+			parents[i] = m.joined
+		}
 	}
 	return ids, parents
 }

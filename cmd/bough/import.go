@@ -38,6 +38,9 @@ bough import ~/Downloads/chatgpt-export.zip --dry-run`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "import what `TOOL` keeps on this machine; a PATH is taken in place of where it keeps that"},
 			&cli.StringFlag{Name: "format", DefaultText: "what stands in each file tells", Usage: "all files are in this `FORMAT`"},
+			&cli.StringSliceFlag{Name: "skip", Usage: "keep out files and folders that match `PATTERN`, beside those of the workspace's config.json"},
+			&cli.BoolFlag{Name: "again", DisableDefaultText: true, Usage: "also import what was removed here, or whose import was undone"},
+			&cli.BoolFlag{Name: "live", DisableDefaultText: true, Usage: "for programs that import while a conversation goes on: undo passes over it"},
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "say what would be done, and do nothing"},
 		},
 		max:     1 << 20,
@@ -47,7 +50,9 @@ bough import ~/Downloads/chatgpt-export.zip --dry-run`,
 }
 
 func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
-	o := workspace.ImportOptions{Stdin: p.stdin, DryRun: c.Bool("dry-run")}
+	o := workspace.ImportOptions{
+		Stdin: p.stdin, DryRun: c.Bool("dry-run"), Skip: c.StringSlice("skip"), Again: c.Bool("again"), Live: c.Bool("live"),
+	}
 	paths := c.Args().Slice()
 	var err error
 	if name := c.String("format"); name != "" {
@@ -78,7 +83,7 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 	}
 	if !p.json {
 		o.Each = func(r workspace.Imported) {
-			if r.Status != workspace.ImportUnchanged && (r.Status != workspace.ImportSkipped || r.Named) {
+			if len(r.Problems) > 0 || r.Status != workspace.ImportUnchanged && (r.Status != workspace.ImportSkipped || r.Named) {
 				p.imported(r)
 			}
 		}
@@ -98,10 +103,15 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 		p.meter.clear()
 		p.importSummary(list.Imported, o.DryRun)
 	}
-	if err == nil && slices.ContainsFunc(list.Imported, func(r workspace.Imported) bool { return r.Status == workspace.ImportFailed }) {
+	if err == nil && slices.ContainsFunc(list.Imported, unreadable) {
 		return damageFound{}
 	}
 	return err
+}
+
+// unreadable reports whether something of a conversation could not be read.
+func unreadable(r workspace.Imported) bool {
+	return r.Status == workspace.ImportFailed || len(r.Problems) > 0
 }
 
 // whereKept returns the paths where a tool keeps its conversations.
@@ -151,8 +161,8 @@ func (p *program) imported(r workspace.Imported) {
 		status = p.paint.green(status)
 	}
 	defer func() {
-		for _, problem := range r.Problems {
-			fmt.Fprintf(p.stderr, "  %s: %s\n", clean(r.Path), line(problem))
+		for _, text := range slices.Concat(r.Problems, r.Notes) {
+			fmt.Fprintf(p.stderr, "  %s: %s\n", clean(r.Path), line(text))
 		}
 	}()
 	if r.Detail != "" {

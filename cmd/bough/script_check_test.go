@@ -112,7 +112,7 @@ func folder(ts *testscript.TestScript, dir string) map[string]string {
 		}
 		name, err := filepath.Rel(root, path)
 		name = filepath.ToSlash(name)
-		if err != nil || name == ".bough" || d.IsDir() && strings.HasPrefix(name, ".bough/") || strings.HasPrefix(name, ".bough/lock") || strings.HasPrefix(name, ".bough/agents/") || strings.HasPrefix(name, ".bough/explorations/") || strings.HasPrefix(name, ".bough/cache/") {
+		if err != nil || name == ".bough" || d.IsDir() && strings.HasPrefix(name, ".bough/") || strings.HasPrefix(name, ".bough/lock") || strings.HasPrefix(name, ".bough/agents/") || strings.HasPrefix(name, ".bough/explorations/") || strings.HasPrefix(name, ".bough/cache/") || name == ".bough/imports.jsonl" || name == ".bough/exports.jsonl" {
 			return err
 		}
 		info, err := d.Info()

@@ -28,9 +28,10 @@ import (
 // A File is one file that was found. Its In is read by whoever is given it, before it
 // returns.
 type File struct {
-	Path   string // of the file, or of the archive and what is in it: export.zip/conversations.json
-	Named  bool   // the path was given, and not found in a folder or archive
-	Within string // the path from the folder that was given, slash-separated; the file's name if none was
+	Path   string      // of the file, or of the archive and what is in it: export.zip/conversations.json
+	Named  bool        // the path was given, and not found in a folder or archive
+	Info   fs.FileInfo // of a file that is not in an archive nor standard input, else nil
+	Within string      // the path from the folder that was given, slash-separated; the file's name if none was
 	In     *bufio.Reader
 }
 
@@ -44,6 +45,10 @@ type Options struct {
 	// Holds reports whether a file of a folder is wanted, by its slash-separated path
 	// from there. Nil means every file.
 	Holds func(within string) bool
+
+	// Known reports whether a file, or an archive, need not be opened. Nil means that
+	// every file is.
+	Known func(path string, info fs.FileInfo, named bool) bool
 
 	// Progress is told how many bytes of how many are read. Nil means that nobody is
 	// told. Of what comes from standard input nobody knows how many there are.
@@ -65,6 +70,7 @@ type found struct {
 	path, within string
 	named        bool
 	size         int64
+	info         fs.FileInfo // nil for standard input
 }
 
 // Walk calls f with each file that paths lead to, in the order of the paths and by name
@@ -125,7 +131,7 @@ func (w *walker) find(paths []string) (list []found) {
 			continue
 		}
 		if !info.IsDir() {
-			list = append(list, found{path, filepath.Base(path), true, info.Size()})
+			list = append(list, found{path, filepath.Base(path), true, info.Size(), info})
 			continue
 		}
 		root := strings.TrimRight(path, string(filepath.Separator)) + string(filepath.Separator) // what a link leads to, if it is one
@@ -150,7 +156,7 @@ func (w *walker) find(paths []string) (list []found) {
 				w.failed(at, err)
 				return nil
 			}
-			list = append(list, found{at, within, false, info.Size()})
+			list = append(list, found{at, within, false, info.Size(), info})
 			return nil
 		})
 		if err != nil && w.ctx.Err() == nil {
@@ -164,6 +170,9 @@ func (w *walker) find(paths []string) (list []found) {
 func (w *walker) file(file found) error {
 	in := w.Stdin
 	var opened *os.File
+	if file.info != nil && w.Known != nil && w.Known(file.path, file.info, file.named) {
+		return nil
+	}
 	if file.path != "-" {
 		var err error
 		if opened, err = os.Open(file.path); err != nil {
@@ -171,10 +180,12 @@ func (w *walker) file(file found) error {
 			return nil
 		}
 		defer opened.Close()
-		if info, err := opened.Stat(); err != nil || !info.Mode().IsRegular() && !file.named {
+		info, err := opened.Stat()
+		if err != nil || !info.Mode().IsRegular() && !file.named {
 			w.failed(file.path, errors.New("it is no file"))
 			return nil
 		}
+		file.info = info // what is read is at least this
 		in = opened
 	}
 	counted := &counting{in: in, w: w}
@@ -211,7 +222,7 @@ func (w *walker) give(file File) error {
 // open hands on what is in a file, which is what its first bytes say.
 func (w *walker) open(file found, r *bufio.Reader, opened *os.File, counted *counting) error {
 	head, _ := r.Peek(tarMagicAt + len(tarMagic))
-	single := File{Path: file.path, Named: file.named, Within: file.within, In: r}
+	single := File{Path: file.path, Named: file.named, Info: file.info, Within: file.within, In: r}
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		return w.zip(file, r, opened)
@@ -243,7 +254,7 @@ func (w *walker) unpacked(file found, un io.Reader, counted *counting) error {
 	if isTar(head) {
 		return w.tar(file, r, limit)
 	}
-	return w.give(File{Path: file.path, Named: file.named, Within: file.within, In: r})
+	return w.give(File{Path: file.path, Named: file.named, Info: file.info, Within: file.within, In: r})
 }
 
 const (

@@ -1,0 +1,170 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// exportsPath is the file of what was exported, so that it is known again when it comes
+// back (format.md 24).
+const exportsPath = stateDir + "/exports.jsonl"
+
+// recordExport adds what was exported to [exportsPath]. It is no operation, and an export
+// that cannot be recorded is an export all the same.
+func (w *Workspace) recordExport(ctx context.Context, e *Export, written *convert.Written) {
+	if len(written.Same) == 0 {
+		return
+	}
+	messages := make([][]string, len(written.Same))
+	for i, s := range written.Same {
+		messages[i] = []string{s.ID, strconv.FormatUint(s.Digest, 16)}
+		if s.Of != s.ID {
+			messages[i] = append(messages[i], s.Of)
+		}
+	}
+	line := append(rawjson.Compact(struct {
+		Time     string     `json:"time"`
+		Format   string     `json:"format"`
+		ID       string     `json:"id"`
+		Session  string     `json:"session_id"`
+		Messages [][]string `json:"messages"`
+	}{session.FormatTime(w.opts.Now()), e.Format, written.ID, e.line, messages}), '\n')
+	err := w.patient().alone(ctx, "export", func(root *os.Root) error {
+		_, err := durable.Append(root, exportsPath, line)
+		return err
+	})
+	if err != nil {
+		w.opts.Note("the export is not recorded, so an import of it will make a new conversation: " + err.Error())
+	}
+}
+
+// An exportRecord is a conversation that was exported.
+type exportRecord struct {
+	format, id string
+	session    string                  // the first file of its line
+	same       map[string]exportedPart // by the ids that a reader gives the messages
+}
+
+// An exportedPart is a message that was exported.
+type exportedPart struct {
+	digest uint64
+	of     string // the message of the workspace
+}
+
+// exports are the conversations that were exported.
+type exports struct {
+	list    []*exportRecord
+	bySelf  map[string][]*exportRecord // by [sourceKey], for those with an id
+	byFirst map[string][]*exportRecord // by the id of their first message, for those without
+}
+
+// readExports reads [exportsPath]. A line that cannot be read counts for nothing: what it
+// is about comes back as a new conversation.
+func readExports(root *os.Root) (*exports, error) {
+	x := &exports{bySelf: map[string][]*exportRecord{}, byFirst: map[string][]*exportRecord{}}
+	data, err := readRegular(root, exportsPath)
+	for len(data) > 0 {
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		data = rest
+		if gjson.ValidBytes(line) {
+			x.add(gjson.ParseBytes(line))
+		}
+	}
+	return x, err
+}
+
+func (x *exports) add(v gjson.Result) {
+	r := &exportRecord{
+		format: v.Get("format").String(), id: v.Get("id").String(), session: v.Get("session_id").String(),
+		same: map[string]exportedPart{},
+	}
+	first := ""
+	for _, m := range v.Get("messages").Array() {
+		parts := m.Array()
+		if len(parts) < 2 {
+			continue
+		}
+		digest, err := strconv.ParseUint(parts[1].String(), 16, 64)
+		if err != nil {
+			continue
+		}
+		id := parts[0].String()
+		of := id
+		if len(parts) > 2 {
+			of = parts[2].String()
+		}
+		if first == "" {
+			first = id
+		}
+		r.same[id] = exportedPart{digest, of}
+	}
+	x.list = append(x.list, r)
+	if r.id != "" {
+		x.bySelf[sourceKey(r.format, r.id)] = append(x.bySelf[sourceKey(r.format, r.id)], r)
+	} else {
+		x.byFirst[first] = append(x.byFirst[first], r)
+	}
+}
+
+// of returns the export that a conversation began as, nil if it is not known: by the id
+// that it was given; by that of the conversation which it is a copy of; or, where its
+// format has no ids, the longest export that it has all messages of.
+func (x *exports) of(s *spool) *exportRecord {
+	last := func(list []*exportRecord) *exportRecord {
+		if len(list) == 0 {
+			return nil
+		}
+		return list[len(list)-1]
+	}
+	if s.conv.ID != "" {
+		if r := last(x.bySelf[sourceKey(s.format.Name, s.conv.ID)]); r != nil || s.conv.Fork == nil {
+			return r
+		}
+		return last(x.bySelf[sourceKey(s.format.Name, s.conv.Fork.ID)])
+	}
+	var found *exportRecord
+	if len(s.messages) == 0 {
+		return nil
+	}
+	for _, r := range x.byFirst[s.messages[0].id] {
+		if r.format == s.format.Name && (found == nil || len(r.same) >= len(found.same)) && r.within(s) {
+			found = r
+		}
+	}
+	return found
+}
+
+// within reports whether a conversation has all messages that were exported.
+func (r *exportRecord) within(s *spool) bool {
+	found := 0
+	for i := range s.messages {
+		if part, ok := r.same[s.messages[i].id]; ok && part.digest == s.messages[i].digest {
+			found++
+		}
+	}
+	return found == len(r.same)
+}
+
+// readRegular reads a file of the workspace, nil if it is not there.
+func readRegular(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")} // a pipe would keep us waiting
+	}
+	return root.ReadFile(name)
+}

@@ -1,0 +1,55 @@
+package workspace
+
+import "slices"
+
+// holds reports whether anything points to a message of a line, so that another one must
+// not take its place: a bookmark, a head, a snapshot.
+func (v *view) holds(l *line, id string) bool {
+	if len(v.bookmarksIn(l)[id]) > 0 || v.agentAt(l, id) {
+		return true
+	}
+	ids := make([]string, len(l.Parts))
+	for i, part := range l.Parts {
+		ids[i] = part.ID
+	}
+	if h, ok := v.head(); ok && string(h.Message) == id && slices.Contains(ids, h.Session) {
+		return true
+	}
+	return slices.ContainsFunc(ids, func(part string) bool {
+		return slices.ContainsFunc(v.index.Children(part), func(child string) bool { return v.copied(child, id) })
+	})
+}
+
+// copied reports whether a snapshot has a message. One that cannot be read may have it.
+func (v *view) copied(snapshot, message string) bool {
+	e := v.index.Entry(snapshot)
+	if e == nil || !e.Snapshot {
+		return false
+	}
+	if e.BranchPoint == message {
+		return true
+	}
+	o, err := v.outline(snapshot)
+	if err != nil {
+		return true
+	}
+	for i := range o.Len() {
+		if o.MessageID(i) == message {
+			return true
+		}
+	}
+	return false
+}
+
+// agentAt reports whether a tree of an agent is at a message of a line. An agent that
+// cannot be read may be there.
+func (v *view) agentAt(l *line, id string) (at bool) {
+	_ = v.eachAgent(func(_ string, a *Agent, err error) error {
+		at = at || err != nil
+		for i := 0; err == nil && i < len(a.Trees); i++ {
+			at = at || a.Trees[i].ID == l.Parts[0].ID && string(a.Trees[i].Node) == id
+		}
+		return nil
+	})
+	return at
+}

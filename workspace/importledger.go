@@ -1,0 +1,182 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
+)
+
+// importsPath is the file of what was imported from where (format.md 24).
+const importsPath = stateDir + "/imports.jsonl"
+
+// A ledger is what earlier imports found: in each file, so that one which did not change
+// is not read again, and of each conversation, so that one which was removed from the
+// workspace stays out of it.
+type ledger struct {
+	files map[string]*fileRow // by their paths
+	said  map[string]*convRow // by [sourceKey]
+	ends  map[string]*convRow // of conversations without an id, by the id of their last message
+	news  []byte              // lines to be written
+}
+
+// A fileRow is a line about a file that was read to its end.
+type fileRow struct {
+	File struct {
+		Path   string           `json:"path"`
+		Size   int64            `json:"size"`
+		Time   int64            `json:"mtime"` // in nanoseconds since 1970
+		Change int64            `json:"ctime,omitempty"`
+		Inode  uint64           `json:"inode,omitempty"`
+		Format string           `json:"format"`         // that was asked for, "" if the content decided
+		Side   bool             `json:"side,omitempty"` // the file was named, and side conversations counted
+		Rows   []ledgerImported `json:"rows"`
+	} `json:"file"`
+
+	left  int  // how many conversations are not stored yet
+	whole bool // the file was read to its end
+	void  bool // what came of the file depends on more than the file
+}
+
+// A ledgerImported is what came of one conversation of a file.
+type ledgerImported struct {
+	Imported
+	Last string `json:"last,omitempty"` // the last message, of a conversation without an id
+}
+
+// A convRow is a line about a conversation.
+type convRow struct {
+	Conversation struct {
+		Format  string `json:"format"`
+		ID      string `json:"id,omitempty"`
+		Last    string `json:"last,omitempty"` // the last message, of one without an id
+		Session string `json:"session_id"`
+		Out     bool   `json:"out,omitempty"` // its import was undone
+	} `json:"conversation"`
+}
+
+func newLedger() *ledger {
+	return &ledger{files: map[string]*fileRow{}, said: map[string]*convRow{}, ends: map[string]*convRow{}}
+}
+
+// readLedger reads [importsPath]. A line that cannot be read counts for nothing.
+func readLedger(root *os.Root) (*ledger, error) {
+	l := newLedger()
+	data, err := readRegular(root, importsPath)
+	for len(data) > 0 {
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		data = rest
+		switch {
+		case bytes.HasPrefix(line, []byte(`{"file":`)):
+			row := &fileRow{}
+			if json.Unmarshal(line, row) == nil {
+				l.files[row.File.Path] = row
+			}
+		case bytes.HasPrefix(line, []byte(`{"conversation":`)):
+			row := &convRow{}
+			if json.Unmarshal(line, row) == nil {
+				l.take(row)
+			}
+		}
+	}
+	return l, err
+}
+
+func (l *ledger) take(row *convRow) {
+	if c := &row.Conversation; c.ID != "" {
+		l.said[sourceKey(c.Format, c.ID)] = row
+	} else {
+		l.ends[c.Last] = row
+	}
+}
+
+// file returns what an earlier import found in a file, nil if the file is not as it was
+// then.
+func (l *ledger) file(path string, id durable.Identity, format string, named bool) *fileRow {
+	row := l.files[path]
+	if row == nil {
+		return nil
+	}
+	f := &row.File
+	if f.Size != id.Size || f.Time != id.ModTime || f.Change != id.Changed || f.Inode != id.Inode || f.Format != format || f.Side != named {
+		return nil
+	}
+	return row
+}
+
+// conversation returns what is known of a conversation, nil if it was not imported.
+func (l *ledger) conversation(s *spool) *convRow {
+	if s.conv.ID != "" {
+		return l.said[sourceKey(s.format.Name, s.conv.ID)]
+	}
+	for i := range s.messages {
+		if row := l.ends[s.messages[i].id]; row != nil && row.Conversation.Format == s.format.Name {
+			return row
+		}
+	}
+	return nil
+}
+
+// note adds what came of a conversation.
+func (l *ledger) note(s *spool, session string) {
+	row := &convRow{}
+	c := &row.Conversation
+	c.Format, c.ID, c.Session = s.format.Name, s.conv.ID, session
+	if c.ID == "" {
+		c.Last = s.messages[len(s.messages)-1].id
+	}
+	if was := l.conversation(s); was != nil && was.Conversation == *c {
+		return
+	}
+	l.take(row)
+	l.news = append(append(l.news, rawjson.Compact(row)...), '\n')
+}
+
+// noteFile adds what came of a file that was read to its end.
+func (l *ledger) noteFile(row *fileRow) {
+	l.files[row.File.Path] = row
+	l.news = append(append(l.news, rawjson.Compact(row)...), '\n')
+}
+
+// save writes what was noted.
+func (w *Workspace) saveLedger(ctx context.Context, l *ledger) error {
+	if len(l.news) == 0 {
+		return nil
+	}
+	lines := l.news
+	l.news = nil
+	return w.patient().alone(ctx, "import", func(root *os.Root) error {
+		_, err := durable.Append(root, importsPath, lines)
+		return err
+	})
+}
+
+// keepOut notes that the import of a conversation into a session was undone, so that it
+// stays out, or redone.
+func keepOut(root *os.Root, o *operation.Operation, out bool) error {
+	l, err := readLedger(root)
+	if err != nil {
+		return err
+	}
+	text := func(name string) string { s, _ := o.Args[name].(string); return s }
+	row := l.ends[text("last")]
+	if id := text("source"); id != "" {
+		row = l.said[sourceKey(text("format"), id)]
+	}
+	if row == nil || row.Conversation.Out == out {
+		return nil
+	}
+	row.Conversation.Out = out
+	_, err = durable.Append(root, importsPath, append(rawjson.Compact(row), '\n'))
+	return err
+}
+
+// sameRows reports whether all conversations of a file are still where they were.
+func (row *fileRow) sameRows(there func(session string) bool) bool {
+	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Session != "" && !there(string(r.Session)) })
+}

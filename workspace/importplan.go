@@ -1,0 +1,440 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// A plan is what a transcript changes in a line.
+type plan struct {
+	added    []int          // messages of the transcript that are new, parents first as far as that can be
+	complete map[string]int // open messages of the line, and what takes their places
+	amended  map[string]int // messages of the line of which only metadata.bough changes, and what they are in the transcript
+	outdated map[string]int // open messages of the line that have to stay, and their siblings in the transcript
+	sources  bool           // what is known of the transcript has changed
+}
+
+func (p *plan) empty() bool {
+	return len(p.added)+len(p.complete)+len(p.amended)+len(p.outdated) == 0 && !p.sources
+}
+
+// plan decides what the transcript changes.
+func (m *merging) plan() (*plan, error) {
+	p := &plan{complete: map[string]int{}, amended: map[string]int{}, outdated: map[string]int{}}
+	open := m.unclaimed()
+	for n := range m.s.messages {
+		message := &m.s.messages[n]
+		name := m.name(message.id)
+		there := m.has(name)
+		siblings := open[m.name(message.parent)]
+		delete(open, m.name(message.parent))
+		for _, e := range siblings {
+			switch {
+			case there == nil && !m.held(e):
+				p.complete[e.id] = n
+				there = e
+			case !e.replaced:
+				p.outdated[e.id] = n
+			}
+		}
+		switch {
+		case there == nil:
+			p.added = append(p.added, n)
+		case there.id != name: // it takes the place of an open one
+		case there.says != message.says && !m.sure[message.id]:
+			p.complete[there.id] = n
+		default:
+			amends, err := m.amends(there, n)
+			if err != nil {
+				return nil, err
+			}
+			if amends {
+				p.amended[there.id] = n
+			}
+		}
+	}
+	p.sources = m.sourcesChange(len(p.added)+len(p.complete) > 0)
+	return p, nil
+}
+
+// unclaimed returns the open messages that came from the transcript and that are not in it
+// now, by their parents: it has more of them, under other ids.
+func (m *merging) unclaimed() map[string][]*existing {
+	open := map[string][]*existing{}
+	for n := range m.list {
+		if e := &m.list[n]; e.open && e.native && m.own >= 0 {
+			open[e.parent] = append(open[e.parent], e)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	for n := range m.s.messages {
+		if e := m.has(m.name(m.s.messages[n].id)); e != nil && e.open {
+			open[e.parent] = slices.DeleteFunc(open[e.parent], func(o *existing) bool { return o == e })
+		}
+	}
+	return open
+}
+
+// amends reports whether the transcript has other metadata for a message of the line that
+// came from it: records that came since, or an end mark. n is its place there. The records
+// that the line has must all be in the transcript: else it is another one.
+func (m *merging) amends(e *existing, n int) (bool, error) {
+	message := &m.s.messages[n]
+	if m.own < 0 || m.sure[message.id] || !e.native || m.v.kind(m.line.Parts[e.part].ID) == session.Checkpoint {
+		return false, nil
+	}
+	if e.open == message.open && e.records == message.records && !(e.orphan && m.joined(message) != "") {
+		return false, nil
+	}
+	s, err := m.v.reopen(m.line.Parts[e.part])
+	if err != nil {
+		return false, err
+	}
+	left := map[string]int{}
+	for _, r := range convert.RecordsOf(s.Messages[e.index].Raw) {
+		left[string(r)]++
+	}
+	for ; n < len(m.s.messages) && len(left) > 0; n++ {
+		raw, err := m.s.rawOf(m.s.messages[n])
+		if err != nil {
+			return false, err
+		}
+		for _, r := range convert.RecordsOf(raw) {
+			if left[string(r)]--; left[string(r)] <= 0 {
+				delete(left, string(r))
+			}
+		}
+	}
+	return len(left) == 0, nil
+}
+
+// sourcesChange reports whether the line is to say something else of the transcript.
+func (m *merging) sourcesChange(grown bool) bool {
+	switch {
+	case m.own < 0:
+		return grown
+	case m.v.kind(m.line.Parts[0].ID) == session.Checkpoint:
+		return false
+	}
+	return grown || !bytes.Equal(lasting([]byte(m.sources[m.own].Raw)), lasting(rawjson.AppendObject(nil, m.s.source(), 0))) || m.retitled() != ""
+}
+
+// lasting returns what is said of a transcript without where it was, in one form.
+func lasting(source []byte) []byte {
+	for _, name := range []string{"path", "number", "said"} {
+		source, _ = sjson.DeleteBytes(source, name)
+	}
+	return []byte(gjson.GetBytes(source, "@ugly").Raw)
+}
+
+// retitled returns the title that the line gets, "" for none: it still has the one that
+// it was imported with, and the transcript has another one.
+func (m *merging) retitled() string {
+	if m.own != 0 {
+		return ""
+	}
+	first, now := m.sources[0], cmp.Or(m.s.conv.Title, m.s.title)
+	title := m.line.Parts[0].Meta.Title
+	if now == "" || now == title || title != first.Get("title").Str && title != first.Get("said").Str && !shortened(title, now) {
+		return ""
+	}
+	return now
+}
+
+// shortened reports whether a title is the beginning of another one, as titles of imports
+// were cut once.
+func shortened(title, of string) bool {
+	r := []rune(title)
+	return len(r) == 60 && r[59] == '…' && len(of) > len(string(r[:59])) && of[:len(string(r[:59]))] == string(r[:59])
+}
+
+// A destination is the file that a message goes into: a part of the line, or the next
+// one, which is not there yet.
+type destination int
+
+// apply carries out what the plan has for one file of the line, and reports whether there
+// is more. A message goes into the file of its parent, while that is not full, else into
+// the newest file; where that is full too, into one that continues it. Of a live transcript
+// all go into the newest file.
+func (m *merging) apply() (r *Imported, more bool, err error) {
+	p, err := m.plan()
+	if err != nil {
+		return nil, false, err
+	}
+	row := m.s.result(ImportUpdated)
+	r, row.Session = &row, ID(m.line.Parts[0].ID)
+	if p.empty() {
+		r.Status = ImportUnchanged
+		return r, false, nil
+	}
+	if m.dry {
+		r.Added, r.Replaced = len(p.added), len(p.complete)
+		return r, false, nil
+	}
+	if m.v.kind(m.line.Parts[0].ID) == session.Checkpoint {
+		if len(p.added) == 0 {
+			r.Status = ImportUnchanged
+			return r, false, nil
+		}
+		return m.fork(p, r)
+	}
+	to := m.destinations(p)
+	at := m.firstFile(p, to)
+	if int(at) == len(m.line.Parts) {
+		return m.continued(p, to, r)
+	}
+	return m.edited(p, to, at, r)
+}
+
+// destinations returns where each of the new messages goes.
+func (m *merging) destinations(p *plan) map[int]destination {
+	parts := m.line.Parts
+	room := make([]int, len(parts)+1)
+	for i, part := range parts {
+		room[i] = m.v.opts.Limit - (part.Len() - part.Header)
+	}
+	room[len(parts)] = m.v.opts.Limit
+	newest := destination(len(parts) - 1)
+	if m.v.kind(parts[newest].ID) == session.Checkpoint || room[newest] <= 0 {
+		newest++
+	}
+	in := map[string]destination{} // the new messages, by their ids
+	to := make(map[int]destination, len(p.added))
+	for _, n := range p.added {
+		message := &m.s.messages[n]
+		d, parent := newest, m.name(message.parent)
+		if !m.i.o.Live {
+			if e := m.has(parent); e != nil {
+				d = destination(e.part)
+			} else if there, ok := in[parent]; ok {
+				d = there
+			}
+		}
+		if room[d] <= 0 && d < newest {
+			d = newest
+		}
+		if room[d] <= 0 && int(d) < len(parts) {
+			d = destination(len(parts))
+		}
+		room[d]--
+		to[n], in[m.name(message.id)] = d, d
+	}
+	return to
+}
+
+// firstFile returns the file that is changed first: one with an open message, which others
+// may follow, else the one of the first new message.
+func (m *merging) firstFile(p *plan, to map[int]destination) destination {
+	first := func(list map[string]int) (destination, bool) {
+		at := -1
+		for id := range list {
+			if e := m.has(id); at < 0 || e.part < at {
+				at = e.part
+			}
+		}
+		return destination(at), at >= 0
+	}
+	if at, ok := first(p.complete); ok {
+		return at
+	}
+	if len(p.added) > 0 {
+		return to[p.added[0]]
+	}
+	if at, ok := first(p.amended); ok {
+		return at
+	}
+	if at, ok := first(p.outdated); ok {
+		return at
+	}
+	return 0
+}
+
+// here returns those of the new messages that go into a file now: their parents are in the
+// line, or come before them in the same file.
+func (m *merging) here(p *plan, to map[int]destination, at destination) (list []int) {
+	added := map[string]bool{}
+	for _, n := range p.added {
+		added[m.name(m.s.messages[n].id)] = true
+	}
+	limit := m.v.opts.Limit
+	for _, n := range p.added {
+		parent := m.name(m.s.messages[n].parent)
+		if to[n] == at && (m.has(parent) != nil || !added[parent]) && (int(at) < len(m.line.Parts) || len(list) < limit) {
+			list = append(list, n)
+			added[m.name(m.s.messages[n].id)] = false
+		}
+	}
+	return list
+}
+
+// edited changes a file of the line.
+func (m *merging) edited(p *plan, to map[int]destination, at destination, r *Imported) (*Imported, bool, error) {
+	part := m.line.Parts[at]
+	edit := part.Edit()
+	list := m.here(p, to, at)
+	left := len(p.added) - len(list)
+	for id, n := range p.complete {
+		if m.has(id).part != int(at) {
+			left++
+			continue
+		}
+		raw, err := m.added(n, m.isContinued(m.has(id)))
+		if err != nil {
+			return nil, false, err
+		}
+		edit.ReplaceMessage(m.has(id).index, raw)
+		r.Replaced++
+		m.replacedBy(part.ID, id, m.name(m.s.messages[n].id))
+	}
+	for id, n := range p.amended {
+		if m.has(id).part != int(at) {
+			left++
+		} else if err := m.amend(edit, m.has(id), n); err != nil {
+			return nil, false, err
+		}
+	}
+	for id, n := range p.outdated {
+		if m.has(id).part != int(at) {
+			left++
+		} else if err := m.outdate(edit, m.has(id), m.name(m.s.messages[n].id)); err != nil {
+			return nil, false, err
+		}
+	}
+	continued := len(m.v.index.Continuations(part.ID)) > 0
+	links := map[string]string{}
+	for _, n := range list {
+		message := &m.s.messages[n]
+		if id, parent := m.name(message.id), cmp.Or(m.name(message.parent), m.base); m.cycle(id, parent, links) {
+			m.s.problem(convert.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a root", id)})
+			r.Problems, r.Notes = m.s.problemTexts()
+			message.parent, m.base = "", ""
+		} else {
+			links[id] = parent
+		}
+		raw, err := m.added(n, continued)
+		if err != nil {
+			return nil, false, err
+		}
+		edit.Append(raw)
+	}
+	if r.Added = len(list); r.Added > 0 {
+		edit.SetMeta("message_count", part.Len()+r.Added)
+	}
+	if title := m.retitled(); title != "" && at == 0 {
+		edit.SetMeta("title", title)
+	}
+	if p.sources && at == 0 {
+		edit.SetOwn(ownSources, m.newSources())
+	} else if p.sources && (m.own < 0 || !m.i.o.Live || m.retitled() != "") {
+		left++
+	}
+	if last, ok := session.ParseTime(m.s.last); ok && r.Added > 0 {
+		if was, known := session.ParseTime(part.LastActive); !known || last.After(was) {
+			edit.SetActive(m.s.last)
+		}
+	}
+	return r, left > 0, m.v.replace(edit)
+}
+
+// continued puts new messages into a file that continues the line.
+func (m *merging) continued(p *plan, to map[int]destination, r *Imported) (*Imported, bool, error) {
+	list := m.here(p, to, destination(len(m.line.Parts)))
+	last := m.line.Parts[len(m.line.Parts)-1]
+	var raws [][]byte
+	for _, n := range list {
+		raw, err := m.added(n, false)
+		if err != nil {
+			return nil, false, err
+		}
+		raws = append(raws, raw)
+	}
+	at := cmp.Or(m.s.last, m.v.index.Dialect().Time(m.v.now(m.line)))
+	parent := m.name(m.s.messages[list[0]].parent)
+	_, err := m.v.continuation(&place{line: m.line}, last, parent, at, raws...)
+	r.Added = len(list)
+	return r, len(p.added) > len(list) || len(p.amended)+len(p.outdated) > 0 || m.own < 0, err
+}
+
+// isContinued reports whether a message came into its file when that had a continuation.
+func (m *merging) isContinued(e *existing) bool {
+	return len(m.v.index.Continuations(m.line.Parts[e.part].ID)) > 0
+}
+
+// replacedBy notes for the log that a message took the place of an open one.
+func (m *merging) replacedBy(session, id, by string) {
+	list, _ := m.v.op.Args["replaced"].([]replacement)
+	m.v.op.Args["replaced"] = append(list, replacement{session, id, by})
+}
+
+// amend gives a message of the line the metadata that it has in the transcript.
+func (m *merging) amend(edit *session.Edit, e *existing, n int) error {
+	now, err := m.added(n, false)
+	if err != nil {
+		return err
+	}
+	return m.rewrite(edit, e, func(raw []byte) ([]byte, error) {
+		for _, name := range []string{"source", session.OwnOpen, session.OwnJoined} {
+			path := "metadata.bough." + name
+			v := gjson.GetBytes(now, path)
+			var err error
+			if v.Exists() {
+				raw, err = sjson.SetRawBytes(raw, path, []byte(v.Raw))
+			} else {
+				raw, err = sjson.DeleteBytes(raw, path)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return raw, nil
+	})
+}
+
+// outdate says of an open message which sibling has the whole of it.
+func (m *merging) outdate(edit *session.Edit, e *existing, by string) error {
+	return m.rewrite(edit, e, func(raw []byte) ([]byte, error) {
+		return sjson.SetRawBytes(raw, "metadata.bough."+session.OwnReplacedBy, rawjson.Compact(by))
+	})
+}
+
+// rewrite changes the metadata of a message.
+func (m *merging) rewrite(edit *session.Edit, e *existing, change func(raw []byte) ([]byte, error)) error {
+	s, err := m.v.reopen(m.line.Parts[e.part])
+	if err != nil {
+		return err
+	}
+	raw, err := change(slices.Clone([]byte(s.Messages[e.index].Raw)))
+	if err != nil || !gjson.ValidBytes(raw) {
+		return cmp.Or(err, fmt.Errorf("the message %s cannot be changed", e.id))
+	}
+	edit.ReplaceMessage(e.index, raw)
+	return nil
+}
+
+// newSources returns what the line says of where it came from, now that the transcript is
+// a part of it.
+func (m *merging) newSources() []byte {
+	var list [][]rawjson.Pair
+	for n, source := range m.sources {
+		raw := []byte(source.Raw)
+		pairs := rawjson.Pairs(raw, rawjson.Root(raw))
+		if n == m.own {
+			pairs = m.s.source()
+		}
+		list = append(list, pairs)
+	}
+	if m.own < 0 {
+		list = append(list, m.s.source())
+	}
+	return rawjson.AppendObjects(nil, list, 3)
+}

@@ -1,0 +1,75 @@
+package workspace
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// ConfigPath is the file of the workspace's settings, written by a person.
+const ConfigPath = "config.json"
+
+// A Config is the settings of a workspace.
+type Config struct {
+	Import struct {
+		// Skip are patterns of files and of folders whose conversations are not imported.
+		// One without a slash matches the name of a file, or of any folder above it; one
+		// with a slash matches a whole path, and all that is below it. * and ? match within
+		// a name, ** matches any number of names; a ~ at the beginning is the user's folder.
+		Skip []string `json:"skip"`
+	} `json:"import"`
+}
+
+// readConfig reads the settings. There need be none.
+func readConfig(root *os.Root) (c Config, err error) {
+	data, err := readRegular(root, ConfigPath)
+	if err != nil || data == nil {
+		return c, err
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return c, &Error{Code: Damaged, Message: fmt.Sprintf("%s: %v", filepath.Join(root.Name(), ConfigPath), err), Hint: "mend the file, or move it away", Err: err}
+	}
+	return c, nil
+}
+
+// A skipList is patterns of what is not imported.
+type skipList []string
+
+func newSkipList(patterns []string) (skipList, error) {
+	list := make(skipList, len(patterns))
+	for i, p := range patterns {
+		list[i] = filepath.ToSlash(p)
+		if rest, ok := strings.CutPrefix(list[i], "~/"); ok {
+			if home, err := os.UserHomeDir(); err == nil {
+				list[i] = path.Join(filepath.ToSlash(home), rest)
+			}
+		}
+		list[i] = strings.TrimSuffix(list[i], "/")
+		if list[i] == "" || !doublestar.ValidatePattern(list[i]) {
+			return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q is not a pattern", p), Hint: "examples: 'secret-*', '~/work/client', '/home/me/**/tmp'"}
+		}
+	}
+	return list, nil
+}
+
+// matches reports whether a path, or a folder above it, matches a pattern.
+func (l skipList) matches(at string) bool {
+	at = filepath.ToSlash(at)
+	for _, p := range l {
+		for dir := at; dir != "" && dir != "/" && dir != "."; dir = path.Dir(dir) {
+			name := dir
+			if !strings.Contains(p, "/") {
+				name = path.Base(dir)
+			}
+			if doublestar.MatchUnvalidated(p, name) {
+				return true
+			}
+		}
+	}
+	return false
+}

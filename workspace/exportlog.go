@@ -137,7 +137,7 @@ func (x *exports) of(s *spool) *exportRecord {
 		return nil
 	}
 	for _, r := range x.byFirst[s.messages[0].id] {
-		if r.format == s.format.Name && (found == nil || len(r.same) >= len(found.same)) && r.within(s) {
+		if (found == nil || len(r.same) >= len(found.same)) && r.within(s) { // OpenAI's form may be Anthropic's, too
 			found = r
 		}
 	}

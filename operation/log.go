@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -17,6 +18,7 @@ type Log struct {
 	in   io.ReaderAt
 	file *os.File // that in is, nil if it is none
 	size int64    // of the whole lines, in bytes
+	tail []Line   // that are not settled, the oldest first
 }
 
 // A DamageError says that a line of the log is no operation. The other lines can
@@ -60,10 +62,15 @@ func Open(root *os.Root) (*Log, error) {
 func NewLog(file io.ReaderAt, size int64) (*Log, error) {
 	l := &Log{in: file}
 	for line, err := range l.linesBefore(size) {
+		if err != nil {
+			return l, err
+		}
 		l.size = line.end
-		return l, err
+		break
 	}
-	return l, nil
+	var err error
+	l.tail, err = l.unsettled()
+	return l, err
 }
 
 // Close ends the reading.
@@ -81,36 +88,53 @@ type Line struct {
 	*Operation
 	Raw     []byte // as it stands there, without the line break
 	At      int64  // in bytes
-	Settled bool   // something follows: all of the operation was made, or as much of it as ever will be
+	Settled bool   // all of the operation was made, or as much of it as ever will be
 }
 
-// Unsettled returns the last line if nothing follows it, and whether there is one:
-// what it tells of may be going on, or was interrupted.
-func (l *Log) Unsettled() (line Line, ok bool, err error) {
+// End returns the offset of what follows the line.
+func (l Line) End() int64 { return l.At + int64(len(l.Raw)) + 1 }
+
+// Unsettled returns the lines of operations that may be going on, or were
+// interrupted, the oldest first: the last line and those of its group before it, if
+// no empty line follows them.
+func (l *Log) Unsettled() []Line { return l.tail }
+
+func (l *Log) unsettled() (lines []Line, err error) {
 	for s, err := range l.linesBefore(l.size) {
-		if err != nil || s.empty() {
-			return Line{}, false, err
+		if err != nil {
+			return nil, err
+		}
+		if s.empty() {
+			break
 		}
 		line, err := s.operation(false)
-		return line, err == nil, nil // a line that is none tells of nothing
+		if err != nil {
+			continue // a line that is none tells of nothing
+		}
+		if len(lines) > 0 && (line.Group == 0 || line.Group != lines[0].Group) {
+			break
+		}
+		lines = append(lines, line)
 	}
-	return Line{}, false, nil
+	slices.Reverse(lines)
+	return lines, nil
 }
+
+// settled reports whether the line at an offset is settled.
+func (l *Log) settled(at int64) bool { return len(l.tail) == 0 || at < l.tail[0].At }
 
 // Newest returns the operations, the newest first. A line that is none comes as a
 // *[DamageError]; any other error is the last.
 func (l *Log) Newest() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		settled := false
 		for s, err := range l.linesBefore(l.size) {
 			if err != nil {
 				yield(Line{}, err)
 				return
 			}
-			if !s.empty() && !yield(s.operation(settled)) {
+			if !s.empty() && !yield(s.operation(l.settled(s.at))) {
 				return
 			}
-			settled = true
 		}
 	}
 }
@@ -134,7 +158,7 @@ func (l *Log) From(at int64) iter.Seq2[Line, error] {
 			}
 			s := span{text, at, at + int64(len(text))}
 			at = s.end
-			if !s.empty() && !yield(s.operation(at < l.size)) {
+			if !s.empty() && !yield(s.operation(l.settled(s.at))) {
 				return
 			}
 		}

@@ -8,13 +8,15 @@
 // session holds otherwise.
 //
 // A line is safe on the disk before the first file of its change gets its name,
-// which is the moment at which the change exists. When all of it is made an empty
-// line follows, for which nobody waits. So a line that another one follows is the
-// truth, and the last one may tell of what was interrupted: it counts if its first
-// change was made, see [Change].
+// which is the moment at which the change exists. Several operations of one group
+// may be made at once; then all of their lines are. When all of it is made an empty
+// line follows, for which nobody waits. So a line before an empty one is the truth,
+// and those after the last empty one may tell of what was interrupted: each of them
+// counts if its first change was made, see [Change].
 //
-// Lines are only added, and one that tells of nothing is cut off again. Numbers
-// grow by one from operation to operation, from 1.
+// Lines are only added, and one that tells of nothing is taken out again. Numbers
+// grow from operation to operation, from 1, by one but where that happened among
+// several.
 package operation
 
 import (
@@ -54,11 +56,12 @@ type Operation struct {
 	Time     string         `json:"time"`
 	Verb     string         `json:"verb"`
 	Args     map[string]any `json:"args"`
-	Sessions []string       `json:"sessions"`       // whose files changed, or where the head or a bookmark was set
-	Undoes   Seq            `json:"undoes"`         // the operation that this one takes back
-	Changes  []Change       `json:"changes"`        // none if it cannot be taken back
-	Auto     bool           `json:"auto,omitempty"` // nobody asked for it, and undo passes over it
-	Seen     []Change       `json:"seen,omitempty"` // what another program was seen to have changed
+	Sessions []string       `json:"sessions"`        // whose files changed, or where the head or a bookmark was set
+	Undoes   Seq            `json:"undoes"`          // the operation that this one takes back
+	Group    Seq            `json:"group,omitempty"` // the number of the first of those that undo takes back together, 0 if it stands alone
+	Changes  []Change       `json:"changes"`         // none if it cannot be taken back
+	Auto     bool           `json:"auto,omitempty"`  // nobody asked for it, and undo passes over it
+	Seen     []Change       `json:"seen,omitempty"`  // what another program was seen to have changed
 }
 
 // A Change is what happened to one file. The first one of an operation decides

@@ -3,6 +3,7 @@ package operation
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 )
 
@@ -20,6 +21,115 @@ func Undoable(newest iter.Seq[*Operation], session string, lost func(*Operation)
 		}
 	}
 	return nil, nil
+}
+
+// A Target is an operation that is going to be taken back.
+type Target struct {
+	*Operation
+	As *Operation // that made its changes last: itself, or a redo
+}
+
+// Undoables returns the operations that an undo takes back, in the order in which it
+// does: what [Undoable] returns, with all others of its group that are not taken back.
+// With a session it is that operation alone. An undo of a group that did not come to
+// its end goes on with the rest of that group; then by is the group of that undo.
+func Undoables(newest iter.Seq[*Operation], session string, lost func(*Operation) bool) (targets []Target, by Seq) {
+	if session == "" {
+		if group, by := undoing(newest); group != 0 {
+			if targets := UndoablesOf(newest, group, lost); len(targets) > 0 {
+				return targets, by
+			}
+		}
+	}
+	target, as := Undoable(newest, session, lost)
+	switch {
+	case target == nil:
+		return nil, 0
+	case session != "" || target.Group == 0:
+		return []Target{{target, as}}, 0
+	}
+	return UndoablesOf(newest, target.Group, lost), 0
+}
+
+// TakesBack is the argument of an undo or a redo that says which group the operation
+// that it takes back belongs to.
+const TakesBack = "group"
+
+// undoing returns the group that the newest operation takes back and its own group, if
+// it is one of an undo of a group.
+func undoing(newest iter.Seq[*Operation]) (group, by Seq) {
+	for o := range standing(newest, "", map[Seq]*Operation{}) {
+		if n, ok := o.Args[TakesBack].(float64); ok && o.Verb == Undo && o.Group != 0 {
+			return Seq(n), o.Group
+		}
+		break
+	}
+	return 0, 0
+}
+
+// UndoablesOf returns the operations of a group that an undo takes back, the newest
+// first.
+func UndoablesOf(newest iter.Seq[*Operation], group Seq, lost func(*Operation) bool) (targets []Target) {
+	redone := map[Seq]*Operation{}
+	for o := range standing(newest, "", redone) {
+		if o.Seq < group {
+			break
+		}
+		if as := cmp.Or(redone[o.Seq], o); o.Group == group && o.Undoes == 0 && !lost(as) {
+			targets = append(targets, Target{o, as})
+		}
+	}
+	return targets
+}
+
+// Redoables returns the undos that a redo takes back, in the order in which it does:
+// what [Redoable] returns, with all others of its group that are not taken back. With
+// a session it is that undo alone. If there is none because something was done after
+// the newest undo, that is newer.
+func Redoables(newest iter.Seq[*Operation], session string) (targets []Target, newer *Operation) {
+	undo, newer := Redoable(newest, session)
+	switch {
+	case undo == nil:
+		return nil, newer
+	case session != "" || undo.Group == 0:
+		return []Target{{undo, undo}}, nil
+	}
+	return RedoablesOf(newest, undo.Group), nil
+}
+
+// RedoablesOf returns the undos of a group that a redo takes back, the newest first.
+func RedoablesOf(newest iter.Seq[*Operation], group Seq) (targets []Target) {
+	for o := range standing(newest, "", map[Seq]*Operation{}) {
+		if o.Seq < group {
+			break
+		}
+		if o.Group == group && o.Verb == Undo {
+			targets = append(targets, Target{o, o})
+		}
+	}
+	return targets
+}
+
+// Find returns the operations of newest that have the numbers, by those.
+func Find(newest iter.Seq[*Operation], seqs []Seq) map[Seq]*Operation {
+	found := make(map[Seq]*Operation, len(seqs))
+	if len(seqs) == 0 {
+		return found
+	}
+	for _, seq := range seqs {
+		found[seq] = nil
+	}
+	first := slices.Min(seqs)
+	for o := range newest {
+		if o.Seq < first {
+			break
+		}
+		if _, wanted := found[o.Seq]; wanted {
+			found[o.Seq] = o
+		}
+	}
+	maps.DeleteFunc(found, func(_ Seq, o *Operation) bool { return o == nil })
+	return found
 }
 
 // Redoable returns the operation that a redo takes back: the newest undo that is

@@ -146,45 +146,51 @@ type written struct {
 }
 
 // commit makes the changes that were prepared, and completes the index with
-// them. Once the first one is made the verb has happened: what fails after that
-// is noted, and made up for later.
+// them. Once the first one of an operation is made the operation has happened: what
+// fails after that is noted, and made up for later.
 func (v *view) commit() error {
 	later, err := v.commitAll()
-	if err == nil && later != nil && slices.ContainsFunc(v.op.Changes, v.stillInTrash) {
+	if err == nil && later != nil && slices.ContainsFunc(v.prepared(), v.comesBackLater) {
 		return later // what is not all back is not back, until the next writer completes it
 	}
 	v.follow("not all that goes with it is written", later)
 	return err
 }
 
-// stillInTrash reports whether c brings a file back and was not made.
-func (v *view) stillInTrash(c operation.Change) bool {
-	return c.Was == nil && c.Moved != "" && !v.made(c)
+// comesBackLater reports whether a file that o brings back is still in the trash.
+func (v *view) comesBackLater(o *operation.Operation) bool {
+	return slices.ContainsFunc(o.Changes, func(c operation.Change) bool { return c.Was == nil && v.unmoved(c) })
 }
 
-// commitAll makes the changes, and returns what failed after the first one as
-// later.
+// commitAll makes the changes, and returns what failed after the first ones as
+// later. With a *[durable.PartialError] those of the operations before are made.
 func (v *view) commitAll() (later, err error) {
 	if v.index.Torn && v.index.Stale() {
 		if err := v.keepCopy(session.IndexPath); err != nil {
 			return nil, err
 		}
 	}
+	before := v.seq
 	lines := v.logLines()
+	defer func() {
+		if err != nil {
+			v.withdraw(before, err)
+		}
+	}()
 	staged, err := v.index.Stage(v.batch)
 	if err != nil {
 		return nil, err
 	}
 	if v.batch.Len() == 0 {
 		if len(lines) > 0 {
-			if _, err := durable.Append(v.root, operation.Path, lines); err != nil {
+			if _, err := durable.Append(v.root, operation.Path, slices.Concat(lines...)); err != nil {
 				return nil, err
 			}
 		}
 		return nil, v.index.Save()
 	}
 	if len(lines) > 0 {
-		if err := v.batch.Log(operation.Path, lines); err != nil {
+		if err := v.batch.Log(operation.Path, lines...); err != nil {
 			return nil, err
 		}
 	}
@@ -203,10 +209,13 @@ func (v *view) commitAll() (later, err error) {
 	}
 	infos, later, err := v.batch.Commit(v.ctx)
 	encoding.Wait()
-	if err != nil {
+	if err != nil && !isPartial(err) {
 		return nil, err
 	}
 	for _, o := range v.written {
+		if err != nil && infos[o.change] == nil {
+			continue
+		}
 		if o.change > 0 {
 			v.remember(o.Outline, infos[o.change])
 		}
@@ -215,23 +224,34 @@ func (v *view) commitAll() (later, err error) {
 	for _, id := range v.gone {
 		v.folder.Forget(id)
 	}
-	if !staged {
+	if !staged && err == nil { // else the next command looks what the files hold
 		later = cmp.Or(later, v.index.Save())
 	}
-	return later, nil
+	return later, err
 }
 
-// logLines returns the lines for the log: what other programs were seen to have
-// changed, and what is going to be done.
-func (v *view) logLines() []byte {
-	lines := v.foreignLine()
-	if len(v.op.Changes) == 0 && !v.told {
-		return lines
+// logLines returns the lines for the log, one for each operation: what is going to be
+// done, and, before the first, what other programs were seen to have changed.
+func (v *view) logLines() (lines [][]byte) {
+	foreign := v.foreignLine()
+	for _, o := range v.prepared() {
+		v.seq++
+		o.Seq = v.seq
+		o.Time = session.FormatTime(v.opts.Now())
+		if v.grouped {
+			v.group = cmp.Or(v.group, o.Seq)
+			o.Group = v.group
+		}
+		lines = append(lines, o.Encode())
 	}
-	v.seq++
-	v.op.Seq = v.seq
-	v.op.Time = session.FormatTime(v.opts.Now())
-	return append(lines, v.op.Encode()...)
+	switch {
+	case foreign == nil:
+	case len(lines) == 0:
+		lines = [][]byte{foreign}
+	default:
+		lines[0] = append(foreign, lines[0]...)
+	}
+	return lines
 }
 
 // remember remembers the outline of a session that has its name now; info is nil

@@ -267,7 +267,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 		if said.Kind == agent.KindAssistant && !said.Partial {
 			d.said = said
 		}
-		for _, e := range eventsOf(&made.op) {
+		for _, e := range eventsOf(made.op) {
 			d.opts.Tell(e)
 		}
 		op, write = d.op("append"), (*view).writeNode

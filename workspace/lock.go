@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"maps"
 	"os"
 	"time"
 
@@ -13,32 +12,40 @@ import (
 
 // make creates the workspace if it is not there, and writes.
 func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*view) error) error {
+	if err := w.makeDir(); err != nil {
+		return err
+	}
+	return w.write(ctx, op, f)
+}
+
+// makeDir creates the folder of the workspace if it is not there.
+func (w *Workspace) makeDir() error {
 	root, err := durable.MakeRoot(w.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := durable.MakeDir(root, stateDir); err != nil {
-		return err
-	}
-	return w.write(ctx, op, f)
+	return durable.MakeDir(root, stateDir)
 }
 
 // write calls f with the workspace as it is now, under the lock, and makes the
 // changes that f prepared, with the index. op says what is going on: to others who
 // have to wait, and, with the changes, to the log.
 func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*view) error) error {
-	return w.locked(ctx, op, mode{}, func(v *view) error {
-		err := f(v)
-		if err == nil {
-			err = v.commit()
-		}
-		if err != nil && v.trash != "" {
-			v.batch.Discard()
-			durable.RemoveEmpty(v.root, v.trash)
-		}
-		return err
-	})
+	return w.locked(ctx, op, mode{}, func(v *view) error { return v.change(f) })
+}
+
+// change calls f, and makes the changes that it prepared.
+func (v *view) change(f func(*view) error) error {
+	err := f(v)
+	if err == nil {
+		err = v.commit()
+	}
+	if err != nil && v.trash != "" {
+		v.batch.Discard()
+		durable.RemoveEmpty(v.root, v.trash)
+	}
+	return err
 }
 
 // locked calls f with the workspace as it is now, under the lock, after what an
@@ -84,13 +91,12 @@ func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Op
 		}
 		defer v.done()
 		v.noteTrouble()
-		v.op = op
-		v.op.Args = maps.Clone(op.Args)
+		v.op = newOperation(op)
 		return f(v)
 	}
 	const tries = 5
 	err := try(false)
-	for n := 1; n < tries && isChanged(err); n++ {
+	for n := 1; n < tries && isChanged(err) && !isPartial(err); n++ {
 		err = try(true)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
@@ -28,7 +29,7 @@ func (d *doctor) logDamage() (detail string, intact []byte, err error) {
 	}
 	defer log.Close()
 	var first *operation.DamageError
-	damaged := 0
+	damaged, settled := 0, 0
 	for line, err := range log.From(0) {
 		var damage *operation.DamageError
 		switch {
@@ -39,11 +40,16 @@ func (d *doctor) logDamage() (detail string, intact []byte, err error) {
 		case err != nil:
 			return "", nil, err
 		default:
-			intact = append(append(intact, line.Raw...), '\n')
+			if intact = append(append(intact, line.Raw...), '\n'); line.Settled {
+				settled = len(intact)
+			}
 		}
 	}
 	if first == nil {
 		return "", nil, nil
+	}
+	if settled > 0 {
+		intact = slices.Insert(intact, settled, '\n')
 	}
 	return fmt.Sprintf("byte %d: %s; %s cannot be read", first.Offset, first.Problem, plural(damaged, "line")), intact, nil
 }
@@ -89,6 +95,6 @@ func (d *doctor) mendLog() error {
 		}
 	}
 	d.found(DamagedLog, operation.Path, detail, true)
-	_, err = d.lastOperation()
+	_, err = d.lastOperations()
 	return err
 }

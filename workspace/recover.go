@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -33,7 +34,7 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 	if err == nil && changed {
 		v.done()
 		if v, err = w.load(ctx, root, m); err == nil {
-			if _, err = v.lastOperation(); v.every {
+			if _, err = v.lastOperations(); v.every {
 				err = nil
 			}
 		}
@@ -45,22 +46,27 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 	return v, err
 }
 
-// recover completes the last operation if it was interrupted after its first
-// change, takes its line out of the log if it was before, and removes temporary
-// files. It reports whether the workspace has to be looked at anew.
+// recover completes those of the last operations that were interrupted after their
+// first change, takes the lines of those out of the log that were before, and removes
+// temporary files. It reports whether the workspace has to be looked at anew.
 func (v *view) recover() (changed bool, err error) {
-	last, err := v.lastOperation()
+	last, err := v.lastOperations()
 	if err != nil && !v.every { // doctor says what is wrong with it
 		return false, err
 	}
-	happened := last.interrupted() && v.happened(last.Operation)
-	if err := v.sweep(last, happened); err != nil {
+	var happened, not []operation.Line
+	for _, line := range last {
+		if v.happened(line.Operation) {
+			happened = append(happened, line)
+		} else {
+			not = append(not, line)
+		}
+	}
+	if err := v.sweep(len(last) > 0, happened); err != nil {
 		return false, err
 	}
-	if last.interrupted() {
-		if err := v.decide(last, happened); err != nil {
-			return false, err
-		}
+	if err := v.decide(happened, not); err != nil {
+		return false, err
 	}
 	if v.batch.Len() > 0 || v.completed || v.onlyOwn() {
 		changed = true
@@ -71,40 +77,80 @@ func (v *view) recover() (changed bool, err error) {
 			return true, v.ctx.Err()
 		}
 	}
-	if !happened {
+	if len(happened) == 0 {
 		return changed, nil
 	}
 	_, err = durable.AppendCache(v.root, operation.Path, []byte("\n")) // it is settled
 	return changed, err
 }
 
-// decide completes an operation that was interrupted if it has happened, and else
-// takes its line out of the log.
-func (v *view) decide(last lastLine, happened bool) error {
-	for _, id := range last.Sessions {
-		v.own[id] = true // whatever the index says of it
+// decide completes the operations that were interrupted and have happened, and takes
+// the lines of those that have not out of the log.
+func (v *view) decide(happened, not []operation.Line) error {
+	for _, line := range slices.Concat(happened, not) {
+		for _, id := range line.Sessions {
+			v.own[id] = true // whatever the index says of it
+		}
 	}
-	if happened {
-		v.follow("what was interrupted is not completed", v.complete(last.Changes[1:]))
-		return nil
+	if len(not) > 0 {
+		if err := v.takeOut(not); err != nil {
+			return err
+		}
+		if v.seq = not[0].Seq - 1; len(happened) > 0 {
+			v.seq = max(v.seq, happened[len(happened)-1].Seq)
+		}
 	}
-	v.seq--
-	return durable.CutLog(v.root, operation.Path, last.At)
+	for _, line := range happened {
+		v.follow("what was interrupted is not completed", v.complete(line.Changes[1:]))
+	}
+	return nil
 }
 
-// A lastLine is the newest line of the log, with no operation if there is none.
-type lastLine struct{ operation.Line }
-
-// interrupted reports whether the operation may have been.
-func (l lastLine) interrupted() bool {
-	return l.Operation != nil && !l.Settled && len(l.Changes) > 0
-}
-
-// lastOperation returns the newest line of the log.
-func (v *view) lastOperation() (last lastLine, err error) {
+// takeOut takes lines out of the log: it cuts them off where they are the last ones,
+// and else replaces the log.
+func (v *view) takeOut(lines []operation.Line) error {
 	log, err := operation.Open(v.root)
 	if err != nil {
-		return last, err
+		return err
+	}
+	defer log.Close()
+	end := log.Size()
+	for _, line := range slices.Backward(lines) {
+		if line.End() != end {
+			return v.rewriteLog(lines, log.Size())
+		}
+		end = line.At
+	}
+	return durable.CutLog(v.root, operation.Path, end)
+}
+
+// rewriteLog replaces the log, of which size bytes are lines, by one without some.
+func (v *view) rewriteLog(without []operation.Line, size int64) error {
+	in, err := v.root.Open(operation.Path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error {
+		at := int64(0)
+		for _, line := range without {
+			if _, err := io.Copy(w, io.NewSectionReader(in, at, line.At-at)); err != nil {
+				return err
+			}
+			at = line.End()
+		}
+		_, err := io.Copy(w, io.NewSectionReader(in, at, size-at))
+		return err
+	})
+	return err
+}
+
+// lastOperations returns the newest lines of the log that tell of what may have been
+// interrupted, the oldest first.
+func (v *view) lastOperations() ([]operation.Line, error) {
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return nil, err
 	}
 	defer log.Close()
 	for line, err := range log.Newest() {
@@ -113,12 +159,12 @@ func (v *view) lastOperation() (last lastLine, err error) {
 		case errors.As(err, &damage):
 			continue // doctor says so
 		case err != nil:
-			return last, err
+			return nil, err
 		}
 		v.seq = line.Seq
-		return lastLine{line}, nil
+		break
 	}
-	return last, nil
+	return slices.DeleteFunc(log.Unsettled(), func(line operation.Line) bool { return len(line.Changes) == 0 }), nil
 }
 
 // hidePending takes the sessions out of the index, for a reader, that an operation
@@ -131,29 +177,35 @@ func (v *view) hidePending() error {
 		return err
 	}
 	defer log.Close()
-	last, ok, err := log.Unsettled()
-	if err != nil || !ok || len(last.Changes) < 2 || !v.happened(last.Operation) {
-		return err
-	}
-	pending := slices.ContainsFunc(last.Changes, func(c operation.Change) bool { return c.Moved != "" && !v.made(c) })
-	for _, c := range last.Changes {
-		id := sessionOf(c.File)
-		if pending && id != "" && c.Moved != "" && v.isThere(c.File) {
-			v.index.Remove(id)
+	for _, line := range log.Unsettled() {
+		if len(line.Changes) < 2 || !slices.ContainsFunc(line.Changes, v.unmoved) || !v.happened(line.Operation) {
+			continue
+		}
+		for _, c := range line.Changes {
+			if id := sessionOf(c.File); id != "" && c.Moved != "" && v.isThere(c.File) {
+				v.index.Remove(id)
+			}
 		}
 	}
 	return nil
 }
 
+// unmoved reports whether c moves a file to the trash, or back, and is not made.
+func (v *view) unmoved(c operation.Change) bool { return c.Moved != "" && !v.made(c) }
+
 // sweep removes the temporary files that commands left which were interrupted.
 // One that may be what another program wrote, and that was being put back, is kept
-// in the trash: that can only be where the last operation has happened.
-func (v *view) sweep(last lastLine, happened bool) error {
+// in the trash: that can only be where one of the last operations has happened.
+func (v *view) sweep(interrupted bool, happened []operation.Line) error {
 	names := v.index.Temporary
-	if last.interrupted() {
+	if interrupted {
 		names = v.folder.Temporary() // the index may not have looked
 	}
-	for _, name := range []string{tempOf(headFile), tempOf(bookmark.Path), incoming, tempOf(incoming)} {
+	var made []operation.Change
+	for _, line := range happened {
+		made = append(made, line.Changes...)
+	}
+	for _, name := range []string{tempOf(headFile), tempOf(bookmark.Path), tempOf(operation.Path), incoming, tempOf(incoming)} {
 		if v.isThere(name) {
 			names = append(names, name)
 		}
@@ -165,12 +217,10 @@ func (v *view) sweep(last lastLine, happened bool) error {
 	v.folder.SweepCache()
 	return v.index.Change(func() error {
 		for _, name := range names {
-			var err error
-			if happened {
-				err = v.keepOther(name, last.Changes)
+			if err := v.keepOther(name, made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
-			err = cmp.Or(err, durable.Remove(v.root, name))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := durable.Remove(v.root, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

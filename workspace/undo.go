@@ -89,7 +89,7 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
 		return nil, err
 	}
 	done := &Operations{}
-	done.add(&last.op, false)
+	done.add(last.op, false)
 	return done, nil
 }
 

@@ -28,7 +28,10 @@ type view struct {
 	batch     *durable.Batch              // what the method is going to change
 	written   []written                   // the sessions among that
 	gone      []string                    // the sessions that it moves to the trash
-	op        operation.Operation         // what it is going to do, for the log
+	op        *operation.Operation        // what it is going to do, for the log
+	earlier   []*operation.Operation      // what it is going to do before that, see begin
+	grouped   bool                        // what it does is of one group
+	group     operation.Seq               // which, 0 for one that begins
 	completed bool                        // what an interrupted command left is completed, at once
 	told      bool                        // the log tells of it although no file that it could tell of changes
 	seq       operation.Seq               // of the last line of the log
@@ -55,6 +58,7 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, err
 		mode:      m,
 		folder:    session.NewFolder(root, w.memory),
 		batch:     durable.NewBatch(root),
+		op:        &operation.Operation{},
 		penguin:   map[string]checkpoint.Penguin{},
 		outlines:  map[string]*session.Outline{},
 		open:      map[string]*session.Session{},

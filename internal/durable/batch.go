@@ -15,9 +15,22 @@ import (
 // another program changed it. What that program wrote is untouched.
 var ErrChanged = errors.New("another program changed it meanwhile")
 
+// A PartialError says that only the first operations of a [Batch] were made: the
+// next one failed, and it and those after it changed nothing.
+type PartialError struct {
+	Made int // how many were made
+	Err  error
+}
+
+func (e *PartialError) Error() string { return e.Err.Error() }
+func (e *PartialError) Unwrap() error { return e.Err }
+
 // A Batch is files that change together: some are written, some get another
 // name. Nobody sees any of it until [Batch.Commit]. A batch that is not committed
 // must be discarded.
+//
+// A batch holds one operation, or several, see [Batch.Begin]. The first file of an
+// operation decides whether the operation happens; its other files follow.
 type Batch struct {
 	// Around, if it is not nil, is called with every function that makes, renames
 	// or removes a file, and has to call it.
@@ -29,7 +42,9 @@ type Batch struct {
 
 	root    *os.Root
 	changes []*change
-	log     *logLine
+	ops     int  // operations that have a change
+	goesOn  bool // the next change belongs to the last of them
+	log     *logLines
 }
 
 // NewBatch returns an empty batch of files inside root.
@@ -37,6 +52,15 @@ func NewBatch(root *os.Root) *Batch { return &Batch{root: root} }
 
 // Len returns how many files are in the batch.
 func (b *Batch) Len() int { return len(b.changes) }
+
+// Begin begins another operation: the next file that is put into the batch decides
+// whether it happens. It does nothing if the current one has no file.
+func (b *Batch) Begin() { b.goesOn = false }
+
+// Touches reports whether the batch changes the file name, or moves a file there.
+func (b *Batch) Touches(name string) bool {
+	return slices.ContainsFunc(b.changes, func(c *change) bool { return c.name == name || c.moves() && c.from == name })
+}
 
 // Replace puts a file into the batch that will take the place of name, or be it.
 // It returns what the file system says of the file before it has its name. An
@@ -74,13 +98,14 @@ func absent(root *os.Root, op, name string) error {
 	return err
 }
 
-// Derive puts a file into the batch as Replace does, one that follows from others
-// and may be older than they are after a crash. It need not wait until they are
-// there to stay.
+// Derive puts a file into the batch as Replace does, one that follows from those of
+// all operations and may be older than they are after a crash. It need not wait
+// until they are there to stay. It is not changed if an operation fails.
 func (b *Batch) Derive(name string, write func(*Writer) error) (fs.FileInfo, error) {
 	info, err := b.Replace(name, write)
-	if err == nil {
-		b.last().derived = true
+	if c := b.changes; err == nil && len(c) > 1 {
+		b.forgetOperation(b.last())
+		b.last().rank, b.last().op = derived, 0
 	}
 	return info, err
 }
@@ -105,15 +130,16 @@ func (b *Batch) Expect(id Identity) { b.last().expect = &id }
 // Touch sets the modification time of the file that came last into the batch.
 func (b *Batch) Touch(t time.Time) error { return Touch(b.root, b.last().from, t) }
 
-// Log adds a line to the file name as [Append] does, one that tells of the batch.
-// It is safe before any file has its name, and taken back if none gets it; after a
-// crash it may be there without them. When all is done an empty line follows it,
-// for which nobody waits. A batch has one such line.
-func (b *Batch) Log(name string, line []byte) error {
+// Log adds lines to the file name as [Append] does: one for each operation of the
+// batch, in their order. They are safe before any file has its name, and those of
+// operations that fail are taken back; after a crash any of them may be there
+// although its operation did not happen. When all is done an empty line follows
+// them, for which nobody waits. A batch has such lines once.
+func (b *Batch) Log(name string, lines ...[]byte) error {
 	l, err := openLog(b.root, name)
 	if err == nil {
 		b.log = l
-		err = l.add(line)
+		err = l.add(lines...)
 	}
 	return err
 }
@@ -121,11 +147,27 @@ func (b *Batch) Log(name string, line []byte) error {
 func (b *Batch) last() *change { return b.changes[len(b.changes)-1] }
 
 func (b *Batch) add(c *change) error {
-	if slices.ContainsFunc(b.changes, func(other *change) bool { return other.name == c.name }) {
-		return &fs.PathError{Op: "replace", Path: c.name, Err: errors.New("changes twice at once")}
+	for _, name := range []string{c.name, c.from} {
+		if name != "" && b.Touches(name) {
+			return &fs.PathError{Op: "replace", Path: name, Err: errors.New("changes twice at once")}
+		}
 	}
+	if c.rank = follows; !b.goesOn {
+		c.rank = decides
+		b.ops++
+	}
+	b.goesOn = true
+	c.op = b.ops - 1
 	b.changes = append(b.changes, c)
 	return nil
+}
+
+// forgetOperation takes back that c, the last change, began an operation.
+func (b *Batch) forgetOperation(c *change) {
+	if c.rank == decides {
+		b.ops--
+		b.goesOn = false
+	}
 }
 
 func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
@@ -136,6 +178,7 @@ func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) 
 	defer func() {
 		if err != nil {
 			b.drop(c)
+			b.forgetOperation(c)
 			b.changes = b.changes[:len(b.changes)-1]
 		}
 	}()
@@ -181,16 +224,17 @@ func (b *Batch) Discard() {
 			b.drop(c)
 		}
 	}
-	b.changes = nil
+	b.changes, b.ops, b.goesOn = nil, 0, false
 	b.log.close(false)
 	b.log = nil
 }
 
-// Commit makes the changes. When it returns without err the first one is there to
-// stay, and then the others are made, which follow from it: what goes wrong with
-// those is later. With err, which is ctx's if that ended while the disk was
-// writing, nothing that anybody may rely on has changed. It returns what the file
-// system says of each file, nil for one that was not changed.
+// Commit makes the changes. When it returns without err the first one of each
+// operation is there to stay, and then the others are made, which follow from it:
+// what goes wrong with those is later. With err, which is ctx's if that ended while
+// the disk was writing, nothing that anybody may rely on has changed; but a
+// *[PartialError] says that the operations before the one that failed are made. It
+// returns what the file system says of each file, nil for one that was not changed.
 func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err error) {
 	defer b.Discard()
 	if err := cmp.Or(b.sync(), ctx.Err()); err != nil {
@@ -204,59 +248,84 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 	return b.rename()
 }
 
-// rename gives all files their names: the first one and what is derived, then,
-// when these are there to stay, the others.
+// rename gives all files their names: the first one of each operation and what is
+// derived, then, when these are there to stay, the others.
 func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
-	infos = make([]fs.FileInfo, len(b.changes))
-	name := func(i int) (err error) {
-		infos[i], err = b.changes[i].make(b.root)
-		return err
-	}
-	nameAll := func(derived bool) (dirs []string) {
-		for i, c := range b.changes {
-			if i > 0 && c.derived == derived {
-				later = cmp.Or(later, name(i))
-				dirs = append(dirs, c.dirs()...)
-			}
-		}
-		return dirs
-	}
-	var dirs, rest []string
-	err = b.around(func() error {
-		err := name(0)
-		if err == nil {
-			dirs = append(nameAll(true), b.changes[0].dirs()...)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
+	r := &renaming{Batch: b, infos: make([]fs.FileInfo, len(b.changes))}
+	failed := b.around(r.first)
+	if r.made == 0 {
+		return nil, nil, failed
 	}
 	log := b.log
 	b.log = nil
 	defer log.close(true)
+	if failed != nil {
+		r.later = log.cut(r.made)
+		failed = &PartialError{r.made, failed}
+	}
 	var told sync.WaitGroup
 	if b.Named != nil {
-		told.Go(func() { b.Named(infos[0]) })
+		told.Go(func() { b.Named(r.infos[0]) })
 	}
-	err = syncDirs(b.root, dirs)
+	err = syncDirs(b.root, r.dirs)
 	told.Wait()
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(b.changes) > 1 {
+	r.dirs = nil
+	if len(b.changes) > r.made {
 		b.around(func() error {
-			rest = nameAll(false)
+			r.rest(follows)
 			return nil
 		})
 	}
 	for _, c := range b.changes {
-		later = cmp.Or(later, c.left)
+		r.later = cmp.Or(r.later, c.left)
 	}
-	if later = cmp.Or(later, syncDirs(b.root, rest)); later == nil {
+	if r.later = cmp.Or(r.later, syncDirs(b.root, r.dirs)); r.later == nil {
 		log.complete()
 	}
-	return infos, later, nil
+	return r.infos, r.later, failed
+}
+
+// A renaming is a batch whose files get their names.
+type renaming struct {
+	*Batch
+	infos []fs.FileInfo
+	made  int      // operations whose first file has its name
+	dirs  []string // that changed and are not safe
+	later error
+}
+
+func (r *renaming) name(i int) (err error) {
+	if r.infos[i], err = r.changes[i].make(r.root); err == nil {
+		r.dirs = append(r.dirs, r.changes[i].dirs()...)
+	}
+	return err
+}
+
+// first names the first file of each operation until one fails, else then what is
+// derived from all of them.
+func (r *renaming) first() error {
+	for i, c := range r.changes {
+		if c.rank == decides {
+			if err := r.name(i); err != nil {
+				return err
+			}
+			r.made++
+		}
+	}
+	r.rest(derived)
+	return nil
+}
+
+// rest names the files of a rank of those operations that are made.
+func (r *renaming) rest(rank rank) {
+	for i, c := range r.changes {
+		if c.rank == rank && c.op < r.made {
+			r.later = cmp.Or(r.later, r.name(i))
+		}
+	}
 }
 
 // syncDirs waits until the names in folders are safe.
@@ -265,7 +334,7 @@ func syncDirs(root *os.Root, dirs []string) error {
 	return each(slices.Compact(dirs), func(dir string) error { return syncDir(root, dir) })
 }
 
-// sync waits until the bytes of all files are safe, and the line of the log.
+// sync waits until the bytes of all files are safe, and the lines of the log.
 func (b *Batch) sync() error {
 	waits := make([]func() error, 0, len(b.changes)+1)
 	if b.log != nil {

@@ -14,12 +14,25 @@ type change struct {
 	name, from string
 	file       *file // nil for one that only changes its name
 	ahead      *aheadWriter
-	derived    bool
+	rank       rank
+	op         int       // the operation that it belongs to, by its place in the batch
 	created    bool      // there must be nothing of that name
 	expect     *Identity // what must be there
 	done       bool
 	left       error // why the temporary name, which is that of the old file, is still there
 }
+
+// moves reports whether c gives a file that is there another name.
+func (c *change) moves() bool { return c.file == nil }
+
+// A rank says when the change of a file is made.
+type rank int
+
+const (
+	follows rank = iota // when the first file of its operation is there to stay
+	decides             // first: its operation happens with it
+	derived             // with those that decide, and only if all of them are made
+)
 
 // check reports whether the name of c still is what it must be.
 func (c *change) check(root *os.Root) error {

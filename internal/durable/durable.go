@@ -2,13 +2,15 @@
 // and stays there once it is acknowledged. It is the only package that writes, but
 // for the word that the holder of the lock leaves and for caches that are removed.
 //
-// A change is a [Batch]: every file is written to a temporary one beside it and
-// fsynced, and so is a line in a log; the first one is renamed over its target, and
-// the folder is fsynced; then the others are. After a crash each target holds its
-// old bytes or its new ones, the first one decides whether the batch happened, and
-// the line says what is left to do. Temporary files may be left over. Their names
-// begin with a dot and end in [TempSuffix], never in ".json", so that no reader
-// takes one for a session. A log grows by one line and an fsync; see [Append].
+// A change is a [Batch] of operations: every file is written to a temporary one
+// beside it and fsynced, and so is a line in a log for each operation; the first file
+// of each operation is renamed over its target, and the folder is fsynced; then the
+// others are. After a crash each target holds its old bytes or its new ones, the
+// first file of an operation decides whether that happened, whatever became of the
+// others, and its line says what is left to do. Temporary files may be left over.
+// Their names begin with a dot and end in [TempSuffix], never in ".json", so that no
+// reader takes one for a session. A log grows by its lines and one fsync; see
+// [Append].
 //
 // A file that another program replaced meanwhile, without the lock, is not written
 // over: see [Batch.Expect].

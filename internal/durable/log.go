@@ -56,13 +56,14 @@ func CutLog(root *os.Root, name string, size int64) error {
 	return f.Sync()
 }
 
-// A logLine is a line that is being added to a file of lines.
-type logLine struct {
+// logLines are lines that are being added to a file of lines.
+type logLines struct {
 	file *file
-	size int64 // of the lines before
+	size int64   // of the lines before
+	at   []int64 // where each of the new ones begins
 }
 
-func openLog(root *os.Root, name string) (*logLine, error) {
+func openLog(root *os.Root, name string) (*logLines, error) {
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "append", Path: name, Err: errors.New("not a regular file")}
 	}
@@ -76,16 +77,34 @@ func openLog(root *os.Root, name string) (*logLine, error) {
 		return nil, err
 	}
 	f.at = size
-	return &logLine{f, size}, nil
+	return &logLines{file: f, size: size}, nil
 }
 
-func (l *logLine) add(line []byte) error {
-	_, err := l.file.Write(line)
+// add adds lines in one write.
+func (l *logLines) add(lines ...[]byte) error {
+	at := l.file.at
+	for _, line := range lines {
+		l.at = append(l.at, at)
+		at += int64(len(line))
+	}
+	_, err := l.file.Write(bytes.Join(lines, nil))
 	return err
 }
 
-// sync waits until the line is safe, and the name of the file if it is new.
-func (l *logLine) sync() error {
+// cut takes back all but the first n lines.
+func (l *logLines) cut(n int) error {
+	if l == nil || n >= len(l.at) {
+		return nil
+	}
+	if err := l.file.Truncate(l.at[n]); err != nil {
+		return err
+	}
+	l.file.at = l.at[n]
+	return l.file.Sync()
+}
+
+// sync waits until the lines are safe, and the name of the file if it is new.
+func (l *logLines) sync() error {
 	if err := l.file.Sync(); err != nil {
 		return err
 	}
@@ -95,15 +114,15 @@ func (l *logLine) sync() error {
 	return nil
 }
 
-// complete says that what the line tells of is done.
-func (l *logLine) complete() {
+// complete says that what the lines tell of is done.
+func (l *logLines) complete() {
 	if l != nil {
 		l.add([]byte("\n")) // who misses it looks
 	}
 }
 
-// close ends the adding, and takes the line back unless it is kept.
-func (l *logLine) close(keep bool) {
+// close ends the adding, and takes the lines back unless they are kept.
+func (l *logLines) close(keep bool) {
 	if l == nil {
 		return
 	}

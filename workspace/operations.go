@@ -24,6 +24,8 @@ type Operation struct {
 	Sessions []string       `json:"sessions"` // whose files changed
 	Undoes   operation.Seq  `json:"undoes"`   // the operation that this one takes back, none if it takes back none
 	Undone   bool           `json:"undone"`   // it is taken back
+
+	Group operation.Seq `json:"group,omitempty"` // the number of the first of those that undo takes back together, 0 if it stands alone
 }
 
 // Operations are operations, the newest first.
@@ -32,7 +34,7 @@ type Operations struct {
 }
 
 func (o *Operations) add(op *operation.Operation, undone bool) {
-	o.Operations = append(o.Operations, Operation{op.Seq, op.Time, op.Verb, op.Args, list(op.Sessions), op.Undoes, undone})
+	o.Operations = append(o.Operations, Operation{op.Seq, op.Time, op.Verb, op.Args, list(op.Sessions), op.Undoes, undone, op.Group})
 }
 
 // LogOptions are the choices for a log.
@@ -41,6 +43,8 @@ type LogOptions struct {
 	In string
 	// Most is how many operations are returned. Zero means all.
 	Most int
+	// Groups has Most count a group of operations once, and all of it returned.
+	Groups bool
 }
 
 // Log returns what was done to the workspace, the newest first.
@@ -67,18 +71,59 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (*Operations, error) 
 	}
 	defer log.Close()
 	back := map[operation.Seq]bool{}
+	left := counter{most: o.Most, groups: o.Groups}
 	for op := range v.operations(log, &err) {
+		if left.over(op.Seq) {
+			break
+		}
 		if op.Undoes != 0 && !back[op.Seq] {
 			back[op.Undoes] = true
 		}
 		if o.In != "" && !slices.Contains(op.Sessions, o.In) {
 			continue
 		}
-		if ops.add(op, back[op.Seq]); len(ops.Operations) == o.Most {
-			break
+		if left.take(op) {
+			ops.add(op, back[op.Seq])
 		}
 	}
 	return ops, err
+}
+
+// A counter counts operations, the newest first, and those of a group once if groups
+// is true.
+type counter struct {
+	most   int // 0 for all
+	groups bool
+	n      int
+	seen   map[operation.Seq]bool // the groups
+	first  operation.Seq          // the least number of those, 0 for none
+}
+
+// take counts o, and reports whether it is one of those to be returned.
+func (c *counter) take(o *operation.Operation) bool {
+	grouped := c.groups && o.Group != 0
+	switch {
+	case grouped && c.seen[o.Group]:
+		return true
+	case c.most > 0 && c.n == c.most:
+		return false
+	}
+	c.n++
+	if grouped {
+		if c.seen == nil {
+			c.seen = map[operation.Seq]bool{}
+		}
+		c.seen[o.Group] = true
+		if c.first == 0 || o.Group < c.first {
+			c.first = o.Group
+		}
+	}
+	return true
+}
+
+// over reports whether no operation with a number up to seq is to be returned.
+func (c *counter) over(seq operation.Seq) bool {
+	return c.most > 0 && c.n == c.most && (c.first == 0 || seq < c.first)
 }
 
 // operations returns the operations of a log, the newest first, without one that is

@@ -23,74 +23,50 @@ type UndoOptions struct {
 	In string
 }
 
-// Undo takes back the newest operation that is not taken back yet, and is an
-// operation itself, which it returns. It is refused if that would destroy
-// something newer.
+// Undo takes back the newest operation that is not taken back yet, with all others of
+// its group, and returns the operations that it is itself. It is refused if that would
+// destroy something newer. Of a large group several operations may be taken back when
+// an error comes; then the next Undo goes on with the rest.
 func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.takeBack(ctx, operation.Undo, o, func(v *view, newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
-		if target, as = operation.Undoable(newest, id, v.lost); target == nil {
-			return nil, nil, nothingTo("undo")
+	return w.takeBack(ctx, operation.Undo, o, func(t *takingBack, v *view, newest iter.Seq[*operation.Operation], id string) error {
+		if t.of != 0 {
+			t.targets = operation.UndoablesOf(newest, t.of, v.lost)
+			return nil
 		}
-		return target, as, nil
+		if t.targets, t.group = operation.Undoables(newest, id, v.lost); len(t.targets) == 0 {
+			return nothingTo("undo")
+		}
+		return nil
 	})
 }
 
-// Redo takes the newest undo back. It is refused if something was done since.
+// Redo takes the newest undo back, with all others of its group. It is refused if
+// something was done since.
 func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.takeBack(ctx, operation.Redo, o, func(_ *view, newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error) {
-		target, newer := operation.Redoable(newest, id)
+	return w.takeBack(ctx, operation.Redo, o, func(t *takingBack, _ *view, newest iter.Seq[*operation.Operation], id string) error {
+		var newer *operation.Operation
+		if t.of != 0 {
+			t.targets = operation.RedoablesOf(newest, t.of)
+		} else {
+			t.targets, newer = operation.Redoables(newest, id)
+		}
 		switch {
 		case newer != nil:
-			return nil, nil, nothingTo(fmt.Sprintf("redo: operation %d (%s) came after the last undo", newer.Seq, newer.Verb))
-		case target == nil:
-			return nil, nil, nothingTo("redo")
+			return nothingTo(fmt.Sprintf("redo: operation %d (%s) came after the last undo", newer.Seq, newer.Verb))
+		case len(t.targets) == 0 && t.of == 0:
+			return nothingTo("redo")
 		}
-		return target, target, nil
+		var undone []operation.Seq
+		for _, target := range t.targets {
+			undone = append(undone, target.Undoes)
+		}
+		t.original = operation.Find(newest, undone)
+		return nil
 	})
 }
 
 func nothingTo(do string) error {
 	return &Error{Code: Refused, Message: "there is nothing to " + do, Hint: "'bough log' lists what was done"}
-}
-
-// takeBack takes back the operation that find returns as its target, by the changes
-// of the one that it returns as the last to have made them.
-func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions,
-	find func(v *view, newest iter.Seq[*operation.Operation], id string) (target, as *operation.Operation, err error)) (*Operations, error) {
-	var last *view // that made the change
-	op := operation.Operation{Verb: verb, Args: args{}}
-	if o.In != "" {
-		op.Args["in"] = o.In
-	}
-	err := w.write(ctx, op, func(v *view) error {
-		id, err := v.loggedSession(o.In)
-		if err != nil {
-			return err
-		}
-		log, err := operation.Open(v.root)
-		if err != nil {
-			return err
-		}
-		defer log.Close()
-		var failed error
-		target, as, err := find(v, v.operations(log, &failed), id)
-		if failed != nil {
-			return failed
-		}
-		if err != nil {
-			return err
-		}
-		v.op.Undoes = target.Seq
-		v.op.Args["verb"] = target.Verb
-		last = v
-		return v.revert(as, target)
-	})
-	if err != nil {
-		return nil, err
-	}
-	done := &Operations{}
-	done.add(last.op, false)
-	return done, nil
 }
 
 // lost reports whether sessions or agents are gone that an operation left, in their place or in
@@ -365,8 +341,8 @@ func overIn(file string, data []byte) bool {
 // loseHead discards a head that would be left in a session that goes, or at the
 // message that is taken out, "" for none.
 func (v *view) loseHead(message string) error {
-	if slices.ContainsFunc(v.op.Changes, func(c operation.Change) bool { return c.File == headFile }) {
-		return nil // it is where it was before
+	if v.batch.Touches(headFile) {
+		return nil // it is where it was before, or goes with another operation
 	}
 	data, err := v.root.ReadFile(headFile)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -13,28 +14,31 @@ import (
 func (p *program) logVerb() verb {
 	return verb{
 		name:  "log",
-		args:  "[--in SESSION] [--most N]",
+		args:  "[--in SESSION] [--most N] [--all]",
 		short: "list what was done, the newest first",
 		long: `Lists every change with its number. 'external' is what other programs were seen to have
 changed. What 'bough undo' took back is marked so. It is the whole log unless --most says
-less.`,
+less. The conversations of one import are one line, as undo takes them back together; --all
+and --json list each.`,
 		example: `bough log --most 20`,
 		flags: []cli.Flag{
 			inFlag("only what changed this `SESSION`"),
 			&cli.IntFlag{Name: "most", DefaultText: "all", Usage: "only the newest `N`"},
+			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list each conversation of an import"},
 		},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.IsSet("most") && c.Int("most") < 1 {
 				return usageError("--most takes a number from 1 on")
 			}
-			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Most: c.Int("most")})
+			fold := !p.json && !c.Bool("all")
+			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Most: c.Int("most"), Groups: fold})
 			if err != nil {
 				return err
 			}
 			if p.json {
 				return p.printJSON(ops)
 			}
-			p.operations(ops.Operations)
+			p.operations(rowsOf(ops.Operations, fold))
 			return nil
 		},
 	}
@@ -77,28 +81,102 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 			if p.json {
 				return p.printJSON(ops)
 			}
-			o := ops.Operations[0]
-			fmt.Fprintf(p.stdout, "%d took back %d (%s)\n", o.Seq, o.Undoes, clean(fmt.Sprint(o.Args["verb"])))
+			fmt.Fprintln(p.stdout, clean(undid(ops.Operations)))
 			return nil
 		},
 	}
 }
 
-// operations prints operations, one on a line.
-func (p *program) operations(list []workspace.Operation) {
-	if len(list) == 0 {
+// undid says which operations an undo or a redo took back.
+func undid(list []workspace.Operation) string {
+	did, verb := "Undid", fmt.Sprint(list[0].Args["verb"])
+	if list[0].Verb != "undo" {
+		did = "Took back"
+	}
+	if len(list) == 1 {
+		return fmt.Sprintf("%s operation %d: %s", did, list[0].Undoes, verb)
+	}
+	first, last := list[0].Undoes, list[0].Undoes
+	for _, o := range list {
+		first, last = min(first, o.Undoes), max(last, o.Undoes)
+	}
+	return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(list), thing(verb)))
+}
+
+// thing returns what an operation of a group is about.
+func thing(verb string) string {
+	if verb == "import" {
+		return "conversation"
+	}
+	return "operation"
+}
+
+// A logRow is a row of the log: an operation, or those of a group, the newest first.
+type logRow []workspace.Operation
+
+// rowsOf returns the rows of operations, with fold those of a group in one, at the place
+// of the newest.
+func rowsOf(list []workspace.Operation, fold bool) (rows []logRow) {
+	at := map[operation.Seq]int{}
+	for _, o := range list {
+		n, known := at[o.Group]
+		if fold && o.Group != 0 && known {
+			rows[n] = append(rows[n], o)
+			continue
+		}
+		at[o.Group] = len(rows)
+		rows = append(rows, logRow{o})
+	}
+	return rows
+}
+
+// about says in a few words what the row is about.
+func (r logRow) about() string {
+	newest, oldest := r[0], r[len(r)-1]
+	if len(r) == 1 {
+		return about(newest)
+	}
+	text := count(len(r), thing(newest.Verb))
+	if newest.Undoes != 0 {
+		text = fmt.Sprintf("took back %s (%v)", count(len(r), "operation"), newest.Args["verb"])
+	}
+	return fmt.Sprintf("%s, %d..%d", text, oldest.Seq, newest.Seq)
+}
+
+const allUndone = " (taken back)"
+
+// undone says how much of the row is taken back.
+func (r logRow) undone() string {
+	n := 0
+	for _, o := range r {
+		if o.Undone {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case len(r):
+		return allUndone
+	}
+	return fmt.Sprintf(" (%d taken back)", n)
+}
+
+// operations prints operations, a row on a line.
+func (p *program) operations(rows []logRow) {
+	if len(rows) == 0 {
 		fmt.Fprintln(p.stderr, "Nothing was done yet.")
 		return
 	}
-	digits := len(fmt.Sprint(list[0].Seq))
-	for _, o := range list {
-		text := fmt.Sprintf("%*d  %-14s  %-12s  ", digits, o.Seq, age(o.Time), clean(o.Verb))
-		what := p.paint.fit(line(about(o)), p.paint.width-len(text))
-		if o.Undone {
-			fmt.Fprintln(p.stdout, p.paint.dim(text+what+" (taken back)"))
-			continue
+	digits := len(fmt.Sprint(rows[0][0].Seq))
+	for _, r := range rows {
+		text := fmt.Sprintf("%*d  %-14s  %-12s  ", digits, r[0].Seq, age(r[0].Time), clean(r[0].Verb))
+		undone := r.undone()
+		text += p.paint.fit(line(r.about()), p.paint.width-len(text)) + undone
+		if undone == allUndone {
+			text = p.paint.dim(text)
 		}
-		fmt.Fprintln(p.stdout, text+what)
+		fmt.Fprintln(p.stdout, text)
 	}
 }
 

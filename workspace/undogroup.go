@@ -1,0 +1,170 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/bough-dev/bough/operation"
+)
+
+// A takingBack is an undo or a redo, which may be of a group that is too large to be
+// taken back at once.
+type takingBack struct {
+	verb     string
+	in       string                                 // the session that was asked for, "" for none
+	find     finder                                 // the targets, anew
+	targets  []operation.Target                     // what is left to be taken back
+	original map[operation.Seq]*operation.Operation // what the targets of a redo took back
+	of       operation.Seq                          // the group of the targets, 0 before they are known and for one that stands alone
+	group    operation.Seq                          // of what takes them back, 0 before the first
+	seq      operation.Seq                          // of the log after what was taken back last
+	done     []*operation.Operation
+	all      int // how many there were to be taken back
+}
+
+// A finder finds the targets of an undo or a redo in a log whose operations are newest,
+// in the session id, "" for all, or in the group t.of if it is known.
+type finder func(t *takingBack, v *view, newest iter.Seq[*operation.Operation], id string) error
+
+// takeBack takes back the operations that find finds.
+func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions, find finder) (*Operations, error) {
+	t := &takingBack{verb: verb, in: o.In, find: find}
+	err := w.locked(ctx, operation.Operation{Verb: verb}, mode{}, t.flush)
+	for err == nil && len(t.targets) > 0 {
+		err = w.locked(ctx, operation.Operation{Verb: verb}, mode{}, t.flush)
+	}
+	if err != nil && len(t.done) > 0 {
+		return nil, &Error{
+			Code:    Explain(err).Code,
+			Message: fmt.Sprintf("%d of %d operations are taken back, the others are not: %v", len(t.done), t.all, err),
+			Hint:    "'bough " + verb + "' goes on with them",
+			Err:     err,
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	done := &Operations{}
+	for _, op := range slices.Backward(t.done) {
+		done.add(op, false)
+	}
+	return done, nil
+}
+
+// flush takes back as many of the targets as are taken back at once.
+func (t *takingBack) flush(v *view) error {
+	if len(t.done) == 0 || v.seq != t.seq {
+		if err := t.look(v); err != nil || len(t.targets) == 0 {
+			return err
+		}
+	}
+	v.grouped, v.group = t.of != 0, t.group
+	var prepared []*operation.Operation
+	err := v.change(func(v *view) error {
+		for _, target := range t.targets {
+			if v.full() || slices.ContainsFunc(target.As.Changes, v.collides) {
+				break
+			}
+			op := v.begin(operation.Operation{Verb: t.verb, Args: t.args(target), Undoes: target.Seq})
+			if err := v.revert(target.As, target.Operation); err != nil {
+				return err
+			}
+			prepared = append(prepared, op)
+		}
+		return nil
+	})
+	if err != nil && !isPartial(err) {
+		return err
+	}
+	if err != nil {
+		n := slices.IndexFunc(prepared, func(op *operation.Operation) bool { return op.Seq == 0 && len(op.Changes) > 0 })
+		prepared = prepared[:n]
+	}
+	t.done = append(t.done, prepared...)
+	t.seq, t.group = v.seq, v.group
+	v.follow("not all that goes with it is written", v.afterUndo(t.originals(len(prepared)), t.verb == operation.Undo))
+	t.targets = t.targets[len(prepared):]
+	return err
+}
+
+// look finds the targets, those that are left of a group if some are taken back.
+func (t *takingBack) look(v *view) error {
+	id, err := v.loggedSession(t.in)
+	if err != nil {
+		return err
+	}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	var failed error
+	err = t.find(t, v, v.operations(log, &failed), id)
+	if err = cmp.Or(failed, err); err != nil || len(t.targets) == 0 {
+		return err
+	}
+	if t.in == "" {
+		t.of = t.targets[0].Group
+	}
+	t.all = len(t.done) + len(t.targets)
+	if len(t.targets) > mostOperations {
+		return v.stillAsLeft(t.targets)
+	}
+	return nil
+}
+
+// args returns the arguments of the operation that takes target back.
+func (t *takingBack) args(target operation.Target) args {
+	list := args{"verb": target.Verb}
+	if t.in != "" {
+		list["in"] = t.in
+	}
+	if t.of != 0 {
+		list[operation.TakesBack] = t.of
+	}
+	return list
+}
+
+// originals returns the operations that users made of the first n targets.
+func (t *takingBack) originals(n int) (list []*operation.Operation) {
+	for _, target := range t.targets[:n] {
+		of := target.Operation
+		if t.verb == operation.Redo {
+			of = t.original[of.Undoes]
+		}
+		if of != nil {
+			list = append(list, of)
+		}
+	}
+	return list
+}
+
+// collides reports whether what is prepared changes the file of c too.
+func (v *view) collides(c operation.Change) bool {
+	return v.batch.Touches(c.File) || c.Moved != "" && v.batch.Touches(c.Moved)
+}
+
+// stillAsLeft reports whether the sessions are as the targets left them, the newest
+// first, so that none of many is taken back if another one cannot be.
+func (v *view) stillAsLeft(targets []operation.Target) error {
+	seen := map[string]bool{}
+	for _, target := range targets {
+		for _, c := range target.As.Changes {
+			if sessionOf(c.File) == "" || c.Link || seen[c.File] {
+				continue
+			}
+			seen[c.File] = true
+			if c.Is != nil {
+				c.Was = c.Is // to be compared, if there was none before too
+			}
+			if !v.made(c) {
+				return newer(target.As, "%s was changed since", c.File)
+			}
+		}
+	}
+	return nil
+}
+

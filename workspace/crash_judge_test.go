@@ -24,6 +24,7 @@ type verdict struct {
 	done    bool // the change is there, to whoever reads
 	tidy    bool // the files have the names that they have in the end
 	healthy bool // doctor finds nothing, before anybody writes
+	saw     view // what a reader sees
 	wrong   []complaint
 }
 
@@ -133,12 +134,68 @@ func (c *crash) mustLook(base string) view {
 	return v
 }
 
+// A unit is the sessions that one operation changes, and what the log says of it.
+type unit struct {
+	sessions []string
+	line     string
+}
+
+// has reports whether all sessions of u are in v as in o.
+func (u unit) has(v, o view) bool {
+	return !slices.ContainsFunc(u.sessions, func(id string) bool { return v.sessions[id] != o.sessions[id] })
+}
+
+// units returns what the verb changes, for each of its operations, the newest first.
+func (c *crash) units(base string) (units []unit) {
+	ops, err := c.open(base, 3).Log(context.Background(), workspace.LogOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	for i, o := range ops.Operations[:len(ops.Operations)-len(c.old.log)] {
+		units = append(units, unit{o.Sessions, c.new.log[i]})
+	}
+	return units
+}
+
+// halves says which operation of a view is neither made nor not, "" if none is.
+func (c *crash) halves(v view) string {
+	for _, u := range c.parts {
+		if !u.has(v, c.old) && !u.has(v, c.new) {
+			return fmt.Sprintf("%s: %q", u.line, v.sessions)
+		}
+	}
+	for id, text := range v.sessions {
+		if text != c.old.sessions[id] && text != c.new.sessions[id] {
+			return fmt.Sprintf("%s is %.200q", id, text)
+		}
+	}
+	for id, text := range c.old.sessions {
+		if v.sessions[id] != text && v.sessions[id] != c.new.sessions[id] {
+			return fmt.Sprintf("%s is %.200q, was %.200q", id, v.sessions[id], text)
+		}
+	}
+	return ""
+}
+
+// due returns what the log is to say of a view.
+func (c *crash) due(v view) (log []string) {
+	for _, u := range c.parts {
+		if u.has(v, c.new) {
+			log = append(log, u.line)
+		}
+	}
+	return append(log, c.old.log...)
+}
+
 func (v view) same(o view) bool { return v.head == o.head && maps.Equal(v.sessions, o.sessions) }
 
 // half says what of a view is neither old nor new, "" if it is wholly one of them.
 func (c *crash) half(v view) string {
 	if maps.Equal(v.sessions, c.old.sessions) || maps.Equal(v.sessions, c.new.sessions) {
 		return ""
+	}
+	if c.apart {
+		return c.halves(v)
 	}
 	for id, text := range c.old.sessions {
 		if v.sessions[id] != text && v.sessions[id] != c.new.sessions[id] {
@@ -161,7 +218,7 @@ func (c *crash) judge(t crashdisk.Tree) *verdict {
 	defer os.RemoveAll(base)
 	v := &verdict{}
 	c.verdicts[sum] = v
-	c.readers(v, base)
+	v.saw = c.readers(v, base)
 	v.tidy = slices.Equal(names(t), c.names)
 	v.healthy = c.doctor(v, base, "before the next writer", c.passing()...) == 0
 	again := c.folderOf(t) // doctor may have helped
@@ -249,17 +306,26 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 	switch half := c.half(now); {
 	case half != "":
 		v.is("half afterwards", "%s", half)
-	case !isOld && !isNew:
+	case !isOld && !isNew && !c.apart:
 		v.is("head afterwards", "the head is %s, was %s, will be %s", now.head, c.old.head, c.new.head)
 	case v.done && !isNew:
 		v.is("taken back", "a reader saw the change")
+	}
+	for _, u := range c.parts {
+		if u.has(v.saw, c.new) && !u.has(now, c.new) {
+			v.is("taken back", "a reader saw %s", u.line)
+		}
 	}
 	log := now.log[min(1, len(now.log)):] // without what was done afterwards
 	due := c.old.log
 	if isNew {
 		due = c.new.log
 	}
-	if isOld != isNew && len(c.mends) == 0 && !slices.Equal(log, due) { // what is to be mended came from elsewhere, which is told too
+	if c.apart {
+		if due := c.due(now); !slices.Equal(log, due) {
+			v.is("log", "the log is %q, want %q", log, due)
+		}
+	} else if isOld != isNew && len(c.mends) == 0 && !slices.Equal(log, due) { // what is to be mended came from elsewhere, which is told too
 		v.is("log", "the log is %q, want %q", log, due)
 	}
 	for name := range c.read(base) {

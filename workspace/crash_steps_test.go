@@ -141,6 +141,7 @@ func (c *crash) fault(k int, early bool, failure error) []complaint {
 	}, func() { err = c.verb(s) })
 	v := &verdict{}
 	saw := c.readers(v, base)
+	v.saw = saw
 	switch {
 	case err == nil && !maps.Equal(saw.sessions, c.new.sessions):
 		v.is("acknowledged", "and not there")

@@ -144,6 +144,7 @@ type crash struct {
 	before   crashdisk.Tree
 	trace    *crashdisk.Trace
 	old, new view
+	parts    []unit            // of what happens apart
 	names    []string          // of all files, at last
 	trash    map[string]string // what is in the trash at last, and where
 	verdicts map[crashdisk.Sum]*verdict
@@ -167,6 +168,8 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.most = 256
 		if testing.Short() {
 			c.most = 32
+		} else if c.apart {
+			c.most = 64 // there are five times as many steps
 		}
 	}
 	base := c.folder()
@@ -283,6 +286,9 @@ func (c *crash) record() {
 	}
 	c.trace = trace
 	c.new = c.mustLook(base)
+	if c.apart {
+		c.parts = c.units(base)
+	}
 	c.names = names(c.read(base))
 	c.trash = map[string]string{}
 	for name, f := range c.read(base) {

@@ -23,6 +23,7 @@ type scenario struct {
 	absent bool                       // there is no folder
 	files  func(dir string) error     // makes what another program left
 	mends  []string                   // what doctor finds before the verb
+	apart  bool                       // each of its operations happens or does not
 	setup  func(s *space) (verb verb) // what was acknowledged
 }
 
@@ -228,6 +229,22 @@ var scenarios = []scenario{
 			panic(err)
 		}
 		return func(s *space) error { return take(s, askedThrice) }
+	}},
+	{name: "group of five", limit: 3, apart: true, setup: func(s *space) verb { return several(s) }},
+	{name: "undo of a group", limit: 3, apart: true, setup: func(s *space) verb {
+		if err := several(s)(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return undo
+	}},
+	{name: "redo of a group", limit: 3, apart: true, setup: func(s *space) verb {
+		if err := several(s)(s); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := undo(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return redo
 	}},
 	{name: "rename", setup: func(s *space) verb {
 		id := s.new("Bread")
@@ -544,6 +561,21 @@ func deleteTree(tree string) verb {
 func undo(s *space) error {
 	_, err := s.Undo(context.Background(), workspace.UndoOptions{})
 	return err
+}
+
+// several makes two sessions, adds to two others, one of which goes on in another file,
+// and makes a third one, as one group.
+func several(s *space) verb {
+	full := s.new("Bread")
+	s.say("a", "b", "c")
+	short := s.new("Soup")
+	s.say("a")
+	return func(s *space) error {
+		_, err := s.WriteGroup(context.Background(), 0,
+			workspace.Part{Title: "One"}, workspace.Part{Session: short, Text: "d"}, workspace.Part{Title: "Two"},
+			workspace.Part{Session: full, Text: "d"}, workspace.Part{Title: "Three"})
+		return err
+	}
 }
 
 func redo(s *space) error {

@@ -1,6 +1,68 @@
 package workspace
 
-import "github.com/bough-dev/bough/convert"
+import (
+	"context"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// The most operations of one flush.
+const MostOperations = mostOperations
+
+// A Part is an operation of a group: a new session that has a title, or a message that
+// is added to a session.
+type Part struct {
+	Title         string
+	Session, Text string
+}
+
+// A Flush is what WriteGroup came to.
+type Flush struct {
+	Group operation.Seq
+	Made  []operation.Operation
+}
+
+// WriteGroup writes the parts as operations of one group, at once.
+func (w *Workspace) WriteGroup(ctx context.Context, group operation.Seq, parts ...Part) (Flush, error) {
+	out, err := w.makeGroup(ctx, "import", group, func(v *view) error {
+		for _, part := range parts {
+			v.begin(operation.Operation{Verb: "import", Args: args{"path": part.Title}})
+			if err := v.prepare(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	flush := Flush{Group: out.group}
+	for _, op := range out.made {
+		flush.Made = append(flush.Made, *op)
+	}
+	return flush, err
+}
+
+func (v *view) prepare(part Part) error {
+	if part.Session == "" {
+		_, err := v.newSession("", part.Title)
+		return err
+	}
+	l, err := v.lineNamed(part.Session, false)
+	if err != nil {
+		return err
+	}
+	node, err := v.end(l, false)
+	if err != nil {
+		return err
+	}
+	id, err := session.NewMessageID(v.opts.Random)
+	if err != nil {
+		return err
+	}
+	_, err = v.appendTo(&place{l, node}, &message{id: id, role: "user", content: rawjson.Compact(part.Text)})
+	return err
+}
 
 // WrittenWith returns the options that e was written with, for a test that goes on with it
 // as its program does.

@@ -178,3 +178,108 @@ func TestOpen(t *testing.T) {
 	}
 	log.Close()
 }
+
+// TestUnsettled: the lines of one group after the last empty line may tell of what was
+// interrupted; without a group only the last line does.
+func TestUnsettled(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"1\n", "1"},
+		{"1\n2\n", "2"},
+		{"1\n2\n\n", ""},
+		{"1g1\n2g1\n\n3g1\n4g1\n", "3 4"},
+		{"1\n2g2\n3g2\n", "2 3"},
+		{"1g1\n2g2\n3g2\n", "2 3"},
+		{"1g1\n2g2\n3\n", "3"},
+		{"1g1\nnone\n2g1\n", "1 2"},
+		{"1g1\n2g1\nnone\n", "1 2"},
+		{"1g1\n2g1\n{\"seq", "1 2"},
+	} {
+		var text strings.Builder
+		for line := range strings.Lines(c.text) {
+			var seq, group operation.Seq
+			if _, err := fmt.Sscanf(line, "%dg%d\n", &seq, &group); seq == 0 {
+				text.WriteString(line)
+				continue
+			} else if err != nil {
+				group = 0
+			}
+			o := operation.Operation{Seq: seq, Verb: "a", Group: group}
+			text.Write(o.Encode())
+		}
+		log := read(t, text.String())
+		var list []string
+		for _, line := range log.Unsettled() {
+			list = append(list, fmt.Sprint(line.Seq))
+			if line.Settled || text.String()[line.At:line.End()] != string(line.Raw)+"\n" {
+				t.Errorf("%q: %+v", c.text, line)
+			}
+		}
+		if got := strings.Join(list, " "); got != c.want {
+			t.Errorf("of %q %s is unsettled, want %s", c.text, got, c.want)
+		}
+		for _, lines := range []iter.Seq2[operation.Line, error]{log.Newest(), log.From(0)} {
+			for line, err := range lines {
+				if err == nil && line.Settled == slices.Contains(list, fmt.Sprint(line.Seq)) {
+					t.Errorf("%q: line %d is settled: %v", c.text, line.Seq, line.Settled)
+				}
+			}
+		}
+	}
+}
+
+// TestGroups: undo and redo take all of a group that is not taken back, the newest
+// first, and one that was interrupted is gone on with.
+func TestGroups(t *testing.T) {
+	for _, c := range []struct {
+		done       string // seq, verb, group and what is taken back, oldest first
+		in         string
+		undo, redo []operation.Seq
+		goesOn     operation.Seq
+	}{
+		{"a b1 c1", "", []operation.Seq{3, 2}, nil, 0},
+		{"a2 b2 c", "", []operation.Seq{3}, nil, 0},
+		{"a1 b1 c d1", "", []operation.Seq{4, 2, 1}, nil, 0},
+		{"a1 b1 c d1", "b", []operation.Seq{2}, nil, 0},
+		{"a1 b1 c d1 u5=4", "", []operation.Seq{2, 1}, []operation.Seq{5}, 5},              // the undo was interrupted
+		{"a1 b1 c d1 u5=4 u5=2 u5=1", "", []operation.Seq{3}, []operation.Seq{7, 6, 5}, 0}, // and then came to its end
+		{"a1 b1 c d1 u=4", "", []operation.Seq{3}, []operation.Seq{5}, 0},                  // of one alone
+		{"a1 b1 u3=2 u3=1 r5=4", "", []operation.Seq{1}, []operation.Seq{3}, 0},            // the redo was interrupted
+		{"a1 b1 u3=2 u3=1 r5=4 r5=3", "", []operation.Seq{2, 1}, nil, 0},
+		{"a1 b1 u3=2 u3=1", "b", nil, []operation.Seq{3}, 0},
+		{"a1 b1 u3=2 u3=1 x", "", []operation.Seq{5}, nil, 0},
+	} {
+		var ops []*operation.Operation
+		for i, word := range strings.Fields(c.done) {
+			o := &operation.Operation{Seq: operation.Seq(i + 1), Verb: word[:1], Sessions: []string{word[:1]}, Changes: make([]operation.Change, 1), Args: map[string]any{}}
+			group, undoes, _ := strings.Cut(word[1:], "=")
+			fmt.Sscan(group, &o.Group)
+			if fmt.Sscan(undoes, &o.Undoes); o.Undoes != 0 {
+				of := ops[o.Undoes-1]
+				o.Verb, o.Sessions = map[string]string{"u": operation.Undo, "r": operation.Redo}[o.Verb], of.Sessions
+				if o.Group != 0 {
+					o.Args[operation.TakesBack] = float64(of.Group)
+				}
+			}
+			ops = append(ops, o)
+		}
+		newest := func(yield func(*operation.Operation) bool) {
+			for _, o := range slices.Backward(ops) {
+				if !yield(o) {
+					return
+				}
+			}
+		}
+		seqs := func(targets []operation.Target) (list []operation.Seq) {
+			for _, target := range targets {
+				list = append(list, target.Seq)
+			}
+			return list
+		}
+		undo, goesOn := operation.Undoables(newest, c.in, func(*operation.Operation) bool { return false })
+		redo, _ := operation.Redoables(newest, c.in)
+		if !slices.Equal(seqs(undo), c.undo) || !slices.Equal(seqs(redo), c.redo) || goesOn != c.goesOn {
+			t.Errorf("after %q undo takes back %d (%d) and redo %d, want %d (%d) and %d", c.done, seqs(undo), goesOn, seqs(redo), c.undo, c.goesOn, c.redo)
+		}
+	}
+}

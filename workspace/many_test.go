@@ -35,6 +35,7 @@ type order struct {
 	Dir    string
 	Each   int
 	Shared []string // lines to which all processes append
+	Groups bool     // it makes groups of new sessions and of messages in the shared lines
 }
 
 // A made is one change that a process made, as it was acknowledged.
@@ -73,6 +74,9 @@ func (o *order) carryOut(out io.Writer) error {
 	w, err := workspace.Open(context.Background(), o.Dir, &workspace.Options{Limit: manyLimit, Wait: 10 * time.Minute})
 	if err != nil {
 		return err
+	}
+	if o.Groups {
+		return o.writeGroups(w)
 	}
 	own := []string{}
 	var mine []made // messages
@@ -216,7 +220,7 @@ func letWrite(t *testing.T, dir string, shared []string, writers, each int) (cha
 	var all sync.WaitGroup
 	for n := range writers {
 		all.Go(func() {
-			text, err := json.Marshal(order{n, dir, each, shared})
+			text, err := json.Marshal(order{n, dir, each, shared, false})
 			if err != nil {
 				t.Error(err)
 				return

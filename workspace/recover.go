@@ -293,6 +293,15 @@ func (v *view) made(c operation.Change) bool {
 	return err == nil && is.Same(c.Is)
 }
 
+// stillAs reports whether a file is as c left it, also one that c made, which counts as
+// made whatever it holds.
+func (v *view) stillAs(c operation.Change) bool {
+	if c.Is != nil {
+		c.Was = c.Is
+	}
+	return v.made(c)
+}
+
 // stateNow returns what a file holds.
 func (v *view) stateNow(name string) (*operation.State, error) {
 	data, err := v.root.ReadFile(name)

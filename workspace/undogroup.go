@@ -157,14 +157,10 @@ func (v *view) stillAsLeft(targets []operation.Target) error {
 				continue
 			}
 			seen[c.File] = true
-			if c.Is != nil {
-				c.Was = c.Is // to be compared, if there was none before too
-			}
-			if !v.made(c) {
+			if !v.stillAs(c) {
 				return newer(target.As, "%s was changed since", c.File)
 			}
 		}
 	}
 	return nil
 }
-

@@ -156,57 +156,80 @@ func (i *importer) flush() error {
 	}()
 	i.leave()
 	rows := make([]Imported, len(st.list))
-	again := make([]bool, len(st.list))
-	err := i.commit(st.list, func(v *view, n int) (err error) {
-		rows[n], again[n], err = i.one(v, st.list[n])
+	more := make([]bool, len(st.list))
+	stored, err := i.commit(st.list, func(v *view, n int) (err error) {
+		rows[n], more[n], err = i.one(v, st.list[n])
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	for n, s := range st.list {
-		for again[n] { // it changes more than one file: each is an operation
-			var next Imported
-			err := i.commit([]*spool{s}, func(v *view, _ int) (err error) {
-				i.known.stored(s, st.numbers[n], string(rows[n].Session), false)
-				next, again[n], err = i.one(v, s)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			if next.Status == ImportUnchanged || next.Status == ImportFailed {
-				break
-			}
-			rows[n].Added += next.Added
-			rows[n].Replaced += next.Replaced
+	for n, s := range st.list[:stored] {
+		if more[n] && err == nil {
+			err = i.more(s, st.numbers[n], &rows[n])
 		}
 		i.known.stored(s, st.numbers[n], string(rows[n].Session), false)
 		i.finish(s, rows[n])
 	}
-	return nil
+	if stored > 0 && isChanged(err) { // another program changed a file of one that is not stored
+		err = nil
+	}
+	for _, s := range st.list[stored:] {
+		if err == nil {
+			err = i.store(s)
+		}
+	}
+	return err
 }
 
-// commit makes one operation for each conversation, which prepare prepares.
-func (i *importer) commit(list []*spool, prepare func(v *view, n int) error) error {
-	for n, s := range list {
-		var made *view
-		op := i.operation(s)
-		err := i.make(i.ctx, op, func(v *view) error {
-			made = v
-			if v.seq != i.seq {
-				if err := i.news(v); err != nil { // another process was here
-					return err
-				}
-			}
-			return prepare(v, n)
+// more stores what is left of a conversation that changes several files: each is an
+// operation.
+func (i *importer) more(s *spool, number int32, row *Imported) error {
+	for {
+		var next Imported
+		var more bool
+		_, err := i.commit([]*spool{s}, func(v *view, _ int) (err error) {
+			i.known.stored(s, number, string(row.Session), false)
+			next, more, err = i.one(v, s)
+			return err
 		})
 		if err != nil {
 			return err
 		}
+		row.Added += next.Added
+		row.Replaced += next.Replaced
+		if !more || next.Status != ImportUpdated {
+			return nil
+		}
+	}
+}
+
+// commit makes one operation for each conversation, which prepare prepares, and returns
+// how many of the conversations are stored.
+func (i *importer) commit(list []*spool, prepare func(v *view, n int) error) (stored int, err error) {
+	ops := make([]*operation.Operation, len(list))
+	made, err := i.makeGroup(i.ctx, "import", i.group, func(v *view) error {
+		if v.seq != i.seq { // another process was here
+			if err := i.news(v); err != nil {
+				return err
+			}
+		}
+		for n, s := range list {
+			ops[n] = v.begin(i.operation(s))
+			if err := prepare(v, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	i.group = cmp.Or(made.group, i.group)
+	if err == nil || len(made.made) > 0 {
 		i.seq = made.seq
 	}
-	return nil
+	if err == nil {
+		return len(list), nil
+	}
+	for stored < len(list) && len(made.made) > 0 && (ops[stored].Seq != 0 || len(ops[stored].Changes) == 0) {
+		stored++
+	}
+	return stored, err
 }
 
 // operation returns the operation that stores s.

@@ -21,10 +21,13 @@ import (
 // gemini is a chat of the Gemini command: a log with a record on each line, the one
 // document that it was before, or a checkpoint that the user saved of one.
 //
-// A record with the id of one that is live takes its place, so a message has all records
-// of its id. $rewindTo goes back over a record and all after it, and over everything if
+// A record with the id of the last answer takes its place, so a message has all records of
+// its id. $rewindTo goes back over a record and all after it, and over everything if
 // nobody knows the record: that is a side branch. The results of tools stand in the record
 // that called them: they are a message of their own, without records.
+//
+// When it resumes a chat, the program writes a $set with all messages. Those are the
+// messages that are live, whatever ids they have now; see [geminiReader.all].
 var gemini = Format{
 	Name:     "gemini",
 	About:    "a chat of the Gemini command",
@@ -120,9 +123,18 @@ func detectGemini(head []byte) bool {
 type geminiNode struct {
 	id     string // of the record
 	parent *geminiNode
-	m      *Message // nil for a notice
-	raw    []byte   // the last record of the message, until it is handed on
-	tip    string   // the id of the message that others follow, when it was handed on
+	m      *Message   // nil for a record that is no message
+	raw    []byte     // the last record of the message, until it is handed on
+	tip    string     // the id of the message that others follow, when it was handed on
+	said   geminiSaid // when it was handed on
+}
+
+// says returns what n says.
+func (n *geminiNode) says() geminiSaid {
+	if n.raw != nil {
+		return geminiSaidBy(gjson.ParseBytes(n.raw))
+	}
+	return n.said
 }
 
 // last returns the id of the message that one after n follows.
@@ -141,7 +153,8 @@ type geminiReader struct {
 	live   []*geminiNode
 	at     map[string]*geminiNode // what is live
 	taken  map[string]bool        // the ids of all messages
-	held   []*geminiNode          // since the user spoke: a later record may take their place
+	held   *geminiNode            // the last message: a later record may take its place
+	clears bool                   // the program dropped all messages, and has said nothing since
 	riding []json.RawMessage      // for the next message
 	opened bool                   // what comes belongs to the next message
 	seen   int
@@ -164,12 +177,12 @@ func readGemini(in io.Reader, to Sink) error {
 	if err != nil || r.seen == 0 {
 		return err
 	}
-	if n := len(r.held); n > 0 {
-		r.held[n-1].m.Records = append(r.held[n-1].m.Records, r.riding...)
+	if r.held != nil {
+		r.held.m.Records = append(r.held.m.Records, r.riding...)
 	} else {
 		r.conv.Records = append(r.conv.Records, r.riding...)
 	}
-	if err := r.hand(); err != nil {
+	if err := r.hand(true); err != nil {
 		return err
 	}
 	if n := len(r.live); n > 0 {
@@ -238,6 +251,7 @@ func (r *geminiReader) content(raw json.RawMessage, offset int64) error {
 func (r *geminiReader) line(raw json.RawMessage) error {
 	v := gjson.ParseBytes(raw)
 	if to := v.Get("$rewindTo"); to.Type == gjson.String {
+		r.clears = false
 		r.ride(raw, true)
 		r.rewind(to.Str)
 		return nil
@@ -262,39 +276,6 @@ func (r *geminiReader) line(raw json.RawMessage) error {
 	return r.all(dropMember(raw, path), list, v.Get("$set").Exists())
 }
 
-// all takes a record that says all messages, as if it had said each in a record of its
-// own, and had gone back over those before.
-func (r *geminiReader) all(raw json.RawMessage, list gjson.Result, replace bool) error {
-	r.ride(raw, false)
-	same := replace
-	at := 0
-	var err error
-	list.ForEach(func(_, v gjson.Result) bool {
-		if !v.IsObject() {
-			return true
-		}
-		if same && (at >= len(r.live) || r.live[at].id != v.Get("id").Str) {
-			same = false
-			if at < len(r.live) {
-				id := r.live[at].id
-				r.ride(rawjson.Compact(map[string]string{"$rewindTo": id}), true)
-				r.rewind(id)
-			}
-		}
-		at++
-		if !same {
-			err = r.line(json.RawMessage(v.Raw))
-		}
-		return err == nil
-	})
-	if same && at < len(r.live) {
-		id := r.live[at].id
-		r.ride(rawjson.Compact(map[string]string{"$rewindTo": id}), true)
-		r.rewind(id)
-	}
-	return err
-}
-
 // note takes in what a record says of the conversation.
 func (r *geminiReader) note(v gjson.Result) {
 	text := func(to *string, path string) {
@@ -305,8 +286,8 @@ func (r *geminiReader) note(v gjson.Result) {
 	text(&r.conv.ID, "sessionId")
 	text(&r.conv.Title, "summary")
 	text(&r.conv.Dir, "directories.0")
-	if at := parseTime(v.Get("startTime").Str); !at.IsZero() {
-		r.conv.Created = at
+	if r.conv.Created.IsZero() {
+		r.conv.Created = parseTime(v.Get("startTime").Str)
 	}
 	if kind := v.Get("kind"); kind.Exists() {
 		r.conv.Side = kind.Str == "subagent"
@@ -316,11 +297,11 @@ func (r *geminiReader) note(v gjson.Result) {
 // ride takes a record that is no message. opens says that it belongs to the next one.
 func (r *geminiReader) ride(raw json.RawMessage, opens bool) {
 	r.opened = r.opened || opens
-	switch n := len(r.held); {
+	switch {
 	case r.opened:
 		r.riding = append(r.riding, raw)
-	case n > 0:
-		r.held[n-1].m.Records = append(r.held[n-1].m.Records, raw)
+	case r.held != nil:
+		r.held.m.Records = append(r.held.m.Records, raw)
 	default:
 		r.conv.Records = append(r.conv.Records, raw)
 	}
@@ -336,8 +317,8 @@ func (r *geminiReader) rewind(id string) {
 
 // message takes a record with an id.
 func (r *geminiReader) message(raw json.RawMessage, id string, v gjson.Result) error {
-	if n := r.at[id]; n != nil {
-		if n.m == nil || n.raw == nil {
+	if n := r.at[id]; n != nil && !r.clears {
+		if n.raw == nil || n.m.Role == "user" {
 			r.ride(raw, false)
 			return nil
 		}
@@ -345,31 +326,40 @@ func (r *geminiReader) message(raw json.RawMessage, id string, v gjson.Result) e
 		n.m.Records = append(n.m.Records, raw)
 		return nil
 	}
+	is := isGeminiMessage(v) && !r.rides(v, r.last(len(r.live)))
+	if is && r.clears {
+		r.clear()
+	}
+	n := r.append(id)
+	if !is {
+		r.context(v)
+		r.ride(raw, false)
+		return nil
+	}
+	if err := r.hand(false); err != nil {
+		return err
+	}
+	if id == "" {
+		id = ChainID(fmt.Sprint(r.seen), raw)
+	}
+	n.raw = raw
+	n.m = &Message{ID: r.free(id), Format: "gemini", Records: append(r.riding, raw)}
+	n.m.Role = geminiRole(v)
+	r.riding, r.opened = nil, false
+	r.held = n
+	r.seen++
+	return nil
+}
+
+// append makes a record live.
+func (r *geminiReader) append(id string) *geminiNode {
 	n := &geminiNode{id: id}
 	if len(r.live) > 0 {
 		n.parent = r.live[len(r.live)-1]
 	}
-	kind := v.Get("type").Str
-	if kind == "user" || kind == "gemini" {
-		if kind == "user" {
-			if err := r.hand(); err != nil {
-				return err
-			}
-		}
-		n.raw = raw
-		if id == "" {
-			id = ChainID(fmt.Sprint(r.seen), raw)
-		}
-		n.m = &Message{ID: r.free(id), Format: "gemini", Records: append(r.riding, raw)}
-		r.riding, r.opened = nil, false
-		r.held = append(r.held, n)
-		r.seen++
-	} else {
-		r.ride(raw, false)
-	}
 	r.live = append(r.live, n)
-	r.at[n.id] = n
-	return nil
+	r.at[id] = n
+	return n
 }
 
 // free returns an id that no message has.
@@ -381,42 +371,42 @@ func (r *geminiReader) free(id string) string {
 	return id
 }
 
-// hand hands on what is held.
-func (r *geminiReader) hand() error {
-	for _, n := range r.held {
-		v := gjson.ParseBytes(n.raw)
-		m := n.m
-		results := m.geminiSays(v)
-		m.Parent = n.parent.last()
-		m.Time, m.Model = parseTime(v.Get("timestamp").Str), v.Get("model").Str
-		if m.Model != "" {
-			r.conv.Model = m.Model
-		}
-		n.raw, n.tip = nil, m.ID
-		if err := r.to.Message(m); err != nil {
-			return err
-		}
-		if len(results) > 0 {
-			answer := &Message{ID: r.free(ChainID(m.ID, []byte(`"results"`))), Parent: m.ID, Format: "gemini", Time: m.Time}
-			answer.Role, answer.Parts = "user", results
-			n.tip = answer.ID
-			if err := r.to.Message(answer); err != nil {
-				return err
-			}
-		}
-		n.m = &Message{}
+// hand hands on what is held. open says that the transcript ends here.
+func (r *geminiReader) hand(open bool) error {
+	n := r.held
+	if n == nil {
+		return nil
 	}
 	r.held = nil
+	v, m := gjson.ParseBytes(n.raw), n.m
+	results := m.geminiSays(v)
+	n.said = geminiSaidOf(m, results)
+	m.Parent = n.parent.last()
+	m.Time, m.Model = parseTime(v.Get("timestamp").Str), v.Get("model").Str
+	m.Open = open && m.Role == "assistant"
+	if m.Model != "" {
+		r.conv.Model = m.Model
+	}
+	n.raw, n.tip = nil, m.ID
+	if err := r.to.Message(m); err != nil {
+		return err
+	}
+	if len(results) > 0 {
+		answer := &Message{ID: r.free(ChainID(m.ID, []byte(`"results"`))), Parent: m.ID, Format: "gemini", Time: m.Time, Open: m.Open}
+		answer.Role, answer.Parts = "user", results
+		n.tip = answer.ID
+		if err := r.to.Message(answer); err != nil {
+			return err
+		}
+	}
+	n.m = &Message{}
 	return nil
 }
 
 // geminiSays sets what m says, as its record has it, and returns the results of the tools
 // that it calls.
 func (m *Message) geminiSays(v gjson.Result) (results []content.Part) {
-	m.Role = "user"
-	if v.Get("type").Str == "gemini" {
-		m.Role = "assistant"
-	}
+	m.Role = geminiRole(v)
 	m.Parts = []content.Part{}
 	said := geminiParts(v.Get("content"), m.Role, m.ID)
 	if !slices.ContainsFunc(said, func(p content.Part) bool {

@@ -59,6 +59,7 @@ type geminiWriter struct {
 	made     map[string]bool        // messages with a record of their own
 	inside   map[*content.Part]bool // results that stand in the record of the call
 	answered map[string]bool        // messages with results that stand in their record
+	results  map[string]bool        // the calls that the last record of a message has results of
 }
 
 // A geminiRecord is a record that is live, and how many messages are up to it.
@@ -225,8 +226,15 @@ func (w *geminiWriter) message(m *Message, parent, leaf string) {
 			if !w.answered[m.ID] {
 				raw = w.unanswered(raw, v)
 			}
+			w.results = geminiResults(raw)
 			w.take(raw, own)
-		case v.Get("type").Str == "user" || v.Get("type").Str == "gemini":
+		case isGeminiContext(v):
+			w.take(raw, id.Str)
+		case len(geminiResponses(v)) > 0:
+			if !slices.ContainsFunc(geminiResponses(v), func(id string) bool { return !w.results[id] }) {
+				w.take(raw, id.Str)
+			}
+		case isGeminiMessage(v):
 			// It takes the place of a message that was handed on.
 			if _, live := w.at[id.Str]; live {
 				w.put(raw)
@@ -255,7 +263,7 @@ func (m *Message) geminiRecord() string {
 	id := ""
 	for _, raw := range m.Records {
 		v := gjson.ParseBytes(raw)
-		if kind := v.Get("type").Str; v.Get("id").Type == gjson.String && (kind == "user" || kind == "gemini") {
+		if v.Get("id").Type == gjson.String && isGeminiMessage(v) && !isGeminiContext(v) {
 			if s := v.Get("id").Str; id == "" || s == m.ID {
 				id = s
 			}
@@ -305,6 +313,16 @@ func (w *geminiWriter) marked(m *Message, own, parent, leaf string) (asIs, keep 
 		}
 	}
 	return asIs, keep && leaf != "" && last(live) == leaf
+}
+
+// geminiResults returns the ids of the calls that a record has results of.
+func geminiResults(raw []byte) map[string]bool {
+	var m Message
+	ids := map[string]bool{}
+	for _, p := range m.geminiSays(gjson.ParseBytes(raw)) {
+		ids[p.Call().ID] = true
+	}
+	return ids
 }
 
 // unanswered returns a record without the results of the tools that it calls.

@@ -307,6 +307,7 @@ type codexReader struct {
 	held  *Message          // it is not handed on, since what follows may belong to it
 	alone bool              // no event told the user of it so far
 
+	running  bool              // a turn began and has not ended
 	tools    map[string]string // the names of the tools that were called, by the ids of the calls
 	riding   []codexRider
 	twin     *Message // that an event told the user, and no item showed the model so far
@@ -330,7 +331,7 @@ func readCodex(in io.Reader, to Sink) error {
 	if err := lines(in, to, r.line); err != nil {
 		return err
 	}
-	if err := r.flush(); err != nil || r.held == nil {
+	if err := r.finish(); err != nil || r.held == nil {
 		return err
 	}
 	for _, rider := range r.riding {
@@ -361,7 +362,7 @@ func (r *codexReader) line(l line) error {
 		return r.event(m, raw, &rec)
 	}
 	if rec.kind == "response_item" && rec.payload.Get("type").Str == "reasoning" && !rec.again {
-		if r.twin != nil && r.twin.Role == "user" {
+		if r.twin != nil {
 			if err := r.flush(); err != nil {
 				return err
 			}
@@ -389,7 +390,7 @@ func (r *codexReader) line(l line) error {
 		r.live = append(r.live, codexTurn{r.last[r.base(key)], m.prompts()})
 		return nil
 	}
-	if r.twin != nil && r.twin.Role == m.Role && !m.has(content.TypeToolResult) && m.Kind == Said && related(r.twin, m) {
+	if r.twin != nil && r.twin.Role == m.Role && !m.has(content.TypeToolResult) && !m.has(content.TypeToolCall) && m.Kind == Said && related(r.twin, m) {
 		r.twin = nil
 		defer func() { r.alone = false }()
 	}
@@ -446,6 +447,7 @@ func (r *codexReader) note(rec *codexRecord, l line) {
 			return
 		}
 		r.conv.ID, r.conv.Dir, r.conv.Version = id, p.Get("cwd").Str, p.Get("cli_version").Str
+		r.conv.Branch = p.Get("git.branch").Str
 		if r.conv.Created = parseTime(p.Get("timestamp").Str); r.conv.Created.IsZero() {
 			r.conv.Created = rec.time
 		}
@@ -466,6 +468,12 @@ func (r *codexReader) note(rec *codexRecord, l line) {
 			r.conv.Dir = p.Get("cwd").Str
 		}
 	case "event_msg":
+		switch p.Get("type").Str {
+		case "task_started", "turn_started":
+			r.running = true
+		case "task_complete", "turn_complete", "turn_aborted":
+			r.running = false
+		}
 		if name := p.Get("thread_name"); p.Get("type").Str == "thread_name_updated" && name.Type == gjson.String {
 			r.conv.Title = name.Str
 		}
@@ -509,6 +517,17 @@ func (r *codexReader) event(m *Message, raw json.RawMessage, rec *codexRecord) e
 	m.Time = rec.time
 	r.ride(raw, true)
 	r.twin, r.twinAt = m, len(r.riding)
+	return nil
+}
+
+// finish makes a message of what was told or thought when the log ends. It is open, since
+// the item that says the same may follow; so is an answer in a turn that has not ended.
+func (r *codexReader) finish() error {
+	pending := r.twin != nil || len(r.thoughts) > 0
+	if err := r.flush(); err != nil || r.held == nil {
+		return err
+	}
+	r.held.Open = pending || r.running && r.held.Role == "assistant"
 	return nil
 }
 

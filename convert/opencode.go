@@ -59,6 +59,7 @@ func readOpenCode(in io.Reader, to Sink) error {
 	if err != nil || r.held == nil {
 		return err
 	}
+	r.ends = true
 	if err := r.hand(r.held); err != nil {
 		return err
 	}
@@ -84,6 +85,7 @@ type openCodeReader struct {
 	conv  Conversation
 	last  string            // the id of the last message
 	held  *Message          // the record and what rides with it, which is not handed on
+	ends  bool              // it is the last one
 	first map[string]string // what comes before a message, by the ids of its records
 }
 
@@ -119,9 +121,10 @@ func (r *openCodeReader) hand(held *Message) error {
 	if model := list[0].Model; model != "" {
 		r.conv.Model = model
 	}
+	info := gjson.GetBytes(held.Records[0], "info")
+	open := r.ends && info.Get("role").Str == "assistant" && !info.Get("time.completed").Exists() && !info.Get("error").Exists()
 	for _, m := range list {
-		m.Parent = r.last
-		r.last = m.ID
+		m.Parent, m.Open = r.last, open
 		if err := r.to.Message(m); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package convert
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/content"
@@ -56,7 +57,11 @@ func readChatGPT(in io.Reader, to Sink) error {
 			c.ID = textOf(raw, "id")
 		}
 		c.Title, c.Model, c.Created = textOf(raw, "title"), textOf(raw, "default_model_slug"), timeOf(gjson.GetBytes(raw, "create_time"))
-		t := newNodes(e.items, to)
+		items := e.items
+		if e.torn {
+			items = rootedNodes(items)
+		}
+		t := newNodes(items, to)
 		c.Leaf = t.message(textOf(raw, "current_node"))
 
 		var list []*Message
@@ -92,6 +97,7 @@ func readChatGPT(in io.Reader, to Sink) error {
 			last := list[len(list)-1]
 			last.Records = append(last.Records, p.record())
 		}
+		markOpen(list, func(m *Message) bool { return textOf(t.by[m.ID].raw, "message.status") == "in_progress" })
 		for _, m := range list {
 			if err := to.Message(m); err != nil {
 				return err
@@ -99,6 +105,28 @@ func readChatGPT(in io.Reader, to Sink) error {
 		}
 		return to.End(&c)
 	})
+}
+
+// rootedNodes returns the nodes of a torn mapping that lead to a root.
+func rootedNodes(items []exported) []exported {
+	places := map[string]int{}
+	for i := range slices.Backward(items) {
+		places[items[i].key] = i
+	}
+	parents, names := make([]int, len(items)), make([]string, len(items))
+	for i, item := range items {
+		parents[i], names[i] = -1, textOf(item.raw, "parent")
+		if p, ok := places[names[i]]; ok && p != i {
+			parents[i] = p
+		}
+	}
+	var list []exported
+	for i, is := range rooted(parents, names) {
+		if is && places[items[i].key] == i {
+			list = append(list, items[i])
+		}
+	}
+	return list
 }
 
 func (n *node) record() json.RawMessage {

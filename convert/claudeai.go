@@ -50,7 +50,6 @@ func readClaudeAI(in io.Reader, to Sink) error {
 		c := Conversation{Records: []json.RawMessage{raw}, ID: textOf(raw, "uuid"), Title: textOf(raw, "name"), Model: textOf(raw, "model")}
 		c.Created = timeOf(gjson.GetBytes(raw, "created_at"))
 
-		tree := slices.ContainsFunc(e.items, func(i exported) bool { return textOf(i.raw, "parent_message_uuid") != "" })
 		places := map[string]int{}
 		parents, names := make([]int, len(e.items)), make([]string, len(e.items))
 		ids := make([]string, len(e.items))
@@ -68,7 +67,7 @@ func readClaudeAI(in io.Reader, to Sink) error {
 		}
 		for i, item := range e.items {
 			parents[i] = -1
-			if tree {
+			if gjson.GetBytes(item.raw, "parent_message_uuid").Exists() {
 				if names[i] = textOf(item.raw, "parent_message_uuid"); names[i] == noParent {
 					names[i] = ""
 				}
@@ -80,12 +79,21 @@ func readClaudeAI(in io.Reader, to Sink) error {
 			}
 		}
 
+		whole := func(int) bool { return true }
+		if e.torn {
+			list := rooted(parents, names)
+			whole = func(i int) bool { return list[i] }
+		}
+
 		last := make([]string, len(e.items)) // the last of the messages of one
 		first := map[*Message]int{}
 		calls := map[string]*openCalls{}
 		var pending []json.RawMessage
 		var list []*Message
 		for _, i := range parentsFirst(parents, nil) {
+			if !whole(i) {
+				continue
+			}
 			open := &openCalls{}
 			if above := calls[names[i]]; above != nil {
 				open = above.clone()
@@ -131,6 +139,10 @@ func readClaudeAI(in io.Reader, to Sink) error {
 		if leaf, ok := places[textOf(raw, "current_leaf_message_uuid")]; ok {
 			c.Leaf = tip(leaf)
 		}
+		markOpen(list, func(m *Message) bool {
+			i, ok := first[m]
+			return ok && claudeAIStreams(e.items[i].raw)
+		})
 		for _, m := range list {
 			if err := to.Message(m); err != nil {
 				return err
@@ -138,6 +150,17 @@ func readClaudeAI(in io.Reader, to Sink) error {
 		}
 		return to.End(&c)
 	})
+}
+
+// claudeAIStreams reports whether an answer was exported while it was written: its last
+// block has begun and not ended.
+func claudeAIStreams(raw []byte) bool {
+	blocks := gjson.GetBytes(raw, "content").Array()
+	if len(blocks) == 0 || textOf(raw, "sender") != "assistant" {
+		return false
+	}
+	last := blocks[len(blocks)-1]
+	return last.Get("start_timestamp").Type == gjson.String && last.Get("stop_timestamp").Raw == "null"
 }
 
 // openCalls are the calls of a path that have no result yet.

@@ -10,6 +10,7 @@ import (
 type export struct {
 	around hull // the conversation without its messages
 	items  []exported
+	torn   bool // the file ends before the conversation does
 }
 
 // An exported is one member of what holds the messages: raw, and its name where that is
@@ -75,7 +76,47 @@ func readExport(in io.Reader, inside, empty string, to Sink, f func(*export) err
 		if e.items != nil {
 			e.around.add(inside, []byte(empty))
 		}
+		e.torn = true
 		err = end()
 	}
 	return err
+}
+
+// rooted reports for each item of a tree whether it leads to a root: its parent is -1 and
+// it names none. What does not, in a conversation that is torn, may have any parent.
+func rooted(parents []int, names []string) []bool {
+	list, seen := make([]bool, len(parents)), make([]bool, len(parents))
+	for i := range parents {
+		var chain []int
+		at := i
+		for ; at >= 0 && !seen[at]; at = parents[at] {
+			seen[at] = true
+			chain = append(chain, at)
+		}
+		is := at >= 0 && list[at] || at < 0 && names[chain[len(chain)-1]] == ""
+		for _, at := range chain {
+			list[at] = is
+		}
+	}
+	return list
+}
+
+// markOpen marks the messages that no other follows, and whose record says that the answer
+// was not whole: with it all messages of that record. streams is asked for those that have
+// a record.
+func markOpen(list []*Message, streams func(*Message) bool) {
+	parents := map[string]bool{}
+	for _, m := range list {
+		parents[m.Parent] = true
+	}
+	for n := len(list); n > 0; {
+		last := n - 1
+		for n--; n > 0 && len(list[n].Records) == 0; n-- {
+		}
+		if !parents[list[last].ID] && streams(list[n]) {
+			for _, m := range list[n : last+1] {
+				m.Open = true
+			}
+		}
+	}
 }

@@ -146,6 +146,10 @@ func (q request) document(in io.Reader, array bool, number int, to Sink) error {
 	})
 	if what := torn(err); what != "" && d.last != "" {
 		to.Problem(Problem{Line: number, What: what})
+		if !d.streams && !gjson.GetBytes(d.around.record(), "system").Exists() {
+			to.Problem(Problem{Line: number, What: "its messages are not read: all ids depend on the member system, which may have followed"})
+			return nil
+		}
 		if !array {
 			d.around.add("messages", []byte("[]"))
 		}
@@ -272,8 +276,8 @@ func (q request) write(w io.Writer, t *Transcript, o Options, lost *losses) erro
 	}
 	s.flush()
 	if s.system != nil {
-		if s.around == nil {
-			s.around = []byte(`{"messages":[]}`)
+		if s.around == nil { // system comes first: a file that is torn in the messages can be read
+			s.around = []byte(`{"system":null,"messages":[]}`)
 		}
 		s.around = setRaw(s.around, "system", s.system)
 	}

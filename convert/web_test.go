@@ -383,7 +383,7 @@ func TestRequestOfOthers(t *testing.T) {
 		{"system messages, one of them late",
 			[]*Message{system("be brief"), say("user", content.Text("hi")), system("be briefer")},
 			`[{"role":"system","content":"be brief"},{"role":"user","content":"hi"},{"role":"system","content":"be briefer"}]`,
-			`{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"user","content":[{"type":"text","text":"be briefer"}]}],"system":[{"type":"text","text":"be brief"}]}`},
+			`{"system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"user","content":[{"type":"text","text":"be briefer"}]}]}`},
 		{"pictures",
 			[]*Message{say("user", content.ImageURL("file-service://x"), content.ImageURL("https://example.com/a.png")), say("assistant", content.Image("image/png", "AAAA"))},
 			`[{"role":"user","content":[{"type":"text","text":"[image file-service://x]"},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]},{"role":"assistant","content":"[image]"}]`,

@@ -1,0 +1,332 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/content"
+)
+
+// A grower is a format whose transcripts grow: by records, or as a document that ends
+// anywhere while it is written. draw returns a transcript that its program might write,
+// nil for those formats of which there are only what bough writes and the fixtures.
+type grower struct {
+	f    *Format
+	draw func(*rand.Rand) []byte
+}
+
+var growers = []grower{
+	{&pi, nil},
+	{&codex, drawCodex},
+	{&gemini, drawGemini},
+	{&opencode, drawOpenCode},
+	{&chatGPT, drawChatGPT},
+	{&claudeAI, nil},
+	{&openAssistant, nil},
+	{&anthropicAPI, drawAnthropic},
+	{&openAI, nil},
+}
+
+// TestGrowth: of each beginning of a transcript all messages but the last are those of the
+// whole. The last one is, or it is open. A message without records counts with the one
+// before it, in whose record it stands.
+func TestGrowth(t *testing.T) {
+	for _, g := range growers {
+		t.Run(g.f.Name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(3, 7))
+			var files [][]byte
+			for range 12 {
+				var b bytes.Buffer
+				tr := grown(random)
+				if !g.f.Branches {
+					tr.Messages = pathTo(tr, tr.Leaf)
+				}
+				if _, err := g.f.Write(&b, tr, linearOptions()); err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, b.Bytes())
+			}
+			for range 60 {
+				if g.draw != nil {
+					files = append(files, g.draw(random))
+				}
+			}
+			if !slices.Contains([]*Format{&pi, &claudeCode, &openAssistant}, g.f) { // whose fixtures have parents after their children
+				for _, name := range fixturesOf(t, g.f) {
+					files = append(files, readFile(t, name))
+				}
+			}
+			for _, data := range files {
+				if err := grows(g.f, data, random); err != nil {
+					t.Fatalf("%v, of\n%s", err, data)
+				}
+			}
+		})
+	}
+}
+
+// grows returns how a beginning of a transcript breaks the law of [TestGrowth], nil if
+// none does.
+func grows(f *Format, data []byte, random *rand.Rand) error {
+	whole, _, _ := f.ReadAll(bytes.NewReader(data))
+	for _, cut := range cuts(data, random) {
+		part, _, _ := f.ReadAll(bytes.NewReader(data[:cut]))
+		for i, c := range part {
+			if i >= len(whole) {
+				return fmt.Errorf("cut after %d bytes: there is another conversation", cut)
+			}
+			if err := begins(c, whole[i]); err != nil {
+				return fmt.Errorf("cut after %d bytes: %w\n%s\nis of\n%s", cut, err, drawn(c), drawn(whole[i]))
+			}
+		}
+	}
+	return nil
+}
+
+// cuts returns the ends of lines, and some places inside them.
+func cuts(data []byte, random *rand.Rand) (list []int) {
+	at := 0
+	for line := range bytes.Lines(data) {
+		for range 1 + len(line)/200 {
+			list = append(list, at+random.IntN(len(line)))
+		}
+		at += len(line)
+		list = append(list, at)
+	}
+	return list
+}
+
+// begins returns in what part is no beginning of whole.
+func begins(part, whole *Transcript) error {
+	all := map[string]*Message{}
+	for _, m := range whole.Messages {
+		all[m.ID] = m
+	}
+	last := len(part.Messages) - 1
+	for last > 0 && len(part.Messages[last].Records) == 0 {
+		last--
+	}
+	for i, m := range part.Messages {
+		is := all[m.ID]
+		var what string
+		switch {
+		case is == nil:
+			what = "is not there"
+		case is.Parent != m.Parent:
+			what = "follows " + is.Parent
+		case is.Role != m.Role || is.Own.Role != m.Own.Role || is.Kind != m.Kind || said(is) != said(m):
+			what = "says" + said(is)
+		default:
+			continue
+		}
+		switch {
+		case i < last:
+			return fmt.Errorf("the message %d, %s, %s", i, m.ID, what)
+		case !m.Open:
+			return fmt.Errorf("the last message %d, %s, is not open, and %s", i, m.ID, what)
+		}
+	}
+	return nil
+}
+
+func oneOf(random *rand.Rand, list ...string) string { return list[random.IntN(len(list))] }
+
+// drawCodex returns a log with what the user is told and what the model is shown in any
+// order.
+func drawCodex(random *rand.Rand) []byte {
+	var b strings.Builder
+	b.WriteString(`{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/x"}}` + "\n")
+	for range 1 + random.IntN(12) {
+		text := oneOf(random, "One", "Two", "Three")
+		record := oneOf(random,
+			`{"type":"event_msg","payload":{"type":"user_message","message":"%s"}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"%s"}]}}`,
+			`{"type":"event_msg","payload":{"type":"agent_message","message":"%s"}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}}`,
+			`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","content":[{"text":"%s"}]}}}`,
+			`{"type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"%s"}]}}`,
+			`{"type":"response_item","payload":{"type":"reasoning","summary":[],"encrypted_content":"%s"}}`,
+			`{"type":"event_msg","payload":{"type":"agent_reasoning","text":"%s"}}`,
+			`{"type":"response_item","payload":{"type":"function_call","name":"f","arguments":"{}","call_id":"%s"}}`,
+			`{"type":"response_item","payload":{"type":"function_call_output","call_id":"%s","output":"said"}}`,
+			`{"type":"compacted","payload":{"message":"%s"}}`,
+			`{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1,"x":"%s"}}`,
+			`{"type":"event_msg","payload":{"type":"task_started","turn_id":"%s"}}`,
+			`{"type":"event_msg","payload":{"type":"task_complete","turn_id":"%s"}}`,
+			`{"type":"turn_context","payload":{"cwd":"/x","model":"%s"}}`,
+			`{"type":"event_msg","payload":{"type":"token_count","info":"%s"}}`,
+		)
+		fmt.Fprintf(&b, record+"\n", text)
+	}
+	return []byte(b.String())
+}
+
+// drawGemini returns a chat with records that take the place of others, lists of all
+// messages, and marks.
+func drawGemini(random *rand.Rand) []byte {
+	var b strings.Builder
+	b.WriteString(`{"sessionId":"s","projectHash":"0"}` + "\n")
+	const context = `{"id":"env","type":"user","content":[{"text":"<session_context>x</session_context>"}]}`
+	const result = `{"functionResponse":{"id":"c%[1]d","name":"f","response":{"output":"said"}}}`
+	var live []string
+	for n := range 1 + random.IntN(12) {
+		said := oneOf(random, "One", "Two", "/three")
+		answer := `{"id":"m%[1]d","type":"gemini","content":"%[2]s"}`
+		called := `{"id":"m%[1]d","type":"gemini","content":"%[2]s","toolCalls":[{"id":"c%[1]d","name":"f","args":{}}]}`
+		answered := `{"id":"m%[1]d","type":"gemini","content":"%[2]s","toolCalls":[{"id":"c%[1]d","name":"f","args":{},"result":[` + result + `]}]}`
+		put := func(format string) { fmt.Fprintf(&b, format+"\n", n, said) }
+		switch random.IntN(9) {
+		case 0, 1:
+			put(`{"id":"m%[1]d","type":"user","content":[{"text":"%[2]s"}]}`)
+			live = append(live, fmt.Sprintf(`{"id":"m%[1]d","type":"user","content":[{"text":"%[2]s"}]}`, n, said))
+		case 2, 3:
+			put(answer)
+			last := answer
+			if random.IntN(2) == 0 {
+				put(called)
+				put(answered)
+				put(`{"id":"r%[1]d","type":"user","content":[` + result + `]}`)
+				last = answered
+			}
+			live = append(live, fmt.Sprintf(last, n, said))
+		case 8: // what was said before, or now for the first time, in other words
+			fmt.Fprintf(&b, `{"id":"m%d","type":"gemini","content":"Four"}`+"\n", random.IntN(n+1))
+		case 4:
+			put(`{"id":"n%[1]d","type":"info","content":"%[2]s"}`)
+		case 5:
+			put(`{"$set":{"summary":"%[2]s"}}`)
+		case 6:
+			if len(live) > 0 {
+				k := random.IntN(len(live))
+				var id int
+				fmt.Sscanf(live[k], `{"id":"m%d"`, &id)
+				fmt.Fprintf(&b, `{"$rewindTo":"m%d"}`+"\n", id)
+				live = live[:k]
+			}
+		case 7:
+			if random.IntN(2) == 0 {
+				b.WriteString(`{"$set":{"messages":[` + context + `]}}` + "\n")
+			}
+			if len(live) > 0 && random.IntN(3) == 0 {
+				live = live[:random.IntN(len(live))]
+			}
+			list := append([]string{context}, live...)
+			b.WriteString(`{"$set":{"messages":[` + strings.Join(list, ",") + `]}}` + "\n")
+		}
+	}
+	b.WriteString(`{"id":"end","type":"user","content":"End"}` + "\n")
+	return []byte(b.String())
+}
+
+// drawOpenCode returns an export whose last answer is growing.
+func drawOpenCode(random *rand.Rand) []byte {
+	var list []string
+	for n := range 1 + random.IntN(6) {
+		parts := []string{`{"type":"text","text":"One"}`}
+		for range random.IntN(4) {
+			parts = append(parts, oneOf(random, `{"type":"step-start"}`, `{"type":"text","text":"Two"}`,
+				`{"type":"tool","tool":"f","callID":"c","state":{"status":"completed","input":{},"output":"said"}}`,
+				`{"type":"tool","tool":"f","callID":"d","state":{"status":"running","input":{}}}`))
+		}
+		role := []string{"user", "assistant"}[n%2]
+		list = append(list, fmt.Sprintf(`{"info":{"id":"msg_%d","role":"%s","time":{"created":%d,"completed":%d}},"parts":[%s]}`, n, role, n, n, strings.Join(parts, ",")))
+	}
+	return []byte(`{"info":{"id":"ses_1"},"messages":[` + strings.Join(list, ",\n") + `],"x":1}`)
+}
+
+// drawChatGPT returns a tree whose nodes stand in any order, calls among them.
+func drawChatGPT(random *rand.Rand) []byte {
+	nodes := []string{`"root":{"id":"root","message":null,"parent":null,"children":[]}`}
+	names := []string{"root"}
+	for n := range 1 + random.IntN(8) {
+		author := oneOf(random, `"author":{"role":"user"},"recipient":"all"`, `"author":{"role":"assistant"},"recipient":"all"`,
+			`"author":{"role":"assistant"},"recipient":"python"`, `"author":{"role":"tool","name":"python"},"recipient":"all"`)
+		id := fmt.Sprint("n", n)
+		nodes = append(nodes, fmt.Sprintf(`"%[1]s":{"id":"%[1]s","message":{"id":"%[1]s",%[2]s,"content":{"content_type":"text","parts":["%[1]s"]}},"parent":"%[3]s","children":[]}`, id, author, oneOf(random, names...)))
+		names = append(names, id)
+	}
+	random.Shuffle(len(nodes), func(i, k int) { nodes[i], nodes[k] = nodes[k], nodes[i] })
+	return []byte(`[{"title":"T","mapping":{` + strings.Join(nodes, ",\n") + `},"current_node":"root"}]`)
+}
+
+// drawAnthropic returns a request with its members in any order.
+func drawAnthropic(random *rand.Rand) []byte {
+	members := []string{
+		`"messages":[{"role":"user","content":"One"},` + "\n" + `{"role":"assistant","content":"Two"},` + "\n" + `{"role":"user","content":"Three"}]`,
+		`"model":"claude-x"`, `"max_tokens":7`,
+	}
+	if random.IntN(3) > 0 {
+		members = append(members, `"system":"Be brief."`)
+	}
+	random.Shuffle(len(members), func(i, k int) { members[i], members[k] = members[k], members[i] })
+	return []byte("{" + strings.Join(members, ",\n") + "}")
+}
+
+// TestOpen: what is open in a transcript that ends early, and that nothing is in one that
+// is whole.
+func TestOpen(t *testing.T) {
+	const meta = `{"type":"session_meta","payload":{"id":"s"}}` + "\n"
+	const told = `{"type":"event_msg","payload":{"type":"agent_message","message":"One"}}` + "\n"
+	const item = `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"One"}]}}` + "\n"
+	const thought = `{"type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}]}}` + "\n"
+	const starts = `{"type":"event_msg","payload":{"type":"task_started"}}` + "\n"
+	const ends = `{"type":"event_msg","payload":{"type":"task_complete"}}` + "\n"
+	const export = `{"info":{"id":"ses_1"},"messages":[{"info":{"id":"msg_1","role":"user","time":{"created":1}},"parts":[{"type":"text","text":"One"}]},` +
+		`{"info":{"id":"msg_2","role":"assistant","time":{"created":2%s}},"parts":[{"type":"tool","tool":"f","callID":"c","state":{"status":"completed","output":"x"}}]}]}`
+	const chat = `{"mapping":{"a":{"id":"a","parent":null,"message":{"author":{"role":"assistant"},"status":"%s","content":{"content_type":"text","parts":["One"]}}}}}`
+	const web = `{"uuid":"c","chat_messages":[{"uuid":"a","sender":"assistant","content":[{"type":"text","text":"One","start_timestamp":"2026-01-01T00:00:00Z","stop_timestamp":%s}]}]}`
+	for _, c := range []struct {
+		f    *Format
+		in   string
+		open string // a letter for each message: o for an open one
+	}{
+		{&codex, meta + told, "o"},
+		{&codex, meta + told + item, "-"},
+		{&codex, meta + item + thought, "-o"},
+		{&codex, meta + starts + item, "o"},
+		{&codex, meta + starts + item + ends, "-"},
+		{&gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}`, "-"},
+		{&gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}` + "\n" + `{"id":"b","type":"gemini","content":"","toolCalls":[{"id":"c","name":"f","result":"x"}]}`, "-oo"},
+		{&opencode, fmt.Sprintf(export, ""), "-oo"},
+		{&opencode, fmt.Sprintf(export, `,"completed":3`), "---"},
+		{&chatGPT, fmt.Sprintf(chat, "in_progress"), "o"},
+		{&chatGPT, fmt.Sprintf(chat, "finished_successfully"), "-"},
+		{&claudeAI, fmt.Sprintf(web, "null"), "o"},
+		{&claudeAI, fmt.Sprintf(web, `"2026-01-01T00:00:01Z"`), "-"},
+	} {
+		list, _, err := c.f.ReadAll(strings.NewReader(c.in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, m := range list[0].Messages {
+			got += map[bool]string{true: "o", false: "-"}[m.Open]
+		}
+		if got != c.open {
+			t.Errorf("%s: open are %s, want %s, in\n%s", c.f.Name, got, c.open, c.in)
+		}
+	}
+}
+
+// TestSystemFirst: a request to Anthropic that is written has its system before the
+// messages, so that one that is torn can be read.
+func TestSystemFirst(t *testing.T) {
+	tr := &Transcript{}
+	for i, m := range []content.Message{
+		{Role: "user", Own: content.Own{Role: "system"}, Parts: []content.Part{content.Text("Be brief.")}},
+		{Role: "user", Parts: []content.Part{content.Text("One")}},
+	} {
+		tr.Messages = append(tr.Messages, &Message{Message: m, ID: fmt.Sprint(i), Parent: []string{"", "0"}[i]})
+	}
+	var b bytes.Buffer
+	if _, err := anthropicAPI.Write(&b, tr, linearOptions()); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.String(); strings.Index(s, `"system"`) > strings.Index(s, `"messages"`) || !strings.Contains(s, `"system"`) {
+		t.Errorf("written was\n%s", s)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 
@@ -55,8 +56,14 @@ func readClaudeAI(in io.Reader, to Sink) error {
 		ids := make([]string, len(e.items))
 		for i, item := range e.items {
 			ids[i] = textOf(item.raw, "uuid")
-			if ids[i] == "" {
-				ids[i] = ChainID("", item.raw)
+			if ids[i] == "" { // the same in a tree and in a line
+				raw := item.raw
+				for _, name := range []string{"parent_message_uuid", "index"} {
+					if gjson.GetBytes(raw, name).Exists() {
+						raw = dropMember(raw, name)
+					}
+				}
+				ids[i] = ChainID("", raw)
 			}
 			if first, ok := places[ids[i]]; !ok {
 				places[ids[i]] = i
@@ -83,6 +90,10 @@ func readClaudeAI(in io.Reader, to Sink) error {
 		if e.torn {
 			list := rooted(parents, names)
 			whole = func(i int) bool { return list[i] }
+		}
+
+		if n := versionsInLine(e.items); n > 0 {
+			to.Problem(Problem{Note: true, What: fmt.Sprintf("it does not say which messages are versions of one: %d of %q follow one of the same speaker", n, cmp.Or(c.Title, c.ID))})
 		}
 
 		last := make([]string, len(e.items)) // the last of the messages of one
@@ -150,6 +161,18 @@ func readClaudeAI(in io.Reader, to Sink) error {
 		}
 		return to.End(&c)
 	})
+}
+
+// versionsInLine returns how many messages name no parent and follow one of the same
+// speaker: the service had them as versions, most likely.
+func versionsInLine(items []exported) (n int) {
+	for i := 1; i < len(items); i++ {
+		speaker := textOf(items[i].raw, "sender")
+		if !gjson.GetBytes(items[i].raw, "parent_message_uuid").Exists() && speaker != "" && speaker == textOf(items[i-1].raw, "sender") {
+			n++
+		}
+	}
+	return n
 }
 
 // claudeAIStreams reports whether an answer was exported while it was written: its last

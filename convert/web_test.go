@@ -454,3 +454,38 @@ func TestMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// TestClaudeAIForms: a message has one id and says the same, whether the export is a tree
+// or a line. The line has no branches, and a note says so.
+func TestClaudeAIForms(t *testing.T) {
+	read := func(name string) (*Transcript, []Problem) {
+		list, problems, err := claudeAI.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", name))))
+		if err != nil || len(list) != 1 {
+			t.Fatal(len(list), err)
+		}
+		return list[0], problems
+	}
+	line, notes := read("claudeai-linear.json")
+	tree, problems := read("claudeai-tree.json")
+	if len(problems) > 0 || len(notes) != 1 || !notes[0].Note {
+		t.Errorf("problems are %v of the tree, and %v of the line", problems, notes)
+	}
+	if line.ID != tree.ID || len(line.Messages) != len(tree.Messages) {
+		t.Fatalf("the line has %d messages of %s, and the tree %d of %s", len(line.Messages), line.ID, len(tree.Messages), tree.ID)
+	}
+	in := map[string]*Message{}
+	for _, m := range tree.Messages {
+		in[m.ID] = m
+	}
+	for i, m := range line.Messages {
+		if is := in[m.ID]; is == nil || is.Role != m.Role || said(is) != said(m) {
+			t.Errorf("message %d, %s, is not in the tree", i, m.ID)
+		}
+		if i > 0 && m.Parent != line.Messages[i-1].ID {
+			t.Errorf("message %d, %s, follows %s", i, m.ID, m.Parent)
+		}
+	}
+	if got := len(paths(tree)); got != 3 {
+		t.Errorf("the tree has %d ends", got)
+	}
+}

@@ -87,10 +87,13 @@ func claudeSlug(dir string) string {
 func detectClaude(head []byte) bool {
 	is := false
 	headLines(head, func(raw []byte) bool {
+		if isQwen(raw) {
+			return true
+		}
 		is = isClaude(raw)
 		return is || gjson.GetBytes(raw, "type").Str == "session" // a record of pi's
 	})
-	return is || isClaudeTorn(head)
+	return is || isClaudeTorn(head) && !isQwenTorn(head)
 }
 
 // isClaude reports whether a record is one that nobody but Claude Code writes.

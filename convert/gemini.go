@@ -101,7 +101,7 @@ func detectGemini(head []byte) bool {
 	v := gjson.ParseBytes(bytes.TrimSpace(head))
 	isContent := func(c gjson.Result) bool {
 		role := c.Get("role").Str
-		return (role == "user" || role == "model") && c.Get("parts").IsArray()
+		return (role == "user" || role == "model") && c.Get("parts").IsArray() && !isTyped(c)
 	}
 	switch {
 	case v.IsArray():

@@ -49,7 +49,8 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	var b bytes.Buffer
 	b.WriteByte('[')
 	for i, n := range s.list {
-		if now := textOf(n.raw, "parent_message_uuid"); tree && !n.rider && now != n.parent && !(n.parent == "" && now == noParent) {
+		now, says := textOf(n.raw, "parent_message_uuid"), gjson.GetBytes(n.raw, "parent_message_uuid").Exists()
+		if tree && !n.rider && (!says && i > 0 || now != n.parent && !(n.parent == "" && now == noParent)) {
 			parent := n.parent
 			if parent == "" {
 				parent = noParent

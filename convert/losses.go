@@ -25,7 +25,8 @@ const (
 	lostSystem     = "system messages, which are the user's now"
 	lostSignatures = "signatures of thinking"
 	lostFailures   = "marks of tools that failed"
-	lostExtras     = "what tools gave beside text"
+	lostResultPics = "images in results"
+	lostExtras     = "what tools gave beside text and images"
 	lostMessages   = "messages of which nothing is left"
 	lostLinks      = "links to messages that are not there"
 )
@@ -76,9 +77,18 @@ func (l *losses) message(m *Message, carried ...string) {
 // signature counts the signature of a thought, if it has one.
 func (l *losses) signature(p *content.Part) { l.count(lostSignatures, signature(p) != "") }
 
-// extras counts what a tool gave beside the text of a result, if it gave more.
+// extras counts what a tool gave beside the text of a result.
 func (l *losses) extras(p *content.Part) {
-	l.count(lostExtras, gjson.GetBytes(p.Meta, "content").IsArray())
+	gjson.GetBytes(p.Meta, "content").ForEach(func(_, block gjson.Result) bool {
+		switch block.Get("type").Str {
+		case "text":
+		case "image":
+			l.add(lostResultPics)
+		default:
+			l.add(lostExtras)
+		}
+		return true
+	})
 }
 
 // part counts a part in whose place there is nothing now, or what [asText] returns.
@@ -88,6 +98,7 @@ func (l *losses) part(p *content.Part) {
 		l.add("tool calls, which are text now")
 	case content.TypeToolResult:
 		l.add("tool results, which are text now")
+		l.extras(p)
 	case content.TypeThinking:
 		l.add("thinking, which is text now")
 	case content.TypeRedacted:

@@ -62,6 +62,11 @@ func features() []feature {
 		return talk(said("assistant", content.ToolCall(call)),
 			said("user", content.ToolResult(content.Call{ID: call.ID, Name: call.Name, Failed: failed}, "probe result")))
 	}
+	shown, err := content.Parse(content.Anthropic, []byte(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[`+
+		`{"type":"text","text":"probe result"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+probeImage+`"}}]}]}`), nil)
+	if err != nil {
+		panic(err)
+	}
 	fork := func(leaf string) func() *Transcript {
 		return func() *Transcript {
 			t := talk(said("assistant", content.Text("probe one")), said("user", content.Text("go on")))()
@@ -133,6 +138,10 @@ func features() []feature {
 			any(func(m *Message, p *content.Part) bool {
 				_, data, _ := p.File()
 				return p.Type == content.TypeImage && data == probeImage
+			}), false},
+		{"images in results", talk(said("assistant", content.ToolCall(call)), said("user", shown.Parts...)), []string{"[image"},
+			any(func(m *Message, p *content.Part) bool {
+				return bytes.Contains(p.Meta, []byte(probeImage)) && (p.Type == content.TypeToolResult || m.has(content.TypeToolResult))
 			}), false},
 		{"branches", fork(""), []string{"[Branch 2](#branch-2)"},
 			func(t *Transcript) bool { return len(t.outline().children[firstID(t)]) == 2 }, true},

@@ -7,8 +7,8 @@ import (
 )
 
 // Texts returns what m says, to be read or searched: the text of its parts, what it
-// thinks and what tools answered too, the names and arguments of tool calls, and the
-// names of files. Arguments that are JSON have their strings as they are read.
+// thinks and what tools answered too, the names and arguments of tool calls, the names of
+// files, and the texts of those that are texts. Arguments that are JSON have their strings as they are read.
 func (m *Message) Texts() (list []string) {
 	add := func(s string) {
 		if s != "" {
@@ -26,6 +26,9 @@ func (m *Message) Texts() (list []string) {
 			add(text(resultText(&writer{}, member(p.meta("raw"), "content")))) // of a result that names no call
 		}
 		add(p.Filename)
+		if p.Type == TypeFile && string(p.meta("type")) == `"text"` {
+			add(text(p.meta("data")))
+		}
 	}
 	return list
 }

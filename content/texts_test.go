@@ -20,6 +20,7 @@ func TestTexts(t *testing.T) {
 		{`{"role":"tool","content":"42","metadata":{"tool_call_id":"c1","action_type":"f"}}`, "42", "result f c1"},
 		{`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"42"}]}]}`, "42", "result  c1"},
 		{`{"role":"user","content":[{"type":"tool_result","content":"42"}]}`, "42", ""},
+		{`{"role":"user","content":[{"type":"file","filename":"a.txt","meta":{"type":"text","media_type":"text/plain","data":"caf\u00e9"}}]}`, "a.txt|café", ""},
 		{`{"role":"user","content":[{"type":"poll","body":"42"}]}`, "", ""},
 	} {
 		m := content.Read([]byte(c.in))

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -233,7 +234,7 @@ func (n *node) said(t *nodes) *Message {
 			m.Parts = []content.Part{content.ToolCall(n.call)}
 			return m
 		}
-		m.Parts = chatGPTParts(v.Get("content"))
+		m.Parts = answerParts(chatGPTParts(v))
 	case "tool":
 		m.Role = "user"
 		text := chatGPTText(v.Get("content"))
@@ -250,7 +251,7 @@ func (n *node) said(t *nodes) *Message {
 			m.Own.Role = role
 		}
 		if !hidden {
-			m.Parts = chatGPTParts(v.Get("content"))
+			m.Parts = chatGPTParts(v)
 		}
 	}
 	if len(m.Parts) == 0 {
@@ -296,8 +297,32 @@ func (t *nodes) answered(n *node, v gjson.Result) content.Call {
 	return content.Call{Name: name}
 }
 
-// chatGPTParts returns what the content of a message says.
-func chatGPTParts(v gjson.Result) (list []content.Part) {
+// answerParts returns parts without the citation marks of their texts.
+func answerParts(parts []content.Part) []content.Part {
+	list := parts[:0]
+	for _, p := range parts {
+		if p.Type == content.TypeText {
+			p.Text = withoutCitations(p.Text)
+		}
+		if p.Text != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// chatGPTParts returns what a message says, and the names of the files with it.
+func chatGPTParts(message gjson.Result) (list []content.Part) {
+	v := message.Get("content")
+	names := map[string]string{} // of the files that are attached, by their ids
+	var attached []gjson.Result
+	for _, file := range message.Get("metadata.attachments").Array() {
+		if name := file.Get("name").Str; name != "" {
+			names[file.Get("id").Str] = name
+			attached = append(attached, file)
+		}
+	}
+	shown := map[string]bool{}
 	add := func(p content.Part) {
 		if p.Text != "" {
 			list = append(list, p)
@@ -323,11 +348,22 @@ func chatGPTParts(v gjson.Result) (list []content.Part) {
 		})
 	default:
 		v.Get("parts").ForEach(func(_, p gjson.Result) bool {
-			add(chatGPTPart(p))
+			id := assetID(p)
+			if name := names[id]; id != "" && name != "" {
+				shown[id] = true
+				add(assetPart(p, name))
+			} else {
+				add(chatGPTPart(p))
+			}
 			return true
 		})
 		if len(list) == 0 {
 			add(content.Text(chatGPTText(v)))
+		}
+	}
+	for _, file := range attached {
+		if id := file.Get("id").Str; !shown[id] {
+			add(content.Part{Type: content.TypeData, Text: "[file " + file.Get("name").Str + "]", Meta: []byte(`{"data_type":"file"}`)})
 		}
 	}
 	return list
@@ -338,19 +374,34 @@ func chatGPTPart(v gjson.Result) content.Part {
 	if v.Type == gjson.String {
 		return content.Text(v.Str)
 	}
-	kind := v.Get("content_type").Str
 	if text := v.Get("text").Str; text != "" {
 		return content.Text(text)
 	}
-	at := v.Get("asset_pointer").Str
-	if at == "" {
-		at = v.Get("audio_asset_pointer.asset_pointer").Str
+	if at := assetOf(v); at != "" {
+		return assetPart(v, at)
 	}
-	if at == "" {
-		return content.Part{}
-	}
+	return content.Part{}
+}
+
+// assetOf returns where the service has what a part shows, "" for nothing.
+func assetOf(part gjson.Result) string {
+	return cmp.Or(part.Get("asset_pointer").Str, part.Get("audio_asset_pointer.asset_pointer").Str)
+}
+
+// assetID returns the id of the file that a part shows, "" for none.
+func assetID(part gjson.Result) string {
+	at := assetOf(part)
+	return at[strings.LastIndexByte(at, '/')+1:]
+}
+
+// assetPart returns a part for something that the service has, under a name.
+func assetPart(v gjson.Result, name string) content.Part {
+	kind := v.Get("content_type").Str
 	what, _, _ := strings.Cut(kind, "_")
-	return content.Part{Type: content.TypeData, Text: "[" + what + " " + at + "]", Meta: rawjson.Compact(map[string]string{"data_type": kind})}
+	if what == "real" { // real_time_user_audio_video_asset_pointer
+		what = "audio"
+	}
+	return content.Part{Type: content.TypeData, Text: "[" + what + " " + name + "]", Meta: rawjson.Compact(map[string]string{"data_type": kind})}
 }
 
 // chatGPTText returns all text of a content of any type.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/content"
+	"github.com/tidwall/gjson"
 )
 
 // markdown is a conversation as a document for people. It cannot be read again.
@@ -187,7 +188,8 @@ func (d *markdownWriter) part(p *content.Part) {
 		}
 	case content.TypeToolCall:
 		d.tools[c.ID] = c.Name
-		fmt.Fprintf(&d.b, "\nCalls %s:\n\n%s\n", code(c.Name), fenced("json", c.Arguments))
+		fmt.Fprintf(&d.b, "\nCalls %s:\n", code(c.Name))
+		writeArguments(&d.b, c.Arguments)
 	case content.TypeToolResult:
 		if c.Name == "" {
 			c.Name = d.tools[c.ID]
@@ -199,8 +201,8 @@ func (d *markdownWriter) part(p *content.Part) {
 		if c.Failed {
 			said = "failed and says"
 		}
-		d.lost.extras(p)
 		fmt.Fprintf(&d.b, "\n%s %s:\n\n%s\n", name, said, fenced("", p.Text))
+		d.extras(p)
 	case content.TypeRedacted:
 		d.lost.part(p)
 	default:
@@ -211,6 +213,17 @@ func (d *markdownWriter) part(p *content.Part) {
 		d.lost.part(p)
 		fmt.Fprintf(&d.b, "\n%s\n", oneLine(asText(p)))
 	}
+}
+
+// extras writes what a tool gave beside text by what it is.
+func (d *markdownWriter) extras(p *content.Part) {
+	d.lost.extras(p)
+	gjson.GetBytes(p.Meta, "content").ForEach(func(_, block gjson.Result) bool {
+		if kind := block.Get("type").Str; kind != "text" && kind != "" {
+			fmt.Fprintf(&d.b, "\n[%s]\n", oneLine(kind))
+		}
+		return true
+	})
 }
 
 func speaker(m *Message) string {

@@ -336,3 +336,21 @@ func FuzzPage(f *testing.F) {
 		check(t, p)
 	})
 }
+
+// TestAttached: what is attached is named, without JSON, and a text can be read.
+func TestAttached(t *testing.T) {
+	type object = map[string]any
+	file := meta(t, "file", "", object{"type": "text", "media_type": "text/plain", "data": "rarely <windy>"})
+	file.Filename = "lake.txt"
+	page := check(t, Page{Leaf: "1", Messages: []Message{{ID: "1", Role: "user", Parts: []content.Part{
+		text("Look."), file, meta(t, "data", "[file notes.pdf]", object{"data_type": "file"}), meta(t, "data", "odd", object{"data_type": "odd", "x": 1}),
+	}}}})
+	for _, want := range []string{"lake.txt", "rarely &lt;windy&gt;", `<bdi>[file notes.pdf]</bdi>`, `&#34;x&#34;:1`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is not in the page\n%s", want, page[strings.Index(page, "<body"):])
+		}
+	}
+	if strings.Contains(page, `{&#34;data_type&#34;:&#34;file&#34;}`) {
+		t.Error("the page has JSON of a name")
+	}
+}

@@ -28,6 +28,10 @@ func (w *writer) part(p *content.Part, typed bool) {
 	case "image", "audio", "video", "file":
 		w.file(p.Type, p.Filename, p.Asset, p.Meta)
 	default:
+		if p.Text != "" && isNamed(p.Meta) {
+			w.raw(`<p class="file"><bdi>`, escape(short(p.Text)), "</bdi></p>\n")
+			return
+		}
 		w.raw(`<details class="data"><summary>`, escape(short(kindOf(p))), "</summary>\n")
 		w.pre(p.Text)
 		if len(p.Meta) > 0 {
@@ -35,6 +39,13 @@ func (w *writer) part(p *content.Part, typed bool) {
 		}
 		w.raw("</details>\n")
 	}
+}
+
+// isNamed reports whether the members of a part of data say nothing but what it is.
+func isNamed(meta []byte) bool {
+	n := 0
+	gjson.ParseBytes(meta).ForEach(func(_, _ gjson.Result) bool { n++; return true })
+	return n == 1 && gjson.GetBytes(meta, "data_type").Type == gjson.String
 }
 
 func kindOf(p *content.Part) string {
@@ -168,6 +179,11 @@ func (w *writer) file(kind, name string, asset *content.Asset, meta []byte) {
 		w.raw(` <a href="`, target, `" rel="noopener noreferrer nofollow"><bdi>`, escape(short(address)), "</bdi></a>")
 	}
 	w.raw("</p>\n")
+	if data := m.Get("data"); m.Get("type").String() == "text" && data.String() != "" {
+		w.raw("<details><summary>Text</summary>\n")
+		w.pre(data.String())
+		w.raw("</details>\n")
+	}
 }
 
 func (w *writer) image(address, name string) {

@@ -98,6 +98,11 @@ func readChatGPT(in io.Reader, to Sink) error {
 			last := list[len(list)-1]
 			last.Records = append(last.Records, p.record())
 		}
+		if c.Model == "" {
+			for _, m := range list {
+				c.Model = cmp.Or(m.Model, c.Model)
+			}
+		}
 		markOpen(list, func(m *Message) bool { return textOf(t.by[m.ID].raw, "message.status") == "in_progress" })
 		for _, m := range list {
 			if err := to.Message(m); err != nil {

@@ -460,6 +460,11 @@ func (r *codexReader) note(rec *codexRecord, l line) {
 		if mode := p.Get("history_mode").Str; mode != "" && mode != "legacy" && mode != "paginated" {
 			r.to.Problem(l.problem(fmt.Sprintf("its history mode is %q, which is newer than what is known here", mode)))
 		}
+	case "response_item": // older logs say the folder only to the model
+		if text := p.Get("content.0.text").Str; r.conv.Dir == "" && strings.HasPrefix(text, "<environment_context>") {
+			_, rest, _ := strings.Cut(text, "<cwd>")
+			r.conv.Dir, _, _ = strings.Cut(rest, "</cwd>")
+		}
 	case "turn_context":
 		if model := p.Get("model").Str; model != "" {
 			r.conv.Model = model

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,7 @@ func readOpenCode(in io.Reader, to Sink) error {
 	}
 	info := gjson.GetBytes(around, "info")
 	r.conv.ID, r.conv.Title = info.Get("id").Str, info.Get("title").Str
-	r.conv.Dir, r.conv.Version = info.Get("directory").Str, info.Get("version").Str
+	r.conv.Dir, r.conv.Version = cmp.Or(info.Get("directory").Str, r.conv.Dir), info.Get("version").Str
 	r.conv.Created = milliseconds(info.Get("time.created"))
 	r.conv.Side = info.Get("parentID").Str != ""
 	r.conv.Leaf = r.last
@@ -122,6 +123,9 @@ func (r *openCodeReader) hand(held *Message) error {
 		r.conv.Model = model
 	}
 	info := gjson.GetBytes(held.Records[0], "info")
+	if r.conv.Dir == "" {
+		r.conv.Dir = info.Get("path.cwd").Str
+	}
 	open := r.ends && info.Get("role").Str == "assistant" && !info.Get("time.completed").Exists() && !info.Get("error").Exists()
 	for _, m := range list {
 		m.Parent, m.Open = r.last, open

@@ -28,12 +28,14 @@ type line struct {
 
 // lines reads a file that has a JSON object on each line, and gives each to f. Lines end
 // as any system ends them. Empty ones are passed over; those that are no objects are
-// problems, a last one that is torn too. Bytes that are no UTF-8 are read as U+FFFD, as
-// the programs that write these files read them.
+// problems, a last one that is torn too. Records that a program wrote on one line are read
+// one by one; see [pieces]. Bytes that are no UTF-8 are read as U+FFFD, as the programs
+// that write these files read them.
 func lines(in io.Reader, to Sink, f func(line) error) error {
 	r := bufio.NewReaderSize(in, 256<<10)
 	var buf []byte
 	var offset int64
+	var known heads
 	for number := 1; ; number++ {
 		raw, size, torn, err := nextLine(r, buf[:0])
 		if err != nil && err != io.EOF {
@@ -43,23 +45,58 @@ func lines(in io.Reader, to Sink, f func(line) error) error {
 		if number == 1 {
 			raw = trimBOM(raw)
 		}
+		lead := len(buf) - len(bytes.TrimLeft(raw, " \t\r\n"))
 		raw = bytes.TrimSpace(raw)
 		at := line{raw, number, offset}
-		offset += size
 		switch {
 		case size > MaxRecord:
 			to.Problem(at.problem(fmt.Sprintf("it has more than %d MiB", MaxRecord>>20)))
 		case len(raw) > 0:
-			if what := at.check(torn); what != "" {
-				to.Problem(at.problem(what))
-			} else if err := f(at); err != nil {
+			if what := at.check(torn); what == "" {
+				known.add(at.raw)
+				if err := f(at); err != nil {
+					return err
+				}
+			} else if err := at.split(what, raw, lead, torn, &known, to, f); err != nil {
 				return err
 			}
 		}
+		offset += size
 		if err == io.EOF {
 			return nil
 		}
 	}
+}
+
+// split gives f the records of a line that is no record as a whole, and tells to of the
+// rest. what is wrong with the line; raw are its bytes, from lead on.
+func (l *line) split(what string, raw []byte, lead int, torn bool, known *heads, to Sink, f func(line) error) error {
+	var list []piece
+	if raw[0] == '{' {
+		list = pieces(raw, !torn, known)
+	}
+	records := 0
+	for _, p := range list {
+		if p.whole {
+			records++
+		}
+	}
+	if records == 0 {
+		to.Problem(l.problem(what))
+		return nil
+	}
+	for _, p := range list {
+		at := line{bytes.TrimSpace(raw[p.start:p.end]), l.number, l.offset + int64(lead+p.start)}
+		if what := at.check(false); p.whole && what == "" {
+			if err := f(at); err != nil {
+				return err
+			}
+			known.add(at.raw)
+		} else {
+			to.Problem(at.problem("a torn record stands on the line of another one"))
+		}
+	}
+	return nil
 }
 
 // check makes the line valid UTF-8, and returns what is wrong with it, "" if nothing is.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 )
 
@@ -16,16 +17,19 @@ type checked struct {
 	seed    maphash.Seed
 	digests map[string]uint64 // what each message is, by its id
 	parents map[string]string
-	order   []string // the ids, in the order of the transcript
+	joined  map[string]string // [Message.Joined]
+	order   []string          // the ids, in the order of the transcript
 }
 
 // Message implements [Sink].
 func (c *checked) Message(m *Message) error {
 	if c.digests == nil {
 		c.seed = maphash.MakeSeed()
-		c.digests, c.parents = map[string]uint64{}, map[string]string{}
+		c.digests, c.parents, c.joined = map[string]uint64{}, map[string]string{}, map[string]string{}
 	}
-	m.ID, m.Parent, m.CopyOf = strings.Clone(m.ID), strings.Clone(m.Parent), strings.Clone(m.CopyOf) // not as a part of their record
+	for _, id := range []*string{&m.ID, &m.Parent, &m.Joined, &m.CopyOf} {
+		*id = strings.Clone(*id) // not as a part of their record
+	}
 	digest := c.digest(m)
 	if known, taken := c.digests[m.ID]; taken {
 		if known == digest {
@@ -39,6 +43,12 @@ func (c *checked) Message(m *Message) error {
 	}
 	if m.Parent == m.ID {
 		m.Parent = ""
+	}
+	if m.Joined == m.ID {
+		m.Joined = ""
+	}
+	if m.Joined != "" {
+		c.joined[m.ID] = m.Joined
 	}
 	c.digests[m.ID], c.parents[m.ID] = digest, m.Parent
 	c.order = append(c.order, m.ID)
@@ -79,27 +89,56 @@ func (c *checked) End(conv *Conversation) error {
 		conv.Leaf = c.order[len(c.order)-1]
 	}
 	c.ended++
-	c.digests, c.parents, c.order = nil, nil, nil
+	c.digests, c.parents, c.joined, c.order = nil, nil, nil, nil
 	return c.to.End(conv)
 }
 
-// ring returns one message of each ring of parents, and makes a root of it.
+// before returns the id of the message that a message follows, "" for none.
+func (c *checked) before(id string) string {
+	for _, at := range []string{c.parents[id], c.joined[id]} {
+		if _, ok := c.parents[at]; ok {
+			return at
+		}
+	}
+	return ""
+}
+
+// ring returns one message of each ring of parents, and takes its parent from it. That is
+// the first one of the ring in the transcript, whose parent comes later: what it is
+// joined to comes before it.
 func (c *checked) ring() (list []string) {
 	const walking, done = 1, 2
 	state := make(map[string]int8, len(c.order))
+	var places map[string]int
 	for _, id := range c.order {
 		var path []string
-		for at := id; state[at] != done; at = c.parents[at] {
-			if _, ok := c.parents[at]; !ok {
-				break
+		for at := id; at != "" && state[at] != done; at = c.before(at) {
+			if state[at] != walking {
+				state[at] = walking
+				path = append(path, at)
+				continue
 			}
-			if state[at] == walking {
-				list = append(list, at)
-				c.parents[at] = ""
-				break
+			if places == nil {
+				places = make(map[string]int, len(c.order))
+				for i, id := range c.order {
+					places[id] = i
+				}
 			}
-			state[at] = walking
-			path = append(path, at)
+			first := slices.Index(path, at)
+			for i := first; i < len(path); i++ {
+				if places[path[i]] < places[path[first]] {
+					first = i
+				}
+			}
+			at = path[first]
+			if list = append(list, at); c.parents[at] == "" {
+				delete(c.joined, at)
+			}
+			c.parents[at] = ""
+			for _, id := range path[first+1:] {
+				state[id] = 0
+			}
+			path = path[:first+1]
 		}
 		for _, at := range path {
 			state[at] = done

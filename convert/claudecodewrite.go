@@ -39,7 +39,7 @@ type claudeWriter struct {
 func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	t = t.whole(claudeName)
 	w := &claudeWriter{
-		weave: newWeave(t, claudeName, links{"uuid", "parentUuid"}, claudeSays),
+		weave: newWeave(t, claudeName, links{"uuid", "parentUuid", claudeLink}, claudeSays, claudePart),
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: standing(t.Messages), in: map[string]*Message{}, children: map[string]int{},
 		check: newClaudeReader(nobody{}),
 	}
@@ -54,7 +54,7 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	}
 	for _, m := range t.Messages {
 		if w.has(m) {
-			records := w.own(m, w.main[m.Parent], w.in[m.Parent] != nil)
+			records := w.own(m, w.main[m.Parent], w.in[m.Parent] != nil, func(root bool) bool { return w.follows(m, root) })
 			if grows && w.main[m.ID] == "" {
 				records = w.named(m, records)
 			}
@@ -70,14 +70,60 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	return w.flush()
 }
 
-func claudeSays(record []byte) bool {
+// claudeLink returns the member that says what comes before a record.
+func claudeLink(record []byte) string {
+	if v := gjson.GetManyBytes(record, "subtype", "parentUuid"); v[0].Str == "compact_boundary" && v[1].Str == "" {
+		return "logicalParentUuid"
+	}
+	return "parentUuid"
+}
+
+// follows reports whether a reader joins a message that has records to the one before it,
+// since it is the last one that is written. root reports whether m begins with a root.
+func (w *claudeWriter) follows(m *Message, root bool) bool {
+	if m.Joined == "" || m.Joined != m.Parent {
+		return false
+	}
+	last, _ := w.check.find(w.main[m.Parent])
+	fresh := w.check.unlinked
+	for _, raw := range m.Records {
+		r := newClaudeRecord(raw)
+		fresh = fresh || r.restarts() || w.check.restarts[r.parent.Str]
+		switch {
+		case !claudeSays(raw):
+		case r.side:
+			return !root && w.check.sides[r.agent] == last
+		default:
+			return w.check.main == last && (!root || fresh || !r.prompts())
+		}
+	}
+	return false
+}
+
+func claudeSays(record []byte) bool { return claudeSaid(record) != nil }
+
+// claudePart reports whether a message says a part of what a record does.
+func claudePart(m *Message, record []byte) bool {
+	said := claudeSaid(record)
+	return len(said.Parts) == 0 || slices.ContainsFunc(said.Parts, func(p content.Part) bool {
+		return slices.ContainsFunc(m.Parts, func(q content.Part) bool {
+			return p.Type == q.Type && p.Text == q.Text && p.Call() == q.Call()
+		})
+	})
+}
+
+// claudeSaid returns what a record says, nil if it says nothing to a reader.
+func claudeSaid(record []byte) *content.Message {
 	r := newClaudeRecord(record)
 	raw := r.saying()
 	if raw == "" {
-		return false
+		return nil
 	}
-	_, err := content.Parse(content.Anthropic, []byte(raw), nil)
-	return err == nil
+	said, err := content.Parse(content.Anthropic, []byte(raw), nil)
+	if err != nil {
+		return nil
+	}
+	return said
 }
 
 // records writes records that are there, with the id of the session that they are in now.

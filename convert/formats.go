@@ -74,6 +74,9 @@ var ErrNothing = errors.New("there is no conversation in it")
 // are, but for ids and links.
 func (f *Format) Write(w io.Writer, t *Transcript, o Options) ([]Loss, error) {
 	var lost losses
+	if !f.Sessions {
+		t = t.linked()
+	}
 	err := f.write(w, t, o, &lost)
 	return lost.list, err
 }

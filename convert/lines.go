@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"time"
 	"unicode/utf8"
@@ -193,23 +192,21 @@ func (l lineWriter) flush() error { return l.w.Flush() }
 type rows struct {
 	lineWriter
 	clock
-	seed maphash.Seed
-	done map[string]uint64 // of each record that was written what it says
+	done map[string]bool // the ids of the records that were written
 }
 
 func newRows(out io.Writer, now time.Time) rows {
-	return rows{newLineWriter(out), clock{now: now}, maphash.MakeSeed(), map[string]uint64{}}
+	return rows{newLineWriter(out), clock{now: now}, map[string]bool{}}
 }
 
-// row writes a record, but for one that was written already, for which it returns false:
-// a conversation that was taken in twice may have one with two messages.
+// row writes a record, but for one whose id was written already, for which it returns
+// false.
 func (r *rows) row(id string, raw []byte) bool {
 	if id != "" {
-		sum := maphash.Bytes(r.seed, raw)
-		if known, ok := r.done[id]; ok && known == sum {
+		if r.done[id] {
 			return false
 		}
-		r.done[id] = sum
+		r.done[id] = true
 	}
 	r.put(raw)
 	return true

@@ -39,7 +39,7 @@ func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	t = t.whole(piName)
 	messages := t.Messages
 	w := &piWriter{
-		weave: newWeave(t, piName, links{"id", "parentId"}, piSaying),
+		weave: newWeave(t, piName, links{id: "id", parent: "parentId"}, piSaying, nil),
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost,
 		pairs: standing(messages), names: map[string]string{}, hangs: map[string]string{}, in: map[string]*Message{}, head: map[string]string{},
 	}
@@ -150,7 +150,8 @@ func (w *piWriter) begin() error {
 // records writes the entries that a message has.
 func (w *piWriter) records(m *Message) {
 	parent := cmp.Or(w.main[m.Parent], w.first)
-	for _, r := range w.own(m, w.main[m.Parent], w.in[m.Parent] != nil) {
+	follows := func(bool) bool { return m.Joined != "" && m.Joined == m.Parent && w.hangs[w.last] == m.Parent }
+	for _, r := range w.own(m, w.main[m.Parent], w.in[m.Parent] != nil, follows) {
 		id := gjson.GetBytes(r, "id").Str
 		name := ""
 		if piSaying(r) {

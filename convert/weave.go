@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -9,9 +10,24 @@ import (
 
 // links are the names of the members of a record that say what it is called, and what
 // the record before it is.
-type links struct{ id, parent string }
+type links struct {
+	id, parent string
 
-// A weave writes the records of messages so that each names one that is written.
+	// root returns the member that says what comes before a record. Nil means parent.
+	root func(record []byte) string
+}
+
+// link returns the record before a record, and the member that says so.
+func (l links) link(record []byte) (member, id string) {
+	member = l.parent
+	if l.root != nil {
+		member = l.root(record)
+	}
+	return member, gjson.GetBytes(record, member).Str
+}
+
+// A weave writes the records of messages so that each has an id of its own and names one
+// that is written.
 type weave struct {
 	links
 	format string
@@ -21,13 +37,21 @@ type weave struct {
 	written map[string]bool   // the ids of all records that are written
 	main    map[string]string // of each message the id of the record that others follow
 	owner   map[string]string // the message that a record says
+	renamed map[*byte]string  // the ids of records whose own is that of another record
+	called  map[string]string // the ids that those have themselves
+	before  map[string]string // the record before each, as it stands first
+	riders  map[string]*byte  // the records that say nothing, as each stands first
+	stray   map[*byte]bool    // records that say what no message says
 }
 
-// newWeave looks at all records of a transcript that are of a format.
-func newWeave(t *Transcript, format string, l links, says func([]byte) bool) *weave {
+// newWeave looks at all records of a transcript that are of a format. says reports whether
+// a record says something; part, which may be nil, whether a message says any of it. If
+// not, the record has the id of another one that was read before, and is not written.
+func newWeave(t *Transcript, format string, l links, says func([]byte) bool, part func(*Message, []byte) bool) *weave {
 	w := &weave{
 		links: l, format: format, read: says, looked: map[*byte]bool{},
 		written: map[string]bool{}, main: map[string]string{}, owner: map[string]string{},
+		renamed: map[*byte]string{}, called: map[string]string{}, before: map[string]string{}, riders: map[string]*byte{}, stray: map[*byte]bool{},
 	}
 	if t.Format == format {
 		for _, r := range t.Records {
@@ -39,23 +63,53 @@ func newWeave(t *Transcript, format string, l links, says func([]byte) bool) *we
 			continue
 		}
 		for _, r := range m.Records {
-			if id := w.take(r); id != "" && w.says(r) {
-				if _, taken := w.owner[id]; !taken {
-					w.owner[id] = m.ID
-				}
+			id := gjson.GetBytes(r, w.links.id).Str
+			other, taken := w.owner[id]
+			switch {
+			case id == "" || !w.says(r):
+			case taken && other == m.ID, id != m.ID && part != nil && !part(m, r):
+				w.looked[&r[0]] = false
+				w.stray[&r[0]] = true
+			case taken:
+				w.renamed[&r[0]] = ""
+			default:
+				w.owner[id] = m.ID
 			}
+			w.take(r)
 		}
 	}
 	for _, m := range t.Messages {
 		if w.has(m) {
-			for i := range m.Records {
-				if id := w.id(m, i); id != "" && w.says(m.Records[i]) {
-					w.main[m.ID] = id
-				}
-			}
+			w.call(m)
 		}
 	}
 	return w
+}
+
+// call gives the records of m that say something ids of their own: that of the message if
+// no record has it, else one made of what they say. The others follow the last of them.
+func (w *weave) call(m *Message) {
+	last, said := "", false
+	for _, r := range m.Records {
+		id := gjson.GetBytes(r, w.links.id).Str
+		if last = cmp.Or(id, last); !w.says(r) {
+			continue
+		}
+		said = true
+		if _, ok := w.renamed[&r[0]]; ok {
+			own := id
+			for id = m.ID; w.written[id]; {
+				id = ChainID(id, r)
+			}
+			w.renamed[&r[0]], w.called[id], w.written[id], w.owner[id] = id, own, true, m.ID
+		}
+		if id != "" {
+			w.main[m.ID] = id
+		}
+	}
+	if !said && last != "" { // it was read when such a record was taken for a message
+		w.main[m.ID] = last
+	}
 }
 
 // says reports whether a record says what a message says.
@@ -71,44 +125,63 @@ func (w *weave) says(record []byte) bool {
 // has reports whether a message has records of the format.
 func (w *weave) has(m *Message) bool { return m.Format == w.format && len(m.Records) > 0 }
 
-func (w *weave) take(record []byte) string {
+func (w *weave) take(record []byte) {
 	id := gjson.GetBytes(record, w.links.id).Str
 	if id != "" {
 		w.written[id] = true
-	}
-	return id
-}
-
-// id returns the id of a record of m: its own, or that of the message if it is that of
-// another message's record.
-func (w *weave) id(m *Message, i int) string {
-	id := gjson.GetBytes(m.Records[i], w.links.id).Str
-	if other, ok := w.owner[id]; ok && other != m.ID && w.says(m.Records[i]) {
-		return m.ID
-	}
-	return id
-}
-
-// own returns the records of a message as they are, but for an id that stands twice, a
-// link that makes a ring, and one to a record that is not written, which becomes a link
-// to parent. in says that the message before it is written.
-func (w *weave) own(m *Message, parent string, in bool) []json.RawMessage {
-	list := m.Records
-	change := func(i int, name string, value any) {
-		if &list[0] == &m.Records[0] {
-			list = slices.Clone(list)
+		if _, known := w.before[id]; !known {
+			_, w.before[id] = w.link(record)
 		}
-		list[i] = setMember(list[i], name, value)
+		if _, known := w.riders[id]; !known && !w.says(record) {
+			w.riders[id] = &record[0]
+		}
 	}
+}
+
+// again reports whether a record only rides along and has the id of a record that is
+// written elsewhere.
+func (w *weave) again(record []byte, id string) bool {
+	if id == "" || w.says(record) {
+		return false
+	}
+	_, said := w.owner[id]
+	return said || w.stray[&record[0]] || w.riders[id] != &record[0]
+}
+
+// hung returns the message that a record is or hangs on, "" for none.
+func (w *weave) hung(id string) string {
+	for n := 0; id != "" && n <= len(w.before); n++ {
+		if m, ok := w.owner[id]; ok {
+			return m
+		}
+		id = w.before[id]
+	}
+	return ""
+}
+
+// own returns the records of a message as they are, but for those that only ride along
+// and are written elsewhere, an id that another record has, a link that makes a ring, and
+// one to a record that is not written, which becomes a link to parent. in says that the
+// message before it is written, follows whether a reader takes that for the one before
+// without a link, where m begins with a root, or with a link that names nothing.
+func (w *weave) own(m *Message, parent string, in bool, follows func(root bool) bool) []json.RawMessage {
+	list := slices.Clone(m.Records)
+	change := func(i int, name string, value any) { list[i] = setMember(list[i], name, value) }
 	places := map[string]int{}
+	here := map[string]string{} // the ids that records of m have now
+	gone := make([]bool, len(list))
 	first := -1
 	for i, r := range m.Records {
 		id := gjson.GetBytes(r, w.links.id).Str
-		if id == "" {
+		if gone[i] = w.again(r, id); gone[i] || id == "" {
 			continue
 		}
-		if now := w.id(m, i); now != id {
+		if member, link := w.link(r); here[link] != "" {
+			change(i, member, here[link])
+		}
+		if now, ok := w.renamed[&r[0]]; ok {
 			change(i, w.links.id, now)
+			here[id] = now
 		}
 		if _, taken := places[id]; !taken {
 			places[id] = i
@@ -118,20 +191,31 @@ func (w *weave) own(m *Message, parent string, in bool) []json.RawMessage {
 		}
 	}
 	for i := first; i >= 0; {
-		link := gjson.GetBytes(m.Records[i], w.parent).Str
-		at, here := places[link]
-		_, said := w.owner[link]
-		switch {
-		case here && at < i:
+		member, link := w.link(m.Records[i])
+		if at, ok := places[link]; ok && at < i {
 			i = at
 			continue
-		case link == "":
+		}
+		_, said := w.owner[link]
+		rider := w.riders[link]
+		switch {
 		case m.Parent == "" && said:
-			change(i, w.parent, nil)
-		case in && parent != "" && !w.written[link]:
-			change(i, w.parent, parent)
+			change(i, member, nil)
+		case !in || parent == "" || (link == "" || !w.written[link]) && follows(link == ""):
+		case link == "" || !w.written[link] || w.called[parent] == link:
+			change(i, member, parent)
+		case rider != nil && slices.ContainsFunc(m.Records, func(r json.RawMessage) bool {
+			return &r[0] != rider && gjson.GetBytes(r, w.links.id).Str == link
+		}) && w.hung(link) != m.Parent: // the record of m with this id is not written
+			change(i, member, parent)
 		}
 		break
 	}
-	return list
+	kept := list[:0]
+	for i, r := range list {
+		if !gone[i] {
+			kept = append(kept, r)
+		}
+	}
+	return kept
 }

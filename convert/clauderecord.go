@@ -1,0 +1,114 @@
+package convert
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// A claudeRecord is what there is to know of a record.
+type claudeRecord struct {
+	kind, subtype, uuid, session, time string
+
+	parent, logical      gjson.Result
+	side, meta, compact  bool
+	message, attachment  gjson.Result
+	cwd, version, agent  string
+	leaf, title, summary string
+	forkedFrom, metadata gjson.Result
+	data                 gjson.Result // of progress
+	branch               string
+	plan                 bool // it is the prompt that the program makes of a plan
+}
+
+func newClaudeRecord(raw []byte) (r claudeRecord) {
+	gjson.ParseBytes(raw).ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "type":
+			r.kind = value.Str
+		case "subtype":
+			r.subtype = value.Str
+		case "uuid":
+			r.uuid = cmp.Or(r.uuid, strings.Clone(value.Str)) // the first one, as the writer has it
+		case "sessionId":
+			r.session = cmp.Or(r.session, strings.Clone(value.Str))
+		case "timestamp":
+			r.time = value.Str
+		case "parentUuid":
+			if !r.parent.Exists() {
+				r.parent = value
+			}
+		case "logicalParentUuid":
+			r.logical = value
+		case "isSidechain":
+			r.side = value.Bool()
+		case "isMeta":
+			r.meta = value.Bool()
+		case "isCompactSummary":
+			r.compact = value.Bool()
+		case "message":
+			r.message = value
+		case "attachment":
+			r.attachment = value
+		case "cwd":
+			r.cwd = strings.Clone(value.Str)
+		case "version":
+			r.version = strings.Clone(value.Str)
+		case "agentId":
+			r.agent = strings.Clone(value.Str)
+		case "leafUuid":
+			r.leaf = strings.Clone(value.Str)
+		case "customTitle", "aiTitle":
+			r.title = strings.Clone(value.Str)
+		case "summary":
+			r.summary = strings.Clone(value.Str)
+		case "forkedFrom":
+			r.forkedFrom = value
+		case "compactMetadata":
+			r.metadata = value
+		case "data":
+			r.data = value
+		case "gitBranch":
+			r.branch = strings.Clone(value.Str)
+		case "planContent":
+			r.plan = value.Str != ""
+		}
+		return true
+	})
+	return r
+}
+
+// saying returns the message of Anthropic's that a record holds, "" if it says nothing
+// to a reader. What a user says while the model works is an attachment.
+func (r *claudeRecord) saying() string {
+	switch r.kind {
+	case "user", "assistant":
+		if r.message.Exists() && !r.local() {
+			return r.message.Raw
+		}
+	case "attachment":
+		if prompt := r.attachment.Get("prompt"); r.attachment.Get("type").Str == "queued_command" &&
+			(prompt.Type == gjson.String && prompt.Str != "" || prompt.IsArray()) {
+			return `{"role":"user","content":` + prompt.Raw + `}`
+		}
+	}
+	return ""
+}
+
+// prompts reports whether a record is what the user said, and no answer of tools.
+func (r *claudeRecord) prompts() bool { return r.kind == "user" && !r.meta && !r.compact && !r.plan }
+
+// ends reports whether an answer has no more records behind this one.
+func (r *claudeRecord) ends() bool {
+	switch r.message.Get("stop_reason").Str {
+	case "", "tool_use", "pause_turn":
+		return false
+	}
+	said := r.message.Get("content")
+	if !said.IsArray() {
+		return true
+	}
+	blocks := said.Array()
+	return len(blocks) > 0 && blocks[len(blocks)-1].Get("type").Str == "text"
+}

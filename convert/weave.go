@@ -166,21 +166,32 @@ func (w *weave) hung(id string) string {
 // without a link, where m begins with a root, or with a link that names nothing.
 func (w *weave) own(m *Message, parent string, in bool, follows func(root bool) bool) []json.RawMessage {
 	list := slices.Clone(m.Records)
-	change := func(i int, name string, value any) { list[i] = setMember(list[i], name, value) }
+	relink := func(i int, member, to string) {
+		w.before[gjson.GetBytes(list[i], w.links.id).Str] = to
+		if to == "" {
+			list[i] = setMember(list[i], member, nil)
+		} else {
+			list[i] = setMember(list[i], member, to)
+		}
+	}
 	places := map[string]int{}
-	here := map[string]string{} // the ids that records of m have now
-	gone := make([]bool, len(list))
+	here := map[string]string{}    // the ids that records of m have now
+	elsewhere := map[string]bool{} // the ids of records of m that are not written here
 	first := -1
 	for i, r := range m.Records {
 		id := gjson.GetBytes(r, w.links.id).Str
-		if gone[i] = w.again(r, id); gone[i] || id == "" {
+		if w.again(r, id) {
+			elsewhere[id], list[i] = true, nil
+			continue
+		}
+		if id == "" {
 			continue
 		}
 		if member, link := w.link(r); here[link] != "" {
-			change(i, member, here[link])
+			relink(i, member, here[link])
 		}
 		if now, ok := w.renamed[&r[0]]; ok {
-			change(i, w.links.id, now)
+			list[i] = setMember(list[i], w.links.id, now)
 			here[id] = now
 		}
 		if _, taken := places[id]; !taken {
@@ -197,25 +208,16 @@ func (w *weave) own(m *Message, parent string, in bool, follows func(root bool) 
 			continue
 		}
 		_, said := w.owner[link]
-		rider := w.riders[link]
 		switch {
-		case m.Parent == "" && said:
-			change(i, member, nil)
+		case m.Parent == "" && (said || elsewhere[link] && w.hung(link) != ""):
+			relink(i, member, "")
+		case elsewhere[link] && w.hung(link) != m.Parent:
+			relink(i, member, cmp.Or(parent, m.Parent))
 		case !in || parent == "" || (link == "" || !w.written[link]) && follows(link == ""):
 		case link == "" || !w.written[link] || w.called[parent] == link:
-			change(i, member, parent)
-		case rider != nil && slices.ContainsFunc(m.Records, func(r json.RawMessage) bool {
-			return &r[0] != rider && gjson.GetBytes(r, w.links.id).Str == link
-		}) && w.hung(link) != m.Parent: // the record of m with this id is not written
-			change(i, member, parent)
+			relink(i, member, parent)
 		}
 		break
 	}
-	kept := list[:0]
-	for i, r := range list {
-		if !gone[i] {
-			kept = append(kept, r)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(list, func(r json.RawMessage) bool { return r == nil })
 }

@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/content"
+	"github.com/tidwall/gjson"
+)
+
+// uniqueIDs fails if an id stands twice in what is written.
+func uniqueIDs(t *testing.T, f *Format, out []byte) {
+	t.Helper()
+	seen := map[string]bool{}
+	for line := range bytes.Lines(out) {
+		id := gjson.GetBytes(line, map[string]string{claudeName: "uuid", piName: "id"}[f.Name]).Str
+		if id != "" && seen[id] {
+			t.Fatalf("%s: %s stands twice in\n%s", f.Name, id, out)
+		}
+		seen[id] = true
+	}
+}
+
+// TestUniqueIDs: no id stands twice in what is written, whichever records messages have in
+// common, and what the messages say is there.
+func TestUniqueIDs(t *testing.T) {
+	for _, f := range []*Format{&claudeCode, &pi} {
+		for seed := range uint64(400) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			tr := commonRecords(r, f)
+			var out bytes.Buffer
+			if _, err := f.Write(&out, tr, testOptions(probeID(1))); err != nil {
+				t.Fatal(err)
+			}
+			uniqueIDs(t, f, out.Bytes())
+			list, _, err := f.ReadAll(bytes.NewReader(out.Bytes()))
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%s, seed %d: %v", f.Name, seed, err)
+			}
+			parents := map[string]string{} // what comes before each text
+			said := map[string]string{}
+			for _, m := range list[0].linked().Messages {
+				said[m.ID] = m.texts()
+				parents[m.texts()] = said[m.Parent]
+			}
+			for _, m := range tr.Messages {
+				before := ""
+				for _, p := range tr.Messages {
+					if p.ID == m.Parent {
+						before = p.texts()
+					}
+				}
+				if got, ok := parents[m.texts()]; !ok || got != before {
+					t.Fatalf("%s, seed %d: %q comes after %q, want %q, in\n%s", f.Name, seed, m.texts(), got, before, out.Bytes())
+				}
+			}
+		}
+	}
+}
+
+// commonRecords returns a random tree of messages. Some have a record with the id of
+// another message's, with the same bytes or others.
+func commonRecords(r *rand.Rand, f *Format) *Transcript {
+	id, parent := "uuid", "parentUuid"
+	if f == &pi {
+		id, parent = "id", "parentId"
+	}
+	record := func(format, name, before string, args ...any) json.RawMessage {
+		head := fmt.Sprintf(`%q:%q,%q:%s`, id, name, parent, link(before))
+		return json.RawMessage(strings.Replace(fmt.Sprintf(format, args...), "HEAD", head, 1))
+	}
+	rider := `{"type":"system",HEAD,"n":%d}`
+	says := `{"type":"user",HEAD,"message":{"role":"user","content":"says %d"}}`
+	if f == &pi {
+		rider, says = `{"type":"label",HEAD,"n":%d}`, `{"type":"message",HEAD,"message":{"role":"user","content":"says %d"}}`
+	}
+	tr := &Transcript{Format: f.Name}
+	tip := map[string]string{} // the record that a message is
+	var ids []string           // of all records
+	for n := range 2 + r.IntN(8) {
+		m := nativeSaid(fmt.Sprintf("11111111-2222-4333-8444-%012d", n), fmt.Sprintf("says %d", n))
+		m.Format = f.Name
+		if n > 0 {
+			m.Parent = tr.Messages[r.IntN(n)].ID
+		}
+		before := tip[m.Parent]
+		name := func() string {
+			if len(ids) > 0 && r.IntN(3) == 0 {
+				return ids[r.IntN(len(ids))]
+			}
+			ids = append(ids, fmt.Sprintf("id%06d", len(ids)))
+			return ids[len(ids)-1]
+		}
+		for range r.IntN(3) {
+			rides := name()
+			if rides == before {
+				continue
+			}
+			m.Records = append(m.Records, record(rider, rides, before, n*r.IntN(2)))
+			before = rides
+		}
+		own := name()
+		m.Records = append(m.Records, record(says, own, before, n))
+		tip[m.ID] = own
+		tr.Messages = append(tr.Messages, m)
+	}
+	tr.Leaf = tr.Messages[len(tr.Messages)-1].ID
+	return tr
+}
+
+func nativeSaid(id, text string) *Message {
+	m := &Message{ID: id}
+	m.Role = "user"
+	m.Parts = []content.Part{content.Text(text)}
+	return m
+}

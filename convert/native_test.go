@@ -97,6 +97,9 @@ func nativeOutline(tr *convert.Transcript, problems []convert.Problem) string {
 		if tr.Fork != nil {
 			fmt.Fprintf(&b, " fork=%s+%d", tr.Fork.ID, tr.Fork.Records)
 		}
+		if tr.Branch != "" {
+			b.WriteString(" branch=" + tr.Branch)
+		}
 		b.WriteString("\n")
 		for _, m := range tr.Messages {
 			b.WriteString(nativeLine(m) + "\n")

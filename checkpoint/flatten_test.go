@@ -25,6 +25,9 @@ func message(id, metadata string) string {
 
 func under(parent, id string) string { return message(id, fmt.Sprintf(`"parent_id":%q`, parent)) }
 
+func joined(parent, to, id string) string {
+	return message(id, fmt.Sprintf(`"parent_id":%s,"bough":{"joined":%q}`, parent, to))
+}
 func marker(previous string) string {
 	return message("marker of "+previous, fmt.Sprintf(`"type":"session_transition","previous_session":%q`, previous))
 }

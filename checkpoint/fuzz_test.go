@@ -16,7 +16,7 @@ import (
 func FuzzFlatten(f *testing.F) {
 	seeds := []string{
 		"\x00", "\x00\x00\x00\x00", "\x00\x00\x0a\x00", "\x00\x00\x05\x00\x00", "\x00\x00\x05\x00\x01\x0c",
-		"\x00\x00\x00\x05\x0c\x00\x05\x04\x06\x1a\x00\x03\x00", "\x00\x00\x06\x04\x04\x05\x00\x05\x05\x00\x0d\x00", "\x00\x08\x05\x07\x00\x0f\x87\x05\x00", "\x00\x00\x04\x00",
+		"\x00\x00\x00\x05\x0c\x00\x05\x04\x06\x1a\x00\x03\x00", "\x00\x00\x06\x04\x04\x05\x00\x05\x05\x00\x0d\x00", "\x00\x08\x05\x07\x00\x0f\x87\x05\x00", "\x00\x00\x04\x00", "\x00\x00\x0b\x00", "\x0b\x00\x13\x00", "\x00\x0b\x05\x93\x00",
 	}
 	if len(seeds) == 0 {
 		f.Fatal("no seeds")
@@ -107,7 +107,14 @@ func parts(t *testing.T, data []byte) []*session.Session {
 		case 2:
 			add(id, under(other, id)) // earlier, later, itself, or gone
 		case 3:
-			add(id, message(id, `"parent_id":null`))
+			switch {
+			case b>>3 == 0:
+				add(id, message(id, `"parent_id":null`))
+			case b < 128:
+				add(id, joined("null", other, id))
+			default:
+				add(id, joined(fmt.Sprintf(`"m%d"`, i+int(b>>3&7)), fmt.Sprint("m", b>>3&7), id))
+			}
 		case 4:
 			add(id, message(id, fmt.Sprintf(`"parent_id":%q,"bough":{"continued":true}`, other)))
 		case 5, 6:

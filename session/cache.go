@@ -20,7 +20,7 @@ const (
 	outlineDir = CacheDir + "/sessions"
 
 	// outlineMagic begins a cached outline. It changes with what follows.
-	outlineMagic = "bough outline 2\n"
+	outlineMagic = "bough outline 3\n"
 
 	// worthwhile is how large a file must be, in bytes, for its outline to be
 	// cached.
@@ -173,7 +173,7 @@ func (o *Outline) encode() []byte {
 	e.count(len(o.marks))
 	at := 0
 	for i, m := range o.marks {
-		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2|bit(m.stored)<<3)
+		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2|bit(m.stored)<<3|bit(m.tied)<<4)
 		at = int(m.end)
 	}
 	e.count(len(o.tools))
@@ -181,6 +181,12 @@ func (o *Outline) encode() []byte {
 		e.count(int(t.at))
 		e.texts(t.calls)
 		e.texts(t.results)
+	}
+	e.count(len(o.ties))
+	for _, t := range o.ties {
+		e.count(int(t.at))
+		e.text(t.joined)
+		e.text(t.replaced)
 	}
 	e.count(len(o.stamps))
 	for _, s := range o.stamps {
@@ -220,6 +226,10 @@ func decodeOutline(data []byte) *Outline {
 		o.tools = append(o.tools, toolUse{uint32(d.count()), d.texts(), d.texts()})
 	}
 	for n := d.count(); n > 0 && !d.bad; n-- {
+		o.ties = append(o.ties, tie{uint32(d.count()), d.text(), d.text()})
+	}
+	d.bad = d.bad || !o.tiesFit()
+	for n := d.count(); n > 0 && !d.bad; n-- {
 		o.stamps = append(o.stamps, stamp{uint32(d.count()), d.text()})
 	}
 	if d.bad || d.left() > 0 || int64(o.size) != o.Stat.Size || o.Header > o.Len() {
@@ -235,6 +245,20 @@ func decodeOutline(data []byte) *Outline {
 		}
 	}
 	return o
+}
+
+// tiesFit reports whether the ties of o are those of the messages that have one.
+func (o *Outline) tiesFit() bool {
+	n := 0
+	for i, m := range o.marks {
+		if m.tied {
+			if n == len(o.ties) || int(o.ties[n].at) != i {
+				return false
+			}
+			n++
+		}
+	}
+	return n == len(o.ties)
 }
 
 // messages reads the marks of o.
@@ -257,7 +281,7 @@ func (d *outlineDecoder) messages(o *Outline) {
 			d.bad = true
 			return
 		}
-		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0, flags&8 != 0}
+		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0, flags&8 != 0, flags&16 != 0}
 		id = end
 	}
 	d.bad = d.bad || id != len(o.ids)

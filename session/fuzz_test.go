@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -211,9 +212,10 @@ func sameMembers(t *testing.T, what string, before, after []rawjson.Pair, but ..
 }
 
 // FuzzTree: in any line, paths end in a root and never come back to a node, every
-// message is in the tree once, and leaves and depths are what the edges say.
+// message is in the tree once, leaves and depths are what the edges say, and only a ring
+// of parent_ids is damage.
 func FuzzTree(f *testing.F) {
-	for _, seed := range []string{"", "\x00\x00\x00", "\x01\x02\x04\x03", "\x00\x05\x00\x0d\x01\x15\x02\x08", "\xff\x1f\x20\x60\x81\x42\x07\x06\x05"} {
+	for _, seed := range []string{"", "\x00\x00\x00", "\x01\x02\x04\x03", "\x00\x05\x00\x0d\x01\x15\x02\x08", "\x00\x0b\x13\x03", "\x13\x0b\x1b\x93\x8b\x05\x23", "\x00\x92\x02\x00", "\xff\x1f\x20\x60\x81\x42\x07\x06\x05"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -223,6 +225,14 @@ func FuzzTree(f *testing.F) {
 		parts := lineOf(data)
 		tr, err := newTree(decodeParts(t, parts)...)
 		if err != nil {
+			for i := range parts {
+				for k, message := range parts[i].messages {
+					parts[i].messages[k] = strings.ReplaceAll(message, `"joined"`, `"other"`)
+				}
+			}
+			if _, err := newTree(decodeParts(t, parts)...); err == nil {
+				t.Errorf("joins make a ring of %q", data)
+			}
 			return // a ring
 		}
 		messages := 0
@@ -278,9 +288,20 @@ func lineOf(data []byte) []part {
 		case 0, 1:
 			add(m(id))
 		case 2:
-			add(under(other, id)) // earlier, later, itself, or gone
+			if b < 128 {
+				add(under(other, id)) // earlier, later, itself, or gone
+			} else {
+				add(replaced("m0", fmt.Sprint("m", i+int(b>>3&3)), id))
+			}
 		case 3:
-			add(message(id, `"parent_id":null`))
+			switch {
+			case b>>3 == 0:
+				add(message(id, `"parent_id":null`))
+			case b < 128:
+				add(joined("null", other, id))
+			default:
+				add(joined(fmt.Sprintf(`"m%d"`, i+int(b>>3&7)), fmt.Sprint("m", b>>3&7), id))
+			}
 		case 4:
 			add(late(other, id))
 		case 5:

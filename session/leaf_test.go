@@ -27,7 +27,11 @@ func TestNewest(t *testing.T) {
 		{"an empty file", []part{{"p", "", nil}}, 0, ""},
 		{"the last message", []part{{"p", "", []string{m("a"), m("b")}}}, 0, "b"},
 		{"the last message of two branches", []part{{"p", "", []string{m("a"), m("b"), m("c"), under("a", "d")}}}, 0, "d"},
-		{"a clock that ran backwards", []part{{"p", "", []string{at("a", "2026-01-01T00:00:00", ""), at("b", "2026-01-03T00:00:00", ""), at("c", "2026-01-02T00:00:00", `"parent_id":"a"`)}}}, 0, "c"},
+		{"a clock that ran backwards", []part{{"p", "", []string{at("a", "2026-01-01T00:00:00", ""), at("b", "2026-01-03T00:00:00", ""), at("c", "2026-01-02T00:00:00", `"parent_id":"a"`)}}}, 0, "b"},
+		{"the same time", []part{{"p", "", []string{m("a"), at("b", "2026-01-01T12:00:00", ""), at("c", "2026-01-01T12:00:00", `"parent_id":"a"`), at("d", "2026-01-01T11:00:00", `"parent_id":"a"`)}}}, 0, "c"},
+		{"one time that cannot be read", []part{{"p", "", []string{m("a"), at("b", "0001-01-01T00:00:00Z", ""), at("c", "noon", `"parent_id":"a"`)}}}, 0, "b"},
+		{"no time that can be read", []part{{"p", "", []string{m("a"), at("b", "noon", ""), at("c", "", `"parent_id":"a"`)}}}, 0, "c"},
+		{"a message that is replaced", []part{{"p", "", []string{m("a"), at("b", "2026-01-03T00:00:00", `"bough":{"replaced_by":"c"}`), at("c", "2026-01-02T00:00:00", `"parent_id":"a"`)}}}, 0, "c"},
 		{"a continuation", []part{{"p", "", []string{m("a"), m("b")}}, {"q", fromP, []string{marker("p", ""), m("c")}}}, 0, "c"},
 		{"a continuation with nothing in it", []part{{"p", "", []string{m("a"), m("b")}}, {"q", fromP, []string{marker("p", "")}}}, 0, "b"},
 		{"of a continuation with nothing in it", []part{{"p", "", []string{m("a"), m("b")}}, {"q", fromP, []string{marker("p", `,"parent_id":"a"`)}}}, 1, "a"},
@@ -143,8 +147,13 @@ func checkLeaves(t *testing.T, tr *session.Tree) {
 			want++
 		}
 		want += max(0, len(children)-1)
-		if len(children) == 0 {
+		if len(children) > 0 {
+			continue
+		}
+		if by, replaced := tr.Replaced(n); !replaced {
 			without = append(without, n)
+		} else if want--; tr.Parent(by) != tr.Parent(n) || by <= n {
+			t.Errorf("node %d is replaced by %d, which is no later sibling", n, by)
 		}
 	}
 	leaves := tr.Leaves()
@@ -195,6 +204,16 @@ func TestLeaves(t *testing.T) {
 		}, "4:4 8:4"},
 		{"a continuation with nothing in it", []part{{"p", "", []string{m("1")}}, {"q", fromP, []string{marker("p", "")}}}, "1:1"},
 		{"a file that is missing", []part{{"p", "", []string{m("1"), m("2")}}, {"r", fromQ, []string{m("h"), marker("q", ""), m("5")}}}, "2:2 5:1"},
+		{"a message that is replaced", []part{{"p", "", []string{m("1"), replaced("", "3", "2"), under("1", "3"), m("4")}}}, "4:3"},
+		{"by an end", []part{{"p", "", []string{m("1"), replaced("", "3", "2"), under("1", "3")}}}, "3:2"},
+		{"replaced and answered", []part{{"p", "", []string{m("1"), replaced("", "3", "2"), under("1", "3"), under("2", "4")}}}, "3:2 4:3"},
+		{"by one that is gone", []part{{"p", "", []string{m("1"), replaced("", "5", "2"), under("1", "3")}}}, "2:2 3:2"},
+		{"by another branch", []part{{"p", "", []string{m("1"), replaced("", "4", "2"), under("1", "3"), m("4")}}}, "2:2 4:3"},
+		{"by what came before", []part{{"p", "", []string{m("1"), m("2"), replaced("1", "2", "3")}}}, "2:2 3:2"},
+		{"by each other", []part{{"p", "", []string{m("1"), replaced("", "3", "2"), replaced("1", "2", "3")}}}, "3:2"},
+		{"by itself", []part{{"p", "", []string{m("1"), replaced("", "2", "2")}}}, "2:2"},
+		{"in a chain", []part{{"p", "", []string{m("1"), replaced("", "3", "2"), replaced("1", "4", "3"), under("1", "4")}}}, "4:2"},
+		{"in another file", []part{{"p", "", []string{m("1"), replaced("", "3", "2")}}, {"q", fromP, []string{marker("p", ""), under("1", "3")}}}, "3:2"},
 		{"two messages under one id", []part{{"p", "", []string{m("1"), m("2")}}, {"q", fromP, []string{marker("p", ""), message("1", `"x":1`)}}}, "1:3"},
 	} {
 		tr := tree(t, c.parts)

@@ -13,12 +13,13 @@ type messages struct {
 	marks   []mark
 	ids     []byte
 	tools   []toolUse
+	ties    []tie
 	markers []marker
 }
 
 // reset forgets all messages and keeps the memory.
 func (c *messages) reset() {
-	c.marks, c.ids, c.tools, c.markers = c.marks[:0], c.ids[:0], c.tools[:0], c.markers[:0]
+	c.marks, c.ids, c.tools, c.ties, c.markers = c.marks[:0], c.ids[:0], c.tools[:0], c.ties[:0], c.markers[:0]
 }
 
 // A marker is the previous session that message at names.
@@ -97,9 +98,7 @@ func (c *messages) take(f fields, start, end uint32) (id []byte) {
 		c.ids = append(c.ids, parent...)
 	}
 	if mayHold(f.metadata, "bough") {
-		own := gjson.GetBytes(f.metadata, "bough")
-		m.late = own.Get("continued").Bool()
-		m.stored = own.Get("format").Type == gjson.String
+		c.takeOwn(&m, at, gjson.GetBytes(f.metadata, "bough"))
 	}
 	if previous, ok := marks(f.metadata); ok {
 		c.markers = append(c.markers, marker{at, previous})
@@ -109,6 +108,39 @@ func (c *messages) take(f fields, start, end uint32) (id []byte) {
 	}
 	c.marks = append(c.marks, m)
 	return id
+}
+
+// takeOwn takes in metadata.bough of message at. Of members with the same name the first
+// counts.
+func (c *messages) takeOwn(m *mark, at int, own gjson.Result) {
+	if !own.IsObject() {
+		return
+	}
+	var continued, format, joined, replaced gjson.Result
+	first := func(r *gjson.Result, value gjson.Result) {
+		if !r.Exists() {
+			*r = value
+		}
+	}
+	own.ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "continued":
+			first(&continued, value)
+		case "format":
+			first(&format, value)
+		case OwnJoined:
+			first(&joined, value)
+		case OwnReplacedBy:
+			first(&replaced, value)
+		}
+		return true
+	})
+	m.late = continued.Bool()
+	m.stored = format.Type == gjson.String
+	if t := (tie{uint32(at), idText(joined), idText(replaced)}); t.joined != "" || t.replaced != "" {
+		m.tied = true
+		c.ties = append(c.ties, t)
+	}
 }
 
 // copy takes in messages from to before to of o, the first of which will begin
@@ -133,6 +165,10 @@ func (c *messages) copy(o *Outline, from, to int, start uint32) {
 		t.at = uint32(int(t.at) - from + at)
 		c.tools = append(c.tools, t)
 	}
+	for _, t := range o.ties[o.tiesBefore(from):o.tiesBefore(to)] {
+		t.at = uint32(int(t.at) - from + at)
+		c.ties = append(c.ties, t)
+	}
 }
 
 // idOf returns the id of message i.
@@ -140,7 +176,8 @@ func (c *messages) idOf(i int) []byte { return c.ids[c.marks[i].id:c.marks[i].pa
 
 // into gives o the messages. Its Meta says what it continues.
 func (c *messages) into(o *Outline) {
-	o.marks, o.ids, o.tools = slices.Clone(c.marks), string(c.ids), slices.Clone(c.tools)
+	o.marks, o.ids = slices.Clone(c.marks), string(c.ids)
+	o.tools, o.ties = slices.Clone(c.tools), slices.Clone(c.ties)
 	if previous := o.continues(); previous != "" {
 		for _, m := range c.markers {
 			if m.previous == previous {

@@ -40,6 +40,7 @@ type Outline struct {
 	marks      []mark
 	ids        string    // the messages' ids, and after each that of its parent if it is named
 	tools      []toolUse // of the messages that use tools, in order
+	ties       []tie     // of the messages with metadata.bough.joined or replaced_by, in order
 	stamps     []stamp   // of the messages whose time is known, in order
 	records    [3]array
 
@@ -53,12 +54,21 @@ type mark struct {
 	edge       edge
 	late       bool // came when the file already had a continuation
 	stored     bool // see Outline.Stored
+	tied       bool // has a tie
 }
 
 // A toolUse is the calls that message at makes and answers.
 type toolUse struct {
 	at             uint32
 	calls, results []string
+}
+
+// A tie is what metadata.bough of message at says of its place in the tree; "" is
+// nothing.
+type tie struct {
+	at       uint32
+	joined   string // see OwnJoined
+	replaced string // see OwnReplacedBy
 }
 
 // A stamp is the time of message at, as it is written.
@@ -113,6 +123,19 @@ func (o *Outline) parentID(i int) string {
 		end = int(o.marks[i+1].id)
 	}
 	return o.ids[o.marks[i].parent:end]
+}
+
+// tieOf returns the tie of message i, the zero one if it has none.
+func (o *Outline) tieOf(i int) tie {
+	if !o.marks[i].tied {
+		return tie{}
+	}
+	return o.ties[o.tiesBefore(i)]
+}
+
+// tiesBefore returns how many messages before i have a tie.
+func (o *Outline) tiesBefore(i int) int {
+	return sort.Search(len(o.ties), func(k int) bool { return int(o.ties[k].at) >= i })
 }
 
 // Time returns when message i was written, and whether the file says so in a way

@@ -45,6 +45,7 @@ func TestPlannedEdit(t *testing.T) {
 		"messages": func(e *session.Edit) { e.Append([]byte(m("n"))); e.Append([]byte(under("a", "o"))) },
 		"calls":    func(e *session.Edit) { e.Append([]byte(message("n", `"tool_calls":[{"id":"c1"}]`))) },
 		"time":     func(e *session.Edit) { e.SetActive("2027-01-01T00:00:00.000000+00:00") },
+		"joined":   func(e *session.Edit) { e.Append([]byte(m("n"))); e.Append([]byte(joined("null", "n", "o"))) },
 		"all": func(e *session.Edit) {
 			e.SetMeta("message_count", 12345)
 			e.SetActive("2027-01-01T00:00:00.000000+00:00")
@@ -55,6 +56,7 @@ func TestPlannedEdit(t *testing.T) {
 			"empty":    `{"messages":[],"metadata":{"continued_from":["x"]},"last_active":""}`,
 			"small":    string(file(`"title":"T"`, m("a"))),
 			"branches": string(file(`"title":"T","branched_from":"x"`, m("a"), m("b"), under("a", "c"), late("b", "d"), at("e", "yesterday", `"parent_id":null`))),
+			"joined":   string(file(`"title":"T"`, m("a"), joined(`"x"`, "a", "b"), replaced("a", "d", "c"), under("a", "d"))),
 			"header":   string(file(`"continued_from":"p"`, m("h"), marker("p", ""), m("a"), message("b", `"tool_call_id":"c1"`))),
 			"sealed":   string(sealed(m("a"), m("b"))),
 			"no time":  `{"metadata":{},"messages":[{"id":"a"}],"tool_call_records":[ 1 , {"call_id":"c1"}]}`,

@@ -33,6 +33,10 @@ func smallSessions() map[string][]byte {
 			Messages: raw(m("h"), marker("p", `,"parent_id":"x"`), m("a"), late("a", "b")),
 			Header:   2,
 		},
+		"imported": {
+			Metadata: meta("title", `"Bread"`, "bough", `{"sources":[{"format":"x"}]}`),
+			Messages: raw(m("a"), joined(`"x"`, "a", "b"), replaced("a", "d", "c"), under("a", "d")),
+		},
 		"checkpoint": {
 			Metadata: meta("continued_from", `["p"]`, "branched_from", `"p"`, "branch_point", `"b"`, "lineage", `["p"]`, "flattened_snapshot", "true",
 				"message_count", "2", "bough", fmt.Sprintf(`{"kind":"checkpoint","sealed":{"messages":2,"crc32c":%q}}`, session.SealPlaceholder)),

@@ -20,10 +20,28 @@ type Tree struct {
 	bases []int // per part, the node that its first message follows, or none
 	ends  []int // per part, the node that a message added to it follows
 	inner []bool
-	lasts []int          // per part, its last leaf, or none
-	times map[int]string // of the leaves whose time their outlines do not know
+
+	replaced map[int]int   // of the leaves that are no ends, the nodes that replace them
+	newest   []dated       // per part, its newest leaf, or none
+	times    map[int]dated // of the leaves whose time their outlines do not know
 
 	double bool
+}
+
+// A dated is a leaf with the time of its message.
+type dated struct {
+	node int
+	at   time.Time
+	said bool // the message has a time that can be read
+}
+
+// before reports whether d is older than other. What has no time is older than anything
+// that has one.
+func (d dated) before(other dated) bool {
+	if d.said && other.said {
+		return d.at.Before(other.at)
+	}
+	return other.said && !d.said
 }
 
 // A node is the place of a message in a tree: message index of a part, and its
@@ -53,6 +71,31 @@ func (t *Tree) Parent(n int) int { return max(int(t.nodes[n].parent), none) }
 // Orphan reports whether n is a root whose parent is named but is not there.
 func (t *Tree) Orphan(n int) bool { return t.nodes[n].parent == orphan }
 
+// Joined reports whether n follows its parent by a join: its parent_id names no message
+// of the line, and its metadata.bough.joined does.
+func (t *Tree) Joined(n int) bool {
+	o, i := t.Parts[t.Part(n)], t.Index(n)
+	if t.Parent(n) == none || o.tieOf(i).joined == "" {
+		return false
+	}
+	return o.marks[i].edge == begins || o.marks[i].edge == named && o.parentID(i) != t.ID(t.Parent(n))
+}
+
+// JoinIgnored reports whether n is a root although it is joined to a message that is
+// there: one that comes from n itself.
+func (t *Tree) JoinIgnored(n int) bool {
+	o, i := t.Parts[t.Part(n)], t.Index(n)
+	to := o.tieOf(i).joined
+	return to != "" && t.Parent(n) == none && o.marks[i].edge != follows && len(t.Find(to)) > 0
+}
+
+// Replaced returns the sibling that has the whole of the message at leaf n, and whether
+// there is one. Such a leaf is no end of the conversation.
+func (t *Tree) Replaced(n int) (by int, ok bool) {
+	by, ok = t.replaced[n]
+	return by, ok
+}
+
 // Part returns the part whose file holds n.
 func (t *Tree) Part(n int) int { return int(t.nodes[n].part) }
 
@@ -74,8 +117,8 @@ func (t *Tree) Tools(n int) (calls, results []string) {
 // Time returns when the message at a leaf was written, and whether its file says
 // so in a way that can be read.
 func (t *Tree) Time(leaf int) (time.Time, bool) {
-	if text, ok := t.times[leaf]; ok {
-		return ParseTime(text)
+	if d, ok := t.times[leaf]; ok {
+		return d.at, d.said
 	}
 	return t.Parts[t.Part(leaf)].Time(t.Index(leaf))
 }
@@ -140,45 +183,37 @@ func (t *Tree) late(n int) bool { return t.Parts[t.Part(n)].marks[t.Index(n)].la
 // Newest returns the newest leaf in part p and the parts that continue it, or
 // what p continues where they are empty, or -1 where that is empty too.
 //
-// In one file the later message is the newer one. Between files, each with a
-// leaf of its own, the time of the leaves decides, one that has none counting as
-// the oldest, and where they have the same, the later file.
+// The time of the leaves decides, one that has none counting as the oldest, and where
+// they have the same, the later place.
 func (t *Tree) Newest(p int) int {
 	if len(t.Parts) == 0 {
 		return none
 	}
-	newest := none
+	newest := dated{node: none}
 	for _, part := range t.Continuing(p) {
-		n := t.lasts[part]
-		if n != none && (newest == none || !t.older(n, newest)) {
-			newest = n
+		d := t.newest[part]
+		if d.node != none && (newest.node == none || !d.before(newest)) {
+			newest = d
 		}
 	}
-	if newest == none {
+	if newest.node == none {
 		return t.bases[p]
 	}
-	return newest
+	return newest.node
 }
 
-// older reports whether leaf a has an earlier time than leaf b. A time that
-// cannot be read is earlier than any other.
-func (t *Tree) older(a, b int) bool {
-	at, _ := t.Time(a)
-	bt, _ := t.Time(b)
-	return at.Before(bt)
-}
-
-// Leaf returns the last leaf among the messages of part p, -1 if there is none.
-func (t *Tree) Leaf(p int) int { return t.lasts[p] }
+// Leaf returns the newest leaf among the messages of part p, -1 if there is none.
+func (t *Tree) Leaf(p int) int { return t.newest[p].node }
 
 // IsLeaf reports whether no message has n as its parent.
 func (t *Tree) IsLeaf(n int) bool { return !t.inner[n] }
 
-// Leaves returns all leaves, in the order of the nodes.
+// Leaves returns the ends of the conversation, in the order of the nodes: all leaves but
+// those that another message replaces.
 func (t *Tree) Leaves() []int {
 	var leaves []int
 	for n, inner := range t.inner {
-		if !inner {
+		if _, replaced := t.replaced[n]; !inner && !replaced {
 			leaves = append(leaves, n)
 		}
 	}

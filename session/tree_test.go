@@ -45,8 +45,8 @@ func tree(t *testing.T, parts []part) *session.Tree {
 	return tree
 }
 
-// edges writes every node of a tree as id<parent: "-" for a root, "?" for an
-// orphan.
+// edges writes every node of a tree as id<parent, or id~parent if it is joined: "-" for
+// a root, "?" for an orphan.
 func edges(t *session.Tree) string {
 	var list []string
 	for n := range t.Len() {
@@ -54,10 +54,14 @@ func edges(t *session.Tree) string {
 		if t.Orphan(n) {
 			parent = "?"
 		}
+		sign := "<"
 		if t.Parent(n) >= 0 {
 			parent = t.ID(t.Parent(n))
 		}
-		list = append(list, t.ID(n)+"<"+parent)
+		if t.Joined(n) {
+			sign = "~"
+		}
+		list = append(list, t.ID(n)+sign+parent)
 	}
 	return strings.Join(list, " ")
 }
@@ -71,11 +75,22 @@ func pathIDs(t *session.Tree, at int) string {
 }
 
 // m is a message without metadata, under is one with a parent, late one that
-// came when its file was already continued, and marker ends a header.
+// came when its file was already continued, joined names as its parent what parent
+// is in JSON and is joined to another, replaced is one that another replaces, and
+// marker ends a header.
 func m(id string) string             { return message(id, "") }
 func under(parent, id string) string { return message(id, fmt.Sprintf(`"parent_id":%q`, parent)) }
 func late(parent, id string) string {
 	return message(id, fmt.Sprintf(`"parent_id":%q,"bough":{"continued":true}`, parent))
+}
+func joined(parent, to, id string) string {
+	return message(id, fmt.Sprintf(`"parent_id":%s,"bough":{"joined":%q}`, parent, to))
+}
+func replaced(parent, by, id string) string {
+	if parent != "" {
+		parent = fmt.Sprintf(`"parent_id":%q,`, parent)
+	}
+	return message(id, fmt.Sprintf(`%s"bough":{"replaced_by":%q}`, parent, by))
 }
 func marker(previous, more string) string {
 	return message("marker of "+previous, fmt.Sprintf(`"type":"session_transition","previous_session":%q%s`, previous, more))
@@ -149,6 +164,22 @@ func TestTree(t *testing.T) {
 			"a<- b<a c<b d<c e<b f<e"},
 		{"a parent in a header", []part{p, {"q", fromP, []string{m("h"), marker("p", ""), under("h", "d")}}},
 			"a<- b<a c<b d<?"},
+
+		{"joined, the parent null", []part{{"p", "", []string{m("a"), m("b"), joined("null", "b", "c"), m("d")}}}, "a<- b<a c~b d<c"},
+		{"joined, the parent gone", []part{{"p", "", []string{m("a"), m("b"), joined(`"x"`, "a", "c"), m("d")}}}, "a<- b<a c~a d<c"},
+		{"joined, the parent there", []part{{"p", "", []string{m("a"), m("b"), joined(`"a"`, "b", "c")}}}, "a<- b<a c<a"},
+		{"joined, the parent further down", []part{{"p", "", []string{m("a"), joined(`"x"`, "a", "c"), message("x", `"parent_id":null`)}}}, "a<- c<x x<-"},
+		{"joined, no parent named", []part{{"p", "", []string{m("a"), m("b"), message("c", `"bough":{"joined":"a"}`)}}}, "a<- b<a c<b"},
+		{"joined to what is gone", []part{{"p", "", []string{m("a"), joined(`"x"`, "y", "b"), joined("null", "y", "c")}}}, "a<- b<? c<-"},
+		{"joined to what comes later", []part{{"p", "", []string{m("a"), joined("null", "c", "b"), message("c", `"parent_id":"a"`)}}}, "a<- b~c c<a"},
+		{"joined to itself", []part{{"p", "", []string{m("a"), joined(`"x"`, "b", "b"), joined("null", "c", "c")}}}, "a<- b<? c<-"},
+		{"joined to its descendant", []part{{"p", "", []string{joined("null", "c", "a"), m("b"), m("c")}}}, "a<- b<a c<b"},
+		{"joined to each other", []part{{"p", "", []string{joined("null", "b", "a"), joined(`"x"`, "a", "b"), m("c")}}}, "a<- b<? c<b"},
+		{"joined below a ring of joins", []part{{"p", "", []string{joined("null", "c", "a"), m("b"), joined("null", "b", "c"), joined("null", "c", "d")}}}, "a<- b<a c<- d~c"},
+		{"joined to an earlier file", []part{p, {"q", fromP, []string{marker("p", ""), joined(`"x"`, "b", "d"), m("e")}}}, "a<- b<a c<b d~b e<d"},
+		{"joined, the nearest", []part{p, {"q", fromP, []string{marker("p", ""), message("b", `"x":1`), joined("null", "b", "d")}}}, "a<- b<a c<b b<c d~b"},
+		{"joined, no text", []part{{"p", "", []string{m("a"), message("b", `"parent_id":null,"bough":{"joined":7}`), message("c", `"parent_id":null,"bough":"joined"`)}}}, "a<- b<- c<-"},
+		{"joined, escaped and twice", []part{{"p", "", []string{m("a"), m("b"), message("c", `"parent_id":null,"bo\u0075gh":{"j\u006fined":"\u0061","joined":"b"}`)}}}, "a<- b<a c~a"},
 
 		{"the same message twice", []part{p, {"q", fromP, []string{marker("p", ""), m("c"), m("d")}}}, "a<- b<a c<b d<c"},
 		{"the same message twice, apart", []part{p, {"q", fromP, []string{marker("p", ""), m("d"), m("a"), m("e")}}}, "a<- b<a c<b d<c e<a"},

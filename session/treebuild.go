@@ -11,9 +11,9 @@ type Opener func(*Outline) (*Session, error)
 
 // NewTree builds the tree of a line. The first part is the first file of the
 // line; each other part continues an earlier one, or, where files are missing,
-// stands alone. Parents that form a ring are a *[DamageError]. Hardly any tree
-// needs more than the outlines; for what does, open is asked, and its errors
-// are returned.
+// stands alone. Parents that form a ring are a *[DamageError]; a message that is
+// joined in a ring is a root. Hardly any tree needs more than the outlines; for
+// what does, open is asked, and its errors are returned.
 func NewTree(parts []*Outline, open Opener) (*Tree, error) {
 	total := 0
 	for _, o := range parts {
@@ -25,7 +25,7 @@ func NewTree(parts []*Outline, open Opener) (*Tree, error) {
 		ids:   newIDTable(total),
 		bases: make([]int, len(parts)),
 		ends:  make([]int, len(parts)),
-		times: map[int]string{},
+		times: map[int]dated{},
 	}, open}
 	return b.Tree, b.build()
 }
@@ -53,10 +53,11 @@ func (t *treeBuilder) build() error {
 		partOf[o.ID] = p
 		t.link(p, place[p])
 	}
-	if err := t.findLeaves(); err != nil {
+	if err := t.checkRings(); err != nil {
 		return err
 	}
-	return t.checkRings()
+	t.findChildren()
+	return t.findNewest()
 }
 
 // addMessages makes the nodes of part p and returns the node of each message.
@@ -181,16 +182,29 @@ func (t *treeBuilder) link(p int, place []int32) {
 		switch o.marks[i].edge {
 		case follows:
 			node.parent = int32(before)
+		case begins:
+			node.parent = t.join(o, i, p, none)
 		case named:
 			parent, ok := t.nearest(o.parentID(i), p)
-			node.parent = orphan
-			if ok {
-				node.parent = int32(parent)
+			node.parent = int32(parent)
+			if !ok {
+				node.parent = t.join(o, i, p, orphan)
 			}
 		}
 		before = int(n)
 	}
 	t.ends[p] = before
+}
+
+// join returns the node that message i of part p is joined to, or other if it is joined
+// to none.
+func (t *Tree) join(o *Outline, i, p int, other int32) int32 {
+	if to := o.tieOf(i).joined; to != "" {
+		if n, ok := t.nearest(to, p); ok {
+			return int32(n)
+		}
+	}
+	return other
 }
 
 // nearest returns the node with an id: the one in part p if there is one, else
@@ -208,34 +222,79 @@ func (t *Tree) nearest(id string, p int) (int, bool) {
 	return found, found != none
 }
 
-// findLeaves finds the nodes that have children, and the last leaf of each part.
-func (t *treeBuilder) findLeaves() error {
+// findChildren finds the nodes that have children, and the leaves that are no ends
+// because another message replaces them.
+func (t *treeBuilder) findChildren() {
 	t.inner = make([]bool, t.Len())
 	for n := range t.nodes {
 		if parent := t.Parent(n); parent != none {
 			t.inner[parent] = true
 		}
 	}
-	t.lasts = slices.Repeat([]int{none}, len(t.Parts))
+	for n := range t.nodes {
+		if t.inner[n] || !t.Parts[t.Part(n)].marks[t.Index(n)].tied {
+			continue
+		}
+		if by := t.replacement(n); by != none {
+			if t.replaced == nil {
+				t.replaced = map[int]int{}
+			}
+			t.replaced[n] = by
+		}
+	}
+}
+
+// replacement returns the node that replaces n, or none: a later child of the same
+// parent. What comes earlier cannot, so that two messages never replace each other.
+func (t *treeBuilder) replacement(n int) int {
+	by := t.Parts[t.Part(n)].tieOf(t.Index(n)).replaced
+	if by == "" {
+		return none
+	}
+	for _, other := range t.Find(by) {
+		if other > n && t.Parent(other) == t.Parent(n) {
+			return other
+		}
+	}
+	return none
+}
+
+// findNewest finds the newest leaf of each part. It parses the time of a leaf once, and
+// where there is nothing to compare it with not at all.
+func (t *treeBuilder) findNewest() error {
+	leaves := 0
+	for _, inner := range t.inner {
+		leaves += 1 - bit(inner)
+	}
+	t.newest = slices.Repeat([]dated{{node: none}}, len(t.Parts))
 	for n, inner := range t.inner {
 		if inner {
 			continue
 		}
-		t.lasts[t.Part(n)] = n
+		d := dated{node: n}
 		o, i := t.Parts[t.Part(n)], t.Index(n)
-		if _, known := o.stampOf(i); known {
+		if k, known := o.stampOf(i); !known {
+			s, err := t.open(o)
+			if err != nil {
+				return err
+			}
+			d.at, d.said = s.Messages[i].Time()
+			t.times[n] = d
+		} else if leaves > 1 {
+			d.at, d.said = ParseTime(o.stamps[k].text)
+		}
+		if _, replaced := t.replaced[n]; replaced {
 			continue
 		}
-		s, err := t.open(o)
-		if err != nil {
-			return err
+		if newest := &t.newest[t.Part(n)]; newest.node == none || !d.before(*newest) {
+			*newest = d
 		}
-		t.times[n] = timeText(s.Messages[i].Raw)
 	}
 	return nil
 }
 
-// checkRings makes sure that every walk towards the root ends.
+// checkRings makes sure that every walk towards the root ends. It takes back all joins of
+// a ring that has one.
 func (t *treeBuilder) checkRings() error {
 	const open, done = 1, 2
 	state := make([]uint8, t.Len())
@@ -246,7 +305,7 @@ func (t *treeBuilder) checkRings() error {
 			state[n] = open
 			walk = append(walk, n)
 		}
-		if n != none && state[n] == open {
+		if n != none && state[n] == open && !t.unjoin(walk[slices.Index(walk, n):]) {
 			return &DamageError{
 				Path:    FileName(t.Parts[t.Part(n)].ID),
 				Offset:  t.Offset(n),
@@ -258,4 +317,20 @@ func (t *treeBuilder) checkRings() error {
 		}
 	}
 	return nil
+}
+
+// unjoin makes the joined nodes of a ring roots, and reports whether there are any.
+func (t *treeBuilder) unjoin(ring []int) bool {
+	found := false
+	for _, n := range ring {
+		if !t.Joined(n) {
+			continue
+		}
+		found = true
+		t.nodes[n].parent = none
+		if t.Parts[t.Part(n)].marks[t.Index(n)].edge == named {
+			t.nodes[n].parent = orphan
+		}
+	}
+	return found
 }

@@ -223,20 +223,45 @@ func (t *Tree) Leaves() []int {
 // Depths returns for each node how many messages its path has, itself included.
 func (t *Tree) Depths() []int {
 	depths := make([]int, t.Len())
-	var walk []int // from a node towards the root, as far as no depth is known
-	for n := range depths {
-		for at := n; at != none && depths[at] == 0; at = t.Parent(at) {
-			walk = append(walk, at)
+	t.downwards(func(n, parent int) {
+		depths[n] = 1
+		if parent != none {
+			depths[n] += depths[parent]
 		}
-		for i := len(walk) - 1; i >= 0; i-- {
-			depths[walk[i]] = 1
-			if parent := t.Parent(walk[i]); parent != none {
-				depths[walk[i]] += depths[parent]
-			}
+	})
+	return depths
+}
+
+// Joins returns for each node how many messages of its path are [Tree.Joined], itself
+// included. It is nil where no message is.
+func (t *Tree) Joins() []int {
+	if !slices.ContainsFunc(t.Parts, func(o *Outline) bool { return len(o.ties) > 0 }) {
+		return nil
+	}
+	joins := make([]int, t.Len())
+	t.downwards(func(n, parent int) {
+		joins[n] = bit(t.Joined(n))
+		if parent != none {
+			joins[n] += joins[parent]
+		}
+	})
+	return joins
+}
+
+// downwards calls f with each node and its parent, for the parent first.
+func (t *Tree) downwards(f func(n, parent int)) {
+	done := make([]bool, t.Len())
+	var walk []int // from a node towards the root, as far as it is not done
+	for n := range done {
+		for at := n; at != none && !done[at]; at = t.Parent(at) {
+			walk = append(walk, at)
+			done[at] = true
+		}
+		for _, at := range slices.Backward(walk) {
+			f(at, t.Parent(at))
 		}
 		walk = walk[:0]
 	}
-	return depths
 }
 
 // Continuing returns part p and the parts that continue it, however far.

@@ -126,6 +126,18 @@ var illnesses = []illness{
 		s.messages("x", "", `{"id":"1"}`, `{"id":"2","metadata":{"parent_id":"gone"}}`)
 		s.mend()
 	}, "orphan_message"},
+	{"an imported message without its parent", func(s *space) {
+		s.messages("x", `"bough":{"sources":[{"format":"x"}]}`, `{"id":"1"}`, `{"id":"2","metadata":{"parent_id":"gone","bough":{"source":{"format":"x"}}}}`)
+		s.mend()
+	}, "orphan_message"},
+	{"a joined message", func(s *space) {
+		s.messages("x", "", `{"id":"1"}`, `{"id":"2","metadata":{"parent_id":"gone","bough":{"joined":"1"}}}`)
+		s.mend()
+	}, "joined_message"},
+	{"a join in a ring", func(s *space) {
+		s.messages("x", "", `{"id":"1","metadata":{"parent_id":null,"bough":{"joined":"2"}}}`, `{"id":"2"}`)
+		s.mend()
+	}, "joined_message"},
 	{"an id twice", func(s *space) {
 		s.messages("x", `"continued_to":"y"`, `{"id":"1"}`)
 		s.messages("y", `"continued_from":"x"`, `{"id":"1","content":"else"}`)

@@ -27,11 +27,13 @@ type Branches struct {
 	Head string `json:"-"`
 }
 
-// A Leaf is a message that nobody has answered, the end of a branch.
+// A Leaf is a message that nobody has answered, the end of a branch. What was taken in
+// before it was finished is none while the whole of it is there.
 type Leaf struct {
 	ID        string `json:"message_id"`
-	Depth     int    `json:"depth"`      // how many messages there are from the root to it, itself included
-	CreatedAt string `json:"created_at"` // when the conversation began, if nothing says when this was written
+	Depth     int    `json:"depth"`           // how many messages there are from the root to it, itself included
+	CreatedAt string `json:"created_at"`      // when the conversation began, if nothing says when this was written
+	Joins     int    `json:"joins,omitempty"` // how many messages of its path follow by a join, see [session.Tree.Joined]
 
 	UUID    string          `json:"-"` // see [session.MessageUUID]
 	Session string          `json:"-"` // whose file it stands in
@@ -54,7 +56,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 			return err
 		}
 		leaves := v.byTime(l, l.Leaves(), l.Time)
-		newest, head, depths := l.Newest(0), v.headOf(l), l.Depths()
+		newest, head, depths, joins := l.Newest(0), v.headOf(l), l.Depths(), l.Joins()
 		if head >= 0 {
 			b.Head = l.ID(head)
 		}
@@ -74,6 +76,9 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 				Newest:    m.node == newest,
 				Head:      m.node == head,
 				Bookmarks: labelled[id],
+			}
+			if joins != nil {
+				leaf.Joins = joins[m.node]
 			}
 			if o.Messages {
 				if leaf.Message, err = v.message(l, m.node); err != nil {

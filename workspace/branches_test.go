@@ -82,11 +82,11 @@ func TestBranchesOrder(t *testing.T) {
 	}{
 		{"by time", []string{root, said("a", "2026-01-03", "r"), said("b", "2026-01-02", "r"), said("c", "2026-01-04", "r")}, "b a c!"},
 		{"the same time", []string{root, said("b", "2026-01-02T00:00:00Z", "r"), said("a", "2026-01-02T01:00:00+01:00", "r")}, "b a!"},
-		{"no time", []string{root, said("a", "2026-01-02", "r"), silent("b"), silent("c")}, "b c! a"},
-		{"a time that is none", []string{root, said("a", "2026-01-02", "r"), said("b", "soon", "r")}, "b! a"},
+		{"no time", []string{root, said("a", "2026-01-02", "r"), silent("b"), silent("c")}, "b c a!"},
+		{"a time that is none", []string{root, said("a", "2026-01-02", "r"), said("b", "soon", "r")}, "b a!"},
 		{"before the beginning", []string{root, said("a", "2026-01-01T09:00:00Z", "r"), silent("b"), said("c", "2026-01-01T09:59:00Z", "r")}, "a b c!"},
-		{"at the beginning", []string{root, said("a", "2026-01-01T09:30:00Z", "r"), silent("b")}, "b! a"},
-		{"two roots and an orphan", []string{root, said("b", "2026-01-02", "gone"), `{"id":"c","content":"c","timestamp":"2026-01-01T11:00:00Z","metadata":{"parent_id":null}}`}, "r c! b"},
+		{"at the beginning", []string{root, said("a", "2026-01-01T09:30:00Z", "r"), silent("b")}, "b a!"},
+		{"two roots and an orphan", []string{root, said("b", "2026-01-02", "gone"), `{"id":"c","content":"c","timestamp":"2026-01-01T11:00:00Z","metadata":{"parent_id":null}}`}, "r c b!"},
 	} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.write(session.FileName("a"), fmt.Sprintf(`{"created_at":"2026-01-01T09:30:00Z","messages":[%s]}`, strings.Join(c.messages, ",")))

@@ -19,6 +19,7 @@ type Problem struct {
 	Path   string `json:"path"`   // slash-separated, inside the workspace
 	Detail string `json:"detail"` // a sentence for a person
 	Fixed  bool   `json:"fixed"`
+	Note   bool   `json:"note,omitempty"` // nothing is wrong: it is as another program left it
 }
 
 // The kinds of problems. [Ailments] says what they mean.
@@ -35,6 +36,7 @@ const (
 	Cycle              = "cycle"
 	OneSidedLink       = "one_sided_link"
 	OrphanMessage      = "orphan_message"
+	JoinedMessage      = "joined_message"
 	DuplicateID        = "duplicate_id"
 	ForeignID          = "foreign_id"
 	BrokenSeal         = "broken_seal"
@@ -74,7 +76,8 @@ var Ailments = []Ailment{
 	{MissingAncestor, "a session continues one that is gone", ""},
 	{Cycle, "sessions, or messages, come from each other in a ring", ""},
 	{OneSidedLink, "a session does not name what continues it", "it names what does"},
-	{OrphanMessage, "the parent of a message is gone; it is read as a beginning", ""},
+	{OrphanMessage, "the parent of a message is gone; it is read as a beginning; a note where its transcript lacks it", ""},
+	{JoinedMessage, "a note: messages whose parent is missing follow others by a join", ""},
 	{DuplicateID, "two files of a line have different messages under one id", ""},
 	{ForeignID, "a session file gives itself another id; its name counts", ""},
 	{BrokenSeal, "another program changed a checkpoint; what was sealed is the checkpoint", ""},
@@ -95,7 +98,7 @@ var Ailments = []Ailment{
 
 // A Report is what [Workspace.Doctor] found.
 type Report struct {
-	OK       bool      `json:"ok"` // nothing is wrong, or all of it is fixed
+	OK       bool      `json:"ok"` // nothing is wrong, or all of it is fixed; notes do not count
 	Problems []Problem `json:"problems"`
 }
 
@@ -167,7 +170,7 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 
 // judge says whether all is well.
 func (r *Report) judge() {
-	r.OK = !slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Fixed })
+	r.OK = !slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Fixed && !p.Note })
 }
 
 // fix mends session files, and then calls examine, which mends the rest, under

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
 )
 
 // A doctor looks at a workspace and mends it, if it is to.
@@ -38,7 +39,12 @@ func newDoctor(v *view) (*doctor, error) {
 }
 
 func (d *doctor) found(kind, path, detail string, fixed bool) {
-	d.problems = append(d.problems, Problem{kind, path, detail, fixed})
+	d.problems = append(d.problems, Problem{Kind: kind, Path: path, Detail: detail, Fixed: fixed})
+}
+
+// note reports what is as another program left it.
+func (d *doctor) note(kind, path, detail string) {
+	d.problems = append(d.problems, Problem{Kind: kind, Path: path, Detail: detail, Note: true})
 }
 
 func (d *doctor) run() error {
@@ -233,15 +239,65 @@ func (d *doctor) messages(ids []string) {
 		d.found(Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		return
 	}
+	notes := make([]partNotes, len(parts))
 	for n := range t.Len() {
 		id, file := t.ID(n), session.FileName(parts[t.Part(n)].ID)
-		if t.Orphan(n) {
+		notes := &notes[t.Part(n)]
+		switch {
+		case t.Joined(n):
+			notes.joined = append(notes.joined, id)
+		case t.JoinIgnored(n):
+			notes.rings = append(notes.rings, id)
+		case t.Orphan(n) && d.imported(t, n):
+			notes.orphans = append(notes.orphans, id)
+		case t.Orphan(n):
 			d.found(OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
 		}
 		if same := t.Find(id); len(same) > 1 && same[0] != n {
 			d.found(DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
 		}
 	}
+	for p, n := range notes {
+		d.notesOf(session.FileName(parts[p].ID), n)
+	}
+}
+
+// partNotes are the messages of one file that are worth a note.
+type partNotes struct {
+	orphans []string // imported, and read as a beginning
+	joined  []string
+	rings   []string // joined to what comes from them
+}
+
+// notesOf reports notes on a file, one of each kind.
+func (d *doctor) notesOf(file string, n partNotes) {
+	if len(n.orphans) > 0 {
+		d.note(OrphanMessage, file, "the transcript lacks the parent of "+countedIDs(n.orphans)+", read as a beginning of its own")
+	}
+	if len(n.joined) > 0 {
+		d.note(JoinedMessage, file, "the parent is missing of "+countedIDs(n.joined)+", shown after the message that file order names")
+	}
+	if len(n.rings) > 0 {
+		d.note(JoinedMessage, file, "the join does not count of "+countedIDs(n.rings)+", as it would make a ring")
+	}
+}
+
+// countedIDs names messages: the first, and how many there are.
+func countedIDs(ids []string) string {
+	if len(ids) == 1 {
+		return fmt.Sprintf("the message %q", ids[0])
+	}
+	return fmt.Sprintf("%d messages, the first of them %q", len(ids), ids[0])
+}
+
+// imported reports whether the message at n was taken in from a transcript of another
+// program.
+func (d *doctor) imported(t *session.Tree, n int) bool {
+	if t.Parts[0].Own(ownSources) == nil {
+		return false
+	}
+	s, err := d.reopen(t.Parts[t.Part(n)])
+	return err == nil && gjson.GetBytes(s.Messages[t.Index(n)].Raw, "metadata.bough.source").IsObject()
 }
 
 // headPlace looks whether the head points to something. One in a session that

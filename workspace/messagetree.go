@@ -30,8 +30,10 @@ type StraightRun struct {
 	CreatedAt  string `json:"created_at"`  // when the first was written, or when the conversation began, if nothing says it
 	LastActive string `json:"last_active"` // when the last was
 	Orphan     bool   `json:"orphan"`      // the first answers one that is not there
-	Leaf       bool   `json:"leaf"`        // nobody has answered the last
+	Leaf       bool   `json:"leaf"`        // nobody has answered the last, and no other message replaces it
 	Newest     bool   `json:"newest"`      // and the conversation goes on there
+	Joined     []ID   `json:"joined"`      // the messages that follow by a join, see [session.Tree.Joined]
+	ReplacedBy ID     `json:"replaced_by"` // the sibling that has the whole of the last, which was taken in before it was finished
 
 	Message   session.Message `json:"-"` // the first that is not the system's, or the first
 	Bookmarks []Bookmark      `json:"-"` // on messages of the run, in its order
@@ -74,6 +76,10 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 				Orphan:     l.Orphan(r.first()),
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,
+				Joined:     []ID{},
+			}
+			if by, ok := l.Replaced(r.last()); ok {
+				run.Leaf, run.ReplacedBy = false, ID(l.ID(by))
 			}
 			if parent := r.parent; parent >= 0 {
 				run.Parent = &parent
@@ -82,6 +88,9 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 			run.Message = message(r.nodes[max(0, spoken)])
 			for _, n := range r.nodes {
 				run.Bookmarks = append(run.Bookmarks, labelled[l.ID(n)]...)
+				if l.Joined(n) {
+					run.Joined = append(run.Joined, ID(l.ID(n)))
+				}
 			}
 			if slices.Contains(r.nodes, head) {
 				run.Head = l.ID(head)

@@ -61,11 +61,11 @@ func TestMessageTree(t *testing.T) {
 		{"a fork", []string{said("m1"), said("m2"), said("m3"), said("m4"), said("m5"), said("m6"), said("m7", `"m2"`), said("m8")},
 			"m1..m2 2, m3..m6 4 <0., m7..m8 2 <0.!"},
 		{"the older first, wherever it stands", []string{said("m1"), said("m5"), said("m6"), said("m3", `"m1"`), said("m4")},
-			"m1..m1 1, m3..m4 2 <0.!, m5..m6 2 <0."},
+			"m1..m1 1, m3..m4 2 <0., m5..m6 2 <0.!"},
 		{"forks below a fork", []string{said("m1"), said("m2"), said("m3"), said("m4", `"m2"`), said("m5"), said("m6", `"m1"`), said("m7", `"m4"`), said("m8", `"m4"`)},
 			"m1..m1 1, m2..m2 1 <0, m3..m3 1 <1., m4..m4 1 <1, m5..m5 1 <3., m7..m7 1 <3., m8..m8 1 <3.!, m6..m6 1 <0."},
 		{"roots and orphans", []string{said("m2"), said("m3", `"gone"`), said("m4"), said("m1", `null`)},
-			"m1..m1 1.!, m2..m2 1., m3..m4 2?."},
+			"m1..m1 1., m2..m2 1., m3..m4 2?.!"},
 	} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.messages("a", "", c.messages...)
@@ -113,9 +113,9 @@ func TestMessageTreeJSON(t *testing.T) {
 	s.new("Empty")
 	for name, want := range map[string]string{
 		"a": `{"session_id":"a","runs":[` +
-			`{"first":"x","last":"x","count":1,"parent":null,"depth":1,"created_at":"2026-01-01T00:00:01.000000+00:00","last_active":"2026-01-01T00:00:01.000000+00:00","orphan":false,"leaf":false,"newest":false},` +
-			`{"first":"y","last":"y","count":1,"parent":0,"depth":2,"created_at":"2026-01-01T00:00:00.000000+00:00","last_active":"2026-01-01T00:00:00.000000+00:00","orphan":false,"leaf":true,"newest":false},` +
-			`{"first":"z","last":"z","count":1,"parent":0,"depth":2,"created_at":"2026-01-01T00:00:03.000000+00:00","last_active":"2026-01-01T00:00:03.000000+00:00","orphan":false,"leaf":true,"newest":true}]}`,
+			`{"first":"x","last":"x","count":1,"parent":null,"depth":1,"created_at":"2026-01-01T00:00:01.000000+00:00","last_active":"2026-01-01T00:00:01.000000+00:00","orphan":false,"leaf":false,"newest":false,"joined":[],"replaced_by":null},` +
+			`{"first":"y","last":"y","count":1,"parent":0,"depth":2,"created_at":"2026-01-01T00:00:00.000000+00:00","last_active":"2026-01-01T00:00:00.000000+00:00","orphan":false,"leaf":true,"newest":false,"joined":[],"replaced_by":null},` +
+			`{"first":"z","last":"z","count":1,"parent":0,"depth":2,"created_at":"2026-01-01T00:00:03.000000+00:00","last_active":"2026-01-01T00:00:03.000000+00:00","orphan":false,"leaf":true,"newest":true,"joined":[],"replaced_by":null}]}`,
 		"Empty": fmt.Sprintf(`{"session_id":%q,"runs":[]}`, s.messageTree("Empty").Session),
 	} {
 		got, err := json.Marshal(s.messageTree(name))

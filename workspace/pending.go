@@ -33,10 +33,7 @@ func (w *Workspace) Pending(ctx context.Context, name string, messages ...string
 		}
 		c := &counting{line: l, open: open, counts: make([]counted, l.Len())}
 		if len(messages) == 0 {
-			for n := range l.Len() {
-				if !l.IsLeaf(n) {
-					continue
-				}
+			for _, n := range l.Leaves() {
 				if p := c.pending(n); p.Count > 0 {
 					list = append(list, p)
 				}

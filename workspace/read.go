@@ -67,6 +67,7 @@ func (v *view) noteUnusable() {
 type Conversation struct {
 	Entry    Entry
 	Messages []session.Message
+	Joined   []bool // of Messages, those that follow the one before by a join, see [session.Tree.Joined]
 	// Document is the path as one JSON document: the eight keys of a session
 	// file, the session's own id and metadata, messages as they stand in their
 	// files.
@@ -99,7 +100,11 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 		if c.Document, err = d.Bytes(v.reopen); err != nil {
 			return err
 		}
-		c.Messages, err = v.messages(p.line, p.Path(p.node))
+		path := p.Path(p.node)
+		for _, n := range path {
+			c.Joined = append(c.Joined, p.line.Joined(n))
+		}
+		c.Messages, err = v.messages(p.line, path)
 		return err
 	})
 	return c, err

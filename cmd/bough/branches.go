@@ -20,7 +20,8 @@ func (p *program) branchesVerb() verb {
 		long: `Where a message was answered more than once, a conversation has more than one end. Prints
 each, the oldest first, over all files of the conversation: a piece of its id, how many
 messages lead to it, when it was written, and its first words. '*' marks where the head is,
-'newest' where the conversation goes on without one, [LABEL] a bookmark. To read one: bough show SESSION@MESSAGE.`,
+'newest' where the conversation goes on without one, [LABEL] a bookmark, 'joins' how many messages on
+the way follow one that is not their parent because that is missing. To read one: bough show SESSION@MESSAGE.`,
 		example: `bough branches "Plan the trip"
 bough show "Plan the trip@4f2a90aa"`,
 		flags: []cli.Flag{partialFlag()},
@@ -56,6 +57,9 @@ func (p *program) branches(b *workspace.Branches) {
 		written := age(leaf.CreatedAt)
 		if leaf.Newest {
 			written += " · newest"
+		}
+		if leaf.Joins > 0 {
+			written += " · " + count(leaf.Joins, "join")
 		}
 		rows = append(rows, [4]string{short(leaf.ID), fmt.Sprint(leaf.Depth), written,
 			strings.TrimSpace(p.labelled(leaf.Bookmarks, leaf.ID) + " " + firstWords(leaf.Message))})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
@@ -68,10 +69,12 @@ func (p *program) report(r *workspace.Report) {
 		state := p.paint.yellow("wrong")
 		if problem.Fixed {
 			state = p.paint.green("fixed")
+		} else if problem.Note {
+			state = p.paint.dim("note ")
 		}
 		fmt.Fprintf(p.stdout, "%s  %s  %s\n       %s\n", state, problem.Kind, clean(problem.Path), clean(problem.Detail))
 	}
-	if len(r.Problems) == 0 {
+	if !slices.ContainsFunc(r.Problems, func(p workspace.Problem) bool { return !p.Note }) {
 		fmt.Fprintln(p.stdout, "Nothing is wrong.")
 	}
 }

@@ -138,6 +138,17 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 	if r.Orphan {
 		facts = append(facts, "what it answers is gone")
 	}
+	switch {
+	case len(r.Joined) == 1 && r.Joined[0] == workspace.ID(r.First):
+		facts = append(facts, "joined: parent missing")
+	case len(r.Joined) == 1:
+		facts = append(facts, "joined at "+shortMessage(string(r.Joined[0]))+": parent missing")
+	case len(r.Joined) > 1:
+		facts = append(facts, count(len(r.Joined), "message")+" joined: parents missing")
+	}
+	if r.ReplacedBy != "" {
+		facts = append(facts, "replaced by "+shortMessage(string(r.ReplacedBy)))
+	}
 	if r.Leaf {
 		facts = append(facts, age(r.LastActive))
 	}

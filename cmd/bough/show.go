@@ -55,11 +55,14 @@ func (p *program) conversation(c *workspace.Conversation) {
 		about += " · read-only"
 	}
 	fmt.Fprintln(p.stdout, p.paint.dim(about))
-	for _, m := range c.Messages {
+	for i, m := range c.Messages {
 		fmt.Fprintln(p.stdout)
 		head := p.paint.role(clean(m.Role())) + "  " + p.paint.yellow(clean(m.ID))
 		if t, ok := m.Time(); ok {
 			head += "  " + p.paint.dim(ago(time.Since(t)))
+		}
+		if c.Joined[i] {
+			head += "  " + p.paint.dim("(joined: parent missing)")
 		}
 		fmt.Fprintln(p.stdout, head)
 		fmt.Fprintln(p.stdout, clean(m.Text()))

@@ -110,7 +110,7 @@ func (l link) pairs() []rawjson.Pair {
 }
 
 func (l link) summary() session.Summary {
-	s := session.Summary{ID: l.id, CreatedAt: linkTime, LastActive: linkTime, Metadata: l.pairs(), Messages: 1}
+	s := session.Summary{ID: l.id, CreatedAt: linkTime, LastActive: linkTime, Metadata: l.pairs(), Messages: 1, Opening: new(string)}
 	s.Meta.Title, s.Meta.ListLinks = l.title, true
 	if l.parent != "" {
 		s.Meta.ContinuedFrom = []string{l.parent}

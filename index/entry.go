@@ -20,8 +20,10 @@ type Entry struct {
 	CreatedAt    time.Time
 	LastActive   time.Time
 	MessageCount int
-	HeaderCount  int   // of those, how many repeat what the line already has
-	Err          error // why the file cannot be used, nil if it can: damage, or no permission
+	HeaderCount  int // of those, how many repeat what the line already has
+	Setting      session.Setting
+	Opening      string // the first words of the first message of a user, "" if there are none
+	Err          error  // why the file cannot be used, nil if it can: damage, or no permission
 
 	file  durable.Identity // of the file that the entry was taken from; an index file knows size and time only
 	raw   []byte           // the entry as it stands in the index, nil if it does not
@@ -53,6 +55,10 @@ var (
 func (e *Entry) take(s session.Summary) {
 	e.Meta = s.Meta
 	e.MessageCount, e.HeaderCount = s.Messages, s.Header
+	e.Setting = s.Setting
+	if s.Opening != nil {
+		e.Opening = *s.Opening
+	}
 	e.CreatedAt = timeOf(s.CreatedAt, e.modTime())
 	e.LastActive = timeOf(s.LastActive, e.CreatedAt)
 	var pairs []rawjson.Pair
@@ -78,19 +84,29 @@ func (e *Entry) take(s session.Summary) {
 	for _, key := range copiedLinks {
 		copyOf(key)
 	}
-	add("bough", e.own())
+	add("bough", e.own(s.Opening))
 	e.renew(pairs)
 }
 
-// own is what bough keeps of e beside the copied members.
-func (e *Entry) own() []byte {
+// own is what bough keeps of e beside the copied members. Opening is nil if it is not
+// known.
+func (e *Entry) own(opening *string) []byte {
 	own := struct {
-		Kind   session.Kind `json:"kind"`
-		Auto   bool         `json:"auto,omitempty"`
-		Header int          `json:"header,omitempty"`
-		Size   int64        `json:"size"`
-		MTime  string       `json:"mtime"` // in nanoseconds, as a string: it is more than a float holds
-	}{e.Meta.Kind(), e.Auto, e.HeaderCount, e.file.Size, strconv.FormatInt(e.file.ModTime, 10)}
+		Kind      session.Kind `json:"kind"`
+		Auto      bool         `json:"auto,omitempty"`
+		Header    int          `json:"header,omitempty"`
+		Opening   *string      `json:"opening,omitempty"`
+		Tool      string       `json:"tool,omitempty"`
+		Directory string       `json:"directory,omitempty"`
+		GitBranch string       `json:"git_branch,omitempty"`
+		Model     string       `json:"model,omitempty"`
+		Size      int64        `json:"size"`
+		MTime     string       `json:"mtime"` // in nanoseconds, as a string: it is more than a float holds
+	}{
+		e.Meta.Kind(), e.Auto, e.HeaderCount,
+		opening, e.Setting.Tool, e.Setting.Directory, e.Setting.GitBranch, e.Setting.Model,
+		e.file.Size, strconv.FormatInt(e.file.ModTime, 10),
+	}
 	return rawjson.Value(own, 2)
 }
 
@@ -176,17 +192,32 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 		case "continued_to":
 			e.to = m.Value.Of(data)
 		case "bough":
-			v := gjson.ParseBytes(m.Value.Of(data))
-			e.HeaderCount = int(v.Get("header").Int())
-			if ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64); err == nil && coherent(&meta, v.Get("kind").Str) {
-				e.file = durable.Identity{Size: v.Get("size").Int(), ModTime: ns}
-			}
+			e.decodeOwn(gjson.ParseBytes(m.Value.Of(data)))
 		}
 	}
 	e.CreatedAt = timeOf(created, e.modTime())
 	e.LastActive = timeOf(active, e.CreatedAt)
 	if e.Title == session.DefaultTitle(e.ID) {
 		e.Title = ""
+	}
+}
+
+// decodeOwn takes from the entry's object bough what its own method put there. One that
+// does not say the opening describes no file: it is of a version that did not know it, or
+// of a file that has to be read for it.
+func (e *Entry) decodeOwn(v gjson.Result) {
+	e.HeaderCount = int(v.Get("header").Int())
+	opening := v.Get("opening")
+	e.Opening = opening.String()
+	e.Setting = session.Setting{
+		Tool:      v.Get("tool").String(),
+		Directory: v.Get("directory").String(),
+		GitBranch: v.Get("git_branch").String(),
+		Model:     v.Get("model").String(),
+	}
+	ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64)
+	if err == nil && opening.Exists() && coherent(&e.Meta, v.Get("kind").Str) {
+		e.file = durable.Identity{Size: v.Get("size").Int(), ModTime: ns}
 	}
 }
 

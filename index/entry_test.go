@@ -29,6 +29,7 @@ func TestEncode(t *testing.T) {
     ],
     "bough": {
       "kind": "root",
+      "opening": "",
       "size": 220,
       "mtime": "1779721230123456789"
     }
@@ -51,6 +52,7 @@ func TestEncode(t *testing.T) {
     "bough": {
       "kind": "checkpoint",
       "auto": true,
+      "opening": "",
       "size": 276,
       "mtime": "1779721290123456789"
     }
@@ -81,6 +83,7 @@ func TestEncode(t *testing.T) {
     "continued_to": "b",
     "bough": {
       "kind": "root",
+      "opening": "",
       "size": 214,
       "mtime": "1779721230123456789"
     }
@@ -94,6 +97,7 @@ func TestEncode(t *testing.T) {
     "source_session_tokens": 7,
     "bough": {
       "kind": "continuation",
+      "opening": "",
       "size": 196,
       "mtime": "1779721290123456789"
     }
@@ -105,6 +109,7 @@ func TestEncode(t *testing.T) {
     "title": "Session c",
     "bough": {
       "kind": "root",
+      "opening": "",
       "size": 54,
       "mtime": "1779721290123456789"
     }

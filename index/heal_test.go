@@ -230,3 +230,33 @@ func TestFresh(t *testing.T) {
 	f.save(f.load())
 	f.healthy("an index of the past")
 }
+
+// TestEarlierIndex: an index of a version that did not know the opening is made anew from
+// the files, and nobody is told of it.
+func TestEarlierIndex(t *testing.T) {
+	f := worlds[0].folder(t)
+	f.write("said.json", `{"metadata":{"bough":{"sources":[{"format":"codex","directory":"/d","git_branch":"main","model":"m"}]}},"messages":[{"id":"m","role":"user","content":"How wet is too wet?"}]}`)
+	f.save(f.load())
+	now := f.read("session_index.json")
+	own := regexp.MustCompile(`\n +"(opening|tool|directory|git_branch|model)": "[^"]*",`)
+	before := own.ReplaceAllString(now, "")
+	if strings.Contains(before, "How wet") || strings.Contains(before, "codex") {
+		t.Fatalf("the index of before is\n%s", before)
+	}
+	f.write("session_index.json", before)
+	x := f.load()
+	if x.Trouble != "" || !x.Stale() {
+		t.Errorf("with an index of before there is trouble %q, stale: %v", x.Trouble, x.Stale())
+	}
+	e := x.Entry("said")
+	if want := (session.Setting{Tool: "codex", Directory: "/d", GitBranch: "main", Model: "m"}); e.Setting != want || e.Opening != "How wet is too wet?" {
+		t.Errorf("the entry has %+v, %q", e.Setting, e.Opening)
+	}
+	f.save(x)
+	if got := f.read("session_index.json"); got != now {
+		t.Errorf("the index is\n%s\nwant\n%s", got, now)
+	}
+	if x = f.load(); x.Stale() || x.Entry("said").Opening != "How wet is too wet?" || x.Entry("said").Setting.Model != "m" {
+		t.Errorf("the index says %+v, stale: %v", x.Entry("said"), x.Stale())
+	}
+}

@@ -18,7 +18,7 @@ import (
 )
 
 // small lets an index of a few sessions have a journal.
-var small = index.Limits{Index: 100, Journal: 2000}
+var small = index.Limits{Index: 100, Journal: 2200}
 
 func (f *folder) loadAt(l index.Limits) *index.Index {
 	f.t.Helper()
@@ -85,9 +85,9 @@ func TestJournal(t *testing.T) {
 	x.Remove("a")
 	f.remove("a.json")
 	f.save(x)
-	const want = `{"id":"b","entry":{"created_at": "2026-05-25T15:02:00+00:00","last_active": "2026-05-25T15:02:00+00:00","message_count": 1,"title": "Session b","continued_from": ["a"],"branched_from": "a","branch_point": "m","lineage": ["a"],"flattened_snapshot": true,"bough": {"kind": "branch","size": 278,"mtime": "1779721350123456789"}}}
+	const want = `{"id":"b","entry":{"created_at": "2026-05-25T15:02:00+00:00","last_active": "2026-05-25T15:02:00+00:00","message_count": 1,"title": "Session b","continued_from": ["a"],"branched_from": "a","branch_point": "m","lineage": ["a"],"flattened_snapshot": true,"bough": {"kind": "branch","opening": "","size": 278,"mtime": "1779721350123456789"}}}
 {"id":"a","entry":null}
-{"id":"old","entry":{"created_at": "2026-05-25T15:03:00+00:00","last_active": "2026-05-25T15:03:00+00:00","message_count": 1,"title": "Session old","continued_from": [],"bough": {"kind": "root","size": 173,"mtime": "1779721410123456789"},"note": {"k":NaN,"l": [1.0, "\n "]}}}
+{"id":"old","entry":{"created_at": "2026-05-25T15:03:00+00:00","last_active": "2026-05-25T15:03:00+00:00","message_count": 1,"title": "Session old","continued_from": [],"bough": {"kind": "root","opening": "","size": 173,"mtime": "1779721410123456789"},"note": {"k":NaN,"l": [1.0, "\n "]}}}
 `
 	if got := f.journal(); got != want {
 		t.Errorf("the journal is\n%s\nwant\n%s", got, want)
@@ -119,6 +119,7 @@ func TestJournal(t *testing.T) {
     "continued_to": [],
     "bough": {
       "kind": "root",
+      "opening": "",
       "size": 173,
       "mtime": "1779721410123456789"
     },
@@ -141,6 +142,7 @@ func TestJournal(t *testing.T) {
     "continued_to": [],
     "bough": {
       "kind": "branch",
+      "opening": "",
       "size": 278,
       "mtime": "1779721350123456789"
     }

@@ -34,7 +34,7 @@ func outlineFile(id string) string { return outlineDir + "/" + id }
 // as fast as a cache is read; nor one of a system that does not tell when a file
 // changed last, whatever its modification time says.
 func (f Folder) Remember(o *Outline) {
-	if !o.worthwhile() {
+	if !o.worthwhile() || o.opening.lost {
 		return
 	}
 	if o.remembered || o.Stat.Changed <= 0 || !o.ours && !o.Stat.settled(time.Now()) {
@@ -169,6 +169,8 @@ func (o *Outline) encode() []byte {
 	for _, r := range o.records {
 		e.count(r.span.Start, r.span.End, r.count)
 	}
+	e.count(o.opening.at + 1)
+	e.text(o.opening.words)
 	e.text(o.ids)
 	e.count(len(o.marks))
 	at := 0
@@ -221,6 +223,7 @@ func decodeOutline(data []byte) *Outline {
 	for i := range o.records {
 		o.records[i] = array{d.span(), d.count()}
 	}
+	o.opening = opening{at: d.count() - 1, words: d.text()}
 	d.messages(o)
 	for n := d.count(); n > 0 && !d.bad; n-- {
 		o.tools = append(o.tools, toolUse{uint32(d.count()), d.texts(), d.texts()})

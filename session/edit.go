@@ -206,6 +206,12 @@ func (e *Edit) outline(splices []splice, appended int) *Outline {
 	if n := was.Len(); n > 0 {
 		all.copy(was, 0, n, uint32(move(was.span(0, n)).Start))
 	}
+	switch o.opening = was.opening; {
+	case o.continues() != "":
+		o.opening = opening{at: -1}
+	case was.continues() != "":
+		o.opening.lost = true
+	}
 	times := map[int]string{}
 	for _, s := range was.stamps {
 		times[int(s.at)] = s.text
@@ -216,6 +222,9 @@ func (e *Edit) outline(splices []splice, appended int) *Outline {
 	}
 	for _, m := range e.messages {
 		times[len(all.marks)] = timeText(m)
+		if o.continues() == "" {
+			o.opening.add(m, len(all.marks))
+		}
 		all.addRaw(m, appended+glue)
 		appended += glue + len(m)
 		glue = len(separator)

@@ -26,3 +26,10 @@ func Remembered(o *Outline) bool { return o.remembered }
 
 // DecodeOutline reads a cached outline.
 func DecodeOutline(data []byte) *Outline { return decodeOutline(data) }
+
+// LearnOpening gives o the opening that read has, if that of o is not known.
+func LearnOpening(o, read *Outline) {
+	if o.opening.lost {
+		o.opening = read.opening
+	}
+}

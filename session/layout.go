@@ -137,21 +137,26 @@ func (l *layout) head(d *Document) []byte {
 // messages lays out the messages and returns where they will stand.
 func (l *layout) messages(d *Document) rawjson.Span {
 	var all messages
-	count := Count(d.Messages)
+	count, at := Count(d.Messages), 0
+	begins := opening{at: -1}
 	if count > manyMessages {
 		l.outline.brief, l.outline.Header = count, d.Header
 	}
 	span := l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
 		r := d.Messages[i]
+		first := at
+		at += r.count()
 		if r.Make != nil {
-			l.make(r.Make, &all)
+			begins.add(l.make(r.Make, &all), first)
 			return
 		}
 		if r.Part == nil {
+			begins.add(r.Raw, first)
 			all.addRaw(r.Raw, l.at)
 			l.raw(r.Raw)
 			return
 		}
+		begins.addRun(r, first)
 		if !l.outline.Brief() {
 			all.copy(r.Part, r.From, r.To, uint32(l.at))
 		}
@@ -160,20 +165,25 @@ func (l *layout) messages(d *Document) rawjson.Span {
 	if !l.outline.Brief() {
 		all.into(l.outline)
 	}
+	if l.outline.continues() != "" {
+		begins = opening{at: -1}
+	}
+	l.outline.opening = begins
 	return span
 }
 
-// make lays out a message that f makes.
-func (l *layout) make(f func() ([]byte, error), all *messages) {
+// make lays out a message that f makes, and returns it.
+func (l *layout) make(f func() ([]byte, error), all *messages) []byte {
 	raw, err := f()
 	if err != nil {
 		l.err = cmp.Or(l.err, err)
-		return
+		return nil
 	}
 	all.addRaw(raw, l.at)
 	l.times = append(l.times, timeText(raw))
 	l.pieces = append(l.pieces, piece{make: f, size: len(raw)})
 	l.at += len(raw)
+	return raw
 }
 
 // array lays out a member that is an array of n elements, which each puts there.

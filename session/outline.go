@@ -31,6 +31,8 @@ type Outline struct {
 	size int  // of the file, in bytes
 	ours bool // bough wrote the file itself
 
+	opening opening
+
 	brief int // how many messages there are, where no more is known of them
 
 	remembered bool   // by the cache
@@ -292,11 +294,13 @@ type Summary struct {
 	Metadata   []rawjson.Pair // values as they are in the file
 	Messages   int
 	Header     int // of those, how many repeat what the line already has
+	Setting    Setting
+	Opening    *string // the first words of the first message of a user, "" if there are none; nil if that is not known
 }
 
 // Summary returns what the index keeps of the session.
 func (o *Outline) Summary() Summary {
-	return Summary{
+	s := Summary{
 		ID:         o.ID,
 		CreatedAt:  o.CreatedAt,
 		LastActive: o.LastActive,
@@ -304,5 +308,10 @@ func (o *Outline) Summary() Summary {
 		Metadata:   o.Metadata(),
 		Messages:   o.Len(),
 		Header:     o.Header,
+		Setting:    o.Setting(),
 	}
+	if !o.opening.lost {
+		s.Opening = &o.opening.words
+	}
+	return s
 }

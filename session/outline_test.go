@@ -22,6 +22,7 @@ func wantPlanned(t *testing.T, f session.Folder, o *session.Outline) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	session.LearnOpening(o, read)
 	if got, want := session.Encode(o), session.Encode(read); !bytes.Equal(got, want) {
 		t.Errorf("of %s is expected\n%+v\nand read\n%+v", o.ID, o, read)
 	}
@@ -45,6 +46,7 @@ func TestPlannedEdit(t *testing.T) {
 		"messages": func(e *session.Edit) { e.Append([]byte(m("n"))); e.Append([]byte(under("a", "o"))) },
 		"calls":    func(e *session.Edit) { e.Append([]byte(message("n", `"tool_calls":[{"id":"c1"}]`))) },
 		"time":     func(e *session.Edit) { e.SetActive("2027-01-01T00:00:00.000000+00:00") },
+		"user":     func(e *session.Edit) { e.Append([]byte(says("n", "user", "Is it?"))) },
 		"joined":   func(e *session.Edit) { e.Append([]byte(m("n"))); e.Append([]byte(joined("null", "n", "o"))) },
 		"all": func(e *session.Edit) {
 			e.SetMeta("message_count", 12345)

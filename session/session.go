@@ -174,6 +174,7 @@ func (d *decoder) finish() error {
 	for _, i := range o.leaves() {
 		o.stamps = append(o.stamps, stamp{uint32(i), timeText(o.span(i, i+1).Of(data))})
 	}
+	o.opening = o.openingOf(data)
 	o.CRC32C = crc32c.Of(data)
 	seal := o.Meta.Sealed
 	o.FitsSeal = seal == nil || seal.Messages == o.Len() && seal.CRC32C == hexSum(crc32c.Of(o.span(0, o.Len()).Of(data)))

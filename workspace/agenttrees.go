@@ -25,8 +25,9 @@ type AgentTrees struct {
 
 // An AgentTree is one of an agent's trees.
 type AgentTree struct {
-	ID           string `json:"id"`   // of the first file of the line
-	Name         ID     `json:"name"` // none if it has none
+	ID           string `json:"id"`    // of the first file of the line
+	Name         ID     `json:"name"`  // none if it has none
+	Title        string `json:"title"` // of its conversation
 	CreatedAt    string `json:"created_at"`
 	Root         ID     `json:"root_node"` // the first message, none in an empty tree
 	LeafCount    int    `json:"leaf_count"`
@@ -79,6 +80,9 @@ func (v *view) measure(t *AgentTree) error {
 		return err
 	}
 	t.LeafCount, t.MessageCount = len(l.Leaves()), l.Len()
+	if e := v.index.Entry(t.ID); e != nil {
+		t.Title = v.title(e)
+	}
 	if l.Len() > 0 {
 		t.Root = ID(l.ID(0))
 	}

@@ -92,7 +92,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const entry = "id kind title message_count created_at last_active continued_from continued_to branched_from branch_point lineage"
+	const entry = "id kind title message_count created_at last_active continued_from continued_to branched_from branch_point lineage tool directory git_branch model"
 	diff, err := s.Diff(t.Context(), e.ID, e.ID, workspace.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

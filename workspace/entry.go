@@ -23,7 +23,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 type Entry struct {
 	ID            string       `json:"id"`
 	Kind          session.Kind `json:"kind"`
-	Title         string       `json:"title"`         // its own, else one made from the id
+	Title         string       `json:"title"`         // its own, else the first words of its user, else one made from the id
 	MessageCount  int          `json:"message_count"` // what the file holds, a repeated header included
 	HeaderCount   int          `json:"-"`             // of those, how many repeat what the line already has
 	CreatedAt     string       `json:"created_at"`
@@ -33,6 +33,7 @@ type Entry struct {
 	BranchedFrom  ID           `json:"branched_from"`  // the session that a snapshot was copied from
 	BranchPoint   ID           `json:"branch_point"`   // the last message that it copied
 	Lineage       []string     `json:"lineage"`        // root to itself
+	session.Setting
 }
 
 // A Snapshot is a new checkpoint or branch: its entry and its file.
@@ -66,7 +67,7 @@ func (v *view) entry(id string) Entry {
 	return Entry{
 		ID:            id,
 		Kind:          e.Kind(),
-		Title:         e.DisplayTitle(),
+		Title:         v.title(e),
 		MessageCount:  e.MessageCount,
 		HeaderCount:   e.HeaderCount,
 		CreatedAt:     session.FormatTime(e.CreatedAt),
@@ -76,6 +77,7 @@ func (v *view) entry(id string) Entry {
 		BranchedFrom:  ID(branched),
 		BranchPoint:   ID(e.BranchPoint),
 		Lineage:       lineage,
+		Setting:       v.setting(id),
 	}
 }
 
@@ -98,6 +100,7 @@ func (v *view) penguinEntry(id string, lineage []string) Entry {
 		BranchedFrom:  ID(cp.Session),
 		BranchPoint:   ID(cp.Message),
 		Lineage:       lineage,
+		Setting:       v.setting(cp.Session),
 	}
 }
 

@@ -93,7 +93,7 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 			t.Line = e.Lineage[0]
 		}
 		taken = append(taken, t)
-		list = append(list, Pruned{ID: e.ID, Title: e.DisplayTitle(), CreatedAt: session.FormatTime(e.CreatedAt)})
+		list = append(list, Pruned{ID: e.ID, Title: v.title(e), CreatedAt: session.FormatTime(e.CreatedAt)})
 	}
 	for i, verdict := range r.Apply(taken, v.opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason

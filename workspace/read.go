@@ -14,10 +14,22 @@ type Listing struct {
 	Sessions []Entry `json:"sessions"`
 }
 
-// List returns the sessions, last active first; with a kind, those of that
-// kind. Penguin's own checkpoints are listed when checkpoints are asked for.
-// Files that cannot be used are left out, and noted.
+// ListOptions are the choices for listing sessions.
+type ListOptions struct {
+	Kind  session.Kind // only sessions of this kind
+	Where Where        // only conversations that took place there
+}
+
+// List returns [Workspace.Sessions] of a kind, or of all where it is "".
 func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, error) {
+	return w.Sessions(ctx, ListOptions{Kind: kind})
+}
+
+// Sessions returns the sessions that are wanted, last active first. Penguin's own
+// checkpoints are listed when checkpoints are asked for. Files that cannot be used are
+// left out, and noted.
+func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, error) {
+	kind := o.Kind
 	switch kind {
 	case "", session.Root, session.Continuation, session.Branch, session.Checkpoint:
 	default:
@@ -30,13 +42,18 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 	l := &Listing{Sessions: []Entry{}}
 	err := w.read(ctx, func(v *view) error {
 		entries := []Entry{}
+		add := func(id string) {
+			if e := v.entry(id); o.Where.matches(e.Setting) {
+				entries = append(entries, e)
+			}
+		}
 		if err := v.whole(); err != nil {
 			return err
 		}
 		v.noteUnusable()
 		for _, e := range v.index.Entries() {
 			if kind == "" || e.Kind() == kind {
-				entries = append(entries, v.entry(e.ID))
+				add(e.ID)
 			}
 		}
 		if kind == session.Checkpoint {
@@ -45,7 +62,7 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 					v.opts.Note(err.Error())
 					continue
 				}
-				entries = append(entries, v.entry(id))
+				add(id)
 			}
 		}
 		slices.SortFunc(entries, func(a, b Entry) int {

@@ -26,6 +26,7 @@ type SearchOptions struct {
 	Since time.Time // only messages of this time or later
 	Until time.Time // only messages before this time
 	In    string    // only the line of this session
+	Where Where     // only conversations that took place there
 	Limit int       // at most so many, 0 for all
 }
 
@@ -235,6 +236,7 @@ func (s *search) lines() ([]*searchLine, error) {
 		}
 		lines = append(lines, s.searchLine(id, []string{id}))
 	}
+	lines = slices.DeleteFunc(lines, func(l *searchLine) bool { return !s.o.Where.matches(s.settingOf(l)) })
 	slices.SortFunc(lines, func(a, b *searchLine) int {
 		return cmp.Or(b.active.Compare(a.active), cmp.Compare(b.id, a.id))
 	})
@@ -263,13 +265,21 @@ func (s *search) firstOf(id string) string {
 	}
 }
 
+// settingOf returns where a conversation took place.
+func (s *search) settingOf(l *searchLine) session.Setting {
+	if l.penguin {
+		return s.setting(s.penguin[l.id].Session)
+	}
+	return s.setting(l.id)
+}
+
 func (s *search) searchLine(first string, files []string) *searchLine {
 	if s.isPenguin(first) {
 		cp := s.penguin[first]
 		return &searchLine{first, cmp.Or(cp.Name, session.DefaultTitle(first)), cp.CreatedAt, cp.CreatedAt, files, true}
 	}
 	e := s.index.Entry(first)
-	l := &searchLine{id: first, title: e.DisplayTitle(), began: e.CreatedAt, files: files}
+	l := &searchLine{id: first, title: s.view.title(e), began: e.CreatedAt, files: files}
 	for _, id := range files {
 		if at := s.index.Entry(id); at != nil && at.LastActive.After(l.active) {
 			l.active = at.LastActive

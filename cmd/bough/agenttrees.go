@@ -45,7 +45,7 @@ branches. The head is in the one with the star. Those that are archived are left
 				if t.Archived {
 					about += ", archived"
 				}
-				fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s  %s", mark, p.paint.yellow(clean(t.ID)), about, line(string(t.Name))), " "))
+				fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s  %s", mark, p.paint.yellow(clean(t.ID)), about, line(cmp.Or(string(t.Name), t.Title))), " "))
 			}
 			if trees.LeftOut > 0 {
 				fmt.Fprintf(p.stderr, "%s archived; --all lists all\n", count(trees.LeftOut, "tree"))

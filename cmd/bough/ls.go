@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/bough-dev/bough/session"
@@ -12,17 +13,23 @@ import (
 func (p *program) lsVerb() verb {
 	return verb{
 		name:  "ls",
-		args:  "[--kind KIND]",
+		args:  "[--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME]",
 		short: "list the sessions, last active first",
 		long: `Lists every session with a piece of its id that is enough to name it. A long conversation
-goes on in further files, its continuations. '*' marks where the head is.`,
-		example: `bough ls --kind checkpoint`,
-		flags: []cli.Flag{&cli.StringFlag{
+goes on in further files, its continuations. '*' marks where the head is. What has no title is
+listed with the first words of its user.`,
+		example: `bough ls --kind checkpoint
+bough ls --tool claude-code --dir .`,
+		flags: append([]cli.Flag{&cli.StringFlag{
 			Name:  "kind",
 			Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (with Penguin's own)",
-		}},
+		}}, whereFlags("tool")...),
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			listing, err := w.List(c.Context, session.Kind(c.String("kind")))
+			where, err := whereOptions(c, "tool")
+			if err != nil {
+				return err
+			}
+			listing, err := w.Sessions(c.Context, workspace.ListOptions{Kind: session.Kind(c.String("kind")), Where: where})
 			if err != nil {
 				return err
 			}
@@ -37,6 +44,33 @@ goes on in further files, its continuations. '*' marks where the head is.`,
 			return nil
 		},
 	}
+}
+
+// whereFlags are the flags that select conversations by where they took place; tool is
+// the name of that for the tool.
+func whereFlags(tool string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: tool, Usage: "only conversations imported from this `TOOL`, as 'bough import --help' names it"},
+		&cli.StringFlag{Name: "dir", Usage: "only conversations about the folder `DIR`, or one below it"},
+		&cli.StringFlag{Name: "branch", Usage: "only conversations on the git branch `NAME`"},
+		&cli.StringFlag{Name: "model", Usage: "only conversations with a model that has `NAME` in its name"},
+	}
+}
+
+func whereOptions(c *cli.Context, tool string) (workspace.Where, error) {
+	w := workspace.Where{Tool: c.String(tool), Dir: c.String("dir"), Branch: c.String("branch"), Model: c.String("model")}
+	for _, name := range []string{tool, "dir", "branch", "model"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return w, usageError("--%s is empty", name)
+		}
+	}
+	if w.Dir != "" {
+		var err error
+		if w.Dir, err = filepath.Abs(w.Dir); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
 }
 
 func (p *program) list(entries []workspace.Entry, head *workspace.Position) {

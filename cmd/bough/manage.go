@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -59,7 +60,11 @@ func (p *program) done(e *workspace.Entry, did string) error {
 	if p.json {
 		return p.printJSON(e)
 	}
-	fmt.Fprintf(p.stderr, "%s %q\n", did, clean(e.Title))
+	title := clean(e.Title)
+	if e.Kind == session.Continuation {
+		title += " (continued)"
+	}
+	fmt.Fprintf(p.stderr, "%s %q\n", did, title)
 	fmt.Fprintln(p.stdout, e.ID)
 	return nil
 }

@@ -28,14 +28,14 @@ or an age such as 7d or 12h.`,
 bough search '"by the sea" -rain' --role user --since 30d
 bough search --tool web_search --in "Plan the trip"
 bough show 3d9c07ab@849dde0b`,
-		flags: []cli.Flag{
+		flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "role", Usage: "only messages of this `ROLE`: user, assistant, system, tool"},
 			&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME`, and what it answered"},
 			&cli.StringFlag{Name: "since", Usage: "only messages of this `TIME` or later"},
 			&cli.StringFlag{Name: "until", Usage: "only messages before this `TIME`; a date is taken to its end"},
 			&cli.StringFlag{Name: "in", Usage: "only the conversation that `SESSION` is part of, with all that it holds"},
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` messages, 0 for all"},
-		},
+		}, whereFlags("from")...),
 		max: 100,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o, err := searchOptions(c, time.Now())
@@ -75,6 +75,10 @@ func searchOptions(c *cli.Context, now time.Time) (workspace.SearchOptions, erro
 	}
 	if strings.TrimSpace(o.Text) == "" && o.Role == "" && o.Tool == "" && !c.IsSet("since") && !c.IsSet("until") {
 		return o, usage("there is nothing to look for")
+	}
+	var err error
+	if o.Where, err = whereOptions(c, "from"); err != nil {
+		return o, err
 	}
 	if o.Limit < 0 {
 		return o, usage("--limit takes a number that is not negative")

@@ -27,7 +27,7 @@ type AgentTrees struct {
 type AgentTree struct {
 	ID           string `json:"id"`    // of the first file of the line
 	Name         ID     `json:"name"`  // none if it has none
-	Title        string `json:"title"` // of its conversation
+	Title        string `json:"title"` // of its conversation, or the first words of its user, "" if it has neither
 	CreatedAt    string `json:"created_at"`
 	Root         ID     `json:"root_node"` // the first message, none in an empty tree
 	LeafCount    int    `json:"leaf_count"`
@@ -81,7 +81,7 @@ func (v *view) measure(t *AgentTree) error {
 	}
 	t.LeafCount, t.MessageCount = len(l.Leaves()), l.Len()
 	if e := v.index.Entry(t.ID); e != nil {
-		t.Title = v.title(e)
+		t.Title = v.words(e)
 	}
 	if l.Len() > 0 {
 		t.Root = ID(l.ID(0))

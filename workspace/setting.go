@@ -76,11 +76,16 @@ func (v *view) firstFile(id string) string {
 // title returns what a session is called where it is shown: its title, else the first
 // words of its user, of a continuation those of its line, else a title made from its id.
 func (v *view) title(e *index.Entry) string {
+	return cmp.Or(v.words(e), session.DefaultTitle(e.ID))
+}
+
+// words is title, but "" for what has neither a title nor words.
+func (v *view) words(e *index.Entry) string {
 	first := e
 	if e.Kind() == session.Continuation {
 		if at := v.index.Entry(v.firstFile(e.ID)); at != nil {
 			first = at
 		}
 	}
-	return cmp.Or(e.Title, e.Opening, first.Title, first.Opening, session.DefaultTitle(e.ID))
+	return cmp.Or(e.Title, e.Opening, first.Title, first.Opening)
 }

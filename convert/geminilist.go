@@ -244,19 +244,31 @@ func geminiResponses(v gjson.Result) (ids []string) {
 	return ids
 }
 
-// isGeminiContext reports whether a record is what the program itself tells the model.
+// isGeminiContext reports whether a record is what the program itself tells the model, and
+// nothing else.
 func isGeminiContext(v gjson.Result) bool {
 	if v.Get("type").Str != "user" {
 		return false
 	}
-	said := v.Get("content")
-	if said.IsArray() {
-		if said = said.Get("0"); said.IsObject() {
-			said = said.Get("text")
+	text := ""
+	for _, part := range v.Get("content").Array() {
+		switch said := part.Get("text"); {
+		case part.Type == gjson.String:
+			text += part.Str
+		case said.Type == gjson.String:
+			text += said.Str
+		case part.IsObject():
+			return false
 		}
 	}
-	text := strings.TrimSpace(said.Str)
-	return strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, "<hook_context>")
+	text = strings.TrimSpace(text)
+	for _, tag := range []string{"session_context>", "hook_context>"} {
+		if strings.HasPrefix(text, "<"+tag) {
+			_, rest, closed := strings.Cut(text, "</"+tag)
+			return !closed || strings.TrimSpace(rest) == ""
+		}
+	}
+	return false
 }
 
 // context takes the folder from what the program tells the model.

@@ -70,14 +70,6 @@ func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	return w.flush()
 }
 
-// claudeLink returns the member that says what comes before a record.
-func claudeLink(record []byte) string {
-	if v := gjson.GetManyBytes(record, "subtype", "parentUuid"); v[0].Str == "compact_boundary" && v[1].Str == "" {
-		return "logicalParentUuid"
-	}
-	return "parentUuid"
-}
-
 // follows reports whether a reader joins a message that has records to the one before it,
 // since it is the last one that is written. root reports whether m begins with a root.
 func (w *claudeWriter) follows(m *Message, root bool) bool {
@@ -98,32 +90,6 @@ func (w *claudeWriter) follows(m *Message, root bool) bool {
 		}
 	}
 	return false
-}
-
-func claudeSays(record []byte) bool { return claudeSaid(record) != nil }
-
-// claudePart reports whether a message says a part of what a record does.
-func claudePart(m *Message, record []byte) bool {
-	said := claudeSaid(record)
-	return len(said.Parts) == 0 || slices.ContainsFunc(said.Parts, func(p content.Part) bool {
-		return slices.ContainsFunc(m.Parts, func(q content.Part) bool {
-			return p.Type == q.Type && p.Text == q.Text && p.Call() == q.Call()
-		})
-	})
-}
-
-// claudeSaid returns what a record says, nil if it says nothing to a reader.
-func claudeSaid(record []byte) *content.Message {
-	r := newClaudeRecord(record)
-	raw := r.saying()
-	if raw == "" {
-		return nil
-	}
-	said, err := content.Parse(content.Anthropic, []byte(raw), nil)
-	if err != nil {
-		return nil
-	}
-	return said
 }
 
 // records writes records that are there, with the id of the session that they are in now.

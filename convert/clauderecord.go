@@ -2,8 +2,10 @@ package convert
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/content"
 	"github.com/tidwall/gjson"
 )
 
@@ -111,4 +113,39 @@ func (r *claudeRecord) ends() bool {
 	}
 	blocks := said.Array()
 	return len(blocks) > 0 && blocks[len(blocks)-1].Get("type").Str == "text"
+}
+
+// claudeLink returns the member that says what comes before a record.
+func claudeLink(record []byte) string {
+	if v := gjson.GetManyBytes(record, "subtype", "parentUuid"); v[0].Str == "compact_boundary" && v[1].Str == "" {
+		return "logicalParentUuid"
+	}
+	return "parentUuid"
+}
+
+// claudeSays reports whether a record says something to a reader.
+func claudeSays(record []byte) bool { return claudeSaid(record) != nil }
+
+// claudePart reports whether a message says a part of what a record does.
+func claudePart(m *Message, record []byte) bool {
+	said := claudeSaid(record)
+	return len(said.Parts) == 0 || slices.ContainsFunc(said.Parts, func(p content.Part) bool {
+		return slices.ContainsFunc(m.Parts, func(q content.Part) bool {
+			return p.Type == q.Type && p.Text == q.Text && p.Call() == q.Call()
+		})
+	})
+}
+
+// claudeSaid returns what a record says, nil if it says nothing to a reader.
+func claudeSaid(record []byte) *content.Message {
+	r := newClaudeRecord(record)
+	raw := r.saying()
+	if raw == "" {
+		return nil
+	}
+	said, err := content.Parse(content.Anthropic, []byte(raw), nil)
+	if err != nil {
+		return nil
+	}
+	return said
 }

@@ -75,7 +75,7 @@ func TestGluedAnywhere(t *testing.T) {
 
 // TestGluedWork: a long line that is no record is given up soon.
 func TestGluedWork(t *testing.T) {
-	const size = 8 << 20
+	const size = 4 << 20
 	for name, unit := range map[string]string{
 		"open objects": "{", "open keys": `{"`, "nested": `{"a":`, "lists": `{"a":[`, "wrong values": `{"a":x`, "records": `{"a":1}`, "torn records": `{"a":"`,
 	} {

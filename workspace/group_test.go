@@ -245,12 +245,19 @@ func TestGroupInterrupted(t *testing.T) {
 		s.delete(session.FileName(flush.Made[i].Sessions[0]))
 	}
 	s.delete(session.IndexPath)
+	const temp = ".bough/.operations.jsonl" + durable.TempSuffix // of a log that was being replaced
+	if err := os.WriteFile(filepath.Join(s.Dir(), temp), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if got := s.seqs(workspace.LogOptions{}); got != "5g2 2g2 1" {
 		t.Errorf("a reader finds %q", got)
 	}
 	s.new("Soup")
 	if got := s.seqs(workspace.LogOptions{}); got != "6 5g2 2g2 1" {
 		t.Errorf("the log is %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir(), temp)); err == nil {
+		t.Errorf("%s stays", temp)
 	}
 	if ops, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 1 {
 		t.Fatalf("%+v, %v", ops, err)

@@ -20,6 +20,8 @@ type SearchOptions struct {
 	// Text is words, each of which must be in what the message says, in any case;
 	// "words in quotes" that follow each other; and -word for what must not be in it.
 	Text string
+	// Words are as in Text, but a hyphen excludes nothing there.
+	Words string
 
 	Role  string    // only messages of this role
 	Tool  string    // only calls of this tool, and what it answered
@@ -59,7 +61,7 @@ type Match struct {
 // stands in what was made of it, in checkpoints and branches, adds nothing, unless
 // o.In wants to look there. Files that cannot be used are left out, and noted.
 func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
-	q, err := query.Parse(o.Text)
+	q, err := query.Parse(o.Text, o.Words)
 	if err != nil {
 		return nil, &Error{Code: Usage, Message: err.Error()}
 	}

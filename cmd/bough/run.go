@@ -32,7 +32,9 @@ type program struct {
 	screen io.Writer     // standard error itself, if it is a terminal
 	meter  *meter
 	noted  []string
-	noting sync.Mutex // of notes from several goroutines
+	// literal is how many arguments came after "--".
+	literal int
+	noting  sync.Mutex // of notes from several goroutines
 }
 
 // run carries out a command line, without the name of the program, and returns
@@ -74,6 +76,9 @@ func (p *program) run(ctx context.Context, args []string) error {
 	}
 	global, rest, err := splitGlobal(args)
 	p.dir, p.json, p.wait = global.dir, global.json, global.wait
+	if at := slices.Index(rest, "--"); at >= 0 {
+		p.literal = len(rest) - at - 1
+	}
 	switch {
 	case err != nil:
 		return err

@@ -19,7 +19,8 @@ func (p *program) searchVerb() verb {
 		long: `Finds the messages that say all words of TEXT: what was said and thought, calls of tools with
 their arguments, and what tools answered. A word is found inside a longer one too, in upper or
 lower case. "Words in double quotes" follow each other; -word is not in the message: give TEXT as
-one argument then, in quotes of the shell. Without TEXT all messages that fit the flags are found.
+one argument then, in quotes of the shell. After -- no hyphen has a meaning: 'bough search --
+--no-telemetry' finds that word. Without TEXT all messages that fit the flags are found.
 
 Prints, the last active conversation first, a REF for 'bough show' and the words around the place.
 What a checkpoint or a branch repeats is found once, where it was said. A TIME is a date, a time,
@@ -38,7 +39,7 @@ bough show 3d9c07ab@849dde0b`,
 		}, whereFlags("from")...),
 		max: 100,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			o, err := searchOptions(c, time.Now())
+			o, err := searchOptions(c, p.literal, time.Now())
 			if err != nil {
 				return err
 			}
@@ -55,9 +56,13 @@ bough show 3d9c07ab@849dde0b`,
 	}
 }
 
-func searchOptions(c *cli.Context, now time.Time) (workspace.SearchOptions, error) {
+// searchOptions returns what is looked for; the last literal arguments came after "--".
+func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.SearchOptions, error) {
+	args := c.Args().Slice()
+	plain := len(args) - min(literal, len(args))
 	o := workspace.SearchOptions{
-		Text:  strings.Join(c.Args().Slice(), " "),
+		Text:  strings.Join(args[:plain], " "),
+		Words: strings.Join(args[plain:], " "),
 		Role:  c.String("role"),
 		Tool:  c.String("tool"),
 		In:    c.String("in"),
@@ -73,7 +78,7 @@ func searchOptions(c *cli.Context, now time.Time) (workspace.SearchOptions, erro
 			return o, usage("--%s is empty", name)
 		}
 	}
-	if strings.TrimSpace(o.Text) == "" && o.Role == "" && o.Tool == "" && !c.IsSet("since") && !c.IsSet("until") {
+	if strings.TrimSpace(o.Text+o.Words) == "" && o.Role == "" && o.Tool == "" && !c.IsSet("since") && !c.IsSet("until") {
 		return o, usage("there is nothing to look for")
 	}
 	var err error

@@ -59,11 +59,11 @@ func FuzzQuery(f *testing.F) {
 		if len(words) == 0 || strings.Contains(phrase, `"`) || !utf8.ValidString(phrase) || !utf8.ValidString(text) {
 			return
 		}
-		q, err := query.Parse(`"` + phrase + `"`)
+		q, err := query.Parse(`"`+phrase+`"`, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		not, err := query.Parse(`-"` + phrase + `"`)
+		not, err := query.Parse(`-"`+phrase+`"`, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,8 @@
 // A query is words, parted by white space. Each must be in the text, anywhere, also
 // inside a longer word. "Words in double quotes" are a phrase: they must follow each
 // other, with any white space between them. What begins with a hyphen, -word or
-// -"a phrase", must not be in the text. Upper and lower case are the same, in every
+// -"a phrase", must not be in the text; what begins with two hyphens, as flags of programs
+// do, is a word. Upper and lower case are the same, in every
 // script, as Unicode folds single characters.
 //
 // A query is looked for in two steps: [Query.May] in JSON as it stands in a file,
@@ -33,22 +34,40 @@ type term []string
 // A Span is a place in a text, in bytes: text[Start:End] is in it.
 type Span struct{ Start, End int }
 
-// Parse reads a query. The error says what is wrong with it, for a person.
-func Parse(s string) (*Query, error) {
+// Parse reads a query. Of words it reads words and phrases that all must be in the text:
+// there a hyphen has no meaning. The error says what is wrong, for a person.
+func Parse(s, words string) (*Query, error) {
 	q := &Query{fold: sync.OnceValue(newFolding)}
+	if err := q.parse(s, true); err != nil {
+		return nil, err
+	}
+	if err := q.parse(words, false); err != nil {
+		return nil, err
+	}
+	for _, t := range q.must {
+		if n, ok := newNeedle(t); ok {
+			q.needles = append(q.needles, n)
+		}
+	}
+	slices.SortStableFunc(q.needles, func(a, b needle) int { return len(b.run) - len(a.run) })
+	return q, nil
+}
+
+// parse adds the terms of s; if negates is true, a hyphen before a term excludes it.
+func (q *Query) parse(s string, negates bool) error {
 	for {
 		s = strings.TrimLeftFunc(s, unicode.IsSpace)
 		if s == "" {
-			break
+			return nil
 		}
 		rest, not := strings.CutPrefix(s, "-")
-		if not && (rest == "" || startsWithSpace(rest)) {
-			rest, not = s, false // a hyphen that stands alone is one
+		if not && (!negates || rest == "" || rest[0] == '-' || startsWithSpace(rest)) {
+			rest, not = s, false
 		}
 		var said string
 		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
 			if said, s, ok = strings.Cut(quoted, `"`); !ok {
-				return nil, errors.New("a phrase ends with the double quote that it begins with")
+				return errors.New("a phrase ends with the double quote that it begins with")
 			}
 		} else {
 			end := strings.IndexFunc(rest, unicode.IsSpace)
@@ -64,20 +83,13 @@ func Parse(s string) (*Query, error) {
 		}
 		switch {
 		case len(t) == 0:
-			return nil, errors.New("a phrase has no words in it")
+			return errors.New("a phrase has no words in it")
 		case not:
 			q.not = append(q.not, t)
 		default:
 			q.must = append(q.must, t)
 		}
 	}
-	for _, t := range q.must {
-		if n, ok := newNeedle(t); ok {
-			q.needles = append(q.needles, n)
-		}
-	}
-	slices.SortStableFunc(q.needles, func(a, b needle) int { return len(b.run) - len(a.run) })
-	return q, nil
 }
 
 func startsWithSpace(s string) bool {

@@ -12,7 +12,7 @@ import (
 
 func parse(t testing.TB, s string) *query.Query {
 	t.Helper()
-	q, err := query.Parse(s)
+	q, err := query.Parse(s, "")
 	if err != nil {
 		t.Fatalf("Parse(%q): %v", s, err)
 	}
@@ -54,6 +54,9 @@ func TestFind(t *testing.T) {
 		{"-rain", "sun", "sun"},
 		{`"-rain"`, "sun -rain", "sun [-rain]"},
 		{"- b", "a - b", "a [-] [b]"},
+		{"--rain", "no --RAIN", "no [--RAIN]"},
+		{"--rain", "no -rain", "-"},
+		{`--"the rain"`, "sun", "-"},
 		{"e-mail", "an E-Mail", "an [E-Mail]"},
 		{`"say \"`, `say \`, `[say \]`},
 		{"ÉTÉ", "un été", "un [été]"},
@@ -85,7 +88,7 @@ func TestParseRefuses(t *testing.T) {
 		`""`:          "no words",
 		`word -"  " `: "no words",
 	} {
-		if _, err := query.Parse(s); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := query.Parse(s, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): %v, want %q in it", s, err, want)
 		}
 	}
@@ -135,6 +138,29 @@ func TestMay(t *testing.T) {
 		if got := parse(t, c.query).May([]byte(c.json)); got != c.want {
 			t.Errorf("May %q be in %s: %v, want %v", c.query, c.json, got, c.want)
 		}
+	}
+}
+
+// TestWords: in words a hyphen excludes nothing.
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ text, words, in, want string }{
+		{"", "-rain", "no -rain", "no [-rain]"},
+		{"", "-rain", "sun", "-"},
+		{"", "--no-rain", "with --no-rain", "with [--no-rain]"},
+		{"-sun", `-rain "--no rain"`, "-rain --no  rain", "[-rain] [--no  rain]"},
+		{"-sun", "-rain", "-rain, sun", "-"},
+		{"", "- b", "a - b", "a [-] [b]"},
+	} {
+		q, err := query.Parse(c.text, c.words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := marked(q, c.in); got != c.want {
+			t.Errorf("%q and the words %q in %q: %q, want %q", c.text, c.words, c.in, got, c.want)
+		}
+	}
+	if _, err := query.Parse("", `"open`); err == nil {
+		t.Error("a phrase without an end is read")
 	}
 }
 

@@ -15,7 +15,6 @@ type Machine struct {
 	Home string                   // the user's folder, absolute
 	Dir  string                   // where the user is, absolute
 	Env  func(name string) string // environment variables
-	Temp string                   // the folder of temporary files, absolute
 
 	// Read reads a file, such as a list of folders that a program keeps.
 	Read func(path string) ([]byte, error)
@@ -28,7 +27,8 @@ type home struct {
 	// holds reports whether a file in one of them, by its slash-separated path from
 	// there, may be a transcript.
 	holds func(path string) bool
-	// target is where a new transcript goes, absolute.
+	// target is where a new transcript goes, absolute; "" means that the program keeps no
+	// files, and reads one once.
 	target func(m Machine, t *Transcript, o Options) string
 	// resume is the command that goes on with it: a program and its arguments, to be
 	// run in the folder of the conversation. before is a command to be run first, nil for
@@ -53,7 +53,8 @@ func (f *Format) Holds(path string) bool { return f.home.holds(path) }
 // transcript.
 func (f *Format) Resumes() bool { return f.home != nil && f.home.resume != nil }
 
-// Target returns where a transcript goes so that its program finds it, absolute.
+// Target returns where a transcript goes so that its program finds it, absolute; "" means
+// that the program reads a file once, from anywhere.
 func (f *Format) Target(m Machine, t *Transcript, o Options) string { return f.home.target(m, t, o) }
 
 // Resume returns the command that goes on with the transcript at path, to be run in the

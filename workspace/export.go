@@ -332,6 +332,8 @@ type Resumption struct {
 	Dir    string   `json:"directory"` // the folder to run it in
 	Before []string `json:"before"`    // a command to be run first, empty if there is none
 	Run    []string `json:"command"`
+	// Temporary reports whether the file at Path is to be removed after Before.
+	Temporary bool `json:"temporary"`
 }
 
 // Resume exports the path to where ref points to the place where another program finds it
@@ -347,13 +349,16 @@ func (w *Workspace) Resume(ctx context.Context, ref string, m convert.Machine, o
 		return nil, err
 	}
 	path := o.Format.Target(m, e.t, e.o)
-	if path == "" {
-		path = filepath.Join(m.Temp, fmt.Sprintf("bough-%s%s", e.ID, o.Format.Ext))
+	once := path == ""
+	if once {
+		if path, err = w.handover(ctx, e.ID+o.Format.Ext); err != nil {
+			return nil, err
+		}
 	}
 	if err := e.Save(ctx, path); err != nil {
 		return nil, err
 	}
-	r := &Resumption{Export: e, Dir: e.t.Dir, Before: []string{}}
+	r := &Resumption{Export: e, Dir: e.t.Dir, Before: []string{}, Temporary: once}
 	before, run := o.Format.Resume(path, e.t, e.o)
 	r.Before, r.Run = append(r.Before, before...), run
 	return r, nil

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,6 +130,9 @@ The conversation goes on in the folder that it is about, if that is there, else 
 as more of the same conversation where TOOL keeps the ids of messages, as claude-code,
 gemini and pi do, else as a conversation of its own.
 
+opencode keeps no files: it imports one from .bough in the workspace, which the printed
+command, or --exec, removes afterwards.
+
 Tools: ` + strings.Join(formatNames("in"), ", "),
 		example: `bough resume "Fix the parser@849dde0b" --in claude-code
 bough resume "Fix the parser" --in codex --exec`,
@@ -175,11 +180,14 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if here, err := os.Getwd(); err != nil || here != r.Dir {
 		cd = "cd " + quoted(r.Dir) + " && "
 	}
-	for _, command := range [][]string{r.Before, r.Run} {
-		if len(command) > 0 {
-			fmt.Fprintln(p.stdout, cd+commandLine(command))
+	if len(r.Before) > 0 {
+		before := commandLine(r.Before)
+		if r.Temporary {
+			before += " && rm " + quoted(string(r.Path))
 		}
+		fmt.Fprintln(p.stdout, cd+before)
 	}
+	fmt.Fprintln(p.stdout, cd+commandLine(r.Run))
 	return nil
 }
 
@@ -201,23 +209,35 @@ func resumeDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// execute runs the commands of r.
+// execute runs the commands of r. A temporary file is gone after the first, whatever
+// became of that.
 func (p *program) execute(c *cli.Context, r *workspace.Resumption) error {
-	for _, command := range [][]string{r.Before, r.Run} {
-		if len(command) == 0 {
-			continue
-		}
+	run := func(command []string) error {
 		p.stdout.Flush()
 		run := exec.CommandContext(c.Context, command[0], command[1:]...)
 		run.Dir, run.Stdin, run.Stdout, run.Stderr = r.Dir, os.Stdin, os.Stdout, os.Stderr
-		if err := run.Run(); err != nil {
-			return &workspace.Error{
-				Code: workspace.Failed, Message: commandLine(command) + ": " + err.Error(),
-				Hint: "the conversation is in " + string(r.Path), Err: err,
+		err := run.Run()
+		if err == nil {
+			return nil
+		}
+		e := &workspace.Error{Code: workspace.Failed, Message: commandLine(command) + ": " + err.Error(), Err: err}
+		if !r.Temporary {
+			e.Hint = "the conversation is in " + string(r.Path)
+		}
+		return e
+	}
+	if len(r.Before) > 0 {
+		err := run(r.Before)
+		if r.Temporary {
+			if gone := os.Remove(string(r.Path)); !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
 			}
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return nil
+	return run(r.Run)
 }
 
 // commandLine returns a command as it is typed.

@@ -77,5 +77,5 @@ func isKept(f *convert.Format) bool { return f.Name == "opencode" || f.Roots(mac
 func machine() convert.Machine {
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()
-	return convert.Machine{Home: home, Dir: here, Env: os.Getenv, Read: os.ReadFile, Temp: os.TempDir()}
+	return convert.Machine{Home: home, Dir: here, Env: os.Getenv, Read: os.ReadFile}
 }

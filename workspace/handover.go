@@ -1,0 +1,40 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// handoverDir holds conversations for programs that read a file once.
+	handoverDir = stateDir + "/handover"
+	// handoverAge is after how long a file there is taken for one that no program reads.
+	handoverAge = 24 * time.Hour
+)
+
+// handover returns the path of a new file that a program reads once, absolute. It removes
+// the files of commands that were never run.
+func (w *Workspace) handover(ctx context.Context, name string) (path string, err error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), handoverDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || w.opts.Now().Sub(info.ModTime()) < handoverAge {
+			continue
+		}
+		if err := root.Remove(handoverDir + "/" + e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return filepath.Join(w.dir, filepath.FromSlash(handoverDir), name), nil
+}

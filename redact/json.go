@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -26,23 +27,62 @@ func (r *Redactor) JSON(raw []byte) ([]byte, []Finding, error) {
 // inJSON returns where secrets stand in a document.
 func (r *Redactor) inJSON(doc []byte) ([]span, error) {
 	var spans []span
+	var key keyLines
+	var last rawjson.Span // the string that was passed last
+	mayHaveKey := mayHaveKey(doc)
+	quoted := func(at rawjson.Span, name []byte) {
+		before := len(spans)
+		spans = r.inQuoted(spans, doc, at, name)
+		if mayHaveKey && len(spans) == before {
+			spans = r.keySpans(spans, doc, key.string(at, textOf(at.Of(doc))))
+		}
+	}
 	err := rawjson.Walk(doc, func(w *rawjson.Walker) error {
-		var value func(key []byte) error
-		value = func(key []byte) error {
+		var value func(name []byte) error
+		value = func(name []byte) error {
 			switch _, first := w.Start(); first {
 			case '{':
+				var called []byte // {"name": "PASSWORD", "value": "..."}
 				return w.Object(func(key []byte, at int) error {
 					if len(key) >= shortestInKey {
 						spans = r.inQuoted(spans, doc, rawjson.Span{Start: at, End: quotedEnd(doc, at)}, nil)
 					}
-					return value(key)
+					isName := false
+					switch string(key) {
+					case "name", "key", "Name", "Key":
+						isName = true
+					case "value", "Value":
+						if called != nil {
+							key = called
+						}
+					}
+					_, first := w.Start()
+					err := value(key)
+					if isName && first == '"' && err == nil {
+						called = textOf(last.Of(doc))
+					}
+					return err
 				})
 			case '[':
-				return w.Array(func() error { return value(key) })
+				var words []rawjson.Span
+				before := len(spans)
+				err := w.Array(func() error {
+					_, first := w.Start()
+					err := value(name)
+					if first == '"' && err == nil {
+						words = append(words, last)
+					}
+					return err
+				})
+				if err == nil && len(spans) == before {
+					spans = r.inCommand(spans, doc, words)
+				}
+				return err
 			case '"':
 				at, err := w.Value()
 				if err == nil {
-					spans = r.inQuoted(spans, doc, at, key)
+					quoted(at, name)
+					last = at
 				}
 				return err
 			}
@@ -51,7 +91,77 @@ func (r *Redactor) inJSON(doc []byte) ([]span, error) {
 		}
 		return value(nil)
 	})
+	if err == nil {
+		spans = r.keySpans(spans, doc, key.end(false))
+		slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	}
 	return spans, err
+}
+
+// keySpans appends to spans the lines of a private key.
+func (r *Redactor) keySpans(spans []span, doc []byte, lines []keyString) []span {
+	for i, line := range lines {
+		x := span{start: line.place.start, end: line.place.end, rule: r.key, more: i > 0}
+		spans = append(spans, inDoc(x, line.string, doc))
+	}
+	return spans
+}
+
+// inCommand appends to spans where secrets stand in the words of a command: of those an
+// option says what the next one is.
+func (r *Redactor) inCommand(spans []span, doc []byte, words []rawjson.Span) []span {
+	size, isCommand := 0, false
+	for _, word := range words {
+		size += word.End - word.Start
+		isCommand = isCommand || doc[word.Start+1] == '-'
+	}
+	if !isCommand || len(words) < 2 || size > longestCommand {
+		return spans
+	}
+	var line []byte
+	starts := make([]int, len(words))
+	for i, word := range words {
+		if i > 0 {
+			line = append(line, ' ')
+		}
+		starts[i] = len(line)
+		line = append(line, textOf(word.Of(doc))...)
+	}
+	for _, x := range r.find(line) {
+		i, whole := slices.BinarySearch(starts, x.start)
+		if !whole {
+			i--
+		}
+		if i+1 < len(starts) && x.end >= starts[i+1] {
+			continue // it is more than a word
+		}
+		spans = append(spans, inDoc(span{start: x.start - starts[i], end: x.end - starts[i], rule: x.rule}, words[i], doc))
+	}
+	return spans
+}
+
+// longestCommand is how long the words of a command are together, in bytes.
+const longestCommand = 4096
+
+// textOf returns what a string says.
+func textOf(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	return unquote(quoted, nil)
+}
+
+// inDoc returns where a span of the text of a string stands in the document.
+func inDoc(x span, s rawjson.Span, doc []byte) span {
+	if quoted := s.Of(doc); bytes.IndexByte(quoted, '\\') < 0 {
+		x.start, x.end = x.start+1, x.end+1
+	} else {
+		var places []int
+		unquote(quoted, &places)
+		x.start, x.end = places[x.start], places[x.end]
+	}
+	x.start, x.end = s.Start+x.start, s.Start+x.end
+	return x
 }
 
 // shortestInKey is how long a key is that may be a secret, or have one in it, as the path
@@ -93,7 +203,7 @@ func (r *Redactor) inQuoted(spans []span, doc []byte, s rawjson.Span, key []byte
 		} else {
 			x.start, x.end = places[x.start], places[x.end]
 		}
-		spans = append(spans, span{s.Start + x.start, s.Start + x.end, x.rule})
+		spans = append(spans, span{s.Start + x.start, s.Start + x.end, x.rule, x.more})
 	}
 	return spans
 }
@@ -114,7 +224,7 @@ func (r *Redactor) inString(s, key []byte) []span {
 	begin := len(named) - 1 - len(s)
 	for _, x := range r.find(named) {
 		if x.start >= begin && x.end <= begin+len(s) {
-			spans = append(spans, span{x.start - begin, x.end - begin, x.rule})
+			spans = append(spans, span{x.start - begin, x.end - begin, x.rule, x.more})
 		}
 	}
 	return spans

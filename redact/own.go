@@ -35,7 +35,7 @@ func ownRules() []*rule {
 	}, {
 		// "password": "..." in a configuration
 		ID:       "password",
-		Regexp:   `(?i)(?:password|passwd|passphrase|passwort|pwd)[ \t"']{0,16}(?::|=>?|:=)[ \t]{0,16}(?:"([^"\s]{6,100})[ ]{0,16}"|'([^'\s]{6,100})[ ]{0,16}'|([^\s"'` + "`" + `,;<>(){}\[\]|$%#*\\][^\s"'` + "`" + `,;<>(){}\[\]|]{7,100}))`,
+		Regexp:   `(?i)(?:password|passwd|passphrase|passwort|pwd)[ \t"']{0,16}(?::|=>?|:=)[ \t]{0,16}(?:"([^"\s]{6,100})[ ]{0,16}"|'([^'\s]{6,100})[ ]{0,16}'|([^\s"'` + "`" + `,;<>(){}\[\]|$%#*\\][^\s"'` + "`" + `,;<>(){}\[\]|]{5,100}))`,
 		Entropy:  2.5,
 		Keywords: []string{"passw", "passp", "pwd"},
 		Allowed:  []*allow{{Regexps: []string{`^[A-Za-z_./:-]*$`, `^[\w.]+[(\[{]`, `[({<]\w`, `^[^0-9]*$`}}},
@@ -71,6 +71,7 @@ func ownRules() []*rule {
 		Entropy:  3.5,
 		Keywords: []string{"whsec_"},
 	}}
+	rules = append(rules, placeRules()...)
 	for _, r := range rules {
 		r.own = true
 	}

@@ -10,7 +10,11 @@
 // Gitleaks reads files of source code. In conversations the same secrets stand at the end
 // of a sentence, in brackets, or in text that was quoted as JSON, once or several times:
 // the rules see such punctuation as blanks. A few rules more are for what gitleaks knows
-// by the names of files only, or not at all; see own.go.
+// by the names of files only, or not at all; see own.go and places.go.
+//
+// Text that was encoded once in base64 is searched too, and taken out as a whole if it
+// holds a secret. In JSON, strings tell about each other: the lines of a private key, the
+// words of a command, a name and its value.
 //
 // A replacement names the rule: [redacted: aws-access-token]. Text from which secrets
 // were taken holds none any more.
@@ -19,8 +23,8 @@
 //
 // Ids of messages and calls, UUIDs, hashes, and long data in base64 are no secrets, even
 // if what stands before them is called a key. So is a secret that nothing distinguishes
-// from a word, and no rule finds one that stands in pieces: redaction is a help for who
-// reads a conversation before giving it away, and not in place of it.
+// from a word, and one that stands in pieces, but for private keys: redaction is a help
+// for who reads a conversation before giving it away, and not in place of it.
 package redact
 
 import (
@@ -33,18 +37,22 @@ type Redactor struct {
 	rules    []*rule
 	allowed  []*allow // by all rules
 	keywords keywords
+	dotted   int   // the rule that is tried where dots stand
+	key      *rule // of private keys
 }
 
 // A Finding is a secret that was taken out. It does not hold the secret.
 type Finding struct {
 	Rule string // the name of the rule that found it, as the replacement has it
 	At   int    // where the replacement begins in the redacted text, in bytes
+	More bool   // it is a part of the same secret as the finding before
 }
 
 // A span is where a secret stands: text[start:end].
 type span struct {
 	start, end int
 	rule       *rule
+	more       bool // it is a part of the secret before
 }
 
 // New returns a Redactor. It compiles a rule's expressions when the rule is first needed.
@@ -52,6 +60,12 @@ func New() *Redactor {
 	rules, allowed := load()
 	r := &Redactor{rules: append(rules, ownRules()...), allowed: allowed}
 	for i, one := range r.rules {
+		switch {
+		case one.byDots:
+			r.dotted = i
+		case one.ID == privateKey:
+			r.key = one
+		}
 		for _, word := range one.Keywords {
 			r.keywords.add(word, i)
 		}
@@ -76,7 +90,7 @@ func replace(s []byte, spans []span) ([]byte, []Finding) {
 	at := 0
 	for _, x := range spans {
 		b = append(b, s[at:x.start]...)
-		found = append(found, Finding{x.rule.ID, len(b)})
+		found = append(found, Finding{x.rule.ID, len(b), x.more})
 		b = append(b, x.rule.replacement()...)
 		at = x.end
 	}
@@ -94,7 +108,14 @@ func (r *Redactor) find(s []byte) []span {
 		return nil
 	}
 	t := &text{s: s}
-	var all []span
+	t.soften()
+	all := r.inEncoded(t)
+	t.take(all)
+	return join(append(all, r.searchAll(t)...))
+}
+
+// searchAll returns where secrets stand in t, but for those in base64.
+func (r *Redactor) searchAll(t *text) (all []span) {
 	for {
 		more := r.search(t)
 		if len(more) == 0 {
@@ -103,10 +124,7 @@ func (r *Redactor) find(s []byte) []span {
 		all = join(append(all, more...))
 		// What is found stood perhaps in the way of something else: an expression
 		// finds no two secrets that share what stands between them.
-		for _, x := range more {
-			fill(t.plain[x.start:x.end], gone)
-			fill(t.soft[x.start:x.end], gone)
-		}
+		t.take(more)
 	}
 }
 
@@ -115,11 +133,11 @@ const shortest = 6
 
 // search returns where secrets stand in t.
 func (r *Redactor) search(t *text) []span {
-	if t.plain == nil {
-		t.soften()
-	}
 	var spans []span
 	hits := r.keywords.find(t.plain)
+	for _, at := range t.dots {
+		hits = append(hits, hit{r.dotted, at})
+	}
 	for len(hits) > 0 {
 		rule, n := hits[0].rule, 1
 		for n < len(hits) && hits[n].rule == rule {
@@ -135,6 +153,9 @@ func (r *Redactor) search(t *text) []span {
 // gives it its name.
 func join(spans []span) []span {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	if len(spans) == 0 {
+		return nil
+	}
 	joined := spans[:1]
 	for _, x := range spans[1:] {
 		last := &joined[len(joined)-1]

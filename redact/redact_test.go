@@ -20,24 +20,24 @@ func random(seed uint64, n int, alphabet string) string {
 }
 
 const (
-	digits = "0123456789"
-	hex    = digits + "abcdef"
-	lower  = "abcdefghijklmnopqrstuvwxyz"
-	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	alnum  = digits + upper + lower
-	base64 = alnum + "+/"
-	web    = alnum + "-_"
+	digits    = "0123456789"
+	hex       = digits + "abcdef"
+	lower     = "abcdefghijklmnopqrstuvwxyz"
+	upper     = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	alnum     = digits + upper + lower
+	letters64 = alnum + "+/"
+	web       = alnum + "-_"
 )
 
 // secrets are secrets in a sentence of a conversation. They are made of pieces, so that
 // nobody who looks for secrets in this file finds one.
 func secrets() []struct{ name, before, secret, after string } {
-	pem := "-----BEGIN " + "RSA PRIVATE KEY-----\n" + strings.Repeat(random(1, 64, base64)+"\n", 6) + "-----END " + "RSA PRIVATE KEY-----"
+	pem := "-----BEGIN " + "RSA PRIVATE KEY-----\n" + strings.Repeat(random(1, 64, letters64)+"\n", 6) + "-----END " + "RSA PRIVATE KEY-----"
 	jwt := "ey" + random(2, 34, alnum) + ".ey" + random(3, 80, alnum) + "." + random(4, 43, web)
 	return []struct{ name, before, secret, after string }{
 		{"aws key id", "the id is ", "AKIA" + random(5, 16, upper+"234567"), ", I think"},
-		{"aws secret key", "aws_secret_access_key = ", random(6, 40, base64), "\nregion = eu-west-1"},
-		{"aws secret key in the environment", "AWS_SECRET_ACCESS_KEY=", random(60, 40, base64), " aws s3 ls"},
+		{"aws secret key", "aws_secret_access_key = ", random(6, 40, letters64), "\nregion = eu-west-1"},
+		{"aws secret key in the environment", "AWS_SECRET_ACCESS_KEY=", random(60, 40, letters64), " aws s3 ls"},
 		{"github token", "it is ", "ghp_" + random(7, 36, alnum), "."},
 		{"github fine-grained token", "use ", "github" + "_pat_" + random(8, 82, alnum+"_"), " for it"},
 		{"github app token", "git clone https://x-access-token:", "ghs_" + random(9, 36, alnum), "@github.com/a/b"},
@@ -64,11 +64,11 @@ func secrets() []struct{ name, before, secret, after string } {
 		{"password in .env", "DB_HOST=localhost\nDB_PASSWORD=", "Tr0ub4dor" + "&3$x", "\nDB_USER=app"},
 		{"password in quotes", "export PGPASSWORD='", "c0rrect-horse" + "-battery", "' && psql"},
 		{"password in json", `{"user": "x", "password": "`, "hunter2" + "!hunter2", `"}`},
-		{"aws secret key that begins with a slash", "AWS_SECRET_ACCESS_KEY: ", "/" + random(42, 39, base64), "\n"},
+		{"aws secret key that begins with a slash", "AWS_SECRET_ACCESS_KEY: ", "/" + random(42, 39, letters64), "\n"},
 		{"password in yaml", "db:\n  user: app\n  password: ", "Xk9#mQ2" + "vL+w", "\n  port: 5432"},
-		{"azure", "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=", random(43, 86, base64) + "==", ";EndpointSuffix=core.windows.net"},
+		{"azure", "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=", random(43, 86, letters64) + "==", ";EndpointSuffix=core.windows.net"},
 		{"docker", `{"auths":{"registry.example":{"auth":"`, random(44, 40, alnum), `"}}}`},
-		{"ssh key", "cat ~/.ssh/id_ed25519\n", "-----BEGIN " + "OPENSSH PRIVATE KEY-----\n" + random(45, 70, base64) + "\n" + random(46, 70, base64) + "\n-----END " + "OPENSSH PRIVATE KEY-----", "\n$"},
+		{"ssh key", "cat ~/.ssh/id_ed25519\n", "-----BEGIN " + "OPENSSH PRIVATE KEY-----\n" + random(45, 70, letters64) + "\n" + random(46, 70, letters64) + "\n-----END " + "OPENSSH PRIVATE KEY-----", "\n$"},
 		{"token in yaml", "auth:\n  api_token: ", random(31, 32, alnum), "\n  url: x"},
 		{"secret key drawn at random", "SECRET_KEY = \"", random(32, 64, hex), "\""},
 		{"hugging face", "huggingface-cli login --token ", "hf_" + random(33, 34, lower), "\n"},
@@ -141,7 +141,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%q is twice, or cannot stand in a replacement", one.ID)
 		}
 		ids[one.ID] = true
-		if one.Group > one.re.NumSubexp() || len(one.Keywords) == 0 {
+		if one.Group > one.re.NumSubexp() || len(one.Keywords) == 0 != one.byDots {
 			t.Errorf("%s has no group %d, or no keyword", one.ID, one.Group)
 		}
 		for _, word := range one.Keywords {
@@ -157,7 +157,7 @@ func TestRules(t *testing.T) {
 // TestLeft holds that what is no secret stays, in text and as a value in JSON.
 func TestLeft(t *testing.T) {
 	sum := func(n int) string { return random(50, n, hex) }
-	b64 := random(51, 4000, base64)
+	b64 := random(51, 4000, letters64)
 	r := New()
 	for _, s := range []string{
 		"",
@@ -175,8 +175,8 @@ func TestLeft(t *testing.T) {
 		"data:image/png;base64," + b64,
 		"key: " + b64,
 		`{"type":"thinking","thinking":"","signature":"` + b64 + `"}`,
-		"golang.org/x/oauth2 v0.35.0 h1:" + random(55, 43, base64) + "=",
-		`"integrity": "sha512-` + random(56, 86, base64) + `=="`,
+		"golang.org/x/oauth2 v0.35.0 h1:" + random(55, 43, letters64) + "=",
+		`"integrity": "sha512-` + random(56, 86, letters64) + `=="`,
 		"pip/_internal/network/auth.py,sha256=" + random(57, 43, web) + ",16507",
 		`apiKey: process.env.OPENAI_API_KEY_2`,
 		`key := strings.TrimSpace(os.Getenv("API_KEY"))`,
@@ -194,7 +194,7 @@ func TestLeft(t *testing.T) {
 		`"API_KEY="+os.Getenv("KEY")+"`,
 		"postgres://user:password@localhost/db",
 		"http://example.com:8080/a?b=c@d",
-		"github.com/hashicorp/vault/api,v1.0.4-0.20190305190045-9a8b7c6d5e4f,h1:" + random(59, 43, base64) + "=",
+		"github.com/hashicorp/vault/api,v1.0.4-0.20190305190045-9a8b7c6d5e4f,h1:" + random(59, 43, letters64) + "=",
 		"return cryptRSA(priv.withKey, rsaPKCS1Padding2, h)",
 		`{"a-token-plan.json":"` + sum(64) + `"}`,
 		"it acts like s.readUint16LengthPrefixed, but",

@@ -27,13 +27,23 @@ type rule struct {
 	own     bool // it is none of gitleaks'
 	byName  bool // only what stands before it says that it is a secret
 	anyWord bool // any word may be one, so examples' words are none
+	near    int  // a match stands at most so far from its keyword, in bytes; 0 means as far as reach
+	byDots  bool // it has no keywords: it is tried where dots stand as in a token of three parts
 	noName  bool // what looks like the name of something is none
+
+	// sentence means that punctuation at the end of a secret is that of the sentence.
+	sentence bool
+	// check reports whether s[start:end] is a secret. If nil, all that matches is.
+	check func(s []byte, start, end int) bool
 
 	once    sync.Once
 	re      *regexp.Regexp
 	reach   int  // the length of the longest match, in bytes; -1 if there is none
 	assigns bool // after a keyword stands what assigns it the secret
 }
+
+// privateKey is the rule of gitleaks for private keys.
+const privateKey = "private-key"
 
 // An allow says what is no secret although it looks like one.
 type allow struct {
@@ -58,6 +68,8 @@ func load() ([]*rule, []*allow) {
 		switch r.ID {
 		case "generic-api-key":
 			r.byName, r.noName = true, true
+		case privateKey:
+			r.check = isKeyBlock
 		case "vault-service-token": // s. and letters
 			r.noName = true
 		}
@@ -115,6 +127,8 @@ func (r *rule) window(s []byte, at int) (from, to int, ok bool) {
 		before = 128 // what an assignment has before its keyword
 	)
 	switch {
+	case r.near > 0:
+		from, to, ok = at-r.near, at+r.near, true
 	case r.assigns:
 		from = at - before
 		to, ok = assigned(s, at)
@@ -179,6 +193,9 @@ func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) [
 		for start < end && seen[end-1] == '\n' {
 			end--
 		}
+		if r.sentence {
+			end = start + len(bytes.TrimRight(t.s[start:end], ".,:;?"))
+		}
 		secret := t.s[start:end]
 		switch {
 		case len(secret) < shortest && !r.own, entropy(secret) <= r.Entropy:
@@ -186,9 +203,10 @@ func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) [
 		case r.byName && isID(t.s[m[0]:start], secret):
 		case r.noName && isName(string(secret)) && !bytes.Contains(bytes.ToLower(t.s[m[0]:start]), []byte("passw")):
 		case r.anyWord && isPlaceholder(secret):
+		case r.check != nil && !r.check(t.s, start, end):
 		case allows(allowed, t.s, m, secret), allows(r.Allowed, t.s, m, secret):
 		default:
-			spans = append(spans, span{start, end, r})
+			spans = append(spans, span{start: start, end: end, rule: r})
 		}
 	}
 	return spans

@@ -12,10 +12,24 @@ type text struct {
 	s     []byte
 	plain []byte // without quoting backslashes, data, and what was redacted before
 	soft  []byte // and without punctuation
+
+	encoded []encoded // texts in base64
+	dots    []int     // where the second part of a token of three parts may begin
+}
+
+// take makes what stands at spans unfindable.
+func (t *text) take(spans []span) {
+	for _, x := range spans {
+		fill(t.plain[x.start:x.end], gone)
+		fill(t.soft[x.start:x.end], gone)
+	}
 }
 
 // data is how long a run of the letters of base64 must be to be data, and no secret.
 const data = 2048
+
+// botMiddle is how far the dots of a token of Discord are apart.
+const botMiddle = 7
 
 // gone stands in place of what was found, and nowhere else.
 const gone = 0
@@ -34,6 +48,9 @@ func (t *text) soften() {
 		if i < len(s) && isBase64(s[i]) {
 			continue
 		}
+		if i-run >= shortestEncoded || i > run && len(t.encoded) > 0 {
+			t.letters(run, i)
+		}
 		if i-run >= data {
 			fill(t.plain[run:i], ' ')
 		}
@@ -41,6 +58,10 @@ func (t *text) soften() {
 			switch s[i] {
 			case gone:
 				t.plain[i] = ' '
+			case '.':
+				if i+botMiddle < len(s) && s[i+botMiddle] == '.' {
+					t.dots = append(t.dots, i)
+				}
 			case '\\':
 				i = t.unquote(i) - 1
 			case '[':
@@ -125,7 +146,14 @@ func isValue(s []byte) bool {
 func isWord(s []byte, i int) bool { return isToken(s, i) && s[i] != '=' && s[i] != '+' }
 
 func isBase64(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '='
+	const (
+		low  = 1<<'+' | 1<<'/' | 0x3ff<<'0' | 1<<'='
+		high = 0x3ffffff<<('A'-64) | 0x3ffffff<<('a'-64)
+	)
+	if c < 64 {
+		return uint64(low)>>c&1 != 0
+	}
+	return uint64(high)>>(c-64)&1 != 0
 }
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }

@@ -274,9 +274,11 @@ func redactor() workspace.Redact {
 			s, found = r.Text(string(text))
 			clean = []byte(s)
 		}
-		kinds := make([]string, len(found))
-		for i, f := range found {
-			kinds[i] = f.Rule
+		var kinds []string
+		for _, f := range found {
+			if !f.More {
+				kinds = append(kinds, f.Rule)
+			}
 		}
 		return clean, kinds, err
 	}

@@ -1,0 +1,84 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// An encoded is text in base64, in lines that follow each other.
+type encoded struct{ lines []place }
+
+// A place is where something stands in a text: s[start:end].
+type place struct{ start, end int }
+
+const (
+	shortestEncoded = 32 // letters
+	probe           = 12 // letters that tell text in base64 from other letters
+	leastWrapped    = 60 // letters of a line that another one follows
+)
+
+// letters notes the letters of base64 that stand in t from start to end, if they are text.
+// Those before them are noted already.
+func (t *text) letters(start, end int) {
+	s := t.s[start:end]
+	if n := len(t.encoded); n > 0 {
+		lines := t.encoded[n-1].lines
+		last := lines[len(lines)-1]
+		gap := t.plain[last.end:start]
+		if size := last.end - last.start; size >= leastWrapped && size%4 == 0 && t.s[last.end-1] != '=' && len(gap) > 0 && len(bytes.TrimSpace(gap)) == 0 {
+			t.encoded[n-1].lines = append(lines, place{start, end})
+			return
+		}
+	}
+	if i := bytes.LastIndexByte(bytes.TrimRight(s, "="), '='); i >= 0 { // NAME=LETTERS
+		start, s = start+i+1, s[i+1:]
+	}
+	if len(s) < shortestEncoded {
+		return
+	}
+	var first [probe / 4 * 3]byte
+	if _, err := base64.StdEncoding.Decode(first[:], s[:probe]); err == nil && isText(first[:]) {
+		t.encoded = append(t.encoded, encoded{[]place{{start, end}}})
+	}
+}
+
+// text returns what is encoded, and where that ends, false if it is no text. A last line
+// that is none is a word that follows.
+func (e encoded) text(s []byte) (text []byte, end int, ok bool) {
+	var all []byte
+	before := 0
+	for _, line := range e.lines {
+		b := bytes.TrimRight(s[line.start:line.end], "=")
+		if len(b)%4 == 1 { // it is cut
+			b = b[:len(b)-1]
+		}
+		more := make([]byte, base64.RawStdEncoding.DecodedLen(len(b)))
+		n, err := base64.RawStdEncoding.Decode(more, b)
+		if err != nil {
+			break
+		}
+		before = len(all)
+		all, end = append(all, more[:n]...), line.end
+	}
+	if n := len(e.lines); !isText(all) && n > 1 && end == e.lines[n-1].end {
+		all, end = all[:before], e.lines[n-2].end
+	}
+	return all, end, len(all) > 0 && isText(all)
+}
+
+// inEncoded returns which texts in base64 hold a secret. One that does is a secret as a
+// whole: what is left of it could not be read.
+func (r *Redactor) inEncoded(t *text) (spans []span) {
+	for _, e := range t.encoded {
+		plain, end, ok := e.text(t.s)
+		if !ok {
+			continue
+		}
+		inner := &text{s: plain}
+		inner.soften()
+		if found := r.searchAll(inner); len(found) > 0 {
+			spans = append(spans, span{start: e.lines[0].start, end: end, rule: found[0].rule})
+		}
+	}
+	return spans
+}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -20,6 +21,7 @@ type Redact func(text []byte, isJSON bool) (clean []byte, found []string, err er
 // redacted takes the secrets out of t, and returns what was taken out of what is written
 // in that format. What stands in a record of a message, or in the message as a session
 // file has it, is mostly said by the message too: of each kind the larger number counts.
+// What a provider signed has no signature any more if something of it was taken out.
 func redacted(t *convert.Transcript, format *convert.Format, redact Redact) ([]convert.Loss, error) {
 	var failed error
 	clean := func(text []byte, isJSON bool, found map[string]int) []byte {
@@ -35,7 +37,10 @@ func redacted(t *convert.Transcript, format *convert.Format, redact Redact) ([]c
 	}
 	values := func(found map[string]int, list ...*json.RawMessage) {
 		for _, v := range list {
-			*v = clean(*v, true, found)
+			clean, n := unsign(*v, clean(*v, true, found))
+			if *v = clean; n > 0 {
+				found[signedKind] += n
+			}
 		}
 	}
 	texts := func(found map[string]int, list ...*string) {
@@ -76,10 +81,14 @@ func redacted(t *convert.Transcript, format *convert.Format, redact Redact) ([]c
 		said, kept := map[string]int{}, map[string]int{}
 		for i := range m.Parts {
 			p := &m.Parts[i]
+			before := *p
 			texts(said, &p.Text, &p.Filename)
-			values(said, &p.Meta)
 			if data, ok := textFile(p.Meta); ok {
-				p.Meta, _ = sjson.SetBytes(p.Meta, "data", base64.StdEncoding.EncodeToString(clean(data, false, said)))
+				p.Meta, _ = sjson.SetBytes(bytes.Clone(p.Meta), "data", base64.StdEncoding.EncodeToString(clean(data, false, said)))
+			}
+			values(said, &p.Meta)
+			if unsignPart(p, before) {
+				said[signedKind]++
 			}
 		}
 		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/convert"
+)
+
+// leakable are texts with secrets, each with pieces of the secret that nothing else has.
+// They are made of pieces, so that nobody who looks for secrets in this file finds one.
+func leakable() []struct{ text, secret string } {
+	encode := base64.StdEncoding.EncodeToString
+	line := strings.Repeat("Qm9Zk3xT7pLw2VnRs5Yc", 4)[:64]
+	pem := "-----BEGIN " + "RSA PRIVATE KEY-----\n" + line + "\n" + line[7:] + line[:7] + "\n-----END " + "RSA PRIVATE KEY-----"
+	return []struct{ text, secret string }{
+		{pem, "Zk3xT7pLw2Vn"},
+		{"     1→" + strings.ReplaceAll(strings.ReplaceAll(pem, "\n", "\n    12→"), "Zk3x", "Wj4q"), "Wj4qT7pLw2Vn"},
+		{`{"auths":{"registry.example":{"auth":"` + encode([]byte("ada:0pen-sesame-now")) + `"}}}`, encode([]byte("ada:0pen-sesame-now"))[:20]},
+		{"client.login('" + encode([]byte("312345678901234567")) + ".Gh3k_x." + line[:38] + "')", ".Gh3k_x."},
+		{"curl https://api.telegram.org/bot712345678:" + "AA" + line[3:36] + "/getMe", "712345678:AA"},
+		{"https://x.blob.example/c?sv=2024-11-04&se=2026-01-01&sig=" + line[:43] + "%3D", line[:20]},
+		{"SECRET_KEY = 'django-" + "insecure-^@9x$k!q(7w&z*3e_r=t+u8#v5b2n'", "q(7w"},
+		{"machine api.example login ada password 0pen-netrc-7", "0pen-netrc-7"},
+		{"db.internal:5432:shop:ada:0pen-pgpass-7", "0pen-pgpass-7"},
+		{"mysql -u root -p0pen-mysql-7 shop", "0pen-mysql-7"},
+		{"tls.key: " + encode([]byte(strings.ReplaceAll(pem, "Zk3x", "Ha5n"))), "LS0tLS1CRUdJTi"},
+		{"my password is 0pen-prose-7, and yours?", "0pen-prose-7"},
+	}
+}
+
+// TestRedactFormats holds that no format that an export is written in has a secret, said,
+// thought, given to a tool, or answered by one.
+func TestRedactFormats(t *testing.T) {
+	dir := t.TempDir()
+	var lines []string
+	add := func(kind string, message map[string]any) {
+		n := len(lines)
+		record := map[string]any{
+			"parentUuid": nil, "type": kind, "uuid": fmt.Sprintf("%08d-0000-4000-8000-000000000000", n+1), "message": message,
+			"isSidechain": false, "userType": "external", "cwd": "/w", "sessionId": "5e550000-0000-4000-8000-00000000000d", "version": "2.1.0",
+			"timestamp": fmt.Sprintf("2026-01-01T00:%02d:%02d.000Z", n/60, n%60),
+		}
+		if n > 0 {
+			record["parentUuid"] = fmt.Sprintf("%08d-0000-4000-8000-000000000000", n)
+		}
+		b, err := json.Marshal(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(b))
+	}
+	for i, c := range leakable() {
+		call := fmt.Sprintf("t%d", i)
+		add("user", map[string]any{"role": "user", "content": "Here: " + c.text})
+		add("assistant", map[string]any{"id": fmt.Sprintf("m%d", i), "type": "message", "role": "assistant", "model": "claude-x", "content": []any{
+			map[string]any{"type": "thinking", "thinking": "Hm.\n" + c.text, "signature": fmt.Sprintf("c2lnbmVk%04d", i)},
+			map[string]any{"type": "tool_use", "id": call, "name": "Write", "input": map[string]any{"content": c.text, "lines": strings.Split(c.text, "\n")}},
+		}})
+		add("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": c.text}}})
+	}
+	file := filepath.Join(dir, "talk.jsonl")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bough := func(args ...string) (stdout, stderr string) {
+		t.Helper()
+		var out, talk bytes.Buffer
+		if code := run(append([]string{"-w", filepath.Join(dir, "ws")}, args...), strings.NewReader(""), &out, &talk); code != 0 {
+			t.Fatalf("bough %s: exit code %d: %s", args, code, talk.String())
+		}
+		return out.String(), talk.String()
+	}
+	bough("import", file)
+	list, _ := bough("ls", "--json")
+	var sessions struct {
+		Sessions []struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(list), &sessions); err != nil || len(sessions.Sessions) != 1 {
+		t.Fatal(list, err)
+	}
+	for _, f := range formats() {
+		if !(*convert.Format).Writes(f) {
+			continue
+		}
+		out, talk := bough("export", sessions.Sessions[0].ID, "--to", f.Name, "--redact")
+		for _, c := range leakable() {
+			if at := strings.Index(out, c.secret); at >= 0 {
+				t.Errorf("%s has %q: %.200q", f.Name, c.secret, out[max(0, at-100):])
+			}
+		}
+		if strings.Contains(out, "c2lnbmVk") {
+			t.Errorf("%s has a signature of thinking that was redacted", f.Name)
+		}
+		if !strings.Contains(talk, "redacted: signatures of what was redacted (") {
+			t.Errorf("%s: nothing is said of signatures: %s", f.Name, talk)
+		}
+	}
+	if out, _ := bough("export", sessions.Sessions[0].ID, "--to", "claude-code"); !strings.Contains(out, `"signature":"c2lnbmVk0003"`) {
+		t.Error("without --redact a signature is gone")
+	}
+}

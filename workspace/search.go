@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -48,18 +49,21 @@ type Match struct {
 	Tools     []string `json:"tools"`      // that it calls, or answers for
 	Snippet   string   `json:"snippet"`    // what it says around the place, on one line
 	Spans     [][2]int `json:"spans"`      // where in the snippet the words are: from and to, in characters
+	Also      []string `json:"also"`       // the other conversations that have a copy of it, the oldest first
 
 	// Piece is a piece of the conversation's id that is enough to name it.
 	Piece string `json:"-"`
 
 	family string // the session that it comes from in the end
+	file   string // where it was found
+	copied copied
 }
 
 // Search looks for messages in all sessions. Conversations come in the order of
 // [Workspace.List], the last active first, and in each the last message of its files
-// comes first. A message is found once, in the conversation where it began: that it also
-// stands in what was made of it, in checkpoints and branches, adds nothing, unless
-// o.In wants to look there. Files that cannot be used are left out, and noted.
+// comes first. A message is found once, in the conversation where it began: what was made
+// of that, checkpoints and branches with a copy of it, is only named, unless o.In wants
+// to look there. Files that cannot be used are left out, and noted.
 func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	q, err := query.Parse(o.Text, o.Words)
 	if err != nil {
@@ -71,7 +75,7 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 		if err := v.whole(); err != nil {
 			return err
 		}
-		s := &search{view: v, o: o, q: q, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}}
+		s := &search{view: v, o: o, q: q, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
 		files, err := s.files()
 		if err != nil {
 			return err
@@ -83,9 +87,13 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 		if f.More = o.Limit > 0 && len(all) > o.Limit; f.More {
 			all = all[:o.Limit]
 		}
+		if err := s.also(all); err != nil {
+			return err
+		}
 		f.Matches = append(f.Matches, all...)
 		pieces := map[string]string{}
 		for i := range f.Matches {
+			f.Matches[i].file, f.Matches[i].copied = "", copied{}
 			id := f.Matches[i].Session
 			if pieces[id] == "" {
 				pieces[id] = v.pieceOf(id)
@@ -149,6 +157,7 @@ type search struct {
 	most int // matches, of which one more is enough; 0 for all
 	gone func() map[string][]string
 
+	seed    maphash.Seed
 	mu      sync.Mutex
 	earlier map[string]*earlier // what was asked about
 	placed  map[string]bool     // of these, those whose messages are in where
@@ -211,6 +220,12 @@ func (s *search) lines() ([]*searchLine, error) {
 		return []*searchLine{s.searchLine(ids[0], ids)}, nil
 	}
 	s.noteUnusable()
+	return s.everyLine(true), nil
+}
+
+// everyLine returns all conversations, the last active first. It notes what cannot be
+// used, if that is wanted.
+func (s *search) everyLine(note bool) []*searchLine {
 	var firsts []string
 	files := map[string][]string{} // by the first of the line
 	for _, e := range s.index.Entries() {
@@ -233,7 +248,9 @@ func (s *search) lines() ([]*searchLine, error) {
 	}
 	for _, id := range s.penguinIDs() {
 		if err := s.penguin[id].Err; err != nil {
-			s.opts.Note(err.Error())
+			if note {
+				s.opts.Note(err.Error())
+			}
 			continue
 		}
 		lines = append(lines, s.searchLine(id, []string{id}))
@@ -242,7 +259,7 @@ func (s *search) lines() ([]*searchLine, error) {
 	slices.SortFunc(lines, func(a, b *searchLine) int {
 		return cmp.Or(b.active.Compare(a.active), cmp.Compare(b.id, a.id))
 	})
-	return lines, nil
+	return lines
 }
 
 // firstOf returns the first file, as far as it is there, of the line that the messages

@@ -131,6 +131,19 @@ func TestSearchOnce(t *testing.T) {
 			t.Errorf("in %s: %s, want %s", in, got, want)
 		}
 	}
+	for _, c := range []struct{ text, in, message, want string }{
+		{"otter", "", ids[0], cp + " " + branch},
+		{"otter", "", ids[2], cp},
+		{"otter", "", own, ""},
+		{"otter", branch, ids[0], root + " " + cp},
+		{"otter", cp, ids[2], root},
+	} {
+		f := s.search(workspace.SearchOptions{Text: c.text, In: c.in})
+		i := slices.IndexFunc(f.Matches, func(m workspace.Match) bool { return m.ID == c.message })
+		if got := strings.Join(f.Matches[i].Also, " "); got != c.want {
+			t.Errorf("%s in %q is also in %q, want %q", c.message, c.in, got, c.want)
+		}
+	}
 	// What was noted with a message since does not make it another.
 	name := session.FileName(root)
 	doc := s.read(name)
@@ -326,7 +339,11 @@ func FuzzSearch(f *testing.F) {
 		}
 		found := s.search(workspace.SearchOptions{Text: `"` + phrase + `"`})
 		seen := map[string]bool{}
+		in := s.conversationsOf()
 		for _, m := range found.Matches {
+			if others := slices.DeleteFunc(slices.Clone(in[m.ID]), func(id string) bool { return id == m.Session }); sorted(strings.Join(others, " ")) != sorted(strings.Join(m.Also, " ")) {
+				t.Errorf("%s of %s is also in %q, want %q", m.ID, m.Session, m.Also, others)
+			}
 			if !want[m.ID] || seen[m.ID] {
 				t.Errorf("%q finds %s (again: %v): %q", phrase, m.ID, seen[m.ID], texts[m.ID])
 			}
@@ -417,6 +434,34 @@ func (s *space) thatAreThere() (ids []string) {
 		}
 	}
 	return ids
+}
+
+// conversationsOf returns the first files of the lines that each message stands in.
+func (s *space) conversationsOf() map[string][]string {
+	s.t.Helper()
+	l, err := s.List(s.t.Context(), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	before := map[string]string{}
+	for _, e := range l.Sessions {
+		if e.Kind == session.Continuation {
+			before[e.ID] = e.ContinuedFrom[0]
+		}
+	}
+	in := map[string][]string{}
+	for _, e := range l.Sessions {
+		first := e.ID
+		for before[first] != "" {
+			first = before[first]
+		}
+		for _, m := range s.session(e.ID).Messages {
+			if !slices.Contains(in[m.ID], first) {
+				in[m.ID] = append(in[m.ID], first)
+			}
+		}
+	}
+	return in
 }
 
 // messagesThere returns which messages stand in any file.

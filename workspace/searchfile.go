@@ -106,7 +106,10 @@ func (r *reading) match(m session.Message) (Match, bool) {
 		Tools:     tools,
 		Snippet:   snippet,
 		Spans:     spans,
+		Also:      []string{},
 		family:    r.family,
+		file:      r.id,
+		copied:    r.copiedOf(m, text),
 	}, true
 }
 

@@ -23,7 +23,7 @@ one argument then, in quotes of the shell. After -- no hyphen has a meaning: 'bo
 --no-telemetry' finds that word. Without TEXT all messages that fit the flags are found.
 
 Prints, the last active conversation first, a REF for 'bough show' and the words around the place.
-What a checkpoint or a branch repeats is found once, where it was said. A TIME is a date, a time,
+What checkpoints and branches repeat is found once, where it was said, and --json names them. A TIME is a date, a time,
 or an age such as 7d or 12h.`,
 		example: `bough search lisbon hotel
 bough search '"by the sea" -rain' --role user --since 30d
@@ -149,7 +149,11 @@ func (p *program) found(f *workspace.Found, limit int) {
 		if len(m.Tools) > 0 {
 			head += " " + line(strings.Join(m.Tools, ", "))
 		}
-		fmt.Fprintln(p.stdout, "  "+head+"  "+p.paint.dim(age(m.CreatedAt)))
+		after := age(m.CreatedAt)
+		if n := len(m.Also); n > 0 {
+			after += fmt.Sprintf(", also in %d", n)
+		}
+		fmt.Fprintln(p.stdout, "  "+head+"  "+p.paint.dim(after))
 		if m.Snippet != "" {
 			fmt.Fprintln(p.stdout, "    "+p.snippet(m))
 		}

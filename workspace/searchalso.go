@@ -1,0 +1,114 @@
+package workspace
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/parallel"
+	"github.com/bough-dev/bough/session"
+)
+
+// A copied is what tells a message from another with the same id.
+type copied struct{ bytes, words uint64 }
+
+// copiedOf returns what tells m from others; what it says is text.
+func (s *search) copiedOf(m session.Message, text string) copied {
+	at, _ := m.Time()
+	var words maphash.Hash
+	words.SetSeed(s.seed)
+	maphash.WriteComparable(&words, at.UnixMicro())
+	words.WriteString(m.Role() + "\n" + text)
+	return copied{bytes: maphash.Bytes(s.seed, m.Raw), words: words.Sum64()}
+}
+
+// isCopy reports whether m is the message that of tells, with the same bytes or the same
+// words.
+func (s *search) isCopy(m session.Message, of copied) bool {
+	return maphash.Bytes(s.seed, m.Raw) == of.bytes || s.copiedOf(m, saidBy(content.Read(m.Raw))).words == of.words
+}
+
+// also says of matches in which other conversations of their families they stand too.
+func (s *search) also(matches []Match) error {
+	if len(matches) == 0 {
+		return nil
+	}
+	wanted := map[string]map[string][]*Match{} // by family and message
+	conversations := map[string][]string{}     // in which they were found, by family
+	for i := range matches {
+		m := &matches[i]
+		family := s.familyOf(m.file)
+		if wanted[family] == nil {
+			wanted[family] = map[string][]*Match{}
+		}
+		wanted[family][m.ID] = append(wanted[family][m.ID], m)
+		conversations[family] = append(conversations[family], m.Session)
+	}
+	alone := func(family, line string) bool { // all that is wanted of the family is in the line
+		return !slices.ContainsFunc(conversations[family], func(id string) bool { return id != line })
+	}
+	var files []*searchFile
+	for _, l := range s.everyLine(false) {
+		for _, id := range l.files {
+			if family := s.familyOf(id); wanted[family] != nil && !alone(family, l.id) {
+				files = append(files, &searchFile{id: id, line: l, family: family})
+			}
+		}
+	}
+	slices.SortStableFunc(files, func(a, b *searchFile) int { return a.line.began.Compare(b.line.began) })
+	found := make([][]*Match, len(files))
+	errs := make([]error, len(files))
+	parallel.Do(len(files), func(i int) {
+		if s.ctx.Err() == nil {
+			found[i], errs[i] = s.copies(files[i], wanted[files[i].family])
+		}
+	})
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	for i, f := range files {
+		if err := unlessDamaged(errs[i]); err != nil {
+			return gone(f.id, err)
+		}
+		for _, m := range found[i] {
+			if !slices.Contains(m.Also, f.line.id) {
+				m.Also = append(m.Also, f.line.id)
+			}
+		}
+	}
+	return nil
+}
+
+// copies returns which of the wanted messages stand in a file of another conversation.
+func (s *search) copies(f *searchFile, wanted map[string][]*Match) (found []*Match, err error) {
+	look := func(file *session.Session) error {
+		for _, m := range file.Messages[file.Header:] {
+			for _, match := range wanted[m.ID] {
+				if match.Session != f.line.id && s.isCopy(m, match.copied) {
+					found = append(found, match)
+				}
+			}
+		}
+		return nil
+	}
+	if f.line.penguin {
+		file, err := checkpoint.ReadPenguin(s.root, f.id)
+		if err == nil {
+			err = look(file)
+		}
+		return found, err
+	}
+	err = s.folder.Look(f.id, func([]byte) bool { return true }, look)
+	return found, err
+}
+
+// familyOf returns the session that a file comes from in the end, as far as it is known.
+func (s *search) familyOf(id string) string {
+	s.mu.Lock() // the index remembers lineages
+	defer s.mu.Unlock()
+	if lineage, _ := s.lineageOf(id); len(lineage) > 0 {
+		return lineage[0]
+	}
+	return id
+}

@@ -79,6 +79,20 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
+// FuzzDense: a document without white space is what encoding/json makes of it.
+func FuzzDense(f *testing.F) {
+	addDocuments(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if rawjson.Check(data) != nil || bytes.Contains(data, []byte("NaN")) || bytes.Contains(data, []byte("Infinity")) {
+			rawjson.Dense(data)
+			return
+		}
+		if got, want := string(rawjson.Dense(data)), compact(t, data); got != want {
+			t.Errorf("Dense(%q) = %q, want %q", data, got, want)
+		}
+	})
+}
+
 // FuzzSpans: members and elements, put together again, are the value that they
 // were taken from.
 func FuzzSpans(f *testing.F) {

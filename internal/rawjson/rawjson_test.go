@@ -206,6 +206,12 @@ func TestWrite(t *testing.T) {
 			{Key: "a\"", Value: []byte("1.0")},
 			{Key: "b", Value: []byte("NaN")},
 		}, 1)), "{\n    \"a\\\"\": 1.0,\n    \"b\": NaN\n  }"},
+		{"AppendLine", string(rawjson.AppendLine([]byte("x"), nil)), "x{}"},
+		{"AppendLine", string(rawjson.AppendLine(nil, []rawjson.Pair{
+			{Key: "a\"", Value: []byte("[1, 2]")},
+			{Key: "b", Value: []byte("NaN")},
+		})), `{"a\"":[1, 2],"b":NaN}`},
+		{"Dense", string(rawjson.Dense([]byte(" { \"a \\\" b\" : [ 1.0 ,\n\tNaN ] }\r\n"))), `{"a \" b":[1.0,NaN]}`},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %q, want %q", c.what, c.got, c.want)

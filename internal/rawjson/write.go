@@ -57,16 +57,32 @@ func AppendObject(dst []byte, pairs []Pair, depth int) []byte {
 			dst = append(dst, ',')
 		}
 		dst = newLine(dst, depth+1)
-		if p.quoted != nil {
-			dst = append(dst, p.quoted...)
-		} else {
-			dst = append(dst, Compact(p.Key)...)
-		}
-		dst = append(dst, ": "...)
+		dst = append(appendKey(dst, p), ": "...)
 		dst = append(dst, p.Value...)
 	}
 	dst = newLine(dst, depth)
 	return append(dst, '}')
+}
+
+// AppendLine appends an object of pairs on one line without white space, values as they
+// are.
+func AppendLine(dst []byte, pairs []Pair) []byte {
+	dst = append(dst, '{')
+	for i, p := range pairs {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendKey(dst, p), ':')
+		dst = append(dst, p.Value...)
+	}
+	return append(dst, '}')
+}
+
+func appendKey(dst []byte, p Pair) []byte {
+	if p.quoted != nil {
+		return append(dst, p.quoted...)
+	}
+	return append(dst, Compact(p.Key)...)
 }
 
 func newLine(dst []byte, depth int) []byte {
@@ -91,4 +107,34 @@ func AppendObjects(dst []byte, list [][]Pair, depth int) []byte {
 		dst = AppendObject(newLine(dst, depth+1), pairs, depth+1)
 	}
 	return append(newLine(dst, depth), ']')
+}
+
+// Dense returns value, a document, without the white space between its tokens; value
+// itself if there is none.
+func Dense(value []byte) []byte {
+	var out []byte
+	kept := 0 // where in value begins what is not in out
+	for i := 0; i < len(value); {
+		switch value[i] {
+		case '"':
+			for i++; i < len(value) && value[i] != '"'; i++ {
+				if value[i] == '\\' {
+					i++
+				}
+			}
+			i++
+		case ' ', '\t', '\r', '\n':
+			out = append(out, value[kept:i]...)
+			for i < len(value) && bytes.IndexByte([]byte(" \t\r\n"), value[i]) >= 0 {
+				i++
+			}
+			kept = i
+		default:
+			i++
+		}
+	}
+	if kept == 0 {
+		return value
+	}
+	return append(out, value[kept:]...)
 }

@@ -1,7 +1,9 @@
 package workspace_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -10,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
 )
 
 func writeFile(t *testing.T, name, text string) string {
@@ -263,6 +267,31 @@ func TestImportTwoIntoOne(t *testing.T) {
 	healthy(t, s)
 }
 
+// TestImportOtherLayout: a message that is laid out in another way than before is still
+// the same.
+func TestImportOtherLayout(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	transcript := `{"type":"assistant","uuid":"11111111-0000-4000-8000-000000000001","parentUuid":null,"sessionId":"11111111-2222-4333-8444-555555555555","timestamp":"2026-01-01T00:00:00.000Z",` +
+		`"message":{"role":"assistant","content":[{"type":"text","text":"Two  words, and \"more\"."},{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]}}` + "\n"
+	if err := take(s, transcript); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.List(t.Context(), "")
+	if err != nil || len(list.Sessions) != 1 {
+		t.Fatalf("sessions %+v, %v", list, err)
+	}
+	name := session.FileName(list.Sessions[0].ID)
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(s.read(name)), "", "   "); err != nil {
+		t.Fatal(err)
+	}
+	s.write(name, out.String())
+	again, err := s.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: strings.NewReader(transcript)})
+	if err != nil || len(again.Imported) != 1 || again.Imported[0].Status != workspace.ImportUnchanged {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+}
+
 // TestImportGrows: of a transcript that is imported again and again while it grows, no
 // record is lost that a message follows, and none is there twice, also where a message was
 // there before all of its records were.
@@ -289,7 +318,12 @@ func TestImportGrows(t *testing.T) {
 	if err != nil || len(list.Sessions) != 1 {
 		t.Fatalf("sessions %+v, %v", list, err)
 	}
-	data := s.read(session.FileName(list.Sessions[0].ID))
+	file := gjson.Parse(s.read(session.FileName(list.Sessions[0].ID)))
+	records := convert.SplitRecords([]byte(file.Get("metadata.bough.sources.0.records").Raw))
+	for _, m := range file.Get("messages").Array() {
+		records = append(records, convert.RecordsOf([]byte(m.Raw))...)
+	}
+	data := string(convert.Records(records))
 	for _, line := range lines {
 		if n := strings.Count(data, line); n != 1 {
 			t.Errorf("%d times, want once: %s", n, line)

@@ -57,12 +57,13 @@ type spooled struct {
 	open       bool
 }
 
-// saysOf returns a number for who says what in a message of a session file.
+// saysOf returns a number for who says what in a message of a session file, however that
+// is laid out.
 func saysOf(seed maphash.Seed, raw []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, v := range gjson.GetManyBytes(raw, "role", "content") {
-		h.WriteString(v.Raw)
+		h.Write(rawjson.Dense([]byte(v.Raw)))
 		h.WriteByte(0)
 	}
 	return h.Sum64()

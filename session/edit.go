@@ -255,6 +255,7 @@ type NewMessage struct {
 	Category string // "" for the one that goes with the role
 	Time     string
 	Metadata []rawjson.Pair
+	Line     bool // it is written on one line
 }
 
 // Encode returns m as the ten keys of a message, laid out for a place in a
@@ -266,13 +267,19 @@ func (m NewMessage) Encode() []byte {
 		category = Category(m.Role)
 	}
 	quote := func(v any) []byte { return rawjson.Compact(v) }
-	return rawjson.AppendObject(nil, []rawjson.Pair{
+	object := func(pairs []rawjson.Pair, depth int) []byte {
+		if m.Line {
+			return rawjson.AppendLine(nil, pairs)
+		}
+		return rawjson.AppendObject(nil, pairs, depth)
+	}
+	return object([]rawjson.Pair{
 		{Key: "role", Value: quote(m.Role)},
 		{Key: "content", Value: m.Content},
 		{Key: "category", Value: quote(category)},
 		{Key: "id", Value: quote(m.ID)},
 		{Key: "timestamp", Value: quote(m.Time)},
-		{Key: "metadata", Value: rawjson.AppendObject(nil, m.Metadata, depth+1)},
+		{Key: "metadata", Value: object(m.Metadata, depth+1)},
 		{Key: "tokens", Value: quote(0)},
 		{Key: "agent_id", Value: quote(nil)},
 		{Key: "recipient_id", Value: quote(nil)},

@@ -93,7 +93,9 @@ func redacted(t *convert.Transcript, format *convert.Format, redact Redact) ([]c
 		}
 		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)
 		values(said, &m.Own.Rest)
+		m.Raw = convert.WholeRecords(m.Raw) // a key in a record may say what is secret
 		values(where(format.Sessions, kept), &m.Raw)
+		m.Raw = convert.SharedRecords(m.Raw)
 		for i := range m.Records {
 			values(where(m.Format == format.Name, kept), &m.Records[i])
 		}

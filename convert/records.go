@@ -175,3 +175,20 @@ func (s storedRecords) replace(raw, records, texts []byte) []byte {
 	}
 	return slices.Concat(raw[:first.Start], records, raw[first.End:second.Start], texts, raw[second.End:])
 }
+
+// MessageBytes returns how many bytes of a message of a session file, raw, are what it
+// says, and how many its records take.
+func MessageBytes(raw []byte) (text, records int) {
+	stored := storedIn(raw)
+	return len(gjson.GetBytes(raw, "content").Raw), len(stored.records) + len(stored.texts)
+}
+
+// SourcesRecordBytes returns how many bytes the records take that a session has beside
+// those of its messages, sources being what it says of where it was imported from.
+func SourcesRecordBytes(sources []byte) (n int) {
+	gjson.GetBytes(sources, "#."+keyRecords).ForEach(func(_, records gjson.Result) bool {
+		n += len(records.Raw)
+		return true
+	})
+	return n
+}

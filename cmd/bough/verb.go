@@ -25,7 +25,7 @@ func (p *program) verbs() []verb {
 		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.importVerb(), p.exportVerb(), p.resumeVerb(),
-		p.watchVerb(), p.pruneVerb(), p.trashVerb(), p.serveVerb(),
+		p.watchVerb(), p.duVerb(), p.pruneVerb(), p.trashVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
 	}
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) duVerb() verb {
+	return verb{
+		name:  "du",
+		args:  "[--limit N]",
+		short: "say what takes the room in the workspace",
+		long: `Prints the sizes of the files of the workspace by kind, and the largest conversations: how much
+of each is what its messages say, and how much the records of a transcript that it was imported
+from. 'bough prune', 'bough rm' and 'bough trash --purge' make room.`,
+		example: `bough du --limit 3`,
+		flags: []cli.Flag{
+			&cli.IntFlag{Name: "limit", Value: 10, Usage: "list the `N` largest conversations; 0 lists all"},
+		},
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			limit := c.Int("limit")
+			if limit < 0 {
+				return usageError("--limit takes 0 or more; got %d", limit)
+			}
+			usage, err := w.Usage(c.Context, limit)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(usage)
+			}
+			p.usage(usage)
+			return nil
+		},
+	}
+}
+
+func (p *program) usage(u *workspace.DiskUsage) {
+	const width = len("999 kB")
+	for _, k := range u.Kinds {
+		if k.Files > 0 {
+			fmt.Fprintf(p.stdout, "%*s  %s (%s)\n", width, size(k.Bytes), strings.ReplaceAll(string(k.Kind), "_", " "), count(k.Files, "file"))
+		}
+	}
+	fmt.Fprintf(p.stdout, "%*s  %s\n", width, size(u.Bytes), p.paint.bold("total"))
+	if len(u.Conversations) == 0 {
+		return
+	}
+	const columns = "%*s  %*s  %*s  %s  "
+	fmt.Fprintln(p.stdout)
+	fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf(columns, width, "SIZE", width, "TEXT", len("RECORDS"), "RECORDS", pad("SESSION", 8))+"TITLE"))
+	for _, c := range u.Conversations {
+		text, records := size(c.Text), size(c.Records)
+		if c.Damaged {
+			text, records = "?", "?"
+		}
+		row := fmt.Sprintf(columns, width, size(c.Bytes), width, text, len("RECORDS"), records, pad(tail(c.Session), 8))
+		fmt.Fprintln(p.stdout, row+p.paint.bold(p.paint.fit(line(c.Title), p.paint.width-len(row))))
+	}
+	if u.More > 0 {
+		fmt.Fprintf(p.stderr, "%s not listed; --limit 0 lists all.\n", count(u.More, "smaller conversation"))
+	}
+}

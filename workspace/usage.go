@@ -1,0 +1,276 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/task"
+)
+
+// A DiskUsage says what takes the room in a workspace. All sizes are those of files, in bytes.
+type DiskUsage struct {
+	Path          string              `json:"path"` // of the workspace
+	Bytes         int64               `json:"bytes"`
+	Files         int                 `json:"files"`
+	Kinds         []KindUsage         `json:"kinds"`         // all, in a fixed order
+	Conversations []ConversationUsage `json:"conversations"` // the largest ones, the largest first
+	More          int                 `json:"more"`          // how many conversations are not listed
+}
+
+// A KindUsage is what files of one kind take.
+type KindUsage struct {
+	Kind  UsageKind `json:"kind"`
+	Bytes int64     `json:"bytes"`
+	Files int       `json:"files"`
+}
+
+// A UsageKind is a kind of files of a workspace.
+type UsageKind string
+
+// The kinds of files, in the order of [DiskUsage.Kinds].
+const (
+	UsageRoots           UsageKind = "roots"
+	UsageContinuations   UsageKind = "continuations"
+	UsageBranches        UsageKind = "branches"
+	UsageCheckpoints     UsageKind = "checkpoints"
+	UsageAutoCheckpoints UsageKind = "automatic_checkpoints"
+	UsagePenguin         UsageKind = "penguin_checkpoints"
+	UsageDamaged         UsageKind = "damaged_sessions"
+	UsageIndex           UsageKind = "index"
+	UsageAttachments     UsageKind = "attachments"
+	UsageAgents          UsageKind = "agents"
+	UsageExplorations    UsageKind = "explorations"
+	UsageOperations      UsageKind = "operations"
+	UsageTasks           UsageKind = "tasks"
+	UsageTrash           UsageKind = "trash"
+	UsageCaches          UsageKind = "caches"
+	UsageOther           UsageKind = "other"
+)
+
+var usageKinds = []UsageKind{
+	UsageRoots, UsageContinuations, UsageBranches, UsageCheckpoints, UsageAutoCheckpoints, UsagePenguin, UsageDamaged,
+	UsageIndex, UsageAttachments, UsageAgents, UsageExplorations, UsageOperations, UsageTasks, UsageTrash, UsageCaches, UsageOther,
+}
+
+// A ConversationUsage is what a conversation takes: a session and its continuations.
+type ConversationUsage struct {
+	Session  string       `json:"session_id"` // of its first file
+	Kind     session.Kind `json:"kind"`
+	Title    string       `json:"title"`
+	Messages int          `json:"message_count"` // as its files hold them
+	Files    int          `json:"files"`
+	Bytes    int64        `json:"bytes"`
+	Text     int64        `json:"text_bytes"`   // what its messages say
+	Records  int64        `json:"record_bytes"` // the records of the transcript that it was imported from
+	Damaged  bool         `json:"damaged"`      // its files could not be read: nothing is known of Text and Records
+}
+
+// usagePlaces are the files and folders of a workspace besides session files, with their
+// kinds, what stands in a folder before that.
+var usagePlaces = []struct {
+	name string
+	kind UsageKind
+}{
+	{session.Dir + "/" + session.IndexFile, UsageIndex},
+	{index.JournalPath, UsageIndex},
+	{session.Dir, UsageOther},
+	{"checkpoints", UsagePenguin},
+	{filesDir, UsageAttachments},
+	{agent.Dir, UsageAgents},
+	{turnsDir, UsageAgents},
+	{explorationsDir, UsageExplorations},
+	{stateDir + "/" + explorationsDir, UsageExplorations},
+	{learningsPath, UsageExplorations},
+	{operation.Path, UsageOperations},
+	{task.Path, UsageTasks},
+	{trashDir, UsageTrash},
+	{session.CacheDir, UsageCaches},
+	{stateDir, UsageOther},
+	{headFile, UsageOther},
+	{bookmark.Path, UsageOther},
+}
+
+// Usage says what takes the room in the workspace, with the limit largest conversations,
+// all for 0. Files that cannot be used count too; what is no regular file does not.
+func (w *Workspace) Usage(ctx context.Context, limit int) (*DiskUsage, error) {
+	u := &DiskUsage{}
+	err := w.read(ctx, func(v *view) error {
+		*u = DiskUsage{Path: w.dir}
+		if err := v.whole(); err != nil {
+			return err
+		}
+		kinds := map[UsageKind]*KindUsage{}
+		sizes := map[string]int64{}
+		for _, kind := range usageKinds {
+			kinds[kind] = &KindUsage{Kind: kind}
+		}
+		err := v.eachFile(func(name string, size int64) {
+			if id := sessionOf(name); id != "" {
+				sizes[id] = size
+			}
+			k := kinds[v.usageKind(name)]
+			k.Bytes += size
+			k.Files++
+			u.Bytes += size
+			u.Files++
+		})
+		if err != nil {
+			return err
+		}
+		for _, kind := range usageKinds {
+			u.Kinds = append(u.Kinds, *kinds[kind])
+		}
+		u.Conversations = v.conversationUsage(sizes)
+		if limit > 0 && len(u.Conversations) > limit {
+			u.More = len(u.Conversations) - limit
+			u.Conversations = u.Conversations[:limit]
+		}
+		return v.measureConversations(u.Conversations)
+	})
+	return u, err
+}
+
+// eachFile calls f with each regular file of the workspace, and its size. What is gone
+// meanwhile, or cannot be looked into, has none.
+func (v *view) eachFile(f func(name string, size int64)) error {
+	var tops []string
+	for _, p := range usagePlaces {
+		if top, _, _ := strings.Cut(p.name, "/"); !slices.Contains(tops, top) {
+			tops = append(tops, top)
+		}
+	}
+	for _, top := range tops {
+		err := fs.WalkDir(v.root.FS(), top, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return v.ctx.Err()
+			}
+			if info, err := d.Info(); err == nil {
+				f(name, info.Size())
+			}
+			return v.ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usageKind returns the kind of a file of the workspace.
+func (v *view) usageKind(name string) UsageKind {
+	if id := sessionOf(name); id != "" {
+		e := v.index.Entry(id)
+		switch {
+		case e == nil:
+			return UsageDamaged
+		case e.Kind() == session.Checkpoint && e.Auto:
+			return UsageAutoCheckpoints
+		case e.Kind() == session.Checkpoint:
+			return UsageCheckpoints
+		case e.Kind() == session.Branch:
+			return UsageBranches
+		case e.Kind() == session.Continuation:
+			return UsageContinuations
+		}
+		return UsageRoots
+	}
+	for _, p := range usagePlaces {
+		if name == p.name || strings.HasPrefix(name, p.name+"/") {
+			return p.kind
+		}
+	}
+	return UsageOther
+}
+
+// conversationUsage returns all conversations, the largest first, by the sizes of the
+// files of sessions.
+func (v *view) conversationUsage(sizes map[string]int64) []ConversationUsage {
+	list := []ConversationUsage{}
+	at := map[string]int{} // places in list, by the first session
+	for id, size := range sizes {
+		first := v.lineBegins(id)
+		n, ok := at[first]
+		if !ok {
+			n = len(list)
+			at[first] = n
+			list = append(list, ConversationUsage{Session: first, Title: session.DefaultTitle(first), Damaged: true})
+			if e := v.index.Entry(first); e != nil {
+				list[n].Kind, list[n].Title, list[n].Damaged = e.Kind(), e.DisplayTitle(), false
+			}
+		}
+		c := &list[n]
+		c.Bytes += size
+		c.Files++
+		if e := v.index.Entry(id); e != nil {
+			c.Messages += e.MessageCount
+		}
+	}
+	slices.SortFunc(list, func(a, b ConversationUsage) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Session, b.Session))
+	})
+	return list
+}
+
+// lineBegins returns the first session that is there of the line of one.
+func (v *view) lineBegins(id string) string {
+	seen := map[string]bool{}
+	for at := id; ; {
+		e := v.index.Entry(at)
+		if e == nil || e.Kind() != session.Continuation || len(e.ContinuedFrom) == 0 || v.index.Entry(e.ContinuedFrom[0]) == nil {
+			return at
+		}
+		if seen[at] {
+			return id // a cycle
+		}
+		seen[at] = true
+		at = e.ContinuedFrom[0]
+	}
+}
+
+// measureConversations reads conversations, and says how much of them is text, and how much is
+// records.
+func (v *view) measureConversations(list []ConversationUsage) error {
+	at := map[string]int{}
+	for i := range list {
+		at[list[i].Session] = i
+	}
+	for _, e := range v.index.Entries() {
+		n, ok := at[v.lineBegins(e.ID)]
+		if !ok {
+			continue
+		}
+		err := v.measureFile(e.ID, &list[n])
+		var damage *session.DamageError
+		switch {
+		case errors.As(err, &damage), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+			list[n].Damaged = true
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *view) measureFile(id string, c *ConversationUsage) error {
+	o, err := v.outline(id)
+	if err != nil {
+		return err
+	}
+	c.Records += int64(convert.SourcesRecordBytes(o.Own(ownSources)))
+	return v.folder.Each(o, func(_ int, m session.Message) error {
+		text, records := convert.MessageBytes(m.Raw)
+		c.Text += int64(text)
+		c.Records += int64(records)
+		return v.ctx.Err()
+	})
+}

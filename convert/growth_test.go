@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
 // A grower is a format whose transcripts grow: by records, or as a document that ends
@@ -21,13 +22,13 @@ type grower struct {
 
 var growers = []grower{
 	{&pi, nil},
-	{&codex, drawCodex},
-	{&gemini, drawGemini},
-	{&opencode, drawOpenCode},
-	{&chatGPT, drawChatGPT},
+	{&codex, testtranscript.Codex},
+	{&gemini, testtranscript.Gemini},
+	{&opencode, testtranscript.OpenCode},
+	{&chatGPT, testtranscript.ChatGPT},
 	{&claudeAI, nil},
 	{&openAssistant, nil},
-	{&anthropicAPI, drawAnthropic},
+	{&anthropicAPI, testtranscript.Anthropic},
 	{&openAI, nil},
 }
 
@@ -131,139 +132,6 @@ func begins(part, whole *Transcript) error {
 		}
 	}
 	return nil
-}
-
-func oneOf(random *rand.Rand, list ...string) string { return list[random.IntN(len(list))] }
-
-// drawCodex returns a log with what the user is told and what the model is shown in any
-// order.
-func drawCodex(random *rand.Rand) []byte {
-	var b strings.Builder
-	b.WriteString(`{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/x"}}` + "\n")
-	for range 1 + random.IntN(12) {
-		text := oneOf(random, "One", "Two", "Three")
-		record := oneOf(random,
-			`{"type":"event_msg","payload":{"type":"user_message","message":"%s"}}`,
-			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"%s"}]}}`,
-			`{"type":"event_msg","payload":{"type":"agent_message","message":"%s"}}`,
-			`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}}`,
-			`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","content":[{"text":"%s"}]}}}`,
-			`{"type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"%s"}]}}`,
-			`{"type":"response_item","payload":{"type":"reasoning","summary":[],"encrypted_content":"%s"}}`,
-			`{"type":"event_msg","payload":{"type":"agent_reasoning","text":"%s"}}`,
-			`{"type":"response_item","payload":{"type":"function_call","name":"f","arguments":"{}","call_id":"%s"}}`,
-			`{"type":"response_item","payload":{"type":"function_call_output","call_id":"%s","output":"said"}}`,
-			`{"type":"compacted","payload":{"message":"%s"}}`,
-			`{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1,"x":"%s"}}`,
-			`{"type":"event_msg","payload":{"type":"task_started","turn_id":"%s"}}`,
-			`{"type":"event_msg","payload":{"type":"task_complete","turn_id":"%s"}}`,
-			`{"type":"turn_context","payload":{"cwd":"/x","model":"%s"}}`,
-			`{"type":"event_msg","payload":{"type":"token_count","info":"%s"}}`,
-		)
-		fmt.Fprintf(&b, record+"\n", text)
-	}
-	return []byte(b.String())
-}
-
-// drawGemini returns a chat with records that take the place of others, lists of all
-// messages, and marks.
-func drawGemini(random *rand.Rand) []byte {
-	var b strings.Builder
-	b.WriteString(`{"sessionId":"s","projectHash":"0"}` + "\n")
-	const context = `{"id":"env","type":"user","content":[{"text":"<session_context>x</session_context>"}]}`
-	const result = `{"functionResponse":{"id":"c%[1]d","name":"f","response":{"output":"said"}}}`
-	var live []string
-	for n := range 1 + random.IntN(12) {
-		said := oneOf(random, "One", "Two", "/three")
-		answer := `{"id":"m%[1]d","type":"gemini","content":"%[2]s"}`
-		called := `{"id":"m%[1]d","type":"gemini","content":"%[2]s","toolCalls":[{"id":"c%[1]d","name":"f","args":{}}]}`
-		answered := `{"id":"m%[1]d","type":"gemini","content":"%[2]s","toolCalls":[{"id":"c%[1]d","name":"f","args":{},"result":[` + result + `]}]}`
-		put := func(format string) { fmt.Fprintf(&b, format+"\n", n, said) }
-		switch random.IntN(9) {
-		case 0, 1:
-			put(`{"id":"m%[1]d","type":"user","content":[{"text":"%[2]s"}]}`)
-			live = append(live, fmt.Sprintf(`{"id":"m%[1]d","type":"user","content":[{"text":"%[2]s"}]}`, n, said))
-		case 2, 3:
-			put(answer)
-			last := answer
-			if random.IntN(2) == 0 {
-				put(called)
-				put(answered)
-				put(`{"id":"r%[1]d","type":"user","content":[` + result + `]}`)
-				last = answered
-			}
-			live = append(live, fmt.Sprintf(last, n, said))
-		case 8: // what was said before, or now for the first time, in other words
-			fmt.Fprintf(&b, `{"id":"m%d","type":"gemini","content":"Four"}`+"\n", random.IntN(n+1))
-		case 4:
-			put(`{"id":"n%[1]d","type":"info","content":"%[2]s"}`)
-		case 5:
-			put(`{"$set":{"summary":"%[2]s"}}`)
-		case 6:
-			if len(live) > 0 {
-				k := random.IntN(len(live))
-				var id int
-				fmt.Sscanf(live[k], `{"id":"m%d"`, &id)
-				fmt.Fprintf(&b, `{"$rewindTo":"m%d"}`+"\n", id)
-				live = live[:k]
-			}
-		case 7:
-			if random.IntN(2) == 0 {
-				b.WriteString(`{"$set":{"messages":[` + context + `]}}` + "\n")
-			}
-			if len(live) > 0 && random.IntN(3) == 0 {
-				live = live[:random.IntN(len(live))]
-			}
-			list := append([]string{context}, live...)
-			b.WriteString(`{"$set":{"messages":[` + strings.Join(list, ",") + `]}}` + "\n")
-		}
-	}
-	b.WriteString(`{"id":"end","type":"user","content":"End"}` + "\n")
-	return []byte(b.String())
-}
-
-// drawOpenCode returns an export whose last answer is growing.
-func drawOpenCode(random *rand.Rand) []byte {
-	var list []string
-	for n := range 1 + random.IntN(6) {
-		parts := []string{`{"type":"text","text":"One"}`}
-		for range random.IntN(4) {
-			parts = append(parts, oneOf(random, `{"type":"step-start"}`, `{"type":"text","text":"Two"}`,
-				`{"type":"tool","tool":"f","callID":"c","state":{"status":"completed","input":{},"output":"said"}}`,
-				`{"type":"tool","tool":"f","callID":"d","state":{"status":"running","input":{}}}`))
-		}
-		role := []string{"user", "assistant"}[n%2]
-		list = append(list, fmt.Sprintf(`{"info":{"id":"msg_%d","role":"%s","time":{"created":%d,"completed":%d}},"parts":[%s]}`, n, role, n, n, strings.Join(parts, ",")))
-	}
-	return []byte(`{"info":{"id":"ses_1"},"messages":[` + strings.Join(list, ",\n") + `],"x":1}`)
-}
-
-// drawChatGPT returns a tree whose nodes stand in any order, calls among them.
-func drawChatGPT(random *rand.Rand) []byte {
-	nodes := []string{`"root":{"id":"root","message":null,"parent":null,"children":[]}`}
-	names := []string{"root"}
-	for n := range 1 + random.IntN(8) {
-		author := oneOf(random, `"author":{"role":"user"},"recipient":"all"`, `"author":{"role":"assistant"},"recipient":"all"`,
-			`"author":{"role":"assistant"},"recipient":"python"`, `"author":{"role":"tool","name":"python"},"recipient":"all"`)
-		id := fmt.Sprint("n", n)
-		nodes = append(nodes, fmt.Sprintf(`"%[1]s":{"id":"%[1]s","message":{"id":"%[1]s",%[2]s,"content":{"content_type":"text","parts":["%[1]s"]}},"parent":"%[3]s","children":[]}`, id, author, oneOf(random, names...)))
-		names = append(names, id)
-	}
-	random.Shuffle(len(nodes), func(i, k int) { nodes[i], nodes[k] = nodes[k], nodes[i] })
-	return []byte(`[{"title":"T","mapping":{` + strings.Join(nodes, ",\n") + `},"current_node":"root"}]`)
-}
-
-// drawAnthropic returns a request with its members in any order.
-func drawAnthropic(random *rand.Rand) []byte {
-	members := []string{
-		`"messages":[{"role":"user","content":"One"},` + "\n" + `{"role":"assistant","content":"Two"},` + "\n" + `{"role":"user","content":"Three"}]`,
-		`"model":"claude-x"`, `"max_tokens":7`,
-	}
-	if random.IntN(3) > 0 {
-		members = append(members, `"system":"Be brief."`)
-	}
-	random.Shuffle(len(members), func(i, k int) { members[i], members[k] = members[k], members[i] })
-	return []byte("{" + strings.Join(members, ",\n") + "}")
 }
 
 // TestOpen: what is open in a transcript that ends early, and that nothing is in one that

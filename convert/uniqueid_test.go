@@ -118,3 +118,11 @@ func nativeSaid(id, text string) *Message {
 	m.Parts = []content.Part{content.Text(text)}
 	return m
 }
+
+// link returns the JSON of a link to a record, null for none.
+func link(id string) string {
+	if id == "" {
+		return "null"
+	}
+	return fmt.Sprintf("%q", id)
+}

@@ -331,3 +331,11 @@ func TestImportGrows(t *testing.T) {
 	}
 	healthy(t, s)
 }
+
+// writeOver writes a file anew.
+func writeOver(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

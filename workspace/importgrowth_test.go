@@ -1,0 +1,158 @@
+package workspace_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/testtranscript"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// drawers draw transcripts as programs write them, by the names of formats.
+var drawers = map[string]func(*rand.Rand) []byte{
+	"claude-code": testtranscript.ClaudeCode,
+	"codex":       testtranscript.Codex,
+	"gemini":      testtranscript.Gemini,
+	"opencode":    testtranscript.OpenCode,
+	"chatgpt":     testtranscript.ChatGPT,
+	"anthropic":   testtranscript.Anthropic,
+}
+
+// TestImportGrowth: who imports the beginning of a transcript and then the whole has what
+// an import of the whole gives: the same path, the same ends, the same export.
+func TestImportGrowth(t *testing.T) {
+	seeds := 4
+	if testing.Short() {
+		seeds = 1
+	}
+	for _, f := range formatsBothWays(t) {
+		if f.Sessions {
+			continue // a session file is whole or damaged
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			for seed := range seeds {
+				random := rand.New(rand.NewPCG(uint64(seed), 13))
+				files := [][]byte{written(t, f, random)}
+				if draw := drawers[f.Name]; draw != nil {
+					for range 3 {
+						files = append(files, draw(random))
+					}
+				}
+				for _, data := range files {
+					grown(t, f, data, random)
+				}
+			}
+		})
+	}
+}
+
+// written returns a drawn tree as bough writes it in a format.
+func written(t *testing.T, f *convert.Format, random *rand.Rand) []byte {
+	t.Helper()
+	drawn := drawTranscript(random)
+	if !f.Branches {
+		drawn.Messages = pathOf(drawn)
+	}
+	var b bytes.Buffer
+	o := convert.Options{ID: "0198a000-0000-7000-8000-00000000abcd", Now: drawn.Messages[0].Time, Random: rand.NewChaCha8([32]byte{3})}
+	if _, err := f.Write(&b, drawn, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func pathOf(t *convert.Transcript) (path []*convert.Message) {
+	for at := t.Leaf; at != ""; {
+		i := slices.IndexFunc(t.Messages, func(m *convert.Message) bool { return m.ID == at })
+		path = append(path, t.Messages[i])
+		at = t.Messages[i].Parent
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// grown imports beginnings of a transcript, and after each the whole.
+func grown(t *testing.T, f *convert.Format, data []byte, random *rand.Rand) {
+	t.Helper()
+	want := imported(t, f, data)
+	at := 0
+	for line := range bytes.Lines(data) {
+		for _, cut := range []int{at + random.IntN(len(line)), at + len(line)} {
+			if cut == 0 || cut == len(data) {
+				continue
+			}
+			if got := imported(t, f, data[:cut], data); got != want {
+				t.Fatalf("cut after %d bytes: imported twice it is\n%s\nimported once\n%s\nof\n%s", cut, got, want, data)
+			}
+		}
+		at += len(line)
+	}
+}
+
+// imported imports the states of one file one after the other, and returns what is there.
+func imported(t *testing.T, f *convert.Format, states ...[]byte) string {
+	t.Helper()
+	s := openSpace(t, t.TempDir(), 0)
+	path := writeFile(t, "transcript", "")
+	for _, data := range states {
+		writeOver(t, path, data)
+		list, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Format: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Imported) == 0 {
+			t.Fatal("no rows")
+		}
+	}
+	return s.outline(f)
+}
+
+// outline returns of each conversation the path, the ends and the export of the tree.
+func (s *space) outline(f *convert.Format) string {
+	s.t.Helper()
+	list, err := s.List(s.t.Context(), "")
+	if workspace.Explain(err) != nil && workspace.Explain(err).Code == workspace.NotFound {
+		return ""
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, e := range list.Sessions {
+		c, err := s.Show(s.t.Context(), e.ID, workspace.ReadOptions{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, m := range c.Messages {
+			fmt.Fprintf(&b, "%s\n", m.Raw)
+		}
+		ends, err := s.Branches(s.t.Context(), e.ID, workspace.BranchesOptions{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, leaf := range ends.Leaves {
+			fmt.Fprintf(&b, "end %s %d %s\n", leaf.ID, leaf.Depth, leaf.CreatedAt)
+		}
+		export, err := s.Export(s.t.Context(), e.ID, workspace.ExportOptions{Format: f, Tree: f.Branches, CutOptions: workspace.CutOptions{AtBoundary: true}})
+		if err != nil {
+			fmt.Fprintf(&b, "no export: %v\n", err)
+			continue
+		}
+		again, _, err := f.ReadAll(bytes.NewReader(export.Data))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, m := range again[0].Messages {
+			fmt.Fprintf(&b, "%s < %s\n", m.ID, m.Parent)
+			for _, r := range m.Records {
+				fmt.Fprintf(&b, "  %s\n", r)
+			}
+		}
+	}
+	return b.String()
+}

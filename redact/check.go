@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -78,10 +77,10 @@ func isDrawn(s []byte, start, end int) bool {
 	return len(v) >= 16 && entropy([]byte(v)) > 3.5 && strings.ContainsAny(v, "0123456789") && !isCode(v) && !isPlaceholder([]byte(v))
 }
 
-var call = regexp.MustCompile(`^[\w.]+[(\[]`)
+var call = pattern{expr: `^[\w.]+[(\[]`}
 
 // isCode reports whether v calls a function, or is a variable.
-func isCode(v string) bool { return call.MatchString(v) || isPath(v) }
+func isCode(v string) bool { return call.compiled().MatchString(v) || isPath(v) }
 
 // isOption reports whether s[start:end] is a password that is given to a command, and not
 // what stands for one, or another option.
@@ -105,16 +104,16 @@ func isLoginPassword(s []byte, start, end int) bool {
 // and something must tell it from a word.
 func isSecretOption(s []byte, start, end int) bool {
 	v := string(s[start:end])
-	return isOption(s, start, end) && strings.ContainsAny(v, "0123456789") && !strings.ContainsAny(v, "/\\(){}<>$") && !isName(v) && !numbered.MatchString(v)
+	return isOption(s, start, end) && strings.ContainsAny(v, "0123456789") && !strings.ContainsAny(v, "/\\(){}<>$") && !isName(v) && !numbered.compiled().MatchString(v)
 }
 
-var numbered = regexp.MustCompile(`^[A-Za-z]+(?:[-_.][A-Za-z]+|[-_.]?v?\d{1,4})*$`)
+var numbered = pattern{expr: `^[A-Za-z]+(?:[-_.][A-Za-z]+|[-_.]?v?\d{1,4})*$`}
 
 // isTold reports whether s[start:end] is a password in a sentence that says what the
 // password is, and not what is said about it. Quoted it may be any word that is none of
 // these; a word alone is one only of which somebody says that it is theirs.
 func isTold(s []byte, start, end int) bool {
-	v := strings.TrimRight(entities.ReplaceAllString(string(s[start:end]), ""), ".")
+	v := strings.TrimRight(entities.compiled().ReplaceAllString(string(s[start:end]), ""), ".")
 	switch {
 	case len(v) < 4 || isPlaceholder([]byte(v)) || isCode(v) || strings.Contains(v, "://"):
 		return false
@@ -124,7 +123,7 @@ func isTold(s []byte, start, end int) bool {
 		return false
 	}
 	lower := strings.ToLower(v)
-	if about.MatchString(lower) {
+	if about.compiled().MatchString(lower) {
 		return false
 	}
 	quoted := start > 0 && strings.IndexByte("\"'`", s[start-1]) >= 0
@@ -139,13 +138,13 @@ func isTold(s []byte, start, end int) bool {
 		return false
 	}
 	said := string(bytes.ToLower(s[max(0, start-60):start]))
-	return (quoted || sayer.MatchString(said) && ends(s, end+1)) && !described(lower)
+	return (quoted || sayer.compiled().MatchString(said) && ends(s, end+1)) && !described(lower)
 }
 
 var (
-	entities = regexp.MustCompile(`&(?:[a-z]+|#\d+);?\w?`)
-	sayer    = regexp.MustCompile(`\b(?:my|our|his|her|their) (?:[\w-]+ ){0,2}(?:pass\w*|pwd|pin) (?:is|was) (?:now )?$`)
-	about    = regexp.MustCompile(`^(?:v?\d+(?:[.-]\d+)*(?:-?(?:bits?|bytes?|chars?|characters?|digits?|letters?|days?|hours?|years?))?|(?:base|utf|sha|md|pbkdf|argon|rot|ascii|bcrypt|scrypt|x|rsa|aes|des|oauth|http|tls|ipv)-?\d+\w*(?:-\w+)*|2fa|mfa|line-?\d+|[\w-]+\.(?:go|py|js|ts|txt|env|json|ya?ml|md|rb|rs|java|c|h|toml|conf|cfg|ini)(?::\d+)?|[a-z_]+(?:_[a-z0-9]+)+)$`)
+	entities = pattern{expr: `&(?:[a-z]+|#\d+);?\w?`}
+	sayer    = pattern{expr: `\b(?:my|our|his|her|their) (?:[\w-]+ ){0,2}(?:pass\w*|pwd|pin) (?:is|was) (?:now )?$`}
+	about    = pattern{expr: `^(?:v?\d+(?:[.-]\d+)*(?:-?(?:bits?|bytes?|chars?|characters?|digits?|letters?|days?|hours?|years?))?|(?:base|utf|sha|md|pbkdf|argon|rot|ascii|bcrypt|scrypt|x|rsa|aes|des|oauth|http|tls|ipv)-?\d+\w*(?:-\w+)*|2fa|mfa|line-?\d+|[\w-]+\.(?:go|py|js|ts|txt|env|json|ya?ml|md|rb|rs|java|c|h|toml|conf|cfg|ini)(?::\d+)?|[a-z_]+(?:_[a-z0-9]+)+)$`}
 )
 
 // countsSomething reports whether s, what stands behind a number, is what it counts.

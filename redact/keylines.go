@@ -3,16 +3,15 @@ package redact
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
 var (
-	keyBegin = regexp.MustCompile(`-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----[^A-Za-z0-9]{0,8}$`)
-	keyEnd   = regexp.MustCompile(`-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
-	keyLine  = regexp.MustCompile(`^[^A-Za-z0-9/]{0,24}(?:(?:[\w./-]{1,80}[:-])?\d{1,6}[^A-Za-z0-9/]{1,12})?([A-Za-z0-9+/]{1,100}={0,2})[^A-Za-z0-9+/=]{0,8}$`)
+	keyBegin = pattern{expr: `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----[^A-Za-z0-9]{0,8}$`}
+	keyEnd   = pattern{expr: `-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`}
+	keyLine  = pattern{expr: `^[^A-Za-z0-9/]{0,24}(?:(?:[\w./-]{1,80}[:-])?\d{1,6}[^A-Za-z0-9/]{1,12})?([A-Za-z0-9+/]{1,100}={0,2})[^A-Za-z0-9+/=]{0,8}$`}
 )
 
 // keyLines finds a private key whose lines are strings of their own in a document: those
@@ -40,14 +39,14 @@ const (
 // a key that has ended.
 func (k *keyLines) string(at rawjson.Span, text []byte) []keyString {
 	switch {
-	case keyBegin.Match(text):
+	case keyBegin.compiled().Match(text):
 		lines := k.end(false)
 		k.begun = true
 		return lines
-	case keyEnd.Match(text):
+	case keyEnd.compiled().Match(text):
 		return k.end(true)
 	}
-	if m := keyLine.FindSubmatchIndex(text); m != nil {
+	if m := keyLine.compiled().FindSubmatchIndex(text); m != nil {
 		line := keyString{at, place{m[2], m[3]}}
 		if m[3]-m[2] >= keyLineLetters && !isHex(string(text[m[2]:m[3]])) {
 			k.lines, k.short, k.other = append(k.lines, line), nil, 0

@@ -98,12 +98,13 @@ func (s *chatGPTWriter) add(n *written) {
 	s.by[n.key] = n
 }
 
-// record adds the node of a record. One whose key is taken stays as it is: a reader takes
-// one of the two. It returns nil then.
+// record adds the node of a record. One that is there already is left out; another one
+// under the same key, which only a malformed export has, stays as it is. It returns nil for
+// both.
 func (s *chatGPTWriter) record(r json.RawMessage, m *Message) *written {
 	key, raw := memberOf(r)
 	if s.by[key] != nil || len(raw) == 0 {
-		if len(raw) > 0 {
+		if same := s.by[key]; len(raw) > 0 && !bytes.Equal(same.raw, raw) {
 			s.list = append(s.list, &written{key: key, raw: raw, twice: true})
 		}
 		return nil

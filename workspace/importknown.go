@@ -20,14 +20,14 @@ type known struct {
 	numbers  map[string]int32
 	first    map[uint64]int32 // a session with a message, by a number for its id
 	others   map[uint64][]int32
-	sources  map[string]int32  // the session with a conversation, by [sourceKey]
-	says     map[uint64]uint64 // of a dry run: who says what in a message, by a number for its id
+	sources  map[string][]int32 // the sessions with a conversation, by [sourceKey]
+	says     map[uint64]uint64  // of a dry run: who says what in a message, by a number for its id
 	exports  *exports
 }
 
 func newKnown(seed maphash.Seed) *known {
 	return &known{
-		seed: seed, looked: map[string]bool{}, numbers: map[string]int32{}, first: map[uint64]int32{}, others: map[uint64][]int32{}, sources: map[string]int32{},
+		seed: seed, looked: map[string]bool{}, numbers: map[string]int32{}, first: map[uint64]int32{}, others: map[uint64][]int32{}, sources: map[string][]int32{},
 		says: map[uint64]uint64{}, exports: &exports{},
 	}
 }
@@ -98,7 +98,7 @@ func (k *known) learn(o *session.Outline) bool {
 	n := k.session(o.ID)
 	gjson.ParseBytes(sources).ForEach(func(_, source gjson.Result) bool {
 		if id := source.Get("id").Str; id != "" {
-			k.sources[sourceKey(source.Get("format").Str, id)] = n
+			k.source(sourceKey(source.Get("format").Str, id), n)
 		}
 		return true
 	})
@@ -123,6 +123,13 @@ func (k *known) session(id string) int32 {
 	return n
 }
 
+// source notes that a conversation is in a session.
+func (k *known) source(key string, n int32) {
+	if !slices.Contains(k.sources[key], n) {
+		k.sources[key] = append(k.sources[key], n)
+	}
+}
+
 // message notes that a message is in a session.
 func (k *known) message(id uint64, n int32) {
 	switch first, taken := k.first[id]; {
@@ -143,8 +150,8 @@ func (k *known) has(f *convert.Format, id string) bool {
 // imported into before, then the one that it was exported from, then those that share the
 // most ids of messages with it.
 func (k *known) candidates(s *spool) []int32 {
-	const certain = 1 << 30
-	hits := map[int32]int{}
+	const certain = 1 << 40
+	hits := map[int32]int64{}
 	hit := func(id string) {
 		if id == "" {
 			return
@@ -162,15 +169,17 @@ func (k *known) candidates(s *spool) []int32 {
 		hit(s.messages[i].copyOf)
 	}
 	if f := s.conv.Fork; f != nil {
-		if n, ok := k.sources[sourceKey(s.format.Name, f.ID)]; ok {
+		for _, n := range k.sources[sourceKey(s.format.Name, f.ID)] {
 			hits[n]++
 		}
 	}
 	if e := k.exports.of(s); e != nil {
 		hits[k.session(e.session)] += certain
 	}
-	if n, ok := k.sources[sourceKey(s.format.Name, s.conv.ID)]; ok && s.conv.ID != "" {
-		hits[n] += 2 * certain
+	if s.conv.ID != "" {
+		for _, n := range k.sources[sourceKey(s.format.Name, s.conv.ID)] {
+			hits[n] += 2 * certain
+		}
 	}
 	return slices.SortedFunc(maps.Keys(hits), func(a, b int32) int {
 		return cmp.Or(cmp.Compare(hits[b], hits[a]), cmp.Compare(a, b))
@@ -200,7 +209,7 @@ func (k *known) stored(s *spool, n int32, id string, dry bool) {
 
 func (k *known) learnSpool(s *spool, n int32, dry bool) {
 	if s.conv.ID != "" {
-		k.sources[sourceKey(s.format.Name, s.conv.ID)] = n
+		k.source(sourceKey(s.format.Name, s.conv.ID), n)
 	}
 	for i := range s.messages {
 		number := k.number(s.messages[i].id)

@@ -161,10 +161,14 @@ func (m *merging) load() error {
 	return nil
 }
 
-// isSource reports whether a source of the line is the transcript.
+// isSource reports whether a source of the line is the transcript: by its id, or, if it has
+// none, by its place in a file.
 func (m *merging) isSource(source gjson.Result) bool {
 	id := source.Get("id").Str
-	return id != "" && id == m.s.conv.ID && source.Get("format").Str == m.s.format.Name
+	if id != m.s.conv.ID || source.Get("format").Str != m.s.format.Name {
+		return false
+	}
+	return id != "" || m.s.path != "-" && source.Get("path").Str == m.s.path && int(source.Get("number").Int()) == m.s.number
 }
 
 // take reads the message at a node, and returns how many records it has.
@@ -285,19 +289,11 @@ func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
 // name returns the id that a message of the transcript has in the line.
 func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
 
-// certain reports whether the line is the conversation whatever its messages are: the
-// transcript was imported into it, or exported from it.
-func (m *merging) certain() bool { return m.own >= 0 || m.export != nil || m.isFile() }
-
-// isFile reports whether the line was imported from the same place in the same file, by a
-// transcript without an id that has not changed but for what came after it.
-func (m *merging) isFile() bool {
-	if !m.s.conv.Anonymous || len(m.sources) == 0 || m.s.path == "-" {
-		return false
-	}
-	first := m.sources[0]
-	return first.Get("id").Str == "" && first.Get("path").Str == m.s.path && int(first.Get("number").Int()) == m.s.number &&
-		first.Get("format").Str == m.s.format.Name && m.wholePath(false)
+// certain reports whether the line is the conversation whatever other lines have: it was
+// exported from there, or imported into it. Of a transcript without an id the file may
+// have another conversation by now.
+func (m *merging) certain() bool {
+	return m.export != nil || m.own >= 0 && (m.s.conv.ID != "" || m.s.conv.Anonymous && m.wholePath(false))
 }
 
 // same reports whether the line is the conversation, as far as messages say: one that is

@@ -34,17 +34,20 @@ func (m *merging) plan() (*plan, error) {
 		message := &m.s.messages[n]
 		name := m.name(message.id)
 		there := m.has(name)
-		siblings := open[m.name(message.parent)]
-		delete(open, m.name(message.parent))
-		for _, e := range siblings {
+		parent := m.name(message.parent)
+		open[parent] = slices.DeleteFunc(open[parent], func(e *existing) bool {
+			later := there == nil || there.node > e.node
 			switch {
+			case !later || e.answer != message.answer:
+				return false
 			case there == nil && !m.held(e):
 				p.complete[e.id] = n
 				there = e
 			case !e.replaced:
 				p.outdated[e.id] = n
 			}
-		}
+			return true
+		})
 		switch {
 		case there == nil:
 			p.added = append(p.added, n)
@@ -75,7 +78,7 @@ func (m *merging) unclaimed() map[string][]*existing {
 		}
 	}
 	if len(open) == 0 {
-		return nil
+		return open
 	}
 	for n := range m.s.messages {
 		if e := m.has(m.name(m.s.messages[n].id)); e != nil && e.open {
@@ -104,8 +107,8 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 	for _, r := range convert.RecordsOf(s.Messages[e.index].Raw) {
 		left[string(r)]++
 	}
-	for ; n < len(m.s.messages) && len(left) > 0; n++ {
-		raw, err := m.s.rawOf(m.s.messages[n])
+	for k := 0; k < len(m.s.messages) && len(left) > 0; k++ {
+		raw, err := m.s.rawOf(m.s.messages[(n+k)%len(m.s.messages)]) // most of them are near
 		if err != nil {
 			return false, err
 		}
@@ -383,20 +386,15 @@ func (m *merging) amend(edit *session.Edit, e *existing, n int) error {
 		return err
 	}
 	return m.rewrite(edit, e, func(raw []byte) ([]byte, error) {
-		for _, name := range []string{"source", session.OwnOpen, session.OwnJoined} {
-			path := "metadata.bough." + name
-			v := gjson.GetBytes(now, path)
-			var err error
-			if v.Exists() {
-				raw, err = sjson.SetRawBytes(raw, path, []byte(v.Raw))
-			} else {
-				raw, err = sjson.DeleteBytes(raw, path)
+		own := gjson.GetBytes(now, "metadata.bough")
+		pairs := rawjson.Pairs([]byte(own.Raw), rawjson.Root([]byte(own.Raw)))
+		gjson.GetBytes(raw, "metadata.bough").ForEach(func(key, value gjson.Result) bool {
+			if name := key.Str; name != "source" && name != session.OwnOpen && name != session.OwnJoined && !own.Get(name).Exists() {
+				pairs = append(pairs, rawjson.Pair{Key: name, Value: []byte(value.Raw)})
 			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		return raw, nil
+			return true
+		})
+		return sjson.SetRawBytes(raw, "metadata.bough", rawjson.AppendLine(nil, pairs))
 	})
 }
 

@@ -116,17 +116,27 @@ func OpenCode(random *rand.Rand) []byte {
 
 // ChatGPT returns a tree whose nodes stand in any order, calls among them.
 func ChatGPT(random *rand.Rand) []byte {
-	nodes := []string{`"root":{"id":"root","message":null,"parent":null,"children":[]}`}
-	names := []string{"root"}
+	type node struct{ id, author, parent string }
+	nodes := []node{{id: "root"}}
+	children := map[string][]string{}
 	for n := range 1 + random.IntN(8) {
 		author := oneOf(random, `"author":{"role":"user"},"recipient":"all"`, `"author":{"role":"assistant"},"recipient":"all"`,
 			`"author":{"role":"assistant"},"recipient":"python"`, `"author":{"role":"tool","name":"python"},"recipient":"all"`)
-		id := fmt.Sprint("n", n)
-		nodes = append(nodes, fmt.Sprintf(`"%[1]s":{"id":"%[1]s","message":{"id":"%[1]s",%[2]s,"content":{"content_type":"text","parts":["%[1]s"]}},"parent":"%[3]s","children":[]}`, id, author, oneOf(random, names...)))
-		names = append(names, id)
+		parent := nodes[random.IntN(len(nodes))].id
+		nodes = append(nodes, node{fmt.Sprint("n", n), author, parent})
+		children[parent] = append(children[parent], fmt.Sprintf("%q", nodes[len(nodes)-1].id))
 	}
 	random.Shuffle(len(nodes), func(i, k int) { nodes[i], nodes[k] = nodes[k], nodes[i] })
-	return []byte(`[{"title":"T","mapping":{` + strings.Join(nodes, ",\n") + `},"current_node":"root"}]`)
+	list := make([]string, len(nodes))
+	for i, n := range nodes {
+		message, parent := "null", "null"
+		if n.author != "" {
+			message = fmt.Sprintf(`{"id":"%[1]s",%[2]s,"create_time":%[3]d,"content":{"content_type":"text","parts":["%[1]s"]}}`, n.id, n.author, 1700000000+len(n.id)*100+int(n.id[len(n.id)-1]))
+			parent = fmt.Sprintf("%q", n.parent)
+		}
+		list[i] = fmt.Sprintf(`"%[1]s":{"id":"%[1]s","message":%[2]s,"parent":%[3]s,"children":[%[4]s]}`, n.id, message, parent, strings.Join(children[n.id], ","))
+	}
+	return []byte(`[{"title":"T","mapping":{` + strings.Join(list, ",\n") + `},"current_node":"root"}]`)
 }
 
 // Anthropic returns a request with its members in any order.

@@ -109,7 +109,8 @@ type existing struct {
 	native      bool   // it was imported from a transcript of the same format
 	answer      bool
 	open        bool
-	replaced    bool // it has [session.OwnReplacedBy]
+	joined      string // "" for none
+	replaced    bool   // it has [session.OwnReplacedBy]
 	orphan      bool
 }
 
@@ -183,7 +184,7 @@ func (m *merging) take(n int, message session.Message) int {
 	}
 	if p := m.line.Parent(n); p >= 0 {
 		e.parent = m.line.ID(p)
-	} else if e.orphan {
+	} else if e.joined = strings.Clone(own.Get(session.OwnJoined).Str); e.orphan {
 		e.parent = strings.Clone(gjson.GetBytes(message.Raw, "metadata.parent_id").String())
 	}
 	if e.orphan {
@@ -211,20 +212,59 @@ func (m *merging) has(id string) *existing {
 // carry notes the ids of records that no message is: what follows one of them goes after
 // the message, or after its parent if the record comes before it.
 func (m *merging) carry(id, parent string, records []json.RawMessage) {
-	if m.s.format.RecordID == "" {
+	eachCarried(m.s.format.RecordID, id, parent, records, func(name, after string) {
+		if m.has(name) == nil {
+			m.carried[strings.Clone(name)] = after
+		}
+	})
+}
+
+// eachCarried calls f with the id of each record of a message that is not the message
+// itself, and with the message that follows from it: the message, or its parent for a
+// record that comes before it.
+func eachCarried(member, id, parent string, records []json.RawMessage, f func(name, after string)) {
+	if member == "" || len(records) < 2 {
 		return
 	}
-	main := slices.IndexFunc(records, func(r json.RawMessage) bool { return gjson.GetBytes(r, m.s.format.RecordID).Str == id })
+	main := slices.IndexFunc(records, func(r json.RawMessage) bool { return gjson.GetBytes(r, member).Str == id })
 	for i, r := range records {
-		name := gjson.GetBytes(r, m.s.format.RecordID).Str
-		switch {
-		case name == "" || name == id || m.has(name) != nil:
-		case i < main:
-			m.carried[name] = parent
-		default:
-			m.carried[name] = id
+		after := id
+		if i < main {
+			after = parent
+		}
+		if name := gjson.GetBytes(r, member).Str; name != "" && name != id {
+			f(name, after)
 		}
 	}
+}
+
+// adopted returns the orphans of the line whose parent is a record of the transcript, and
+// the messages that they follow by that.
+func (m *merging) adopted() (map[string]string, error) {
+	list := map[string]string{}
+	if len(m.missing) == 0 || m.s.format.RecordID == "" {
+		return list, nil
+	}
+	after := map[string]string{}
+	for n := range m.s.messages {
+		message := &m.s.messages[n]
+		raw, err := m.s.rawOf(*message)
+		if err != nil {
+			return nil, err
+		}
+		eachCarried(m.s.format.RecordID, message.id, message.parent, convert.RecordsOf(raw), func(name, id string) {
+			if m.missing[name] {
+				after[name] = m.name(id)
+			}
+		})
+	}
+	for n := range m.list {
+		e := &m.list[n]
+		if to := after[e.parent]; e.orphan && to != "" && to != e.joined {
+			list[e.id] = to
+		}
+	}
+	return list, nil
 }
 
 // recordsBefore returns how many records of messages of the line come before the

@@ -15,15 +15,16 @@ import (
 
 // A plan is what a transcript changes in a line.
 type plan struct {
-	added    []int          // messages of the transcript that are new, parents first as far as that can be
-	complete map[string]int // open messages of the line, and what takes their places
-	amended  map[string]int // messages of the line of which only metadata.bough changes, and what they are in the transcript
-	outdated map[string]int // open messages of the line that have to stay, and their siblings in the transcript
-	sources  bool           // what is known of the transcript has changed
+	added    []int             // messages of the transcript that are new, parents first as far as that can be
+	complete map[string]int    // open messages of the line, and what takes their places
+	amended  map[string]int    // messages of the line of which only metadata.bough changes, and what they are in the transcript
+	outdated map[string]int    // open messages of the line that have to stay, and their siblings in the transcript
+	adopted  map[string]string // orphans of the line, and what they follow now
+	sources  bool              // what is known of the transcript has changed
 }
 
 func (p *plan) empty() bool {
-	return len(p.added)+len(p.complete)+len(p.amended)+len(p.outdated) == 0 && !p.sources
+	return len(p.added)+len(p.complete)+len(p.amended)+len(p.outdated)+len(p.adopted) == 0 && !p.sources
 }
 
 // plan decides what the transcript changes.
@@ -63,6 +64,10 @@ func (m *merging) plan() (*plan, error) {
 				p.amended[there.id] = n
 			}
 		}
+	}
+	var err error
+	if p.adopted, err = m.adopted(); err != nil {
+		return nil, err
 	}
 	p.sources = m.sourcesChange(len(p.added)+len(p.complete) > 0)
 	return p, nil
@@ -259,6 +264,9 @@ func (m *merging) firstFile(p *plan, to map[int]destination) destination {
 	if at, ok := first(p.outdated); ok {
 		return at
 	}
+	for id := range p.adopted {
+		return destination(m.has(id).part)
+	}
 	return 0
 }
 
@@ -310,6 +318,13 @@ func (m *merging) edited(p *plan, to map[int]destination, at destination, r *Imp
 		if m.has(id).part != int(at) {
 			left++
 		} else if err := m.outdate(edit, m.has(id), m.name(m.s.messages[n].id)); err != nil {
+			return nil, false, err
+		}
+	}
+	for id, to := range p.adopted {
+		if _, amended := p.amended[id]; amended || m.has(id).part != int(at) {
+			left++
+		} else if err := m.adopt(edit, m.has(id), to); err != nil {
 			return nil, false, err
 		}
 	}
@@ -365,7 +380,7 @@ func (m *merging) continued(p *plan, to map[int]destination, r *Imported) (*Impo
 	parent := m.name(m.s.messages[list[0]].parent)
 	_, err := m.v.continuation(&place{line: m.line}, last, parent, at, raws...)
 	r.Added = len(list)
-	return r, len(p.added) > len(list) || len(p.amended)+len(p.outdated) > 0 || m.own < 0, err
+	return r, len(p.added) > len(list) || len(p.amended)+len(p.outdated)+len(p.adopted) > 0 || m.own < 0, err
 }
 
 // isContinued reports whether a message came into its file when that had a continuation.
@@ -402,6 +417,13 @@ func (m *merging) amend(edit *session.Edit, e *existing, n int) error {
 func (m *merging) outdate(edit *session.Edit, e *existing, by string) error {
 	return m.rewrite(edit, e, func(raw []byte) ([]byte, error) {
 		return sjson.SetRawBytes(raw, "metadata.bough."+session.OwnReplacedBy, rawjson.Compact(by))
+	})
+}
+
+// adopt has an orphan follow a message.
+func (m *merging) adopt(edit *session.Edit, e *existing, to string) error {
+	return m.rewrite(edit, e, func(raw []byte) ([]byte, error) {
+		return sjson.SetRawBytes(raw, "metadata.bough."+session.OwnJoined, rawjson.Compact(to))
 	})
 }
 

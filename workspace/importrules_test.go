@@ -1,0 +1,272 @@
+package workspace_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/workspace"
+)
+
+// claudeRecord returns a record of Claude Code of who says what.
+func claudeRecord(uuid, parent, role, content string) string {
+	if parent != "null" {
+		parent = `"` + parent + `"`
+	}
+	return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"cwd":"/src/soup","gitBranch":"main","sessionId":"5e550000-0000-4000-8000-000000000001","type":%q,"message":{"role":%[2]q,%s},"uuid":%q,"timestamp":"2026-03-01T10:00:%02d.000Z"}`+"\n",
+		parent, role, content, uuid, len(uuid)+int(uuid[len(uuid)-1])%40)
+}
+
+func asks(text string) string { return fmt.Sprintf(`"content":%q`, text) }
+
+// claudeSays returns a piece of an answer, which is open while stop is null.
+func claudeSays(id, text, stop string) string {
+	return fmt.Sprintf(`"id":%q,"model":"claude-x","stop_reason":%s,"content":[{"type":"text","text":%q}]`, id, stop, text)
+}
+
+var (
+	claudeAsked = claudeRecord("u1", "null", "user", asks("How long?"))
+	claudePiece = claudeRecord("a1", "u1", "assistant", claudeSays("m1", "Ten ", "null"))
+	claudeRest  = claudeRecord("a2", "a1", "assistant", claudeSays("m1", "minutes.", `"end_turn"`))
+	claudeAgain = claudeRecord("u2", "a2", "user", asks("Really?"))
+)
+
+// imports imports a state of a file.
+func (s *space) imports(t *testing.T, path, text string, o workspace.ImportOptions) workspace.Imported {
+	t.Helper()
+	writeOver(t, path, []byte(text))
+	return importOne(t, s, path, o)
+}
+
+// TestImportOpen: an open answer is replaced by the whole one, unless something points to
+// it; then the whole one is a sibling, and the partial one is not an end.
+func TestImportOpen(t *testing.T) {
+	for name, hold := range map[string]func(s *space, session string) error{
+		"nothing": func(*space, string) error { return nil },
+		"bookmark": func(s *space, session string) error {
+			_, err := s.Bookmark(t.Context(), session+"@a1", "here", workspace.BookmarkOptions{})
+			return err
+		},
+		"checkpoint": func(s *space, session string) error {
+			_, err := s.Checkpoint(t.Context(), session+"@a1", workspace.SnapshotOptions{})
+			return err
+		},
+		"head": func(s *space, session string) error {
+			_, err := s.Rewind(t.Context(), session+"@a1", workspace.CutOptions{})
+			return err
+		},
+		"child": func(s *space, session string) error {
+			_, err := s.Append(t.Context(), workspace.Append{Session: session, Parent: "a1", Text: "Wait."})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openSpace(t, t.TempDir(), 0)
+			path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
+			session := string(s.imports(t, path, claudeAsked+claudePiece, workspace.ImportOptions{}).Session)
+			if err := hold(s, session); err != nil {
+				t.Fatal(err)
+			}
+			before := s.read("conversations/" + session + ".json")
+			got := s.imports(t, path, claudeAsked+claudePiece+claudeRest, workspace.ImportOptions{})
+			ends, err := s.Branches(t.Context(), session, workspace.BranchesOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := workspace.Imported{Replaced: 1}
+			if name != "nothing" {
+				want = workspace.Imported{Added: 1}
+			}
+			if got.Status != workspace.ImportUpdated || got.Added != want.Added || got.Replaced != want.Replaced {
+				t.Errorf("%+v, want %d added, %d replaced", got, want.Added, want.Replaced)
+			}
+			count := map[string]int{"child": 2}[name]
+			if len(ends.Leaves) != max(count, 1) {
+				t.Errorf("%d ends: %+v", len(ends.Leaves), ends.Leaves)
+			}
+			whole := slices.ContainsFunc(ends.Leaves, func(l workspace.Leaf) bool {
+				return strings.Contains(s.shown(session+"@"+l.ID), "Ten |minutes.")
+			})
+			if !whole {
+				t.Errorf("no end has the whole answer")
+			}
+			if again := s.imports(t, path, claudeAsked+claudePiece+claudeRest, workspace.ImportOptions{}); again.Status != workspace.ImportUnchanged {
+				t.Errorf("again: %+v", again)
+			}
+			healthy(t, s)
+			if name == "nothing" {
+				if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if after := s.read("conversations/" + session + ".json"); after != before {
+					t.Errorf("undo gave\n%s\nwant\n%s", after, before)
+				}
+			}
+		})
+	}
+}
+
+// TestImportReplacedEvent: who watches learns which message took the place of which.
+func TestImportReplacedEvent(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
+	s.imports(t, path, claudeAsked+claudePiece, workspace.ImportOptions{})
+	s.imports(t, path, claudeAsked+claudePiece+claudeRest, workspace.ImportOptions{})
+	for e, err := range s.Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == workspace.MessageReplaced {
+			if e.Message != "a1" || e.Replaces != "a1" {
+				t.Errorf("%+v", e)
+			}
+			return
+		}
+	}
+}
+
+// TestImportPieces: the pieces of one session join, in whatever order they come.
+func TestImportPieces(t *testing.T) {
+	pieces := []string{claudeAsked + claudePiece + claudeRest, claudeAgain, claudeRecord("a3", "u2", "assistant", claudeSays("m2", "Yes.", `"end_turn"`))}
+	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		s := openSpace(t, t.TempDir(), 0)
+		session := workspace.ID("")
+		for _, n := range order {
+			got := importOne(t, s, writeFile(t, fmt.Sprint(n, ".jsonl"), pieces[n]), workspace.ImportOptions{})
+			if session == "" {
+				session = got.Session
+			}
+			if got.Session != session {
+				t.Errorf("%v: piece %d is in %s, want %s", order, n, got.Session, session)
+			}
+		}
+		if got, want := s.shown(string(session)), "user: How long?\nassistant: Ten |minutes.\nuser: Really?\nassistant: Yes.\n"; got != want {
+			t.Errorf("%v: the path is\n%s", order, got)
+		}
+	}
+}
+
+// TestImportStaysOut: what was removed, or whose import was undone, stays out however its
+// source grows, until it is imported again by name.
+func TestImportStaysOut(t *testing.T) {
+	for _, way := range []string{"removed", "undone", "update undone"} {
+		t.Run(way, func(t *testing.T) {
+			s := openSpace(t, t.TempDir(), 0)
+			path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
+			text := claudeAsked
+			session := string(s.imports(t, path, text, workspace.ImportOptions{}).Session)
+			var err error
+			switch way {
+			case "removed":
+				_, err = s.Remove(t.Context(), session, workspace.RemoveOptions{})
+			case "undone":
+				_, err = s.Undo(t.Context(), workspace.UndoOptions{})
+			case "update undone":
+				text += claudePiece + claudeRest
+				s.imports(t, path, text, workspace.ImportOptions{})
+				_, err = s.Undo(t.Context(), workspace.UndoOptions{})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := s.every()
+			for _, more := range []string{"", claudePiece + claudeRest + claudeAgain} {
+				if text += more; way == "update undone" && more != "" {
+					text = claudeAsked + more
+				}
+				got := s.imports(t, path, text, workspace.ImportOptions{})
+				if got.Status != workspace.ImportSkipped || !got.Removed {
+					t.Errorf("%+v", got)
+				}
+			}
+			if after := s.every(); !slices.Equal(before, after) {
+				t.Errorf("there were %v and are %v", before, after)
+			}
+			if got := importOne(t, s, path, workspace.ImportOptions{Again: true}); got.Status != workspace.ImportNew && got.Status != workspace.ImportUpdated {
+				t.Errorf("again: %+v", got)
+			}
+			if got := importOne(t, s, path, workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged {
+				t.Errorf("after that: %+v", got)
+			}
+		})
+	}
+}
+
+// TestImportLive: what comes live is passed over by undo, moves no head, and goes into the
+// newest file, so that no large file is written for a line.
+func TestImportLive(t *testing.T) {
+	const limit = 20
+	s := openSpace(t, t.TempDir(), limit)
+	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
+	text, parent := "", "null"
+	for n := range 3*limit + 5 {
+		id := fmt.Sprintf("u%03d", n)
+		text += claudeRecord(id, parent, "user", asks("line "+strings.Repeat("x", 200)))
+		parent = id
+		got := s.imports(t, path, text, workspace.ImportOptions{Live: true})
+		if got.Added != 1 {
+			t.Fatalf("%d: %+v", n, got)
+		}
+	}
+	list, err := s.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Sessions) != 4 {
+		t.Errorf("%d files, want 4", len(list.Sessions))
+	}
+	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err == nil {
+		t.Error("undo took back what came live")
+	}
+	if h, err := s.Head(t.Context()); err != nil || h != nil {
+		t.Errorf("the head is %+v, %v", h, err)
+	}
+	if got := importOne(t, s, path, workspace.ImportOptions{Live: true}); got.Status != workspace.ImportUnchanged {
+		t.Errorf("%+v", got)
+	}
+	healthy(t, s)
+}
+
+// TestImportSkip: patterns keep files and folders out.
+func TestImportSkip(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	path := writeFile(t, "chat.jsonl", claudeAsked)
+	for _, pattern := range []string{"chat.*", "/src/*", "soup", "/src", path} {
+		if got := importOne(t, s, path, workspace.ImportOptions{Skip: []string{pattern}}); got.Status != workspace.ImportSkipped {
+			t.Errorf("%s: %+v", pattern, got)
+		}
+	}
+	if _, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Skip: []string{"[a"}}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Usage {
+		t.Errorf("a pattern that is none: %v", err)
+	}
+	if got := importOne(t, s, path, workspace.ImportOptions{Skip: []string{"/src/other", "chat"}}); got.Status != workspace.ImportNew {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestImportGroup: an import is one step for undo.
+func TestImportGroup(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	dir := t.TempDir()
+	for n := range 100 {
+		writeOver(t, fmt.Sprintf("%s/%d.json", dir, n), fmt.Appendf(nil, `[{"role":"user","content":"Question %d?"},{"role":"assistant","content":"Answer %[1]d."}]`, n))
+	}
+	list, err := s.Import(t.Context(), []string{dir}, workspace.ImportOptions{})
+	if err != nil || len(list.Imported) != 100 {
+		t.Fatalf("%d rows, %v", len(list.Imported), err)
+	}
+	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if left := s.every(); len(left) != 0 {
+		t.Errorf("%d messages are left", len(left))
+	}
+	if _, err := s.Redo(t.Context(), workspace.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if back := s.every(); len(back) != 200 {
+		t.Errorf("%d messages are back", len(back))
+	}
+	healthy(t, s)
+}

@@ -126,9 +126,8 @@ func (p *program) resumeVerb() verb {
 command that goes on with it there. With --exec it runs it.
 
 The conversation goes on in the folder that it is about, if that is there, else in this one;
---dir says another. What TOOL writes from then on comes back with 'bough import --from TOOL':
-as more of the same conversation where TOOL keeps the ids of messages, as claude-code,
-gemini and pi do, else as a conversation of its own.
+--dir says another. What TOOL writes from then on comes back with 'bough import --from TOOL',
+as more of the same conversation.
 
 opencode keeps no files: it imports one from .bough in the workspace, which the printed
 command, or --exec, removes afterwards.

@@ -17,15 +17,22 @@ import (
 func (p *program) importVerb() verb {
 	return verb{
 		name:  "import",
-		args:  "[PATH…] [--from TOOL] [--format FORMAT] [--dry-run]",
+		args:  "[PATH…] [--from TOOL] [--format FORMAT] [--skip PATTERN] [--again] [--dry-run]",
 		short: "take in the conversations of another assistant",
 		long: `Takes in the conversations in a file, in all files of a folder, in an archive (zip, tar,
 gzip, zstd), or - for standard input. Each becomes a session, with all its branches: also
 those that the other program does not show any more. What stands in a file tells what it
 is. --from finds the conversations where TOOL keeps them on this machine.
 
-Importing again adds what is new, and changes nothing else. A conversation that began as a
-copy of another one becomes a branch of it.
+Importing again adds what is new, completes an answer that was still being written, and
+changes nothing else. A file that did not change is not read. A conversation that was
+exported from here is the one that it was exported from, and one that began as a copy of
+another becomes a branch of it. What was removed here, or whose import was undone, stays
+out; --again imports it.
+
+An import is one step: 'bough undo' takes all of it back. --skip keeps out files, and
+conversations about folders, by a name (tmp), or by a whole path ('~/work/client', '/src/**').
+config.json in the workspace can list patterns too: {"import":{"skip":["tmp"]}}.
 
 Formats:
 ` + formatList((*convert.Format).Reads) + `
@@ -34,7 +41,8 @@ Tools: ` + strings.Join(formatNames("from"), ", ") + `
 
 Exits with 5 if something could not be read; the rest is taken in.`,
 		example: `bough import --from claude-code
-bough import ~/Downloads/chatgpt-export.zip --dry-run`,
+bough import ~/Downloads/chatgpt-export.zip --dry-run
+bough import --from codex --skip '~/work/client'`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "import what `TOOL` keeps on this machine; a PATH is taken in place of where it keeps that"},
 			&cli.StringFlag{Name: "format", DefaultText: "what stands in each file tells", Usage: "all files are in this `FORMAT`"},

@@ -22,10 +22,18 @@ import (
 // A verdict is what is to be said of a folder.
 type verdict struct {
 	done    bool // the change is there, to whoever reads
-	tidy    bool // the files have the names that they have in the end
+	tidy    bool // the files have the names that they have in the end, and the ledger of imports is whole
 	healthy bool // doctor finds nothing, before anybody writes
 	saw     view // what a reader sees
 	wrong   []complaint
+}
+
+// ledgerOf returns what a folder says of imports.
+func ledgerOf(t crashdisk.Tree) string {
+	if f := t[place+"/.bough/imports.jsonl"]; f != nil {
+		return string(f.Data)
+	}
+	return ""
 }
 
 // A complaint is about something that must not be after a crash.
@@ -219,7 +227,7 @@ func (c *crash) judge(t crashdisk.Tree) *verdict {
 	v := &verdict{}
 	c.verdicts[sum] = v
 	v.saw = c.readers(v, base)
-	v.tidy = slices.Equal(names(t), c.names)
+	v.tidy = slices.Equal(names(t), c.names) && ledgerOf(t) == c.ledger
 	v.healthy = c.doctor(v, base, "before the next writer", c.passing()...) == 0
 	again := c.folderOf(t) // doctor may have helped
 	defer os.RemoveAll(again)

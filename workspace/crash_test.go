@@ -146,6 +146,7 @@ type crash struct {
 	old, new view
 	parts    []unit            // of what happens apart
 	names    []string          // of all files, at last
+	ledger   string            // of imports, at last
 	trash    map[string]string // what is in the trash at last, and where
 	verdicts map[crashdisk.Sum]*verdict
 	found    map[string]*finding // what is wrong, by cause
@@ -289,7 +290,8 @@ func (c *crash) record() {
 	if c.apart {
 		c.parts = c.units(base)
 	}
-	c.names = names(c.read(base))
+	end := c.read(base)
+	c.names, c.ledger = names(end), ledgerOf(end)
 	c.trash = map[string]string{}
 	for name, f := range c.read(base) {
 		if f != nil && strings.HasPrefix(name, place+"/.bough/trash/") {

@@ -150,18 +150,15 @@ type importer struct {
 // begin reads what earlier imports left.
 func (i *importer) begin() (err error) {
 	i.ledger, i.there = newLedger(), map[string]bool{}
-	if i.skip, err = newSkipList(i.o.Skip); err != nil || !Is(i.dir) {
+	config, err := readConfig(i.dir)
+	if err != nil {
 		return err
 	}
-	return i.read(i.ctx, func(v *view) error {
+	if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), config.Import.Skip...)); err != nil || !Is(i.dir) {
+		return err
+	}
+	return i.read(i.ctx, func(v *view) (err error) {
 		i.dialect = v.index.Dialect()
-		config, err := readConfig(v.root)
-		if err != nil {
-			return err
-		}
-		if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), config.Import.Skip...)); err != nil {
-			return err
-		}
 		for _, id := range v.index.IDs() {
 			i.there[id] = true
 		}
@@ -244,7 +241,7 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 		r.Path, r.Added, r.Replaced, r.Named = i.name(path), 0, 0, named
 		if r.Session != "" {
 			r.Status = ImportUnchanged
-			if !i.there[string(r.Session)] {
+			if conv := i.ledger.of(r); !i.there[string(r.Session)] || conv != nil && i.isOut(conv) {
 				r.Status, r.Detail, r.Removed, r.Session = ImportSkipped, removedDetail, true, ""
 			}
 		}

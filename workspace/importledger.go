@@ -46,7 +46,8 @@ type fileRow struct {
 // A ledgerImported is what came of one conversation of a file.
 type ledgerImported struct {
 	Imported
-	Last string `json:"last,omitempty"` // the last message, of a conversation without an id
+	ID   string `json:"id,omitempty"`   // what its program calls the conversation
+	Last string `json:"last,omitempty"` // the last message, of one without an id
 }
 
 // A convRow is a line about a conversation.
@@ -120,6 +121,14 @@ func (l *ledger) conversation(s *spool) *convRow {
 		}
 	}
 	return nil
+}
+
+// of returns what is known of the conversation of a row, nil for a row without one.
+func (l *ledger) of(r ledgerImported) *convRow {
+	if r.ID != "" {
+		return l.said[sourceKey(r.Format, r.ID)]
+	}
+	return l.ends[r.Last]
 }
 
 // note adds what came of a conversation.

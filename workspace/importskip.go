@@ -2,7 +2,9 @@ package workspace
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,14 +27,23 @@ type Config struct {
 	} `json:"import"`
 }
 
-// readConfig reads the settings. There need be none.
-func readConfig(root *os.Root) (c Config, err error) {
+// readConfig reads the settings of the workspace in a folder. There need be none, and no
+// folder.
+func readConfig(dir string) (c Config, err error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	defer root.Close()
 	data, err := readRegular(root, ConfigPath)
 	if err != nil || data == nil {
 		return c, err
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
-		return c, &Error{Code: Damaged, Message: fmt.Sprintf("%s: %v", filepath.Join(root.Name(), ConfigPath), err), Hint: "mend the file, or move it away", Err: err}
+		return c, &Error{Code: Damaged, Message: fmt.Sprintf("%s: %v", filepath.Join(dir, ConfigPath), err), Hint: "mend the file, or move it away", Err: err}
 	}
 	return c, nil
 }

@@ -58,7 +58,7 @@ func (s *spool) problemTexts() (problems, notes []string) {
 // finish adds the row of a conversation, with which nothing more is to be done.
 func (i *importer) finish(s *spool, r Imported) {
 	if s.row != nil {
-		l := ledgerImported{Imported: r}
+		l := ledgerImported{Imported: r, ID: s.conv.ID}
 		if s.conv.ID == "" && len(s.messages) > 0 {
 			l.Last = s.messages[len(s.messages)-1].id
 		}

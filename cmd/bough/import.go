@@ -181,8 +181,11 @@ func (p *program) imported(r workspace.Imported) {
 	if id := string(r.Session); id != "" {
 		about = append([]string{id[max(0, len(id)-8):]}, about...)
 	}
-	if r.Status == workspace.ImportUpdated {
+	if r.Status == workspace.ImportUpdated && (r.Added > 0 || r.Replaced == 0) {
 		about = append(about, fmt.Sprintf("%d new", r.Added))
+	}
+	if r.Replaced > 0 {
+		about = append(about, fmt.Sprintf("%d completed", r.Replaced))
 	}
 	if r.Branches > 1 {
 		about = append(about, fmt.Sprintf("%d branches", r.Branches))
@@ -215,4 +218,13 @@ func (p *program) importSummary(rows []workspace.Imported, dry bool) {
 		}
 	}
 	fmt.Fprintln(p.stderr, text)
+	removed := 0
+	for _, r := range rows {
+		if r.Removed {
+			removed++
+		}
+	}
+	if removed > 0 {
+		fmt.Fprintf(p.stderr, "%s stay out because you removed them or undid their import; --again imports them\n", count(removed, "conversation"))
+	}
 }

@@ -27,7 +27,7 @@ var drawers = map[string]func(*rand.Rand) []byte{
 // TestImportGrowth: who imports the beginning of a transcript and then the whole has what
 // an import of the whole gives: the same path, the same ends, the same export.
 func TestImportGrowth(t *testing.T) {
-	seeds := 4
+	seeds := 5
 	if testing.Short() {
 		seeds = 1
 	}
@@ -153,6 +153,10 @@ func (s *space) outline(f *convert.Format) string {
 			slices.SortFunc(messages, func(a, b *convert.Message) int { return strings.Compare(a.ID, b.ID) })
 		}
 		for _, m := range messages {
+			if len(m.Records) == 0 { // its id is made of another one, which may have the time in it
+				b.WriteString("derived")
+				continue
+			}
 			fmt.Fprintf(&b, "%s < %s\n", m.ID, m.Parent)
 			for _, r := range m.Records {
 				fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(string(r), export.ID, "ID"))

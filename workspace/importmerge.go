@@ -104,10 +104,12 @@ type existing struct {
 	node        int
 	part, index int
 	parent      string // "" for none
+	names       string // the missing message that parent_id names, "" for none
 	says        uint64
 	records     uint64 // see [sumOf]
 	native      bool   // it was imported from a transcript of the same format
 	answer      bool
+	derived     bool // it has no record of its own
 	open        bool
 	joined      string // "" for none
 	replaced    bool   // it has [session.OwnReplacedBy]
@@ -184,12 +186,14 @@ func (m *merging) take(n int, message session.Message) int {
 	}
 	if p := m.line.Parent(n); p >= 0 {
 		e.parent = m.line.ID(p)
-	} else if e.joined = strings.Clone(own.Get(session.OwnJoined).Str); e.orphan {
-		e.parent = strings.Clone(gjson.GetBytes(message.Raw, "metadata.parent_id").String())
 	}
-	if e.orphan {
-		m.missing[e.parent] = true
+	if e.orphan || m.line.Joined(n) {
+		e.joined = strings.Clone(own.Get(session.OwnJoined).Str)
+		e.names = strings.Clone(gjson.GetBytes(message.Raw, "metadata.parent_id").String())
+		e.parent = cmp.Or(e.parent, e.names)
+		m.missing[e.names] = true
 	}
+	e.derived = e.native && len(records) == 0
 	if e.native {
 		e.records = sumOf(m.i.seed, records)
 	}
@@ -260,7 +264,7 @@ func (m *merging) adopted() (map[string]string, error) {
 	}
 	for n := range m.list {
 		e := &m.list[n]
-		if to := after[e.parent]; e.orphan && to != "" && to != e.joined {
+		if to := after[e.names]; e.orphan && to != "" && to != e.joined {
 			list[e.id] = to
 		}
 	}
@@ -385,7 +389,21 @@ func (m *merging) completes(there *existing, message *spooled) bool {
 
 // held reports whether something points to an open message, so that it has to stay.
 func (m *merging) held(e *existing) bool {
-	return e.replaced || !m.line.IsLeaf(e.node) || m.v.holds(m.line, e.id)
+	if e.replaced || m.v.holds(m.line, e.id) {
+		return true
+	}
+	for n := range m.list {
+		if c := &m.list[n]; c.parent == e.id && !m.grows(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// grows reports whether a message after an open one is open too, and stands in the same
+// record: the results of its calls.
+func (m *merging) grows(e *existing) bool {
+	return e.open && e.native && e.derived && m.line.IsLeaf(e.node) && !e.replaced && !m.v.holds(m.line, e.id)
 }
 
 // cycle reports whether a message that is added with that parent would follow itself.
@@ -397,7 +415,7 @@ func (m *merging) cycle(id, parent string, added map[string]string) bool {
 		next, ok := added[parent]
 		if !ok {
 			if e := m.has(parent); e != nil {
-				next = e.parent
+				next = cmp.Or(e.names, e.parent)
 			}
 		}
 		parent = next

@@ -270,19 +270,22 @@ func (m *merging) firstFile(p *plan, to map[int]destination) destination {
 	return 0
 }
 
-// here returns those of the new messages that go into a file now: their parents are in the
-// line, or come before them in the same file.
+// here returns those of the new messages that go into a file now, in the order of the
+// transcript: their parents are in the line, or go into the same file.
 func (m *merging) here(p *plan, to map[int]destination, at destination) (list []int) {
-	added := map[string]bool{}
+	elsewhere := map[string]bool{} // new messages that are not in the line after this
 	for _, n := range p.added {
-		added[m.name(m.s.messages[n].id)] = true
+		if to[n] != at {
+			elsewhere[m.name(m.s.messages[n].id)] = true
+		}
 	}
-	limit := m.v.opts.Limit
 	for _, n := range p.added {
-		parent := m.name(m.s.messages[n].parent)
-		if to[n] == at && (m.has(parent) != nil || !added[parent]) && (int(at) < len(m.line.Parts) || len(list) < limit) {
+		switch {
+		case to[n] != at:
+		case elsewhere[m.name(m.s.messages[n].parent)], int(at) == len(m.line.Parts) && len(list) == m.v.opts.Limit:
+			elsewhere[m.name(m.s.messages[n].id)] = true
+		default:
 			list = append(list, n)
-			added[m.name(m.s.messages[n].id)] = false
 		}
 	}
 	return list

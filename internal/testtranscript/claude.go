@@ -23,20 +23,18 @@ type talk struct {
 	n     int
 	at    string   // the record that the next one follows
 	known []string // the records of the main chain
-	later []string // records that others name already
+	later []lateRecord
 }
 
 func (s *talk) one(list ...string) string { return list[s.IntN(len(list))] }
 
 func (s *talk) uuid() string {
-	if len(s.later) > 0 && s.IntN(3) == 0 {
-		id := s.later[0]
-		s.later = s.later[1:]
-		return id
-	}
 	s.n++
 	return fmt.Sprintf("r%03d", s.n)
 }
+
+// A lateRecord is one that others name before it is written.
+type lateRecord struct{ id, parent string }
 
 func link(id string) string {
 	if id == "" {
@@ -47,6 +45,11 @@ func link(id string) string {
 
 // put writes a record of the tree, and goes on after it.
 func (s *talk) put(kind, more string) {
+	if len(s.later) > 0 && s.IntN(3) == 0 {
+		late := s.later[0]
+		s.later = s.later[1:]
+		s.line(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":"user","uuid":%q,"sessionId":"s","message":{"role":"user","content":"late"}}`, link(late.parent), late.id))
+	}
 	id := s.uuid()
 	if s.IntN(40) == 0 && len(s.known) > 0 {
 		id = s.known[s.IntN(len(s.known))] // the same uuid twice
@@ -140,11 +143,13 @@ func (s *talk) turn() {
 		}
 		s.put("assistant", `,"message":{"id":"synth","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}],"stop_reason":"stop_sequence"}`)
 	case 5: // a gap
+		before := s.at
 		s.at = "gone"
 		if s.IntN(3) == 0 {
 			s.n++
-			s.at = fmt.Sprintf("late%03d", s.n)
-			s.later = append(s.later, s.at)
+			late := lateRecord{fmt.Sprintf("late%03d", s.n), before}
+			s.later = append(s.later, late)
+			s.at = late.id
 		}
 		if s.IntN(2) == 0 {
 			s.put("progress", `,"data":{"type":"hook_progress","hookEvent":"Stop"}`)

@@ -69,8 +69,10 @@ func Gemini(random *rand.Rand) []byte {
 				last = answered
 			}
 			live = append(live, fmt.Sprintf(last, n, said))
-		case 8: // what was said before, or now for the first time, in other words
-			fmt.Fprintf(&b, `{"id":"m%d","type":"gemini","content":"Four"}`+"\n", random.IntN(n+1))
+		case 8: // what was said before, or now for the first time, in other words; calls stay
+			if k := random.IntN(n + 1); !strings.Contains(b.String(), fmt.Sprintf(`"c%d"`, k)) {
+				fmt.Fprintf(&b, `{"id":"m%d","type":"gemini","content":"Four"}`+"\n", k)
+			}
 		case 4:
 			put(`{"id":"n%[1]d","type":"info","content":"%[2]s"}`)
 		case 5:

@@ -142,3 +142,72 @@ func BenchmarkImport(b *testing.B) {
 		}
 	})
 }
+
+// TestImportLiveBytes: a line that arrives at the end of a transcript of 20 MB costs the
+// newest file of the conversation, and not all of it.
+func TestImportLiveBytes(t *testing.T) {
+	size := 20 << 20
+	if testing.Short() {
+		size = 8 << 20
+	}
+	data, err := io.ReadAll(&longTranscript{left: size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "11111111-2222-4333-8444-555555555555.jsonl")
+	write := func(data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(data)
+	s := openSpace(t, t.TempDir(), 0)
+	if _, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Live: true}); err != nil {
+		t.Fatal(err)
+	}
+	more := &longTranscript{left: 1 << 30, n: bytes.Count(data, []byte("\n"))}
+	const most = 3 << 20 // a file of 1,000 messages
+	for range 5 {
+		before := filesIn(t, s.Dir())
+		data = append(data, more.next()...)
+		write(data)
+		list, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Live: true})
+		if err != nil || len(list.Imported) != 1 || list.Imported[0].Added != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		written := int64(0)
+		for name, info := range filesIn(t, s.Dir()) {
+			switch was := before[name]; {
+			case strings.HasPrefix(name, filepath.Join(".bough", "cache")): // not waited for
+			case was == nil || !os.SameFile(was, info):
+				written += info.Size()
+			case strings.HasSuffix(name, ".jsonl"):
+				written += info.Size() - was.Size()
+			}
+		}
+		if written > most {
+			t.Errorf("a line of %d bytes had %d bytes written, at most %d are allowed", len(data)/more.n, written, most)
+		}
+	}
+	healthy(t, s)
+}
+
+// filesIn returns what the file system says of all files in a folder, by their paths there.
+func filesIn(t *testing.T, dir string) map[string]os.FileInfo {
+	t.Helper()
+	files := map[string]os.FileInfo{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err == nil {
+			files[name], err = d.Info()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

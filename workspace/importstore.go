@@ -284,7 +284,7 @@ func (i *importer) leave() {
 func (i *importer) one(v *view, s *spool) (r Imported, more bool, err error) {
 	row, more, err := i.merged(v, s, i.o.DryRun)
 	if err == nil && row == nil {
-		row, err = i.created(v, s)
+		row, more, err = i.created(v, s)
 	}
 	var damage *session.DamageError
 	switch {
@@ -298,8 +298,9 @@ func (i *importer) one(v *view, s *spool) (r Imported, more bool, err error) {
 	return *row, more, nil
 }
 
-// created makes a session of a conversation.
-func (i *importer) created(v *view, s *spool) (*Imported, error) {
+// created makes a session of a conversation: one file or, of a live one, which is going to
+// grow, the first that is full.
+func (i *importer) created(v *view, s *spool) (row *Imported, more bool, err error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
 		s.problem(convert.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
 		for n := range s.messages {
@@ -311,20 +312,23 @@ func (i *importer) created(v *view, s *spool) (*Imported, error) {
 	r := s.result(ImportNew)
 	r.Added = len(s.messages)
 	if i.o.DryRun {
-		return &r, nil
+		return &r, false, nil
 	}
-	d, err := v.imported(s)
+	if i.o.Live && s.conv.Session == nil && len(s.messages) > i.opts.Limit {
+		r.Added, more = i.opts.Limit, true
+	}
+	d, err := v.imported(s, r.Added)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	r.Session = ID(d.ID)
-	return &r, v.create(d)
+	return &r, more, v.create(d)
 }
 
-// imported decides what the session of a conversation holds.
-func (v *view) imported(s *spool) (d *session.Document, err error) {
+// imported decides what the session of a conversation holds, with its first messages.
+func (v *view) imported(s *spool, messages int) (d *session.Document, err error) {
 	dialect := v.index.Dialect()
-	d = &session.Document{Messages: s.runs()}
+	d = &session.Document{Messages: s.runs()[:messages]}
 	created := s.conv.Created
 	if created.IsZero() {
 		created, _ = session.ParseTime(s.first)
@@ -351,7 +355,7 @@ func (v *view) imported(s *spool) (d *session.Document, err error) {
 	if of := s.conv.Session; of != nil {
 		d.Metadata = checkpoint.Carried([]*session.Outline{of.Outline})
 	}
-	d.Metadata = append(d.Metadata, newMetadata(dialect, title, len(s.messages))...)
+	d.Metadata = append(d.Metadata, newMetadata(dialect, title, messages)...)
 	own := []rawjson.Pair{{Key: ownSources, Value: rawjson.AppendObjects(nil, [][]rawjson.Pair{s.source()}, 3)}}
 	if of := s.conv.Session; of != nil {
 		for _, key := range []string{"user", "configs", "untracked"} {

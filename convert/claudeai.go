@@ -119,6 +119,7 @@ func readClaudeAI(in io.Reader, to Sink) error {
 				continue
 			}
 			said[0].Records = append(pending, e.items[i].raw)
+			said[0].Guessed = names[i] != "" && !gjson.GetBytes(e.items[i].raw, "parent_message_uuid").Exists()
 			pending = nil
 			last[i], first[said[0]] = said[len(said)-1].ID, i
 			list = append(list, said...)

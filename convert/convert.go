@@ -121,6 +121,9 @@ type Message struct {
 	// of the conversation; "" if file order leaves that open. Parent keeps what the
 	// program wrote.
 	Joined string
+	// Guessed reports that the transcript does not say what it follows: Parent is the
+	// message before it there. Another form of the transcript may say it.
+	Guessed bool
 	// Open reports that the transcript ends in the message before its end mark: a later
 	// transcript may have more of it, under this id or another.
 	Open bool

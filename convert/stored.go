@@ -62,6 +62,9 @@ func (m *Message) source(content []byte) (pairs []rawjson.Pair) {
 	set("kind", string(m.Kind))
 	set("model", m.Model)
 	set("copy_of", m.CopyOf)
+	if m.Guessed {
+		pairs = append(pairs, rawjson.Pair{Key: "guessed", Value: []byte("true")})
+	}
 	if m.Format != "" && m.Time.IsZero() {
 		pairs = append(pairs, rawjson.Pair{Key: "untimed", Value: []byte("true")})
 	}
@@ -83,6 +86,7 @@ func FromSession(s session.Message, parent string) *Message {
 	m.Kind = Kind(source.Get("kind").Str)
 	m.Model = source.Get("model").Str
 	m.CopyOf = source.Get("copy_of").Str
+	m.Guessed = source.Get("guessed").Bool()
 	own := gjson.GetBytes(s.Raw, "metadata.bough")
 	m.Joined, m.Open = own.Get(session.OwnJoined).Str, own.Get(session.OwnOpen).Bool()
 	if !source.Get("untimed").Bool() {

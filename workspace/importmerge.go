@@ -110,6 +110,7 @@ type existing struct {
 	native      bool   // it was imported from a transcript of the same format
 	answer      bool
 	derived     bool // it has no record of its own
+	guessed     bool // see [convert.Message]
 	open        bool
 	joined      string // "" for none
 	replaced    bool   // it has [session.OwnReplacedBy]
@@ -181,8 +182,9 @@ func (m *merging) take(n int, message session.Message) int {
 	e := existing{
 		id: m.line.ID(n), node: n, part: m.line.Part(n), index: m.line.Index(n),
 		says: saysOf(m.i.seed, message.Raw), native: own.Get("source.format").Str == m.s.format.Name,
-		answer: gjson.GetBytes(message.Raw, "role").Str == "assistant",
-		open:   own.Get(session.OwnOpen).Bool(), replaced: own.Get(session.OwnReplacedBy).Exists(), orphan: m.line.Orphan(n),
+		answer:  gjson.GetBytes(message.Raw, "role").Str == "assistant",
+		guessed: own.Get("source.guessed").Bool(),
+		open:    own.Get(session.OwnOpen).Bool(), replaced: own.Get(session.OwnReplacedBy).Exists(), orphan: m.line.Orphan(n),
 	}
 	if p := m.line.Parent(n); p >= 0 {
 		e.parent = m.line.ID(p)

@@ -101,6 +101,9 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 	if m.own < 0 || m.sure[message.id] || !e.native || m.v.kind(m.line.Parts[e.part].ID) == session.Checkpoint {
 		return false, nil
 	}
+	if m.corrects(e, message) {
+		return true, nil
+	}
 	if e.open == message.open && e.records == message.records && !(e.orphan && m.joined(message) != "") {
 		return false, nil
 	}
@@ -124,6 +127,12 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 		}
 	}
 	return len(left) == 0, nil
+}
+
+// corrects reports whether the transcript says what a message follows whose parent was
+// guessed.
+func (m *merging) corrects(e *existing, message *spooled) bool {
+	return e.guessed && !message.guessed
 }
 
 // sourcesChange reports whether the line is to say something else of the transcript.
@@ -412,6 +421,12 @@ func (m *merging) amend(edit *session.Edit, e *existing, n int) error {
 			}
 			return true
 		})
+		if m.corrects(e, &m.s.messages[n]) {
+			var err error
+			if raw, err = sjson.SetRawBytes(raw, "metadata.parent_id", []byte(gjson.GetBytes(now, "metadata.parent_id").Raw)); err != nil {
+				return nil, err
+			}
+		}
 		return sjson.SetRawBytes(raw, "metadata.bough", rawjson.AppendLine(nil, pairs))
 	})
 }

@@ -270,3 +270,56 @@ func TestImportGroup(t *testing.T) {
 	}
 	healthy(t, s)
 }
+
+// TestImportLinearThenTree: an export of Claude.ai that has only the order of messages gets
+// its branches from one that says what each follows.
+func TestImportLinearThenTree(t *testing.T) {
+	outline := func(files ...string) string {
+		s := openSpace(t, t.TempDir(), 0)
+		session := ""
+		for _, name := range files {
+			session = string(importOne(t, s, "../convert/testdata/"+name, workspace.ImportOptions{}).Session)
+		}
+		ends, err := s.Branches(t.Context(), session, workspace.BranchesOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, leaf := range ends.Leaves {
+			text += s.shown(session+"@"+leaf.ID) + "\n"
+		}
+		healthy(t, s)
+		return text
+	}
+	want := outline("claudeai-tree.json")
+	if got := outline("claudeai-linear.json", "claudeai-tree.json"); got != want {
+		t.Errorf("the ends are\n%s\nwant\n%s", got, want)
+	}
+	if got := outline("claudeai-linear.json", "claudeai-tree.json", "claudeai-linear.json"); got != want {
+		t.Errorf("with the linear form again the ends are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestImportLeaf: where a program goes on elsewhere, and nothing else has changed, that is
+// noted, and the conversation goes on at its newest message all the same.
+func TestImportLeaf(t *testing.T) {
+	chat := `[{"title":"T","conversation_id":"c1","mapping":{"r":{"id":"r","message":null,"parent":null,"children":["a"]},` +
+		`"a":{"id":"a","message":{"id":"a","author":{"role":"user"},"create_time":1700000001,"content":{"content_type":"text","parts":["One"]}},"parent":"r","children":["b","c"]},` +
+		`"b":{"id":"b","message":{"id":"b","author":{"role":"assistant"},"create_time":1700000002,"content":{"content_type":"text","parts":["Two"]}},"parent":"a","children":[]},` +
+		`"c":{"id":"c","message":{"id":"c","author":{"role":"assistant"},"create_time":1700000003,"content":{"content_type":"text","parts":["Three"]}},"parent":"a","children":[]}},"current_node":"%s"}]`
+	s := openSpace(t, t.TempDir(), 0)
+	path := writeFile(t, "conversations.json", "")
+	session := string(s.imports(t, path, fmt.Sprintf(chat, "c"), workspace.ImportOptions{}).Session)
+	if got := s.imports(t, path, fmt.Sprintf(chat, "b"), workspace.ImportOptions{}); got.Status != workspace.ImportUpdated || got.Added != 0 {
+		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(s.read("conversations/"+session+".json"), `"leaf": "b"`) {
+		t.Errorf("the leaf is not there: %s", s.read("conversations/"+session+".json"))
+	}
+	if got := s.shown(session); !strings.HasSuffix(got, "Three\n") {
+		t.Errorf("it goes on with %s", got)
+	}
+	if got := s.imports(t, path, fmt.Sprintf(chat, "b"), workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged {
+		t.Errorf("%+v", got)
+	}
+}

@@ -55,6 +55,7 @@ type spooled struct {
 	system     bool
 	answer     bool // an assistant said it
 	open       bool
+	guessed    bool // see [convert.Message]
 }
 
 // saysOf returns a number for who says what in a message of a session file, however that
@@ -89,7 +90,7 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 	}
 	n := spooled{
 		id: m.ID, parent: m.Parent, joined: m.Joined, copyOf: m.CopyOf, at: s.size, size: int32(len(raw)),
-		says: saysOf(seed, raw), digest: convert.Digest(m), system: m.Own.Role != "", answer: m.Role == "assistant", open: m.Open,
+		says: saysOf(seed, raw), digest: convert.Digest(m), system: m.Own.Role != "", answer: m.Role == "assistant", open: m.Open, guessed: m.Guessed,
 	}
 	if m.Raw == nil {
 		n.parentAt = int32(gjson.GetBytes(raw, "metadata.parent_id").Index)

@@ -109,10 +109,6 @@ func (v *view) withdraw(seq operation.Seq, err error) {
 	}
 }
 
-// touches reports whether what is prepared changes the file of a session, so that no
-// other operation can before that is made.
-func (v *view) touches(id string) bool { return v.batch.Touches(session.FileName(id)) }
-
 // full reports whether as much is prepared as should be made at once.
 func (v *view) full() bool {
 	bytes := 0

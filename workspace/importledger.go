@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -183,9 +182,4 @@ func keepOut(root *os.Root, o *operation.Operation, out bool) error {
 	row.Conversation.Out = out
 	_, err = durable.Append(root, importsPath, append(rawjson.Compact(row), '\n'))
 	return err
-}
-
-// sameRows reports whether all conversations of a file are still where they were.
-func (row *fileRow) sameRows(there func(session string) bool) bool {
-	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Session != "" && !there(string(r.Session)) })
 }

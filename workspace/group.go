@@ -9,7 +9,6 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
-	"github.com/bough-dev/bough/session"
 )
 
 // The most that is made at once: so many operations, and, as the files are open and

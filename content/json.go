@@ -96,15 +96,9 @@ func tidy(value []byte) []byte {
 		case ' ', '\t', '\r', '\n':
 			i++
 		case '"':
-			end := i + 1
-			for value[end] != '"' {
-				if value[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			out = append(out, value[i:end+1]...)
-			i = end + 1
+			end := afterText(value, i)
+			out = append(out, value[i:end]...)
+			i = end
 		case 'N', 'I', '-':
 			end := i + 1
 			for end < len(value) && value[end]|0x20 >= 'a' && value[end]|0x20 <= 'z' {
@@ -136,14 +130,25 @@ func tooDeep(value []byte, most int) bool {
 		case '}', ']':
 			depth--
 		case '"':
-			for i++; value[i] != '"'; i++ {
-				if value[i] == '\\' {
-					i++
-				}
-			}
+			i = afterText(value, i) - 1
 		}
 	}
 	return false
+}
+
+// afterText returns where the text ends that begins at i in a value.
+func afterText(value []byte, i int) int {
+	i++
+	for {
+		quote := i + bytes.IndexByte(value[i:], '"')
+		for i <= quote {
+			back := bytes.IndexByte(value[i:quote], '\\')
+			if back < 0 {
+				return quote + 1
+			}
+			i += back + 2
+		}
+	}
 }
 
 // A writer puts JSON together. What it is given as values is JSON.

@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // Indent is what every level of a file that bough writes is indented by, as
@@ -18,6 +19,9 @@ func Value(v any, depth int) []byte {
 
 // Compact returns v as JSON on one line. It panics if v cannot be JSON.
 func Compact(v any) []byte {
+	if s, ok := v.(string); ok && isPlain(s) {
+		return appendQuoted(make([]byte, 0, len(s)+2), s)
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -25,6 +29,20 @@ func Compact(v any) []byte {
 		panic("rawjson: " + err.Error())
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+// isPlain reports whether s stands in JSON as it is, between quotes.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+func appendQuoted(dst []byte, plain string) []byte {
+	return append(append(append(dst, '"'), plain...), '"')
 }
 
 // Layout returns value, a document without Python's number tokens, indented
@@ -67,7 +85,11 @@ func AppendObject(dst []byte, pairs []Pair, depth int) []byte {
 // AppendLine appends an object of pairs on one line without white space, values as they
 // are.
 func AppendLine(dst []byte, pairs []Pair) []byte {
-	dst = append(dst, '{')
+	size := len("{}")
+	for _, p := range pairs {
+		size += len(p.Key) + len(p.Value) + len(`"":,`)
+	}
+	dst = append(slices.Grow(dst, size), '{')
 	for i, p := range pairs {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -81,6 +103,9 @@ func AppendLine(dst []byte, pairs []Pair) []byte {
 func appendKey(dst []byte, p Pair) []byte {
 	if p.quoted != nil {
 		return append(dst, p.quoted...)
+	}
+	if isPlain(p.Key) {
+		return appendQuoted(dst, p.Key)
 	}
 	return append(dst, Compact(p.Key)...)
 }

@@ -221,11 +221,11 @@ func (e *Edit) outline(splices []splice, appended int) *Outline {
 		glue--
 	}
 	for _, m := range e.messages {
-		times[len(all.marks)] = timeText(m)
 		if o.continues() == "" {
 			o.opening.add(m, len(all.marks))
 		}
-		all.addRaw(m, appended+glue)
+		time := all.addRaw(m, appended+glue)
+		times[len(all.marks)-1] = time
 		appended += glue + len(m)
 		glue = len(separator)
 	}

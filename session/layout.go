@@ -179,8 +179,7 @@ func (l *layout) make(f func() ([]byte, error), all *messages) []byte {
 		l.err = cmp.Or(l.err, err)
 		return nil
 	}
-	all.addRaw(raw, l.at)
-	l.times = append(l.times, timeText(raw))
+	l.times = append(l.times, all.addRaw(raw, l.at))
 	l.pieces = append(l.pieces, piece{make: f, size: len(raw)})
 	l.at += len(raw)
 	return raw

@@ -15,6 +15,7 @@ type messages struct {
 	tools   []toolUse
 	ties    []tie
 	markers []marker
+	time    []byte // the value of the last message's timestamp, nil if it has none
 }
 
 // reset forgets all messages and keeps the memory.
@@ -39,6 +40,7 @@ type fields struct {
 func (c *messages) add(w *rawjson.Walker, data []byte) ([]byte, error) {
 	var f fields
 	var keys rawjson.Keys
+	c.time = nil
 	start, _ := w.Start()
 	err := w.Object(func(key []byte, keyStart int) error {
 		if err := keys.Add(key, keyStart); err != nil {
@@ -59,6 +61,8 @@ func (c *messages) add(w *rawjson.Walker, data []byte) ([]byte, error) {
 			f.toolCalls = value.Of(data)
 		case "tool_call_id":
 			f.toolCallID = value.Of(data)
+		case "timestamp":
+			c.time = value.Of(data)
 		}
 		return nil
 	})
@@ -69,8 +73,9 @@ func (c *messages) add(w *rawjson.Walker, data []byte) ([]byte, error) {
 	return c.take(f, uint32(start), uint32(end)), nil
 }
 
-// addRaw takes in a message that is valid and will begin at start.
-func (c *messages) addRaw(raw []byte, start int) {
+// addRaw takes in a message that is valid and will begin at start, and returns its time
+// as timeText does.
+func (c *messages) addRaw(raw []byte, start int) string {
 	err := rawjson.Walk(raw, func(w *rawjson.Walker) error {
 		_, err := c.add(w, raw)
 		return err
@@ -80,6 +85,7 @@ func (c *messages) addRaw(raw []byte, start int) {
 	}
 	m := &c.marks[len(c.marks)-1]
 	m.start, m.end = m.start+uint32(start), m.end+uint32(start)
+	return text(gjson.ParseBytes(c.time))
 }
 
 // take takes in a message with its place in the file, and returns its id.

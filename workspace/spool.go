@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/bough-dev/bough/convert"
@@ -33,13 +35,20 @@ type spool struct {
 	first    string // the times of the first message that has one, and the last, as the session has them
 	last     string
 
-	size   int64
-	memory []byte
-	temp   *os.File
+	size     int64
+	memory   []byte // what is not in the temporary file
+	memoryAt int64  // where that begins in the spool
+	temp     *os.File
+	window   []byte // a part of the temporary file, which was read
+	windowAt int64
 }
 
-// spoolMemory is how much of a conversation is kept in memory, in bytes.
-const spoolMemory = 8 << 20
+// spoolMemory is how much of a conversation is kept in memory, in bytes. Of one with a
+// temporary file it is spoolWindow, to be read and to be written.
+const (
+	spoolMemory = 8 << 20
+	spoolWindow = 128 << 10
+)
 
 // A spooled message is what is known of one without reading it again.
 type spooled struct {
@@ -61,10 +70,16 @@ type spooled struct {
 // saysOf returns a number for who says what in a message of a session file, however that
 // is laid out.
 func saysOf(seed maphash.Seed, raw []byte) uint64 {
+	v := gjson.GetManyBytes(raw, "role", "content")
+	return saysOfParts(seed, []byte(v[0].Raw), []byte(v[1].Raw))
+}
+
+// saysOfParts is saysOf for a message with that role and content, as JSON.
+func saysOfParts(seed maphash.Seed, role, content []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
-	for _, v := range gjson.GetManyBytes(raw, "role", "content") {
-		h.Write(rawjson.Dense([]byte(v.Raw)))
+	for _, value := range [][]byte{role, content} {
+		h.Write(rawjson.Dense(value))
 		h.WriteByte(0)
 	}
 	return h.Sum64()
@@ -73,11 +88,17 @@ func saysOf(seed maphash.Seed, raw []byte) uint64 {
 // add spools a message, as a session of that dialect has it.
 func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, seed maphash.Seed) error {
 	raw := m.Raw
-	if raw == nil {
+	var says uint64
+	var parentAt int32
+	if raw != nil {
+		says = saysOf(seed, raw)
+	} else {
 		root := *m
 		root.Parent = ""
 		stored := root.Stored(dialect, now)
 		raw = stored.Encode()
+		says = saysOfParts(seed, rawjson.Compact(stored.Role), stored.Content)
+		parentAt = parentPlace(raw, stored.Content)
 		if !m.Time.IsZero() {
 			s.last = stored.Time
 			if s.first == "" {
@@ -90,15 +111,23 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 	}
 	n := spooled{
 		id: m.ID, parent: m.Parent, joined: m.Joined, copyOf: m.CopyOf, at: s.size, size: int32(len(raw)),
-		says: saysOf(seed, raw), digest: convert.Digest(m), system: m.Own.Role != "", answer: m.Role == "assistant", open: m.Open, guessed: m.Guessed,
+		says: says, digest: convert.Digest(m), system: m.Own.Role != "", answer: m.Role == "assistant", open: m.Open, guessed: m.Guessed,
 	}
 	if m.Raw == nil {
-		n.parentAt = int32(gjson.GetBytes(raw, "metadata.parent_id").Index)
+		n.parentAt = parentAt
 		n.records = sumOf(seed, m.Records)
 	}
 	s.entitle(m)
 	s.messages = append(s.messages, n)
 	return s.put(raw)
+}
+
+// parentPlace returns where the value of metadata.parent_id begins in a message that was
+// just encoded with that content.
+func parentPlace(raw, content []byte) int32 {
+	const before, key = `"content":`, `"metadata":{"parent_id":`
+	at := bytes.Index(raw, []byte(before)) + len(before) + len(content)
+	return int32(at + bytes.Index(raw[at:], []byte(key)) + len(key))
 }
 
 // sumOf returns a number for records in their order.
@@ -131,17 +160,23 @@ func (s *spool) put(raw []byte) (err error) {
 			return err
 		}
 		os.Remove(s.temp.Name()) // where a system lets it, so that nothing is left if bough is killed
-		if _, err = s.temp.Write(s.memory); err != nil {
+		if err := s.empty(); err != nil {
 			return err
 		}
 		s.memory = nil
 	}
 	s.size += int64(len(raw))
-	if s.temp == nil {
-		s.memory = append(s.memory, raw...)
-		return nil
+	s.memory = append(s.memory, raw...)
+	if s.temp != nil && len(s.memory) >= spoolWindow {
+		return s.empty()
 	}
-	_, err = s.temp.Write(raw)
+	return nil
+}
+
+// empty writes what is in memory to the temporary file.
+func (s *spool) empty() error {
+	n, err := s.temp.Write(s.memory)
+	s.memory, s.memoryAt = s.memory[:0], s.memoryAt+int64(n)
 	return err
 }
 
@@ -152,7 +187,7 @@ func (s *spool) drop() {
 		os.Remove(s.temp.Name())
 		s.temp = nil
 	}
-	s.memory = nil
+	s.memory, s.window = nil, nil
 }
 
 // end takes what its transcript says of the conversation.
@@ -189,14 +224,24 @@ func (s *spool) rawOf(m spooled) ([]byte, error) {
 	return raw, s.read(raw, m.at)
 }
 
-// read fills p with what stands at an offset.
+// read fills p with what stands at an offset, in one message.
 func (s *spool) read(p []byte, at int64) error {
-	if s.temp == nil {
-		copy(p, s.memory[at:])
+	switch {
+	case at >= s.memoryAt:
+		copy(p, s.memory[at-s.memoryAt:])
 		return nil
+	case len(p) > spoolWindow:
+		_, err := s.temp.ReadAt(p, at)
+		return err
+	case at < s.windowAt || at+int64(len(p)) > s.windowAt+int64(len(s.window)):
+		s.window, s.windowAt = slices.Grow(s.window[:0], spoolWindow)[:min(spoolWindow, s.memoryAt-at)], at
+		if _, err := s.temp.ReadAt(s.window, at); err != nil {
+			s.window = s.window[:0]
+			return err
+		}
 	}
-	_, err := s.temp.ReadAt(p, at)
-	return err
+	copy(p, s.window[at-s.windowAt:])
+	return nil
 }
 
 // runs returns the messages for a document, in the order of the transcript.

@@ -162,7 +162,8 @@ type Problem struct {
 // A Sink takes what is read of a file. Its errors stop the reading, and are returned
 // by it.
 type Sink interface {
-	// Message takes the next message of the conversation that is being read.
+	// Message takes the next message of the conversation that is being read. The reader
+	// does not change it any more.
 	Message(m *Message) error
 	// End takes what there is to say of the conversation, and ends it.
 	End(c *Conversation) error

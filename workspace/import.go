@@ -284,6 +284,7 @@ func (i *importer) file(f unpack.File) error {
 	}
 	r.begin()
 	err = format.Read(f.In, r)
+	r.stopped = cmp.Or(r.stopped, r.wait())
 	r.spool.drop()
 	if r.row != nil {
 		r.row.whole = r.stopped == nil
@@ -331,6 +332,8 @@ type intake struct {
 	row     *fileRow // nil for a file that the ledger does not keep
 	count   int      // how many conversations there were
 	stopped error    // why no file is to be read any further
+
+	adding *adding // messages that are being spooled, nil for none
 }
 
 func (r *intake) begin() {
@@ -352,8 +355,23 @@ func (r *intake) empty(detail string) Imported {
 	return row
 }
 
-// Message implements [convert.Sink].
+// Message implements [convert.Sink]. The message is spooled while the next ones are read.
 func (r *intake) Message(m *convert.Message) error {
+	switch {
+	case sizeOf(m) > maxAdding:
+		r.stopped = cmp.Or(r.wait(), r.add(m))
+	case r.adding == nil:
+		r.adding = addMessages(r.add)
+		fallthrough
+	default:
+		r.stopped = r.adding.put(m)
+	}
+	r.stopped = cmp.Or(r.stopped, r.i.ctx.Err())
+	return r.stopped
+}
+
+// add spools a message. One without a time has that of the message before it.
+func (r *intake) add(m *convert.Message) error {
 	now := r.i.now
 	if !r.spool.lastTime.IsZero() {
 		now = r.spool.lastTime
@@ -361,12 +379,24 @@ func (r *intake) Message(m *convert.Message) error {
 	if !m.Time.IsZero() {
 		r.spool.lastTime = m.Time
 	}
-	r.stopped = cmp.Or(r.spool.add(m, r.i.dialect, now, r.i.seed), r.i.ctx.Err())
-	return r.stopped
+	return r.spool.add(m, r.i.dialect, now, r.i.seed)
+}
+
+// wait waits until all messages are spooled.
+func (r *intake) wait() error {
+	if r.adding == nil {
+		return nil
+	}
+	err := r.adding.wait()
+	r.adding = nil
+	return err
 }
 
 // End implements [convert.Sink].
 func (r *intake) End(c *convert.Conversation) error {
+	if r.stopped = r.wait(); r.stopped != nil {
+		return r.stopped
+	}
 	s := r.spool
 	s.end(c)
 	r.count++

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bough-dev/bough/workspace"
 )
@@ -210,4 +211,81 @@ func filesIn(t *testing.T, dir string) map[string]os.FileInfo {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// BenchmarkImportMany takes in a folder of small transcripts, against writing the sessions
+// that come of them with an fsync each 64, and takes the folder in again.
+func BenchmarkImportMany(b *testing.B) {
+	const count = 10_000
+	folder := b.TempDir()
+	for n := range count {
+		id := func(m int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n, m) }
+		name := filepath.Join(folder, id(0)+".jsonl")
+		data := fmt.Sprintf(`{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/x","sessionId":"%s","version":"2.1.0",`+
+			`"type":"user","message":{"role":"user","content":"question %d"},"uuid":"%s","timestamp":"2026-01-01T00:00:00.000Z"}`+"\n", id(0), n, id(1)) +
+			fmt.Sprintf(`{"parentUuid":"%s","isSidechain":false,"userType":"external","cwd":"/x","sessionId":"%s","version":"2.1.0",`+
+				`"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"answer %d"}]},"uuid":"%s","timestamp":"2026-01-01T00:00:01.000Z"}`+"\n", id(1), id(0), n, id(2))
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	take := func(b *testing.B, dir string) {
+		w, err := workspace.Open(b.Context(), dir, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		list, err := w.Import(b.Context(), []string{folder}, workspace.ImportOptions{})
+		if err != nil || len(list.Imported) != count {
+			b.Fatalf("%d conversations, %v", len(list.Imported), err)
+		}
+	}
+	time.Sleep(3 * time.Second) // so that no file of the folder is too young to be known again
+	dir := b.TempDir()
+	take(b, dir)
+	var sessions [][]byte
+	paths, err := filepath.Glob(filepath.Join(dir, "conversations", "*.json"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sessions = append(sessions, data)
+	}
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			take(b, b.TempDir())
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		for b.Loop() {
+			to := b.TempDir()
+			var files []*os.File
+			for n, data := range sessions {
+				f, err := os.Create(filepath.Join(to, fmt.Sprint(n)))
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := f.Write(data); err != nil {
+					b.Fatal(err)
+				}
+				if files = append(files, f); len(files) == 64 || n == len(sessions)-1 {
+					if err := f.Sync(); err != nil {
+						b.Fatal(err)
+					}
+					for _, f := range files {
+						f.Close()
+					}
+					files = files[:0]
+				}
+			}
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		for b.Loop() {
+			take(b, dir)
+		}
+	})
 }

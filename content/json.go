@@ -3,6 +3,7 @@ package content
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -209,7 +210,7 @@ func appendText(b []byte, s string) []byte {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}
 	const hex = "0123456789abcdef"
-	b = append(b, '"')
+	b = append(slices.Grow(b, len(s)+len(`""`)), '"')
 	start := 0
 	for i := 0; i < len(s); i++ {
 		c := s[i]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -192,6 +193,7 @@ func (l *layout) array(key, end string, n int, each func(i int)) rawjson.Span {
 	m.Value.Start = l.at
 	l.raw([]byte("["))
 	var span rawjson.Span
+	l.pieces = slices.Grow(l.pieces, 2*n)
 	for i := range n {
 		if i == 0 {
 			l.raw([]byte(separator[1:]))

@@ -129,22 +129,23 @@ func (i *importer) stopped(err error) error {
 // An importer carries out one import.
 type importer struct {
 	*Workspace
-	ctx     context.Context
-	o       ImportOptions
-	seed    maphash.Seed
-	now     time.Time
-	dialect session.Dialect
-	skip    skipList
-	ledger  *ledger
-	there   map[string]bool // the sessions of the workspace when the import began
-	known   *known          // nil until a conversation is to be stored
-	group   operation.Seq   // of the operations of this import, 0 before the first
-	seq     operation.Seq   // of the log after the last operation
-	seen    *view           // the workspace after the last operation, nil if it was not loaded since
-	staged  staged          // what is stored with the next flush
-	forks   []*spool        // copies that wait for their origin
-	files   []*fileRow      // whose conversations are not all stored yet
-	rows    []Imported
+	ctx      context.Context
+	o        ImportOptions
+	seed     maphash.Seed
+	now      time.Time
+	dialect  session.Dialect
+	skip     skipList
+	ledger   *ledger
+	there    map[string]bool // the sessions of the workspace when the import began
+	exported bool            // the workspace had records of exports when the import began
+	known    *known          // nil until a conversation is to be stored
+	group    operation.Seq   // of the operations of this import, 0 before the first
+	seq      operation.Seq   // of the log after the last operation
+	seen     *view           // the workspace after the last operation, nil if it was not loaded since
+	staged   staged          // what is stored with the next flush
+	forks    []*spool        // copies that wait for their origin
+	files    []*fileRow      // whose conversations are not all stored yet
+	rows     []Imported
 }
 
 // begin reads what earlier imports left.
@@ -159,6 +160,8 @@ func (i *importer) begin() (err error) {
 	}
 	return i.read(i.ctx, func(v *view) (err error) {
 		i.dialect = v.index.Dialect()
+		_, missing := v.root.Stat(exportsPath)
+		i.exported = !errors.Is(missing, fs.ErrNotExist)
 		for _, id := range v.index.IDs() {
 			i.there[id] = true
 		}
@@ -337,7 +340,7 @@ type intake struct {
 }
 
 func (r *intake) begin() {
-	r.spool = &spool{format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count}
+	r.spool = &spool{digests: r.i.exported, format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count}
 }
 
 // take adds a row for a file, or a conversation, that is not stored.

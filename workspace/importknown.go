@@ -47,8 +47,10 @@ func (i *importer) look() error {
 	}
 	return i.read(i.ctx, func(v *view) (err error) {
 		i.known = newKnown(i.seed)
-		if i.known.exports, err = readExports(v.root); err != nil {
-			return err
+		if i.exported { // else the spools have no digests
+			if i.known.exports, err = readExports(v.root); err != nil {
+				return err
+			}
 		}
 		return i.news(v)
 	})

@@ -25,6 +25,7 @@ type spool struct {
 	path     string
 	number   int      // which conversation of the file it is, from 0
 	row      *fileRow // of that file, nil for none
+	digests  bool     // of messages are wanted
 	conv     convert.Conversation
 	messages []spooled
 	problems []convert.Problem
@@ -59,7 +60,7 @@ type spooled struct {
 	size       int32
 	parentAt   int32  // where the value of its parent_id begins, which is null as yet; 0 if it is to stay as it is
 	says       uint64 // a number for who says what, as a session has it
-	digest     uint64 // see [convert.Digest]
+	digest     uint64 // see [convert.Digest]; 0 if nothing was exported from the workspace
 	records    uint64 // see [sumOf]
 	system     bool
 	answer     bool // an assistant said it
@@ -111,11 +112,14 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 	}
 	n := spooled{
 		id: m.ID, parent: m.Parent, joined: m.Joined, copyOf: m.CopyOf, at: s.size, size: int32(len(raw)),
-		says: says, digest: convert.Digest(m), system: m.Own.Role != "", answer: m.Role == "assistant", open: m.Open, guessed: m.Guessed,
+		says: says, system: m.Own.Role != "", answer: m.Role == "assistant", open: m.Open, guessed: m.Guessed,
 	}
 	if m.Raw == nil {
 		n.parentAt = parentAt
 		n.records = sumOf(seed, m.Records)
+	}
+	if s.digests {
+		n.digest = convert.Digest(m)
 	}
 	s.entitle(m)
 	s.messages = append(s.messages, n)
@@ -166,6 +170,9 @@ func (s *spool) put(raw []byte) (err error) {
 		s.memory = nil
 	}
 	s.size += int64(len(raw))
+	if len(raw) > cap(s.memory)-len(s.memory) {
+		s.memory = slices.Grow(s.memory, len(s.memory)+len(raw)) // at least twice as much
+	}
 	s.memory = append(s.memory, raw...)
 	if s.temp != nil && len(s.memory) >= spoolWindow {
 		return s.empty()

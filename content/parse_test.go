@@ -182,3 +182,28 @@ func decoded(t *testing.T, s string) (v any) {
 	}
 	return v
 }
+
+// TestParseValid: what is no JSON for encoding/json is none for Parse, and everything else
+// comes whole, however its texts are escaped.
+func TestParseValid(t *testing.T) {
+	for _, said := range []string{
+		`""`, `"a\"b"`, `"a\\"`, `"\\\""`, `"a\\\"b\\\\"`, `"{\"a\":[1]}"`, `"NaN"`, `"Infinity -Infinity"`, `"\ud800"`,
+		`"` + strings.Repeat(`line\n`, 1000) + `"`,
+		`NaN`, `Infinity`, `-Infinity`, `"\x"`, "\"\t\"", `"a`, `01`, `1.`, `{"a":1,}`, `[1,]`, `tru`,
+	} {
+		for _, blob := range []string{`{"role":"user","content":` + said + `}`, ` { "role" : "user" , "content" : ` + said + ` } `, `{"role":"user","content":` + said + `}}`, "\ufeff" + said} {
+			m, err := content.Parse(content.Anthropic, []byte(blob), nil)
+			refused := err != nil && err.Error() == "the message is not JSON"
+			if valid := json.Valid([]byte(blob)); refused == valid {
+				t.Errorf("Parse(%s): %v, valid is %v", blob, err, valid)
+			}
+			var want struct{ Content string }
+			if err != nil || json.Unmarshal([]byte(blob), &want) != nil || want.Content == "" {
+				continue
+			}
+			if len(m.Parts) != 1 || m.Parts[0].Text != want.Content {
+				t.Errorf("Parse(%s) says %+v", blob, m.Parts)
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -337,5 +338,38 @@ func writeOver(t *testing.T, path string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestImportParents: the parent of a message goes where its metadata is, whatever stands
+// in what it says and however much, in memory and in a temporary file.
+func TestImportParents(t *testing.T) {
+	trap := `"metadata":{"parent_id":null},"content":"x"`
+	for _, size := range []int{1, 200 << 10, 5 << 20} {
+		var b strings.Builder
+		parent := "null"
+		for n := range 4 {
+			role, said := "user", `[{"type":"odd",`+trap+`},{"type":"text","text":"`+strings.Repeat("x", size)+`"}]`
+			if n%2 == 1 {
+				role, said = "assistant", `[{"type":"tool_use","id":"t`+string(rune('0'+n))+`","name":"f","input":{`+trap+`}}]`
+			}
+			fmt.Fprintf(&b, `{"parentUuid":%s,"type":"%s","sessionId":"s","uuid":"m%d","message":{"role":"%[2]s","content":%[4]s},"timestamp":"2026-01-01T00:00:0%[3]d.000Z"}`+"\n", parent, role, n, said)
+			parent = fmt.Sprintf(`"m%d"`, n)
+		}
+		s := openSpace(t, t.TempDir(), 0)
+		row := importOne(t, s, writeFile(t, "a.jsonl", b.String()), workspace.ImportOptions{})
+		data, err := os.ReadFile(filepath.Join(s.Dir(), "conversations", string(row.Session)+".json"))
+		if err != nil || len(row.Problems) > 0 {
+			t.Fatalf("%+v, %v", row, err)
+		}
+		for n, m := range gjson.GetBytes(data, "messages").Array() {
+			want := ""
+			if n > 0 {
+				want = fmt.Sprintf("m%d", n-1)
+			}
+			if id, parent := m.Get("id").Str, m.Get("metadata.parent_id").Str; id != fmt.Sprintf("m%d", n) || parent != want {
+				t.Errorf("%d bytes: the message %s follows %q, want %q", size, id, parent, want)
+			}
+		}
 	}
 }

@@ -241,3 +241,26 @@ func TestManyMembers(t *testing.T) {
 		}
 	}
 }
+
+// TestCompactText: a text is quoted as encoding/json quotes it.
+func TestCompactText(t *testing.T) {
+	list := []string{"", "plain", `a "quote"`, `back\slash`, "tab\t", "\x00\x1f\x7f", "<&>", "é\u2028", "\xff"}
+	for c := range 0x100 {
+		list = append(list, "a"+string([]byte{byte(c)})+"b")
+	}
+	for _, s := range list {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := rawjson.Compact(s); string(got)+"\n" != want.String() {
+			t.Errorf("Compact(%q) = %s, want %s", s, got, &want)
+		}
+		line := rawjson.AppendLine(nil, []rawjson.Pair{{Key: s, Value: []byte("1")}})
+		if got := "{" + strings.TrimSpace(want.String()) + ":1}"; string(line) != got {
+			t.Errorf("AppendLine(%q) = %s, want %s", s, line, got)
+		}
+	}
+}

@@ -390,7 +390,11 @@ func (r *codexReader) line(l line) error {
 		r.live = append(r.live, codexTurn{r.last[r.base(key)], m.prompts()})
 		return nil
 	}
+	m.Time = rec.time
 	if r.twin != nil && r.twin.Role == m.Role && !m.has(content.TypeToolResult) && !m.has(content.TypeToolCall) && m.Kind == Said && related(r.twin, m) {
+		if !r.twin.Time.IsZero() {
+			m.Time = r.twin.Time // as in a log that ends between the two
+		}
 		r.twin = nil
 		defer func() { r.alone = false }()
 	}
@@ -401,7 +405,6 @@ func (r *codexReader) line(l line) error {
 	}
 	m.Parts = append(r.thoughts, m.Parts...)
 	r.thoughts = nil
-	m.Time = rec.time
 	r.ride(raw, true)
 	return r.say(m, key, len(r.riding))
 }

@@ -198,3 +198,20 @@ func TestSystemFirst(t *testing.T) {
 		t.Errorf("written was\n%s", s)
 	}
 }
+
+// TestToldTime: a message of Codex has the time at which the user was told it, whether or
+// not the log has the item that shows it to the model yet.
+func TestToldTime(t *testing.T) {
+	const told = `{"type":"session_meta","payload":{"id":"s"}}` + "\n" +
+		`{"timestamp":"2026-01-01T00:00:01Z","type":"event_msg","payload":{"type":"agent_message","message":"One"}}` + "\n"
+	const item = `{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"One"}]}}` + "\n"
+	for _, in := range []string{told, told + item} {
+		list, _, err := codex.ReadAll(strings.NewReader(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list[0].Messages[0].Time.Second(); len(list[0].Messages) != 1 || got != 1 {
+			t.Errorf("%d messages, the first at second %d, want 1 at 1, in\n%s", len(list[0].Messages), got, in)
+		}
+	}
+}

@@ -182,3 +182,19 @@ func without(text, other string) string {
 	}
 	return b.String()
 }
+
+// TestImportLastActive: a conversation was active last at its latest message, wherever
+// that stands in the transcript.
+func TestImportLastActive(t *testing.T) {
+	const user = `{"type":"user","uuid":"%s","parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{"role":"user","content":"%[1]s"}}` + "\n"
+	path := writeFile(t, "s.jsonl", fmt.Sprintf(user, "a", "null", 1)+fmt.Sprintf(user, "b", `"a"`, 6)+fmt.Sprintf(user, "c", `"a"`, 4))
+	s := openSpace(t, t.TempDir(), 0)
+	importOne(t, s, path, workspace.ImportOptions{})
+	list, err := s.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list.Sessions[0].LastActive; !strings.HasPrefix(string(got), "2026-01-01T00:00:06") {
+		t.Errorf("it was active last at %s", got)
+	}
+}

@@ -33,8 +33,9 @@ type spool struct {
 	lastTime time.Time
 	title    string // made of what a person said first
 	weak     bool   // a better title may come
-	first    string // the times of the first message that has one, and the last, as the session has them
-	last     string
+	first    string // the time of the first message that has one, as the session has it
+	last     string // the latest time of a message, as the session has it
+	latest   time.Time
 
 	size     int64
 	memory   []byte // what is not in the temporary file
@@ -101,9 +102,11 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 		says = saysOfParts(seed, rawjson.Compact(stored.Role), stored.Content)
 		parentAt = parentPlace(raw, stored.Content)
 		if !m.Time.IsZero() {
-			s.last = stored.Time
 			if s.first == "" {
 				s.first = stored.Time
+			}
+			if m.Time.After(s.latest) {
+				s.last, s.latest = stored.Time, m.Time
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -232,7 +233,7 @@ func TestImportLive(t *testing.T) {
 func TestImportSkip(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
-	for _, pattern := range []string{"chat.*", "/src/*", "soup", "/src", path} {
+	for _, pattern := range []string{"chat.*", "/src/*", "soup", "/src", path, "src/soup", "./src/", "*/*/chat.*"} {
 		if got := importOne(t, s, path, workspace.ImportOptions{Skip: []string{pattern}}); got.Status != workspace.ImportSkipped {
 			t.Errorf("%s: %+v", pattern, got)
 		}
@@ -240,8 +241,21 @@ func TestImportSkip(t *testing.T) {
 	if _, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Skip: []string{"[a"}}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Usage {
 		t.Errorf("a pattern that is none: %v", err)
 	}
-	if got := importOne(t, s, path, workspace.ImportOptions{Skip: []string{"/src/other", "chat"}}); got.Status != workspace.ImportNew {
+	if got := importOne(t, s, path, workspace.ImportOptions{Skip: []string{"/src/other", "chat", "rc/soup"}}); got.Status != workspace.ImportNew {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestImportSkipConfig: a pattern of the workspace's settings that is none names their file.
+func TestImportSkipConfig(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	path := writeFile(t, "chat.jsonl", claudeAsked)
+	importOne(t, s, path, workspace.ImportOptions{})
+	config := filepath.Join(s.Dir(), workspace.ConfigPath)
+	writeOver(t, config, []byte(`{"import":{"skip":["[a"]}}`))
+	_, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{})
+	if e := workspace.Explain(err); e == nil || e.Code != workspace.Damaged || !strings.Contains(e.Message, config) {
+		t.Errorf("%v", err)
 	}
 }
 

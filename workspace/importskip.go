@@ -21,8 +21,9 @@ type Config struct {
 	Import struct {
 		// Skip are patterns of files and of folders whose conversations are not imported.
 		// One without a slash matches the name of a file, or of any folder above it; one
-		// with a slash matches a whole path, and all that is below it. * and ? match within
-		// a name, ** matches any number of names; a ~ at the beginning is the user's folder.
+		// with a slash matches a path, and all that is below it: a whole one if it begins
+		// with / or ~, which is the user's folder, else the end of one. * and ? match within
+		// a name, ** matches any number of names.
 		Skip []string `json:"skip"`
 	} `json:"import"`
 }
@@ -45,6 +46,11 @@ func readConfig(dir string) (c Config, err error) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return c, &Error{Code: Damaged, Message: fmt.Sprintf("%s: %v", filepath.Join(dir, ConfigPath), err), Hint: "mend the file, or move it away", Err: err}
 	}
+	if _, err := newSkipList(c.Import.Skip); err != nil {
+		e := *Explain(err)
+		e.Code, e.Message = Damaged, filepath.Join(root.Name(), ConfigPath)+": "+e.Message
+		return c, &e
+	}
 	return c, nil
 }
 
@@ -60,9 +66,12 @@ func newSkipList(patterns []string) (skipList, error) {
 				list[i] = path.Join(filepath.ToSlash(home), rest)
 			}
 		}
-		list[i] = strings.TrimSuffix(list[i], "/")
+		list[i] = strings.TrimPrefix(strings.TrimRight(list[i], "/"), "./")
 		if list[i] == "" || !doublestar.ValidatePattern(list[i]) {
 			return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q is not a pattern", p), Hint: "examples: 'secret-*', '~/work/client', '/home/me/**/tmp'"}
+		}
+		if strings.Contains(list[i], "/") && !path.IsAbs(list[i]) && !filepath.IsAbs(p) {
+			list[i] = "**/" + list[i]
 		}
 	}
 	return list, nil

@@ -340,7 +340,9 @@ type intake struct {
 }
 
 func (r *intake) begin() {
-	r.spool = &spool{digests: r.i.exported, format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count}
+	r.spool = &spool{
+		digests: r.i.exported, format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count, named: r.file.Named,
+	}
 }
 
 // take adds a row for a file, or a conversation, that is not stored.
@@ -406,7 +408,7 @@ func (r *intake) End(c *convert.Conversation) error {
 	r.begin()
 	skip := func(detail string) {
 		row := s.result(ImportSkipped)
-		row.Detail, row.Named = detail, r.file.Named
+		row.Detail = detail
 		r.take(row)
 		s.drop()
 	}
@@ -437,6 +439,9 @@ func (i *importer) take(s *spool) error {
 	if row := i.ledger.conversation(s); row != nil && !i.o.Again && i.isOut(row) {
 		r := s.result(ImportSkipped)
 		r.Detail, r.Removed = removedDetail, true
+		if s.row != nil {
+			s.row.void = true // it may be put back
+		}
 		i.finish(s, r)
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bough-dev/bough/workspace"
 )
@@ -256,6 +257,53 @@ func TestImportSkipConfig(t *testing.T) {
 	_, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{})
 	if e := workspace.Explain(err); e == nil || e.Code != workspace.Damaged || !strings.Contains(e.Message, config) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestImportPutBack: a copy of a conversation that was removed says so whenever it is
+// imported, and no longer when the conversation is put back.
+func TestImportPutBack(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	session := importOne(t, s, writeFile(t, "a.jsonl", claudeAsked), workspace.ImportOptions{}).Session
+	if _, err := s.Remove(t.Context(), string(session), workspace.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	other := writeFile(t, "b.jsonl", claudeAsked)
+	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+	for range 2 {
+		if got := importOne(t, s, other, workspace.ImportOptions{}); !got.Removed || !got.Named {
+			t.Errorf("%+v", got)
+		}
+	}
+	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := importOne(t, s, other, workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged || got.Session != session {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestImportDryChain: of a copy of a copy, neither of which has what it goes on from, a dry
+// run says what an import does.
+func TestImportDryChain(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	dir := t.TempDir()
+	for n, base := range []string{"", `,"history_base":{"thread_id":"t0","end_ordinal_exclusive":2}`, `,"history_base":{"thread_id":"t1","end_ordinal_exclusive":4}`} {
+		writeOver(t, fmt.Sprintf("%s/%d.jsonl", dir, n), fmt.Appendf(nil, `{"type":"session_meta","payload":{"id":"t%d"%s}}`+"\n"+
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Question %[1]d"}]}}`+"\n", n, base))
+	}
+	for _, dry := range []bool{true, false} {
+		list, err := s.Import(t.Context(), []string{dir}, workspace.ImportOptions{DryRun: dry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []workspace.ImportStatus
+		for _, r := range list.Imported {
+			got = append(got, r.Status)
+		}
+		if want := []workspace.ImportStatus{workspace.ImportNew, workspace.ImportUpdated, workspace.ImportUpdated}; !slices.Equal(got, want) {
+			t.Errorf("dry %t: %v, want %v", dry, got, want)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ const ownSources = "sources"
 
 // result begins the row of s.
 func (s *spool) result(status ImportStatus) Imported {
-	r := Imported{Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status, Title: cmp.Or(s.conv.Title, s.title)}
+	r := Imported{Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status, Title: cmp.Or(s.conv.Title, s.title), Named: s.named}
 	r.Problems, r.Notes = s.problemTexts()
 	r.Branches, r.Orphans = endsOf(s.links())
 	return r
@@ -401,7 +401,8 @@ func (s *spool) source() []rawjson.Pair {
 // planned returns what would come of a conversation that shares messages with one that
 // this dry run would have stored.
 func (i *importer) planned(s *spool) *Imported {
-	added, same := 0, false
+	f, added := s.conv.Fork, 0
+	same := f != nil && f.Records > 0 && i.known.has(s.format, f.ID)
 	for _, m := range s.messages {
 		switch says, ok := i.known.says[i.known.number(m.id)]; {
 		case ok && says == m.says:

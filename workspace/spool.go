@@ -26,6 +26,8 @@ type spool struct {
 	number   int      // which conversation of the file it is, from 0
 	row      *fileRow // of that file, nil for none
 	digests  bool     // of messages are wanted
+	named    bool     // the file was named, and not found in a folder or an archive
+	grown    bool     // an operation of this import added a part of it to a session
 	conv     convert.Conversation
 	messages []spooled
 	problems []convert.Problem

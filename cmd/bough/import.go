@@ -218,13 +218,7 @@ func (p *program) importSummary(rows []workspace.Imported, dry bool) {
 		}
 	}
 	fmt.Fprintln(p.stderr, text)
-	removed := 0
-	for _, r := range rows {
-		if r.Removed {
-			removed++
-		}
-	}
-	if removed > 0 {
-		fmt.Fprintf(p.stderr, "%s stay out because you removed them or undid their import; --again imports them\n", count(removed, "conversation"))
+	if slices.ContainsFunc(rows, func(r workspace.Imported) bool { return r.Removed }) {
+		fmt.Fprintln(p.stderr, "  what was removed here, or whose import was undone, stays out; --again imports it")
 	}
 }

@@ -96,6 +96,7 @@ type merging struct {
 	names map[string]string // the ids that messages of the transcript have in the line, where these are others
 	sure  map[string]bool   // messages of the transcript that were exported from the line
 	base  string            // the message that the transcript goes on from and does not have, "" if there is none
+	stale bool              // the transcript is an older copy and adds nothing
 }
 
 // An existing message is one of the line.
@@ -325,7 +326,16 @@ func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
 	if id, ok := m.below[childKey{m.name(message.parent), message.says}]; ok && there == nil && message.copyOf != "" {
 		return id, false, nil // it is a copy of a copy
 	}
-	if there == nil || there.says == message.says || m.completes(there, message) {
+	if there == nil {
+		return m.nameOfEarlier(message)
+	}
+	if there.says == message.says {
+		return message.id, false, nil
+	}
+	if earlier, err := m.isEarlier(there, message); earlier || err != nil {
+		return message.id, true, err
+	}
+	if m.completes(there, message) {
 		return message.id, false, nil
 	}
 	raw, err := m.s.rawOf(*message)
@@ -387,6 +397,46 @@ func (m *merging) isThere(message *spooled) bool { return m.has(m.name(message.i
 // is complete now, or has more than it had.
 func (m *merging) completes(there *existing, message *spooled) bool {
 	return there.open && m.own >= 0 && there.native && !m.held(there)
+}
+
+// isEarlier reports whether a message of the transcript is open, and the line has it with
+// all its records and more: an older copy ends in the middle of it.
+func (m *merging) isEarlier(there *existing, message *spooled) (bool, error) {
+	if !message.open || !there.native || m.own < 0 || there.records == message.records {
+		return false, nil
+	}
+	raw, err := m.s.rawOf(*message)
+	if err != nil {
+		return false, err
+	}
+	s, err := m.v.reopen(m.line.Parts[there.part])
+	if err != nil {
+		return false, err
+	}
+	has := map[string]bool{}
+	for _, r := range convert.RecordsOf(s.Messages[there.index].Raw) {
+		has[string(r)] = true
+	}
+	return !slices.ContainsFunc(convert.RecordsOf(raw), func(r json.RawMessage) bool { return !has[string(r)] }), nil
+}
+
+// nameOfEarlier returns the id that an open message has in the line, where that has the
+// whole of it under another id, as in formats in which ids are made of what is said.
+func (m *merging) nameOfEarlier(message *spooled) (name string, sure bool, err error) {
+	if !message.open || m.own < 0 {
+		return message.id, false, nil
+	}
+	parent := m.name(message.parent)
+	for n := range m.list {
+		e := &m.list[n]
+		if e.parent != parent || e.answer != message.answer || slices.ContainsFunc(m.s.messages, func(o spooled) bool { return o.id == e.id }) {
+			continue
+		}
+		if earlier, err := m.isEarlier(e, message); earlier || err != nil {
+			return e.id, true, err
+		}
+	}
+	return message.id, false, nil
 }
 
 // held reports whether something points to an open message, so that it has to stay.

@@ -69,7 +69,13 @@ func (m *merging) plan() (*plan, error) {
 	if p.adopted, err = m.adopted(); err != nil {
 		return nil, err
 	}
-	p.sources = m.sourcesChange(len(p.added)+len(p.complete) > 0)
+	grown := len(p.added)+len(p.complete) > 0
+	m.s.grown = m.s.grown || grown && !m.dry
+	m.stale = !grown && !m.s.grown && m.older()
+	if m.stale {
+		p.amended = nil
+	}
+	p.sources = m.sourcesChange(grown)
 	return p, nil
 }
 
@@ -104,7 +110,8 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 	if m.corrects(e, message) {
 		return true, nil
 	}
-	if e.open == message.open && e.records == message.records && !(e.orphan && m.joined(message) != "") {
+	closes := e.open && !message.open
+	if !closes && e.records == message.records && !(e.orphan && m.joined(message) != "") {
 		return false, nil
 	}
 	s, err := m.v.reopen(m.line.Parts[e.part])
@@ -140,10 +147,33 @@ func (m *merging) sourcesChange(grown bool) bool {
 	switch {
 	case m.own < 0:
 		return grown
-	case m.v.kind(m.line.Parts[0].ID) == session.Checkpoint:
+	case m.stale || m.v.kind(m.line.Parts[0].ID) == session.Checkpoint:
 		return false
 	}
 	return grown || !bytes.Equal(lasting([]byte(m.sources[m.own].Raw)), lasting(rawjson.AppendObject(nil, m.s.source(), 0))) || m.retitled() != ""
+}
+
+// older reports whether the transcript is an older copy of what was imported: it lacks the
+// title, or the message where that went on, or, if nothing else was imported into the line,
+// any message of its format.
+func (m *merging) older() bool {
+	if m.own < 0 {
+		return false
+	}
+	was := m.sources[m.own]
+	if was.Get("title").Str != "" && m.s.conv.Title == "" {
+		return true
+	}
+	names := make(map[string]bool, len(m.s.messages))
+	for n := range m.s.messages {
+		names[m.name(m.s.messages[n].id)] = true
+	}
+	if leaf := was.Get("leaf").Str; leaf != "" && !names[m.name(leaf)] {
+		return true
+	}
+	return len(m.sources) == 1 && slices.ContainsFunc(m.list, func(e existing) bool {
+		return e.native && !e.replaced && !names[e.id]
+	})
 }
 
 // lasting returns what is said of a transcript without where it was, in one form.
@@ -157,7 +187,7 @@ func lasting(source []byte) []byte {
 // retitled returns the title that the line gets, "" for none: it still has the one that
 // it was imported with, and the transcript has another one.
 func (m *merging) retitled() string {
-	if m.own != 0 {
+	if m.own != 0 || m.stale {
 		return ""
 	}
 	first, now := m.sources[0], cmp.Or(m.s.conv.Title, m.s.title)

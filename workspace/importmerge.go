@@ -89,6 +89,7 @@ type merging struct {
 	sources []gjson.Result      // of the line, see [ownSources]
 	own     int                 // the place of this transcript among them, -1 if it was not imported into the line
 	list    []existing          // the messages of the line, by their nodes
+	records int                 // how many records its messages of the transcript's format have
 	missing map[string]bool     // the ids that messages name as their parents, and that are not there
 	below   map[childKey]string // what they say; nil if the transcript has no copies
 	carried map[string]string   // of records that no message is, by their ids: the message after which what follows them goes
@@ -198,6 +199,7 @@ func (m *merging) take(n int, message session.Message) int {
 	}
 	e.derived = e.native && len(records) == 0
 	if e.native {
+		m.records += len(records)
 		e.records = sumOf(m.i.seed, records)
 	}
 	m.list[n] = e

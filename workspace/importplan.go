@@ -155,7 +155,7 @@ func (m *merging) sourcesChange(grown bool) bool {
 
 // older reports whether the transcript is an older copy of what was imported: it lacks the
 // title, or the message where that went on, or, if nothing else was imported into the line,
-// any message of its format.
+// any message or some records of its format.
 func (m *merging) older() bool {
 	if m.own < 0 {
 		return false
@@ -171,7 +171,10 @@ func (m *merging) older() bool {
 	if leaf := was.Get("leaf").Str; leaf != "" && !names[m.name(leaf)] {
 		return true
 	}
-	return len(m.sources) == 1 && slices.ContainsFunc(m.list, func(e existing) bool {
+	if len(m.sources) > 1 {
+		return false
+	}
+	return m.records > m.s.records || slices.ContainsFunc(m.list, func(e existing) bool {
 		return e.native && !e.replaced && !names[e.id]
 	})
 }

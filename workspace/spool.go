@@ -31,6 +31,7 @@ type spool struct {
 	conv     convert.Conversation
 	messages []spooled
 	problems []convert.Problem
+	records  int // how many records its messages have
 	troubles int // how many problems there were, those that are not kept too
 	lastTime time.Time
 	title    string // made of what a person said first
@@ -122,6 +123,7 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 	if m.Raw == nil {
 		n.parentAt = parentAt
 		n.records = sumOf(seed, m.Records)
+		s.records += len(m.Records)
 	}
 	if s.digests {
 		n.digest = convert.Digest(m)

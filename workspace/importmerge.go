@@ -269,7 +269,7 @@ func (m *merging) adopted() (map[string]string, error) {
 	}
 	for n := range m.list {
 		e := &m.list[n]
-		if to := after[e.names]; e.orphan && to != "" && to != e.joined {
+		if to := after[e.names]; e.orphan && to != "" && to != e.id && to != e.joined {
 			list[e.id] = to
 		}
 	}
@@ -531,7 +531,7 @@ func (m *merging) added(n int, continued bool) ([]byte, error) {
 // joined returns what a message of the transcript follows where its parent is missing:
 // the message that has the record which it names, else what the transcript says.
 func (m *merging) joined(message *spooled) string {
-	if id := m.carried[message.parent]; id != "" && m.has(message.parent) == nil {
+	if id := m.carried[message.parent]; id != "" && id != m.name(message.id) && m.has(message.parent) == nil {
 		return id
 	}
 	if message.joined == "" {

@@ -283,6 +283,22 @@ func TestImportPutBack(t *testing.T) {
 	}
 }
 
+// TestImportRecordBehind: a message whose parent is a record that stands behind it, and
+// rides with it, does not follow itself.
+func TestImportRecordBehind(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
+	text := claudeRecord("u1", "x1", "user", asks("How long?")) + `{"parentUuid":"x0","isSidechain":false,"sessionId":"5e550000-0000-4000-8000-000000000001","type":"system","subtype":"stop_hook_summary","uuid":"x1"}` + "\n"
+	s.imports(t, path, text, workspace.ImportOptions{})
+	before := s.every()
+	if got := s.imports(t, path, text, workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged {
+		t.Errorf("%+v", got)
+	}
+	if after := s.every(); !slices.Equal(before, after) {
+		t.Errorf("there were %v and are %v", before, after)
+	}
+}
+
 // TestImportDryChain: of a copy of a copy, neither of which has what it goes on from, a dry
 // run says what an import does.
 func TestImportDryChain(t *testing.T) {

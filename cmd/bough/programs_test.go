@@ -229,7 +229,17 @@ func (s *seat) resume(t *testing.T, ref, prompt string) string {
 	if before := argv(s.told.Get("before")); before != nil {
 		s.run(t, before...)
 	}
-	return s.ask(t, argv(s.told.Get("command")), prompt)
+	return s.goOn(t, s.told, s.told.Get("path").String(), argv(s.told.Get("command")), prompt)
+}
+
+// goOn runs the command of an assistant with a prompt, judges what comes back of it, and
+// returns what it asks its model. The export, which is in a file, is what it goes on with.
+func (s *seat) goOn(t *testing.T, export gjson.Result, file string, command []string, prompt string) string {
+	t.Helper()
+	l := s.leaves(t, export, file)
+	said := s.ask(t, command, prompt)
+	s.comesBack(t, l, prompt)
+	return said
 }
 
 // resumeTree is resume with all branches: an export that is put where the last one was,
@@ -237,7 +247,8 @@ func (s *seat) resume(t *testing.T, ref, prompt string) string {
 func (s *seat) resumeTree(t *testing.T, ref, prompt string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tree")
-	id := s.bough(t, "export", ref, "--tree", "--to", s.format, "-o", file).Get("id").String()
+	export := s.bough(t, "export", ref, "--tree", "--to", s.format, "-o", file)
+	id := export.Get("id").String()
 	old := s.told.Get("id").String()
 	// The names of Gemini's files have the first eight letters.
 	named := strings.NewReplacer(old, id, old[:8], id[:8])
@@ -258,7 +269,7 @@ func (s *seat) resumeTree(t *testing.T, ref, prompt string) string {
 		}
 		command = append(command, strings.ReplaceAll(a.String(), old, id))
 	}
-	return s.ask(t, command, prompt)
+	return s.goOn(t, export, path, command, prompt)
 }
 
 // ask runs the command of an assistant with a prompt, and returns what it asks its
@@ -307,6 +318,10 @@ func TestPrograms(t *testing.T) {
 				if got := s.resume(t, branch, prompt); got != want {
 					t.Errorf("after a branch the model hears:\n%s\nwant:\n%s", got, want)
 				}
+				want = a.hears(from.beginning(thinks) + "\nuser: " + prompt)
+				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, firstReply), prompt); got != want {
+					t.Errorf("of the middle the model hears:\n%s\nwant:\n%s", got, want)
+				}
 				if !from.tree && !from.tools {
 					return
 				}
@@ -318,7 +333,7 @@ func TestPrograms(t *testing.T) {
 					return
 				}
 				want = a.hears(from.beginning(thinks) + "\n" + from.choosing() + "\nuser: " + prompt)
-				if got := s.resumeTree(t, session, prompt); got != want {
+				if got := s.resumeTree(t, session+"@"+messageOf(t, s.ws, session, "Regexes it is."), prompt); got != want {
 					t.Errorf("of the whole tree the model hears:\n%s\nwant:\n%s", got, want)
 				}
 			})

@@ -38,17 +38,18 @@ type wire struct {
 	said  func(body string) []string
 }
 
-func wires() []wire {
+func wires(n int) []wire {
+	id := fmt.Sprintf("standin_%d", n) // no provider gives two answers one id
 	usage := `"usage":{"input_tokens":9,"output_tokens":4,"total_tokens":13}`
 	text := string(must(json.Marshal(standInSays)))
 	gemini := `{"candidates":[{"content":{"role":"model","parts":[{"text":` + text + `}]},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13},"modelVersion":"stand-in"}`
-	item := `{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":` + text + `,"annotations":[]}]}`
+	item := `{"type":"message","id":"msg_` + id + `","role":"assistant","status":"completed","content":[{"type":"output_text","text":` + text + `,"annotations":[]}]}`
 	return []wire{
 		{
 			is: func(path string) bool { return strings.HasSuffix(path, "/messages") },
 			reply: []string{
-				"message_start", `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"stand-in","content":[],"stop_reason":null,"stop_sequence":null,` + usage + `}}`,
+				"message_start", `{"type":"message_start","message":{"id":"msg_` + id + `","type":"message","role":"assistant","model":"stand-in","content":[],"stop_reason":null,"stop_sequence":null,` + usage + `}}`,
 				"content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
 				"content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + text + `}}`,
 				"content_block_stop", `{"type":"content_block_stop","index":0}`,
@@ -60,9 +61,9 @@ func wires() []wire {
 		{
 			is: func(path string) bool { return strings.HasSuffix(path, "/responses") },
 			reply: []string{
-				"response.created", `{"type":"response.created","response":{"id":"resp_1"}}`,
+				"response.created", `{"type":"response.created","response":{"id":"resp_` + id + `"}}`,
 				"response.output_item.done", `{"type":"response.output_item.done","output_index":0,"item":` + item + `}`,
-				"response.completed", `{"type":"response.completed","response":{"id":"resp_1","status":"completed","output":[` + item + `],` + usage + `}}`,
+				"response.completed", `{"type":"response.completed","response":{"id":"resp_` + id + `","status":"completed","output":[` + item + `],` + usage + `}}`,
 			},
 			said: saidToOpenAI,
 		},
@@ -94,7 +95,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range wires() {
+	for _, f := range wires(len(s.asked)) {
 		if r.Method != http.MethodPost || !f.is(r.URL.Path) {
 			continue
 		}
@@ -126,7 +127,7 @@ func (s *standIn) said() [][]string {
 	defer s.mu.Unlock()
 	var all [][]string
 	for _, a := range s.asked {
-		for _, f := range wires() {
+		for _, f := range wires(0) {
 			if f.is(a.path) {
 				all = append(all, f.said(a.body))
 				break

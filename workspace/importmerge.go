@@ -20,6 +20,7 @@ import (
 func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, err error) {
 	export := i.known.exports.of(s)
 	var found []*merging
+	var frozen *merging // the checkpoint that it was exported from, if only what is said tells its branches
 	for _, n := range i.known.candidates(s) {
 		id := i.known.sessions[n]
 		if id == "" {
@@ -40,10 +41,7 @@ func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, 
 		default:
 			continue // it is gone meanwhile
 		}
-		m := &merging{i: i, v: v, s: s, dry: dry}
-		if exported {
-			m.export = export
-		}
+		m := &merging{i: i, v: v, s: s, dry: dry, export: export, exported: exported}
 		if m.line, err = v.line(id, false); err != nil {
 			return nil, false, err
 		}
@@ -53,15 +51,24 @@ func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, 
 		if err := m.identify(); err != nil {
 			return nil, false, err
 		}
-		if m.certain() {
+		switch {
+		case frozen != nil:
+			if m.isBranchOf(export.session) && m.wentOn() {
+				return m.apply()
+			}
+		case m.certain() && s.conv.Anonymous && v.kind(id) == session.Checkpoint:
+			frozen = m
+		case m.certain():
+			return m.apply()
+		case !m.same():
+		case s.conv.Anonymous:
+			found = append(found, m)
+		default:
 			return m.apply()
 		}
-		if m.same() {
-			found = append(found, m)
-			if !s.conv.Anonymous {
-				break
-			}
-		}
+	}
+	if frozen != nil {
+		return frozen.apply()
 	}
 	if len(found) == 1 {
 		return found[0].apply()
@@ -79,12 +86,13 @@ func (v *view) kindIf(id string) session.Kind {
 
 // A merging adds what is new of a conversation to a line.
 type merging struct {
-	i      *importer
-	v      *view
-	s      *spool
-	dry    bool // nothing is to change
-	export *exportRecord
-	line   *line
+	i        *importer
+	v        *view
+	s        *spool
+	dry      bool          // nothing is to change
+	export   *exportRecord // what the transcript began as, nil if it is not known
+	exported bool          // that was exported from the line
+	line     *line
 
 	sources []gjson.Result      // of the line, see [ownSources]
 	own     int                 // the place of this transcript among them, -1 if it was not imported into the line
@@ -316,7 +324,7 @@ func (m *merging) identify() error {
 // nameOf returns the id that a message of the transcript has in the line, or will have,
 // and whether it is known because the message was exported from there.
 func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
-	if m.export != nil {
+	if m.hasExport() {
 		if part, ok := m.export.same[message.id]; ok && part.digest == message.digest && m.has(part.of) != nil {
 			return part.of, true, nil
 		}
@@ -344,6 +352,23 @@ func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
 	return convert.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text())), false, err
 }
 
+// hasExport reports whether the line has the messages that the transcript began as: it was
+// exported from there, or from a checkpoint that the line is a branch of.
+func (m *merging) hasExport() bool {
+	return m.exported || m.export != nil && (m.own >= 0 || m.isBranchOf(m.export.session))
+}
+
+// isBranchOf reports whether the line was copied from a session.
+func (m *merging) isBranchOf(id string) bool { return m.line.Parts[0].Meta.BranchedFrom == id }
+
+// wentOn reports whether the line has more of the transcript than was exported, and no
+// other end.
+func (m *merging) wentOn() bool {
+	return m.wholePath(false) && slices.ContainsFunc(m.s.messages, func(message spooled) bool {
+		return m.isThere(&message) && !m.sure[message.id]
+	})
+}
+
 // name returns the id that a message of the transcript has in the line.
 func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
 
@@ -351,7 +376,7 @@ func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
 // exported from there, or imported into it. Of a transcript without an id the file may
 // have another conversation by now.
 func (m *merging) certain() bool {
-	return m.export != nil || m.own >= 0 && (m.s.conv.ID != "" || m.s.conv.Anonymous && m.wholePath(false))
+	return m.exported || m.own >= 0 && (m.s.conv.ID != "" || m.s.conv.Anonymous && m.wholePath(false))
 }
 
 // same reports whether the line is the conversation, as far as messages say: one that is
@@ -496,8 +521,8 @@ func (m *merging) fork(p *plan, r *Imported) (*Imported, bool, error) {
 		case "message_count":
 			d.Metadata[i].Value = rawjson.Compact(session.Count(d.Messages))
 		case "bough":
-			own := rawjson.Pairs(pair.Value, rawjson.Root(pair.Value))
-			own = append(own, rawjson.Pair{Key: ownSources, Value: rawjson.AppendObjects(nil, [][]rawjson.Pair{m.s.source()}, 3)})
+			own := slices.DeleteFunc(rawjson.Pairs(pair.Value, rawjson.Root(pair.Value)), func(q rawjson.Pair) bool { return q.Key == ownSources })
+			own = append(own, rawjson.Pair{Key: ownSources, Value: m.newSources()})
 			d.Metadata[i].Value = rawjson.AppendObject(nil, own, 2)
 		}
 	}

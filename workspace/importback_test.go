@@ -1,0 +1,60 @@
+package workspace_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
+)
+
+// plan is a conversation of a service, whose messages get new ids in most formats.
+const plan = `{"title":"Soup","create_time":1763550000,"current_node":"d2","mapping":{
+"d0":{"id":"d0","message":null,"parent":null,"children":["d1"]},
+"d1":{"id":"d1","message":{"id":"d1","author":{"role":"user"},"create_time":1763550001,"content":{"content_type":"text","parts":["Which soup?"]}},"parent":"d0","children":["d2"]},
+"d2":{"id":"d2","message":{"id":"d2","author":{"role":"assistant"},"create_time":1763550002,"content":{"content_type":"text","parts":["Leek."]},"metadata":{"model_slug":"gpt-5"}},"parent":"d1","children":[]}},
+"conversation_id":"d9999999-0000-4000-8000-000000000000"}`
+
+// exported exports what a reference names.
+func (s *space) exported(ref string, f *convert.Format) *workspace.Export {
+	s.t.Helper()
+	e, err := s.Export(s.t.Context(), ref, workspace.ExportOptions{Format: f})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return e
+}
+
+// TestCheckpointComesBack: what was exported from a checkpoint becomes one branch of it,
+// however often it is imported.
+func TestCheckpointComesBack(t *testing.T) {
+	for _, f := range formatsBothWays(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			s := openSpace(t, t.TempDir(), 0)
+			session := string(importBytes(t, s, "plan.json", []byte(plan)).Session)
+			made, err := s.Checkpoint(t.Context(), session, workspace.SnapshotOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			longer, _ := continued(t, f, s.exported(made.ID, f))
+			first := importBytes(t, s, "longer", longer)
+			if first.Status != workspace.ImportUpdated || first.Added != 2 || string(first.Session) == made.ID || string(first.Session) == session {
+				t.Fatalf("first: %+v", first)
+			}
+			if got, want := s.shown(string(first.Session)), s.shown(made.ID)+"user: and now?\nassistant: now this\n"; got != want {
+				t.Errorf("the branch has\n%s\nwant\n%s", got, want)
+			}
+			count := len(s.every())
+			again := importBytes(t, s, "again", longer)
+			if again.Status != workspace.ImportUnchanged || again.Session != first.Session || len(s.every()) != count {
+				t.Errorf("again: %+v, want unchanged in %s", again, first.Session)
+			}
+			data := []byte(s.member(string(first.Session), "bough"))
+			if n := len(gjson.GetBytes(data, "sources").Array()); n != 2 || bytes.Count(data, []byte(`"sources"`)) != 1 {
+				t.Errorf("the branch has %d sources:\n%s", n, data)
+			}
+			healthy(t, s)
+		})
+	}
+}

@@ -66,6 +66,8 @@ type exports struct {
 	list    []*exportRecord
 	bySelf  map[string][]*exportRecord // by [sourceKey], for those with an id
 	byFirst map[string][]*exportRecord // by the id of their first message, for those without
+
+	renamed map[string][]*exportRecord // see [exports.sharing]; nil until it is needed
 }
 
 // readExports reads [exportsPath]. A line that cannot be read counts for nothing: what it
@@ -117,8 +119,9 @@ func (x *exports) add(v gjson.Result) {
 }
 
 // of returns the export that a conversation began as, nil if it is not known: by the id
-// that it was given; by that of the conversation which it is a copy of; or, where its
-// format has no ids, the longest export that it has all messages of.
+// that it was given; by that of the conversation which it is a copy of; by the ids that its
+// messages were given; or, where its format has no ids, the longest export that it has all
+// messages of.
 func (x *exports) of(s *spool) *exportRecord {
 	last := func(list []*exportRecord) *exportRecord {
 		if len(list) == 0 {
@@ -127,10 +130,15 @@ func (x *exports) of(s *spool) *exportRecord {
 		return list[len(list)-1]
 	}
 	if s.conv.ID != "" {
-		if r := last(x.bySelf[sourceKey(s.format.Name, s.conv.ID)]); r != nil || s.conv.Fork == nil {
+		if r := last(x.bySelf[sourceKey(s.format.Name, s.conv.ID)]); r != nil {
 			return r
 		}
-		return last(x.bySelf[sourceKey(s.format.Name, s.conv.Fork.ID)])
+		if s.conv.Fork != nil {
+			if r := last(x.bySelf[sourceKey(s.format.Name, s.conv.Fork.ID)]); r != nil {
+				return r
+			}
+		}
+		return x.sharing(s)
 	}
 	var found *exportRecord
 	if len(s.messages) == 0 {
@@ -138,6 +146,40 @@ func (x *exports) of(s *spool) *exportRecord {
 	}
 	for _, r := range x.byFirst[s.messages[0].id] {
 		if (found == nil || len(r.same) >= len(found.same)) && r.within(s) { // OpenAI's form may be Anthropic's, too
+			found = r
+		}
+	}
+	return found
+}
+
+// sharing returns the export that shares the most messages with a conversation, of equals
+// the last one. Claude Code makes copies that do not say what they are copies of. Only the
+// messages count that got a new id when they were exported: others have that id elsewhere.
+func (x *exports) sharing(s *spool) (found *exportRecord) {
+	if x.renamed == nil {
+		x.renamed = map[string][]*exportRecord{}
+		for _, r := range x.list {
+			for id, part := range r.same {
+				if r.id != "" && part.of != id {
+					x.renamed[id] = append(x.renamed[id], r)
+				}
+			}
+		}
+	}
+	shared, most := map[*exportRecord]int{}, 0
+	for i := range s.messages {
+		for _, r := range x.renamed[s.messages[i].id] {
+			if r.format == s.format.Name && r.same[s.messages[i].id].digest == s.messages[i].digest {
+				shared[r]++
+				most = max(most, shared[r])
+			}
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	for _, r := range x.list {
+		if shared[r] == most {
 			found = r
 		}
 	}

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/convert"
@@ -56,5 +57,38 @@ func TestCheckpointComesBack(t *testing.T) {
 			}
 			healthy(t, s)
 		})
+	}
+}
+
+// TestCopyComesBack: a copy that the program made of what was exported, and that only the
+// ids of its messages tell, is the conversation that was exported.
+func TestCopyComesBack(t *testing.T) {
+	for _, name := range []string{"claude-code", "pi"} {
+		f, err := convert.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imported := range []bool{false, true} {
+			s := openSpace(t, t.TempDir(), 0)
+			session := string(importBytes(t, s, "plan.json", []byte(plan)).Session)
+			e := s.exported(session, f)
+			if imported {
+				importBytes(t, s, "as it was", e.Data)
+			}
+			count := len(s.every())
+			longer, _ := continued(t, f, e)
+			longer = []byte(strings.ReplaceAll(string(longer), e.ID, "5c0375b4-0000-4000-8000-0000000000a3"))
+			got := importBytes(t, s, "copy", longer)
+			if got.Status != workspace.ImportUpdated || got.Added != 2 || string(got.Session) != session {
+				t.Fatalf("%s: %+v", name, got)
+			}
+			if got := importBytes(t, s, "again", longer); got.Status != workspace.ImportUnchanged {
+				t.Errorf("%s again: %+v", name, got)
+			}
+			if n := len(s.every()); n != count+2 {
+				t.Errorf("%s: %d messages, want %d", name, n, count+2)
+			}
+			healthy(t, s)
+		}
 	}
 }

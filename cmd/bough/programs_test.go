@@ -46,6 +46,9 @@ type assistant struct {
 	aloud  bool // it is told so as if it had been said: it is another model
 	fails  bool // its model is told which tools failed
 	whole  bool // bough tells it of no compaction: it is told all, and the summary besides
+	// fork makes of the command that bough prints the one that goes on in a copy. Nil if the
+	// program makes none, or as opencode one that neither says so nor keeps an id.
+	fork func(argv []string) []string
 }
 
 func assistants() []assistant {
@@ -58,6 +61,7 @@ func assistants() []assistant {
 				return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}, nil
 			},
 			prompt: func(argv []string, text string) []string { return append(argv, "-p", text) },
+			fork:   func(argv []string) []string { return append(argv, "--fork-session") },
 		},
 		{
 			format: "codex",
@@ -77,6 +81,7 @@ stream_max_retries = 0
 			prompt: func(argv []string, text string) []string {
 				return append(append([]string{argv[0], "exec", "--skip-git-repo-check"}, argv[1:]...), text)
 			},
+			fork: func(argv []string) []string { return append([]string{argv[0], "fork"}, argv[2:]...) },
 		},
 		{
 			format: "opencode",
@@ -119,8 +124,25 @@ stream_max_retries = 0
 			prompt: func(argv []string, text string) []string {
 				return append(argv, "--model", "anthropic/claude-haiku-4-5", "-p", text)
 			},
+			fork: func(argv []string) []string { return []string{argv[0], "--fork", argv[2]} },
 		},
 	}
+}
+
+// assistantsAsked returns the assistants that the flags name, nil if there are none.
+func assistantsAsked(t *testing.T) (list []assistant) {
+	t.Helper()
+	if *programList == "" {
+		return nil
+	}
+	for _, name := range strings.Split(*programList, ",") {
+		at := slices.IndexFunc(assistants(), func(a assistant) bool { return a.format == name })
+		if at < 0 {
+			t.Fatalf("%q is none of the programs", name)
+		}
+		list = append(list, assistants()[at])
+	}
+	return list
 }
 
 func writeSettings(path, text string) error {
@@ -216,27 +238,38 @@ func (s *seat) bringIn(t *testing.T, from telling) string {
 // resume has the assistant go on with a branch, and returns what it asks its model.
 func (s *seat) resume(t *testing.T, ref, prompt string) string {
 	t.Helper()
+	s.handOver(t, ref)
+	return s.goOn(t, s.told, s.told.Get("path").String(), s.command(), prompt)
+}
+
+// handOver exports a branch to where the assistant finds it.
+func (s *seat) handOver(t *testing.T, ref string) {
+	t.Helper()
 	s.told = s.bough(t, "resume", ref, "--in", s.format)
 	if dir := s.told.Get("directory").String(); dir != s.work {
 		t.Errorf("it is to go on in %s, want %s", dir, s.work)
 	}
-	argv := func(v gjson.Result) (list []string) {
-		for _, a := range v.Array() {
-			list = append(list, a.String())
-		}
-		return list
-	}
-	if before := argv(s.told.Get("before")); before != nil {
+	if before := textsOf(s.told.Get("before")); before != nil {
 		s.run(t, before...)
 	}
-	return s.goOn(t, s.told, s.told.Get("path").String(), argv(s.told.Get("command")), prompt)
+}
+
+// command returns the command that goes on with what was handed over.
+func (s *seat) command() []string { return textsOf(s.told.Get("command")) }
+
+// textsOf returns the strings of an array.
+func textsOf(array gjson.Result) (list []string) {
+	for _, v := range array.Array() {
+		list = append(list, v.String())
+	}
+	return list
 }
 
 // goOn runs the command of an assistant with a prompt, judges what comes back of it, and
 // returns what it asks its model. The export, which is in a file, is what it goes on with.
 func (s *seat) goOn(t *testing.T, export gjson.Result, file string, command []string, prompt string) string {
 	t.Helper()
-	l := s.leaves(t, export, file)
+	l := s.leaves(t, export.Get("session_id").String(), export.Get("message_id").String(), file)
 	said := s.ask(t, command, prompt)
 	s.comesBack(t, l, prompt)
 	return said
@@ -295,16 +328,9 @@ func (a assistant) hears(said string) string {
 // TestPrograms: the assistants themselves go on with what bough exports, and tell their
 // models what was said on that path, all of it and nothing else.
 func TestPrograms(t *testing.T) {
-	if *programList == "" {
-		return
-	}
 	const said, reply, prompt = "Use PEG.", "PEG it is.", "Onwards"
-	for _, name := range strings.Split(*programList, ",") {
-		at := slices.IndexFunc(assistants(), func(a assistant) bool { return a.format == name })
-		if at < 0 {
-			t.Fatalf("%q is none of the programs", name)
-		}
-		a := assistants()[at]
+	for _, a := range assistantsAsked(t) {
+		name := a.format
 		for _, from := range tellings() {
 			t.Run(fmt.Sprintf("%s/%s", name, from.format()), func(t *testing.T) {
 				s := newSeat(t, a)

@@ -13,19 +13,19 @@ import (
 
 // A leave is a conversation that an assistant is about to go on with.
 type leave struct {
-	session string   // where it was exported from
-	at      string   // the message that the prompt answers
-	path    string   // what show prints of the path to that message
-	leaves  []string // the ends of the conversation
-	count   int      // its messages
-	files   map[string]string
+	session string            // where it was exported from
+	at      string            // the message that the prompt answers
+	path    string            // who says what up to that message
+	leaves  []string          // the ends of the conversation
+	count   int               // the messages of the workspace
+	files   map[string]string // the sessions of the assistant
 }
 
 // leaves prepares to judge what comes back: it imports what was exported, which changes
 // nothing.
-func (s *seat) leaves(t *testing.T, export gjson.Result, file string) leave {
+func (s *seat) leaves(t *testing.T, session, message, file string) leave {
 	t.Helper()
-	l := leave{session: export.Get("session_id").String(), at: export.Get("message_id").String()}
+	l := leave{session: session, at: message}
 	l.path, l.leaves, l.count = s.path(t, l.session, l.at), s.ends(t, l.session), s.count(t)
 	l.files = s.written(t)
 	if s.format == "opencode" {
@@ -40,26 +40,22 @@ func (s *seat) leaves(t *testing.T, export gjson.Result, file string) leave {
 	return l
 }
 
-// comesBack imports what the assistant wrote: the prompt and the answer are added below the
-// message that was resumed, and nothing else.
-func (s *seat) comesBack(t *testing.T, l leave, prompt string) {
+// comesBack imports what the assistant wrote: prompts and answers are added below the
+// message that was resumed, and nothing else. It returns the file and the new end.
+func (s *seat) comesBack(t *testing.T, l leave, prompts ...string) (file, end string) {
 	t.Helper()
-	file := s.changed(t, l.files)
-	if file == "" {
-		return
-	}
+	file = s.changed(t, l.files)
 	row := s.importOne(t, file)
-	if row.Get("status").String() != "updated" || row.Get("session_id").String() != l.session || row.Get("added").Int() != 2 ||
+	added := 2 * len(prompts)
+	if row.Get("status").String() != "updated" || row.Get("session_id").String() != l.session || row.Get("added").Int() != int64(added) ||
 		row.Get("replaced").Exists() || row.Get("problems").Exists() {
 		data, _ := os.ReadFile(file)
-		t.Errorf("what %s wrote is imported as %s\nwant 2 messages added to %s\n%s", s.format, row.Raw, l.session, data)
-		return
+		t.Fatalf("what %s wrote is imported as %s\nwant %d messages added to %s\n%s", s.format, row.Raw, added, l.session, data)
 	}
-	if got := s.count(t); got != l.count+2 {
-		t.Errorf("there are %d messages, want %d", got, l.count+2)
+	if got := s.count(t); got != l.count+added {
+		t.Errorf("there are %d messages, want %d", got, l.count+added)
 	}
 	now := s.ends(t, l.session)
-	end := ""
 	for _, id := range now {
 		if !slices.Contains(l.leaves, id) {
 			end = id
@@ -70,10 +66,25 @@ func (s *seat) comesBack(t *testing.T, l leave, prompt string) {
 	if !slices.Equal(now, want) {
 		t.Errorf("the ends are %q, want %q", now, want)
 	}
-	if got, want := s.path(t, l.session, end), l.path+"user: "+prompt+"\nassistant: "+standInSays+"\n"; got != want {
-		t.Errorf("the path is:\n%s\nwant:\n%s", got, want)
+	s.isPath(t, l.session, end, l.path, prompts...)
+	s.isKnown(t, file, l.session)
+	return file, end
+}
+
+// isPath checks what leads to a message: a path, prompts, and the answers to them.
+func (s *seat) isPath(t *testing.T, session, end, path string, prompts ...string) {
+	t.Helper()
+	for _, p := range prompts {
+		path += "user: " + p + "\nassistant: " + standInSays + "\n"
 	}
-	// Under another name bough does not know the file without reading it.
+	if got := s.path(t, session, end); got != path {
+		t.Errorf("the path is:\n%s\nwant:\n%s", got, path)
+	}
+}
+
+// isKnown imports a file again, from another place, so that it is read: nothing changes.
+func (s *seat) isKnown(t *testing.T, file, session string) {
+	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -82,8 +93,80 @@ func (s *seat) comesBack(t *testing.T, l leave, prompt string) {
 	if err := os.WriteFile(again, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if row := s.importOne(t, again); row.Get("status").String() != "unchanged" || row.Get("session_id").String() != l.session {
-		t.Errorf("a second import makes %s, want unchanged in %s", row.Raw, l.session)
+	if row := s.importOne(t, again); row.Get("status").String() != "unchanged" || row.Get("session_id").String() != session {
+		t.Errorf("a second import makes %s, want unchanged in %s", row.Raw, session)
+	}
+}
+
+// TestProgramsLater: what the assistants write in later turns, and in copies that they make,
+// comes back to the conversation that was exported too.
+func TestProgramsLater(t *testing.T) {
+	for _, a := range assistantsAsked(t) {
+		for _, from := range tellings() {
+			if from.format() != a.format && from.format() != "chatgpt" {
+				continue
+			}
+			at := func(t *testing.T) (s *seat, session, message string) {
+				s = newSeat(t, a)
+				session = s.bringIn(t, from)
+				return s, session, messageOf(t, s.ws, session, firstReply)
+			}
+			name := a.format + "/" + from.format()
+			t.Run(name+"/turns", func(t *testing.T) {
+				s, session, message := at(t)
+				s.handOver(t, session+"@"+message)
+				l := s.leaves(t, session, message, s.told.Get("path").String())
+				s.ask(t, s.command(), "One")
+				s.ask(t, s.command(), "Two")
+				file, end := s.comesBack(t, l, "One", "Two")
+				l = s.leaves(t, session, end, file)
+				s.ask(t, s.command(), "Three")
+				file, end = s.comesBack(t, l, "Three")
+				if a.fork == nil {
+					return
+				}
+				l = s.leaves(t, session, end, file)
+				s.ask(t, a.fork(s.command()), "Four")
+				s.comesBack(t, l, "Four")
+			})
+			t.Run(name+"/fork", func(t *testing.T) {
+				if a.fork == nil {
+					t.Skip("the program makes no copies")
+				}
+				s, session, message := at(t)
+				s.handOver(t, session+"@"+message)
+				l := s.leaves(t, session, message, s.told.Get("path").String())
+				s.ask(t, a.fork(s.command()), "One")
+				_, end := s.comesBack(t, l, "One")
+				// The original goes on as well.
+				l = s.leaves(t, session, message, s.told.Get("path").String())
+				s.ask(t, s.command(), "Two")
+				s.comesBack(t, l, "Two")
+				s.isPath(t, session, end, l.path, "One")
+			})
+			t.Run(name+"/checkpoint", func(t *testing.T) {
+				s, session, message := at(t)
+				checkpoint := s.bough(t, "checkpoint", session+"@"+message).Get("id").String()
+				s.handOver(t, checkpoint)
+				l := s.leaves(t, checkpoint, s.told.Get("message_id").String(), s.told.Get("path").String())
+				s.ask(t, s.command(), "One")
+				file := s.changed(t, l.files)
+				row := s.importOne(t, file)
+				branch := row.Get("session_id").String()
+				if row.Get("status").String() != "updated" || row.Get("added").Int() != 2 || branch == checkpoint || branch == session {
+					t.Fatalf("of a checkpoint comes %s, want a branch with 2 messages more", row.Raw)
+				}
+				ends := s.ends(t, branch)
+				if len(ends) != 1 {
+					t.Fatalf("the branch has the ends %q, want one", ends)
+				}
+				s.isPath(t, branch, ends[0], l.path, "One")
+				s.isKnown(t, file, branch)
+				l = s.leaves(t, branch, ends[0], file)
+				s.ask(t, s.command(), "Two")
+				s.comesBack(t, l, "Two")
+			})
+		}
 	}
 }
 
@@ -160,7 +243,7 @@ func (s *seat) written(t *testing.T) map[string]string {
 	return files
 }
 
-// changed returns the file that the assistant put the answer into, "" if there is none.
+// changed returns the file that the assistant put the answer into.
 func (s *seat) changed(t *testing.T, before map[string]string) string {
 	t.Helper()
 	if s.format == "opencode" {
@@ -173,16 +256,21 @@ func (s *seat) changed(t *testing.T, before map[string]string) string {
 		}
 	}
 	if len(list) != 1 {
-		t.Errorf("%s wrote the answer into %q, want one file", s.format, list)
-		return ""
+		t.Fatalf("%s wrote the answer into %q, want one file", s.format, list)
 	}
 	return list[0]
 }
 
-// opencodeExport returns a file with what opencode exports of the session.
+// opencodeExport returns a file with what opencode exports of the session that was used
+// last.
 func (s *seat) opencodeExport(t *testing.T) string {
 	t.Helper()
-	id := s.told.Get("id").String()
+	id, last := s.told.Get("id").String(), int64(0)
+	for _, v := range gjson.Parse(s.run(t, "opencode", "session", "list", "--format", "json")).Array() {
+		if at := v.Get("updated").Int(); at > last {
+			id, last = v.Get("id").String(), at
+		}
+	}
 	file := filepath.Join(t.TempDir(), id+".json")
 	if err := os.WriteFile(file, []byte(s.run(t, "opencode", "export", id)), 0o600); err != nil {
 		t.Fatal(err)

@@ -44,9 +44,17 @@ func (s *seat) leaves(t *testing.T, session, message, file string) leave {
 // message that was resumed, and nothing else. It returns the file and the new end.
 func (s *seat) comesBack(t *testing.T, l leave, prompts ...string) (file, end string) {
 	t.Helper()
+	file, end = s.adds(t, l, 2*len(prompts))
+	s.isPath(t, l.session, end, l.path, prompts...)
+	return file, end
+}
+
+// adds imports what the assistant wrote: so many messages are added in a row below the
+// message that was resumed, and nothing else. It returns the file and the new end.
+func (s *seat) adds(t *testing.T, l leave, added int) (file, end string) {
+	t.Helper()
 	file = s.changed(t, l.files)
 	row := s.importOne(t, file)
-	added := 2 * len(prompts)
 	if row.Get("status").String() != "updated" || row.Get("session_id").String() != l.session || row.Get("added").Int() != int64(added) ||
 		row.Get("replaced").Exists() || row.Get("problems").Exists() {
 		data, _ := os.ReadFile(file)
@@ -66,7 +74,6 @@ func (s *seat) comesBack(t *testing.T, l leave, prompts ...string) (file, end st
 	if !slices.Equal(now, want) {
 		t.Errorf("the ends are %q, want %q", now, want)
 	}
-	s.isPath(t, l.session, end, l.path, prompts...)
 	s.isKnown(t, file, l.session)
 	return file, end
 }
@@ -128,6 +135,21 @@ func TestProgramsLater(t *testing.T) {
 				l = s.leaves(t, session, end, file)
 				s.ask(t, a.fork(s.command()), "Four")
 				s.comesBack(t, l, "Four")
+			})
+			t.Run(name+"/tool", func(t *testing.T) {
+				s, session, message := at(t)
+				s.handOver(t, session+"@"+message)
+				l := s.leaves(t, session, message, s.told.Get("path").String())
+				s.in.calls = 1
+				s.ask(t, s.command(), "One")
+				_, end := s.adds(t, l, 4)
+				said := strings.TrimPrefix(s.path(t, session, end), l.path)
+				if !strings.HasPrefix(said, "user: One\nassistant: ") || !strings.Contains(said, `"guess"`) || !strings.HasSuffix(said, "assistant: "+standInSays+"\n") {
+					t.Errorf("with a call it says:\n%s", said)
+				}
+				if n := len(s.bough(t, "show", session+"@"+end).Get("messages").Array()); n != strings.Count(l.path, "\n")+4 {
+					t.Errorf("the path has %d messages", n)
+				}
 			})
 			t.Run(name+"/fork", func(t *testing.T) {
 				if a.fork == nil {

@@ -20,6 +20,7 @@ type standIn struct {
 	mu    sync.Mutex
 	asked []asked
 	other []string // requests that are none for a reply, "GET /path"
+	calls int      // how many of the next replies call a tool that no program has
 }
 
 // An asked request wants a reply of a model.
@@ -35,6 +36,7 @@ const standInSays = "Said by the stand-in."
 type wire struct {
 	is    func(path string) bool
 	reply []string // the events: a name or "", and the data
+	call  []string // the same for a call
 	said  func(body string) []string
 }
 
@@ -44,6 +46,7 @@ func wires(n int) []wire {
 	text := string(must(json.Marshal(standInSays)))
 	gemini := `{"candidates":[{"content":{"role":"model","parts":[{"text":` + text + `}]},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13},"modelVersion":"stand-in"}`
+	callItem := `{"type":"function_call","id":"fc_` + id + `","call_id":"call_` + id + `","name":"guess","arguments":"{\"of\":1}","status":"completed"}`
 	item := `{"type":"message","id":"msg_` + id + `","role":"assistant","status":"completed","content":[{"type":"output_text","text":` + text + `,"annotations":[]}]}`
 	return []wire{
 		{
@@ -56,6 +59,14 @@ func wires(n int) []wire {
 				"message_delta", `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},` + usage + `}`,
 				"message_stop", `{"type":"message_stop"}`,
 			},
+			call: []string{
+				"message_start", `{"type":"message_start","message":{"id":"msg_` + id + `","type":"message","role":"assistant","model":"stand-in","content":[],"stop_reason":null,"stop_sequence":null,` + usage + `}}`,
+				"content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_` + id + `","name":"guess","input":{}}}`,
+				"content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"of\":1}"}}`,
+				"content_block_stop", `{"type":"content_block_stop","index":0}`,
+				"message_delta", `{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},` + usage + `}`,
+				"message_stop", `{"type":"message_stop"}`,
+			},
 			said: saidToAnthropic,
 		},
 		{
@@ -65,11 +76,17 @@ func wires(n int) []wire {
 				"response.output_item.done", `{"type":"response.output_item.done","output_index":0,"item":` + item + `}`,
 				"response.completed", `{"type":"response.completed","response":{"id":"resp_` + id + `","status":"completed","output":[` + item + `],` + usage + `}}`,
 			},
+			call: []string{
+				"response.created", `{"type":"response.created","response":{"id":"resp_` + id + `"}}`,
+				"response.output_item.done", `{"type":"response.output_item.done","output_index":0,"item":` + callItem + `}`,
+				"response.completed", `{"type":"response.completed","response":{"id":"resp_` + id + `","status":"completed","output":[` + callItem + `],` + usage + `}}`,
+			},
 			said: saidToOpenAI,
 		},
 		{
 			is:    func(path string) bool { return strings.HasSuffix(path, ":streamGenerateContent") },
 			reply: []string{"", gemini},
+			call:  []string{"", strings.Replace(gemini, `{"text":`+text+`}`, `{"functionCall":{"id":"`+id+`","name":"guess","args":{"of":1}}}`, 1)},
 			said:  saidToGemini,
 		},
 		{
@@ -100,17 +117,22 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		s.asked = append(s.asked, asked{r.URL.Path, string(body)})
-		if len(f.reply) == 1 {
+		reply := f.reply
+		if s.calls > 0 && f.call != nil {
+			s.calls--
+			reply = f.call
+		}
+		if len(reply) == 1 {
 			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, f.reply[0])
+			io.WriteString(w, reply[0])
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		for i := 0; i < len(f.reply); i += 2 {
-			if f.reply[i] != "" {
-				fmt.Fprintf(w, "event: %s\n", f.reply[i])
+		for i := 0; i < len(reply); i += 2 {
+			if reply[i] != "" {
+				fmt.Fprintf(w, "event: %s\n", reply[i])
 			}
-			fmt.Fprintf(w, "data: %s\n\n", f.reply[i+1])
+			fmt.Fprintf(w, "data: %s\n\n", reply[i+1])
 		}
 		return
 	}

@@ -21,14 +21,14 @@ import (
 // tried by hand, with
 //
 //	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent
-//	go test ./cmd/bough -run TestPrograms -timeout 30m -programs claude-code,codex,opencode,gemini,pi -programs-in DIR
+//	go test ./cmd/bough -run TestPrograms -timeout 60m -programs claude-code,codex,opencode,gemini,pi -programs-in DIR
 //
 // and where npm runs no scripts of packages, 'node install.cjs' in
 // DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
 // DIR/node_modules/opencode-ai between the two. Tried with Claude Code 2.1.328, Codex
 // 0.169.0, opencode 1.18.33, Gemini 0.61.0 and pi 0.73.1.
 var (
-	programList = flag.String("programs", "", "programs of others that are to resume what bough exports: claude-code,codex,opencode,gemini")
+	programList = flag.String("programs", "", "programs of others that are to resume what bough exports: claude-code,codex,opencode,gemini,pi")
 	programsIn  = flag.String("programs-in", "", "the folder where npm has installed them")
 )
 
@@ -326,7 +326,8 @@ func (a assistant) hears(said string) string {
 }
 
 // TestPrograms: the assistants themselves go on with what bough exports, and tell their
-// models what was said on that path, all of it and nothing else.
+// models what was said on that path, all of it and nothing else. What they write comes back
+// as that path with a prompt and an answer more.
 func TestPrograms(t *testing.T) {
 	const said, reply, prompt = "Use PEG.", "PEG it is.", "Onwards"
 	for _, a := range assistantsAsked(t) {

@@ -144,7 +144,7 @@ func TestProgramsLater(t *testing.T) {
 				s.ask(t, s.command(), "One")
 				_, end := s.adds(t, l, 4)
 				said := strings.TrimPrefix(s.path(t, session, end), l.path)
-				if !strings.HasPrefix(said, "user: One\nassistant: ") || !strings.Contains(said, `"guess"`) || !strings.HasSuffix(said, "assistant: "+standInSays+"\n") {
+				if !strings.HasPrefix(said, "user: One\nassistant: ") || !strings.Contains(said, "guess") || !strings.Contains(said, `"tool-result"`) || !strings.HasSuffix(said, "assistant: "+standInSays+"\n") {
 					t.Errorf("with a call it says:\n%s", said)
 				}
 				if n := len(s.bough(t, "show", session+"@"+end).Get("messages").Array()); n != strings.Count(l.path, "\n")+4 {

@@ -178,7 +178,7 @@ func (s *space) outline(f *convert.Format) string {
 var clockID = regexp.MustCompile(`\b(msg_|prt_)[0-9a-f]{12}`)
 
 // clockTime is a time of the workspace's clock, which messages without a time have.
-var clockTime = regexp.MustCompile(`2026-05-25T[0-9:.]*\+00:00`)
+var clockTime = regexp.MustCompile(`2026-05-25T[0-9:.]*(\+00:00|Z)`)
 
 // without returns the lines of a text that another one does not have.
 func without(text, other string) string {

@@ -193,7 +193,9 @@ func (p *program) imported(r workspace.Imported) {
 	if r.Orphans > 0 {
 		about = append(about, count(r.Orphans, "orphan"))
 	}
-	fmt.Fprintf(p.stdout, "%s  %s  %s\n", status, p.paint.bold(line(cmp.Or(r.Title, r.Path))), p.paint.dim(strings.Join(about, " · ")))
+	rest := strings.Join(about, " · ")
+	title := p.paint.fit(line(cmp.Or(r.Title, r.Path)), p.paint.width-len(r.Status)-width(rest)-4)
+	fmt.Fprintf(p.stdout, "%s  %s  %s\n", status, p.paint.bold(title), p.paint.dim(rest))
 }
 
 // importSummary says how many came of each kind.

@@ -142,7 +142,7 @@ func (p *program) found(f *workspace.Found, limit int) {
 			if i > 0 {
 				fmt.Fprintln(p.stdout)
 			}
-			fmt.Fprintln(p.stdout, p.paint.bold(line(m.Title)))
+			fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(line(m.Title), p.paint.width)))
 			last, short = m.Session, shortMessages(ids[m.Session])
 		}
 		head := p.paint.yellow(line(m.Piece)+"@"+short(m.ID)) + "  " + p.paint.role(line(m.Role))

@@ -49,7 +49,7 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 }
 
 func (p *program) conversation(c *workspace.Conversation) {
-	fmt.Fprintln(p.stdout, p.paint.bold(line(c.Entry.Title)))
+	fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(line(c.Entry.Title), p.paint.width)))
 	about := fmt.Sprintf("%s · %s · %s", c.Entry.ID, c.Entry.Kind, count(len(c.Messages), "message"))
 	if c.Entry.Kind == session.Checkpoint {
 		about += " · read-only"

@@ -1,0 +1,452 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// rawPi: a message is an entry of type message whose role pi has, one of type
+// custom_message or compaction, and a branch_summary with a summary. It follows the
+// nearest message above its parentId, or the one before it in the file if it has no id.
+// What pi itself tells a model of a command that ran is derived.
+func rawPi(data []byte) *rawCount {
+	c := newRawCount()
+	c.derived = func(s string) bool { return strings.HasPrefix(s, "Ran `") }
+	var nodes []rawNode
+	last, n := "", 0
+	for _, r := range rawLines(data) {
+		node := rawNode{id: rawString(r, "id"), parent: rawString(r, "parentId")}
+		said := r["message"]
+		switch rawString(r, "type") {
+		case "session":
+			continue
+		case "message":
+			node.messages = 1
+			switch rawString(said, "role") {
+			case "user", "custom", "hookMessage", "assistant", "system":
+				c.says(rawTexts(rawGet(said, "content"))...)
+				sections, _ := rawGet(said, "sections").(map[string]any)
+				for _, s := range sections {
+					c.says(rawTexts(s)...)
+				}
+			case "toolResult", "bashExecution":
+			case "compactionSummary", "branchSummary":
+				c.says(rawString(said, "summary"))
+			default:
+				node.messages = 0
+			}
+		case "custom_message":
+			node.messages = 1
+			c.says(rawTexts(r["content"])...)
+		case "compaction", "branch_summary":
+			if s := rawString(r, "summary"); s != "" || r["type"] == "compaction" {
+				node.messages = 1
+				c.says(s)
+			}
+		}
+		if node.id == "" {
+			n++
+			node.id, node.parent = strings.Repeat("-", n), last
+		}
+		if node.messages > 0 {
+			last = node.id
+		}
+		nodes = append(nodes, node)
+	}
+	c.tree(nodes)
+	return c
+}
+
+// rawClaude: a message is a record of type user or assistant whose content is a string or
+// an array of objects, or an attachment queued_command with a prompt; of two with one uuid
+// the first counts. Records of the model with one message.id and no other message between them are
+// one. Local commands, their output and what a resume adds are none ([rawClaudeAdded]).
+//
+// The main chain has one end, and one more for each prompt of a person that goes back: one
+// behind a record that has such a prompt behind it already, or a root after the first,
+// unless the program made it: behind a hook of SessionStart or /clear, of a plan, or where no
+// answer has a link. The ends of sidechains do not count, except in a file of nothing else;
+// no end counts where a message has no uuid, since its place takes too much of the reader.
+func rawClaude(data []byte) *rawCount {
+	c := newRawCount()
+	by := map[string]map[string]any{}
+	said := map[string]bool{}
+	prompted := map[string]bool{}
+	linked, main, forks, roots, mains := false, "", 0, 0, 0
+	for _, r := range rawLines(data) {
+		if s := rawString(r, "uuid"); s != "" && by[s] == nil {
+			by[s] = r
+		}
+		if r["type"] == "assistant" && by[rawString(r, "parentUuid")] != nil {
+			linked = true
+		}
+	}
+	for _, r := range rawLines(data) {
+		id, kind := rawString(r, "uuid"), rawString(r, "type")
+		texts, ok := rawClaudeSaid(r)
+		if !ok || id != "" && said[id] {
+			continue
+		}
+		said[id] = true
+		c.says(texts...)
+		side := r["isSidechain"] == true
+		c.aside[id] = side
+		if !side {
+			mains++
+		}
+		piece := ""
+		if kind == "assistant" {
+			piece = rawString(r, "message", "id")
+		}
+		if piece == "" || piece != main {
+			c.messages++
+		}
+		main = piece
+		if side || kind == "assistant" || r["isMeta"] == true || r["isCompactSummary"] == true || rawHasResult(r) {
+			continue
+		}
+		at, fresh, steps := r, rawString(r, "planContent") != "" || !linked, 0
+		for at = rawClaudeUp(by, at); at != nil && steps <= len(by); steps++ {
+			if _, ok := rawClaudeSaid(at); ok {
+				break
+			}
+			text := rawString(at, "message", "content")
+			fresh = fresh || strings.Contains(text, "<command-name>/clear<") ||
+				rawString(at, "data", "hookEvent") == "SessionStart" || rawString(at, "attachment", "hookEvent") == "SessionStart"
+			if above := rawClaudeUp(by, at); above == nil && at["parentUuid"] != nil {
+				fresh = true // its link leads out of the file
+			} else {
+				r = at
+			}
+			at = rawClaudeUp(by, at)
+		}
+		if at != nil {
+			if key := rawString(at, "uuid"); prompted[key] {
+				forks++
+			} else {
+				prompted[key] = true
+			}
+		} else if r["parentUuid"] == nil && !fresh {
+			if roots++; roots > 1 {
+				forks++
+			}
+		}
+	}
+	switch c.ends = 1 + forks; {
+	case said[""]:
+		c.ends = -1
+	case mains == 0:
+		c.ends, c.aside = min(c.messages, 1), map[string]bool{}
+	}
+	return c
+}
+
+func rawClaudeUp(by map[string]map[string]any, r map[string]any) map[string]any {
+	parent := rawString(r, "parentUuid")
+	if parent == "" {
+		parent = rawString(r, "logicalParentUuid")
+	}
+	return by[parent]
+}
+
+func rawHasResult(r map[string]any) bool {
+	return slices.ContainsFunc(rawList(r, "message", "content"), func(b any) bool { return rawString(b, "type") == "tool_result" })
+}
+
+func rawClaudeSaid(r map[string]any) (texts []string, ok bool) {
+	switch rawString(r, "type") {
+	case "user", "assistant":
+		said := rawGet(r, "message", "content")
+		_, is := said.(string)
+		if list, ok := said.([]any); ok {
+			is = !slices.ContainsFunc(list, func(b any) bool { _, ok := b.(map[string]any); return !ok })
+		}
+		return rawTexts(said), is && !rawClaudeAdded(r)
+	case "attachment":
+		prompt := rawGet(r, "attachment", "prompt")
+		_, list := prompt.([]any)
+		return rawTexts(prompt), rawString(r, "attachment", "type") == "queued_command" && (list || rawString(prompt) != "")
+	}
+	return nil, false
+}
+
+// rawClaudeAdded reports whether a record is a command whose name is one of a few that act
+// on the terminal, without the message that commands for the model begin with, or the
+// output of one, or a caveat, or a resume's "Continue from where you left off." and its
+// answer.
+func rawClaudeAdded(r map[string]any) bool {
+	texts := rawTexts(rawGet(r, "message", "content"))
+	if len(texts) != 1 {
+		return false
+	}
+	said := strings.TrimSpace(texts[0])
+	if rawString(r, "message", "model") == "<synthetic>" {
+		return said == "No response requested."
+	}
+	if r["isMeta"] == true {
+		return said == "Continue from where you left off." || strings.HasPrefix(said, "<local-command-caveat>") || strings.HasPrefix(said, "Caveat: The messages below")
+	}
+	if r["type"] != "user" {
+		return false
+	}
+	for _, name := range []string{"clear", "model", "exit", "mcp", "status", "config", "cost", "login", "resume", "context", "rewind", "add-dir", "permissions", "rename", "plugin", "fast", "usage", "ide", "help"} {
+		start := "<command-name>/" + name + "</command-name>"
+		if strings.HasPrefix(said, start) && (said == start || strings.HasSuffix(said, ">")) {
+			return true
+		}
+	}
+	return strings.HasPrefix(said, "<local-command-stdout>") || strings.HasPrefix(said, "<local-command-stderr>")
+}
+
+// rawCodex: a message is an item of type message whose role is user or assistant and whose
+// text the program did not inject, a call, an output, and a record compacted; an event
+// that tells a text which no item of its role has; and thoughts that no item of the model
+// follows before another message. Records that say again what was said are none.
+// thread_rolled_back goes back over as many prompts as it says.
+func rawCodex(data []byte) *rawCount {
+	c := newRawCount()
+	type item struct {
+		kind, role string
+		texts      []string
+	}
+	var items []item
+	told := map[string]string{} // all texts of the items of a role
+	all := rawLines(data)
+	for pass := range 2 {
+		for _, r := range all {
+			kind, p := rawString(r, "type"), r["payload"]
+			if _, ok := p.(map[string]any); !ok && kind != "" {
+				kind, p = "response_item", r
+			}
+			var i item
+			switch i.kind = rawString(p, "type"); {
+			case r["again"] == true:
+				continue
+			case kind == "compacted":
+				i.kind, i.role, i.texts = "compacted", "user", []string{rawString(p, "message")}
+			case kind == "event_msg" && i.kind == "thread_rolled_back":
+				n, _ := rawGet(p, "num_turns").(float64)
+				i.texts = make([]string, int(n))
+			case kind == "event_msg":
+				i.role = map[string]string{"user_message": "user", "agent_message": "assistant"}[i.kind]
+				text := rawString(p, "message")
+				if i.role == "" || strings.TrimSpace(text) == "" || pass == 1 && strings.Contains(told[i.role], strings.TrimSpace(text)) {
+					continue
+				}
+				i.kind, i.texts = "event", []string{text}
+			case kind != "response_item":
+				continue
+			case i.kind == "message":
+				i.role, i.texts = rawString(p, "role"), rawTexts(rawGet(p, "content"))
+				if i.role != "user" && i.role != "assistant" || i.role == "user" && len(i.texts) > 0 && rawCodexInjected(i.texts[0]) {
+					continue
+				}
+				told[i.role] += strings.Join(i.texts, "") + "\x00"
+			case i.kind == "function_call", i.kind == "custom_tool_call", i.kind == "local_shell_call", i.kind == "reasoning":
+				i.role = "assistant"
+			case i.kind == "function_call_output", i.kind == "custom_tool_call_output":
+				i.role = "output"
+			default:
+				continue
+			}
+			if pass == 1 {
+				items = append(items, i)
+			}
+		}
+	}
+	var nodes []rawNode
+	var live []int
+	prompts := map[int]bool{}
+	say := func(i item) {
+		n := rawNode{id: strings.Repeat("n", len(nodes)+1), messages: 1}
+		if len(live) > 0 {
+			n.parent = nodes[live[len(live)-1]].id
+		}
+		prompts[len(nodes)] = i.role == "user" && i.kind != "compacted"
+		live = append(live, len(nodes))
+		nodes = append(nodes, n)
+		c.says(i.texts...)
+	}
+	thinks := false
+	for _, i := range append(items, item{kind: "end"}) {
+		if i.kind == "reasoning" {
+			thinks = true
+			continue
+		}
+		if thinks && i.role != "assistant" {
+			say(item{role: "assistant"})
+		}
+		thinks = false
+		switch i.kind {
+		case "end":
+		case "thread_rolled_back":
+			for range i.texts {
+				at := len(live) - 1
+				for at >= 0 && !prompts[live[at]] {
+					at--
+				}
+				if at >= 0 {
+					live = live[:at]
+				}
+			}
+		default:
+			say(i)
+		}
+	}
+	c.tree(nodes)
+	return c
+}
+
+func rawCodexInjected(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, start := range []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<permissions instructions>", "<user_shell_command>"} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// rawGemini: texts count once each, since later records replace others: each text of a
+// message of type user or gemini, or of a history, that is no thought and not the context
+// of the session that the program puts first.
+//
+// A message is one of these types, and one more where it has results of calls; one that
+// answers calls which have their results already is none. A record with an id that is live
+// replaces that one, and $rewindTo goes back to before the one that it names, or to the
+// beginning if none is live. Messages and ends do not count in a log that was resumed or
+// set anew, since what it says again takes too much of the reader.
+func rawGemini(data []byte) *rawCount {
+	c := newRawCount()
+	c.once = true
+	says := func(s string) {
+		if !strings.HasPrefix(s, "<session_context>") {
+			c.says(s)
+		}
+	}
+	add := func(said any) {
+		if s, ok := said.(string); ok {
+			says(s)
+		}
+		list, _ := said.([]any)
+		for _, p := range list {
+			if s, ok := p.(string); ok {
+				says(s)
+			} else if rawGet(p, "thought") != true {
+				says(rawString(p, "text"))
+			}
+		}
+	}
+	var nodes []rawNode
+	var live []string             // ids
+	at := map[string]int{}        // the nodes of live
+	answered := map[string]bool{} // calls
+	anew := false
+	place := func(id string, v any) {
+		n := 1
+		for _, call := range rawList(v, "toolCalls") {
+			if result := rawGet(call, "result"); result != nil {
+				n, answered[rawString(call, "id")] = 2, rawString(call, "id") != ""
+			}
+		}
+		parts := rawList(v, "content")
+		if len(parts) > 0 && !slices.ContainsFunc(parts, func(p any) bool { return !answered[rawString(p, "functionResponse", "id")] }) {
+			n = 0
+		}
+		if i, ok := at[id]; ok {
+			nodes[i].messages = max(n, nodes[i].messages)
+			return
+		}
+		node := rawNode{id: strings.Repeat("n", len(nodes)+1), messages: n}
+		if len(live) > 0 {
+			node.parent = nodes[at[live[len(live)-1]]].id
+		}
+		at[id], live, nodes = len(nodes), append(live, id), append(nodes, node)
+	}
+	message := func(v any) {
+		if kind := rawString(v, "type"); kind == "user" || kind == "gemini" {
+			place(rawString(v, "id"), v)
+		}
+		if kind := rawString(v, "type"); kind == "user" || kind == "gemini" {
+			add(rawGet(v, "content"))
+		}
+	}
+	all := rawLines(data)
+	var whole map[string]any
+	if json.Unmarshal(data, &whole) == nil {
+		all = []map[string]any{whole}
+	}
+	for _, r := range all {
+		if to, ok := r["$rewindTo"].(string); ok {
+			cut := max(slices.Index(live, to), 0)
+			for _, id := range live[cut:] {
+				delete(at, id)
+			}
+			live = live[:cut]
+		}
+		anew = anew || rawGet(r, "$set", "messages") != nil || r["messages"] != nil && whole == nil
+		message(r)
+		for _, list := range [][]any{rawList(r, "messages"), rawList(r, "$set", "messages")} {
+			for _, m := range list {
+				message(m)
+			}
+		}
+		for _, m := range rawList(r, "history") {
+			add(rawGet(m, "parts"))
+			place(strings.Repeat("h", len(nodes)+1), nil)
+		}
+	}
+	if c.tree(nodes); anew {
+		c.messages, c.ends = -1, -1
+	}
+	return c
+}
+
+// rawOpenCode: a message is one of a role user or assistant with a part that is said: a
+// text that is not ignored, a thought, a file, a call. Where calls have outputs, these are
+// one more message, and what is said behind them, or in a later step, is another one. An
+// export is one path.
+func rawOpenCode(data []byte) *rawCount {
+	c := newRawCount()
+	var v map[string]any
+	if json.Unmarshal(data, &v) != nil {
+		c.torn = true
+		return c
+	}
+	for _, m := range rawList(v, "messages") {
+		if role := rawString(m, "info", "role"); role != "user" && role != "assistant" {
+			continue
+		}
+		open, outputs := false, false
+		for _, p := range rawList(m, "parts") {
+			kind := rawString(p, "type")
+			switch {
+			case kind == "step-start":
+				if outputs {
+					c.messages, open, outputs = c.messages+1, false, false
+				}
+				continue
+			case kind == "text" && rawGet(p, "ignored") != true && rawString(p, "text") != "":
+				c.says(rawString(p, "text"))
+			case kind == "reasoning", kind == "file", kind == "tool":
+			default:
+				continue
+			}
+			if outputs && kind != "tool" {
+				c.messages, open, outputs = c.messages+1, false, false
+			}
+			if !open {
+				c.messages++
+			}
+			open = true
+			status := rawString(p, "state", "status")
+			outputs = outputs || status == "completed" || status == "error"
+		}
+		if outputs {
+			c.messages++
+		}
+	}
+	c.ends = min(c.messages, 1)
+	return c
+}

@@ -1,0 +1,248 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestIndependentCounts compares what the readers give of each file of testdata, and of
+// the folder that $BOUGH_SAMPLES names, with what a second reader finds there. That one
+// uses encoding/json and maps only, takes the format from the name of the folder, and
+// applies the rules that stand at its functions.
+//
+// It compares the messages and the ends, which are messages that no other one follows,
+// and the texts that a person or a model said: no text is lost and none is made up. Of a
+// document that ends too early it sees only that no text is made up.
+func TestIndependentCounts(t *testing.T) {
+	files := map[string]int{}
+	for _, dir := range []string{"testdata", os.Getenv("BOUGH_SAMPLES")} {
+		if dir == "" {
+			continue
+		}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			name := filepath.Base(filepath.Dir(path))
+			if strings.HasPrefix(d.Name(), "claudeai-") {
+				name = "claude-ai"
+			}
+			name = strings.TrimSuffix(name, "-messages")
+			ext := filepath.Ext(path)
+			count := rawCounters[name]
+			if err != nil || d.IsDir() || count == nil || ext != ".json" && ext != ".jsonl" && ext != ".txtar" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if ext == ".txtar" {
+				data = txtar.Parse(data).Files[0].Data
+			}
+			files[name]++
+			t.Run(name+"/"+d.Name(), func(t *testing.T) { compareRaw(t, name, data, count) })
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range rawCounters {
+		if files[name] == 0 {
+			t.Errorf("there is no file of %s", name)
+		}
+	}
+	t.Logf("files: %v", files)
+}
+
+func compareRaw(t *testing.T, name string, data []byte, count func([]byte) *rawCount) {
+	f, err := Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := f.ReadAll(bytes.NewReader(data))
+	if err != nil && !errors.Is(err, ErrNothing) {
+		t.Fatal(err)
+	}
+	want := count(bytes.TrimPrefix(data, []byte("\ufeff")))
+	messages, ends := 0, 0
+	texts := map[string]int{}
+	for _, conversation := range list {
+		messages += len(conversation.Messages)
+		known, followed := map[string]bool{}, map[string]bool{}
+		for _, m := range conversation.Messages {
+			known[m.ID] = true
+		}
+		for _, m := range conversation.Messages {
+			parent := m.Parent
+			if !known[parent] {
+				parent = m.Joined
+			}
+			followed[parent] = true
+			for _, p := range m.Parts {
+				if p.Type == "text" && strings.TrimSpace(p.Text) != "" {
+					texts[p.Text]++
+				}
+			}
+		}
+		for _, m := range conversation.Messages {
+			if !followed[m.ID] && !want.aside[m.ID] {
+				ends++
+			}
+		}
+	}
+	t.Logf("%d messages, %d ends, %d texts", messages, ends, len(texts))
+	if want.torn {
+		for text := range texts {
+			quoted, _ := json.Marshal(text)
+			if !bytes.Contains(data, quoted[1:len(quoted)-1]) {
+				t.Errorf("the reader makes up %.80q", text)
+			}
+		}
+		return
+	}
+	if want.messages >= 0 && messages != want.messages {
+		t.Errorf("the reader gives %d messages, the file has %d", messages, want.messages)
+	}
+	if want.ends >= 0 && ends != want.ends {
+		t.Errorf("the reader gives %d ends, the file has %d", ends, want.ends)
+	}
+	for text, n := range want.texts {
+		if got := texts[text]; got != n && (!want.once || got == 0) {
+			t.Errorf("the reader gives %d times, the file %d times: %.80q", got, n, text)
+		}
+	}
+	for text, n := range texts {
+		if want.texts[text] == 0 && !(want.derived != nil && want.derived(text)) {
+			t.Errorf("the reader makes up, %d times: %.80q", n, text)
+		}
+	}
+}
+
+// rawCounters are the second reader, by the names of the formats.
+var rawCounters = map[string]func([]byte) *rawCount{
+	"pi": rawPi, "claude-code": rawClaude, "codex": rawCodex, "gemini": rawGemini, "opencode": rawOpenCode,
+	"chatgpt": rawChatGPT, "claude-ai": rawClaudeAI, "oasst": rawOasst, "openai": rawRequests, "anthropic": rawRequests,
+}
+
+// A rawCount is what the second reader finds in a file.
+type rawCount struct {
+	messages, ends int // -1 where only the texts count
+	texts          map[string]int
+	once           bool // texts count once
+	torn           bool
+	aside          map[string]bool   // the ids of messages whose ends do not count
+	derived        func(string) bool // texts that a reader may make of others, nil for none
+}
+
+func newRawCount() *rawCount {
+	return &rawCount{texts: map[string]int{}, aside: map[string]bool{}}
+}
+
+func (c *rawCount) says(texts ...string) {
+	for _, s := range texts {
+		if strings.TrimSpace(s) != "" {
+			c.texts[s]++
+		}
+	}
+}
+
+// A rawNode is a record of a tree. Messages is how many messages it is, one after the
+// other; those that are none are passed over.
+type rawNode struct {
+	id, parent string
+	messages   int
+}
+
+// tree adds the messages and ends of nodes. The first node of an id has it. A ring begins
+// at its first node in the file.
+func (c *rawCount) tree(nodes []rawNode) {
+	at := map[string]int{}
+	for i, n := range nodes {
+		c.messages += n.messages
+		if _, taken := at[n.id]; !taken && n.id != "" {
+			at[n.id] = i
+		}
+	}
+	up := make([]int, len(nodes))
+	for i, n := range nodes {
+		up[i] = -1
+		if p, known := at[n.parent]; known && n.parent != "" {
+			up[i] = p
+		}
+	}
+	for i := range nodes {
+		for p, n := up[i], 0; p >= 0 && n <= len(nodes); p, n = up[p], n+1 {
+			if p == i {
+				up[i] = -1
+				break
+			}
+		}
+	}
+	followed := map[int]bool{}
+	for i := range nodes {
+		if nodes[i].messages == 0 {
+			continue
+		}
+		p := up[i]
+		for p >= 0 && nodes[p].messages == 0 {
+			p = up[p]
+		}
+		followed[p] = true
+	}
+	for i, n := range nodes {
+		if n.messages > 0 && !followed[i] {
+			c.ends++
+		}
+	}
+}
+
+func rawGet(v any, names ...string) any {
+	for _, name := range names {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
+}
+
+func rawString(v any, names ...string) string {
+	s, _ := rawGet(v, names...).(string)
+	return s
+}
+
+func rawList(v any, names ...string) []any {
+	list, _ := rawGet(v, names...).([]any)
+	return list
+}
+
+// rawLines returns the objects of a file with one on each line.
+func rawLines(data []byte) (list []map[string]any) {
+	for _, line := range bytes.Split(data, []byte("\n")) {
+		var v map[string]any
+		if json.Unmarshal(line, &v) == nil && v != nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// rawTexts returns content that is a string, or the texts of its blocks.
+func rawTexts(said any) (texts []string) {
+	if s, ok := said.(string); ok {
+		return []string{s}
+	}
+	list, _ := said.([]any)
+	for _, b := range list {
+		switch kind := rawString(b, "type"); kind {
+		case "text", "input_text", "output_text":
+			texts = append(texts, rawString(b, "text"))
+		}
+	}
+	return texts
+}

@@ -1,0 +1,246 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// rawMembers returns the members of an object in their order, the first of each name.
+func rawMembers(raw json.RawMessage) (names []string, values map[string]json.RawMessage) {
+	values = map[string]json.RawMessage{}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, values
+	}
+	for d.More() {
+		key, err := d.Token()
+		var v json.RawMessage
+		if err != nil || d.Decode(&v) != nil {
+			break
+		}
+		name, _ := key.(string)
+		if values[name] == nil {
+			names = append(names, name)
+			values[name] = v
+		}
+	}
+	return names, values
+}
+
+// rawConversations returns the objects of a document that is one, or an array of them.
+func rawConversations(data []byte) (list []json.RawMessage, ok bool) {
+	if !json.Valid(data) {
+		return nil, false
+	}
+	if json.Unmarshal(data, &list) == nil {
+		return list, true
+	}
+	return []json.RawMessage{data}, true
+}
+
+// rawChatGPT: a message is a node of the mapping with a message of the user, a system, the
+// model or a tool that has a text, an asset or a file. Hidden ones of the user, a system or
+// a tool, recaps and contexts are none. It follows the nearest message above it. Texts are
+// those of parts; citation marks and fenced code are derived.
+func rawChatGPT(data []byte) *rawCount {
+	c := newRawCount()
+	c.derived = func(s string) bool { return strings.HasPrefix(s, "```") }
+	list, ok := rawConversations(data)
+	if c.torn = !ok; c.torn {
+		return c
+	}
+	for _, raw := range list {
+		_, conversation := rawMembers(raw)
+		keys, mapping := rawMembers(conversation["mapping"])
+		var nodes []rawNode
+		for _, key := range keys {
+			var v map[string]any
+			if json.Unmarshal(mapping[key], &v) != nil {
+				continue
+			}
+			n := rawNode{id: key, parent: rawString(v, "parent")}
+			role, kind := rawString(v, "message", "author", "role"), rawString(v, "message", "content", "content_type")
+			hidden := rawGet(v, "message", "metadata", "is_visually_hidden_from_conversation") == true
+			says := len(rawList(v, "message", "metadata", "attachments")) > 0
+			var texts []string
+			for _, p := range rawList(v, "message", "content", "parts") {
+				if s, ok := p.(string); ok {
+					texts = append(texts, s)
+				} else {
+					texts = append(texts, rawString(p, "text"))
+					says = says || rawString(p, "asset_pointer") != ""
+				}
+			}
+			says = says || strings.Join(texts, "") != "" || rawString(v, "message", "content", "text") != "" ||
+				rawString(v, "message", "content", "result") != "" || len(rawList(v, "message", "content", "thoughts")) > 0
+			switch role {
+			case "user", "system", "tool":
+				says = says && !hidden
+			case "assistant":
+			default:
+				says = false
+			}
+			if says && kind != "reasoning_recap" && kind != "user_editable_context" && kind != "model_editable_context" {
+				n.messages = 1
+				to := rawString(v, "message", "recipient")
+				if role != "tool" && (to == "" || to == "all") && kind != "code" && kind != "thoughts" {
+					c.says(texts...)
+				}
+			}
+			nodes = append(nodes, n)
+		}
+		c.tree(nodes)
+	}
+	return c
+}
+
+// rawClaudeAI: a message of the service is as many messages as its speakers take turns: a
+// text, a thought, a call are the sender's, a result is the user's, and what is attached is
+// the sender's again. Its member text counts if there is no block of text. It follows
+// parent_message_uuid or, without that, the one before it. One that stands there twice as
+// it is counts once.
+func rawClaudeAI(data []byte) *rawCount {
+	c := newRawCount()
+	list, ok := rawConversations(data)
+	if c.torn = !ok; c.torn {
+		return c
+	}
+	for _, raw := range list {
+		_, conversation := rawMembers(raw)
+		var items []json.RawMessage
+		_ = json.Unmarshal(conversation["chat_messages"], &items)
+		var nodes []rawNode
+		seen := map[string]bool{}
+		last := ""
+		for i, item := range items {
+			var v map[string]any
+			if json.Unmarshal(item, &v) != nil || seen[string(item)] {
+				continue
+			}
+			seen[string(item)] = true
+			n := rawNode{id: rawString(v, "uuid"), parent: last}
+			if n.id == "" || slices.ContainsFunc(nodes, func(o rawNode) bool { return o.id == n.id }) {
+				n.id += strings.Repeat("-", i+1)
+			}
+			if parent, has := v["parent_message_uuid"]; has {
+				n.parent, _ = parent.(string)
+			}
+			last = n.id
+			sender := rawString(v, "sender")
+			if sender != "human" && sender != "assistant" {
+				nodes = append(nodes, n)
+				continue
+			}
+			var turns []string
+			said := false
+			for _, b := range rawList(v, "content") {
+				switch kind := rawString(b, "type"); {
+				case kind == "text" && rawString(b, "text") != "":
+					said = true
+					c.says(rawString(b, "text"))
+					turns = append(turns, sender)
+				case kind == "thinking" && rawString(b, "thinking") != "":
+					turns = append(turns, sender)
+				case kind == "tool_use":
+					turns = append(turns, "assistant")
+				case kind == "tool_result":
+					turns = append(turns, "human")
+				}
+			}
+			if text := rawString(v, "text"); !said && text != "" {
+				c.says(text)
+				turns = append(turns, sender)
+			}
+			if len(rawList(v, "attachments"))+len(rawList(v, "files"))+len(rawList(v, "files_v2")) > 0 {
+				turns = append(turns, sender)
+			}
+			n.messages = len(slices.Compact(turns))
+			nodes = append(nodes, n)
+		}
+		c.tree(nodes)
+	}
+	return c
+}
+
+// rawOasst: a message is an object with a text and a role, on a line of its own or in the
+// replies of another one, which it follows; on a line it follows its parent_id.
+func rawOasst(data []byte) *rawCount {
+	c := newRawCount()
+	var nodes []rawNode
+	var add func(v any, parent string)
+	add = func(v any, parent string) {
+		if _, ok := rawGet(v, "text").(string); !ok || rawString(v, "role") == "" {
+			return
+		}
+		n := rawNode{id: rawString(v, "message_id"), parent: parent, messages: 1}
+		if n.id == "" {
+			n.id = strings.Repeat("-", len(nodes)+1)
+		}
+		c.says(rawString(v, "text"))
+		nodes = append(nodes, n)
+		for _, reply := range rawList(v, "replies") {
+			add(reply, n.id)
+		}
+	}
+	for _, r := range rawLines(data) {
+		if prompt := r["prompt"]; prompt != nil {
+			add(prompt, "")
+		} else {
+			add(r, rawString(r, "parent_id"))
+		}
+	}
+	c.tree(nodes)
+	return c
+}
+
+// rawRequests: a message is an object of messages, or of the array that the document is,
+// whose role the provider has, and a system beside them. Each request, and each line of a
+// file of them, is one path.
+func rawRequests(data []byte) *rawCount {
+	c := newRawCount()
+	var all []any
+	d := json.NewDecoder(bytes.NewReader(data))
+	for {
+		var v any
+		if d.Decode(&v) != nil {
+			break
+		}
+		all = append(all, v)
+	}
+	if len(all) == 0 {
+		c.torn = true
+		return c
+	}
+	for _, v := range all {
+		messages, array := v.([]any)
+		if !array {
+			messages = rawList(v, "messages")
+		}
+		n := 0
+		system := rawTexts(rawGet(v, "system"))
+		if c.says(system...); len(system) > 0 {
+			n++
+		}
+		for _, m := range messages {
+			role := rawString(m, "role")
+			switch role {
+			case "user", "assistant", "tool", "function":
+			case "system", "developer":
+				if len(system) > 0 {
+					continue // only OpenAI has it among the messages
+				}
+			default:
+				continue
+			}
+			n++
+			if role != "tool" && role != "function" {
+				c.says(rawTexts(rawGet(m, "content"))...)
+			}
+		}
+		c.messages += n
+		c.ends += min(n, 1)
+	}
+	return c
+}

@@ -80,7 +80,7 @@ func formatsBothWays(t *testing.T) (list []*convert.Format) {
 func TestRoundTrip(t *testing.T) {
 	seeds := 12
 	if testing.Short() {
-		seeds = 3
+		seeds = 1
 	}
 	var sources []*convert.Format
 	for _, name := range []string{"pi", "claude-code", "codex", "gemini", "chatgpt", "openai"} {

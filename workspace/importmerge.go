@@ -105,6 +105,7 @@ type merging struct {
 	names map[string]string // the ids that messages of the transcript have in the line, where these are others
 	sure  map[string]bool   // messages of the transcript that were exported from the line
 	base  string            // the message that the transcript goes on from and does not have, "" if there is none
+	roots map[string]bool   // new messages that would follow themselves, see [merging.breakCycles]
 	stale bool              // the transcript is an older copy and adds nothing
 }
 
@@ -304,7 +305,7 @@ func (m *merging) recordsBefore() int {
 
 // identify finds the messages of the transcript in the line.
 func (m *merging) identify() error {
-	m.names, m.sure = map[string]string{}, map[string]bool{}
+	m.names, m.sure, m.roots = map[string]string{}, map[string]bool{}, map[string]bool{}
 	for n := range m.s.messages {
 		message := &m.s.messages[n]
 		name, sure, err := m.nameOf(message)
@@ -485,23 +486,6 @@ func (m *merging) grows(e *existing) bool {
 	return e.open && e.native && e.derived && m.line.IsLeaf(e.node) && !e.replaced && !m.v.holds(m.line, e.id)
 }
 
-// cycle reports whether a message that is added with that parent would follow itself.
-func (m *merging) cycle(id, parent string, added map[string]string) bool {
-	if !m.missing[id] {
-		return false
-	}
-	for steps := 0; parent != "" && parent != id && steps <= len(m.list)+len(added); steps++ {
-		next, ok := added[parent]
-		if !ok {
-			if e := m.has(parent); e != nil {
-				next = cmp.Or(e.names, e.parent)
-			}
-		}
-		parent = next
-	}
-	return parent == id
-}
-
 // fork makes a branch of a checkpoint that was exported and comes back longer.
 func (m *merging) fork(p *plan, r *Imported) (*Imported, bool, error) {
 	at := &place{m.line, m.line.Newest(m.line.part)}
@@ -540,17 +524,25 @@ func (m *merging) added(n int, continued bool) ([]byte, error) {
 	if name := m.name(message.id); name != message.id {
 		raw = setRaw(raw, "id", rawjson.Compact(name))
 	}
-	parent := m.base
-	if message.parent != "" {
-		parent = m.name(message.parent)
-	}
 	if joined := m.joined(message); joined != message.joined {
 		raw = setRaw(raw, "metadata.bough."+session.OwnJoined, rawjson.Compact(joined))
 	}
 	if continued {
 		raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))
 	}
-	return convert.Below(raw, parent, nowhere)
+	return convert.Below(raw, m.parentOf(message), nowhere)
+}
+
+// parentOf returns what a message of the transcript names as its parent in the line, ""
+// for a root.
+func (m *merging) parentOf(message *spooled) string {
+	switch {
+	case m.roots[message.id]:
+		return ""
+	case message.parent == "":
+		return m.base
+	}
+	return m.name(message.parent)
 }
 
 // joined returns what a message of the transcript follows where its parent is missing:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/convert"
@@ -69,6 +70,7 @@ func (m *merging) plan() (*plan, error) {
 	if p.adopted, err = m.adopted(); err != nil {
 		return nil, err
 	}
+	m.breakCycles(p)
 	grown := len(p.added)+len(p.complete) > 0
 	m.s.grown = m.s.grown || grown && !m.dry
 	m.stale = !grown && !m.s.grown && m.older()
@@ -77,6 +79,56 @@ func (m *merging) plan() (*plan, error) {
 	}
 	p.sources = m.sourcesChange(grown)
 	return p, nil
+}
+
+// breakCycles makes roots of new messages that would follow themselves, by messages of the
+// line that wait for them, and takes back corrections of guessed parents that would have a
+// message follow itself.
+func (m *merging) breakCycles(p *plan) {
+	corrected := map[string]int{}
+	for id, n := range p.amended {
+		if m.corrects(m.has(id), &m.s.messages[n]) {
+			corrected[id] = n
+		}
+	}
+	if len(m.missing) == 0 && len(corrected) == 0 {
+		return // nothing of the line can follow what is new
+	}
+	parents := make(map[string]string, len(m.list)+len(p.added))
+	for n := range m.list {
+		e := &m.list[n]
+		parents[e.id] = cmp.Or(e.names, e.parent)
+	}
+	for id, n := range corrected {
+		parents[id] = m.parentOf(&m.s.messages[n])
+	}
+	for _, n := range p.complete {
+		parents[m.name(m.s.messages[n].id)] = m.parentOf(&m.s.messages[n])
+	}
+	for _, n := range p.added {
+		parents[m.name(m.s.messages[n].id)] = m.parentOf(&m.s.messages[n])
+	}
+	follows := func(id string) bool {
+		at := parents[id]
+		for steps := 0; at != "" && at != id && steps <= len(parents); steps++ {
+			at = parents[at]
+		}
+		return at == id
+	}
+	for _, n := range p.added {
+		message := &m.s.messages[n]
+		if id := m.name(message.id); m.missing[id] && follows(id) {
+			parents[id], m.roots[message.id] = "", true
+			m.s.problem(convert.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a root", id)})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(corrected)) {
+		if follows(id) {
+			delete(p.amended, id)
+			e := m.has(id)
+			parents[id] = cmp.Or(e.names, e.parent)
+		}
+	}
 }
 
 // unclaimed returns the open messages that came from the transcript and that are not in it
@@ -374,16 +426,7 @@ func (m *merging) edited(p *plan, to map[int]destination, at destination, r *Imp
 		}
 	}
 	continued := len(m.v.index.Continuations(part.ID)) > 0
-	links := map[string]string{}
 	for _, n := range list {
-		message := &m.s.messages[n]
-		if id, parent := m.name(message.id), cmp.Or(m.name(message.parent), m.base); m.cycle(id, parent, links) {
-			m.s.problem(convert.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a root", id)})
-			r.Problems, r.Notes = m.s.problemTexts()
-			message.parent, m.base = "", ""
-		} else {
-			links[id] = parent
-		}
 		raw, err := m.added(n, continued)
 		if err != nil {
 			return nil, false, err
@@ -422,7 +465,7 @@ func (m *merging) continued(p *plan, to map[int]destination, r *Imported) (*Impo
 		raws = append(raws, raw)
 	}
 	at := cmp.Or(m.s.last, m.v.index.Dialect().Time(m.v.now(m.line)))
-	parent := m.name(m.s.messages[list[0]].parent)
+	parent := m.parentOf(&m.s.messages[list[0]])
 	_, err := m.v.continuation(&place{line: m.line}, last, parent, at, raws...)
 	r.Added = len(list)
 	return r, len(p.added) > len(list) || len(p.amended)+len(p.outdated)+len(p.adopted) > 0 || m.own < 0, err

@@ -401,3 +401,21 @@ func TestImportLeaf(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestImportCycleInContinuation: a message that comes late, into a new file of the line, and
+// follows what waited for it, makes no cycle, in whatever order its ancestors come.
+func TestImportCycleInContinuation(t *testing.T) {
+	for _, limit := range []int{0, 2} {
+		s := openSpace(t, t.TempDir(), limit)
+		path := writeFile(t, "chat.jsonl", "")
+		waits := claudeRecord("u1", "u9", "user", asks("One")) + claudeRecord("u2", "u1", "user", asks("Two"))
+		session := string(s.imports(t, path, waits, workspace.ImportOptions{}).Session)
+		// The file that comes next was put together by hand: u9 follows u8, and u8 follows u2.
+		other := writeFile(t, "other.jsonl", claudeRecord("u9", "u8", "user", asks("Nine"))+claudeRecord("u8", "u2", "user", asks("Eight")))
+		got := importOne(t, s, other, workspace.ImportOptions{})
+		if string(got.Session) != session || got.Added != 2 || len(got.Problems) == 0 {
+			t.Errorf("limit %d: %+v", limit, got)
+		}
+		healthy(t, s)
+	}
+}

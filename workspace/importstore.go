@@ -28,7 +28,11 @@ func (s *spool) result(status ImportStatus) Imported {
 // maxProblems is how many problems of one conversation are kept.
 const maxProblems = 20
 
+// problem notes a problem, once: an operation may be prepared more than once.
 func (s *spool) problem(p convert.Problem) {
+	if slices.Contains(s.problems, p) {
+		return
+	}
 	if s.troubles++; len(s.problems) < maxProblems {
 		s.problems = append(s.problems, p)
 	}

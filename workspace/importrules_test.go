@@ -402,20 +402,26 @@ func TestImportLeaf(t *testing.T) {
 	}
 }
 
-// TestImportCycleInContinuation: a message that comes late, into a new file of the line, and
-// follows what waited for it, makes no cycle, in whatever order its ancestors come.
-func TestImportCycleInContinuation(t *testing.T) {
+// TestImportCycle: what comes late, and follows what waited for it, makes no cycle: in
+// whatever order its ancestors come, and in a new file of the line too.
+func TestImportCycle(t *testing.T) {
+	entry := func(id, parent, text string) string {
+		return fmt.Sprintf(`{"type":"message","id":"%s","parentId":"%s","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"%s"}}`+"\n", id, parent, text)
+	}
+	const head = `{"type":"session","version":3,"id":"01a2-cycle","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/x"}` + "\n"
 	for _, limit := range []int{0, 2} {
-		s := openSpace(t, t.TempDir(), limit)
-		path := writeFile(t, "chat.jsonl", "")
-		waits := claudeRecord("u1", "u9", "user", asks("One")) + claudeRecord("u2", "u1", "user", asks("Two"))
-		session := string(s.imports(t, path, waits, workspace.ImportOptions{}).Session)
-		// The file that comes next was put together by hand: u9 follows u8, and u8 follows u2.
-		other := writeFile(t, "other.jsonl", claudeRecord("u9", "u8", "user", asks("Nine"))+claudeRecord("u8", "u2", "user", asks("Eight")))
-		got := importOne(t, s, other, workspace.ImportOptions{})
-		if string(got.Session) != session || got.Added != 2 || len(got.Problems) == 0 {
-			t.Errorf("limit %d: %+v", limit, got)
+		for _, text := range []string{
+			entry("u9000000", "u8000000", "Nine") + entry("u8000000", "u2000000", "Eight"),
+			entry("u8000000", "u2000000", "Eight") + entry("u9000000", "u8000000", "Nine"),
+		} {
+			s := openSpace(t, t.TempDir(), limit)
+			waits := head + entry("u1000000", "u9000000", "One") + entry("u2000000", "u1000000", "Two")
+			session := importOne(t, s, writeFile(t, "chat.jsonl", waits), workspace.ImportOptions{}).Session
+			got := importOne(t, s, writeFile(t, "other.jsonl", head+text), workspace.ImportOptions{})
+			if got.Session != session || got.Added != 2 || len(got.Problems) != 1 {
+				t.Errorf("limit %d: %+v", limit, got)
+			}
+			healthy(t, s)
 		}
-		healthy(t, s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -114,8 +115,8 @@ func (l *ledger) conversation(s *spool) *convRow {
 	if s.conv.ID != "" {
 		return l.said[sourceKey(s.format.Name, s.conv.ID)]
 	}
-	for i := range s.messages {
-		if row := l.ends[s.messages[i].id]; row != nil && row.Conversation.Format == s.format.Name {
+	for _, m := range slices.Backward(s.messages) { // where it ended last counts
+		if row := l.ends[m.id]; row != nil && row.Conversation.Format == s.format.Name {
 			return row
 		}
 	}
@@ -164,22 +165,27 @@ func (w *Workspace) saveLedger(ctx context.Context, l *ledger) error {
 	})
 }
 
-// keepOut notes that the import of a conversation into a session was undone, so that it
-// stays out, or redone.
-func keepOut(root *os.Root, o *operation.Operation, out bool) error {
+// keepOut notes that imports were undone, so that what they stored stays out, or redone.
+func keepOut(root *os.Root, ops []*operation.Operation, out bool) error {
 	l, err := readLedger(root)
 	if err != nil {
 		return err
 	}
-	text := func(name string) string { s, _ := o.Args[name].(string); return s }
-	row := l.ends[text("last")]
-	if id := text("source"); id != "" {
-		row = l.said[sourceKey(text("format"), id)]
+	var lines []byte
+	for _, o := range ops {
+		text := func(name string) string { s, _ := o.Args[name].(string); return s }
+		row := l.ends[text("last")]
+		if id := text("source"); id != "" {
+			row = l.said[sourceKey(text("format"), id)]
+		}
+		if row != nil && row.Conversation.Out != out {
+			row.Conversation.Out = out
+			lines = append(append(lines, rawjson.Compact(row)...), '\n')
+		}
 	}
-	if row == nil || row.Conversation.Out == out {
+	if len(lines) == 0 {
 		return nil
 	}
-	row.Conversation.Out = out
-	_, err = durable.Append(root, importsPath, append(rawjson.Compact(row), '\n'))
+	_, err = durable.Append(root, importsPath, lines)
 	return err
 }

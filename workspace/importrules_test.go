@@ -425,3 +425,26 @@ func TestImportCycle(t *testing.T) {
 		}
 	}
 }
+
+// TestImportStaysOutWithoutID: so does what was added to a conversation that has no id.
+func TestImportStaysOutWithoutID(t *testing.T) {
+	const begun = `[{"role":"user","content":"One?"},{"role":"assistant","content":"Two."}`
+	s := openSpace(t, t.TempDir(), 0)
+	path := writeFile(t, "chat.json", "")
+	s.imports(t, path, begun+`]`, workspace.ImportOptions{})
+	more := begun + `,{"role":"user","content":"Three?"}`
+	if got := s.imports(t, path, more+`]`, workspace.ImportOptions{}); got.Added != 1 {
+		t.Fatalf("%+v", got)
+	}
+	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{more + `]`, more + `,{"role":"assistant","content":"Four."}]`} {
+		if got := s.imports(t, path, text, workspace.ImportOptions{}); got.Status != workspace.ImportSkipped || !got.Removed {
+			t.Errorf("%+v", got)
+		}
+	}
+	if n := len(s.every()); n != 2 {
+		t.Errorf("%d messages", n)
+	}
+}

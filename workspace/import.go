@@ -244,8 +244,8 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 		r.Path, r.Added, r.Replaced, r.Named = i.name(path), 0, 0, named
 		if r.Session != "" {
 			r.Status = ImportUnchanged
-			if conv := i.ledger.of(r); !i.there[string(r.Session)] || conv != nil && i.isOut(conv) {
-				r.Status, r.Detail, r.Removed, r.Session = ImportSkipped, removedDetail, true, ""
+			if conv := i.ledger.of(r); conv != nil && i.isOut(conv) {
+				r.Status, r.Detail, r.Removed, r.Session = ImportSkipped, i.whyOut(conv), true, ""
 			}
 		}
 		i.row(r.Imported)
@@ -258,8 +258,6 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 func (i *importer) settled(row *fileRow) bool {
 	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Status == ImportFailed })
 }
-
-const removedDetail = "it was removed here"
 
 // file reads the conversations of a file.
 func (i *importer) file(f unpack.File) error {
@@ -438,7 +436,7 @@ func (r *intake) Problem(p convert.Problem) { r.spool.problem(p) }
 func (i *importer) take(s *spool) error {
 	if row := i.ledger.conversation(s); row != nil && !i.o.Again && i.isOut(row) {
 		r := s.result(ImportSkipped)
-		r.Detail, r.Removed = removedDetail, true
+		r.Detail, r.Removed = i.whyOut(row), true
 		if s.row != nil {
 			s.row.void = true // it may be put back
 		}
@@ -459,6 +457,14 @@ func (i *importer) take(s *spool) error {
 func (i *importer) isOut(row *convRow) bool {
 	c := &row.Conversation
 	return c.Out || !i.there[c.Session]
+}
+
+// whyOut returns why a conversation stays out.
+func (i *importer) whyOut(row *convRow) string {
+	if i.there[row.Conversation.Session] {
+		return "its import was undone here"
+	}
+	return "it was removed here"
 }
 
 // rest stores what is left.

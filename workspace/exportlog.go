@@ -3,8 +3,6 @@ package workspace
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"strconv"
 
@@ -195,18 +193,4 @@ func (r *exportRecord) within(s *spool) bool {
 		}
 	}
 	return found == len(r.same)
-}
-
-// readRegular reads a file of the workspace, nil if it is not there.
-func readRegular(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")} // a pipe would keep us waiting
-	}
-	return root.ReadFile(name)
 }

@@ -32,13 +32,3 @@ func (w *Workspace) ExplorationSettings(ctx context.Context) ([]byte, error) {
 
 // ExplorationSettingsPath is the file of the settings, in the workspace.
 const ExplorationSettingsPath = explorationsDir + "/config.json"
-
-// readOwn returns a file of the workspace, nil if it is not there.
-func (w *Workspace) readOwn(ctx context.Context, name string) ([]byte, error) {
-	root, err := w.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return readRegular(root, name)
-}

@@ -1,0 +1,186 @@
+package workspace
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/unpack"
+)
+
+// file reads the conversations of a file.
+func (i *importer) file(f unpack.File) error {
+	head, err := f.In.Peek(convert.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		i.failed(f.Path, err)
+		return i.ctx.Err()
+	}
+	format := i.o.Format
+	if format == nil {
+		format = convert.Detect(head)
+	}
+	r := &intake{i: i, file: f, format: format, row: i.fileRow(f)}
+	if format == nil {
+		detail := "unrecognized format"
+		if len(head) == 0 {
+			detail = "the file is empty"
+		}
+		status := ImportSkipped
+		if f.Named {
+			status = ImportFailed
+		}
+		r.take(Imported{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
+		return nil
+	}
+	r.begin()
+	err = format.Read(f.In, r)
+	r.stopped = cmp.Or(r.stopped, r.wait())
+	r.spool.drop()
+	if r.row != nil {
+		r.row.whole = r.stopped == nil
+	}
+	switch {
+	case r.stopped != nil:
+		return r.stopped
+	case i.ctx.Err() != nil:
+		return i.ctx.Err()
+	case errors.Is(err, convert.ErrNothing) && len(r.spool.problems) == 0:
+		r.take(r.empty(err.Error()))
+	case err != nil:
+		row := r.empty(err.Error())
+		row.Status = ImportFailed
+		r.take(row)
+	}
+	return nil
+}
+
+// fileRow returns the row of the ledger for a file, nil if there is to be none: a part of
+// an archive, standard input, or a file that may change without another time.
+func (i *importer) fileRow(f unpack.File) *fileRow {
+	if f.Info == nil || i.o.DryRun {
+		return nil
+	}
+	abs, err := filepath.Abs(f.Path)
+	id := durable.Identify(f.Info)
+	if err != nil || !durable.Settled(max(id.Changed, id.ModTime), time.Now()) {
+		return nil
+	}
+	row := &fileRow{}
+	file := &row.File
+	file.Path, file.Size, file.Time, file.Change, file.Inode = abs, id.Size, id.ModTime, id.Changed, id.Inode
+	file.Format, file.Side, file.Rows = i.formatName(), f.Named, []ledgerImported{}
+	i.files = append(i.files, row)
+	return row
+}
+
+// An intake is a file being read: a [convert.Sink].
+type intake struct {
+	i       *importer
+	file    unpack.File
+	format  *convert.Format
+	spool   *spool
+	row     *fileRow // nil for a file that the ledger does not keep
+	count   int      // how many conversations there were
+	stopped error    // why no file is to be read any further
+
+	adding *adding // messages that are being spooled, nil for none
+}
+
+func (r *intake) begin() {
+	r.spool = &spool{
+		digests: r.i.exported, format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count, named: r.file.Named,
+	}
+}
+
+// take adds a row for a file, or a conversation, that is not stored.
+func (r *intake) take(row Imported) {
+	if r.row != nil {
+		r.row.File.Rows = append(r.row.File.Rows, ledgerImported{Imported: row})
+	}
+	r.i.row(row)
+}
+
+// empty returns the row of a file without a conversation.
+func (r *intake) empty(detail string) Imported {
+	row := Imported{Path: r.spool.path, Format: r.format.Name, Status: ImportSkipped, Detail: detail, Named: r.file.Named}
+	row.Problems, row.Notes = r.spool.problemTexts()
+	return row
+}
+
+// Message implements [convert.Sink]. The message is spooled while the next ones are read.
+func (r *intake) Message(m *convert.Message) error {
+	switch {
+	case sizeOf(m) > maxAdding:
+		r.stopped = cmp.Or(r.wait(), r.add(m))
+	case r.adding == nil:
+		r.adding = addMessages(r.add)
+		fallthrough
+	default:
+		r.stopped = r.adding.put(m)
+	}
+	r.stopped = cmp.Or(r.stopped, r.i.ctx.Err())
+	return r.stopped
+}
+
+// add spools a message. One without a time has that of the message before it.
+func (r *intake) add(m *convert.Message) error {
+	now := r.i.now
+	if !r.spool.lastTime.IsZero() {
+		now = r.spool.lastTime
+	}
+	if !m.Time.IsZero() {
+		r.spool.lastTime = m.Time
+	}
+	return r.spool.add(m, r.i.dialect, now, r.i.seed)
+}
+
+// wait waits until all messages are spooled.
+func (r *intake) wait() error {
+	if r.adding == nil {
+		return nil
+	}
+	err := r.adding.wait()
+	r.adding = nil
+	return err
+}
+
+// End implements [convert.Sink].
+func (r *intake) End(c *convert.Conversation) error {
+	if r.stopped = r.wait(); r.stopped != nil {
+		return r.stopped
+	}
+	s := r.spool
+	s.end(c)
+	r.count++
+	r.begin()
+	skip := func(detail string) {
+		row := s.result(ImportSkipped)
+		row.Detail = detail
+		r.take(row)
+		s.drop()
+	}
+	switch {
+	case len(s.messages) == 0:
+		skip("it has no messages")
+	case c.Side && !r.file.Named:
+		skip("it is what an assistant said to another; name the file to import it")
+	case r.i.skip.matches(c.Dir):
+		if s.row != nil {
+			s.row.void = true
+		}
+		skip("a pattern keeps its folder out")
+	default:
+		if s.row != nil {
+			s.row.left++
+		}
+		r.stopped = r.i.take(s)
+	}
+	return r.stopped
+}
+
+// Problem implements [convert.Sink].
+func (r *intake) Problem(p convert.Problem) { r.spool.problem(p) }

@@ -27,6 +27,7 @@ var layers = [][]string{
 	{"checkpoint"},
 	{"index", "operation", "task", "agent", "bookmark", "convert"},
 	{"session", "content"},
+	{"internal/config"},
 	{"internal/"},
 }
 

@@ -151,11 +151,11 @@ type importer struct {
 // begin reads what earlier imports left.
 func (i *importer) begin() (err error) {
 	i.ledger, i.there = newLedger(), map[string]bool{}
-	config, err := readConfig(i.dir)
+	skipped, err := i.skipped()
 	if err != nil {
 		return err
 	}
-	if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), config.Import.Skip...)); err != nil || !Is(i.dir) {
+	if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), skipped...)); err != nil || !Is(i.dir) {
 		return err
 	}
 	return i.read(i.ctx, func(v *view) (err error) {

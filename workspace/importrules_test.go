@@ -252,7 +252,7 @@ func TestImportSkipConfig(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
 	importOne(t, s, path, workspace.ImportOptions{})
-	config := filepath.Join(s.Dir(), workspace.ConfigPath)
+	config := filepath.Join(s.Dir(), "config.json")
 	writeOver(t, config, []byte(`{"import":{"skip":["[a"]}}`))
 	_, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{})
 	if e := workspace.Explain(err); e == nil || e.Code != workspace.Damaged || !strings.Contains(e.Message, config) {

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,47 +10,66 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/bough-dev/bough/internal/config"
 )
 
-// ConfigPath is the file of the workspace's settings, written by a person.
-const ConfigPath = "config.json"
-
-// A Config is the settings of a workspace.
-type Config struct {
-	Import struct {
-		// Skip are patterns of files and of folders whose conversations are not imported.
-		// One without a slash matches the name of a file, or of any folder above it; one
-		// with a slash matches a path, and all that is below it: a whole one if it begins
-		// with / or ~, which is the user's folder, else the end of one. * and ? match within
-		// a name, ** matches any number of names.
-		Skip []string `json:"skip"`
-	} `json:"import"`
+// CheckSkip returns an error if one of patterns is not a pattern of what is not imported.
+func CheckSkip(patterns []string) error {
+	_, err := newSkipList(patterns)
+	return err
 }
 
-// readConfig reads the settings of the workspace in a folder. There need be none, and no
-// folder.
-func readConfig(dir string) (c Config, err error) {
-	root, err := os.OpenRoot(dir)
+// settings returns the settings that are in force in the workspace. There need be no
+// folder yet.
+func (w *Workspace) settings() (l config.Layered, err error) {
+	if w.opts.UserConfig != "" {
+		if l.User, err = config.Read(w.opts.UserConfig, config.User); err != nil {
+			return l, damagedConfig(err)
+		}
+	}
+	root, err := os.OpenRoot(w.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+		return l, nil
 	}
 	if err != nil {
-		return c, err
+		return l, err
 	}
 	defer root.Close()
-	data, err := readRegular(root, ConfigPath)
-	if err != nil || data == nil {
-		return c, err
+	if _, err := root.Stat(config.Name); errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	} else if err != nil { // a link that leads out of the workspace
+		return l, err
 	}
-	if err := json.Unmarshal(data, &c); err != nil {
-		return c, &Error{Code: Damaged, Message: fmt.Sprintf("%s: %v", filepath.Join(dir, ConfigPath), err), Hint: "mend the file, or move it away", Err: err}
+	l.Workspace, err = config.Read(filepath.Join(w.dir, config.Name), config.Workspace)
+	return l, damagedConfig(err)
+}
+
+// damagedConfig returns err with the code for damage where a file of settings is damaged.
+func damagedConfig(err error) error {
+	var syntax *config.SyntaxError
+	if errors.As(err, &syntax) {
+		return &Error{Code: Damaged, Message: err.Error(), Hint: "correct the file, or move it away", Err: err}
 	}
-	if _, err := newSkipList(c.Import.Skip); err != nil {
+	return err
+}
+
+// skipped returns the patterns of what the settings exclude from imports.
+func (w *Workspace) skipped() ([]string, error) {
+	l, err := w.settings()
+	if err != nil {
+		return nil, err
+	}
+	var patterns []string
+	if err := l.Decode("import.skip", &patterns); err != nil {
+		return nil, damagedConfig(err)
+	}
+	if _, err := newSkipList(patterns); err != nil {
 		e := *Explain(err)
-		e.Code, e.Message = Damaged, filepath.Join(root.Name(), ConfigPath)+": "+e.Message
-		return c, &e
+		e.Code, e.Message = Damaged, fmt.Sprintf("%s: import.skip: %s", filepath.Join(w.dir, config.Name), e.Message)
+		return nil, &e
 	}
-	return c, nil
+	return patterns, nil
 }
 
 // A skipList is patterns of what is not imported.

@@ -2,7 +2,9 @@ package workspace
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 )
@@ -24,11 +26,37 @@ func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
 	})
 }
 
-// ExplorationSettings returns the file in which a person says how explorations go in this
-// workspace, nil if there is none.
+// ExplorationSettings returns the settings for explorations, one object: the members
+// explore.* of the settings, over those of the file at [ExplorationSettingsPath], over
+// those of the user. It is nil if there are none.
 func (w *Workspace) ExplorationSettings(ctx context.Context) ([]byte, error) {
-	return w.readOwn(ctx, ExplorationSettingsPath)
+	l, err := w.settings()
+	if err != nil {
+		return nil, err
+	}
+	own, err := w.readOwn(ctx, ExplorationSettingsPath)
+	if err != nil {
+		return nil, err
+	}
+	layers := [][]byte{l.User.Value("explore"), own, l.Workspace.Value("explore")}
+	return mergeObjects(slices.DeleteFunc(layers, func(b []byte) bool { return b == nil }))
 }
 
-// ExplorationSettingsPath is the file of the settings, in the workspace.
+// mergeObjects returns one object with the members of all, the last of each key. What is
+// not an object is returned as it is, for its reader to refuse.
+func mergeObjects(objects [][]byte) ([]byte, error) {
+	if len(objects) <= 1 {
+		return slices.Concat(objects...), nil
+	}
+	merged := map[string]json.RawMessage{}
+	for _, o := range objects {
+		if json.Unmarshal(o, &merged) != nil {
+			return o, nil
+		}
+	}
+	return json.Marshal(merged)
+}
+
+// ExplorationSettingsPath is a file that has settings for explorations only, as earlier
+// versions of bough kept them.
 const ExplorationSettingsPath = explorationsDir + "/config.json"

@@ -60,6 +60,10 @@ type Options struct {
 	// its default.
 	Retention checkpoint.Retention
 
+	// UserConfig is the user's file of settings, which the workspace's config.json adds
+	// to. "" means that there is none.
+	UserConfig string
+
 	// Now is the clock, for several goroutines. Nil means time.Now.
 	Now func() time.Time
 

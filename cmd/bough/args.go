@@ -14,19 +14,20 @@ import (
 type global struct {
 	dir           string // -w
 	json          bool
-	wait          time.Duration
+	wait          time.Duration // -1 if --wait does not say it
 	help, version bool
+	noPager       bool
 }
 
 // globalFlags are the names of the flags of bough, as they are typed.
 func globalFlags() []string {
-	return []string{"-w", "--workspace", "--json", "--wait", "--help", "-h", "--version", "-v"}
+	return []string{"-w", "--workspace", "--json", "--no-pager", "--wait", "--help", "-h", "--version", "-v"}
 }
 
 // splitGlobal takes the flags of bough out of args, wherever they stand before
 // "--". The error is of the first that makes no sense; the others still count.
 func splitGlobal(args []string) (g global, rest []string, err error) {
-	g.wait = 30 * time.Second
+	g.wait = -1
 	wrong := func(format string, a ...any) {
 		if err == nil {
 			err = usageError(format, a...)
@@ -64,6 +65,9 @@ func splitGlobal(args []string) (g global, rest []string, err error) {
 			if g.wait, parseErr = time.ParseDuration(value); parseErr != nil {
 				wrong("--wait takes a time such as 30s or 2m, not %q", value)
 			}
+			g.wait = max(g.wait, 0)
+		case "no-pager":
+			g.noPager = true
 		case "help", "h":
 			g.help = true
 		case "version", "v":

@@ -8,7 +8,7 @@ import (
 )
 
 func TestSplitGlobal(t *testing.T) {
-	const wait = 30 * time.Second
+	const wait = -1 // the setting
 	for _, c := range []struct {
 		args  []string
 		want  global

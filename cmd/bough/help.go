@@ -80,6 +80,7 @@ Flags, anywhere on the line:
   -w FOLDER                 the workspace; else $BOUGH_WORKSPACE, else the nearest
                             folder above that is one, else your data folder
   --json                    print one JSON document, errors too
+  --no-pager                do not show long output in a pager
   --wait TIME               how long to wait while another process writes (30s)
   --help                    the help of the verb on the line, or this
   --version                 print the version

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -17,13 +21,57 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 	if err != nil {
 		return nil, err
 	}
-	wait := p.wait
-	if wait == 0 {
-		wait = -1 // the library takes zero for its default
+	o, err := p.options()
+	if err != nil {
+		return nil, err
 	}
-	return workspace.Open(ctx, dir, &workspace.Options{
-		Note: p.note, Progress: p.meter.tell, Wait: wait, Retention: r,
-	})
+	o.Note, o.Progress = p.note, p.meter.tell
+	if o.Retention, err = p.retention(r); err != nil {
+		return nil, err
+	}
+	return workspace.Open(ctx, dir, o)
+}
+
+// options returns the part of the options of a workspace that the settings and the flags
+// of bough say.
+func (p *program) options() (*workspace.Options, error) {
+	l, err := p.settings()
+	if err != nil {
+		return nil, err
+	}
+	if p.wait < 0 { // --wait does not say it
+		var wait config.Time
+		if err := l.Decode("wait", &wait); err != nil {
+			return nil, settingError(err)
+		}
+		p.wait = time.Duration(wait)
+	}
+	return &workspace.Options{
+		Wait:       cmp.Or(p.wait, -1), // the library takes zero for its default
+		UserConfig: l.User.Path,
+	}, nil
+}
+
+// retention returns how long automatic checkpoints are kept: as the flags of the verb say
+// it, else the settings.
+func (p *program) retention(flags checkpoint.Retention) (r checkpoint.Retention, err error) {
+	l, err := p.settings()
+	if err != nil {
+		return r, err
+	}
+	var all, age config.Time
+	err = errors.Join(
+		l.Decode("retention.keep_all", &all), l.Decode("retention.every", &r.EveryNth),
+		l.Decode("retention.max_age", &age), l.Decode("retention.limit", &r.Most))
+	if err != nil {
+		return r, settingError(err)
+	}
+	return checkpoint.Retention{
+		KeepAll:  cmp.Or(flags.KeepAll, time.Duration(all)),
+		EveryNth: cmp.Or(flags.EveryNth, r.EveryNth),
+		MaxAge:   cmp.Or(flags.MaxAge, time.Duration(age)),
+		Most:     cmp.Or(flags.Most, r.Most),
+	}, nil
 }
 
 // workspaceDir finds the workspace: -w, else $BOUGH_WORKSPACE, else the nearest

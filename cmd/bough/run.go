@@ -30,8 +30,12 @@ type program struct {
 	paint  paint         // of standard output
 	talk   paint         // of standard error
 	screen io.Writer     // standard error itself, if it is a terminal
-	meter  *meter
-	noted  []string
+	// terminal is standard output itself; noPager is --no-pager, and left is true once a
+	// person has closed the pager before the end of the output.
+	terminal      io.Writer
+	noPager, left bool
+	meter         *meter
+	noted         []string
 	// literal is how many arguments came after "--".
 	literal int
 	noting  sync.Mutex // of notes from several goroutines
@@ -44,7 +48,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer m.clear()
 	out := bufio.NewWriter(under{stdout, m})
 	defer out.Flush()
-	p := &program{stdin: stdin, stdout: out, stderr: talk{under{stderr, m}, out}, paint: newPaint(stdout), talk: newPaint(stderr), meter: m}
+	p := &program{stdin: stdin, stdout: out, stderr: talk{under{stderr, m}, out}, paint: newPaint(stdout), talk: newPaint(stderr), meter: m, terminal: stdout}
 	if p.talk.width > 0 {
 		p.screen = stderr
 	}
@@ -52,7 +56,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = out.Flush() // nobody looks at each print
 	}
-	if err == nil {
+	if err == nil || p.left {
 		return 0
 	}
 	return p.fail(err)
@@ -75,7 +79,7 @@ func (p *program) run(ctx context.Context, args []string) error {
 		return nil
 	}
 	global, rest, err := splitGlobal(args)
-	p.dir, p.json, p.wait = global.dir, global.json, global.wait
+	p.dir, p.json, p.wait, p.noPager = global.dir, global.json, global.wait, global.noPager
 	if at := slices.Index(rest, "--"); at >= 0 {
 		p.literal = len(rest) - at - 1
 	}
@@ -83,6 +87,7 @@ func (p *program) run(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case global.help:
+		defer p.page(p.helpVerb())()
 		return p.help(p.helpWords(rest)...)
 	case global.version:
 		return p.printVersion()

@@ -111,7 +111,12 @@ func (p *program) openShared(ctx context.Context) (*workspace.Workspace, error) 
 	if err != nil {
 		return nil, err
 	}
-	return workspace.Open(ctx, dir, &workspace.Options{Note: p.noteShared(), Wait: cmp.Or(p.wait, -1)})
+	o, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Note = p.noteShared()
+	return workspace.Open(ctx, dir, o)
 }
 
 // noteShared returns note, to be called from several goroutines.

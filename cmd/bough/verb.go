@@ -25,7 +25,7 @@ func (p *program) verbs() []verb {
 		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.importVerb(), p.exportVerb(), p.resumeVerb(),
-		p.watchVerb(), p.duVerb(), p.pruneVerb(), p.trashVerb(), p.serveVerb(),
+		p.watchVerb(), p.duVerb(), p.pruneVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
 	}
 }
@@ -124,6 +124,7 @@ func (p *program) command(v verb) *cli.Command {
 				e.Hint = cmp.Or(v.hint, seeHelp(v.full()))
 				return e
 			}
+			defer p.page(v)()
 			if v.alone != nil {
 				return v.alone(c)
 			}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) configVerb() verb {
+	return verb{
+		name:  "config",
+		args:  "[KEY [VALUE...]] [--user] [--add] [--unset]",
+		short: "list and change the settings",
+		long: `Without KEY, config lists all settings, their values, and whether the workspace, the user or
+nobody set them. With KEY it prints one value, and with VALUE it sets it: in the file
+config.json of the workspace, or with --user in your own, which every workspace uses. What the
+workspace sets wins; lists add up. pager and trust are always yours. Both files are JSON, to be
+edited by hand as well.`,
+		example: `bough config import.skip "secret-*" --add
+bough config retention.max_age 90d --user`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "user", DisableDefaultText: true, Usage: "read or change your own file"},
+			&cli.BoolFlag{Name: "add", DisableDefaultText: true, Usage: "add VALUE to a list"},
+			&cli.BoolFlag{Name: "unset", DisableDefaultText: true, Usage: "remove the setting from the file"},
+		},
+		max: 100,
+		alone: func(c *cli.Context) error {
+			words := c.Args().Slice()
+			if len(words) == 0 {
+				if c.Bool("add") || c.Bool("unset") {
+					return usageError("name the setting to change")
+				}
+				return p.listSettings(c.Bool("user"))
+			}
+			s, ok := config.Find(words[0])
+			if !ok {
+				e := usageError("unknown setting %q", words[0])
+				e.Hint = "'bough config' lists the settings"
+				return e
+			}
+			if len(words) == 1 && !c.Bool("unset") {
+				if c.Bool("add") {
+					return usageError("give a value to add to %s", s.Key)
+				}
+				return p.printSetting(s, c.Bool("user"))
+			}
+			return p.changeSetting(c, s, words[1:])
+		},
+	}
+}
+
+// settings returns the settings that are in force: the user's, and those of the
+// workspace of the command line.
+func (p *program) settings() (l config.Layered, err error) {
+	path, err := config.UserPath()
+	if err == nil {
+		if l.User, err = config.Read(path, config.User); err != nil {
+			return l, settingError(err)
+		}
+	}
+	dir, err := p.workspaceDir()
+	if err != nil {
+		return l, err
+	}
+	l.Workspace, err = config.Read(filepath.Join(dir, config.Name), config.Workspace)
+	return l, settingError(err)
+}
+
+// settingError returns err with the code for damage where a file of settings is damaged.
+func settingError(err error) error {
+	var syntax *config.SyntaxError
+	if errors.As(err, &syntax) {
+		return &workspace.Error{Code: workspace.Damaged, Message: err.Error(), Hint: "correct the file, or move it away", Err: err}
+	}
+	return err
+}
+
+// A settingRow is a setting with the value that it has.
+type settingRow struct {
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value"` // null if there is none
+	From  config.Scope    `json:"from"`
+	Doc   string          `json:"doc"`
+}
+
+func rowOf(s config.Setting, l config.Layered) settingRow {
+	value, from := l.Value(s)
+	if value == nil {
+		value = []byte("null")
+	}
+	return settingRow{s.Key, value, from, s.Doc}
+}
+
+func (p *program) listSettings(userOnly bool) error {
+	l, err := p.settings()
+	if err != nil {
+		return err
+	}
+	if userOnly {
+		l.Workspace = config.File{}
+	}
+	for _, problem := range append(l.User.Check(), l.Workspace.Check()...) {
+		p.note(problem.Error())
+	}
+	rows := []settingRow{}
+	for _, s := range config.Settings() {
+		rows = append(rows, rowOf(s, l))
+	}
+	if p.json {
+		return p.printJSON(struct {
+			Settings []settingRow `json:"settings"`
+			Files    []string     `json:"files"`
+		}{rows, files(l)})
+	}
+	keys, values := 0, 0
+	for _, r := range rows {
+		keys = max(keys, len(r.Key))
+		values = min(max(values, width(readable(r.Value, ", "))), 24)
+	}
+	for _, r := range rows {
+		text := pad(r.Key, keys) + "  " + pad(clean(readable(r.Value, ", ")), values) + "  " + pad(string(r.From), len(config.Workspace))
+		if r.From == config.Default {
+			text = p.paint.dim(text)
+		}
+		fmt.Fprintln(p.stdout, text+"  "+p.paint.dim(p.paint.fit(r.Doc, p.paint.width-keys-values-15)))
+	}
+	fmt.Fprintf(p.stderr, "Files: %s\n", strings.Join(files(l), ", "))
+	return nil
+}
+
+// files returns the paths of the files of settings.
+func files(l config.Layered) []string {
+	list := []string{}
+	for _, f := range []config.File{l.User, l.Workspace} {
+		if f.Path != "" {
+			list = append(list, f.Path)
+		}
+	}
+	return list
+}
+
+func (p *program) printSetting(s config.Setting, userOnly bool) error {
+	l, err := p.settings()
+	if err != nil {
+		return err
+	}
+	if userOnly {
+		l.Workspace = config.File{}
+	}
+	r := rowOf(s, l)
+	if err := s.Check(r.Value); err != nil && r.From != config.Default {
+		return settingError(&config.SyntaxError{Path: string(r.From), Err: err})
+	}
+	if p.json {
+		return p.printJSON(r)
+	}
+	if text := readable(r.Value, "\n"); text != "" {
+		fmt.Fprintln(p.stdout, clean(text))
+	}
+	return nil
+}
+
+// readable returns a JSON value as a person writes it, the elements of a list parted by
+// sep.
+func readable(value []byte, sep string) string {
+	var v any
+	_ = json.Unmarshal(value, &v) // it was checked when the file was read
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []any:
+		var words []string
+		for _, w := range v {
+			words = append(words, fmt.Sprint(w))
+		}
+		return strings.Join(words, sep)
+	}
+	return string(value)
+}
+
+// changeSetting sets or removes a setting in one of the two files.
+func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string) error {
+	file, err := p.settingsFile(c, s)
+	if err != nil {
+		return err
+	}
+	var value []byte
+	switch {
+	case c.Bool("unset") && len(words) > 0:
+		return usageError("--unset takes no value")
+	case c.Bool("unset"):
+	case c.Bool("add") && s.Kind != config.Texts:
+		return usageError("%s is not a list: --add does not apply", s.Key)
+	default:
+		if old := file.Value(s.Key); c.Bool("add") && old != nil {
+			var list []string
+			if err := json.Unmarshal(old, &list); err != nil {
+				return settingError(&config.SyntaxError{Path: file.Path, Err: s.Check(old)})
+			}
+			words = append(list, words...)
+		}
+		if value, err = s.Parse(words); err != nil {
+			return usageError("%s", err)
+		}
+		if s.Key == "import.skip" {
+			if err := workspace.CheckSkip(words); err != nil {
+				return err
+			}
+		}
+	}
+	if err := file.Set(s.Key, value); err != nil {
+		return err
+	}
+	if p.json {
+		r := settingRow{s.Key, value, file.Scope, s.Doc}
+		if value == nil {
+			r.Value = []byte("null")
+		}
+		return p.printJSON(r)
+	}
+	if value == nil {
+		fmt.Fprintf(p.stdout, "Removed %s from %s\n", s.Key, file.Path)
+		return nil
+	}
+	fmt.Fprintf(p.stdout, "Set %s to %s in %s\n", s.Key, clean(readable(value, ", ")), file.Path)
+	return nil
+}
+
+// settingsFile returns the file that a change of s goes to.
+func (p *program) settingsFile(c *cli.Context, s config.Setting) (config.File, error) {
+	if c.Bool("user") || s.UserOnly {
+		path, err := config.UserPath()
+		if err != nil {
+			return config.File{}, err
+		}
+		f, err := config.Read(path, config.User)
+		return f, settingError(err)
+	}
+	w, err := p.open(c.Context, retention(c))
+	if err != nil {
+		return config.File{}, err
+	}
+	f, err := config.Read(filepath.Join(w.Dir(), config.Name), config.Workspace)
+	return f, settingError(err)
+}

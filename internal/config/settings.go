@@ -1,0 +1,159 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Setting is one that bough has.
+type Setting struct {
+	Key      string // its path in the file
+	Kind     Kind
+	Default  string // JSON, "" for none
+	UserOnly bool   // a workspace's file cannot set it
+	Doc      string // one line
+}
+
+// A Kind is what values a setting has.
+type Kind string
+
+const (
+	Text     Kind = "text"
+	Texts    Kind = "list"     // of texts
+	Number   Kind = "number"   // a whole one, from 1 on
+	Limit    Kind = "limit"    // a whole number from 1 on, or -1 for none
+	Fraction Kind = "fraction" // from 0 to 1
+	Duration Kind = "duration" // as "30s", "1h30m" or "7d"
+	Flag     Kind = "flag"     // true or false
+)
+
+// Settings returns all settings, in the order in which they are listed.
+func Settings() []Setting {
+	return []Setting{
+		{"pager", Text, ``, true, "the program that shows long output; $BOUGH_PAGER wins, $PAGER and less come after it; \"cat\" for none"},
+		{"trust", Texts, `[]`, true, "workspace folders of other users that bough may open when it finds one above the current folder"},
+		{"wait", Duration, `"30s"`, false, "how long to wait while another process writes; --wait wins"},
+		{"import.skip", Texts, `[]`, false, "patterns of files and folders whose conversations are not imported"},
+		{"retention.keep_all", Duration, `"24h"`, false, "automatic checkpoints that are younger are all kept"},
+		{"retention.every", Number, `10`, false, "of the older ones one of this many is kept"},
+		{"retention.max_age", Duration, `"720h"`, false, "automatic checkpoints that are older are removed; \"-1s\" for never"},
+		{"retention.limit", Limit, `1000`, false, "how many automatic checkpoints are kept; -1 for all"},
+		{"explore.enabled", Flag, `true`, false, "false: nothing is explored"},
+		{"explore.max_depth", Number, `3`, false, "how deep branches may propose branches"},
+		{"explore.max_concurrent", Number, `5`, false, "how many branches run at once"},
+		{"explore.timeout", Duration, `"30s"`, false, "how long a branch may run"},
+		{"explore.max_branches", Number, `64`, false, "how many branches an exploration may have"},
+		{"explore.max_time", Duration, `"10m0s"`, false, "how long an exploration may run"},
+		{"explore.max_output", Number, `1048576`, false, "how many bytes a branch may print"},
+		{"explore.max_total_output", Number, `16777216`, false, "how many bytes all branches together may print"},
+		{"explore.min_confidence", Fraction, `0.6`, false, "replies that are recognized with less are not explored"},
+		{"explore.prune", Fraction, `0.3`, false, "branches with less confidence are pruned"},
+		{"explore.synthesize", Fraction, `0.7`, false, "results with at least this confidence are part of a synthesis"},
+		{"explore.prefer", Texts, `[]`, false, "names of strategies that are tried first, in this order"},
+		{"explore.allow_recursive_branching", Flag, `true`, false, "whether branches may propose branches"},
+		{"explore.learn_from_failures", Flag, `true`, false, "whether earlier failures count"},
+	}
+}
+
+// Find returns the setting of that name.
+func Find(key string) (Setting, bool) {
+	all := Settings()
+	i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return all[i], true
+}
+
+// isGroup reports whether key is a member that has settings as its members.
+func isGroup(key string) bool {
+	return slices.ContainsFunc(Settings(), func(s Setting) bool { return strings.HasPrefix(s.Key, key+".") })
+}
+
+// Check returns an error if a JSON value is not one that the setting can have.
+func (s Setting) Check(value []byte) error {
+	wrong := func(want string) error { return fmt.Errorf("%s is %s, want %s", s.Key, value, want) }
+	var err error
+	switch s.Kind {
+	case Text:
+		var v string
+		if err = json.Unmarshal(value, &v); err != nil {
+			return wrong("a text")
+		}
+	case Texts:
+		var v []string
+		if err = json.Unmarshal(value, &v); err != nil || v == nil || slices.Contains(v, "") {
+			return wrong("a list of texts")
+		}
+	case Number:
+		var v int64
+		if err = json.Unmarshal(value, &v); err != nil || v < 1 {
+			return wrong("a whole number from 1 on")
+		}
+	case Limit:
+		var v int64
+		if err = json.Unmarshal(value, &v); err != nil || v < 1 && v != -1 {
+			return wrong("a whole number from 1 on, or -1")
+		}
+	case Fraction:
+		var v float64
+		if err = json.Unmarshal(value, &v); err != nil || !(v >= 0 && v <= 1) {
+			return wrong("a number from 0 to 1")
+		}
+	case Duration:
+		var v Time
+		if err = json.Unmarshal(value, &v); err != nil {
+			return wrong(`a duration such as "30s", "1h30m" or "7d"`)
+		}
+	case Flag:
+		var v bool
+		if err = json.Unmarshal(value, &v); err != nil {
+			return wrong("true or false")
+		}
+	}
+	return nil
+}
+
+// Parse returns the JSON value that words of a command line stand for. Only a list has
+// more than one.
+func (s Setting) Parse(words []string) ([]byte, error) {
+	var value []byte
+	switch s.Kind {
+	case Texts:
+		value, _ = json.Marshal(words)
+	case Text, Duration:
+		value, _ = json.Marshal(strings.Join(words, " "))
+	default:
+		value = []byte(strings.Join(words, " "))
+		if !json.Valid(value) {
+			value, _ = json.Marshal(string(value))
+		}
+	}
+	return value, s.Check(value)
+}
+
+// A Time is a duration that is text in JSON, in the form that [ParseDuration]
+// takes.
+type Time time.Duration
+
+// UnmarshalText reads what [ParseDuration] does.
+func (t *Time) UnmarshalText(text []byte) error {
+	d, err := ParseDuration(string(text))
+	*t = Time(d)
+	return err
+}
+
+// ParseDuration is [time.ParseDuration] that takes days and weeks as well: "7d", "2w".
+func ParseDuration(s string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	for unit, length := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if n, err := strconv.ParseFloat(strings.TrimSuffix(s, unit), 64); err == nil && strings.HasSuffix(s, unit) {
+			return time.Duration(n * float64(length)), nil
+		}
+	}
+	return time.ParseDuration(s)
+}

@@ -19,7 +19,7 @@ const module = "github.com/bough-dev/bough/"
 var layers = [][]string{
 	{"cmd/bough", "cmd/bough-models"},
 	{"server", "redact", "convert/html", "model/openai", "model/anthropic", "model/command", "model/pipe", "tools/mcp"},
-	{"model/internal/"},
+	{"cmd/bough/internal/", "model/internal/"},
 	{"explore"},
 	{"tokens"},
 	{"buffer"},

@@ -16,7 +16,6 @@ import (
 var unlinked = map[string]string{
 	"github.com/bytedance/sonic":    "it makes tables at start",
 	"github.com/dustin/go-humanize": "it makes tables and compiles a regular expression at start",
-	"github.com/mattn/go-runewidth": "it makes tables at start",
 }
 
 // inCompanion begin the names of packages that only the companion links, bough-models:

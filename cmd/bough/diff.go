@@ -18,6 +18,7 @@ only the second (+) has.`,
 		example: `bough diff "Plan the trip" "By train instead"`,
 		flags:   []cli.Flag{partialFlag()},
 		min:     2,
+		choices: []choice{chooseSession, chooseSession},
 		max:     2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			d, err := w.Diff(c.Context, c.Args().Get(0), c.Args().Get(1), readOptions(c))

@@ -17,6 +17,7 @@ checkpoint, and all that came after it, stay as they are. Prints where the head 
 		example: `bough restore "Before the budget"
 bough append "Let us spend less."`,
 		min:     1,
+		choices: []choice{chooseCheckpoint},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -41,6 +42,7 @@ of the same conversation there. Prints where the head is.`,
 bough append "Let me ask that differently."`,
 		flags:   cutFlags(),
 		min:     1,
+		choices: []choice{chooseMessage},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {

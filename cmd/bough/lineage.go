@@ -16,6 +16,7 @@ func (p *program) lineageVerb() verb {
 		example: `bough lineage 4b9ad01c`,
 		flags:   []cli.Flag{partialFlag()},
 		min:     1,
+		choices: []choice{chooseSession},
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			lineage, err := w.Lineage(c.Context, c.Args().First(), readOptions(c))

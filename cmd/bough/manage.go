@@ -43,6 +43,7 @@ stays too, unless --force says that it leaves the agent; its only tree stays in 
 			&cli.BoolFlag{Name: "line", DisableDefaultText: true, Usage: "remove all files of the conversation"},
 		},
 		min:     1,
+		choices: []choice{chooseSession},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {

@@ -36,6 +36,7 @@ type program struct {
 	noPager, left bool
 	meter         *meter
 	noted         []string
+	args          []string // of the verb, as they are parsed
 	// literal is how many arguments came after "--".
 	literal int
 	noting  sync.Mutex // of notes from several goroutines
@@ -93,7 +94,8 @@ func (p *program) run(ctx context.Context, args []string) error {
 		return p.printVersion()
 	}
 	app := p.app(verbOf(rest))
-	return app.RunContext(ctx, append([]string{app.Name}, arrange(rest, app.Commands)...))
+	p.args = arrange(rest, app.Commands)
+	return app.RunContext(ctx, append([]string{app.Name}, p.args...))
 }
 
 // fail tells what went wrong and returns the exit code.

@@ -17,7 +17,7 @@ import (
 func (p *program) verbs() []verb {
 	return []verb{
 		p.newVerb(), p.appendVerb(),
-		p.lsVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
+		p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
@@ -83,7 +83,8 @@ type verb struct {
 	changes bool // the workspace, with or without flags
 	min     int  // arguments
 	max     int
-	hint    string // for a wrong number of arguments, "" for the usual one
+	hint    string   // for a wrong number of arguments, "" for the usual one
+	choices []choice // what a person can choose where arguments are missing, from the first argument on
 	action  func(*cli.Context, *workspace.Workspace) error
 	alone   func(*cli.Context) error // in place of action, without a workspace
 }
@@ -119,6 +120,9 @@ func (p *program) command(v verb) *cli.Command {
 				}
 				return p.help(v.full())
 			}
+			if n := c.NArg(); n < v.min && len(v.choices) == v.min && !p.json && p.canChoose() {
+				return p.complement(c, v.choices[n:])
+			}
 			if n := c.NArg(); n < v.min || n > v.max {
 				e := usageError("'bough %s' takes %s; got %s", v.full(), argCount(v), count(n, "argument"))
 				e.Hint = cmp.Or(v.hint, seeHelp(v.full()))
@@ -140,6 +144,25 @@ func (p *program) command(v verb) *cli.Command {
 			return v.action(c, w)
 		},
 	}
+}
+
+// complement runs the command line again with the arguments that it lacks, as a person
+// chooses them.
+func (p *program) complement(c *cli.Context, missing []choice) error {
+	w, err := p.open(c.Context, retention(c))
+	if err != nil {
+		return err
+	}
+	refs, err := p.chooseMissing(c.Context, w, missing)
+	if err != nil {
+		return err
+	}
+	args := p.args
+	if !slices.Contains(args, "--") {
+		args = append(args, "--")
+	}
+	p.args = append(args, refs...)
+	return p.app(verbOf(args)).RunContext(c.Context, append([]string{c.App.Name}, p.args...))
 }
 
 // untilInterrupt returns a context that ends with an interrupt, or when somebody asks

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/cmd/bough/internal/list"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+// A choice is what a person can choose for an argument that is missing.
+type choice string
+
+const (
+	chooseSession    choice = "session"
+	chooseCheckpoint choice = "checkpoint"
+	chooseMessage    choice = "message" // of the conversation at the head
+)
+
+func (p *program) chooseVerb() verb {
+	return verb{
+		name:  "choose",
+		args:  "[WORDS] [--kind K] [--in SESSION]",
+		short: "choose a conversation or a message from a list",
+		long: `Shows the sessions, the last active first, with a preview, and narrows them down as you type.
+Prints the id of the one that you choose, so that other commands can use it. With --in it
+lists the messages of a conversation and prints SESSION@MESSAGE. Verbs that need a SESSION or
+REF and got none show the same list on a terminal.`,
+		example: `bough show $(bough choose)
+bough branch $(bough choose --in "Plan the trip")`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "kind", Usage: "only sessions of kind `K`: root, continuation, branch or checkpoint"},
+			inFlag("choose from the messages of `SESSION`"),
+		},
+		max: 100,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if !p.canChoose() {
+				return usageError("choose needs a terminal")
+			}
+			query := strings.Join(c.Args().Slice(), " ")
+			var ref string
+			var err error
+			if in := c.String("in"); in != "" {
+				ref, err = p.chooseMessage(c.Context, w, in, query)
+			} else {
+				ref, err = p.chooseSession(c.Context, w, session.Kind(c.String("kind")), query, "Which session?")
+			}
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(map[string]string{"ref": ref})
+			}
+			fmt.Fprintln(p.stdout, ref)
+			return nil
+		},
+	}
+}
+
+// canChoose reports whether a person sits at a terminal to choose from a list.
+func (p *program) canChoose() bool {
+	in, ok := p.stdin.(*os.File)
+	return ok && term.IsTerminal(int(in.Fd())) && p.screen != nil && os.Getenv("TERM") != "dumb"
+}
+
+// chooseMissing returns the arguments that a command line lacks, as a person chooses
+// them.
+func (p *program) chooseMissing(ctx context.Context, w *workspace.Workspace, missing []choice) (refs []string, err error) {
+	for _, what := range missing {
+		var ref string
+		switch what {
+		case chooseMessage:
+			ref, err = p.chooseMessage(ctx, w, "HEAD", "")
+		case chooseCheckpoint:
+			ref, err = p.chooseSession(ctx, w, session.Checkpoint, "", "Which checkpoint?")
+		default:
+			ref, err = p.chooseSession(ctx, w, "", "", "Which session?")
+		}
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+// chooseSession has a person choose a session and returns its id.
+func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kind session.Kind, query, prompt string) (string, error) {
+	l, err := w.Sessions(ctx, workspace.ListOptions{Kind: kind})
+	if err != nil {
+		return "", err
+	}
+	if len(l.Sessions) == 0 {
+		return "", &workspace.Error{Code: workspace.NotFound, Message: "there is nothing to choose from", Hint: "'bough import' brings in the conversations of other assistants"}
+	}
+	items := make([]list.Item, len(l.Sessions))
+	for i, e := range l.Sessions {
+		detail := []string{tail(e.ID), count(e.MessageCount, "message"), age(e.LastActive)}
+		if e.Kind != session.Root {
+			detail = slices.Insert(detail, 1, string(e.Kind))
+		}
+		items[i] = list.Item{Text: line(e.Title), Detail: line(strings.Join(detail, " · "))}
+	}
+	i, err := p.choose(ctx, list.Options{Prompt: prompt, Items: items, Query: query, Preview: func(ctx context.Context, i int) string {
+		conv, err := w.Show(ctx, l.Sessions[i].ID, workspace.ReadOptions{Partial: true})
+		if err != nil {
+			return clean(workspace.Explain(err).Message)
+		}
+		return preview(conv.Messages)
+	}})
+	if err != nil {
+		return "", err
+	}
+	return l.Sessions[i].ID, nil
+}
+
+// chooseMessage has a person choose a message on the path to ref, the newest first, and
+// returns its REF.
+func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, ref, query string) (string, error) {
+	conv, err := w.Show(ctx, ref, workspace.ReadOptions{Partial: true})
+	if err != nil {
+		return "", err
+	}
+	messages := slices.Clone(conv.Messages)
+	slices.Reverse(messages)
+	items := make([]list.Item, len(messages))
+	for i, m := range messages {
+		items[i] = list.Item{Text: line(m.Role()) + ": " + firstWords(m), Detail: line(m.ID)}
+	}
+	i, err := p.choose(ctx, list.Options{Prompt: "Which message?", Items: items, Query: query, Preview: func(_ context.Context, i int) string {
+		return clean(messages[i].Text())
+	}})
+	if err != nil {
+		return "", err
+	}
+	return conv.Entry.ID + "@" + messages[i].ID, nil
+}
+
+func (p *program) choose(ctx context.Context, o list.Options) (int, error) {
+	p.meter.end()
+	o.Color = p.talk.color
+	i, err := list.Choose(ctx, p.stdin, p.screen, o)
+	if errors.Is(err, list.ErrNone) {
+		return i, &workspace.Error{Code: workspace.Failed, Message: "nothing was chosen", Err: err}
+	}
+	return i, err
+}
+
+// preview is the last messages of a conversation, the newest at the bottom, each cut to
+// some lines.
+func preview(messages []session.Message) string {
+	const most, lines = 12, 6
+	var b strings.Builder
+	if n := len(messages) - most; n > 0 {
+		fmt.Fprintf(&b, "… %s before\n\n", count(n, "message"))
+		messages = messages[n:]
+	}
+	for _, m := range messages {
+		fmt.Fprintf(&b, "%s\n", clean(m.Role()))
+		text := strings.Split(strings.TrimSpace(clean(m.Text())), "\n")
+		more := max(0, len(text)-lines)
+		b.WriteString(strings.Join(text[:len(text)-more], "\n"))
+		if more > 0 {
+			fmt.Fprintf(&b, "\n… %s", count(more, "line"))
+		}
+		b.WriteString("\n\n")
+	}
+	return b.String()
+}

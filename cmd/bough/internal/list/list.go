@@ -1,0 +1,100 @@
+// Package list is a list on a terminal that is narrowed down as one types. [List] is the
+// list itself, without a terminal; [Choose] shows one beside a preview, and returns what
+// a person chose.
+//
+// Texts are shown as they are given. They must hold no control characters.
+package list
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sahilm/fuzzy"
+)
+
+// An Item is a row of a list.
+type Item struct {
+	Text   string // what is shown, and searched
+	Detail string // shown after it, dimmed, and searched
+}
+
+// A List is rows of which some match a query, with a cursor on one of them.
+type List struct {
+	items  []Item
+	texts  []string // of items, what is searched
+	query  string
+	shown  []int // of items, those that match, the best first
+	cursor int   // in shown
+	top    int   // in shown, the first row in the window
+}
+
+// New returns a list of items that all match, in their order.
+func New(items []Item) *List {
+	l := &List{items: items}
+	for _, i := range items {
+		l.texts = append(l.texts, i.Text+" "+i.Detail)
+	}
+	l.Filter("")
+	return l
+}
+
+// Filter narrows the list down to the items that match each word of query, letters in
+// order but not side by side. Items that hold the words as they are come first, then
+// those that match best, each in the order that they were given. The cursor goes to the
+// first.
+func (l *List) Filter(query string) {
+	l.query, l.cursor, l.top = query, 0, 0
+	l.shown = l.shown[:0]
+	scores := make([]int, len(l.items))
+	words := strings.Fields(query)
+	matched := make([]int, len(l.items))
+	for _, word := range words {
+		for _, m := range fuzzy.FindNoSort(word, l.texts) {
+			matched[m.Index]++
+			scores[m.Index] += m.Score
+			if strings.Contains(strings.ToLower(l.texts[m.Index]), strings.ToLower(word)) {
+				scores[m.Index] += whole
+			}
+		}
+	}
+	for i := range l.items {
+		if matched[i] == len(words) {
+			l.shown = append(l.shown, i)
+		}
+	}
+	slices.SortStableFunc(l.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+}
+
+// whole is the score for holding a word as it is; no other match comes near.
+const whole = 1 << 20
+
+// Query returns what the list is narrowed down to.
+func (l *List) Query() string { return l.query }
+
+// Len returns how many items match, and how many there are.
+func (l *List) Len() (shown, all int) { return len(l.shown), len(l.items) }
+
+// Selected returns the index of the item at the cursor, -1 if no item matches.
+func (l *List) Selected() int {
+	if len(l.shown) == 0 {
+		return -1
+	}
+	return l.shown[l.cursor]
+}
+
+// Move moves the cursor by n rows, and stops at the ends.
+func (l *List) Move(n int) {
+	l.cursor = max(0, min(l.cursor+n, len(l.shown)-1))
+}
+
+// Window returns the indexes of the items in a window of that height, which follows the
+// cursor, and the row that the cursor is on, -1 if no item matches.
+func (l *List) Window(height int) (items []int, cursor int) {
+	if len(l.shown) == 0 || height <= 0 {
+		return nil, -1
+	}
+	l.top = max(l.cursor-height+1, min(l.top, l.cursor), 0)
+	end := min(l.top+height, len(l.shown))
+	return l.shown[l.top:end], l.cursor - l.top
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -17,74 +18,134 @@ import (
 // unfinished command line, the word at the cursor, which may be empty, before it.
 const completeFlag = "--generate-bash-completion"
 
-// complete prints what can stand in place of the last of words, one a line:
-// verbs, flags after a dash, what a flag takes, else short ids of sessions, labels of
-// bookmarks, or names of agents.
+// A candidate is what can stand in place of an unfinished word, and what a person should
+// know of it, "" for nothing.
+type candidate struct{ word, about string }
+
+// complete prints the candidates for the last of words, a line each: the word, and after
+// a tab what it is about.
 func (p *program) complete(ctx context.Context, words []string) {
+	for _, c := range p.candidates(ctx, words) {
+		fmt.Fprintln(p.stdout, strings.TrimSuffix(c.word+"\t"+c.about, "\t"))
+	}
+}
+
+// candidates returns what can stand in place of the last of words: verbs, flags after a
+// dash, what a flag takes, else sessions, messages, labels, or names of agents. Words
+// that a terminal or a line-based protocol cannot hold are left out.
+func (p *program) candidates(ctx context.Context, words []string) []candidate {
 	global, words, _ := splitGlobal(words)
 	p.dir = global.dir
 	if len(words) == 0 {
-		return
+		return nil
 	}
+	last := words[len(words)-1]
+	return slices.DeleteFunc(p.possible(ctx, words), func(c candidate) bool {
+		return !strings.HasPrefix(c.word, last) || line(c.word) != c.word
+	})
+}
+
+// possible returns what candidates chooses from.
+func (p *program) possible(ctx context.Context, words []string) []candidate {
 	last := words[len(words)-1]
 	v, known := p.verb(words[0])
 	if v.name == "help" && len(words) > 2 {
 		if v, known = p.verb(words[1]); len(v.subs) == 0 || len(words) > 3 {
-			return
+			return nil
 		}
 		words = words[1:]
 	}
-	var found []string
 	switch {
 	case len(words) == 1 && strings.HasPrefix(last, "-"):
-		found = globalFlags()
+		return wordsOnly(globalFlags())
 	case len(words) == 1 || v.name == "help":
-		found = allNames(p.verbs())
+		return verbNames(p.verbs())
 	case !known:
+		return nil
 	case len(v.subs) > 0 && len(words) == 2 && (v.action == nil || !strings.HasPrefix(last, "-")):
-		found = allNames(v.subs)
+		found := verbNames(v.subs)
 		if v.action != nil {
-			found = append(found, p.references(ctx, v)...)
+			found = append(found, p.references(ctx, v, last)...)
 		}
+		return found
 	case len(v.subs) > 0 && (v.action == nil || slices.Contains(allNames(v.subs), words[1])):
-		found = p.completeSub(ctx, v, words[1:])
+		return wordsOnly(p.completeSub(ctx, v, words[1:]))
 	case strings.HasPrefix(last, "-"):
-		found = append(flagNames(v.flags), globalFlags()...)
+		return append(flagNames(v.flags), wordsOnly(globalFlags())...)
 	case strings.HasPrefix(v.args, "AGENT"):
-		found = p.completeAgent(ctx, v, words[1:])
+		return wordsOnly(p.completeAgent(ctx, v, words[1:]))
 	case v.name == "completion":
-		found = []string{"bash", "fish", "zsh"}
-	case len(flagValues(v, words[len(words)-2])) > 0:
-		found = flagValues(v, words[len(words)-2])
-	case v.name == "search" && words[len(words)-2] != "--in": // words, which nobody knows
-	case takesSession(v):
-		found = p.references(ctx, v)
+		return wordsOnly([]string{"bash", "fish", "zsh"})
+	case v.name == "config" && len(words) == 2:
+		return settingNames()
 	}
-	for _, f := range found {
-		if strings.HasPrefix(f, last) {
-			fmt.Fprintln(p.stdout, f)
-		}
+	before := words[len(words)-2]
+	if values := flagValues(v, before); len(values) > 0 {
+		return wordsOnly(values)
 	}
+	session := before == "--in" || before == "--parent" || takesSession(v)
+	if (v.name == "search" || v.name == "choose") && before != "--in" || !session {
+		return nil // words of a person
+	}
+	return p.references(ctx, v, last)
 }
 
-// flagValues returns what can stand after a flag of a verb, nil if nobody knows.
+func wordsOnly(words []string) []candidate {
+	list := make([]candidate, len(words))
+	for i, w := range words {
+		list[i].word = w
+	}
+	return list
+}
+
+// flagValues returns what can stand after a flag of a verb, nil if that is anything.
 func flagValues(v verb, flag string) []string {
 	switch v.name + " " + flag {
-	case "import --from", "import --format", "export --to", "resume --in":
+	case "import --from", "import --format", "export --to", "resume --in", "search --tool", "ls --tool":
 		return formatNames(flag[len("--"):])
-	case "search --role":
+	case "search --role", "append --role":
 		return []string{"user", "assistant", "system", "tool"}
+	case "ls --kind", "choose --kind":
+		return []string{"root", "continuation", "branch", "checkpoint"}
 	}
 	return nil
 }
 
-// references returns what can stand for a session in the arguments of a verb.
-func (p *program) references(ctx context.Context, v verb) []string {
-	found := p.sessionIDs(ctx)
-	if strings.Contains(v.args, "REF") {
-		found = append(found, p.bookmarkLabels(ctx)...)
+// settingNames returns the names of the settings.
+func settingNames() (list []candidate) {
+	for _, s := range config.Settings() {
+		list = append(list, candidate{s.Key, s.Doc})
 	}
-	return found
+	return list
+}
+
+// references returns what can stand for a session or REF that begins with last: messages
+// after an "@", else ids, the labels of bookmarks, and where something was typed titles.
+func (p *program) references(ctx context.Context, v verb, last string) []candidate {
+	w, err := p.open(ctx, checkpoint.Retention{})
+	if err != nil {
+		return nil
+	}
+	isREF := strings.Contains(v.args, "REF")
+	found := sessionNames(ctx, w, last != "")
+	if isREF {
+		found = append(found, bookmarkLabels(ctx, w)...)
+	}
+	at := strings.LastIndex(last, "@")
+	if at < 1 || !isREF || slices.ContainsFunc(found, func(c candidate) bool { return strings.HasPrefix(c.word, last) }) {
+		return found
+	}
+	return messageNames(ctx, w, last[:at])
+}
+
+// verbNames returns the names of verbs, with what they do.
+func verbNames(verbs []verb) (list []candidate) {
+	for _, v := range verbs {
+		for _, name := range v.names() {
+			list = append(list, candidate{name, v.short})
+		}
+	}
+	return list
 }
 
 func allNames(verbs []verb) (names []string) {
@@ -98,7 +159,11 @@ func allNames(verbs []verb) (names []string) {
 func (p *program) completeSub(ctx context.Context, parent verb, words []string) []string {
 	v, _ := find(parent.subs, words[0])
 	if strings.HasPrefix(words[len(words)-1], "-") {
-		return append(flagNames(v.flags), globalFlags()...)
+		var names []string
+		for _, f := range flagNames(v.flags) {
+			names = append(names, f.word)
+		}
+		return append(names, globalFlags()...)
 	}
 	if strings.HasPrefix(v.args, "ID") {
 		return p.completeExploration(ctx, v, words[1:])
@@ -192,14 +257,18 @@ func (p *program) treeNames(ctx context.Context, agent, verb string) (names []st
 	return names
 }
 
-func flagNames(flags []cli.Flag) []string {
-	var names []string
+// flagNames returns the flags of a verb, with what they do.
+func flagNames(flags []cli.Flag) (list []candidate) {
 	for _, f := range flags {
+		about := ""
+		if d, ok := f.(cli.DocGenerationFlag); ok {
+			about = strings.ReplaceAll(d.GetUsage(), "`", "")
+		}
 		for _, name := range f.Names() {
-			names = append(names, strings.Repeat("-", min(len(name), 2))+name)
+			list = append(list, candidate{strings.Repeat("-", min(len(name), 2)) + name, about})
 		}
 	}
-	return names
+	return list
 }
 
 // takesSession reports whether a session can stand among the verb's arguments.
@@ -209,42 +278,56 @@ func takesSession(v verb) bool {
 	})
 }
 
-// sessionIDs returns the short ids of all sessions, none if they cannot be read.
-func (p *program) sessionIDs(ctx context.Context) []string {
-	w, err := p.open(ctx, checkpoint.Retention{})
-	if err != nil {
-		return nil
-	}
+// sessionNames returns the short ids of all sessions with their titles, and with titles
+// these as well. There are none if they cannot be read.
+func sessionNames(ctx context.Context, w *workspace.Workspace, titles bool) (list []candidate) {
 	listing, err := w.List(ctx, "")
 	if err != nil {
 		return nil
 	}
-	entries := listing.Sessions
-	short := shortIDs(entries)
-	ids := make([]string, len(entries))
-	for i, e := range entries {
-		ids[i] = short(e.ID)
+	short := shortIDs(listing.Sessions)
+	for _, e := range listing.Sessions {
+		list = append(list, candidate{short(e.ID), line(e.Title)})
 	}
-	return ids
+	for _, e := range listing.Sessions {
+		if titles && !strings.HasPrefix(e.Title, "-") {
+			list = append(list, candidate{e.Title, string(e.Kind) + ", " + age(e.LastActive)})
+		}
+	}
+	return list
 }
 
-// bookmarkLabels returns the labels of bookmarks, none if they cannot be read.
-// Those that a shell would take apart, or otherwise than they stand, are left out.
-func (p *program) bookmarkLabels(ctx context.Context) (labels []string) {
-	w, err := p.open(ctx, checkpoint.Retention{})
-	if err != nil {
-		return nil
-	}
+// bookmarkLabels returns the labels of bookmarks with what they are on, none if they
+// cannot be read.
+func bookmarkLabels(ctx context.Context, w *workspace.Workspace) (labels []candidate) {
 	list, err := w.Bookmarks(ctx, workspace.BookmarksOptions{})
 	if err != nil {
 		return nil
 	}
 	for _, b := range list.Bookmarks {
-		if line(b.Label) == b.Label && !strings.ContainsAny(b.Label, " \"'`$&|;<>()*?[]{}#!~\\") {
-			labels = append(labels, b.Label)
+		if !strings.HasPrefix(b.Label, "-") {
+			labels = append(labels, candidate{b.Label, "bookmark"})
 		}
 	}
 	return labels
+}
+
+// messageNames returns the messages of a session as it was typed, with their first
+// words, the newest first.
+func messageNames(ctx context.Context, w *workspace.Workspace, session string) (list []candidate) {
+	conv, err := w.Show(ctx, session, workspace.ReadOptions{Partial: true})
+	if err != nil {
+		return nil
+	}
+	ids := make([]string, len(conv.Messages))
+	for i, m := range conv.Messages {
+		ids[i] = m.ID
+	}
+	short := shortMessages(ids)
+	for i, m := range slices.Backward(conv.Messages) {
+		list = append(list, candidate{session + "@" + short(ids[i]), line(m.Role()) + ": " + firstWords(m)})
+	}
+	return append(list, candidate{session + "@first", "the first message"}, candidate{session + "@last", "the last message"})
 }
 
 func (p *program) completionVerb() verb {
@@ -252,12 +335,21 @@ func (p *program) completionVerb() verb {
 		name:  "completion",
 		args:  "SHELL",
 		short: "print a script that completes bough's command line",
-		long:  `SHELL is bash, zsh or fish.`,
+		flags: []cli.Flag{
+			&cli.IntFlag{Name: "bash", Hidden: true},
+			&cli.StringFlag{Name: "breaks", Hidden: true},
+			&cli.IntFlag{Name: "type", Hidden: true},
+		},
+		long: `SHELL is bash, zsh or fish.`,
 		example: `source <(bough completion bash)
 bough completion fish > ~/.config/fish/completions/bough.fish`,
 		min: 1,
 		max: 1,
 		alone: func(c *cli.Context) error {
+			if c.IsSet("bash") {
+				p.completeBash(c.Context, c.Args().First(), c.Int("bash"), c.String("breaks"), c.Int("type"))
+				return nil
+			}
 			switch shell := c.Args().First(); shell {
 			case "bash":
 				return p.printText("script", bashCompletion)
@@ -272,22 +364,33 @@ bough completion fish > ~/.config/fish/completions/bough.fish`,
 	}
 }
 
+// bash hands over the line, because it splits words at "@" and ":" as well, and inserts
+// what it gets without quoting it; [completeBash] does both. Nothing is expanded here.
 const bashCompletion = `_bough() {
-  local IFS=$'\n'
-  COMPREPLY=($("${COMP_WORDS[@]:0:COMP_CWORD+1}" ` + completeFlag + ` 2>/dev/null))
+  local found
+  COMPREPLY=()
+  while IFS= read -r found; do
+    COMPREPLY+=("$found")
+  done < <("${COMP_WORDS[0]}" completion --bash "$COMP_POINT" --breaks "$COMP_WORDBREAKS" --type "$COMP_TYPE" -- "$COMP_LINE" 2>/dev/null)
 }
 complete -o default -F _bough bough
 `
 
+// zsh quotes what it inserts.
 const zshCompletion = `#compdef bough
 _bough() {
-  local -a found
-  found=("${(@f)$("${(@)words[1,CURRENT]}" ` + completeFlag + ` 2>/dev/null)}")
-  [[ -n $found ]] && compadd -- $found || _files
+  local found
+  local -a names abouts
+  "${(Q@)words[1,CURRENT]}" ` + completeFlag + ` 2>/dev/null | while IFS= read -r found; do
+    names+=("${found%%$'\t'*}")
+    abouts+=("${found/$'\t'/  -- }")
+  done
+  (( $#names )) && compadd -l -d abouts -- $names || _files
 }
 compdef _bough bough
 `
 
+// fish quotes what it inserts, and takes what a word is about after a tab.
 const fishCompletion = `function __bough_complete
   set -l words (commandline -opc)
   $words (commandline -ct) ` + completeFlag + ` 2>/dev/null

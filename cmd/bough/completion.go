@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"
 )
 
@@ -26,7 +27,8 @@ type candidate struct{ word, about string }
 // a tab what it is about.
 func (p *program) complete(ctx context.Context, words []string) {
 	for _, c := range p.candidates(ctx, words) {
-		fmt.Fprintln(p.stdout, strings.TrimSuffix(c.word+"\t"+c.about, "\t"))
+		const enough = 60 // columns
+		fmt.Fprintln(p.stdout, strings.TrimSuffix(c.word+"\t"+displaywidth.TruncateString(line(c.about), enough, "…"), "\t"))
 	}
 }
 
@@ -381,7 +383,7 @@ const zshCompletion = `#compdef bough
 _bough() {
   local found
   local -a names abouts
-  "${(Q@)words[1,CURRENT]}" ` + completeFlag + ` 2>/dev/null | while IFS= read -r found; do
+  "${(Q@)words[1,CURRENT-1]}" "${(Q)PREFIX}" ` + completeFlag + ` 2>/dev/null | while IFS= read -r found; do
     names+=("${found%%$'\t'*}")
     abouts+=("${found/$'\t'/  -- }")
   done

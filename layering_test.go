@@ -21,6 +21,7 @@ var layers = [][]string{
 	{"server", "redact", "convert/html", "model/openai", "model/anthropic", "model/command", "model/pipe", "tools/mcp"},
 	{"cmd/bough/internal/", "model/internal/"},
 	{"explore"},
+	{"explore/recognize"},
 	{"tokens"},
 	{"buffer"},
 	{"workspace"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/likeness"
+
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -196,7 +198,7 @@ func (c Config) with(data []byte) (Config, error) {
 func unknown(key string, settings []setting) error {
 	meant, most := "", 0.5
 	for _, s := range settings {
-		if like := likeness(normal(key), normal(s.key)); like > most {
+		if like := likeness.Of(likeness.Normal(key), likeness.Normal(s.key)); like > most {
 			meant, most = s.key, like
 		}
 	}

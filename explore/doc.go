@@ -1,7 +1,7 @@
 // Package explore is about explorations: several ways to go about something, tried side
 // by side from one message, each in a conversation and a folder of its own.
 //
-// What decides is data in, data out: [Recognize] finds the ways that a reply names,
+// What decides is data in, data out: [recognize.Reply] finds the ways that a reply names,
 // [Adjust] brings in what was learned from those tried before, a [Config] limits how many
 // are tried, an [Exploration] is a state machine that says which are tried when, and
 // [Evaluate] judges what came of them. [Run], [Conclude] and [Adopt] carry that out in a

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bough-dev/bough/internal/likeness"
 )
 
 // A Method is a way to come from what the branches say to one result.
@@ -145,7 +147,7 @@ func (e *Evaluation) consensus(voices []voice) bool {
 			e.say("%s has no vote: its result is empty", called(v.Branch))
 			continue
 		}
-		votes, keys = append(votes, v), append(keys, normal(v.Result))
+		votes, keys = append(votes, v), append(keys, likeness.Normal(v.Result))
 	}
 	if len(votes) == 0 {
 		e.say("there is no vote")

@@ -1,12 +1,14 @@
 package explore
 
-import "encoding/json"
+import (
+	"encoding/json"
 
-// A Strategy is one way to go about something.
-type Strategy struct {
-	Name        string `json:"name"` // no other of the exploration's siblings has it
-	Description string `json:"description"`
-}
+	"github.com/bough-dev/bough/explore/recognize"
+)
+
+// A Strategy is one way to go about something. No other of the exploration's siblings has
+// its name.
+type Strategy = recognize.Strategy
 
 // A Status is how far a branch is.
 type Status string

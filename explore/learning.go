@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/explore/recognize"
+	"github.com/bough-dev/bough/internal/likeness"
+
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -114,13 +117,13 @@ const leastSimilar = 0.4
 // FindSimilar returns up to n learnings from the contexts that are most similar to a
 // text, the newer ones of equals first. A context that is not similar is left out.
 func FindSimilar(context string, learnings []Learning, n int) []Similar {
-	key := normal(clip(context))
+	key := likeness.Normal(clip(context))
 	known := map[string]float64{} // all branches of an exploration have one context
 	var list []Similar
 	for _, l := range slices.Backward(learnings) {
 		like, ok := known[l.Context]
 		if !ok {
-			like = contextLikeness(key, normal(clip(l.Context)))
+			like = likeness.Overlap(key, likeness.Normal(clip(l.Context)))
 			known[l.Context] = like
 		}
 		if key != "" && like >= leastSimilar {
@@ -133,7 +136,7 @@ func FindSimilar(context string, learnings []Learning, n int) []Similar {
 
 // An Adjusted is a strategy with what past outcomes make of it.
 type Adjusted struct {
-	Recognized
+	recognize.Found
 	Was    float64 `json:"was"`    // its confidence before
 	Reason string  `json:"reason"` // why it differs, or stands where it does; "" for nothing to say
 }
@@ -142,17 +145,17 @@ type Adjusted struct {
 // of confidence, by the share of its successes, and one or two weigh less than many, those of
 // less similar contexts less than others. Preferred strategies come first, then the most
 // confident ones. Without c.LearnFromFailures what failed is not looked at.
-func Adjust(strategies []Recognized, similar []Similar, c Config) []Adjusted {
+func Adjust(strategies []recognize.Found, similar []Similar, c Config) []Adjusted {
 	const swing = 0.4
 	var list []Adjusted
 	for _, s := range strategies {
 		if !unit(s.Confidence) {
 			s.Confidence = Neutral
 		}
-		a := Adjusted{Recognized: s, Was: s.Confidence}
+		a := Adjusted{Found: s, Was: s.Confidence}
 		won, weight, good, runs := 0.0, 0.0, 0, 0
 		for _, l := range similar {
-			if !l.Success && !c.LearnFromFailures || !unit(l.Similarity) || !sameStrategy(l.Strategy, s.Name) {
+			if !l.Success && !c.LearnFromFailures || !unit(l.Similarity) || !likeness.SameName(l.Strategy, s.Name) {
 				continue
 			}
 			runs++
@@ -170,7 +173,7 @@ func Adjust(strategies []Recognized, similar []Similar, c Config) []Adjusted {
 		list = append(list, a)
 	}
 	rank := func(a Adjusted) int {
-		i := slices.IndexFunc(c.Prefer, func(name string) bool { return sameStrategy(name, a.Name) })
+		i := slices.IndexFunc(c.Prefer, func(name string) bool { return likeness.SameName(name, a.Name) })
 		if i < 0 {
 			return len(c.Prefer)
 		}
@@ -214,7 +217,7 @@ func Stats(learnings []Learning) Statistics {
 	at := map[string]int{}
 	for _, l := range learnings {
 		l = l.tidy()
-		key := normal(l.Strategy)
+		key := likeness.Normal(l.Strategy)
 		i, ok := at[key]
 		if !ok {
 			i = len(sums)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/explore/recognize"
 )
 
 func learning(context, strategy string, success bool) explore.Learning {
@@ -136,7 +137,7 @@ func TestFindSimilar(t *testing.T) {
 }
 
 func TestAdjust(t *testing.T) {
-	ways := []explore.Recognized{
+	ways := []recognize.Found{
 		{Strategy: explore.Strategy{Name: "Rewrite"}, Confidence: 0.7},
 		{Strategy: explore.Strategy{Name: "Patch"}, Confidence: 0.6},
 		{Strategy: explore.Strategy{Name: "Revert"}, Confidence: 0.6},

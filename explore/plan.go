@@ -1,6 +1,10 @@
 package explore
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/explore/recognize"
+)
 
 // A Plan is what is to be tried of what a reply offers.
 type Plan struct {
@@ -10,8 +14,8 @@ type Plan struct {
 }
 
 // PlanFor decides what is to be tried of the ways that a reply names, and brings in what
-// was learned. It takes what [Recognize] or [RecognizeWith] returns.
-func PlanFor(named []Recognized, sure float64, similar []Similar, c Config) Plan {
+// was learned. It takes what [recognize.Reply] or [RecognizeWith] returns.
+func PlanFor(named []recognize.Found, sure float64, similar []Similar, c Config) Plan {
 	p := Plan{Strategies: Adjust(named, similar, c), Confidence: sure}
 	switch {
 	case !c.Enabled:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -33,7 +34,7 @@ func TestPlanFor(t *testing.T) {
 		{"It is done.", c, "several ways"},
 		{"", c, "several ways"},
 	} {
-		named, sure := explore.Recognize(test.reply)
+		named, sure := recognize.Reply(test.reply)
 		p := explore.PlanFor(named, sure, nil, test.c)
 		if (p.Reason == "") != (test.reason == "") || !strings.Contains(p.Reason, test.reason) {
 			t.Errorf("of %q is made %+v", test.reply, p)
@@ -60,7 +61,7 @@ func TestOfAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named, sure := explore.Recognize(chatted.Reply)
+	named, sure := recognize.Reply(chatted.Reply)
 	p := explore.PlanFor(named, sure, nil, explore.Defaults())
 	l.tree, l.node = chatted.Tree, string(chatted.Node)
 	e := l.explore(`printf '{"result":"%s it is","confidence":0.9}' "$BOUGH_STRATEGY"`, explore.Defaults())

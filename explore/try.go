@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/likeness"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/bough-dev/bough/agent"
@@ -122,7 +124,7 @@ func (r *run) command(ctx context.Context, b Branch, messages []agent.Message, x
 		clean = func() { r.remove(dir) }
 	}
 	task := Task{
-		Exploration: r.e.ID, Branch: b.ID, Strategy: Strategy{b.Strategy, b.Description}, Depth: b.Depth,
+		Exploration: r.e.ID, Branch: b.ID, Strategy: Strategy{Name: b.Strategy, Description: b.Description}, Depth: b.Depth,
 		Dir: made, Bindings: r.e.Runner.Bindings, Learnings: r.o.Learnings, Messages: []json.RawMessage{},
 	}
 	for _, m := range messages {
@@ -224,7 +226,7 @@ func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (Answ
 	}
 	task := fmt.Sprintf("Go about this in one way only: %s.\n\n%s", approach(b), sayConfidence)
 	for _, l := range r.o.Learnings {
-		if sameStrategy(l.Strategy, b.Strategy) {
+		if likeness.SameName(l.Strategy, b.Strategy) {
 			task += "\n\n" + remembered(l)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -155,7 +156,7 @@ func (p *program) exploreFlags(c *cli.Context) (*plan, error) {
 		case slices.ContainsFunc(pl.Strategies, func(a explore.Adjusted) bool { return a.Name == name }):
 			return wrong("two strategies are named %q", name)
 		}
-		pl.Strategies = append(pl.Strategies, explore.Adjusted{Recognized: explore.Recognized{
+		pl.Strategies = append(pl.Strategies, explore.Adjusted{Found: recognize.Found{
 			Strategy: explore.Strategy{Name: name, Description: description}, Confidence: explore.Neutral, Rule: "given",
 		}})
 	}

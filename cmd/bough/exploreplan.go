@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
 	"github.com/urfave/cli/v2"
@@ -63,9 +64,9 @@ func (x *explorer) plan(c *cli.Context, pl *plan) error {
 	if !pl.Config.Enabled {
 		return &workspace.Error{Code: workspace.Refused, Message: "explorations are turned off here", Hint: `"enabled" in ` + workspace.ExplorationSettingsPath + ` or in the agent's "explore" says so`}
 	}
-	var named []explore.Recognized
+	var named []recognize.Found
 	for _, s := range pl.Strategies {
-		named = append(named, s.Recognized)
+		named = append(named, s.Found)
 	}
 	pl.Explores = true
 	if c.Bool("from-reply") {
@@ -102,7 +103,7 @@ func (x *explorer) plan(c *cli.Context, pl *plan) error {
 
 // recognize returns the ways that the reply names, and how sure it is that it offers a
 // choice: as a model says that is given for it, or if that does not answer, by rules.
-func (x *explorer) recognize(ctx context.Context, pl *plan) ([]explore.Recognized, float64, error) {
+func (x *explorer) recognize(ctx context.Context, pl *plan) ([]recognize.Found, float64, error) {
 	if pl.runner.Model != "" {
 		m, err := x.supply.model(ctx, pl.runner.Model)
 		if err != nil {
@@ -116,7 +117,7 @@ func (x *explorer) recognize(ctx context.Context, pl *plan) ([]explore.Recognize
 		}
 		x.p.note("what the reply names is found by rules, not by the model: " + err.Error())
 	}
-	named, sure := explore.Recognize(pl.fork.Reply)
+	named, sure := recognize.Reply(pl.fork.Reply)
 	return named, sure, nil
 }
 

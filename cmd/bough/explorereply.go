@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -42,7 +43,7 @@ func (t *teller) exploreReply(ctx context.Context, said *workspace.Chatted, mode
 	if err := x.look(ctx, pl, ref, nil); err != nil {
 		return nil, err
 	}
-	named, sure := explore.Recognize(pl.fork.Reply)
+	named, sure := recognize.Reply(pl.fork.Reply)
 	offer := explore.PlanFor(named, sure, pl.learnings, pl.Config)
 	if offer.Reason != "" {
 		if len(offer.Strategies) > 1 {

@@ -1,33 +1,42 @@
-package explore
+// Package recognize finds the strategies that a reply offers to choose from.
+package recognize
 
 import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bough-dev/bough/internal/likeness"
 )
 
-// A Recognized is a strategy that a reply names.
-type Recognized struct {
+// A Strategy is a way to go about something.
+type Strategy struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// A Found is a strategy that a reply names.
+type Found struct {
 	Strategy
 	Confidence float64 `json:"confidence"` // that it is one of several ways, and not a thing in a list
 	Rule       string  `json:"rule"`       // where it was found: headings, list or sentence
 }
 
 const (
-	mostReply = 64 << 10 // bytes of a reply that are looked at: the parser takes two seconds for so many brackets
+	MaxReply  = 64 << 10 // bytes of a reply that are looked at: the parser takes two seconds for so many brackets
 	mostNamed = 64       // strategies
 	mostName  = 80       // characters of a name
 	oneIsNone = 0.3      // the most that a single way is worth: there is nothing to choose
 )
 
-// Recognize returns the strategies that a reply, Markdown, offers to choose from, in
+// Reply returns the strategies that a reply, Markdown, offers to choose from, in
 // its order, and how sure it is that it offers a choice at all, from 0 to 1. What looks
 // most like a choice is taken: headings or bold words that begin paragraphs, a list, or a
 // sentence that names several. Names that are nearly the same are one. A list of steps
 // or ingredients is returned too, with a low confidence.
-func Recognize(reply string) ([]Recognized, float64) {
-	if len(reply) > mostReply {
-		reply = reply[:mostReply]
+func Reply(reply string) ([]Found, float64) {
+	if len(reply) > MaxReply {
+		reply = reply[:MaxReply]
 	}
 	list := blocks(reply)
 	var best group
@@ -37,11 +46,16 @@ func Recognize(reply string) ([]Recognized, float64) {
 			best = g
 		}
 	}
-	var named []Recognized
-	for _, n := range best.named {
-		named = append(named, Recognized{Strategy: n, Confidence: best.score, Rule: best.rule})
-	}
-	return named, best.score
+	return best.found(), best.score
+}
+
+// Settle returns the strategies that another program found in a reply, and their
+// confidence, as [Reply] returns those that it finds: without duplicates, and with a low
+// confidence if there is only one.
+func Settle(strategies []Strategy, confidence float64, rule string) ([]Found, float64) {
+	g := group{rule: rule, named: strategies, score: confidence}
+	g.settle()
+	return g.found(), g.score
 }
 
 // A group is what a reply names together.
@@ -49,6 +63,14 @@ type group struct {
 	rule  string
 	named []Strategy
 	score float64
+}
+
+func (g group) found() []Found {
+	var list []Found
+	for _, n := range g.named {
+		list = append(list, Found{Strategy: n, Confidence: g.score, Rule: g.rule})
+	}
+	return list
 }
 
 // settle drops what has no name and what is named before, and brings the score into its limits.
@@ -59,7 +81,7 @@ func (g *group) settle() {
 		if strings.IndexFunc(n.Name, func(r rune) bool { return letter(r) || unicode.IsDigit(r) }) < 0 || len(kept) == mostNamed {
 			continue
 		}
-		i := slices.IndexFunc(kept, func(k Strategy) bool { return sameStrategy(k.Name, n.Name) })
+		i := slices.IndexFunc(kept, func(k Strategy) bool { return likeness.SameName(k.Name, n.Name) })
 		if i < 0 {
 			kept = append(kept, n)
 		} else if len(n.Description) > len(kept[i].Description) {
@@ -116,7 +138,7 @@ func cues() []cue {
 
 // heard returns what the cues in a text weigh, and how many things it announces, 0 for none.
 func heard(text string) (weight float64, announced int) {
-	words := " " + normal(text) + " "
+	words := " " + likeness.Normal(text) + " "
 	high, low := 0.0, 0.0
 	for _, c := range cues() {
 		if strings.Contains(words, " "+c.words+" ") {
@@ -181,7 +203,7 @@ func weigh(names []string, before, above, after string) float64 {
 
 // chooses returns what the words after a group weigh if they have its reader choose.
 func chooses(after string) float64 {
-	words := " " + normal(after) + " "
+	words := " " + likeness.Normal(after) + " "
 	has := func(list ...string) bool {
 		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(words, " "+w+" ") })
 	}
@@ -200,7 +222,7 @@ func character(name string) string {
 	if strings.HasPrefix(name, "[ ]") || strings.HasPrefix(strings.ToLower(name), "[x]") {
 		return "box"
 	}
-	words := strings.Fields(normal(unmark(name)))
+	words := strings.Fields(likeness.Normal(unmark(name)))
 	if len(words) == 0 {
 		return ""
 	}
@@ -260,7 +282,7 @@ func headed(list []block) []group {
 				}
 				rest, label := unlabel(head)
 				s := Strategy{Name: rest, Description: said}
-				if level == boldLevel && said != "" && len(normal(rest)) < 10 && label {
+				if level == boldLevel && said != "" && len(likeness.Normal(rest)) < 10 && label {
 					s = named(said) // **Option A:** what it is
 				}
 				for k++; k < len(list) && levelOf(list[k]) != level && (list[k].level == 0 || list[k].level > level); k++ {
@@ -359,7 +381,7 @@ func listed(list []block) []group {
 				said := afterLead(text, it.lead)
 				name, bare := unlabel(it.lead)
 				s = Strategy{Name: name, Description: said}
-				if bare && said != "" && len(normal(name)) < 10 {
+				if bare && said != "" && len(likeness.Normal(name)) < 10 {
 					s = named(said)
 				}
 				label = label || bare
@@ -442,7 +464,7 @@ func enumerated(s string) group {
 	lower := strings.ToLower(s)
 	if i := strings.Index(" "+lower, " either "); i >= 0 && len(lower) == len(s) {
 		rest := s[i+len("either "):]
-		subject := normal(s[:i])
+		subject := likeness.Normal(s[:i])
 		if one, other, ok := strings.Cut(rest, " or "); ok && (strings.HasSuffix(subject, "could") || strings.HasSuffix(subject, "can") || strings.HasSuffix(subject, "should")) {
 			g.named = []Strategy{named(one), named(other)}
 			g.score = start + 0.4
@@ -452,7 +474,7 @@ func enumerated(s string) group {
 	if rest, ok := cutPrefixes(s, "should we", "should i", "shall we", "shall i", "would you prefer", "do you prefer", "do you want", "would you like", "do you want me to", "would you like me to"); ok && strings.HasSuffix(s, "?") {
 		if parts := enumeration(rest); strings.Contains(rest, " or ") && len(strings.Fields(rest)) < 30 {
 			for _, p := range parts {
-				if name := named(p); normal(p) != "not" {
+				if name := named(p); likeness.Normal(p) != "not" {
 					g.named = append(g.named, name)
 				}
 			}
@@ -569,57 +591,4 @@ func trimName(s string) string { return strings.Trim(s, " :.;,?!—–-*_") }
 // afterLead returns what a text says after the bold words that it begins with.
 func afterLead(text, lead string) string {
 	return strings.TrimLeft(strings.TrimPrefix(text, lead), " :.—–-")
-}
-
-// sentences returns those of a text, at least one.
-func sentences(text string) []string {
-	var list []string
-	begin := 0
-	for i := 0; i+1 < len(text); i++ {
-		if strings.IndexByte(".?!", text[i]) >= 0 && text[i+1] == ' ' && i-begin > 3 {
-			list = append(list, strings.TrimSpace(text[begin:i+1]))
-			begin = i + 2
-		}
-	}
-	if rest := strings.TrimSpace(text[begin:]); rest != "" || list == nil {
-		list = append(list, rest)
-	}
-	return list
-}
-
-func lastSentence(text string) string {
-	list := sentences(text)
-	return list[len(list)-1]
-}
-
-// cutAny cuts s at the first of separators in it.
-func cutAny(s string, separators ...string) (before, after string, ok bool) {
-	at, width := len(s), 0
-	for _, sep := range separators {
-		if i := strings.Index(s, sep); i >= 0 && i < at {
-			at, width = i, len(sep)
-		}
-	}
-	if width == 0 {
-		return s, "", false
-	}
-	return s[:at], s[at+width:], true
-}
-
-// cutPrefixes cuts the longest of words that s begins with, in any case.
-func cutPrefixes(s string, words ...string) (rest string, ok bool) {
-	most := 0
-	for _, w := range words {
-		if len(w) > most && startsWith(s, w) {
-			most = len(w)
-		}
-	}
-	return strings.TrimLeft(s[most:], " ,:"), most > 0
-}
-
-// startsWith reports whether s begins with one of the words, and does not go on in it.
-func startsWith(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
-		return len(s) >= len(w) && strings.EqualFold(s[:len(w)], w) && (len(s) == len(w) || strings.IndexByte(" ,:", s[len(w)]) >= 0)
-	})
 }

@@ -1,4 +1,6 @@
-package explore
+// Package likeness compares texts: answers, names and questions, by what they say and
+// not by how they are typed.
+package likeness
 
 import (
 	"slices"
@@ -10,11 +12,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normal returns s in the form in which answers and names are compared: words and
+// Normal returns s in the form in which answers and names are compared: words and
 // numbers with single spaces between them, without case, Markdown's marks and the
 // punctuation of sentences. Operators stay. Numbers lose the commas of thousands and
 // the zeros that say nothing. Where nothing would be left it is s itself.
-func normal(s string) string {
+func Normal(s string) string {
 	runes := []rune(strings.ToLower(norm.NFKC.String(s)))
 	at := func(i int) rune {
 		if i < 0 || i >= len(runes) {
@@ -91,10 +93,10 @@ func number(s string) string {
 	return whole + "." + part
 }
 
-// likeness returns from 0 to 1 how much two normal texts have in common: the
+// Of returns from 0 to 1 how much two normal texts have in common: the
 // Sørensen-Dice coefficient of their runs of three characters. The order of words
 // hardly matters to it.
-func likeness(a, b string) float64 {
+func Of(a, b string) float64 {
 	if a == b {
 		return 1
 	}
@@ -103,49 +105,25 @@ func likeness(a, b string) float64 {
 	return strutil.Similarity(" "+a+" ", " "+b+" ", m)
 }
 
-// contextLikeness is the likeness of two normal contexts. Of a text less than half as long
+// Overlap is the likeness of two normal contexts. Of a text less than half as long
 // as the other, it is how much of it stands there, so that a few words find a long one.
-func contextLikeness(a, b string) float64 {
+func Overlap(a, b string) float64 {
 	short, long := min(len(a), len(b)), max(len(a), len(b))
 	if short < 6 || 2*short > long {
-		return likeness(a, b)
+		return Of(a, b)
 	}
 	m := metrics.NewOverlapCoefficient()
 	m.NgramSize = 3
 	// Much of a few words stands in any long text: what is beyond that counts.
 	part := strutil.Similarity(" "+a+" ", " "+b+" ", m)
-	return max(likeness(a, b), 2*part-1, 0)
+	return max(Of(a, b), 2*part-1, 0)
 }
 
-// clip returns the beginning of a text, as much as is compared.
-func clip(s string) string {
-	const most = 1000
-	if r := []rune(s); len(r) > most {
-		return string(r[:most])
-	}
-	return s
-}
+// sameName is how alike two names have to be to be one.
+const sameName = 0.8
 
-const (
-	sameName   = 0.8  // names that are more alike than this are one
-	sameAnswer = 0.85 // so are answers
-	longest    = 4 << 10
-)
-
-// agree reports whether two normal answers say the same. Alike is not enough where they
-// differ in a number, an operator or a not; answers over 4 KiB agree if they are equal.
-func agree(a, b string) bool {
-	if a == b {
-		return true
-	}
-	if len(a) > longest || len(b) > longest || !slices.Equal(decisive(a), decisive(b)) {
-		return false
-	}
-	return likeness(a, b) >= sameAnswer
-}
-
-// decisive returns the words of a normal text any of which turns its meaning round.
-func decisive(s string) []string {
+// Decisive returns the words of a normal text any of which turns its meaning round.
+func Decisive(s string) []string {
 	var list []string
 	for _, w := range strings.Fields(s) {
 		r := []rune(w)[0]
@@ -169,16 +147,16 @@ func negated(w string) bool {
 	return false
 }
 
-// sameStrategy reports whether two names are of one strategy. "Option 1" and "Option 2"
+// SameName reports whether two names are of one strategy. "Option 1" and "Option 2"
 // are not, however alike.
-func sameStrategy(a, b string) bool {
+func SameName(a, b string) bool {
 	a, b = bare(a), bare(b)
-	return a == b || slices.Equal(decisive(a), decisive(b)) && singles(a) == singles(b) && likeness(a, b) >= sameName
+	return a == b || slices.Equal(Decisive(a), Decisive(b)) && singles(a) == singles(b) && Of(a, b) >= sameName
 }
 
 // bare returns a name in its normal form, without articles. The a of "plan a" is none.
 func bare(name string) string {
-	words := strings.Fields(normal(name))
+	words := strings.Fields(Normal(name))
 	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "a" || w == "an" || w == "the" })
 	if n := len(words); n > 0 && words[n-1] == "a" {
 		kept = append(kept, "a")

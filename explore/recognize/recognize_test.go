@@ -1,4 +1,4 @@
-package explore_test
+package recognize_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/explore/recognize"
 )
 
 // replies are what assistants say, with the names of the ways that they offer, none if
@@ -92,10 +92,9 @@ var replies = []struct {
 // many of those found do, at the confidence from which a reply is explored, and whether
 // the names are right.
 func TestRecognize(t *testing.T) {
-	least := explore.Defaults().MinConfidence
 	var found, right, wrong, missed, named int
 	for _, c := range replies {
-		got, overall := explore.Recognize(c.reply)
+		got, overall := recognize.Reply(c.reply)
 		var names []string
 		for _, r := range got {
 			names = append(names, r.Name)
@@ -128,11 +127,11 @@ func TestRecognize(t *testing.T) {
 }
 
 func TestRecognizeDescription(t *testing.T) {
-	got, _ := explore.Recognize(replies[4].reply)
+	got, _ := recognize.Reply(replies[4].reply)
 	if len(got) != 3 || got[0].Description != "simple, but slow under load." || got[0].Rule != "list" {
 		t.Errorf("got %+v", got)
 	}
-	got, _ = explore.Recognize(replies[1].reply)
+	got, _ = recognize.Reply(replies[1].reply)
 	if len(got) != 2 || got[1].Description != "Add an index." || got[1].Rule != "headings" {
 		t.Errorf("got %+v", got)
 	}
@@ -149,7 +148,7 @@ func FuzzRecognize(f *testing.F) {
 		if len(reply) > 4096 {
 			return
 		}
-		got, overall := explore.Recognize(reply)
+		got, overall := recognize.Reply(reply)
 		if !(overall >= 0 && overall <= 1) || len(got) < 2 && overall > 0.3 {
 			t.Fatalf("%d names with %v", len(got), overall)
 		}
@@ -164,7 +163,7 @@ func FuzzRecognize(f *testing.F) {
 				t.Fatalf("%q has the confidence %v", r.Name, r.Confidence)
 			}
 		}
-		again, _ := explore.Recognize(reply)
+		again, _ := recognize.Reply(reply)
 		if !slices.Equal(got, again) {
 			t.Fatalf("got %v, then %v", got, again)
 		}

@@ -34,8 +34,14 @@ func cues() []cue {
 		{"ideas", 0.3}, {"variants", 0.35}, {"techniques", 0.3}, {"architectures", 0.35}, {"either", 0.4},
 		{"one of the following", 0.4}, {"choose between", 0.45}, {"trade offs", 0.2}, {"tradeoffs", 0.2},
 		{"which of these", 0.4}, {"could", 0.15}, {"might", 0.1}, {"consider", 0.15},
+		{"fixes", 0.35}, {"ways out", 0.45}, {"more than one way", 0.45}, {"plans", 0.25}, {"versions", 0.3}, {"rewrites", 0.35}, {"drafts", 0.3},
+		{"candidate", 0.35}, {"suggestions", 0.3}, {"alternative", 0.35},
+		{"could work", 0.4}, {"would work", 0.4}, {"might work", 0.4}, {"might try", 0.35}, {"could try", 0.4}, {"could go", 0.35}, {"go either way", 0.4},
+		{"one of these", 0.45}, {"one of two", 0.45}, {"choose one", 0.5}, {"choose from", 0.4}, {"pick one", 0.45}, {"pick something", 0.4}, {"pick from", 0.4},
+		{"decide on", 0.35}, {"decide between", 0.45}, {"the decision", 0.35}, {"the choice", 0.4}, {"your choice", 0.4}, {"a choice", 0.4},
+		{"torn between", 0.45}, {"trade off", 0.3}, {"id consider", 0.35}, {"id explore", 0.35},
 
-		{"step", -0.6}, {"steps", -0.6}, {"ingredients", -0.8}, {"todo", -0.7}, {"to do", -0.5}, {"tasks", -0.6},
+		{"step", -0.6}, {"steps", -0.6}, {"ingredients", -0.8}, {"todo", -0.7}, {"to do list", -0.7}, {"things to do", -0.5}, {"left to do", -0.5}, {"tasks", -0.6},
 		{"checklist", -0.7}, {"changes", -0.5}, {"changed", -0.5}, {"files", -0.4}, {"you need", -0.5}, {"you will need", -0.6},
 		{"requirements", -0.5}, {"prerequisites", -0.6}, {"tests", -0.3}, {"errors", -0.4}, {"issues", -0.3}, {"bugs", -0.4},
 		{"reasons", -0.6}, {"summary", -0.4}, {"i have", -0.4}, {"ive", -0.4}, {"i did", -0.5}, {"features", -0.4},
@@ -44,7 +50,10 @@ func cues() []cue {
 		{"supports", -0.5}, {"tried", -0.5}, {"all of", -0.4}, {"in order", -0.5}, {"in this order", -0.5},
 		{"questions", -0.5}, {"contains", -0.4}, {"includes", -0.4}, {"settings", -0.4}, {"arguments", -0.5},
 		{"installation", -0.6}, {"instructions", -0.6}, {"procedure", -0.6}, {"timeline", -0.6}, {"usage", -0.5},
-		{"ways it", -0.5}, {"ways in which", -0.5}, {"configuration", -0.4}, {"dont", -0.3}, {"ruled out", -0.6},
+		{"risks", -0.5}, {"causes", -0.5}, {"problems", -0.4}, {"findings", -0.5}, {"references", -0.6}, {"stages", -0.5}, {"ingredient", -0.6},
+		{"found", -0.4}, {"i made", -0.5}, {"made two", -0.4}, {"wrong", -0.4}, {"i considered", -0.4}, {"implemented", -0.4}, {"said", -0.4}, {"wrote", -0.4},
+		{"discussed", -0.5}, {"kinds", -0.4}, {"removed", -0.5}, {"dependencies", -0.3}, {"schedule", -0.5}, {"tips", -0.4}, {"important", -0.3}, {"levels", -0.4},
+		{"ways it", -0.5}, {"ways in which", -0.5}, {"configuration", -0.4}, {"ruled out", -0.6},
 	}
 }
 
@@ -62,6 +71,15 @@ func heard(text string) (weight float64, announced int) {
 			if n := numeral(w); n > 1 && announced == 0 {
 				announced = n
 			}
+		}
+	}
+	if fields := strings.Fields(words); len(fields) > 0 && len(fields) <= 7 {
+		// Words that mean less in a longer sentence.
+		switch {
+		case len(fields) < 4 && slices.Contains(fields, "dont"):
+			low = min(low, -0.3)
+		case oneOf(fields[0], "possible", "potential", "instead"):
+			high = max(high, 0.35)
 		}
 	}
 	return high + low, announced
@@ -106,6 +124,9 @@ func weigh(names []string, before, above, after string) float64 {
 		odd[character(n)]++
 	}
 	for kind, penalty := range map[string]float64{"step": 0.6, "done": 0.6, "amount": 0.6, "box": 1, "part": 0.4} {
+		if kind == "box" && weight >= 0.3 {
+			continue // what might be tried can be ticked off, too
+		}
 		if 3*odd[kind] >= len(names) && odd[kind] > 0 {
 			score -= penalty
 		}

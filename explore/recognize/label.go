@@ -54,7 +54,7 @@ func unlabel(s string) (rest string, ok bool) {
 
 // named splits a text into a name and what it says of it.
 func named(text string) Strategy {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(unbox(text))
 	name, said, ok := cutAny(text, ": ", " — ", " – ", " - ")
 	if ok && len(strings.Fields(name)) <= 10 && len([]rune(name)) <= mostName {
 		return Strategy{trimName(name), said}
@@ -74,6 +74,16 @@ func named(text string) Strategy {
 		name, said = cut+"…", text
 	}
 	return Strategy{trimName(name), strings.TrimLeft(said, ",;. ")}
+}
+
+// unbox returns s without a box to tick before it.
+func unbox(s string) string {
+	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
+		if rest, ok := strings.CutPrefix(s, box); ok {
+			return rest
+		}
+	}
+	return s
 }
 
 func trimName(s string) string { return strings.Trim(s, " :.;,?!—–-*_") }

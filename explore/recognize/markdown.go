@@ -2,17 +2,20 @@ package recognize
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/russross/blackfriday/v2"
 )
 
 // A block is a piece of a reply: a heading, a paragraph, or a list.
 type block struct {
-	level int    // of a heading, 0 for anything else
-	text  string // of a heading or a paragraph, on one line
-	lead  string // the bold words that a paragraph begins with, "" if it begins with none
-	items []item // of a list
-	code  bool   // it holds code, and no text
+	level int        // of a heading, 0 for anything else
+	text  string     // of a heading or a paragraph, on one line
+	lead  string     // the bold words that a paragraph begins with, "" if it begins with none
+	items []item     // of a list
+	rows  [][]string // of a table, its head first; all have as many cells as that
+	code  bool       // it holds code, and no text
 }
 
 // An item is one of a list.
@@ -29,18 +32,20 @@ type item struct {
 // start, for a few tenths of a millisecond of every command.
 func blocks(reply string) []block {
 	const extensions = blackfriday.NoIntraEmphasis | blackfriday.FencedCode | blackfriday.SpaceHeadings |
-		blackfriday.NoEmptyLineBeforeBlock | blackfriday.BackslashLineBreak
+		blackfriday.NoEmptyLineBeforeBlock | blackfriday.BackslashLineBreak | blackfriday.Tables
 	var lines strings.Builder
 	inList := false
-	for line := range strings.Lines(strings.ToValidUTF8(reply, "\uFFFD")) {
-		line = usualMark(line)
+	for _, line := range listLines(reply) {
 		text := strings.TrimLeft(line, " ")
 		indent := len(line) - len(text)
 		if inList && (indent == 2 || indent == 3) && !marked(text) {
 			line = "    " + text // CommonMark has what is indented as the text of an item in it
 		}
+		if r, _ := utf8.DecodeRuneInString(line); inList && unicode.IsUpper(r) {
+			lines.WriteByte('\n') // a sentence below a list is no part of its last item
+		}
 		inList = marked(text) || inList && (indent > 1 || strings.TrimSpace(line) == "")
-		lines.WriteString(line)
+		lines.WriteString(line + "\n")
 	}
 	root := blackfriday.New(blackfriday.WithExtensions(extensions)).Parse([]byte(lines.String()))
 	var list []block
@@ -52,6 +57,8 @@ func blocks(reply string) []block {
 			list = append(list, block{text: textOf(n), lead: leadOf(n)})
 		case blackfriday.List:
 			list = append(list, block{items: itemsOf(n)})
+		case blackfriday.Table:
+			list = append(list, block{rows: rowsOf(n)})
 		case blackfriday.CodeBlock:
 			list = append(list, block{code: true})
 		}
@@ -68,22 +75,27 @@ func marked(text string) bool {
 	return strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "+ ")
 }
 
-// usualMark returns a line with the mark of a list that every parser knows: "1)" is one for
-// CommonMark, and "•" one for people.
-func usualMark(line string) string {
-	text := strings.TrimLeft(line, " ")
-	indent := line[:len(line)-len(text)]
-	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
-	switch {
-	case digits > 0 && digits < 4 && strings.HasPrefix(text[digits:], ") "):
-		text = text[:digits] + "." + text[digits+1:]
-	case strings.HasPrefix(text, "• "):
-		text = "-" + strings.TrimPrefix(text, "•")
+// rowsOf returns the cells of a table.
+func rowsOf(table *blackfriday.Node) [][]string {
+	var rows [][]string
+	table.Walk(func(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
+		switch {
+		case !entering:
+		case n.Type == blackfriday.TableRow:
+			rows = append(rows, nil)
+		case n.Type == blackfriday.TableCell && len(rows) > 0:
+			rows[len(rows)-1] = append(rows[len(rows)-1], textOf(n))
+			return blackfriday.SkipChildren
+		}
+		return blackfriday.GoToNext
+	})
+	for i := range rows {
+		for len(rows[i]) < len(rows[0]) {
+			rows[i] = append(rows[i], "")
+		}
+		rows[i] = rows[i][:len(rows[0])]
 	}
-	if rest, ok := strings.CutSuffix(text, "\r\n"); ok {
-		text = rest + "\n"
-	}
-	return indent + text
+	return rows
 }
 
 func itemsOf(list *blackfriday.Node) []item {

@@ -19,7 +19,7 @@ type Strategy struct {
 type Found struct {
 	Strategy
 	Confidence float64 `json:"confidence"` // that it is one of several ways, and not a thing in a list
-	Rule       string  `json:"rule"`       // where it was found: headings, list or sentence
+	Rule       string  `json:"rule"`       // where it was found: headings, list, table or sentence
 }
 
 const (
@@ -40,7 +40,7 @@ func Reply(reply string) ([]Found, float64) {
 	}
 	list := blocks(reply)
 	var best group
-	for _, g := range slices.Concat(headed(list), listed(list), spoken(list)) {
+	for _, g := range slices.Concat(headed(list), listed(list), tabled(list), spoken(list)) {
 		g.settle()
 		if len(g.named) > 0 && (best.named == nil || g.score > best.score+0.001) {
 			best = g

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bough-dev/bough/internal/likeness"
 )
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -11,12 +13,17 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func letter(r rune) bool { return unicode.IsLetter(r) }
 func digit(r rune) bool  { return r >= '0' && r <= '9' }
 
+// normalWords returns the words of s in the form in which they are compared.
+func normalWords(s string) []string { return strings.Fields(likeness.Normal(s)) }
+
 // sentences returns those of a text, at least one.
 func sentences(text string) []string {
 	var list []string
 	begin := 0
 	for i := 0; i+1 < len(text); i++ {
-		if strings.IndexByte(".?!", text[i]) >= 0 && text[i+1] == ' ' && i-begin > 3 {
+		joined := text[i] == ';' && startsWith(text[i+2:], "or", "we could", "you could", "alternatively")
+		ends := strings.IndexByte(".?!", text[i]) >= 0 && !abbreviated(text[begin:i])
+		if (ends || joined) && text[i+1] == ' ' && i-begin > 3 {
 			list = append(list, strings.TrimSpace(text[begin:i+1]))
 			begin = i + 2
 		}
@@ -25,6 +32,12 @@ func sentences(text string) []string {
 		list = append(list, rest)
 	}
 	return list
+}
+
+// abbreviated reports whether a point after s does not end a sentence.
+func abbreviated(s string) bool {
+	last := s[strings.LastIndexAny(s, " (")+1:]
+	return oneOf(last, "vs", "e.g", "i.e", "cf", "approx", "ca", "Dr", "Mr", "Mrs", "Ms")
 }
 
 func lastSentence(text string) string {
@@ -63,3 +76,5 @@ func startsWith(s string, words ...string) bool {
 		return len(s) >= len(w) && strings.EqualFold(s[:len(w)], w) && (len(s) == len(w) || strings.IndexByte(" ,:", s[len(w)]) >= 0)
 	})
 }
+
+func oneOf(s string, list ...string) bool { return slices.Contains(list, s) }

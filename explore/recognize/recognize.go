@@ -29,11 +29,11 @@ const (
 	oneIsNone = 0.3      // the most that a single way is worth: there is nothing to choose
 )
 
-// Reply returns the strategies that a reply, Markdown, offers to choose from, in
-// its order, and how sure it is that it offers a choice at all, from 0 to 1. What looks
-// most like a choice is taken: headings or bold words that begin paragraphs, a list, or a
-// sentence that names several. Names that are nearly the same are one. A list of steps
-// or ingredients is returned too, with a low confidence.
+// Reply returns the strategies that a reply, Markdown, offers to choose from, in its
+// order, and the confidence that it offers a choice at all, from 0 to 1. It returns the
+// group that looks most like a choice: headings or bold words that begin paragraphs, a
+// list, a table, or sentences that name several. Names that are nearly the same are one.
+// A list of steps or ingredients is returned too, with a low confidence.
 func Reply(reply string) ([]Found, float64) {
 	if len(reply) > MaxReply {
 		reply = reply[:MaxReply]

@@ -56,7 +56,10 @@ func (r labelledReply) finds(got []recognize.Found) bool {
 }
 
 // TestRecognizeReplies measures precision and recall on both halves of the labelled
-// replies. Rules may be changed after looking at the development half only.
+// replies. Rules may be changed after looking at the development half only, so the held
+// out half prints its figures and no cases. The author of the rules wrote and labelled
+// both halves, and saw cases of the held out half once before the rules were done: its
+// figures are not those of replies that nobody had seen.
 func TestRecognizeReplies(t *testing.T) {
 	all := readReplies(t)
 	if len(all) != 200 {
@@ -66,8 +69,8 @@ func TestRecognizeReplies(t *testing.T) {
 		name                     string
 		precision, recall, exact float64 // the floors
 	}{
-		{"development", 0, 0, 0},
-		{"held out", 0, 0, 0},
+		{"development", 0.95, 0.88, 0.95},
+		{"held out", 0.93, 0.65, 0.82},
 	} {
 		t.Run(half.name, func(t *testing.T) {
 			var found, wrong, missed, exact int

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
 
@@ -40,6 +41,16 @@ func (m Message) Time() (time.Time, bool) {
 // Text is the message's content for reading: the string it is, or the text of its
 // parts, tool calls as name(arguments), and other parts as their type in brackets.
 func (m Message) Text() string { return contentText(gjson.GetBytes(m.Raw, "content")) }
+
+// FirstWords is the first line of the message's text that has words, cut to 80 characters.
+func (m Message) FirstWords() string { return firstWords(m.Text()) }
+
+// JSON returns the message on one line, with the tokens that it has: NaN and Infinity too.
+func (m Message) JSON() []byte { return rawjson.Dense(m.Raw) }
+
+// MarshalJSON returns the message with null in place of NaN and Infinity, which JSON does
+// not have.
+func (m Message) MarshalJSON() ([]byte, error) { return rawjson.Strict(m.JSON()), nil }
 
 func contentText(content gjson.Result) string {
 	if content.Type == gjson.String {

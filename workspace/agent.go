@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
@@ -22,7 +23,10 @@ type Agent struct {
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (a Agent) MarshalJSON() ([]byte, error) { return a.File, nil }
+func (a Agent) MarshalJSON() ([]byte, error) { return rawjson.Strict(a.File), nil }
+
+// JSON returns the members of the file on one line.
+func (a Agent) JSON() []byte { return rawjson.Dense(a.File) }
 
 // Agents are agents.
 type Agents struct {

@@ -20,7 +20,7 @@ type AgentTreesOptions struct {
 type AgentTrees struct {
 	Trees []AgentTree `json:"trees"` // oldest first
 
-	LeftOut int `json:"-"` // how many are left out because they are archived
+	LeftOut int `json:"left_out"` // how many are left out because they are archived
 }
 
 // An AgentTree is one of an agent's trees.
@@ -35,8 +35,8 @@ type AgentTree struct {
 	Current      bool   `json:"current"`       // the head is in it
 	Archived     bool   `json:"archived"`      // its user does not need it now
 
-	Node ID    `json:"-"` // where the head is, or was when it was last in it
-	Err  error `json:"-"` // why the counts are not known, nil if they are
+	Node ID    `json:"node_id"` // where the head is, or was when it was last in it
+	Err  error `json:"-"`       // why the counts are not known, nil if they are
 }
 
 // AgentTrees returns the trees of an agent, unless they are archived. One that cannot
@@ -145,7 +145,7 @@ type AgentSnapshot struct {
 	FollowUpQueue []agent.Entry `json:"follow_up_queue"`
 	SteerQueue    []agent.Entry `json:"steer_queue"`
 	Turn          agent.Turn    `json:"turn"`
-	Decisions     []Decision    `json:"decisions,omitempty"` // what it adopted of explorations, by the time of these; left out where that is nothing
+	Decisions     []Decision    `json:"decisions"` // what it adopted of explorations, by the time of these
 }
 
 // AgentSnapshot returns the state of an agent.

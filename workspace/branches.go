@@ -31,17 +31,20 @@ type Branches struct {
 // before it was finished is none while the whole of it is there.
 type Leaf struct {
 	ID        string `json:"message_id"`
-	Depth     int    `json:"depth"`           // how many messages there are from the root to it, itself included
-	CreatedAt string `json:"created_at"`      // when the conversation began, if nothing says when this was written
-	Joins     int    `json:"joins,omitempty"` // how many messages of its path follow by a join, see [session.Tree.Joined]
+	Session   string `json:"session_id"` // whose file it stands in
+	Depth     int    `json:"depth"`      // how many messages there are from the root to it, itself included
+	CreatedAt string `json:"created_at"` // when the conversation began, if nothing says when this was written
+	Joins     int    `json:"joins"`      // how many messages of its path follow by a join, see [session.Tree.Joined]
+	Newest    bool   `json:"newest"`     // the conversation goes on here, if nobody says otherwise
+
+	// If messages were asked for.
+	Role      string     `json:"role"`
+	Text      string     `json:"text"`      // its first words, on one line
+	Bookmarks []Bookmark `json:"bookmarks"` // on the message
 
 	UUID    string          `json:"-"` // see [session.MessageUUID]
-	Session string          `json:"-"` // whose file it stands in
-	Newest  bool            `json:"-"` // the conversation goes on here, if nobody says otherwise
 	Head    bool            `json:"-"` // and here goes the next message that names no session
 	Message session.Message `json:"-"` // if it was asked for
-
-	Bookmarks []Bookmark `json:"-"` // on the message, if it was asked for
 }
 
 // Branches returns the leaves of the line that a session is in: of all its files,
@@ -84,6 +87,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 				if leaf.Message, err = v.message(l, m.node); err != nil {
 					return err
 				}
+				leaf.Role, leaf.Text = leaf.Message.Role(), leaf.Message.FirstWords()
 			}
 			b.Leaves = append(b.Leaves, leaf)
 		}

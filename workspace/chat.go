@@ -66,7 +66,7 @@ type Chatted struct {
 	Reply string    `json:"reply"`
 	Head  AgentHead `json:"head"`
 
-	Held int `json:"-"` // how many messages are queued that wait for [Workspace.ResumeQueue]
+	Held int `json:"held"` // how many messages are queued that wait for [Workspace.ResumeQueue]
 }
 
 // Chat says something to an agent, below its head, and carries out the turn that

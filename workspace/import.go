@@ -72,8 +72,8 @@ type Imported struct {
 	Added    int      `json:"added"`              // messages that were not there before
 	Replaced int      `json:"replaced,omitempty"` // open messages that were completed
 	Detail   string   `json:"detail,omitempty"`   // why it was skipped, or failed
-	Problems []string `json:"problems,omitempty"` // what of it could not be read
-	Notes    []string `json:"notes,omitempty"`    // what is worth knowing of it
+	Problems []string `json:"problems"`           // what of it could not be read
+	Notes    []string `json:"notes"`              // what is worth knowing of it
 	Named    bool     `json:"-"`                  // the file was named, and not found in a folder or an archive
 	Removed  bool     `json:"-"`                  // it was skipped because it was removed before
 }

@@ -26,6 +26,7 @@ type StraightRun struct {
 	Last       string `json:"last"`
 	Count      int    `json:"count"`
 	Parent     *int   `json:"parent"`      // where in the list the run is whose last message the first one answers, nil for a root
+	ParentID   ID     `json:"parent_id"`   // that message, none for a root
 	Depth      int    `json:"depth"`       // how many messages there are from the root to the last one
 	CreatedAt  string `json:"created_at"`  // when the first was written, or when the conversation began, if nothing says it
 	LastActive string `json:"last_active"` // when the last was
@@ -35,9 +36,12 @@ type StraightRun struct {
 	Joined     []ID   `json:"joined"`      // the messages that follow by a join, see [session.Tree.Joined]
 	ReplacedBy ID     `json:"replaced_by"` // the sibling that has the whole of the last, which was taken in before it was finished
 
-	Message   session.Message `json:"-"` // the first that is not the system's, or the first
-	Bookmarks []Bookmark      `json:"-"` // on messages of the run, in its order
-	Head      string          `json:"-"` // the message of the run that [Branches] has as its head, "" if that is in none
+	Role      string     `json:"role"`      // of Message
+	Text      string     `json:"text"`      // the first words of Message, on one line
+	Bookmarks []Bookmark `json:"bookmarks"` // on messages of the run, in its order
+
+	Message session.Message `json:"-"` // the first that is not the system's, or the first
+	Head    string          `json:"-"` // the message of the run that [Branches] has as its head, "" if that is in none
 }
 
 // MessageTree returns the tree of messages of the line that a session is in: of all
@@ -82,10 +86,11 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 				run.Leaf, run.ReplacedBy = false, ID(l.ID(by))
 			}
 			if parent := r.parent; parent >= 0 {
-				run.Parent = &parent
+				run.Parent, run.ParentID = &parent, ID(l.ID(l.Parent(r.first())))
 			}
 			spoken := slices.IndexFunc(r.nodes, func(n int) bool { return message(n).Role() != "system" })
 			run.Message = message(r.nodes[max(0, spoken)])
+			run.Role, run.Text = run.Message.Role(), run.Message.FirstWords()
 			for _, n := range r.nodes {
 				run.Bookmarks = append(run.Bookmarks, labelled[l.ID(n)]...)
 				if l.Joined(n) {

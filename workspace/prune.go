@@ -19,7 +19,7 @@ type PruneOptions struct {
 
 // A Pruned is what a prune does with an automatic checkpoint.
 type Pruned struct {
-	ID        string `json:"id"`
+	ID        string `json:"session_id"`
 	Title     string `json:"title"`
 	CreatedAt string `json:"created_at"`
 	Kept      bool   `json:"kept"`

@@ -104,7 +104,7 @@ func (v *view) purgeAttachments(sums map[string]bool) (gone []Trashed, err error
 		if err != nil {
 			return gone, err
 		}
-		gone = append(gone, Trashed{name, v.path(name), session.FormatTime(v.opts.Now()), info.Size()})
+		gone = append(gone, Trashed{File: name, Path: v.path(name), RemovedAt: session.FormatTime(v.opts.Now()), Bytes: info.Size()})
 	}
 	return gone, nil
 }

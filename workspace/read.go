@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -90,6 +91,13 @@ type Conversation struct {
 	// files.
 	Document []byte
 }
+
+// JSON returns c.Document on one line, with the tokens that it has: NaN and Infinity too.
+func (c *Conversation) JSON() []byte { return rawjson.Dense(c.Document) }
+
+// MarshalJSON returns the JSON of 'bough show --json', with null in place of NaN and
+// Infinity, which JSON does not have.
+func (c *Conversation) MarshalJSON() ([]byte, error) { return rawjson.Strict(c.JSON()), nil }
 
 // ReadOptions are the choices for reading.
 type ReadOptions struct {
@@ -231,8 +239,8 @@ type Diff struct {
 	A      []string `json:"a"`      // the messages that only the first has, in order
 	B      []string `json:"b"`      // and the second
 
-	MessagesA []session.Message `json:"-"` // those of A, to be read
-	MessagesB []session.Message `json:"-"`
+	MessagesA []session.Message `json:"messages_a"` // those of A
+	MessagesB []session.Message `json:"messages_b"`
 }
 
 // Diff compares the paths to two places, by message id, from their roots.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
 )
 
 // remove prepares to move a session to the trash, with the older copy that Penguin
@@ -96,6 +98,8 @@ const trashStamp = "20060102T150405.000000"
 // A Trashed is a file in the trash.
 type Trashed struct {
 	File      string `json:"file"`       // what it was, as a path inside the workspace
+	Session   ID     `json:"session_id"` // none if it is no session
+	Title     string `json:"title"`      // of the session: its own, else the first words of its user, "" if the beginning of the file has neither
 	Path      string `json:"path"`       // where it is, absolute
 	RemovedAt string `json:"removed_at"` // when it was moved there
 	Bytes     int64  `json:"bytes"`      // its size
@@ -131,11 +135,46 @@ func (v *view) inTheTrash() (*Trash, error) {
 		if !ok || err != nil {
 			return nil // not ours, or gone while we look
 		}
-		t.Files = append(t.Files, Trashed{file, v.path(name), session.FormatTime(at), info.Size()})
+		t.Files = append(t.Files, v.trashed(name, file, at, info.Size()))
 		return nil
 	})
 	slices.SortStableFunc(t.Files, func(a, b Trashed) int { return cmp.Compare(b.RemovedAt, a.RemovedAt) })
 	return t, err
+}
+
+// trashed returns the file at name, in the trash, that was file.
+func (v *view) trashed(name, file string, at time.Time, size int64) Trashed {
+	t := Trashed{File: file, Session: ID(sessionOf(file)), Path: v.path(name), RemovedAt: session.FormatTime(at), Bytes: size}
+	if t.Session != "" {
+		t.Title = v.titleIn(name)
+	}
+	return t
+}
+
+// titleIn returns the title in a session file that is in no index, else the first words of
+// its user, "" for neither. It reads only the beginning of the file, which may be large, so
+// the document that it looks at may be torn.
+func (v *view) titleIn(name string) string {
+	f, err := v.root.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	const enough = 64 << 10
+	begin, err := io.ReadAll(io.LimitReader(f, enough))
+	if err != nil {
+		return ""
+	}
+	if title := gjson.GetBytes(begin, "metadata.title"); title.Type == gjson.String && title.Str != "" {
+		return title.Str
+	}
+	for _, raw := range gjson.GetBytes(begin, "messages").Array() {
+		m := session.Message{Raw: []byte(raw.Raw)}
+		if m.Role() == "user" && m.FirstWords() != "" {
+			return m.FirstWords()
+		}
+	}
+	return ""
 }
 
 // stampTime returns when a folder of the trash was made, by its name.

@@ -28,7 +28,7 @@ bough show "Plan the trip@4f2a90aa"`,
 		min:   1,
 		max:   1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			o := workspace.BranchesOptions{Messages: !p.json, ReadOptions: readOptions(c)}
+			o := workspace.BranchesOptions{Messages: true, ReadOptions: readOptions(c)}
 			branches, err := w.Branches(c.Context, c.Args().First(), o)
 			if err != nil {
 				return err

@@ -162,7 +162,7 @@ func (p *program) note(s string) {
 
 // printJSON prints one document on one line.
 func (p *program) printJSON(v any) error {
-	_, err := fmt.Fprintf(p.stdout, "%s\n", rawjson.Compact(v))
+	_, err := p.stdout.Write(append(rawjson.Answer(v), '\n'))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 )
@@ -59,10 +60,14 @@ func cmdMessages(ts *testscript.TestScript, args []string) {
 }
 
 func cmdSameBytes(ts *testscript.TestScript, args []string) {
+	layout := func(raw string) string { return raw }
+	if args[0] == "stdout" {
+		layout = func(raw string) string { return string(rawjson.Dense([]byte(raw))) }
+	}
 	known := map[string]bool{}
 	for _, name := range args[1:] {
 		for _, m := range gjson.Get(ts.ReadFile(name), "messages").Array() {
-			known[m.Raw] = true
+			known[layout(m.Raw)] = true
 		}
 	}
 	list := gjson.Get(ts.ReadFile(args[0]), "messages").Array()
@@ -70,7 +75,7 @@ func cmdSameBytes(ts *testscript.TestScript, args []string) {
 		ts.Fatalf("no messages in %s", args[0])
 	}
 	for _, m := range list {
-		if !known[m.Raw] {
+		if !known[layout(m.Raw)] {
 			ts.Fatalf("no file has this message of %s:\n%s", args[0], m.Raw)
 		}
 	}

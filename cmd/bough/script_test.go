@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 //	[!] jsonis FILE PATH VALUE      FILE has VALUE, as JSON or as the text of a string, at PATH
 //	jsonsame FILE PATH FILE PATH    both values are the same bytes
 //	messages FILE ID...             FILE holds messages with these ids, in this order, and no other
-//	samebytes FILE FILE...          each message of the first FILE stands in one of the others, byte for byte
+//	samebytes FILE FILE...          each message of the first FILE stands in one of the others, byte for byte; those of
+//	                                stdout, which is compact, but for the white space between tokens
 //	remember DIR NAME               remembers a folder
 //	unchanged DIR NAME              it is as it was, in every byte and mode; locks and caches do not count
 //	penguinfresh DIR                Penguin takes the workspace as it is

@@ -27,7 +27,8 @@ func (p *program) showVerb() verb {
 		args:  "REF [--partial]",
 		short: "read a conversation, or the path to one message",
 		long: `Prints the messages from the beginning to REF, over all files of the conversation, each
-once. With --json it prints a whole session file: the messages as they stand, byte for byte.`,
+once. With --json it prints a whole session file on one line: every number, escape and
+unknown member as its file has it.`,
 		example: `bough show "Plan the trip"
 bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 		flags: []cli.Flag{partialFlag()},
@@ -39,8 +40,7 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 				return err
 			}
 			if p.json {
-				_, err := p.stdout.Write(append(conv.Document, '\n'))
-				return err
+				return p.printJSON(conv)
 			}
 			p.conversation(conv)
 			return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -44,7 +45,7 @@ be brought back after that.`,
 			var bytes int64
 			for _, f := range t.Files {
 				bytes += f.Bytes
-				fmt.Fprintf(p.stdout, "%-14s  %8s  %s\n", age(f.RemovedAt), size(f.Bytes), clean(f.File))
+				fmt.Fprintf(p.stdout, "%-14s  %8s  %s\n", age(f.RemovedAt), size(f.Bytes), strings.TrimRight(clean(f.File)+"  "+line(f.Title), " "))
 			}
 			switch {
 			case len(t.Files) == 0:

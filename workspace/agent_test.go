@@ -140,7 +140,7 @@ func TestAgentSnapshot(t *testing.T) {
 		}
 		return strings.ReplaceAll(string(rawjson.Compact(snap)), a.ID, "ID")
 	}
-	const rest = `"bookmarks":[],"follow_up_queue":[],"steer_queue":[],"turn":{"state":"idle"}}`
+	const rest = `"bookmarks":[],"follow_up_queue":[],"steer_queue":[],"turn":{"state":"idle"},"decisions":[]}`
 	if got, want := look(), `{"agent_id":"ID","session_id":"`+a.Head.Tree+`","active_branch_id":null,"head_node_id":null,`+rest; got != want {
 		t.Errorf("the snapshot is\n%s\nwant\n%s", got, want)
 	}

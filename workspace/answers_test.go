@@ -117,7 +117,7 @@ func TestJSON(t *testing.T) {
 		{e, entry, `"continued_from":[],"continued_to":[],"branched_from":null,"branch_point":null`},
 		{nodes[0], entry + " children", `"children":[]`},
 		{s.checkpoint(e.ID), entry + " path bytes", `"branch_point":null`},
-		{diff, "common a b", `{"common":null,"a":[],"b":[]}`},
+		{diff, "common a b messages_a messages_b", `{"common":null,"a":[],"b":[],"messages_a":[],"messages_b":[]}`},
 		{report, "ok problems", `{"ok":true,"problems":[]}`},
 		{pos, "head read_only", `{"head":{"session_id":"` + e.ID + `","message_id":null},"read_only":false}`},
 		{s.append(workspace.Append{Session: e.ID, Text: "x"}), "session_id message_id parent_id forked_from", `"parent_id":null,"forked_from":null`},

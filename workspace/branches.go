@@ -78,7 +78,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 				Session:   l.Parts[l.Part(m.node)].ID,
 				Newest:    m.node == newest,
 				Head:      m.node == head,
-				Bookmarks: labelled[id],
+				Bookmarks: append([]Bookmark{}, labelled[id]...),
 			}
 			if joins != nil {
 				leaf.Joins = joins[m.node]

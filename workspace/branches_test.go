@@ -51,8 +51,8 @@ func TestBranchesJSON(t *testing.T) {
 		`{"id":"M3","timestamp":"2026-01-01T01:00:03.123456789+01:00","metadata":{"parent_id":"M1"}}`)
 	s.new("Empty")
 	for name, want := range map[string]string{
-		"a": `{"leaves":[{"message_id":"M2","depth":2,"created_at":"2026-01-01T00:00:02.500000+00:00"},` +
-			`{"message_id":"M3","depth":2,"created_at":"2026-01-01T00:00:03.123456+00:00"}]}`,
+		"a": `{"leaves":[{"message_id":"M2","session_id":"a","depth":2,"created_at":"2026-01-01T00:00:02.500000+00:00","joins":0,"newest":false,"role":"","text":"","bookmarks":[]},` +
+			`{"message_id":"M3","session_id":"a","depth":2,"created_at":"2026-01-01T00:00:03.123456+00:00","joins":0,"newest":true,"role":"","text":"","bookmarks":[]}]}`,
 		"Empty": `{"leaves":[]}`,
 	} {
 		got, err := json.Marshal(s.branches(name))

@@ -81,6 +81,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,
 				Joined:     []ID{},
+				Bookmarks:  []Bookmark{},
 			}
 			if by, ok := l.Replaced(r.last()); ok {
 				run.Leaf, run.ReplacedBy = false, ID(l.ID(by))

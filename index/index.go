@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
@@ -97,7 +98,7 @@ type name struct {
 // The kinds of names.
 const (
 	ownID     = 'i'
-	ownTitle  = 't'
+	ownTitle  = 't' // folded
 	continues = 'c' // the session that it continues
 	copies    = 's' // the session in a snapshot's continued_from
 	branches  = 'b' // the origin of a session without a continued_from
@@ -105,7 +106,7 @@ const (
 
 // names returns what others may ask for e by.
 func (e *Entry) names() []name {
-	list := []name{{ownTitle, e.DisplayTitle()}}
+	list := []name{{ownTitle, fold(e.DisplayTitle())}}
 	switch {
 	case e.Origin() == "":
 	case len(e.ContinuedFrom) == 0:
@@ -229,7 +230,23 @@ func (x *Index) Err(id string) error {
 // Titled returns the sessions with that [Entry.DisplayTitle], oldest first, then
 // those that cannot be used.
 func (x *Index) Titled(title string) ([]string, error) {
-	return x.matching(x.named(name{ownTitle, title}), func(e *Entry) bool { return e.DisplayTitle() == title })
+	return x.matching(x.named(name{ownTitle, fold(title)}), func(e *Entry) bool { return e.DisplayTitle() == title })
+}
+
+// TitledFold is [Index.Titled] without regard to case, as [strings.EqualFold] compares.
+func (x *Index) TitledFold(title string) ([]string, error) {
+	return x.matching(x.named(name{ownTitle, fold(title)}), func(e *Entry) bool { return strings.EqualFold(e.DisplayTitle(), title) })
+}
+
+// fold returns the same string for all strings that [strings.EqualFold] holds for equal.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, s)
 }
 
 // IDs returns the ids of all sessions, in no order, some of which may be gone.

@@ -294,8 +294,8 @@ func (g *game) says(what string, x, y any) {
 // sameNames compares which sessions x and y find by pieces of names.
 func (g *game) sameNames(x, y *index.Index) {
 	g.t.Helper()
-	for _, text := range []string{"T0", "T1", "T2", "Session s1", "s", "1", "a.b", "\x00", ""} {
-		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "containing": (*index.Index).Containing} {
+	for _, text := range []string{"T0", "t1", "T1", "T2", "Session s1", "session S1", "s", "1", "a.b", "\x00", ""} {
+		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "titled in any case": (*index.Index).TitledFold, "containing": (*index.Index).Containing} {
 			a, err := ask(x, text)
 			g.fatal(err)
 			b, err := ask(y, text)

@@ -48,8 +48,8 @@ func (f *folder) forgets() bool {
 func (f *folder) agrees(name string) {
 	f.t.Helper()
 	y := f.loadAt(small)
-	for _, text := range []string{"Root", "Session late", "a"} {
-		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "containing": (*index.Index).Containing} {
+	for _, text := range []string{"Root", "rOOT", "Session late", "session LATE", "a"} {
+		for what, ask := range map[string]func(*index.Index, string) ([]string, error){"titled": (*index.Index).Titled, "titled in any case": (*index.Index).TitledFold, "containing": (*index.Index).Containing} {
 			x := f.openAt(small)
 			got, err := ask(x, text)
 			want, _ := ask(y, text)
@@ -343,5 +343,33 @@ func TestPlaces(t *testing.T) {
 	place := func(id string) int { return strings.Index(saved, "\n  \""+id+"\": {") }
 	if root, cont, tail, late := place("root"), place("cont"), place("tail"), place("late"); root < 0 || cont < root || tail < cont || late < place("twig") {
 		t.Errorf("the index is %s", saved)
+	}
+}
+
+// TestTitledFold: a title is found in any case, from the files as from what is remembered.
+func TestTitledFold(t *testing.T) {
+	f := newFolder(t)
+	for id, title := range map[string]string{"a": "Straße nach Kyoto", "b": "straße NACH kyoto", "c": "Strasse nach Kyoto", "d": "Kelvin"} {
+		f.write(id+".json", fmt.Sprintf(`{"id": %q, "created_at": "2020-05-25T15:00:00", "metadata": {"title": %q, "continued_from": []}, "messages": []}`, id, title))
+	}
+	for _, open := range []func(*os.Root, map[string]string) (*index.Index, error){small.Load, small.Open} {
+		x, err := open(f.root, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ title, want string }{
+			{"Straße nach Kyoto", "[a b]"}, {"STRAßE NACH KYOTO", "[a b]"}, {"strasse nach kyoto", "[c]"},
+			{"\u212aELVIN", "[d]"}, {"kelvi", "[]"}, {"", "[]"},
+		} {
+			if got, err := x.TitledFold(c.title); err != nil || fmt.Sprint(got) != c.want {
+				t.Errorf("%q is the title of %v, %v, want %s", c.title, got, err, c.want)
+			}
+		}
+		if got, err := x.Titled("straße NACH kyoto"); err != nil || fmt.Sprint(got) != "[b]" {
+			t.Errorf("the exact title is that of %v, %v", got, err)
+		}
+		f.save(x)
+		x.Remember()
+		x.Close()
 	}
 }

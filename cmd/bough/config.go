@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -244,7 +245,7 @@ func (p *program) settingsFile(c *cli.Context, s config.Setting) (config.File, e
 		f, err := config.Read(path, config.User)
 		return f, settingError(err)
 	}
-	w, err := p.open(c.Context, retention(c))
+	w, err := p.open(c.Context, checkpoint.Retention{})
 	if err != nil {
 		return config.File{}, err
 	}

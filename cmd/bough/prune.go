@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
@@ -22,9 +23,6 @@ removed stays in the trash for a week. Prints what is done with each, and why.`,
 		}, retentionFlags()...),
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			if err := checkRetention(c); err != nil {
-				return err
-			}
 			o := workspace.PruneOptions{DryRun: c.Bool("dry-run")}
 			pruning, err := w.Prune(c.Context, o)
 			if err != nil {
@@ -42,30 +40,38 @@ removed stays in the trash for a week. Prints what is done with each, and why.`,
 // retentionFlags are the flags that say how long automatic checkpoints are kept.
 func retentionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.DurationFlag{Name: "keep-all", DefaultText: "24h", Usage: "keep all that are no older than `TIME`"},
+		&cli.StringFlag{Name: "keep-all", DefaultText: "24h", Usage: "keep all that are no older than `TIME`, such as 2d, or forever"},
 		&cli.IntFlag{Name: "every", DefaultText: "10", Usage: "of those that are older keep one of `N`"},
-		&cli.DurationFlag{Name: "max-age", DefaultText: "720h", Usage: "keep none that is older than `TIME`; -1s keeps them for ever"},
+		&cli.StringFlag{Name: "max-age", DefaultText: "720h", Usage: "keep none that is older than `TIME`, such as '2 months', or forever"},
 		&cli.IntFlag{Name: "most", DefaultText: "1000", Usage: "keep at most `N`; -1 sets no limit"},
 	}
 }
 
-// checkRetention refuses zero, which would mean the default.
-func checkRetention(c *cli.Context) error {
-	for _, name := range []string{"keep-all", "every", "max-age", "most"} {
-		if c.IsSet(name) && c.Duration(name) == 0 && c.Int(name) == 0 {
-			return usageError("--%s is not zero; see 'bough help prune'", name)
+// retention returns how long the flags of a verb keep automatic checkpoints. It refuses
+// zero, which would mean the default.
+func retention(c *cli.Context, now time.Time) (r checkpoint.Retention, err error) {
+	if r.KeepAll, err = keepFlag(c, "keep-all", now); err != nil {
+		return r, err
+	}
+	if r.MaxAge, err = keepFlag(c, "max-age", now); err != nil {
+		return r, err
+	}
+	r.EveryNth, r.Most = c.Int("every"), c.Int("most")
+	for name, zero := range map[string]bool{"keep-all": r.KeepAll == 0, "every": r.EveryNth == 0, "max-age": r.MaxAge == 0, "most": r.Most == 0} {
+		if zero && c.IsSet(name) {
+			return r, usageError("--%s is not zero; see 'bough help prune'", name)
 		}
 	}
-	return nil
+	return r, nil
 }
 
-func retention(c *cli.Context) checkpoint.Retention {
-	return checkpoint.Retention{
-		KeepAll:  c.Duration("keep-all"),
-		EveryNth: c.Int("every"),
-		MaxAge:   c.Duration("max-age"),
-		Most:     c.Int("most"),
+// keepFlag returns the age that a flag names, negative for "forever" and, as earlier
+// versions had it, for a negative number of seconds.
+func keepFlag(c *cli.Context, name string, now time.Time) (time.Duration, error) {
+	if d, err := time.ParseDuration(c.String(name)); err == nil && d < 0 || c.String(name) == "forever" {
+		return -1, nil
 	}
+	return ageFlag(c, name, now)
 }
 
 func (p *program) pruning(pruning *workspace.Pruning, dry bool) {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -23,8 +21,8 @@ one argument then, in quotes of the shell. After -- no hyphen has a meaning: 'bo
 --no-telemetry' finds that word. Without TEXT all messages that fit the flags are found.
 
 Prints, the last active conversation first, a REF for 'bough show' and the words around the place.
-What checkpoints and branches repeat is found once, where it was said, and --json names them. A TIME is a date, a time,
-or an age such as 7d or 12h.`,
+What checkpoints and branches repeat is found once, where it was said, and --json names them. A TIME is a date, a
+time or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
 		example: `bough search lisbon hotel
 bough search '"by the sea" -rain' --role user --since 30d
 bough search --tool web_search --in "Plan the trip"
@@ -88,41 +86,11 @@ func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.Search
 	if o.Limit < 0 {
 		return o, usage("--limit takes a number that is not negative")
 	}
-	for _, at := range []struct {
-		name string
-		time *time.Time
-	}{{"since", &o.Since}, {"until", &o.Until}} {
-		if !c.IsSet(at.name) {
-			continue
-		}
-		var ok bool
-		if *at.time, ok = when(c.String(at.name), now, at.name == "until"); !ok {
-			return o, usage("--%s takes a date, a time, or an age such as 7d; %q is none", at.name, c.String(at.name))
-		}
+	if o.Since, err = timeFlag(c, "since", now); err != nil {
+		return o, err
 	}
-	return o, nil
-}
-
-// when returns the time that a person means: a time, or an age, which is a number of
-// days or weeks, as 7d, or anything with smaller units, as 1h30m. A date is where its
-// day begins, or where it ends.
-func when(s string, now time.Time, end bool) (time.Time, bool) {
-	if t, ok := session.ParseTime(s); ok {
-		if _, err := time.Parse(time.DateOnly, strings.TrimSpace(s)); err == nil && end {
-			t = t.AddDate(0, 0, 1)
-		}
-		return t, true
-	}
-	if d, err := time.ParseDuration(s); err == nil {
-		return now.Add(-d), d >= 0
-	}
-	for unit, days := range map[string]int{"d": 1, "w": 7} {
-		if number, ok := strings.CutSuffix(s, unit); ok {
-			n, err := strconv.ParseUint(number, 10, 16)
-			return now.AddDate(0, 0, -int(n)*days), err == nil
-		}
-	}
-	return time.Time{}, false
+	o.Until, err = timeEndFlag(c, "until", now)
+	return o, err
 }
 
 // found prints messages that were looked for, by conversation.

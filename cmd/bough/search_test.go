@@ -3,48 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bough-dev/bough/workspace"
 )
-
-func TestWhen(t *testing.T) {
-	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.Local)
-	day := func(month time.Month, day, hour int) time.Time {
-		return time.Date(2026, month, day, hour, 0, 0, 0, time.Local)
-	}
-	for _, c := range []struct {
-		s    string
-		end  bool
-		want time.Time // zero if it is none
-	}{
-		{"2026-03-01", false, day(3, 1, 0)},
-		{"2026-03-01", true, day(3, 2, 0)},
-		{"2026-02-28", true, day(3, 1, 0)},
-		{"2026-03-01T10:00:00", true, day(3, 1, 10)},
-		{"2026-03-01 10:00:00", false, day(3, 1, 10)},
-		{"2026-03-01T10:00:00Z", false, time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
-		{"7d", false, day(3, 3, 12)},
-		{"7d", true, day(3, 3, 12)},
-		{"2w", false, day(2, 24, 12)},
-		{"0d", false, now},
-		{"3h", false, day(3, 10, 9)},
-		{"1h60m", false, day(3, 10, 10)},
-		{"-7d", false, time.Time{}},
-		{"-1h", false, time.Time{}},
-		{"7", false, time.Time{}},
-		{"d", false, time.Time{}},
-		{"1.5d", false, time.Time{}},
-		{"99999999d", false, time.Time{}},
-		{"yesterday", false, time.Time{}},
-		{"", false, time.Time{}},
-	} {
-		got, ok := when(c.s, now, c.end)
-		if ok == c.want.IsZero() || ok && !got.Equal(c.want) {
-			t.Errorf("%q is %v, %v, want %v", c.s, got, ok, c.want)
-		}
-	}
-}
 
 // TestSnippet: the first place is there, however narrow the terminal is.
 func TestSnippet(t *testing.T) {

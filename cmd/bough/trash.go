@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -17,22 +18,23 @@ func (p *program) trashVerb() verb {
 		long: `Lists the files that 'bough rm', 'bough undo', 'bough prune' and 'bough doctor --fix' moved
 to the trash, the last one first. --purge deletes them for good: what was removed cannot
 be brought back after that.`,
-		example: `bough trash --purge --older 720h`,
+		example: `bough trash --purge --older 30d`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "purge", DisableDefaultText: true, Usage: "delete them"},
-			&cli.DurationFlag{Name: "older", DefaultText: "all", Usage: "only those that were there for this `TIME`, such as 720h"},
+			&cli.StringFlag{Name: "older", DefaultText: "all", Usage: "only those that are in the trash for this `TIME` or longer, such as 30d"},
 		},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.IsSet("older") && !c.Bool("purge") {
 				return usageError("--older goes with --purge")
 			}
-			if c.Duration("older") < 0 {
-				return usageError("--older takes a time that is not negative")
+			older, err := ageFlag(c, "older", time.Now())
+			if err != nil {
+				return err
 			}
 			list := w.Trash
 			if c.Bool("purge") {
-				o := workspace.PurgeOptions{Older: c.Duration("older")}
+				o := workspace.PurgeOptions{Older: older}
 				list = func(ctx context.Context) (*workspace.Trash, error) { return w.PurgeTrash(ctx, o) }
 			}
 			t, err := list(c.Context)

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -137,7 +139,11 @@ func (p *program) command(v verb) *cli.Command {
 				defer stop()
 				c.Context = ctx
 			}
-			w, err := p.open(c.Context, retention(c))
+			keep, err := retention(c, time.Now())
+			if err != nil {
+				return err
+			}
+			w, err := p.open(c.Context, keep)
 			if err != nil {
 				return err
 			}
@@ -149,7 +155,7 @@ func (p *program) command(v verb) *cli.Command {
 // complement runs the command line again with the arguments that it lacks, as a person
 // chooses them.
 func (p *program) complement(c *cli.Context, missing []choice) error {
-	w, err := p.open(c.Context, retention(c))
+	w, err := p.open(c.Context, checkpoint.Retention{})
 	if err != nil {
 		return err
 	}

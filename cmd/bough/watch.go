@@ -29,9 +29,6 @@ whenever a user's message arrives, of several in one session at once of the last
 			if c.IsSet("from") {
 				from = operation.Seq(c.Int("from"))
 			}
-			if err := checkRetention(c); err != nil {
-				return err
-			}
 			fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", w.Dir())
 			newest := map[workspace.ID]workspace.Event{} // users' messages that have no checkpoint yet
 			for e, err := range w.Events(c.Context, from) {

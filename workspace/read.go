@@ -85,7 +85,8 @@ func (v *view) noteUnusable() {
 type Conversation struct {
 	Entry    Entry
 	Messages []session.Message
-	Joined   []bool // of Messages, those that follow the one before by a join, see [session.Tree.Joined]
+	Refs     []string // of Messages: a REF to each, as short as is enough
+	Joined   []bool   // of Messages, those that follow the one before by a join, see [session.Tree.Joined]
 	// Document is the path as one JSON document: the eight keys of a session
 	// file, the session's own id and metadata, messages as they stand in their
 	// files.
@@ -126,7 +127,9 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 			return err
 		}
 		path := p.Path(p.node)
+		names := v.naming(asked.ID, p.line)
 		for _, n := range path {
+			c.Refs = append(c.Refs, names.ref(p.ID(n)))
 			c.Joined = append(c.Joined, p.line.Joined(n))
 		}
 		c.Messages, err = v.messages(p.line, path)

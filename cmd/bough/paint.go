@@ -74,18 +74,27 @@ func width(s string) int { return displaywidth.String(s) }
 // pad fills s with blanks to a number of columns.
 func pad(s string, columns int) string { return s + strings.Repeat(" ", max(0, columns-width(s))) }
 
-// clean makes text from a file safe to print: control characters, which could
-// drive the terminal, become visible ones.
+// clean returns text that is safe to print on a terminal. All text that comes from a file
+// or another program goes through it. Control characters, ESC, DEL and those of C1 among
+// them, characters that override or isolate the direction of text, and bytes that are not
+// UTF-8 become U+FFFD. Line ends of all kinds become \n; tabs stay.
 func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return '\ufffd' // what could drive the terminal, or turn text around
-		}
+	if strings.Contains(s, "\r\n") {
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+	}
+	return strings.Map(cleanRune, s)
+}
+
+func cleanRune(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t':
 		return r
-	}, s)
+	case r == '\r', r == '\u2028', r == '\u2029':
+		return '\n'
+	case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u206f':
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 // line is text on one line.

@@ -1,0 +1,68 @@
+package workspace
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// A naming makes REFs to the messages of one conversation: as short as is enough to name
+// them, and safe to be pasted into a command line.
+type naming struct {
+	session string // what stands before the @
+	uuid    string // of the line
+	heads   map[string]int
+}
+
+// headLength is how many characters of a UUID are enough where no other begins so.
+const headLength = 8
+
+// naming returns the naming of the messages of l in the name of a session. Without l each
+// message that has a UUID is named by all of it.
+func (v *view) naming(id string, l *line) *naming {
+	n := &naming{session: v.pieceOf(id), uuid: session.UUID(id)}
+	if !isPlain(n.session) {
+		n.session = id
+	}
+	if !isPlain(n.session) {
+		n.session = session.UUID(id)
+	}
+	if l == nil {
+		return n
+	}
+	n.uuid, n.heads = l.uuid(), map[string]int{}
+	for node := range l.Len() {
+		if message := l.ID(node); session.IsUUID(message) {
+			n.heads[strings.ToLower(message[:headLength])]++
+		}
+	}
+	return n
+}
+
+// ref returns a REF to the message with an id.
+func (n *naming) ref(message string) string { return n.session + "@" + n.message(message) }
+
+func (n *naming) message(id string) string {
+	switch {
+	case session.IsUUID(id) && n.heads[strings.ToLower(id[:headLength])] == 1:
+		return id[:headLength]
+	case isPlain(id):
+		return id
+	}
+	return session.MessageUUID(n.uuid, id)
+}
+
+// isPlain reports whether an id, or a piece of one, means itself in a REF and in a shell:
+// it is letters, digits, '_', '.', ':' and '-', does not look like a flag, and is not a
+// word that REF gives a meaning.
+func isPlain(id string) bool {
+	switch id {
+	case "", "HEAD", "first", "last":
+		return false
+	}
+	return id[0] != '-' && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.:-", r)
+	})
+}

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARG...       runs a program that must exit with CODE
 //	as-nobody CODE PROGRAM ARG...   the same, never as root (unix)
 //	idof VAR [MESSAGEVAR]           takes the last output, ID or SESSION@MESSAGE, into variables
+//	refof VAR                       takes the first word of the last line of the last output into a variable
 //	jsonof VAR PATH                 takes a value of the last output into a variable
 //	[!] jsonis FILE PATH VALUE      FILE has VALUE, as JSON or as the text of a string, at PATH
 //	jsonsame FILE PATH FILE PATH    both values are the same bytes
@@ -64,6 +65,7 @@ func TestScript(t *testing.T) {
 	cmds := map[string]scriptCommand{
 		"exits":        plain(2, cmdExits),
 		"idof":         plain(1, cmdIDOf),
+		"refof":        plain(1, cmdRefOf),
 		"jsonof":       plain(2, cmdJSONOf),
 		"jsonis":       cmdJSONIs,
 		"jsonsame":     plain(4, cmdJSONSame),
@@ -158,6 +160,15 @@ func cmdIDOf(ts *testscript.TestScript, args []string) {
 	if found {
 		ts.Setenv(args[1], message)
 	}
+}
+
+func cmdRefOf(ts *testscript.TestScript, args []string) {
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	words := strings.Fields(lines[len(lines)-1])
+	if len(words) == 0 {
+		ts.Fatalf("the output has no last line")
+	}
+	ts.Setenv(args[0], words[0])
 }
 
 func cmdJSONOf(ts *testscript.TestScript, args []string) {

@@ -24,47 +24,138 @@ func readOptions(c *cli.Context) workspace.ReadOptions {
 func (p *program) showVerb() verb {
 	return verb{
 		name:  "show",
-		args:  "REF [--partial]",
+		args:  "REF [--last N] [--since TIME] [--no-tools] [--no-thinking] [--oneline] [--full] [--partial]",
 		short: "read a conversation, or the path to one message",
 		long: `Prints the messages from the beginning to REF, over all files of the conversation, each
-once. With --json it prints a whole session file on one line: every number, escape and
-unknown member as its file has it.`,
-		example: `bough show "Plan the trip"
+once, with a REF to each. '→' is a call of a tool with its arguments, '←' the first lines of its
+result; --full prints both whole. With --json it prints a whole session file on one line: every
+number, escape and unknown member as its file has it; --last and --since cut that too.`,
+		example: `bough show "Plan the trip" --last 5
+bough show "Plan the trip" --oneline --no-tools
 bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
-		flags: []cli.Flag{partialFlag()},
-		min:   1,
-		max:   1,
+		flags: []cli.Flag{
+			&cli.IntFlag{Name: "last", DefaultText: "all", Usage: "only the last `N` messages"},
+			&cli.StringFlag{Name: "since", Usage: "only what was written at this `TIME` or later"},
+			&cli.BoolFlag{Name: "no-tools", DisableDefaultText: true, Usage: "hide calls of tools and their results"},
+			&cli.BoolFlag{Name: "no-thinking", DisableDefaultText: true, Usage: "hide what the model thought"},
+			&cli.BoolFlag{Name: "oneline", DisableDefaultText: true, Usage: "print each message on one line"},
+			&cli.BoolFlag{Name: "full", DisableDefaultText: true, Usage: "print arguments and results whole"},
+			partialFlag(),
+		},
+		min: 1,
+		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			o, err := p.showOptions(c, time.Now())
+			if err != nil {
+				return err
+			}
 			conv, err := w.Show(c.Context, c.Args().First(), readOptions(c))
 			if err != nil {
 				return err
 			}
+			total := len(conv.Messages)
+			if !o.since.IsZero() {
+				conv.CutBefore(conv.Since(o.since))
+			}
 			if p.json {
+				if o.last > 0 {
+					conv.CutBefore(len(conv.Messages) - o.last)
+				}
 				return p.printJSON(conv)
 			}
-			p.conversation(conv)
+			p.conversation(conv, total, o)
 			return nil
 		},
 	}
 }
 
-func (p *program) conversation(c *workspace.Conversation) {
+// showOptions are what of a conversation is printed, and how.
+type showOptions struct {
+	last     int       // messages, 0 for all
+	since    time.Time // zero for the beginning
+	oneline  bool
+	tools    bool
+	thinking bool
+	full     bool
+}
+
+func (p *program) showOptions(c *cli.Context, now time.Time) (o showOptions, err error) {
+	usage := func(format string, args ...any) error {
+		e := usageError(format, args...)
+		e.Hint = seeHelp("show")
+		return e
+	}
+	if c.IsSet("last") && c.Int("last") < 1 {
+		return o, usage("--last takes a number from 1 on")
+	}
+	for _, name := range []string{"no-tools", "no-thinking", "oneline", "full"} {
+		if p.json && c.Bool(name) {
+			return o, usage("--json prints messages whole; --%s goes without it", name)
+		}
+	}
+	if c.Bool("oneline") && c.Bool("full") {
+		return o, usage("--oneline and --full exclude each other")
+	}
+	o = showOptions{
+		last:     c.Int("last"),
+		oneline:  c.Bool("oneline"),
+		tools:    !c.Bool("no-tools"),
+		thinking: !c.Bool("no-thinking"),
+		full:     c.Bool("full"),
+	}
+	o.since, err = timeFlag(c, "since", now)
+	return o, err
+}
+
+// conversation prints messages, of which there are total before --since was applied.
+func (p *program) conversation(c *workspace.Conversation, total int, o showOptions) {
+	rows := showRows(c, o)
+	if o.last > 0 {
+		rows = rows[max(0, len(rows)-o.last):]
+	}
+	if o.oneline {
+		p.onelines(rows)
+		return
+	}
 	fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(line(c.Entry.Title), p.paint.width)))
-	about := fmt.Sprintf("%s · %s · %s", c.Entry.ID, c.Entry.Kind, count(len(c.Messages), "message"))
+	about := fmt.Sprintf("%s · %s · %s", line(c.Entry.ID), c.Entry.Kind, count(total, "message"))
+	if len(rows) < total {
+		about += fmt.Sprintf(" · %d shown", len(rows))
+	}
 	if c.Entry.Kind == session.Checkpoint {
 		about += " · read-only"
 	}
 	fmt.Fprintln(p.stdout, p.paint.dim(about))
-	for i, m := range c.Messages {
+	for _, row := range rows {
 		fmt.Fprintln(p.stdout)
-		head := p.paint.role(clean(m.Role())) + "  " + p.paint.yellow(clean(m.ID))
-		if t, ok := m.Time(); ok {
-			head += "  " + p.paint.dim(ago(time.Since(t)))
+		fmt.Fprintln(p.stdout, p.messageHead(row))
+		for _, b := range row.blocks {
+			p.block(b, row.person, o)
 		}
-		if c.Joined[i] {
-			head += "  " + p.paint.dim("(joined: parent missing)")
-		}
-		fmt.Fprintln(p.stdout, head)
-		fmt.Fprintln(p.stdout, clean(m.Text()))
 	}
+}
+
+// messageHead returns the line above a message.
+func (p *program) messageHead(row showRow) string {
+	role := p.paint.role(row.role)
+	if row.person {
+		role = p.paint.bold(role)
+	}
+	head := role + "  " + p.paint.yellow(row.ref)
+	if !row.time.IsZero() {
+		head += "  " + p.paint.dim(p.time(row.time))
+	}
+	if row.joined {
+		head += "  " + p.paint.dim("(joined: parent missing)")
+	}
+	return head
+}
+
+// time returns a time as it is printed: how long ago it was on a terminal; elsewhere, so
+// that the same command prints the same, as --json has it.
+func (p *program) time(t time.Time) string {
+	if p.paint.width == 0 {
+		return session.FormatTime(t)
+	}
+	return ago(time.Since(t))
 }

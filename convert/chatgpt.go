@@ -22,6 +22,7 @@ import (
 // something to the service only.
 var chatGPT = Format{
 	Name:     "chatgpt",
+	Aliases:  []string{"chat-gpt"},
 	About:    "conversations.json of an export of ChatGPT",
 	Ext:      ".json",
 	Branches: true,

@@ -23,6 +23,7 @@ import (
 // others only the format.
 var claudeAI = Format{
 	Name:     "claude-ai",
+	Aliases:  []string{"claudeai", "claude.ai"},
 	About:    "conversations.json of an export of Claude's web service",
 	Ext:      ".json",
 	Branches: true,

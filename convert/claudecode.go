@@ -42,6 +42,7 @@ import (
 // first prompt makes one.
 var claudeCode = Format{
 	Name:     claudeName,
+	Aliases:  []string{"claude", "claudecode", "claude_code"},
 	About:    "the sessions of Claude Code",
 	Ext:      ".jsonl",
 	Branches: true,

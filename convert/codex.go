@@ -26,6 +26,7 @@ import (
 // Written are records of the older kind, without ordinals, which every version reads.
 var codex = Format{
 	Name:     "codex",
+	Aliases:  []string{"codex-cli"},
 	About:    "a session of OpenAI's Codex",
 	Ext:      ".jsonl",
 	Branches: true,

@@ -13,11 +13,12 @@ import (
 // A Format is a form in which some program keeps its conversations: one row of
 // [Formats].
 type Format struct {
-	Name     string // as users say it: claude-code
-	About    string // what it is, for a person
-	Ext      string // how the names of its files end: .jsonl
-	Branches bool   // a file of it holds more than one path
-	Sessions bool   // its files are session files: messages stand there as they are, beside what was logged
+	Name     string   // as users say it: claude-code
+	Aliases  []string // other names that users type: claude
+	About    string   // what it is, for a person
+	Ext      string   // how the names of its files end: .jsonl
+	Branches bool     // a file of it holds more than one path
+	Sessions bool     // its files are session files: messages stand there as they are, beside what was logged
 
 	// RecordID is the member of a record that is its id, where records which no message is
 	// made of may be the parents of others. Empty means none.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -23,11 +24,11 @@ var Formats = []*Format{
 	&markdown,
 }
 
-// Named returns the format of a name. The error lists those that there are.
+// Named returns the format of a name or an alias. The error lists all names.
 func Named(name string) (*Format, error) {
 	names := make([]string, len(Formats))
 	for i, f := range Formats {
-		if f.Name == name {
+		if f.IsNamed(name) {
 			return f, nil
 		}
 		names[i] = f.Name
@@ -79,6 +80,11 @@ func (f *Format) Write(w io.Writer, t *Transcript, o Options) ([]Loss, error) {
 	}
 	err := f.write(w, t, o, &lost)
 	return lost.list, err
+}
+
+// IsNamed reports whether name is the name of f or one of its aliases, in any case.
+func (f *Format) IsNamed(name string) bool {
+	return strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
 // NewPage returns a format that conversations are only written in, with all branches, by

@@ -270,3 +270,22 @@ func TestSinkFails(t *testing.T) {
 		t.Errorf("only %d files have two messages", tested)
 	}
 }
+
+// TestAliases holds that no two formats share a name or an alias, and that names are
+// found in any case.
+func TestAliases(t *testing.T) {
+	owner := map[string]string{}
+	for _, f := range Formats {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if owner[name] != "" {
+				t.Errorf("%q names %s and %s", name, owner[name], f.Name)
+			}
+			owner[name] = f.Name
+		}
+	}
+	for name, want := range map[string]string{"md": "markdown", "claude": "claude-code", "Claude": "claude-code", "CODEX": "codex"} {
+		if f, err := Named(name); err != nil || f.Name != want {
+			t.Errorf("Named(%q) = %v, %v; want %s", name, f, err, want)
+		}
+	}
+}

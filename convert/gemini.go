@@ -30,6 +30,7 @@ import (
 // messages that are live, whatever ids they have now; see [geminiReader.all].
 var gemini = Format{
 	Name:     "gemini",
+	Aliases:  []string{"gemini-cli"},
 	About:    "a chat of the Gemini command",
 	Ext:      ".jsonl",
 	Branches: true,

@@ -18,6 +18,7 @@ import (
 // it has beyond the message where it begins, and that message links to it.
 var markdown = Format{
 	Name:     "markdown",
+	Aliases:  []string{"md"},
 	About:    "a document for people",
 	Ext:      ".md",
 	Branches: true,

@@ -18,6 +18,7 @@ import (
 // the prompt that it begins with.
 var openAssistant = Format{
 	Name:     "oasst",
+	Aliases:  []string{"openassistant", "open-assistant"},
 	About:    "message trees of Open Assistant",
 	Ext:      ".jsonl",
 	Branches: true,

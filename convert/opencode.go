@@ -22,13 +22,14 @@ import (
 // Everything in it gets a new id when it is written, since the program knows all
 // messages by their ids, whatever session they are in.
 var opencode = Format{
-	Name:   "opencode",
-	About:  "a session that opencode exported",
-	Ext:    ".json",
-	detect: detectOpenCode,
-	read:   readOpenCode,
-	write:  writeOpenCode,
-	called: openCodeSession,
+	Name:    "opencode",
+	Aliases: []string{"open-code"},
+	About:   "a session that opencode exported",
+	Ext:     ".json",
+	detect:  detectOpenCode,
+	read:    readOpenCode,
+	write:   writeOpenCode,
+	called:  openCodeSession,
 	home: &home{
 		target: func(Machine, *Transcript, Options) string { return "" },
 		resume: func(path string, _ *Transcript, o Options) (before, run []string) {

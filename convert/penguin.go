@@ -15,6 +15,7 @@ import (
 // given as they stand, byte for byte.
 var penguin = Format{
 	Name:     "penguin",
+	Aliases:  []string{"bough", "session"},
 	About:    "a session file, as bough and the Penguin assistant write it",
 	Ext:      ".json",
 	Branches: true,

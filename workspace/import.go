@@ -96,20 +96,44 @@ type Imports struct {
 // and the rest goes on. The error is for what concerns all of it. Each conversation is an
 // operation; all of an import are one group, which [Workspace.Undo] takes back.
 func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions) (*Imports, error) {
+	return w.ImportAll(ctx, []ImportSource{{paths, o.Format, o.Holds, o.Name}}, o)
+}
+
+// An ImportSource is a set of paths whose files are read in the same way: those where one
+// program keeps its conversations. The other fields are those of [ImportOptions].
+type ImportSource struct {
+	Paths  []string
+	Format *convert.Format
+	Holds  func(within string) bool
+	Name   func(path string) string
+}
+
+// ImportAll is [Workspace.Import] of several sources in one group of operations. It
+// ignores the Format, Holds and Name of o.
+func (w *Workspace) ImportAll(ctx context.Context, sources []ImportSource, o ImportOptions) (*Imports, error) {
 	i := &importer{Workspace: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
 	defer i.drop()
-	for _, path := range paths {
-		if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
-			return nil, &Error{Code: NotFound, Message: "there is no " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
+	for _, source := range sources {
+		for _, path := range source.Paths {
+			if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
+				return nil, &Error{Code: NotFound, Message: "there is no " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
+			}
 		}
 	}
 	if err := i.begin(); err != nil {
 		return nil, err
 	}
-	err := unpack.Walk(ctx, paths, unpack.Options{
-		Stdin: o.Stdin, Head: convert.HeadSize, Holds: o.Holds, Known: i.knownFile,
-		Progress: func(done, total int64) { w.opts.Progress("reading", done, total) },
-	}, i.file, i.failed)
+	var err error
+	for _, source := range sources {
+		i.o.Format, i.o.Holds, i.o.Name = source.Format, source.Holds, source.Name
+		err = unpack.Walk(ctx, source.Paths, unpack.Options{
+			Stdin: o.Stdin, Head: convert.HeadSize, Holds: source.Holds, Known: i.knownFile,
+			Progress: func(done, total int64) { w.opts.Progress("reading", done, total) },
+		}, i.file, i.failed)
+		if err != nil {
+			break
+		}
+	}
 	if err == nil {
 		err = i.rest()
 	}

@@ -3,20 +3,22 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/html"
+	"github.com/xrash/smetrics"
 )
 
 // formats are all that the command knows: those of package convert, and pages.
 func formats() []*convert.Format { return append(slices.Clip(convert.Formats), html.Format()) }
 
-// formatOf returns the format of a name.
+// formatOf returns the format of a name or an alias.
 func formatOf(name string) (*convert.Format, bool) {
 	list := formats()
-	i := slices.IndexFunc(list, func(f *convert.Format) bool { return f.Name == name })
+	i := slices.IndexFunc(list, func(f *convert.Format) bool { return f.IsNamed(name) })
 	if i < 0 {
 		return nil, false
 	}
@@ -28,12 +30,59 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 	if f, ok := formatOf(name); ok {
 		return f, nil
 	}
-	e := usageError("--%s: bough does not know %q", flag, name)
-	what := "formats"
+	what := "format"
 	if flag == "in" || flag == "from" {
-		what = "tools"
+		what = "tool"
 	}
-	e.Hint = what + " are " + strings.Join(formatNames(flag), ", ")
+	e := usageError("--%s: unknown %s %q", flag, what, name)
+	if meant := closestFormat(flag, name); meant != "" {
+		e.Message += fmt.Sprintf("; did you mean %q?", meant)
+	}
+	e.Hint = what + "s are " + strings.Join(formatNames(flag), ", ")
+	return nil, e
+}
+
+// closestFormat returns the name of the format that a flag takes and that name resembles
+// most, "" if it resembles none.
+func closestFormat(flag, name string) string {
+	const alike = 0.8
+	closest, best := "", alike
+	takes := formatNames(flag)
+	for _, f := range formats() {
+		if !slices.Contains(takes, f.Name) {
+			continue
+		}
+		for _, candidate := range append([]string{f.Name}, f.Aliases...) {
+			if likeness := smetrics.JaroWinkler(strings.ToLower(name), candidate, 0.7, 4); likeness > best {
+				closest, best = f.Name, likeness
+			}
+		}
+	}
+	return closest
+}
+
+// formatOfFile returns the format that the extension of a file to be written names.
+func formatOfFile(path string) (*convert.Format, error) {
+	ext := filepath.Ext(path)
+	var fit []*convert.Format
+	for _, f := range formats() {
+		if ext != "" && f.Writes() && (strings.EqualFold(f.Ext, ext) || f.IsNamed(ext[1:])) {
+			fit = append(fit, f)
+		}
+	}
+	if len(fit) == 1 {
+		return fit[0], nil
+	}
+	names := formatNames("to")
+	if len(fit) > 1 {
+		names = nil
+		for _, f := range fit {
+			names = append(names, f.Name)
+		}
+		slices.Sort(names)
+	}
+	e := usageError("the extension of %q does not decide the format", path)
+	e.Hint = "add --to FORMAT: one of " + strings.Join(names, ", ")
 	return nil, e
 }
 
@@ -62,7 +111,11 @@ func formatList(which func(*convert.Format) bool) string {
 	var lines []string
 	for _, f := range formats() {
 		if which(f) {
-			lines = append(lines, fmt.Sprintf("  %-13s%s", f.Name, f.About))
+			about := f.About
+			if len(f.Aliases) > 0 {
+				about += " (also " + strings.Join(f.Aliases, ", ") + ")"
+			}
+			lines = append(lines, fmt.Sprintf("  %-13s%s", f.Name, about))
 		}
 	}
 	slices.Sort(lines)
@@ -71,7 +124,11 @@ func formatList(which func(*convert.Format) bool) string {
 
 // isKept reports whether the program of a format keeps files on this machine, or is asked
 // itself, as opencode is.
-func isKept(f *convert.Format) bool { return f.Name == "opencode" || f.Roots(machine()) != nil }
+func isKept(f *convert.Format) bool { return isAsked(f) || f.Roots(machine()) != nil }
+
+// isAsked reports whether the program of a format keeps a database, and is asked for its
+// conversations.
+func isAsked(f *convert.Format) bool { return f.Name == "opencode" }
 
 // machine is this one.
 func machine() convert.Machine {

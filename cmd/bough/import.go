@@ -17,12 +17,13 @@ import (
 func (p *program) importVerb() verb {
 	return verb{
 		name:  "import",
-		args:  "[PATH…] [--from TOOL] [--format FORMAT] [--skip PATTERN] [--again] [--dry-run]",
+		args:  "[PATH…] [--from TOOL…] [--format FORMAT] [--skip PATTERN] [--again] [--dry-run]",
 		short: "take in the conversations of another assistant",
 		long: `Takes in the conversations in a file, in all files of a folder, in an archive (zip, tar,
 gzip, zstd), or - for standard input. Each becomes a session, with all its branches: also
 those that the other program does not show any more. What stands in a file tells what it
-is. --from finds the conversations where TOOL keeps them on this machine.
+is. --from finds the conversations where TOOL keeps them on this machine; given several
+times, it imports those of all these tools in one step.
 
 Importing again adds what is new, completes an answer that was still being written, and
 changes nothing else. A file that did not change is not read. A conversation that was
@@ -42,9 +43,10 @@ Tools: ` + strings.Join(formatNames("from"), ", ") + `
 Exits with 5 if something could not be read; the rest is taken in.`,
 		example: `bough import --from claude-code
 bough import ~/Downloads/chatgpt-export.zip --dry-run
+bough import --from claude-code --from codex
 bough import --from codex --skip '~/work/client'`,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "import what `TOOL` keeps on this machine; a PATH is taken in place of where it keeps that"},
+			&cli.StringSliceFlag{Name: "from", Usage: "import what `TOOL` keeps on this machine, or with a PATH what it keeps there; may be given several times"},
 			&cli.StringFlag{Name: "format", DefaultText: "what stands in each file tells", Usage: "all files are in this `FORMAT`"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "keep out files and folders that match `PATTERN`, beside those of the workspace's config.json"},
 			&cli.BoolFlag{Name: "again", DisableDefaultText: true, Usage: "also import what was removed here, or whose import was undone"},
@@ -61,33 +63,12 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 	o := workspace.ImportOptions{
 		Stdin: p.stdin, DryRun: c.Bool("dry-run"), Skip: c.StringSlice("skip"), Again: c.Bool("again"), Live: c.Bool("live"),
 	}
-	paths := c.Args().Slice()
-	var err error
-	if name := c.String("format"); name != "" {
-		if o.Format, err = formatNamed("format", name); err != nil {
-			return err
-		}
-		if !o.Format.Reads() {
-			return usageError("bough writes %s, and does not read it", name)
-		}
-	}
-	switch name := c.String("from"); {
-	case name == "opencode" && len(paths) == 0:
-		dir, err := p.fromOpencode(c.Context)
-		if err != nil {
-			return err
-		}
+	sources, temporary, err := p.importSources(c)
+	for _, dir := range temporary {
 		defer os.RemoveAll(dir)
-		paths, o.Name = []string{dir}, func(path string) string { return "opencode export " + strings.TrimSuffix(filepath.Base(path), ".json") }
-	case name != "":
-		if paths, err = whereKept(name, paths, &o); err != nil {
-			return err
-		}
 	}
-	if len(paths) == 0 {
-		e := usageError("'bough import' takes a PATH, or --from TOOL")
-		e.Hint = seeHelp("import")
-		return e
+	if err != nil {
+		return err
 	}
 	if !p.json {
 		o.Each = func(r workspace.Imported) {
@@ -97,7 +78,7 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 		}
 	}
 	debug.SetGCPercent(40) // a long transcript passes through: memory counts more than time
-	list, err := w.Import(c.Context, paths, o)
+	list, err := w.ImportAll(c.Context, sources, o)
 	if err != nil {
 		if list != nil && len(list.Imported) > 0 && !p.json {
 			p.meter.clear()
@@ -122,38 +103,109 @@ func unreadable(r workspace.Imported) bool {
 	return r.Status == workspace.ImportFailed || len(r.Problems) > 0
 }
 
-// whereKept returns the paths where a tool keeps its conversations.
-func whereKept(tool string, paths []string, o *workspace.ImportOptions) ([]string, error) {
-	f, err := formatNamed("from", tool)
-	if err != nil {
-		return nil, err
+// importSources returns what the arguments of 'bough import' name, and the temporary
+// folders that hold some of it, which the caller removes.
+func (p *program) importSources(c *cli.Context) (sources []workspace.ImportSource, temporary []string, err error) {
+	paths, tools := c.Args().Slice(), c.StringSlice("from")
+	var format *convert.Format
+	if name := c.String("format"); name != "" {
+		if format, err = formatNamed("format", name); err != nil {
+			return nil, nil, err
+		}
+		if !format.Reads() {
+			return nil, nil, usageError("bough writes %s, and does not read it", format.Name)
+		}
 	}
-	roots := f.Roots(machine())
+	switch {
+	case len(tools) == 0 && len(paths) == 0:
+		e := usageError("'bough import' takes a PATH, or --from TOOL")
+		e.Hint = seeHelp("import")
+		return nil, nil, e
+	case len(tools) == 0:
+		return []workspace.ImportSource{{Paths: paths, Format: format}}, nil, nil
+	case len(tools) > 1 && len(paths) > 0:
+		e := usageError("a PATH excludes more than one --from")
+		e.Hint = "name one tool with a PATH, or several tools without"
+		return nil, nil, e
+	}
+	list := make([]*convert.Format, len(tools))
+	for i, name := range tools {
+		if list[i], err = formatNamed("from", name); err != nil {
+			return nil, nil, err
+		}
+	}
+	var missing []error
+	for i, tool := range list {
+		if slices.Contains(list[:i], tool) {
+			continue
+		}
+		source, dir, err := p.importSource(c, tool, paths)
+		if dir != "" {
+			temporary = append(temporary, dir)
+		}
+		if e := workspace.Explain(err); e != nil && e.Code == workspace.NotFound {
+			missing = append(missing, err)
+			continue
+		} else if err != nil {
+			return nil, temporary, err
+		}
+		source.Format = cmp.Or(format, source.Format)
+		sources = append(sources, source)
+	}
+	if len(sources) == 0 {
+		return nil, temporary, missing[0]
+	}
+	for _, err := range missing {
+		p.note(workspace.Explain(err).Message)
+	}
+	return sources, temporary, nil
+}
+
+// importSource returns where a tool keeps its conversations, or paths in place of that,
+// and the temporary folder that holds them, "" if there is none.
+func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []string) (source workspace.ImportSource, temporary string, err error) {
+	roots := tool.Roots(machine())
+	if isAsked(tool) {
+		if len(paths) > 0 {
+			return workspace.ImportSource{Paths: paths, Format: tool}, "", nil
+		}
+		dir, err := p.fromOpencode(c.Context)
+		if err != nil {
+			return source, "", err
+		}
+		source.Paths = []string{dir}
+		source.Format = tool
+		source.Name = func(path string) string {
+			return "opencode export " + strings.TrimSuffix(filepath.Base(path), ".json")
+		}
+		return source, dir, nil
+	}
+	source.Format = tool
 	if roots != nil {
-		o.Holds = f.Holds
+		source.Holds = tool.Holds
 	}
-	o.Format = cmp.Or(o.Format, f)
 	if len(paths) > 0 {
-		return paths, nil
+		source.Paths = paths
+		return source, "", nil
 	}
 	if roots == nil {
-		e := usageError("--from: %s keeps no conversations on this machine that bough could find", tool)
+		e := usageError("--from: %s keeps no conversations on this machine that bough could find", tool.Name)
 		e.Hint = "export them there, and name the file: 'bough import FILE'"
-		return nil, e
+		return source, "", e
 	}
 	for _, root := range roots {
 		if _, err := os.Stat(root); err == nil {
-			paths = append(paths, root)
+			source.Paths = append(source.Paths, root)
 		}
 	}
-	if len(paths) == 0 {
-		return nil, &workspace.Error{
+	if len(source.Paths) == 0 {
+		return source, "", &workspace.Error{
 			Code:    workspace.NotFound,
-			Message: "there are no conversations of " + tool + " in " + strings.Join(roots, " or "),
-			Hint:    "name the folder: 'bough import --from " + tool + " FOLDER'",
+			Message: "there are no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),
+			Hint:    "name the folder: 'bough import --from " + tool.Name + " FOLDER'",
 		}
 	}
-	return paths, nil
+	return source, "", nil
 }
 
 // imported tells of one conversation.

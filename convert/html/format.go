@@ -8,7 +8,9 @@ import (
 
 // Format returns the page as a format of package convert, one that is only written.
 func Format() *convert.Format {
-	return convert.NewPage("html", "one page for a browser, with all that it needs", ".html", writeTranscript)
+	f := convert.NewPage("html", "one page for a browser, with all that it needs", ".html", writeTranscript)
+	f.Aliases = []string{"htm"}
+	return f
 }
 
 func writeTranscript(w io.Writer, t *convert.Transcript) error {

@@ -299,9 +299,30 @@ func (v *view) attachment(a *content.Asset) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Save writes the export to a new file, private and durable. The error is fs.ErrExist if
-// there is something of that name.
+// Save writes the export to a new file, private and durable. The error has the code
+// [Refused] if there is something of that name.
 func (e *Export) Save(ctx context.Context, path string) error {
+	return e.save(ctx, path, (*durable.Batch).Create)
+}
+
+// Replace is [Export.Save], but replaces a regular file of that name, which keeps its
+// permissions. A symbolic link stays, and the file that it names is replaced.
+func (e *Export) Replace(ctx context.Context, path string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return e.Save(ctx, path)
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return &Error{Code: Refused, Message: path + " is not a regular file", Hint: "name a file"}
+	}
+	return e.save(ctx, path, (*durable.Batch).Replace)
+}
+
+func (e *Export) save(ctx context.Context, path string, write func(*durable.Batch, string, func(*durable.Writer) error) (fs.FileInfo, error)) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -313,12 +334,12 @@ func (e *Export) Save(ctx context.Context, path string) error {
 	defer root.Close()
 	b := durable.NewBatch(root)
 	defer b.Discard()
-	_, err = b.Create(filepath.Base(abs), durable.Bytes(e.Data))
+	_, err = write(b, filepath.Base(abs), durable.Bytes(e.Data))
 	if err == nil {
 		_, _, err = b.Commit(ctx)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return &Error{Code: Refused, Message: abs + " is there already", Hint: "an export never replaces a file: name another one", Err: err}
+		return &Error{Code: Refused, Message: abs + " already exists", Hint: "--force replaces it", Err: err}
 	}
 	if err == nil {
 		e.Path = ID(abs)

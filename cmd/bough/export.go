@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/redact"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/cli/browser"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,59 +26,127 @@ func redactFlag() cli.Flag {
 func (p *program) exportVerb() verb {
 	return verb{
 		name:  "export",
-		args:  "REF --to FORMAT [-o FILE] [--tree] [--redact] [--at-boundary] [--partial]",
+		args:  "REF [--to FORMAT] [-o FILE] [--force] [--open] [--tree] [--redact] [--at-boundary] [--partial]",
 		short: "write a conversation as another assistant keeps it, or to be read",
 		long: `Writes the path to REF as another program keeps its conversations, under a new id, so that
-it goes on there; or as a page to be read. Without -o it goes to standard output. A file
-that is there is never replaced.
+it goes on there; or as a page to be read. Without -o it goes to standard output; html does
+not go to a terminal.
+
+Without --to the extension of FILE decides the format, if only one format has it. A file
+that exists is replaced only with --force. --open opens the file with the program that the
+desktop has for it; without -o it is a temporary one, and without --to a page in html.
 
 Where the conversation was imported from the same program, its records are written as they
 were. What the format has no place for is listed on standard error.
 
 Formats:
 ` + formatList((*convert.Format).Writes),
-		example: `bough export "Plan the trip@849dde0b" --to markdown
-bough export "Plan the trip" --to html --tree --redact -o trip.html`,
+		example: `bough export "Plan the trip" -o trip.md
+bough export "Plan the trip" --open
+bough export "Plan the trip@849dde0b" --to html --tree --redact -o trip.html`,
 		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `FORMAT`"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to the new `FILE`"},
+			&cli.StringFlag{Name: "to", Usage: "the `FORMAT`", DefaultText: "as the extension of FILE says"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`"},
+			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "replace FILE if it exists"},
+			&cli.BoolFlag{Name: "open", DisableDefaultText: true, Usage: "open the file"},
 			&cli.BoolFlag{Name: "tree", DisableDefaultText: true, Usage: "with all branches; the path to REF is the active one"},
 			redactFlag(),
 		}, cutFlags()...),
 		min:     1,
 		max:     1,
 		changes: true,
-		action: func(c *cli.Context, w *workspace.Workspace) error {
-			if c.String("to") == "" {
-				e := usageError("'bough export' needs --to FORMAT")
-				e.Hint = "formats are " + strings.Join(formatNames("to"), ", ")
-				return e
-			}
-			o, err := exportOptions(c, "to")
-			if err != nil {
-				return err
-			}
-			e, err := w.Export(c.Context, c.Args().First(), o)
-			if err != nil {
-				return err
-			}
-			if path := c.String("output"); path != "" && path != "-" {
-				if err := e.Save(c.Context, path); err != nil {
-					return err
-				}
-			}
-			if p.json {
-				return p.printJSON(exported{e, contentOf(e)})
-			}
-			p.exportTold(e)
-			if e.Path != "" {
-				_, err = fmt.Fprintln(p.stdout, e.Path)
-			} else {
-				_, err = p.stdout.Write(e.Data)
-			}
-			return err
-		},
+		action:  p.export,
 	}
+}
+
+func (p *program) export(c *cli.Context, w *workspace.Workspace) error {
+	format, err := exportFormat(c)
+	if err != nil {
+		return err
+	}
+	path := c.String("output")
+	if path == "-" {
+		path = ""
+	}
+	if path == "" && !c.Bool("open") && !p.json && p.paint.width > 0 && format.Ext == ".html" {
+		e := usageError("a terminal does not show html")
+		e.Hint = "add --open, or -o FILE, or pipe the output"
+		return e
+	}
+	o := exportOptions(c, format)
+	e, err := w.Export(c.Context, c.Args().First(), o)
+	if err != nil {
+		return err
+	}
+	save := e.Save
+	switch {
+	case path != "" && c.Bool("force"):
+		save = e.Replace
+	case path == "" && c.Bool("open"):
+		dir, err := os.MkdirTemp("", "bough-export-")
+		if err != nil {
+			return err
+		}
+		path = filepath.Join(dir, "conversation"+format.Ext)
+	}
+	if path != "" {
+		if err := save(c.Context, path); err != nil {
+			return err
+		}
+	}
+	if err := p.printExport(e, o.Redact != nil); err != nil || !c.Bool("open") {
+		return err
+	}
+	return p.openFile(string(e.Path))
+}
+
+// exportFormat returns the format that --to names, else the one that the extension of the
+// file decides.
+func exportFormat(c *cli.Context) (*convert.Format, error) {
+	to, path := c.String("to"), c.String("output")
+	switch {
+	case to != "":
+		return formatNamed("to", to)
+	case path != "" && path != "-":
+		return formatOfFile(path)
+	case c.Bool("open"):
+		return formatNamed("to", "html")
+	}
+	e := usageError("'bough export' needs --to FORMAT or -o FILE")
+	e.Hint = "formats are " + strings.Join(formatNames("to"), ", ")
+	return nil, e
+}
+
+// printExport prints an export, or where it is.
+func (p *program) printExport(e *workspace.Export, redacted bool) error {
+	if p.json {
+		return p.printJSON(exported{e, contentOf(e)})
+	}
+	p.exportTold(e, redacted)
+	var err error
+	switch {
+	case e.Path != "":
+		_, err = fmt.Fprintln(p.stdout, e.Path)
+	case p.paint.width > 0:
+		_, err = io.WriteString(p.stdout, clean(string(e.Data)))
+	default:
+		_, err = p.stdout.Write(e.Data)
+	}
+	return err
+}
+
+// openFile opens a file with the program that the desktop has for it.
+func (p *program) openFile(path string) error {
+	p.stdout.Flush()
+	browser.Stdout, browser.Stderr = io.Discard, io.Discard
+	location := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}
+	if err := browser.OpenURL(location.String()); err != nil {
+		return &workspace.Error{
+			Code: workspace.Failed, Message: "no program opened the file: " + err.Error(),
+			Hint: "the file is " + path, Err: err,
+		}
+	}
+	return nil
 }
 
 // exported is an export as --json has it: with its content, where that was written to no
@@ -92,17 +163,16 @@ func contentOf(e *workspace.Export) string {
 	return string(e.Data)
 }
 
-func exportOptions(c *cli.Context, flag string) (o workspace.ExportOptions, err error) {
-	o = workspace.ExportOptions{Tree: c.Bool("tree"), CutOptions: cutOptions(c)}
+func exportOptions(c *cli.Context, format *convert.Format) workspace.ExportOptions {
+	o := workspace.ExportOptions{Format: format, Tree: c.Bool("tree"), CutOptions: cutOptions(c)}
 	if c.Bool("redact") {
 		o.Redact = redactor()
 	}
-	o.Format, err = formatNamed(flag, c.String(flag))
-	return o, err
+	return o
 }
 
-// exportTold says what was lost and what was taken out.
-func (p *program) exportTold(e *workspace.Export) {
+// exportTold says what was lost and, if secrets were looked for, what was taken out.
+func (p *program) exportTold(e *workspace.Export, redacted bool) {
 	path := cmp.Or(string(e.Path), "standard output")
 	about := count(e.Messages, "message")
 	if e.Branches > 1 {
@@ -114,6 +184,9 @@ func (p *program) exportTold(e *workspace.Export) {
 	}
 	for _, l := range e.Redacted {
 		fmt.Fprintf(p.stderr, "  redacted: %s (%d)\n", clean(l.What), l.Count)
+	}
+	if redacted && len(e.Redacted) == 0 {
+		fmt.Fprintln(p.stderr, "  redacted: nothing found")
 	}
 }
 
@@ -157,10 +230,11 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if c.Bool("exec") && p.json {
 		return usageError("--exec and --json exclude each other: the command has the terminal")
 	}
-	o, err := exportOptions(c, "in")
+	format, err := formatNamed("in", c.String("in"))
 	if err != nil {
 		return err
 	}
+	o := exportOptions(c, format)
 	if o.Dir, err = resumeDir(c.String("dir")); err != nil {
 		return err
 	}
@@ -171,7 +245,7 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if p.json {
 		return p.printJSON(r)
 	}
-	p.exportTold(r.Export)
+	p.exportTold(r.Export, o.Redact != nil)
 	if c.Bool("exec") {
 		return p.execute(c, r)
 	}

@@ -9,6 +9,9 @@
 // it begins. Every message stands once. What a reader skips is folded: thinking,
 // tool calls and their results, the system's message.
 //
+// The anchor of a message is "m-" and its id, so that a link to it names the message; its
+// time has its offset from UTC.
+//
 // Text is Markdown. HTML in it is shown as the text that it is. Links lead to http, https
 // and mail addresses; any other target is shown beside its text. Images are shown if the
 // conversation holds them, as PNG, JPEG, GIF or WebP; one that is elsewhere is a link.
@@ -29,6 +32,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -199,7 +203,20 @@ func (w *writer) branch(t *tree, n int, l *line) {
 
 // line writes the messages of a line, with links to the branches that leave it.
 func (w *writer) line(t *tree, l *line) {
-	for _, i := range l.nodes {
+	for list := range slices.Chunk(l.nodes, sectionSize) {
+		w.raw("<section class=\"part\">\n")
+		w.section(t, list)
+		w.raw("</section>\n")
+	}
+}
+
+// sectionSize is how many messages a browser lays out together. With each message on its
+// own, a long page scrolls at half the rate.
+const sectionSize = 50
+
+// section writes messages, with links to the branches that leave them.
+func (w *writer) section(t *tree, nodes []int) {
+	for _, i := range nodes {
 		w.message(t, i)
 		if others := t.leaving[i]; len(others) > 0 {
 			w.raw(`<nav class="fork" aria-label="Other branches from here"><p>`, count(len(others), "other branch leaves", "other branches leave"), " here:</p><ul>\n")
@@ -224,7 +241,7 @@ func (w *writer) message(t *tree, i int) {
 		}
 	}
 	if !m.Time.IsZero() {
-		w.raw(` <time datetime="`, m.Time.Format(time.RFC3339), `">`, m.Time.Format("2 Jan 2006, 15:04"), "</time>")
+		w.raw(` <time datetime="`, m.Time.Format(time.RFC3339), `">`, m.Time.Format("2 Jan 2006, 15:04"), " ", zone(m.Time), "</time>")
 	}
 	w.raw(` <a class="here" href="#`, name, `" title="`, escape(m.ID), `" aria-label="Link to this message">#</a></header>`, "\n")
 	fold := m.Role == "system"
@@ -241,6 +258,14 @@ func (w *writer) message(t *tree, i int) {
 		w.raw("</details>")
 	}
 	w.raw("</article>\n")
+}
+
+// zone returns the offset of a time from UTC. Names of zones are ambiguous.
+func zone(t time.Time) string {
+	if _, offset := t.Zone(); offset == 0 {
+		return "UTC"
+	}
+	return "UTC" + t.Format("-07:00")
 }
 
 // role returns how a message looks, and who wrote it.

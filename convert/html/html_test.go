@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,7 +87,8 @@ func TestStory(t *testing.T) {
 		`<a href="#b1">Branch 1</a>: <bdi>Something else: what is a monad?</bdi> (1 message)`,
 		`<a href="#b2">Branch 2</a>: <bdi>Only explain it.</bdi> (2 messages)`,
 		`<a href="#b3">Branch 3</a>: <bdi>The reader stops one byte early.</bdi> (1 message)`,
-		`<a href="#m5">after this message</a>`,
+		`<a href="#m-5">after this message</a>`,
+		`<time datetime="2026-05-04T09:31:00Z">4 May 2026, 09:31 UTC</time>`,
 		"It begins anew.",
 	} {
 		if !strings.Contains(page, want) {
@@ -220,6 +222,51 @@ func TestLong(t *testing.T) {
 	const most = 1200 // bytes for a message
 	if len(page) > most*len(p.Messages) {
 		t.Errorf("the page has %d bytes", len(page))
+	}
+}
+
+// TestSections holds that a browser lays out at most 50 messages together, on the active
+// path and on a branch.
+func TestSections(t *testing.T) {
+	p := Page{Leaf: "a119"}
+	add := func(line string, n int, parent string) {
+		for i := range n {
+			id := fmt.Sprint(line, i)
+			p.Messages = append(p.Messages, Message{ID: id, Parent: parent, Role: "user", Parts: []content.Part{text(id)}})
+			parent = id
+		}
+	}
+	add("a", 120, "")
+	add("b", 51, "a3")
+	page := check(t, p)
+	var sizes []int
+	for _, s := range strings.Split(page, `<section class="part">`)[1:] {
+		sizes = append(sizes, strings.Count(s, "<article"))
+	}
+	if want := []int{50, 50, 20, 50, 1}; !slices.Equal(sizes, want) {
+		t.Errorf("sections have %v messages, want %v", sizes, want)
+	}
+	if !strings.Contains(style, ".part{content-visibility:auto") || strings.Count(style, "content-visibility:auto") != 1 {
+		t.Error("the style does not lay out by sections")
+	}
+}
+
+// TestAnchors holds that the anchor of a message has its ID, where a link can lead to that.
+func TestAnchors(t *testing.T) {
+	list := []Message{{ID: "74bfccf4-3cb5"}, {ID: "a b"}, {ID: ""}, {ID: "74bfccf4-3cb5"}, {ID: `"><b>`}, {ID: "2"}, {ID: "msg_1:x.y"}, {ID: strings.Repeat("a", 300)}}
+	want := []string{"m-74bfccf4-3cb5", "m2", "m3", "m4", "m5", "m-2", "m-msg_1:x.y", "m8"}
+	if got := anchors(list); !slices.Equal(got, want) {
+		t.Errorf("anchors are %q, want %q", got, want)
+	}
+	check(t, Page{Messages: list})
+}
+
+// TestZone holds that a time says its offset.
+func TestZone(t *testing.T) {
+	east := time.FixedZone("IST", 5*3600+1800)
+	page := check(t, Page{Messages: []Message{{ID: "1", Time: time.Date(2026, 5, 4, 9, 30, 0, 0, east)}}})
+	if want := `<time datetime="2026-05-04T09:30:00+05:30">4 May 2026, 09:30 UTC+05:30</time>`; !strings.Contains(page, want) {
+		t.Errorf("the page does not have %s", want)
 	}
 }
 

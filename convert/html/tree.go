@@ -1,12 +1,16 @@
 package html
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // A tree is which messages follow which, in lines: the active path, and the branches
 // beside it.
 type tree struct {
 	lines   []*line       // the first is the active path
 	leaving map[int][]int // of a message the lines that leave after it
+	names   []string      // the anchors of the messages
 }
 
 // A line is messages that follow each other.
@@ -16,13 +20,40 @@ type line struct {
 	depth int   // how many lines are between it and the active path, and 1; 0 of that
 }
 
-// name returns the name of the place in the page of a message.
-func (t *tree) name(i int) string { return "m" + strconv.Itoa(i+1) }
+// name returns the anchor of a message.
+func (t *tree) name(i int) string { return t.names[i] }
+
+// anchors returns the anchor of each message: "m-" and its ID, which a REF takes. A
+// message whose ID is not safe in a link, or not the first of that ID, has "m" and its
+// place, from 1.
+func anchors(messages []Message) []string {
+	names := make([]string, len(messages))
+	taken := make(map[string]bool, len(messages))
+	for i := range messages {
+		id := messages[i].ID
+		if !isAnchor(id) || taken[id] {
+			names[i] = "m" + strconv.Itoa(i+1)
+			continue
+		}
+		taken[id] = true
+		names[i] = "m-" + id
+	}
+	return names
+}
+
+// isAnchor reports whether a link can lead to id without escapes.
+func isAnchor(id string) bool {
+	const most = 200
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == ':'
+	}
+	return id != "" && len(id) <= most && strings.IndexFunc(id, func(r rune) bool { return !plain(r) }) < 0
+}
 
 // plant finds the lines. An unknown parent and a message that follows itself make a
 // beginning; of messages with the same ID the first one is the parent.
 func plant(messages []Message, leaf string) *tree {
-	t := &tree{leaving: map[int][]int{}}
+	t := &tree{leaving: map[int][]int{}, names: anchors(messages)}
 	n := len(messages)
 	if n == 0 {
 		return t

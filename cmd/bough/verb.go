@@ -26,7 +26,7 @@ func (p *program) verbs() []verb {
 		p.agentVerb(), p.steerVerb(), p.followUpVerb(), p.queueVerb(),
 		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
-		p.importVerb(), p.exportVerb(), p.resumeVerb(),
+		p.importVerb(), p.exportVerb(), p.resumeVerb(), p.inspectVerb(),
 		p.watchVerb(), p.duVerb(), p.pruneVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
 	}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) inspectVerb() verb {
+	return verb{
+		name:  "inspect",
+		args:  "FILE…",
+		short: "say what a file is, and what is wrong with it",
+		long: `Prints what each FILE is: a session or another file of a workspace, a transcript of another
+assistant, or any other JSON, also compressed or in an archive; - is standard input. It says
+whether the file is whole, what is wrong at which byte, and of each conversation how many
+messages it has, when they were written and where its branches end. It needs no workspace
+and changes nothing.
+
+Exits with 5 if a file is damaged.`,
+		example: `bough inspect ~/Downloads/conversations.json
+bough inspect conversations/*.json --json`,
+		min: 1,
+		max: 1 << 20,
+		alone: func(c *cli.Context) error {
+			files := []workspace.Inspection{}
+			for _, path := range c.Args().Slice() {
+				list, err := workspace.Inspect(c.Context, path, p.stdin)
+				if err != nil {
+					return err
+				}
+				files = append(files, list...)
+			}
+			if p.json {
+				if err := p.printJSON(map[string]any{"files": files}); err != nil {
+					return err
+				}
+			} else {
+				for _, f := range files {
+					p.inspection(f)
+				}
+			}
+			if slices.ContainsFunc(files, func(f workspace.Inspection) bool { return !f.Whole }) {
+				return damageFound{}
+			}
+			return nil
+		},
+	}
+}
+
+// inspection prints what one file is.
+func (p *program) inspection(f workspace.Inspection) {
+	kind := map[workspace.FileKind]string{
+		workspace.SessionFile: "session file", workspace.TranscriptFile: f.Format + " transcript",
+		workspace.CheckpointFile: "checkpoint of Penguin", workspace.IndexFile: "session index",
+		workspace.BookmarksFile: "bookmarks", workspace.HeadFile: "head", workspace.AgentFile: "agent",
+		workspace.ExplorationFile: "exploration", workspace.LogFile: "log of operations",
+		workspace.LinesFile: "JSON lines", workspace.JSONFile: "JSON", workspace.UnknownFile: "not JSON",
+	}[f.Kind]
+	about := []string{kind, size(f.Bytes)}
+	switch {
+	case f.Kind == workspace.LinesFile || f.Kind == workspace.LogFile:
+		about = append(about, count(f.Entries, "line"))
+	case f.Entries > 0:
+		entries := fmt.Sprintf("%d entries", f.Entries)
+		if f.Entries == 1 {
+			entries = "1 entry"
+		}
+		about = append(about, entries)
+	}
+	state := p.paint.green("whole")
+	if !f.Whole {
+		state = p.paint.yellow("damaged")
+	}
+	fmt.Fprintf(p.stdout, "%s: %s, %s\n", clean(f.Path), strings.Join(about, ", "), state)
+	for _, problem := range f.Problems {
+		at := fmt.Sprintf("byte %d", problem.Offset)
+		if problem.Line > 0 {
+			at = fmt.Sprintf("line %d, %s", problem.Line, at)
+		}
+		if problem.Note {
+			at = "note: " + at
+		}
+		fmt.Fprintf(p.stdout, "  %s: %s\n", at, line(problem.Detail))
+	}
+	for _, c := range f.Conversations {
+		p.inspectedConversation(c)
+	}
+}
+
+func (p *program) inspectedConversation(c workspace.InspectedConversation) {
+	fmt.Fprintln(p.stdout, "  "+p.paint.bold(p.paint.fit(line(cmp.Or(c.Title, c.ID, "untitled")), p.paint.width-2)))
+	row := func(name, text string) {
+		if text != "" {
+			fmt.Fprintln(p.stdout, p.paint.fit(fmt.Sprintf("    %-9s %s", name, line(text)), p.paint.width))
+		}
+	}
+	row("id", c.ID)
+	row("kind", c.Kind)
+	messages := count(c.Messages, "message")
+	var roles []string
+	for _, role := range slices.Sorted(maps.Keys(c.Roles)) {
+		roles = append(roles, fmt.Sprintf("%d %s", c.Roles[role], role))
+	}
+	if len(roles) > 0 {
+		messages += " (" + strings.Join(roles, ", ") + ")"
+	}
+	if c.Orphans > 0 {
+		messages += ", " + count(c.Orphans, "orphan")
+	}
+	row("messages", messages)
+	if c.Begins != "" && c.LastTime != "" {
+		row("time", string(c.Begins)+" to "+string(c.LastTime))
+	} else {
+		row("time", string(c.Begins))
+	}
+	if c.First != nil {
+		row("begins", c.First.Role+": "+c.First.Text)
+	}
+	const most = 10
+	for i, end := range c.Ends {
+		if i == most {
+			row("", "and "+count(len(c.Ends)-most, "more end"))
+			break
+		}
+		row("ends", fmt.Sprintf("%s at %s, message %d: %s", end.Role, end.ID, end.Depth, end.Text))
+	}
+}

@@ -1,0 +1,331 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/unpack"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// A FileKind is what a file is.
+type FileKind string
+
+// The kinds of files that [Inspect] tells apart.
+const (
+	SessionFile     FileKind = "session"
+	TranscriptFile  FileKind = "transcript" // of another program
+	CheckpointFile  FileKind = "penguin_checkpoint"
+	IndexFile       FileKind = "session_index"
+	BookmarksFile   FileKind = "bookmarks"
+	HeadFile        FileKind = "head"
+	AgentFile       FileKind = "agent"
+	ExplorationFile FileKind = "exploration"
+	LogFile         FileKind = "operations" // the log of operations
+	LinesFile       FileKind = "json_lines" // a JSON value on each line
+	JSONFile        FileKind = "json"       // any other JSON value
+	UnknownFile     FileKind = "unknown"    // not JSON
+)
+
+// An Inspection is what one file is, and what is wrong with it.
+type Inspection struct {
+	Path   string   `json:"path"` // as it was named; of a file in an archive, the archive's and its own
+	Bytes  int64    `json:"bytes"`
+	Kind   FileKind `json:"kind"`
+	Format string   `json:"format"` // of a session or a transcript, else ""
+	Whole  bool     `json:"whole"`  // nothing is wrong
+	// Entries is how many members, elements or lines a file without conversations has.
+	Entries       int                     `json:"entries"`
+	Problems      []FileProblem           `json:"problems"`
+	Conversations []InspectedConversation `json:"conversations"`
+}
+
+// A FileProblem is one thing that is wrong in a file.
+type FileProblem struct {
+	Offset int64  `json:"offset"` // in bytes from the start of the file, as unpacked
+	Line   int    `json:"line"`   // from 1; 0 in a file that has no records on lines
+	Detail string `json:"detail"`
+	Note   bool   `json:"note"` // nothing is lost: this is only worth knowing
+}
+
+// An InspectedConversation is a conversation in a file.
+type InspectedConversation struct {
+	ID       string            `json:"session_id"` // as its program calls it, "" if the file does not say
+	Title    string            `json:"title"`
+	Kind     string            `json:"kind"` // of a session file, else ""
+	Messages int               `json:"message_count"`
+	Roles    map[string]int    `json:"roles"`   // how many messages each role has
+	Orphans  int               `json:"orphans"` // messages whose parent the file does not have
+	First    *InspectedMessage `json:"first"`
+	Ends     []InspectedEnd    `json:"ends"` // in the order of the file; the leaves
+	Begins   ID                `json:"created_at"`
+	LastTime ID                `json:"last_active"`
+}
+
+// An InspectedMessage is a message in a file.
+type InspectedMessage struct {
+	ID   string `json:"id"`
+	Role string `json:"role"`
+	Time ID     `json:"created_at"` // none if the file does not say
+	Text string `json:"text"`       // how it begins
+}
+
+// An InspectedEnd is a leaf, and how many messages lead to it.
+type InspectedEnd struct {
+	InspectedMessage
+	Depth int `json:"depth"`
+}
+
+// maxInspected is the size of the largest file that is inspected, unpacked.
+const maxInspected = 1 << 30
+
+// Inspect returns what the file at path is: a file of a workspace, a transcript, or any
+// other JSON, alone, compressed, or in an archive. The path - is stdin. It needs no
+// workspace, and writes nothing. What is wrong in a file is in its [Inspection]; the error
+// is for a file that cannot be read.
+func Inspect(ctx context.Context, path string, stdin io.Reader) ([]Inspection, error) {
+	if path != "-" {
+		switch info, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, &Error{Code: NotFound, Message: "no file " + path, Err: err}
+		case err != nil:
+			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, &Error{Code: Refused, Message: path + " is not a regular file", Hint: "name a file"}
+		}
+	}
+	list := []Inspection{}
+	add := func(f unpack.File) error {
+		data, err := io.ReadAll(io.LimitReader(f.In, maxInspected+1))
+		if len(data) > maxInspected {
+			return &Error{Code: Refused, Message: fmt.Sprintf("%s is larger than %d MiB", f.Path, maxInspected>>20)}
+		}
+		i := inspectData(f.Path, data)
+		if err != nil {
+			i.damage(int64(len(data)), 0, err.Error())
+		}
+		list = append(list, i)
+		return ctx.Err()
+	}
+	err := unpack.Walk(ctx, []string{path}, unpack.Options{Stdin: stdin, Head: convert.HeadSize}, add, func(failed string, err error) {
+		i := Inspection{Path: failed, Kind: UnknownFile, Whole: true, Problems: []FileProblem{}, Conversations: []InspectedConversation{}}
+		i.damage(0, 0, err.Error())
+		list = append(list, i)
+	})
+	return list, err
+}
+
+func (i *Inspection) damage(offset int64, line int, detail string) {
+	i.Whole = false
+	i.Problems = append(i.Problems, FileProblem{Offset: offset, Line: line, Detail: detail})
+}
+
+// check adds the damage that err tells of, and reports whether there is none.
+func (i *Inspection) check(err error, from int) bool {
+	var syntax *rawjson.SyntaxError
+	var damage *session.DamageError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &syntax):
+		i.damage(int64(from+syntax.Offset), 0, syntax.Problem)
+	case errors.As(err, &damage):
+		i.damage(int64(from+damage.Offset), 0, damage.Problem)
+	default:
+		i.damage(int64(from), 0, err.Error())
+	}
+	return false
+}
+
+// inspectData returns what the content of a file is.
+func inspectData(path string, data []byte) Inspection {
+	i := Inspection{Path: path, Bytes: int64(len(data)), Whole: true, Problems: []FileProblem{}, Conversations: []InspectedConversation{}}
+	format := convert.Detect(data[:min(len(data), convert.HeadSize)])
+	syntax := rawjson.Check(data)
+	switch {
+	case format != nil && format.Sessions || syntax != nil && format == nil && isSessionHead(data):
+		i.Kind = SessionFile
+		i.session(path, data)
+	case format != nil:
+		i.Kind = TranscriptFile
+		i.transcript(format, data, syntax)
+	case syntax != nil && isLines(data):
+		i.lines(data)
+	case syntax != nil:
+		i.Kind = UnknownFile
+		if first := bytes.TrimLeft(data, " \t\r\n\xef\xbb\xbf"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
+			i.Kind = JSONFile
+		}
+		i.check(syntax, 0)
+	default:
+		i.document(path, data)
+	}
+	return i
+}
+
+// isSessionHead reports whether a file that is not JSON begins as a session file does.
+func isSessionHead(data []byte) bool {
+	head := data[:min(len(data), convert.HeadSize)]
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\xef\xbb\xbf"), []byte("{")) &&
+		bytes.Contains(head, []byte(`"created_at"`)) && bytes.Contains(head, []byte(`"metadata"`)) && bytes.Contains(head, []byte(`"messages"`))
+}
+
+// session inspects a session file, and what is whole of a damaged one.
+func (i *Inspection) session(path string, data []byte) {
+	id := strings.TrimSuffix(filepath.Base(path), ".json")
+	format, _ := convert.Named("penguin")
+	s, err := session.Decode(id, data)
+	if !i.check(err, 0) {
+		recovered, _, ok := session.Recover(data)
+		if !ok {
+			return
+		}
+		data = recovered
+		if s, err = session.Decode(id, data); err != nil {
+			return
+		}
+	}
+	i.read(format, data)
+	for n := range i.Conversations {
+		i.Conversations[n].ID = cmp.Or(s.OwnID, id)
+		i.Conversations[n].Kind = string(s.Meta.Kind())
+	}
+	i.Format = format.Name
+}
+
+// transcript inspects a transcript of another program. syntax says why all of data is not
+// one JSON value.
+func (i *Inspection) transcript(format *convert.Format, data []byte, syntax error) {
+	i.Format = format.Name
+	err := i.read(format, data)
+	var wrong *rawjson.SyntaxError
+	switch {
+	case format.Ext == ".json" && errors.As(syntax, &wrong) && !isLines(data):
+		i.Problems = slices.DeleteFunc(i.Problems, func(p FileProblem) bool { return p.Offset == 0 && !p.Note })
+		i.check(syntax, 0)
+	case err != nil:
+		i.damage(0, 0, err.Error())
+	}
+}
+
+// read adds the conversations and problems that a format reads in data.
+func (i *Inspection) read(format *convert.Format, data []byte) error {
+	r := &inspector{file: i, data: data}
+	return format.Read(bytes.NewReader(data), r)
+}
+
+// isLines reports whether data has more than one line, and a JSON value on the first or
+// the second.
+func isLines(data []byte) bool {
+	n := 0
+	for line := range bytes.Lines(data) {
+		if n++; n > 2 {
+			break
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && rawjson.Check(line) == nil {
+			return bytes.IndexByte(data, '\n') >= 0
+		}
+	}
+	return false
+}
+
+// lines inspects a file with a JSON value on each line.
+func (i *Inspection) lines(data []byte) {
+	i.Kind = LinesFile
+	number, offset, operations := 0, 0, 0
+	for line := range bytes.Lines(data) {
+		number++
+		text := bytes.TrimSpace(line)
+		lead := len(line) - len(bytes.TrimLeft(line, " \t\r\n"))
+		if len(text) > 0 {
+			var syntax *rawjson.SyntaxError
+			if err := rawjson.Check(text); errors.As(err, &syntax) {
+				i.damage(int64(offset+lead+syntax.Offset), number, syntax.Problem)
+			} else {
+				i.Entries++
+				if v := gjson.GetManyBytes(text, "seq", "verb", "changes"); v[0].Exists() && v[1].Exists() && v[2].Exists() {
+					operations++
+				}
+			}
+		}
+		offset += len(line)
+	}
+	if operations > 0 && operations == i.Entries {
+		i.Kind = LogFile
+	}
+}
+
+// document inspects a JSON value that is neither a session nor a transcript.
+func (i *Inspection) document(path string, data []byte) {
+	i.Kind = JSONFile
+	v := gjson.ParseBytes(data)
+	base := filepath.Base(path)
+	v.ForEach(func(_, _ gjson.Result) bool {
+		i.Entries++
+		return v.IsObject() || v.IsArray()
+	})
+	if !v.IsObject() {
+		return
+	}
+	switch inside := v.Get("session"); {
+	case v.Get("metadata").IsObject() && inside.Get("messages").IsArray():
+		i.Kind, i.Entries = CheckpointFile, 0
+		s, err := session.Decode(v.Get("metadata.id").String(), []byte(inside.Raw))
+		if i.check(err, inside.Index) {
+			format, _ := convert.Named("penguin")
+			i.Format = format.Name
+			i.read(format, []byte(inside.Raw))
+			for n := range i.Conversations {
+				i.Conversations[n].ID, i.Conversations[n].Kind = cmp.Or(s.ID, s.OwnID), string(session.Checkpoint)
+			}
+		}
+	case v.Get("messages").IsArray() && (v.Get("created_at").Exists() || v.Get("last_active").Exists()):
+		i.Kind, i.Entries = SessionFile, 0
+		i.session(path, data)
+	case v.Get("bookmarks").IsArray():
+		i.Kind = BookmarksFile
+		file, err := bookmark.Decode(data)
+		if i.check(err, 0) {
+			i.Entries = len(file.Bookmarks)
+		}
+	case v.Get("name").Exists() && v.Get("head").Exists() && (v.Get("tree_ids").Exists() || v.Get("trees").Exists()):
+		i.Kind = AgentFile
+		_, err := agent.Decode(strings.TrimSuffix(base, ".json"), data)
+		i.check(err, 0)
+		i.Entries = int(v.Get("tree_ids.#").Int())
+	case v.Get("session_id").Exists() && v.Get("message_id").Exists() && v.Get("read_only").Exists():
+		i.Kind = HeadFile
+	case v.Get("parent_node_id").Exists() && v.Get("branches").IsArray():
+		i.Kind, i.Entries = ExplorationFile, int(v.Get("branches.#").Int())
+	case isIndex(base, v):
+		i.Kind = IndexFile
+	}
+}
+
+// isIndex reports whether v is an index of sessions: an object of objects that say when
+// each session was active.
+func isIndex(base string, v gjson.Result) bool {
+	n, entries := 0, 0
+	v.ForEach(func(_, entry gjson.Result) bool {
+		n++
+		if entry.Get("last_active").Exists() {
+			entries++
+		}
+		return true
+	})
+	return n == entries && (n > 0 || base == filepath.Base(session.IndexPath))
+}

@@ -1,0 +1,157 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// An inspector takes the conversations of a file. It implements [convert.Sink].
+type inspector struct {
+	file *Inspection
+	data []byte
+	list []inspected
+}
+
+// An inspected message is one with its parent.
+type inspected struct {
+	InspectedMessage
+	parent string
+	title  string
+	time   time.Time
+}
+
+// Message implements [convert.Sink].
+func (r *inspector) Message(m *convert.Message) error {
+	role := cmp.Or(m.Own.Role, m.Role)
+	if m.Own.Role == "" && m.Answers() {
+		role = "tool"
+	}
+	title, _ := convert.TitleFrom(m)
+	if m.Role != "user" || m.Kind != convert.Said || m.Answers() {
+		title = ""
+	}
+	of := inspected{InspectedMessage{ID: strings.Clone(m.ID), Role: role, Text: beginning(m.Texts())}, strings.Clone(cmp.Or(m.Parent, m.Joined)), title, m.Time}
+	if !m.Time.IsZero() {
+		of.Time = ID(session.FormatTime(m.Time))
+	}
+	r.list = append(r.list, of)
+	return nil
+}
+
+// beginning returns the first line of texts that has words, at most 200 characters of it.
+func beginning(texts []string) string {
+	const most = 200
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line == "" {
+				continue
+			}
+			if runes := []rune(line); len(runes) > most {
+				return string(runes[:most]) + "…"
+			}
+			return line
+		}
+	}
+	return ""
+}
+
+// End implements [convert.Sink].
+func (r *inspector) End(c *convert.Conversation) error {
+	of := InspectedConversation{ID: c.ID, Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []InspectedEnd{}}
+	place := make(map[string]int, len(r.list))
+	for n := range r.list {
+		place[r.list[n].ID] = n
+	}
+	depth := make([]int, len(r.list))
+	inner := make([]bool, len(r.list))
+	parents := make([]int, len(r.list))
+	var first, last time.Time
+	for n := range r.list {
+		m := &r.list[n]
+		of.Roles[m.Role]++
+		of.Title = cmp.Or(of.Title, m.title)
+		if parent, ok := c.Parents[m.ID]; ok {
+			m.parent = parent
+		}
+		parents[n] = -1
+		if at, ok := place[m.parent]; ok && m.parent != "" {
+			parents[n], inner[at] = at, true
+		} else if m.parent != "" {
+			of.Orphans++
+		}
+		if !m.time.IsZero() {
+			if first.IsZero() || m.time.Before(first) {
+				first = m.time
+			}
+			if m.time.After(last) {
+				last = m.time
+			}
+		}
+	}
+	for n := range r.list {
+		if !inner[n] {
+			of.Ends = append(of.Ends, InspectedEnd{r.list[n].InspectedMessage, depthOf(n, parents, depth)})
+		}
+	}
+	if len(r.list) > 0 {
+		of.First = &r.list[0].InspectedMessage
+	}
+	if first.IsZero() {
+		first = c.Created
+	}
+	if !first.IsZero() {
+		of.Begins = ID(session.FormatTime(first))
+	}
+	if !last.IsZero() {
+		of.LastTime = ID(session.FormatTime(last))
+	}
+	r.file.Conversations = append(r.file.Conversations, of)
+	r.list = nil
+	return nil
+}
+
+// depthOf returns how many messages lead to n, itself included. depth has those that are
+// known, 0 for others.
+func depthOf(n int, parents, depth []int) int {
+	var path []int
+	known := 0
+	for at := n; at >= 0 && len(path) < len(parents); at = parents[at] {
+		if known = depth[at]; known > 0 {
+			break
+		}
+		path = append(path, at)
+	}
+	for i := len(path) - 1; i >= 0; i-- {
+		known++
+		depth[path[i]] = known
+	}
+	return known
+}
+
+// Problem implements [convert.Sink]. A problem of a line is at the byte where that stops
+// being JSON.
+func (r *inspector) Problem(p convert.Problem) {
+	of := FileProblem{Offset: p.Offset, Line: p.Line, Detail: p.What, Note: p.Note}
+	if p.Line > 0 && !p.Note && p.Offset < int64(len(r.data)) {
+		line := r.data[p.Offset:]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end]
+		}
+		lead := len(line) - len(bytes.TrimLeft(line, " \t\r\n"))
+		var syntax *rawjson.SyntaxError
+		if err := rawjson.Check(bytes.TrimSpace(line)); errors.As(err, &syntax) {
+			of.Offset, of.Detail = p.Offset+int64(lead+syntax.Offset), syntax.Problem
+		}
+	}
+	if !p.Note {
+		r.file.Whole = false
+	}
+	r.file.Problems = append(r.file.Problems, of)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,16 +13,21 @@ import (
 	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 )
 
 func (p *program) demoVerb() verb {
 	return verb{
 		name:  "demo",
-		args:  "[FOLDER]",
+		args:  "[FOLDER] [--no-pause]",
 		short: "see it all on a built-in conversation",
 		long: `Tells the whole story, each step with the command that does it, in a new folder that is
-yours to look at afterwards. FOLDER must be new or empty; without one it is a temporary one.`,
+yours to look at afterwards. FOLDER must be new or empty; without one it is a temporary one.
+On a terminal it waits for a key after each step; q ends it.`,
 		example: `bough demo ~/bough-demo`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "no-pause", DisableDefaultText: true, Usage: "do not wait for a key after each step"},
+		},
 		max:     1,
 		alone: func(c *cli.Context) error {
 			dir, err := demoFolder(c.Args().First())
@@ -29,6 +35,9 @@ yours to look at afterwards. FOLDER must be new or empty; without one it is a te
 				return err
 			}
 			d := &demo{program: p, dir: dir}
+			if !c.Bool("no-pause") && !p.json && p.paint.width > 0 {
+				d.keys = keyboard(p.stdin)
+			}
 			if err := d.tell(c.Context); err != nil {
 				return err
 			}
@@ -67,6 +76,9 @@ type demo struct {
 	dir   string
 	steps [][]string // the command lines so far
 	err   error      // of the first step that failed
+	keys  *os.File   // the terminal to wait for a key on after each step, nil for none
+	typed []byte     // keys that are read and not used yet
+	over  bool       // the person ended it
 }
 
 // The conversation that the demo is about.
@@ -115,8 +127,13 @@ func (d *demo) tell(ctx context.Context) error {
 	d.do("rm", demoTitle, "--force")
 	d.do("show", demoSaved)
 	d.do("doctor")
-	d.say("All of it is in %s, in files that any editor opens:", d.dir)
-	d.files()
+	if d.over {
+		fmt.Fprintf(d.stdout, "\nThe demo is in %s.\n", d.dir)
+	} else {
+		d.say("All of it is in %s, in files that any editor opens:", d.dir)
+		d.files()
+	}
+	d.next()
 	return d.err
 }
 
@@ -143,14 +160,14 @@ func (d *demo) secondAnswer(ctx context.Context) (string, error) {
 }
 
 func (d *demo) say(format string, args ...any) {
-	if d.err == nil && !d.json {
+	if d.err == nil && !d.json && !d.over {
 		fmt.Fprintf(d.stdout, "\n"+format+"\n", args...)
 	}
 }
 
 // do runs a command line of bough as if it had been typed, and prints it first.
 func (d *demo) do(args ...string) {
-	if d.err != nil {
+	if d.err != nil || d.over {
 		return
 	}
 	d.steps = append(d.steps, append([]string{"bough"}, args...))
@@ -162,7 +179,90 @@ func (d *demo) do(args ...string) {
 	}
 	if code := run(append([]string{"-w", d.dir}, args...), strings.NewReader(""), out, out); code != 0 {
 		d.err = fmt.Errorf("'bough %s' exited with %d", quoteArgs(args), code)
+		return
 	}
+	d.pause()
+}
+
+// keyboard returns the terminal that in is, nil if it is none.
+func keyboard(in io.Reader) *os.File {
+	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// pause waits for a key. After q or an interrupt the demo is over.
+func (d *demo) pause() {
+	if d.keys == nil {
+		return
+	}
+	fmt.Fprint(d.stdout, "\n"+d.paint.dim("Press a key to go on, q to end."))
+	d.stdout.Flush()
+	switch d.key() {
+	case 'q', 'Q', interruptKey, endKey:
+		d.over = true
+	}
+	fmt.Fprint(d.stdout, "\r\x1b[K")
+}
+
+const (
+	interruptKey = 3 // Ctrl-C
+	endKey       = 4 // Ctrl-D
+)
+
+// key reads a key and returns its first byte, endKey if no more keys come. All bytes of an
+// escape sequence, such as an arrow, are one key.
+func (d *demo) key() byte {
+	const escape = 0x1b
+	if len(d.typed) > 0 {
+		first := d.typed[0]
+		d.typed = d.typed[1:]
+		return first
+	}
+	fd := int(d.keys.Fd())
+	was, err := term.MakeRaw(fd)
+	if err == nil {
+		defer term.Restore(fd, was)
+	}
+	typed := make([]byte, 16)
+	n, err := d.keys.Read(typed)
+	if err != nil || n == 0 {
+		return endKey
+	}
+	if typed[0] != escape {
+		d.typed = typed[1:n]
+	}
+	return typed[0]
+}
+
+// next says what to do after the demo.
+func (d *demo) next() {
+	if d.err != nil || d.json {
+		return
+	}
+	from := ""
+	m := machine()
+	for _, f := range formats() {
+		for _, root := range f.Roots(m) {
+			if _, err := os.Stat(root); err == nil {
+				from += " --from " + f.Name
+				break
+			}
+		}
+	}
+	from = cmp.Or(from, " FILE")
+	fmt.Fprintf(d.stdout, `
+Now with your own conversations:
+
+  bough import%s
+  bough ls
+  bough show TITLE
+  bough branch TITLE@MESSAGE
+  bough resume TITLE --in TOOL
+
+'bough help VERB' says more of each.
+`, from)
 }
 
 // files lists the files of the demo's folder.

@@ -9,18 +9,28 @@ import (
 
 // Undoable returns the operation that an undo takes back: of newest, which are the
 // newest first, the first one that is not taken back. With a session it is the
-// first that changed that session. What other programs did, what nobody asked for,
-// what changed no file and what is lost, as its files were purged from the trash,
-// is passed over. As is the operation that made its changes last, a redo
-// where there was one. Both are nil if there is none.
+// first that changed that session. Operations of other programs, automatic ones,
+// those without changes and those that are lost are skipped. As is the operation
+// that made its changes last, a redo where there was one. Both are nil if there is
+// none.
 func Undoable(newest iter.Seq[*Operation], session string, lost func(*Operation) bool) (target, as *Operation) {
-	redone := map[Seq]*Operation{} // the last redo of an operation
-	for o := range standing(newest, session, redone) {
-		if as := cmp.Or(redone[o.Seq], o); o.Undoes == 0 && !lost(as) {
-			return o, as
-		}
+	for t := range AllUndoable(newest, session, lost) {
+		return t.Operation, t.As
 	}
 	return nil, nil
+}
+
+// AllUndoable returns the operations that repeated calls of [Undoable] return, each of
+// them undone before the next call.
+func AllUndoable(newest iter.Seq[*Operation], session string, lost func(*Operation) bool) iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		redone := map[Seq]*Operation{} // the last redo of an operation
+		for o := range standing(newest, session, redone) {
+			if as := cmp.Or(redone[o.Seq], o); o.Undoes == 0 && !lost(as) && !yield(Target{o, as}) {
+				return
+			}
+		}
+	}
 }
 
 // A Target is an operation that is going to be taken back.

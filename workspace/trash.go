@@ -18,14 +18,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// backupSuffix ends the name of the older copy of a session that Penguin keeps.
+const backupSuffix = ".bak"
+
 // remove prepares to move a session to the trash, with the older copy that Penguin
 // keeps beside it, and takes it out of the index.
 func (v *view) remove(id string) error {
 	if err := v.discard(session.FileName(id)); err != nil {
 		return err
 	}
-	if err := v.discard(session.FileName(id) + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if backup := session.FileName(id) + backupSuffix; !v.batch.Touches(backup) {
+		if err := v.discard(backup); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	v.forget(id)
 	return nil

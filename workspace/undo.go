@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/bookmark"
@@ -21,13 +23,86 @@ type UndoOptions struct {
 	// In is a session: the newest operation that changed its file. Empty means the
 	// newest of all.
 	In string
+	// Count is how many operations are undone, a group counted once. Zero means one.
+	Count int
+	// To is the number of an operation: all that came after it are undone. Zero means
+	// that Count decides. Redo ignores it.
+	To operation.Seq
 }
 
 // Undo takes back the newest operation that is not taken back yet, with all others of
-// its group, and returns the operations that it is itself. It is refused if that would
-// destroy something newer. Of a large group several operations may be taken back when
-// an error comes; then the next Undo goes on with the rest.
+// its group, or as many as o says, and returns the operations that it is itself. It is
+// refused if that would destroy something newer. Of several operations some may be taken
+// back when an error occurs; then the next Undo continues with the rest.
 func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
+	if o.Count <= 1 && o.To == 0 {
+		return w.undoOne(ctx, o)
+	}
+	rounds, err := w.planUndo(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	done := &Operations{Operations: []Operation{}}
+	for n := range rounds {
+		round, err := w.undoOne(ctx, o)
+		if err != nil && n > 0 {
+			return nil, &Error{
+				Code:    Explain(err).Code,
+				Message: fmt.Sprintf("%d of %d changes are taken back, the others are not: %v", n, rounds, err),
+				Hint:    "'bough log' lists what was done",
+				Err:     err,
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		done.Operations = slices.Concat(round.Operations, done.Operations)
+	}
+	return done, nil
+}
+
+// planUndo returns how often an operation or a group has to be undone, and refuses
+// what needs a file that was purged before the first of them is.
+func (w *Workspace) planUndo(ctx context.Context, o UndoOptions) (rounds int, err error) {
+	err = w.read(ctx, func(v *view) error {
+		rounds = 0
+		id, err := v.loggedSession(o.In)
+		if err != nil {
+			return err
+		}
+		log, err := operation.Open(v.root)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		var failed error
+		newest := v.operations(log, &failed)
+		if o.To != 0 && len(operation.Find(newest, []operation.Seq{o.To})) == 0 {
+			return cmp.Or(failed, error(&Error{Code: NotFound, Message: fmt.Sprintf("no operation %d", o.To), Hint: "'bough log' lists what was done"}))
+		}
+		groups := map[operation.Seq]bool{}
+		for target := range operation.AllUndoable(newest, id, v.lost) {
+			counted := o.In == "" && groups[target.Group]
+			if o.To != 0 && target.Seq <= o.To || o.To == 0 && rounds == o.Count && !counted {
+				break
+			}
+			if v.purged(target.As) {
+				return newer(target.Operation, "its files were deleted from the trash")
+			}
+			if !counted {
+				rounds++
+			}
+			groups[target.Group] = target.Group != 0
+		}
+		if rounds == 0 && failed == nil {
+			return nothingTo("undo")
+		}
+		return failed
+	})
+	return rounds, err
+}
+
+func (w *Workspace) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) {
 	return w.takeBack(ctx, operation.Undo, o, func(t *takingBack, v *view, newest iter.Seq[*operation.Operation], id string) error {
 		if t.of != 0 {
 			t.targets = operation.UndoablesOf(newest, t.of, v.lost)
@@ -35,6 +110,9 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 		}
 		if t.targets, t.group = operation.Undoables(newest, id, v.lost); len(t.targets) == 0 {
 			return nothingTo("undo")
+		}
+		if first := t.targets[0]; v.purged(first.As) {
+			return newer(first.Operation, "its files were deleted from the trash")
 		}
 		return nil
 	})
@@ -69,15 +147,20 @@ func nothingTo(do string) error {
 	return &Error{Code: Refused, Message: "there is nothing to " + do, Hint: "'bough log' lists what was done"}
 }
 
-// lost reports whether sessions or agents are gone that an operation left, in their place or in
-// the trash, so that nothing can take it back.
+// lost reports whether a session or an agent that an operation left in its place is
+// gone, so that undo skips the operation. One whose files were purged from the trash
+// is not skipped: undo refuses it, see purged.
 func (v *view) lost(op *operation.Operation) bool {
 	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
-		at := c.File
-		if c.Is == nil {
-			at = c.Moved
-		}
-		return (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(at)
+		return c.Is != nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.File)
+	})
+}
+
+// purged reports whether a session or an agent that an operation moved to the trash is
+// no longer there.
+func (v *view) purged(op *operation.Operation) bool {
+	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
+		return c.Is == nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.Moved)
 	})
 }
 
@@ -127,6 +210,8 @@ func newer(op *operation.Operation, format string, a ...any) error {
 func (v *view) revertOne(c operation.Change, alone bool, op *operation.Operation) error {
 	id := sessionOf(c.File)
 	switch {
+	case strings.HasSuffix(c.File, backupSuffix) && v.batch.Touches(c.File):
+		return nil // the copy went with its session
 	case c.Is == nil:
 		return v.revertMove(c, op)
 	case id == "":

@@ -14,24 +14,24 @@ import (
 func (p *program) logVerb() verb {
 	return verb{
 		name:  "log",
-		args:  "[--in SESSION] [--most N] [--all]",
+		args:  "[--in SESSION] [--limit N] [--all]",
 		short: "list what was done, the newest first",
 		long: `Lists every change with its number. 'external' is what other programs were seen to have
-changed. What 'bough undo' took back is marked so. It is the whole log unless --most says
+changed. What 'bough undo' took back is marked so. It is the whole log unless --limit says
 less. The conversations of one import are one line, as undo takes them back together; --all
 and --json list each.`,
-		example: `bough log --most 20`,
+		example: `bough log --limit 20`,
 		flags: []cli.Flag{
 			inFlag("only what changed this `SESSION`"),
-			&cli.IntFlag{Name: "most", DefaultText: "all", Usage: "only the newest `N`"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "only the newest `N`"},
 			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list each conversation of an import"},
 		},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			if c.IsSet("most") && c.Int("most") < 1 {
-				return usageError("--most takes a number from 1 on")
+			if c.IsSet("limit") && c.Int("limit") < 1 {
+				return usageError("--limit takes a number from 1 on")
 			}
 			fold := !p.json && !c.Bool("all")
-			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Most: c.Int("most"), Groups: fold})
+			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Most: c.Int("limit"), Groups: fold})
 			if err != nil {
 				return err
 			}
@@ -47,11 +47,19 @@ and --json list each.`,
 func inFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "in", Usage: usage} }
 
 func (p *program) undoVerb() verb {
-	return p.takeBackVerb("undo", (*workspace.Workspace).Undo, "take back the newest change", `Takes back the newest change that is not taken back yet; repeat it to go further back. What
+	v := p.takeBackVerb("undo", (*workspace.Workspace).Undo, "take back the newest change", `Takes back the newest change that is not taken back yet; repeat it to go further back. What
 was made goes to the trash, what was removed comes back, and a message that was added is
-taken out again. Whatever would destroy something newer is refused, and so is what another
-program has changed since; --in goes on with another session. Automatic checkpoints and
-prunes are passed over. 'bough redo' undoes the undo.`)
+taken out again. -n takes back the newest N changes, --to all that came after an operation
+of 'bough log'. Whatever would destroy something newer is refused, and so is what another
+program has changed since, and a removal whose files were deleted from the trash; --in goes
+on with another session. Automatic checkpoints and prunes are passed over. 'bough redo'
+undoes the undo.`)
+	v.args = "[--in SESSION] [-n N or --to OPERATION]"
+	v.flags = append(v.flags,
+		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "1", Usage: "the newest `N` changes"},
+		&cli.Int64Flag{Name: "to", DefaultText: "the newest change", Usage: "all changes after this `OPERATION`"},
+	)
+	return v
 }
 
 func (p *program) redoVerb() verb {
@@ -71,10 +79,11 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 		flags:   []cli.Flag{inFlag("only look at what changed this `SESSION`")},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			if c.IsSet("in") && c.String("in") == "" {
-				return usageError("--in names no session")
+			o, err := undoOptions(c)
+			if err != nil {
+				return err
 			}
-			ops, err := do(w, c.Context, workspace.UndoOptions{In: c.String("in")})
+			ops, err := do(w, c.Context, o)
 			if err != nil {
 				return err
 			}
@@ -85,6 +94,21 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 			return nil
 		},
 	}
+}
+
+func undoOptions(c *cli.Context) (o workspace.UndoOptions, err error) {
+	o = workspace.UndoOptions{In: c.String("in"), Count: c.Int("limit"), To: operation.Seq(c.Int64("to"))}
+	switch {
+	case c.IsSet("in") && o.In == "":
+		return o, usageError("--in names no session")
+	case c.IsSet("limit") && o.Count < 1:
+		return o, usageError("-n takes a number from 1 on")
+	case c.IsSet("to") && o.To < 1:
+		return o, usageError("--to takes the number of an operation")
+	case c.IsSet("limit") && c.IsSet("to"):
+		return o, usageError("-n and --to exclude each other")
+	}
+	return o, nil
 }
 
 // undid says which operations an undo or a redo took back.
@@ -99,6 +123,12 @@ func undid(list []workspace.Operation) string {
 	first, last := list[0].Undoes, list[0].Undoes
 	for _, o := range list {
 		first, last = min(first, o.Undoes), max(last, o.Undoes)
+		if o.Args["verb"] != list[0].Args["verb"] {
+			verb = ""
+		}
+	}
+	if verb == "" {
+		return fmt.Sprintf("%s operations %d..%d: %s", did, first, last, count(len(list), "operation"))
 	}
 	return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(list), thing(verb)))
 }

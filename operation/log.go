@@ -18,6 +18,7 @@ type Log struct {
 	in   io.ReaderAt
 	file *os.File // that in is, nil if it is none
 	size int64    // of the whole lines, in bytes
+	end  int64    // of the file
 	tail []Line   // that are not settled, the oldest first
 }
 
@@ -60,15 +61,11 @@ func Open(root *os.Root) (*Log, error) {
 // NewLog returns the log of which the file has size bytes. What stands after its
 // last line break is no line: it is being written, or was never finished.
 func NewLog(file io.ReaderAt, size int64) (*Log, error) {
-	l := &Log{in: file}
-	for line, err := range l.linesBefore(size) {
-		if err != nil {
-			return l, err
-		}
-		l.size = line.end
-		break
-	}
+	l := &Log{in: file, end: size}
 	var err error
+	if l.size, err = lastBreak(file, size); err != nil {
+		return l, err
+	}
 	l.tail, err = l.unsettled()
 	return l, err
 }
@@ -215,4 +212,23 @@ func (l *Log) linesBefore(end int64) iter.Seq2[span, error] {
 			}
 		}
 	}
+}
+
+// lastBreak returns the offset after the last line break before end, 0 if there is none.
+func lastBreak(in io.ReaderAt, end int64) (int64, error) {
+	block := make([]byte, min(end, 4<<10))
+	for end > 0 {
+		n := min(end, int64(len(block)))
+		got, err := in.ReadAt(block[:n], end-n)
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(block[:got], '\n'); i >= 0 {
+			return end - n + int64(i) + 1, nil
+		}
+		if end -= n; len(block) < 1<<16 {
+			block = make([]byte, 1<<16)
+		}
+	}
+	return 0, nil
 }

@@ -283,3 +283,85 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestChecksum: a line that is not as it was written is damage, and one of an earlier
+// version, which has no checksum, is an operation.
+func TestChecksum(t *testing.T) {
+	o := operation.Operation{Seq: 1, Verb: "append", Args: map[string]any{"role": "user"}}
+	line := string(o.Encode())
+	if !strings.HasSuffix(line, "\"}\n") || !strings.Contains(line, `,"crc32c":"`) {
+		t.Fatalf("the line is %q", line)
+	}
+	old := `{"seq":1,"verb":"append","args":{"role":"user"},"changes":[{"file":"a","was":null,"is":{"size":1,"crc32c":"00000000"}}]}` + "\n"
+	for _, c := range []struct{ text, want string }{
+		{line, "1"},
+		{strings.Replace(line, "\n", "\r\n", 1), "1"},
+		{strings.Replace(line, "user", "tool", 1), "damage at 0"},
+		{old, "1"},
+		{strings.Replace(old, "user", "tool", 1), "1"},
+	} {
+		if got := tell(t, read(t, c.text).Newest()); got != c.want {
+			t.Errorf("%q is read as %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestBroken: a log that lost its line breaks or is garbage is not taken for one with a
+// torn last line, and one with a torn last line not for broken.
+func TestBroken(t *testing.T) {
+	one, two := string((&operation.Operation{Seq: 1, Verb: "a"}).Encode()), string((&operation.Operation{Seq: 2, Verb: strings.Repeat("a", 100_000)}).Encode())
+	flat := strings.ReplaceAll(one+two, "\n", "")
+	for _, c := range []struct {
+		name, text string
+		damage     string // where, "" for none
+		last       operation.Seq
+	}{
+		{"empty", "", "", 0},
+		{"whole", one + two, "", 0},
+		{"whole and settled", one + "\n", "", 0},
+		{"a torn line", one + two[:len(two)-9], "", 0},
+		{"a few bytes", one + `{"s`, "", 0},
+		{"zeros", one + "\x00\x00\x00", "", 0},
+		{"a line that ends in zeros", one + two[:60] + "\x00\x00", "", 0},
+		{"a damaged line", "none\n" + one, "", 0},
+		{"no line breaks", flat, "0", 2},
+		{"no line breaks after the first", one + flat, fmt.Sprint(len(one)), 2},
+		{"line breaks of old computers", one + strings.ReplaceAll(one+two, "\n", "\r"), fmt.Sprint(len(one)), 2},
+		{"garbage after a line", one + "garbage", fmt.Sprint(len(one)), 0},
+		{"garbage", strings.Repeat("\xff\x00", 1000), "0", 0},
+		{"lines of garbage", "none\nnone\n", "0", 0},
+	} {
+		damage, last, err := read(t, c.text).Broken()
+		got := ""
+		if damage != nil {
+			got = fmt.Sprint(damage.Offset)
+		}
+		if err != nil || got != c.damage || last != c.last {
+			t.Errorf("%s: damage at %q, last %d, %v, want %q and %d", c.name, got, last, err, c.damage, c.last)
+		}
+	}
+}
+
+// TestRewrite: a rewritten log has the lines that edit returns, each as settled as it was.
+func TestRewrite(t *testing.T) {
+	line := func(n operation.Seq) string { return string((&operation.Operation{Seq: n, Verb: "a"}).Encode()) }
+	text := line(1) + "\n" + "none\n" + line(2) + line(3) + "\n" + line(4)
+	var b strings.Builder
+	err := read(t, text).Rewrite(&b, false, func(l operation.Line) *operation.Operation {
+		switch l.Seq {
+		case 2:
+			return nil
+		case 3:
+			return &operation.Operation{Seq: 3, Verb: "b"}
+		}
+		return l.Operation
+	})
+	if got := tell(t, read(t, b.String()).From(0)); err != nil || got != "1. 3. 4" || !strings.Contains(b.String(), `"verb":"b"`) {
+		t.Errorf("the log is %s, %v: %s", got, err, b.String())
+	}
+	var damage *operation.DamageError
+	keep := func(l operation.Line) *operation.Operation { return l.Operation }
+	if err := read(t, text).Rewrite(&b, true, keep); !errors.As(err, &damage) {
+		t.Errorf("a damaged line is dropped without a word: %v", err)
+	}
+}

@@ -14,16 +14,21 @@
 // and those after the last empty one may tell of what was interrupted: each of them
 // counts if its first change was made, see [Change].
 //
-// Lines are only added, and one that tells of nothing is taken out again. Numbers
-// grow from operation to operation, from 1, by one but where that happened among
-// several.
+// Lines are added, and one that tells of nothing is taken out again. The log is
+// replaced by another, with the same numbers, when old operations lose their changes
+// and when what was deleted for good is taken out of it. Numbers grow from operation
+// to operation, from 1, by one but where a line was taken out. The last member of a
+// line is a checksum.
 package operation
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -118,17 +123,37 @@ func (o *Operation) Encode() []byte {
 	if line.Changes == nil {
 		line.Changes = []Change{}
 	}
-	return append(rawjson.Compact(line), '\n')
+	data := rawjson.Compact(line)
+	data = data[:len(data)-1]
+	return fmt.Appendf(data, `%s%08x"}`+"\n", checksum, crc32c.Of(data))
+}
+
+// checksum begins the last member of a line: the CRC-32C of all bytes before it.
+const checksum = `,"crc32c":"`
+
+// maxSeq is the highest number that an operation can have.
+const maxSeq = 1 << 53
+
+// fitsChecksum reports whether a line, without its line break, is as it was written. A
+// line without a checksum is one of an earlier version.
+func fitsChecksum(line []byte) bool {
+	at := len(line) - len(checksum) - len(`00000000"}`)
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(checksum)) {
+		return true
+	}
+	return string(line[at+len(checksum):]) == fmt.Sprintf(`%08x"}`, crc32c.Of(line[:at]))
 }
 
 // decode reads a line.
 func decode(line []byte) (*Operation, error) {
 	o := &Operation{}
+	if data := bytes.TrimRight(line, "\r\n"); !fitsChecksum(data) {
+		return nil, errors.New("the checksum does not match")
+	}
 	if err := json.Unmarshal(line, o); err != nil {
 		return nil, err
 	}
-	const most = 1 << 53
-	if o.Seq < 1 || o.Seq > most || o.Verb == "" {
+	if o.Seq < 1 || o.Seq > maxSeq || o.Verb == "" {
 		return nil, errors.New("no number, or no verb")
 	}
 	return o, nil

@@ -90,7 +90,7 @@ var Ailments = []Ailment{
 	{SharedTree, "two agents have the same tree", ""},
 	{DamagedExploration, "the file of an exploration, or the settings for them, cannot be read", ""},
 	{LostAgentHead, "the head of an agent points nowhere", "it moves to the newest leaf of its tree, or of the newest tree that is there"},
-	{DamagedLog, "the log of operations cannot be read, or has lines that are no operations", "it is made anew of the lines that are, if it is a file, and else goes to the trash"},
+	{DamagedLog, "the log of operations cannot be read, is broken, or has lines that are not operations", "it goes to the trash, and a file is replaced by one with the lines that are operations"},
 	{LostAttachment, "a message refers to an attachment that is not there", ""},
 	{DamagedAttachment, "an attachment is not what its name says", ""},
 	{LeftOver, "a write that did not end left a temporary file", "it is swept away, as by any command that writes"},

@@ -5,56 +5,55 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"path"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
 )
 
-// logDamage says what is wrong with the log of operations, "" if nothing is, and
-// returns its lines that are operations.
-func (d *doctor) logDamage() (detail string, intact []byte, err error) {
-	info, err := d.root.Lstat(operation.Path)
+// logDamage describes the damage of the log of operations, "" for none, and reports
+// whether the log is a file, whose intact lines can be kept.
+func (v *view) logDamage() (detail string, isFile bool, err error) {
+	info, err := v.root.Lstat(operation.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil, nil
+		return "", false, nil
 	case err != nil:
-		return "", nil, err
+		return "", false, err
 	case !info.Mode().IsRegular():
-		return "it is not a regular file, and nothing can be logged", nil, nil
+		return "it is not a regular file, and nothing can be logged", false, nil
 	}
-	log, err := operation.Open(d.root)
+	log, err := operation.Open(v.root)
 	if err != nil {
-		return "", nil, err
+		return "", true, err
 	}
 	defer log.Close()
-	var first *operation.DamageError
-	damaged, settled := 0, 0
-	for line, err := range log.From(0) {
+	first, _, err := log.Broken()
+	if err != nil {
+		return "", true, err
+	}
+	damaged := 0
+	for _, err := range log.From(0) {
 		var damage *operation.DamageError
 		switch {
 		case errors.As(err, &damage):
-			if damaged++; damaged == 1 {
+			if damaged++; first == nil || damage.Offset < first.Offset {
 				first = damage
 			}
 		case err != nil:
-			return "", nil, err
-		default:
-			if intact = append(append(intact, line.Raw...), '\n'); line.Settled {
-				settled = len(intact)
-			}
+			return "", true, err
 		}
 	}
-	if first == nil {
-		return "", nil, nil
+	switch {
+	case first == nil:
+		return "", true, nil
+	case damaged == 0:
+		return fmt.Sprintf("byte %d: %s", first.Offset, first.Problem), true, nil
 	}
-	if settled > 0 {
-		intact = slices.Insert(intact, settled, '\n')
-	}
-	return fmt.Sprintf("byte %d: %s; %s cannot be read", first.Offset, first.Problem, plural(damaged, "line")), intact, nil
+	return fmt.Sprintf("byte %d: %s; %s cannot be read", first.Offset, first.Problem, plural(damaged, "line")), true, nil
 }
 
-// logFile reports what is wrong with the log.
+// logFile reports damage of the log.
 func (d *doctor) logFile() error {
 	detail, _, err := d.logDamage()
 	switch {
@@ -66,18 +65,15 @@ func (d *doctor) logFile() error {
 	return nil
 }
 
-// mendLog makes the log anew of the lines that are operations, and moves what is no
-// file out of the way. That comes before all else, which is going to be logged.
+// mendLog makes the log anew of the lines that are operations, and moves what is not a
+// file out of the way. That precedes all changes that are going to be logged.
 func (d *doctor) mendLog() error {
-	detail, intact, err := d.logDamage()
+	detail, isFile, err := d.logDamage()
 	if err != nil || detail == "" {
-		return nil // logFile says what is left
+		return nil // logFile reports what is left
 	}
-	if intact != nil {
-		if err := d.keep(operation.Path); err != nil {
-			return err
-		}
-		if _, err := durable.Replace(d.root, operation.Path, durable.Bytes(intact)); err != nil {
+	if isFile {
+		if _, err := d.replaceLog(); err != nil {
 			return err
 		}
 	} else {
@@ -97,4 +93,46 @@ func (d *doctor) mendLog() error {
 	d.found(DamagedLog, operation.Path, detail, true)
 	_, err = d.lastOperations()
 	return err
+}
+
+// replaceLog moves the log to the trash, returns where it is there, and begins another
+// with the lines that are operations.
+func (v *view) replaceLog() (to string, err error) {
+	if to, err = v.inTrash(operation.Path); err != nil {
+		return "", err
+	}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	if err := durable.KeepOriginal(v.root, operation.Path, to); err != nil {
+		return "", err
+	}
+	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error {
+		return log.Rewrite(w, false, func(line operation.Line) *operation.Operation { return line.Operation })
+	})
+	return to, err
+}
+
+// mendBrokenLog replaces a log that cannot be continued and reports whether it must not
+// be written to: doctor looks at it first.
+func (v *view) mendBrokenLog() (broken bool, err error) {
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return false, nil // lastOperations returns the error
+	}
+	damage, last, err := log.Broken()
+	log.Close()
+	if err != nil || damage == nil || v.every {
+		return damage != nil, err
+	}
+	to, err := v.replaceLog()
+	if err != nil {
+		return true, err
+	}
+	v.trash = "" // the folder stays if the command is refused
+	v.highest = last
+	v.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", DamagedLog, v.path(path.Dir(to)), damage))
+	return false, nil
 }

@@ -70,6 +70,9 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (*Operations, error) 
 		return nil, err
 	}
 	defer log.Close()
+	if damage, _, err := log.Broken(); err == nil && damage != nil {
+		w.opts.Note(fmt.Sprintf("%v; 'bough doctor' says more", damage))
+	}
 	back := map[operation.Seq]bool{}
 	left := counter{most: o.Most, groups: o.Groups}
 	for op := range v.operations(log, &err) {

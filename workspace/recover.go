@@ -32,11 +32,13 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 	}
 	changed, err := v.recover()
 	if err == nil && changed {
+		highest := v.highest
 		v.done()
 		if v, err = w.load(ctx, root, m); err == nil {
 			if _, err = v.lastOperations(); v.every {
 				err = nil
 			}
+			v.seq = max(v.seq, highest)
 		}
 	}
 	if err != nil && v != nil {
@@ -50,10 +52,18 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view
 // first change, takes the lines of those out of the log that were before, and removes
 // temporary files. It reports whether the workspace has to be looked at anew.
 func (v *view) recover() (changed bool, err error) {
+	broken, err := v.mendBrokenLog()
+	if err != nil && !v.every {
+		return false, err
+	}
 	last, err := v.lastOperations()
 	if err != nil && !v.every { // doctor says what is wrong with it
 		return false, err
 	}
+	if broken { // doctor mends it first
+		last = nil
+	}
+	v.seq = max(v.seq, v.highest)
 	var happened, not []operation.Line
 	for _, line := range last {
 		if v.happened(line.Operation) {

@@ -35,6 +35,7 @@ type view struct {
 	completed bool                        // what an interrupted command left is completed, at once
 	told      bool                        // the log tells of it although no file that it could tell of changes
 	seq       operation.Seq               // of the last line of the log
+	highest   operation.Seq               // that a log named which was replaced
 	own       map[string]bool             // sessions of an operation that was interrupted
 	asLogged  map[string]bool             // whether sessions that the index lacks are as the log says, of those it tells of; nil if nobody asked
 	noted     string                      // what was said of the index

@@ -1,0 +1,182 @@
+package workspace_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// spoilLog replaces the log by what f makes of it and returns that.
+func (s *space) spoilLog(f func(log string) string) string {
+	s.t.Helper()
+	log := f(s.read(operation.Path))
+	if err := os.WriteFile(filepath.Join(s.Dir(), filepath.FromSlash(operation.Path)), []byte(log), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return log
+}
+
+// TestBrokenLog: a log that is garbage or lost its line breaks goes to the trash whole and
+// is reported; its numbers are not used again.
+func TestBrokenLog(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spoil func(log string) string
+		next  operation.Seq
+	}{
+		{"no line breaks", func(log string) string { return strings.ReplaceAll(log, "\n", "") }, 4},
+		{"line breaks of old computers", func(log string) string { return strings.ReplaceAll(log, "\n", "\r") }, 4},
+		{"no line breaks after the first", func(log string) string {
+			first, rest, _ := strings.Cut(log, "\n")
+			return first + "\n" + strings.ReplaceAll(rest, "\n", "")
+		}, 4},
+		{"garbage", func(string) string { return strings.Repeat("\xff\x00garbage", 99) }, 1},
+		{"lines of garbage", func(string) string { return "garbage\ngarbage\n" }, 1},
+		{"garbage at the end", func(log string) string { return log + "garbage" }, 4},
+	} {
+		s := openSpace(t, t.TempDir(), 0)
+		id := s.new("Bread")
+		s.say("a", "b")
+		log := s.spoilLog(c.spoil)
+		if got := s.kinds(workspace.DoctorOptions{}); !slices.Equal(got, []string{workspace.DamagedLog}) {
+			t.Errorf("%s: doctor finds %q", c.name, got)
+		}
+		if s.read(operation.Path) != log {
+			t.Errorf("%s: doctor changed it without --fix", c.name)
+		}
+		for _, fix := range []bool{true, false} {
+			s.notes = nil
+			if fix {
+				s.mend()
+			} else {
+				s.spoilLog(func(string) string { return log })
+				s.append(workspace.Append{Session: id, Text: "c"})
+				if !slices.ContainsFunc(s.notes, func(note string) bool { return strings.Contains(note, workspace.DamagedLog) }) {
+					t.Errorf("%s: the notes are %q", c.name, s.notes)
+				}
+				ops, err := s.Log(t.Context(), workspace.LogOptions{Most: 1})
+				if err != nil || ops.Operations[0].Seq != c.next {
+					t.Errorf("%s: the next operation is %+v, %v, want %d", c.name, ops, err, c.next)
+				}
+				if _, err := s.undo(""); err != nil || s.texts(id) != "a b" {
+					t.Errorf("%s: undo = %v, and there is %q", c.name, err, s.texts(id))
+				}
+			}
+			kept := 0
+			trash, err := s.Trash(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range trash.Files {
+				if data, err := os.ReadFile(f.Path); err == nil && f.File == operation.Path && string(data) == log {
+					kept++
+				}
+			}
+			if want := map[bool]int{true: 1, false: 2}[fix]; kept != want {
+				t.Errorf("%s, fix %v: the trash has it %d times: %+v", c.name, fix, kept, trash.Files)
+			}
+			healthy(t, s)
+		}
+	}
+}
+
+// TestTornLog: the beginning of a line that was being written is no damage.
+func TestTornLog(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("Bread")
+	s.spoilLog(func(log string) string { return log + log[:40] + strings.Repeat("\x00", 99) })
+	healthy(t, s)
+	s.say("a")
+	if len(s.notes) > 0 || strings.Contains(s.read(operation.Path), "\x00") {
+		t.Errorf("notes are %q", s.notes)
+	}
+}
+
+// TestLogMemory: log and doctor read a log that is much larger than what they hold of it.
+func TestLogMemory(t *testing.T) {
+	if testing.Short() || underRace {
+		t.Skip("it writes a log of 96 MB")
+	}
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("Bread")
+	f, err := os.OpenFile(filepath.Join(s.Dir(), filepath.FromSlash(operation.Path)), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text := string(bytes.Repeat([]byte("x"), 96<<10))
+	for i := range 1000 {
+		o := operation.Operation{Seq: operation.Seq(i + 2), Time: "2026-05-25T15:32:04.000000+00:00", Verb: "agent set", Changes: []operation.Change{
+			{File: "agents/ada.json", Was: &operation.State{}, Is: &operation.State{}, Before: text},
+		}}
+		line := o.Encode()
+		if i == 500 {
+			line = append([]byte("damaged\n"), line...)
+		}
+		if _, err := f.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		do   func() error
+	}{
+		{"log", func() error { _, err := s.Log(t.Context(), workspace.LogOptions{}); return err }},
+		{"doctor", func() error { _, err := s.Doctor(t.Context(), workspace.DoctorOptions{}); return err }},
+		{"doctor --fix", func() error { _, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); return err }},
+	} {
+		if peak := peakHeap(t, c.do); peak > 32<<20 {
+			t.Errorf("%s holds %d MB", c.name, peak>>20)
+		}
+	}
+	ops, err := s.Log(t.Context(), workspace.LogOptions{})
+	if err != nil || len(ops.Operations) < 1001 {
+		t.Errorf("%d operations are left, %v", len(ops.Operations), err)
+	}
+}
+
+// peakHeap returns by how much the heap grew at most while f ran.
+func peakHeap(t *testing.T, f func() error) uint64 {
+	t.Helper()
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	before := m.HeapAlloc
+	var peak atomic.Uint64
+	done := make(chan struct{})
+	sampled := make(chan struct{})
+	go func() {
+		defer close(sampled)
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				peak.Store(max(peak.Load(), m.HeapAlloc))
+			}
+		}
+	}()
+	err := f()
+	close(done)
+	<-sampled
+	if err != nil {
+		t.Fatal(err)
+	}
+	return max(peak.Load(), before) - before
+}

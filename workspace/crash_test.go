@@ -224,6 +224,7 @@ func (c *crash) open(base string, day int) *space {
 	now := time.Date(2026, 5, day, 15, 32, 0, 0, time.UTC)
 	w, err := workspace.Open(context.Background(), filepath.Join(base, place), &workspace.Options{
 		Limit: c.limit,
+		Log:   c.log,
 		Now: func() time.Time {
 			now = now.Add(time.Second)
 			return now

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -22,6 +23,7 @@ type scenario struct {
 	most   int                        // how many folders are looked at after one step, 0 for 256
 	absent bool                       // there is no folder
 	files  func(dir string) error     // makes what another program left
+	log    operation.Retention        // when the log is compacted
 	mends  []string                   // what doctor finds before the verb
 	apart  bool                       // each of its operations happens or does not
 	setup  func(s *space) (verb verb) // what was acknowledged
@@ -74,6 +76,11 @@ var scenarios = []scenario{
 		s.say("a", "b")
 		s.new("Soup")
 		return add(workspace.Append{Session: "Bread", Text: "c"})
+	}},
+	{name: "append that compacts the log", log: operation.Retention{Age: time.Hour, Operations: 2, Every: 5}, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a", "b", "c", "d", "e", "f")
+		return add(workspace.Append{Text: "g"})
 	}},
 	{name: "append at the head", setup: func(s *space) verb {
 		s.new("Bread")

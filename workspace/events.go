@@ -221,6 +221,19 @@ func (r *eventReader) same(log *operation.Log) bool {
 	return false
 }
 
+// compacted reports whether log has the operation that was read last, at another place.
+func (r *eventReader) compacted(log *operation.Log) bool {
+	if r.read == nil {
+		return false
+	}
+	for line, err := range log.Newest() {
+		if err == nil && line.Seq <= r.read.Seq {
+			return line.Seq == r.read.Seq && line.Time == r.read.Time
+		}
+	}
+	return false
+}
+
 // operations returns the operations that were done since.
 func (r *eventReader) operations(ctx context.Context) (done []*operation.Operation, err error) {
 	root, err := r.w.open(ctx)
@@ -235,8 +248,10 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 	defer log.Close()
 	v := &view{Workspace: r.w, ctx: ctx, root: root}
 	if !r.same(log) {
-		r.at, r.last = 0, 0
-		r.w.opts.Note("the log of operations is another one; the events begin with its first")
+		if r.at = 0; !r.compacted(log) {
+			r.last = 0
+			r.w.opts.Note("the log of operations is another one; the events begin with its first")
+		}
 	}
 	for line, err := range log.From(r.at) {
 		var damage *operation.DamageError

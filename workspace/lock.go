@@ -92,7 +92,12 @@ func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Op
 		defer v.done()
 		v.noteTrouble()
 		v.op = newOperation(op)
-		return f(v)
+		before := v.seq
+		if err := f(v); err != nil {
+			return err
+		}
+		v.follow("the log of operations is not compacted", v.compactLog(before))
+		return nil
 	}
 	const tries = 5
 	err := try(false)

@@ -180,3 +180,55 @@ func peakHeap(t *testing.T, f func() error) uint64 {
 	}
 	return max(peak.Load(), before) - before
 }
+
+// TestCompactLog: undo reaches back as far as the log keeps changes and no farther, the
+// numbers stay, and who reads events notices nothing.
+func TestCompactLog(t *testing.T) {
+	var clock atomic.Int64
+	clock.Store(time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC).UnixMilli())
+	s := &space{t: t}
+	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{
+		Log:  operation.Retention{Age: time.Hour, Operations: 3, Every: 4},
+		Now:  func() time.Time { return time.UnixMilli(clock.Add(1)) },
+		Note: func(note string) { s.notes = append(s.notes, note) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Workspace = w
+	id := s.new("Bread")
+	s.say("a", "b", "c", "d", "e")
+	whole := s.read(operation.Path)
+	events := s.events(5)
+	next := func(list ...workspace.EventType) {
+		t.Helper()
+		for _, want := range list {
+			if got := events.next(); !strings.HasPrefix(got, string(want)+" ") {
+				t.Fatalf("the event is %q, want %s", got, want)
+			}
+		}
+	}
+	next(workspace.MessageAdded, workspace.HeadMoved)
+	clock.Add((2 * time.Hour).Milliseconds())
+	s.say("f", "g")
+	compacted := s.read(operation.Path)
+	if len(compacted) >= len(whole) || strings.Contains(compacted, "\n\n\n") {
+		t.Fatalf("the log is %q", compacted)
+	}
+	next(workspace.MessageAdded, workspace.HeadMoved, workspace.MessageAdded, workspace.HeadMoved)
+	if got := s.seqs(workspace.LogOptions{}); got != "8 7 6 5 4 3 2 1" {
+		t.Errorf("the log is %s", got)
+	}
+	healthy(t, s)
+	for range 3 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.undo(""); code(err) != workspace.Refused || s.texts(id) != "a b c d" {
+		t.Errorf("undo beyond what is kept = %v, and there is %q", err, s.texts(id))
+	}
+	if len(s.notes) > 0 {
+		t.Errorf("notes are %q", s.notes)
+	}
+}

@@ -63,6 +63,8 @@ type Options struct {
 	// UserConfig is the user's file of settings, which the workspace's config.json adds
 	// to. "" means that there is none.
 	UserConfig string
+	// Log says how far undo reaches back. The zero value is its default.
+	Log operation.Retention
 
 	// Now is the clock, for several goroutines. Nil means time.Now.
 	Now func() time.Time
@@ -127,6 +129,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	if w.opts.Wait == 0 {
 		w.opts.Wait = 30 * time.Second
 	}
+	w.opts.Log = w.opts.Log.WithDefaults()
 	if w.opts.Now == nil {
 		w.opts.Now = time.Now
 	}

@@ -1,0 +1,106 @@
+package operation
+
+import (
+	"cmp"
+	"io"
+	"time"
+)
+
+// Retention says how far undo reaches back. Operations that are older lose their
+// changes: they stay in the log with their numbers, and cannot be taken back. Automatic
+// ones and those of other programs are removed.
+type Retention struct {
+	// Age is how long an operation can be taken back at least. Zero means 30 days.
+	Age time.Duration
+	// Operations is how many of the newest operations can be taken back at least, not
+	// counting automatic ones and those of other programs. Zero means 10,000.
+	Operations int
+	// Every is how many operations there must be to compact, and how many pass between
+	// two looks. Zero means 1,000.
+	Every int
+}
+
+// WithDefaults returns r with the defaults in the place of zeros.
+func (r Retention) WithDefaults() Retention {
+	return Retention{cmp.Or(r.Age, 30*24*time.Hour), cmp.Or(r.Operations, 10_000), cmp.Or(r.Every, 1000)}
+}
+
+// A Horizon says which operations are compacted: those with a number up to Seq and a
+// time before Before.
+type Horizon struct {
+	Seq    Seq
+	Before string
+}
+
+// Passed reports whether o is compacted.
+func (h Horizon) Passed(o *Operation) bool { return o.Seq <= h.Seq && o.Time < h.Before }
+
+// Horizon returns what is to be compacted of l. Due is false where that is fewer than
+// r.Every operations. Before is the oldest time that is kept, and now the time, both as
+// the log has times.
+func (l *Log) Horizon(r Retention, before, now string) (h Horizon, due bool, err error) {
+	h.Before = before
+	newest := Seq(0)
+	for line, err := range l.Newest() {
+		if err != nil {
+			return h, false, err
+		}
+		newest = line.Seq
+		break
+	}
+	if few, err := l.fewBelow(r, newest-Seq(r.Operations), before, now); err != nil || few {
+		return h, false, err
+	}
+	counted := 0
+	for line, err := range l.Newest() {
+		if err != nil {
+			return h, false, err
+		}
+		if line.Auto || line.Verb == External {
+			continue
+		}
+		if counted++; counted == r.Operations {
+			h.Seq = cmp.Or(line.Group, line.Seq) - 1 // a group is compacted as a whole
+			break
+		}
+	}
+	few, err := l.fewBelow(r, h.Seq, before, now)
+	return h, !few, err
+}
+
+// fewBelow reports whether fewer than r.Every operations with a number up to seq and a
+// time before before have changes. It stops at the first that is newer.
+func (l *Log) fewBelow(r Retention, seq Seq, before, now string) (bool, error) {
+	n := 0
+	for line, err := range l.From(0) {
+		switch {
+		case err != nil:
+			return true, err
+		case line.Seq > seq, line.Time >= before && line.Time <= now:
+			return true, nil
+		case line.Time < before && (len(line.Changes) > 0 || line.Auto || line.Verb == External):
+			n++
+		}
+		if n >= r.Every {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Compact writes l to w without the changes of the operations behind h.
+func (l *Log) Compact(w io.Writer, h Horizon) error {
+	return l.Rewrite(w, true, func(line Line) *Operation {
+		switch {
+		case !h.Passed(line.Operation) || !line.Settled:
+			return line.Operation
+		case line.Auto || line.Verb == External:
+			return nil
+		case len(line.Changes) == 0 && len(line.Seen) == 0:
+			return line.Operation
+		}
+		short := *line.Operation
+		short.Changes, short.Seen = nil, nil
+		return &short
+	})
+}

@@ -1,0 +1,34 @@
+package workspace
+
+import (
+	"errors"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// compactLog compacts the log, if that is due, as [Options.Log] says. It looks only once
+// in a while: when the numbers since before pass a multiple of Every.
+func (v *view) compactLog(before operation.Seq) error {
+	r := v.opts.Log
+	every := operation.Seq(r.Every)
+	if before/every == v.seq/every || v.seq <= operation.Seq(r.Operations) {
+		return nil
+	}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	now := v.opts.Now()
+	h, due, err := log.Horizon(r, session.FormatTime(now.Add(-r.Age)), session.FormatTime(now))
+	if err == nil && due {
+		_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error { return log.Compact(w, h) })
+	}
+	var damage *operation.DamageError
+	if errors.As(err, &damage) {
+		return nil // doctor mends the log first
+	}
+	return err
+}

@@ -22,8 +22,9 @@ type PurgeOptions struct {
 }
 
 // PurgeTrash deletes what is in the trash, with the attachments that nothing else
-// refers to, and returns what that was. It cannot be taken back, and neither can what
-// moved it there.
+// refers to, and returns what that was. The text of a session that is gone then is taken
+// out of the log, bookmarks, explorations, learnings and tasks too. It cannot be taken
+// back, and neither can what moved it there.
 func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
 	purged := &Trash{}
 	err := w.write(ctx, operation.Operation{Verb: "trash --purge"}, func(v *view) error {
@@ -41,6 +42,10 @@ func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, err
 			}
 		}
 		v.told = len(purged.Files) > 0
+		ids, titles := v.goneWith(purged.Files, all.Files)
+		if err := v.erase(newErasure(ids, nil, titles)); err != nil {
+			return err
+		}
 		if err := v.purge(func(_ string, at time.Time) bool { return session.FormatTime(at) <= before }); err != nil {
 			return err
 		}

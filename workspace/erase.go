@@ -1,0 +1,402 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/task"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// An erasure is the sessions whose text is taken out of all files beside those of
+// sessions and the trash. What is left of them is ids, numbers, times and verbs.
+type erasure struct {
+	sessions map[string]bool
+	messages map[string]bool // whose text an agent's file may have held; nil for none
+	titles   []string        // in lower case: users name a session by its title
+}
+
+func newErasure(sessions, messages, titles []string) *erasure {
+	e := &erasure{map[string]bool{}, map[string]bool{}, nil}
+	for _, title := range titles {
+		if title = strings.ToLower(strings.TrimSpace(title)); title != "" {
+			e.titles = append(e.titles, title)
+		}
+	}
+	for _, id := range sessions {
+		e.sessions[id] = true
+	}
+	for _, id := range messages {
+		e.messages[id] = true
+	}
+	return e
+}
+
+// erase takes the text of the sessions of e out of explorations, learnings, tasks, the
+// records of imports, bookmarks and the log. It can be called again after a crash.
+func (v *view) erase(e *erasure) error {
+	if len(e.sessions) == 0 {
+		return nil
+	}
+	if err := v.eraseExplorations(e); err != nil {
+		return err
+	}
+	if err := v.rewriteLines(task.Path, e.taskLine); err != nil {
+		return err
+	}
+	if err := v.rewriteLines(importsPath, e.importLine); err != nil {
+		return err
+	}
+	data, err := readRegular(v.root, bookmark.Path)
+	if err != nil {
+		return err
+	}
+	if without := e.bookmarks(data); !bytes.Equal(without, data) {
+		if _, err := durable.Replace(v.root, bookmark.Path, durable.Bytes(without)); err != nil {
+			return err
+		}
+	}
+	return v.eraseLog(e)
+}
+
+// eraseLog rewrites the log, if it has something of e. Damaged lines may hold the text
+// too, and are dropped.
+func (v *view) eraseLog(e *erasure) error {
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	edited := false
+	for line, err := range log.From(0) {
+		if edited = err != nil || e.operation(line.Operation) != line.Operation; edited {
+			break
+		}
+	}
+	if !edited {
+		return nil
+	}
+	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error {
+		return log.Rewrite(w, false, func(line operation.Line) *operation.Operation { return e.operation(line.Operation) })
+	})
+	return err
+}
+
+// keptArgs are the arguments of an operation that never hold text.
+var keptArgs = [...]string{"message", "role", "format", "source", "last", "verb", "agent"}
+
+// operation returns o without the text of e, o itself if it has none. What files the
+// operation changed stays, so that undo knows that it cannot be taken back.
+func (e *erasure) operation(o *operation.Operation) *operation.Operation {
+	if o.Verb == operation.External {
+		return o // only ids
+	}
+	is := func(id string) bool { return e.sessions[id] }
+	about := slices.ContainsFunc(o.Sessions, is)
+	for _, c := range o.Changes {
+		about = about || is(sessionOf(strings.TrimSuffix(c.File, backupSuffix)))
+	}
+	edited := false
+	short := *o
+	short.Changes = slices.Clone(o.Changes)
+	for i := range short.Changes {
+		edited = e.change(&short.Changes[i], about) || edited
+	}
+	short.Args = map[string]any{}
+	for name, value := range o.Args {
+		if e.keeps(o, about, name, value) {
+			short.Args[name] = value
+		}
+	}
+	if !edited && len(short.Args) == len(o.Args) {
+		return o
+	}
+	return &short
+}
+
+// keeps reports whether an argument of an operation, which is about e or is not, holds no
+// text of e.
+func (e *erasure) keeps(o *operation.Operation, about bool, name string, value any) bool {
+	switch value := value.(type) {
+	case float64, bool:
+		return true
+	case string:
+		if slices.Contains(keptArgs[:], name) || slices.Contains(o.Sessions, value) {
+			return true
+		}
+		return !about && !slices.ContainsFunc(e.titles, func(title string) bool { return strings.Contains(strings.ToLower(value), title) })
+	}
+	return !about
+}
+
+// change takes the text of e out of a change of an operation that is about e or is not,
+// and reports whether there was any.
+func (e *erasure) change(c *operation.Change, about bool) bool {
+	switch {
+	case c.File == headFile:
+		return false // only ids
+	case c.File == bookmark.Path:
+		before, after := string(e.bookmarks([]byte(c.Before))), string(e.bookmarks([]byte(c.After)))
+		if before == c.Before && after == c.After {
+			return false
+		}
+		c.Was, c.Is = restate(c.Was, c.Before, before), restate(c.Is, c.After, after)
+		c.Before, c.After = before, after
+		return true
+	case e.sessions[sessionOf(strings.TrimSuffix(c.File, backupSuffix))]:
+	case isAgent(c.File) && (about || e.mentions(c)):
+	default:
+		return false
+	}
+	had := c.Before != "" || c.After != "" || len(c.Splices) > 0
+	c.Before, c.After, c.Splices = "", "", nil
+	return had
+}
+
+// restate returns the state of a file that held text and holds edited now.
+func restate(s *operation.State, text, edited string) *operation.State {
+	if s == nil || text == edited {
+		return s
+	}
+	return stateOfBytes([]byte(edited), nil)
+}
+
+// mentions reports whether the file of an agent held text of a message of e.
+func (e *erasure) mentions(c *operation.Change) bool {
+	if len(e.messages) == 0 {
+		return false
+	}
+	texts := []string{c.Before, c.After}
+	for _, s := range c.Splices {
+		texts = append(texts, s.Old)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		for _, at := range []string{"queue.#.id", "turn.unwritten.#.id", "turn.calls.#.node"} {
+			for _, id := range gjson.Get(text, at).Array() {
+				if e.messages[id.Str] {
+					return true
+				}
+			}
+		}
+		return e.messages[gjson.Get(text, "turn.reply").Str]
+	})
+}
+
+// bookmarks returns the file of the bookmarks without those of e.
+func (e *erasure) bookmarks(data []byte) []byte {
+	f, err := bookmark.Decode(data)
+	if err != nil {
+		return data
+	}
+	for i, b := range slices.Backward(f.Bookmarks) {
+		if !e.sessions[b.Session] {
+			continue
+		}
+		data = f.Remove(i)
+		if f, err = bookmark.Decode(data); err != nil {
+			panic("workspace: " + err.Error()) // it was decoded before
+		}
+	}
+	return data
+}
+
+// taskLine returns a record of tasks without the tasks of e. It still says which messages
+// were looked at.
+func (e *erasure) taskLine(line []byte) []byte {
+	if !e.sessions[gjson.GetBytes(line, "session_id").Str] {
+		return line
+	}
+	short, err := sjson.SetRawBytes(line, "tasks", []byte("[]"))
+	if err == nil {
+		short, err = sjson.DeleteBytes(short, "error")
+	}
+	if err != nil {
+		return nil
+	}
+	return short
+}
+
+// importLine returns a record of imports with nothing but ids of the conversations of e.
+func (e *erasure) importLine(line []byte) []byte {
+	row := &fileRow{}
+	if !bytes.HasPrefix(line, []byte(`{"file":`)) || json.Unmarshal(line, row) != nil {
+		return line
+	}
+	edited := false
+	for i := range row.File.Rows {
+		if r := &row.File.Rows[i]; e.sessions[string(r.Session)] && (r.Title != "" || r.Detail != "" || len(r.Problems)+len(r.Notes) > 0) {
+			r.Title, r.Detail, r.Problems, r.Notes = "", "", nil, nil
+			edited = true
+		}
+	}
+	if !edited {
+		return line
+	}
+	return rawjson.Compact(row)
+}
+
+// rewriteLines replaces a file of lines by one with what edit returns of each; nil drops
+// the line. It writes nothing if all stay.
+func (v *view) rewriteLines(name string, edit func(line []byte) []byte) error {
+	data, err := readRegular(v.root, name)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	var lines []byte
+	for line := range bytes.Lines(data) {
+		text, whole := bytes.CutSuffix(line, []byte("\n"))
+		if !whole || len(text) == 0 {
+			continue
+		}
+		if text = edit(text); text != nil {
+			lines = append(append(lines, text...), '\n')
+		}
+	}
+	if bytes.Equal(lines, data) {
+		return nil
+	}
+	_, err = durable.Replace(v.root, name, durable.Bytes(lines))
+	return err
+}
+
+// eraseExplorations deletes the explorations of the sessions of e, takes the results of
+// those branches out of the others that were tried in one of them, and the learnings of
+// all these.
+func (v *view) eraseExplorations(e *erasure) error {
+	ids, err := v.Explorations(v.ctx)
+	if err != nil {
+		return err
+	}
+	explorations, branches := map[string]bool{}, map[string]bool{}
+	var remove []string
+	replace := map[string][]byte{}
+	for _, id := range ids {
+		name := explorationsDir + "/" + id + ".json"
+		data, err := readRegular(v.root, name)
+		if err != nil || data == nil {
+			continue // doctor reports it
+		}
+		if e.sessions[gjson.GetBytes(data, "session_id").Str] {
+			explorations[id] = true
+			remove = append(remove, name)
+			continue
+		}
+		short, err := e.exploration(data, branches)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(short, data) {
+			replace[name] = short
+		}
+	}
+	err = v.rewriteLines(learningsPath, func(line []byte) []byte {
+		if explorations[gjson.GetBytes(line, "exploration_id").Str] || branches[gjson.GetBytes(line, "branch_id").Str] {
+			return nil
+		}
+		return line
+	})
+	if err != nil {
+		return err
+	}
+	for name, data := range replace {
+		if _, err := durable.Replace(v.root, name, durable.Bytes(data)); err != nil {
+			return err
+		}
+	}
+	for _, name := range remove { // after the learnings, which are found by it
+		if err := durable.Remove(v.root, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exploration returns the file of an exploration without what was said in the branches
+// that were tried in sessions of e, and adds those to branches.
+func (e *erasure) exploration(data []byte, branches map[string]bool) ([]byte, error) {
+	var edits []struct{ path, value string }
+	set := func(path, value string) {
+		if at := gjson.GetBytes(data, path); at.Exists() && at.Raw != value {
+			edits = append(edits, struct{ path, value string }{path, value})
+		}
+	}
+	for i, b := range gjson.GetBytes(data, "branches").Array() {
+		if !e.sessions[b.Get("session_id").Str] {
+			continue
+		}
+		branches[b.Get("branch_id").Str] = true
+		at := fmt.Sprintf("branches.%d.", i)
+		set(at+"result", `""`)
+		set(at+"reason", `""`)
+		set(at+"metrics", "null")
+		set(at+"insights", "[]")
+	}
+	if len(branches) == 0 {
+		return data, nil
+	}
+	for i, n := range gjson.GetBytes(data, "notes").Array() {
+		if branches[n.Get("branch_id").Str] {
+			set(fmt.Sprintf("notes.%d.text", i), `""`)
+		}
+	}
+	for _, from := range gjson.GetBytes(data, "evaluation.from").Array() {
+		if branches[from.Str] {
+			set("evaluation.result", `""`)
+			set("evaluation.reasons", "[]")
+		}
+	}
+	for _, edit := range edits {
+		var err error
+		if data, err = sjson.SetRawBytes(data, edit.path, []byte(edit.value)); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// eraseAgents takes what agents have queued or not written of the messages of e out of
+// their files.
+func (v *view) eraseAgents(e *erasure) error {
+	return v.eachAgent(func(_ string, a *Agent, err error) error {
+		if err != nil || !e.mentions(&operation.Change{After: string(a.File)}) {
+			return nil // doctor reports a damaged file
+		}
+		a.Queue = slices.DeleteFunc(slices.Clone(a.Queue), func(q agent.Entry) bool { return e.messages[q.ID] })
+		a.Turn.Unwritten, a.Turn.Text, a.Turn.Calls = nil, "", nil
+		_, err = durable.Replace(v.root, agent.Path(a.Name), durable.Bytes(a.Encode()))
+		return err
+	})
+}
+
+// goneWith returns the sessions whose last copy is among files of the trash: there is
+// none left, in its place or elsewhere in the trash.
+func (v *view) goneWith(files, all []Trashed) (ids, titles []string) {
+	left := map[string]int{}
+	for _, f := range all {
+		left[sessionOf(f.File)]++
+	}
+	for _, f := range files {
+		left[sessionOf(f.File)]--
+	}
+	for _, f := range files {
+		id := sessionOf(f.File)
+		if id != "" && left[id] == 0 && !v.isThere(session.FileName(id)) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+			if data, err := os.ReadFile(f.Path); err == nil {
+				titles = append(titles, gjson.GetBytes(data, "metadata.title").Str)
+			}
+		}
+	}
+	return ids, titles
+}

@@ -64,7 +64,7 @@ func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root
 		return err
 	}
 	defer root.Close()
-	if err := durable.MakeDir(root, stateDir); err != nil {
+	if err := makeLock(root, stateDir); err != nil {
 		return err
 	}
 	wait := max(w.opts.Wait, 0)
@@ -79,6 +79,15 @@ func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root
 	}
 	defer unlock()
 	return f(root)
+}
+
+// makeLock makes the folder of a lock, and the file of the lock where the owner of the
+// workspace could not open it otherwise.
+func makeLock(root *os.Root, dir string) error {
+	if err := durable.MakeDir(root, dir); err != nil {
+		return err
+	}
+	return durable.MakeShared(root, dir+"/"+writelock.FileName)
 }
 
 // lockedIn is locked, for who has the lock.

@@ -13,7 +13,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/operation"
@@ -51,10 +50,8 @@ func (w *Workspace) hold(ctx context.Context, dir, name, verb string) (unlock fu
 		return nil, err
 	}
 	defer root.Close()
-	for _, dir := range []string{stateDir, dir, dir + "/" + name} {
-		if err := durable.MakeDir(root, dir); err != nil {
-			return nil, err
-		}
+	if err := makeLock(root, dir+"/"+name); err != nil {
+		return nil, err
 	}
 	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.opts.Now()}
 	return writelock.Lock(ctx, root, dir+"/"+name, holder, 0)

@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE PROGRAM ARG...       runs a program that must exit with CODE
 //	as-nobody CODE PROGRAM ARG...   the same, never as root (unix)
+//	giveaway DIR                    gives a folder and what is in it to another user, where root runs this (unix)
+//	sameowner DIR                   all that is in a folder belongs to its owner (unix)
+//	mkfifo FILE...                  makes named pipes, also in the place of files (unix)
 //	idof VAR [MESSAGEVAR]           takes the last output, ID or SESSION@MESSAGE, into variables
 //	refof VAR                       takes the first word of the last line of the last output into a variable
 //	jsonof VAR PATH                 takes a value of the last output into a variable

@@ -18,6 +18,9 @@ import (
 // systemCommands are the script commands that only some systems have.
 var systemCommands = map[string]scriptCommand{
 	"as-nobody":  plain(2, cmdAsNobody),
+	"giveaway":   plain(1, cmdGiveAway),
+	"sameowner":  plain(1, cmdSameOwner),
+	"mkfifo":     plain(1, cmdMkfifo),
 	"interrupts": plain(1, cmdInterrupts),
 }
 
@@ -49,6 +52,59 @@ func cmdAsNobody(ts *testscript.TestScript, args []string) {
 		ts.Check(os.Chmod(dir, 0o711))
 	}
 	checkExit(ts, args[0], cmd.Run())
+}
+
+// cmdGiveAway gives a folder and all that is in it to another user, if the user who
+// runs the script may do that.
+func cmdGiveAway(ts *testscript.TestScript, args []string) {
+	const nobody = 65534
+	if os.Getuid() != 0 {
+		return
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, nobody, nobody)
+	}))
+}
+
+// cmdSameOwner makes sure that all that is in a folder belongs to the owner of the
+// folder.
+func cmdSameOwner(ts *testscript.TestScript, args []string) {
+	var want [2]uint32
+	files := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		st := info.Sys().(*syscall.Stat_t)
+		is := [2]uint32{st.Uid, st.Gid}
+		if files++; files == 1 {
+			want = is
+		}
+		if is != want && d.Name() != "lock.holder" {
+			ts.Fatalf("%s belongs to %d, want %d", path, is, want)
+		}
+		return nil
+	}))
+	if files < 5 {
+		ts.Fatalf("%s holds only %d files", args[0], files)
+	}
+}
+
+// cmdMkfifo makes named pipes in the place of files, or where there is none.
+func cmdMkfifo(ts *testscript.TestScript, args []string) {
+	for _, name := range args {
+		name = ts.MkAbs(name)
+		ts.Check(os.MkdirAll(filepath.Dir(name), 0o700))
+		ts.Check(os.RemoveAll(name))
+		ts.Check(syscall.Mkfifo(name, 0o600))
+	}
 }
 
 // cmdInterrupts runs a program until it reads its standard input, which does not

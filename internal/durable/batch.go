@@ -59,18 +59,32 @@ func (b *Batch) Begin() { b.goesOn = false }
 
 // Touches reports whether the batch changes the file name, or moves a file there.
 func (b *Batch) Touches(name string) bool {
-	return slices.ContainsFunc(b.changes, func(c *change) bool { return c.name == name || c.moves() && c.from == name })
+	return slices.ContainsFunc(b.changes, func(c *change) bool {
+		return c.name == name || c.target == name || c.moves() && c.from == name
+	})
 }
 
 // Replace puts a file into the batch that will take the place of name, or be it.
-// It returns what the file system says of the file before it has its name. An
-// existing file keeps its permissions.
+// It returns what the file system says of the file before it has its name. The new
+// file has the access of the one that it replaces, or less where the system refuses:
+// its owner, permissions and extended attributes. A symbolic link stays, and the file
+// that it names is replaced.
 func (b *Batch) Replace(name string, write func(*Writer) error) (fs.FileInfo, error) {
-	mode, err := modeOf(b.root, name)
+	target, err := resolve(b.root, name)
 	if err != nil {
 		return nil, err
 	}
-	return b.stage(name, mode, write)
+	access := newAccess(b.root, target)
+	switch info, err := b.root.Lstat(target); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &NotRegularError{"replace", name, info.Mode()}
+	default:
+		access = accessOf(b.root, target, info)
+	}
+	return b.stage(&change{name: name, target: target}, access, write)
 }
 
 // Create puts a new file into the batch. The error is [fs.ErrExist] if there is
@@ -79,7 +93,7 @@ func (b *Batch) Create(name string, write func(*Writer) error) (fs.FileInfo, err
 	if err := absent(b.root, "create", name); err != nil {
 		return nil, err
 	}
-	info, err := b.stage(name, Mode, write)
+	info, err := b.stage(&change{name: name, target: name}, newAccess(b.root, name), write)
 	if err == nil {
 		b.last().created = true
 	}
@@ -119,7 +133,7 @@ func (b *Batch) Move(from, to string) error {
 	if err := absent(b.root, "move", to); err != nil {
 		return err
 	}
-	return b.add(&change{name: to, from: from, created: true})
+	return b.add(&change{name: to, target: to, from: from, created: true})
 }
 
 // Expect makes sure that the file that came last into the batch takes the place
@@ -147,7 +161,7 @@ func (b *Batch) Log(name string, lines ...[]byte) error {
 func (b *Batch) last() *change { return b.changes[len(b.changes)-1] }
 
 func (b *Batch) add(c *change) error {
-	for _, name := range []string{c.name, c.from} {
+	for _, name := range []string{c.name, c.target, c.from} {
 		if name != "" && b.Touches(name) {
 			return &fs.PathError{Op: "replace", Path: name, Err: errors.New("changes twice at once")}
 		}
@@ -170,8 +184,7 @@ func (b *Batch) forgetOperation(c *change) {
 	}
 }
 
-func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) (info fs.FileInfo, err error) {
-	c := &change{name: name}
+func (b *Batch) stage(c *change, access access, write func(*Writer) error) (info fs.FileInfo, err error) {
 	if err := b.add(c); err != nil {
 		return nil, err
 	}
@@ -183,14 +196,14 @@ func (b *Batch) stage(name string, mode fs.FileMode, write func(*Writer) error) 
 		}
 	}()
 	err = b.around(func() error {
-		c.file, c.from, err = openTemp(b.root, name, mode)
+		c.file, c.from, err = openTemp(b.root, c.name)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	f := c.file
-	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if err := f.setAccess(access); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, err
 	}
 	c.ahead = &aheadWriter{file: f}

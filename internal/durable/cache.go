@@ -1,12 +1,12 @@
 package durable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
 )
 
 // Cache makes name hold pieces, without waiting for the disk: after a crash the
@@ -23,7 +23,10 @@ func Cache(root *os.Root, name string, pieces ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	if err = fill(f, f, Bytes(pieces...)); err == nil {
+	if err = f.inherit(); err == nil {
+		err = fill(f, f, Bytes(pieces...))
+	}
+	if err == nil {
 		_, err = rename(root, f, temp, name)
 	}
 	if err != nil {
@@ -33,20 +36,16 @@ func Cache(root *os.Root, name string, pieces ...[]byte) error {
 	return err
 }
 
-// OpenCache opens what [Cache] wrote. The error is [fs.ErrInvalid] if name is no
-// regular file, or has more than most bytes.
+// OpenCache opens what [Cache] wrote. The error is [fs.ErrInvalid] if name has more
+// than most bytes, and also if it is not a regular file.
 func OpenCache(root *os.Root, name string, most int64) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
+	f, err := OpenRegular(root, name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > most) {
-		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	if err != nil {
+	if info, err := f.Stat(); err != nil || info.Size() > most {
 		f.Close()
-		return nil, err
+		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}))
 	}
 	return f, nil
 }

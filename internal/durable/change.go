@@ -12,7 +12,8 @@ import (
 // written to a temporary file, or one that has another name.
 type change struct {
 	name, from string
-	file       *file // nil for one that only changes its name
+	target     string // what name is, or the file that it names as a symbolic link
+	file       *file  // nil for one that only changes its name
 	ahead      *aheadWriter
 	rank       rank
 	op         int       // the operation that it belongs to, by its place in the batch
@@ -54,7 +55,7 @@ func (c *change) check(root *os.Root) error {
 
 // dirs returns the folders that c changes.
 func (c *change) dirs() []string {
-	if to, from := path.Dir(c.name), path.Dir(c.from); from != to {
+	if to, from := path.Dir(c.target), path.Dir(c.from); from != to {
 		return []string{to, from}
 	}
 	return []string{path.Dir(c.name)}
@@ -78,25 +79,25 @@ func (c *change) make(root *os.Root) (info fs.FileInfo, err error) {
 
 func (c *change) rename(root *os.Root) (fs.FileInfo, error) {
 	if c.file != nil {
-		return rename(root, c.file, c.from, c.name)
+		return rename(root, c.file, c.from, c.target)
 	}
-	if err := move(root, c.from, c.name); err != nil {
+	if err := move(root, c.from, c.target); err != nil {
 		return nil, err
 	}
-	return root.Lstat(c.name)
+	return root.Lstat(c.target)
 }
 
 // exchange gives the file its name as rename does, and the one that had it the
 // temporary name for as long as it takes to see that it is the expected one.
 func (c *change) exchange(root *os.Root) (fs.FileInfo, error) {
-	if err := swap(root, c.from, c.name); errors.Is(err, errors.ErrUnsupported) {
+	if err := swap(root, c.from, c.target); errors.Is(err, errors.ErrUnsupported) {
 		return c.rename(root)
 	} else if err != nil {
 		return nil, err
 	}
 	old, err := root.Stat(c.from)
 	if err == nil && !Identify(old).renamed(*c.expect) {
-		err = cmp.Or(swap(root, c.from, c.name), error(&fs.PathError{Op: "replace", Path: c.name, Err: ErrChanged}))
+		err = cmp.Or(swap(root, c.from, c.target), error(&fs.PathError{Op: "replace", Path: c.name, Err: ErrChanged}))
 	}
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ const (
 	Open     Action = "open"     // a file that is there
 	Write    Action = "write"    // bytes into a file
 	Cut      Action = "cut"      // a file off at a length
-	Chmod    Action = "chmod"    // other permissions
+	Chmod    Action = "chmod"    // another owner, other permissions and attributes
 	Sync     Action = "sync"     // wait until the bytes of a file are safe
 	SyncDir  Action = "syncdir"  // wait until the names in a folder are safe
 	Rename   Action = "rename"   // a file gets another name, over what had it
@@ -110,11 +110,20 @@ func (f *file) Truncate(size int64) error {
 	return f.os.Truncate(size)
 }
 
-func (f *file) Chmod(mode fs.FileMode) error {
+func (f *file) setAccess(a access) error {
 	if err := step(f.root, Step{Do: Chmod, Name: f.name}); err != nil {
 		return f.fail("chmod", err)
 	}
-	return f.os.Chmod(mode)
+	return a.set(f.os)
+}
+
+// inherit gives a file that was just made the access of a new one, if that is not
+// what it has: what only root can make different.
+func (f *file) inherit() error {
+	if a := newAccess(f.root, f.name); a.owner != nil {
+		return f.setAccess(a)
+	}
+	return nil
 }
 
 func (f *file) Sync() error {
@@ -136,7 +145,11 @@ func mkdir(root *os.Root, name string) error {
 	if err := step(root, Step{Do: Mkdir, Name: name}); err != nil {
 		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
 	}
-	return root.Mkdir(name, DirMode)
+	if err := root.Mkdir(name, DirMode); err != nil {
+		return err
+	}
+	bequeath(root, name)
+	return nil
 }
 
 func syncDir(root *os.Root, name string) error {
@@ -160,7 +173,7 @@ func link(root *os.Root, from, to string) error {
 	return root.Link(from, to)
 }
 
-// swap makes two files of one folder change names, where the system can.
+// swap makes two files change names, where the system can.
 func swap(root *os.Root, a, b string) error {
 	if err := step(root, Step{Do: Swap, Name: a, To: b}); err != nil {
 		return &os.LinkError{Op: "swap", Old: a, New: b, Err: err}

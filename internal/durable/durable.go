@@ -79,8 +79,8 @@ func Bytes(pieces ...[]byte) func(*Writer) error {
 	}
 }
 
-// Replace makes name hold what write writes, and returns what the file system
-// says of it then. An existing file keeps its permissions.
+// Replace makes name hold what write writes, as [Batch.Replace] does, and returns what
+// the file system says of it then.
 func Replace(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
 	b := NewBatch(root)
 	if _, err := b.Replace(name, write); err != nil {
@@ -89,31 +89,49 @@ func Replace(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo
 	return b.only()
 }
 
-// modeOf returns the permissions that name is to have: those of the file that is
-// there, which must be one.
-func modeOf(root *os.Root, name string) (fs.FileMode, error) {
-	switch info, err := root.Stat(name); {
-	case errors.Is(err, fs.ErrNotExist):
-		return Mode, nil
-	case err != nil:
-		return 0, err
-	case !info.Mode().IsRegular():
-		return 0, &fs.PathError{Op: "replace", Path: name, Err: errors.New("not a regular file")}
-	default:
-		return info.Mode().Perm(), nil
+// resolve returns the name of the file that name is or, as a symbolic link, names.
+// That need not exist.
+func resolve(root *os.Root, name string) (string, error) {
+	const most = 40 // links, as in the kernel
+	target := name
+	for range most {
+		info, err := root.Lstat(target)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return target, nil
+		case err != nil:
+			return "", err
+		case info.Mode()&fs.ModeSymlink == 0 && target == name:
+			return name, nil
+		case info.Mode()&fs.ModeSymlink == 0:
+			if there, err := root.Stat(name); err != nil || !os.SameFile(there, info) {
+				return "", &fs.PathError{Op: "resolve", Path: name, Err: errors.New("symbolic link through another one")}
+			}
+			return target, nil
+		}
+		to, err := root.Readlink(target)
+		if err != nil {
+			return "", err
+		}
+		if path.IsAbs(filepath.ToSlash(to)) || filepath.IsAbs(to) {
+			return "", &fs.PathError{Op: "resolve", Path: name, Err: errors.New("symbolic link out of the workspace")}
+		}
+		target = path.Join(path.Dir(target), filepath.ToSlash(to))
 	}
+	return "", &fs.PathError{Op: "resolve", Path: name, Err: errors.New("too many symbolic links")}
 }
 
-// openTemp makes the temporary file for name.
-func openTemp(root *os.Root, name string, mode fs.FileMode) (f *file, temp string, err error) {
+// openTemp makes the temporary file for name, in the folder of name: what an
+// interrupted write leaves is looked for there.
+func openTemp(root *os.Root, name string) (f *file, temp string, err error) {
 	const flag = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	temp = path.Join(path.Dir(name), "."+path.Base(name)+TempSuffix)
-	f, err = openFile(root, temp, flag, mode)
+	f, err = openFile(root, temp, flag, Mode)
 	if errors.Is(err, fs.ErrExist) {
 		if err := unlink(root, temp); err != nil {
 			return nil, "", err
 		}
-		f, err = openFile(root, temp, flag, mode)
+		f, err = openFile(root, temp, flag, Mode)
 	}
 	return f, temp, err
 }
@@ -180,16 +198,26 @@ func RemoveEmpty(root *os.Root, name string) {
 // must be free: a program that still writes to it writes to what is kept. Where the
 // file system cannot, it makes a copy.
 func KeepOriginal(root *os.Root, name, to string) error {
-	if err := link(root, name, to); err != nil {
-		return Keep(root, name, to)
+	target, err := resolve(root, name)
+	if err != nil {
+		return err
+	}
+	if err := link(root, target, to); err != nil {
+		return Keep(root, target, to)
 	}
 	return syncDir(root, path.Dir(to))
 }
 
 // Keep copies a file that is going to be replaced to the name to, which must be
-// free. A copy that was interrupted may be incomplete.
+// free. The copy belongs to the owner of the file, who alone has access to it. A copy
+// that was interrupted may be incomplete.
 func Keep(root *os.Root, name, to string) error {
-	data, err := root.ReadFile(name)
+	in, err := OpenRegular(root, name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
 	if err != nil {
 		return err
 	}
@@ -198,6 +226,15 @@ func Keep(root *os.Root, name, to string) error {
 		return err
 	}
 	defer f.os.Close()
+	if os.Geteuid() == 0 {
+		if err := f.setAccess(access{mode: Mode, owner: ownerOf(info)}); err != nil {
+			return err
+		}
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
@@ -234,6 +271,25 @@ func makeDir(root *os.Root, name string, made func(parent string) error) error {
 		return err
 	}
 	return made(parent)
+}
+
+// MakeShared makes the empty file name if it does not exist and the process is root in
+// a folder of somebody else, who is going to open it too. Else whoever opens it makes
+// it.
+func MakeShared(root *os.Root, name string) error {
+	a := newAccess(root, name)
+	if a.owner == nil {
+		return nil
+	}
+	f, err := openFile(root, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, Mode)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.os.Close()
+	return f.setAccess(a)
 }
 
 // MakeRoot makes the folder dir, and those above it, where they are missing, and

@@ -2,6 +2,6 @@ package durable
 
 import "golang.org/x/sys/unix"
 
-func exchangeIn(dir int, a, b string) error {
-	return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP)
+func exchangeIn(dirA int, a string, dirB int, b string) error {
+	return unix.RenameatxNp(dirA, a, dirB, b, unix.RENAME_SWAP)
 }

@@ -2,6 +2,6 @@ package durable
 
 import "golang.org/x/sys/unix"
 
-func exchangeIn(dir int, a, b string) error {
-	return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+func exchangeIn(dirA int, a string, dirB int, b string) error {
+	return unix.Renameat2(dirA, a, dirB, b, unix.RENAME_EXCHANGE)
 }

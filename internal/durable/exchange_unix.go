@@ -10,15 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange makes two files of one folder change names. The error is
-// [errors.ErrUnsupported] where the file system cannot.
+// exchange makes two files change names. The error is [errors.ErrUnsupported] where
+// the file system cannot.
 func exchange(root *os.Root, a, b string) error {
-	dir, err := root.Open(path.Dir(a))
+	dirA, err := root.Open(path.Dir(a))
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	err = exchangeIn(int(dir.Fd()), path.Base(a), path.Base(b))
+	defer dirA.Close()
+	dirB := dirA
+	if path.Dir(a) != path.Dir(b) {
+		if dirB, err = root.Open(path.Dir(b)); err != nil {
+			return err
+		}
+		defer dirB.Close()
+	}
+	err = exchangeIn(int(dirA.Fd()), path.Base(a), int(dirB.Fd()), path.Base(b))
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
 		return errors.ErrUnsupported
 	}

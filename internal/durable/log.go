@@ -64,14 +64,19 @@ type logLines struct {
 }
 
 func openLog(root *os.Root, name string) (*logLines, error) {
-	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "append", Path: name, Err: errors.New("not a regular file")}
+	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &NotRegularError{"append", name, info.Mode()}
 	}
+	created := errors.Is(err, fs.ErrNotExist)
 	f, err := openFile(root, name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, Mode)
 	if err != nil {
 		return nil, err
 	}
 	size, err := wholeLines(f)
+	if err == nil && created {
+		err = f.inherit()
+	}
 	if err != nil {
 		f.os.Close()
 		return nil, err

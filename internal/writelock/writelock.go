@@ -42,8 +42,10 @@ func (e *HeldError) Error() string {
 		e.Holder.PID, e.Holder.Verb, e.Holder.Since.Format(time.TimeOnly))
 }
 
+// FileName is the name of the file that is locked.
+const FileName = "lock"
+
 const (
-	lockName   = "lock"
 	holderName = "lock.holder"
 	retry      = 5 * time.Millisecond
 
@@ -55,7 +57,7 @@ const (
 // a process that has it. It returns a *[HeldError] when that is not enough, and
 // ctx's error when ctx ends first. A lock file that is a link is refused.
 func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Duration) (unlock func(), err error) {
-	name := dir + "/" + lockName
+	name := dir + "/" + FileName
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "lock", Path: name, Err: errors.New("not a regular file")}
 	}
@@ -82,6 +84,9 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 	if err != nil {
 		panic("writelock: " + err.Error())
 	}
+	if info, err := root.Lstat(dir + "/" + holderName); err == nil && !info.Mode().IsRegular() {
+		return func() { lock.Unlock() }, nil // to open a named pipe would wait for a reader
+	}
 	if err := root.WriteFile(dir+"/"+holderName, append(word, '\n'), 0o600); err != nil {
 		root.Remove(dir + "/" + holderName) // no word is better than an old one
 	}
@@ -91,7 +96,7 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 // Held reports whether somebody holds the lock in the folder dir of root now.
 // Nobody can take it while Held looks; Lock tries for longer than that.
 func Held(root *os.Root, dir string) bool {
-	name := dir + "/" + lockName
+	name := dir + "/" + FileName
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
@@ -102,6 +107,9 @@ func Held(root *os.Root, dir string) bool {
 }
 
 func readHolder(root *os.Root, dir string) (h Holder) {
+	if info, err := root.Lstat(dir + "/" + holderName); err != nil || !info.Mode().IsRegular() {
+		return Holder{}
+	}
 	word, err := root.ReadFile(dir + "/" + holderName)
 	if err != nil || json.Unmarshal(word, &h) != nil {
 		return Holder{}

@@ -1,0 +1,92 @@
+package durable
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// A NotRegularError says that a file that was to be read or written is something
+// else: a named pipe, a socket, a device, a folder. It was not opened.
+type NotRegularError struct {
+	Op   string
+	Path string
+	Mode fs.FileMode
+}
+
+func (e *NotRegularError) Error() string {
+	return e.Op + " " + e.Path + ": not a regular file, but a " + TypeName(e.Mode)
+}
+
+// Unwrap returns [fs.ErrInvalid].
+func (e *NotRegularError) Unwrap() error { return fs.ErrInvalid }
+
+// TypeName returns the name of the type of a file that is not regular.
+func TypeName(mode fs.FileMode) string {
+	switch t := mode.Type(); {
+	case t&fs.ModeDir != 0:
+		return "folder"
+	case t&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case t&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case t&fs.ModeSocket != 0:
+		return "socket"
+	case t&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "special file"
+}
+
+// OpenRegular opens the file name for reading. The error is a *[NotRegularError] if
+// it is not a regular file, nor a symbolic link to one: to open a named pipe would
+// wait for a writer, and to open a device may have effects.
+func OpenRegular(root *os.Root, name string) (*os.File, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &NotRegularError{"open", name, info.Mode()}
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have been replaced since
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = &NotRegularError{"open", name, info.Mode()}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads the file name, which [OpenRegular] opens.
+func ReadFile(root *os.Root, name string) ([]byte, error) {
+	f, err := OpenRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, 0, info.Size()+512)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return data, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}

@@ -78,7 +78,8 @@ Verbs:
 const helpEnd = `
 Flags, anywhere on the line:
   -w FOLDER                 the workspace; else $BOUGH_WORKSPACE, else the nearest
-                            folder above that is one, else your data folder
+                            folder above that is one, which must belong to you,
+                            else your data folder
   --json                    print one JSON document, errors too
   --no-pager                do not show long output in a pager
   --wait TIME               how long to wait while another process writes (30s)

@@ -75,7 +75,8 @@ func (p *program) retention(flags checkpoint.Retention) (r checkpoint.Retention,
 }
 
 // workspaceDir finds the workspace: -w, else $BOUGH_WORKSPACE, else the nearest
-// folder that is one, else the user's data folder.
+// folder that is one, else the user's data folder. It refuses a nearest folder of
+// another user.
 func (p *program) workspaceDir() (string, error) {
 	if p.dir != "" {
 		return p.dir, nil
@@ -84,7 +85,7 @@ func (p *program) workspaceDir() (string, error) {
 		return dir, nil
 	}
 	if dir, ok := workspace.Find("."); ok {
-		return dir, nil
+		return dir, checkTrust(dir)
 	}
 	return dataDir()
 }

@@ -49,6 +49,7 @@ func TestMain(m *testing.M) {
 //	remember DIR NAME               remembers a folder
 //	unchanged DIR NAME              it is as it was, in every byte and mode; locks and caches do not count
 //	penguinfresh DIR                Penguin takes the workspace as it is
+//	give DIR..., own DIR...         folders belong to another user, or to this one again; only root can (unix)
 //	interrupts PROGRAM ARG...       interrupts a program while it reads standard input; it must end of that (unix)
 //	mode OCTAL FILE...              files have these permissions
 //	size FILE BYTES                 a file is so long
@@ -95,8 +96,17 @@ func TestScript(t *testing.T) {
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
 		Cmds:               cmds,
+		Condition:          condition,
 		Setup:              setUp,
 	})
+}
+
+// condition is true for root: whether root runs the tests.
+func condition(name string) (bool, error) {
+	if name != "root" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return os.Getuid() == 0, nil
 }
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)

@@ -22,6 +22,20 @@ var systemCommands = map[string]scriptCommand{
 	"sameowner":  plain(1, cmdSameOwner),
 	"mkfifo":     plain(1, cmdMkfifo),
 	"interrupts": plain(1, cmdInterrupts),
+	"give":       plain(1, func(ts *testscript.TestScript, args []string) { chown(ts, nobody, args) }),
+	"own":        plain(1, func(ts *testscript.TestScript, args []string) { chown(ts, os.Getuid(), args) }),
+}
+
+// nobody is a user who is not the one who runs the tests.
+const nobody = 65534
+
+// chown changes the owner of folders and of all that is in them, which only root can.
+func chown(ts *testscript.TestScript, uid int, dirs []string) {
+	for _, dir := range dirs {
+		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(path, uid, uid))
+		}))
+	}
 }
 
 // cmdAsNobody runs a program that must exit with a code, in a script's folder
@@ -31,7 +45,6 @@ func cmdAsNobody(ts *testscript.TestScript, args []string) {
 		cmdExits(ts, args)
 		return
 	}
-	const nobody = 65534
 	program, err := exec.LookPath(args[1])
 	ts.Check(err)
 	cmd := exec.Command(program, args[2:]...)
@@ -42,12 +55,7 @@ func cmdAsNobody(ts *testscript.TestScript, args []string) {
 	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	work := ts.Getenv("WORK")
-	ts.Check(filepath.WalkDir(work, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, nobody, nobody)
-	}))
+	chown(ts, nobody, []string{work})
 	for _, dir := range []string{filepath.Dir(work), filepath.Dir(program), filepath.Dir(filepath.Dir(program))} {
 		ts.Check(os.Chmod(dir, 0o711))
 	}

@@ -56,6 +56,9 @@ policy is after_call, and automatic checkpoints are on, unless a flag says other
 				Policy: agent.SteerPolicy(c.String("steer-policy")), NoCheckpoint: noCheckpoint,
 			}
 			a, err := w.CreateAgent(c.Context, c.Args().First(), o)
+			if err == nil {
+				p.keepTypedModel(w, o.Model)
+			}
 			return p.agentDone(a, "Created", err)
 		},
 	}
@@ -87,6 +90,9 @@ func (p *program) agentSetVerb() verb {
 				Model: given(c, "model", c.String("model")), System: given(c, "system", c.String("system")),
 				Policy: given(c, "steer-policy", policy), NoCheckpoint: given(c, "auto-checkpoint", noCheckpoint),
 			})
+			if err == nil {
+				p.keepTypedModel(w, c.String("model"))
+			}
 			return p.agentDone(a, "Changed", err)
 		},
 	}

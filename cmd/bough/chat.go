@@ -131,9 +131,20 @@ func streamFlag() cli.Flag {
 }
 
 func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *teller {
-	t := &teller{p: p, ctx: context.WithoutCancel(c.Context), w: w, supply: supply{start: p.companion}, stream: c.Bool("stream"), named: c.String("name")}
+	t := &teller{p: p, ctx: context.WithoutCancel(c.Context), w: w, stream: c.Bool("stream"), named: c.String("name")}
+	t.supply = supply{start: p.companion, approve: p.newApprover(c, w, t.anyAsker)}
 	p.json = p.json || t.stream // errors too
 	return t
+}
+
+// anyAsker returns what asks the person, also where no tools are to be asked about. It is
+// called while turns are carried out.
+func (t *teller) anyAsker() *asker {
+	if t.asker == nil {
+		t.asker = t.p.newAsker()
+		t.asker.start()
+	}
+	return t.asker
 }
 
 // prompt returns what is said: an argument, or without it what comes on standard input.

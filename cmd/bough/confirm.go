@@ -77,9 +77,29 @@ func (a *asker) allows(tool string) bool {
 
 // confirm asks whether a call may be made. When ctx ends there is no answer any more.
 func (a *asker) confirm(ctx context.Context, c agent.Call) bool {
+	switch a.word(ctx, fmt.Sprintf("Run %s %s? [y/N/a] ", line(c.Name), line(c.Arguments))) {
+	case "a", "all", "always":
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.allowed[c.Name] = true
+		return true
+	case "y", "yes":
+		return true
+	}
+	return false
+}
+
+// ask asks a question that takes yes or no, and reports whether the answer is yes.
+func (a *asker) ask(ctx context.Context, question string) bool {
+	word := a.word(ctx, question)
+	return word == "y" || word == "yes"
+}
+
+// word asks a question and returns the answer in lower case, "" if ctx ends before.
+func (a *asker) word(ctx context.Context, question string) string {
 	answer := make(chan string, 1)
 	a.mu.Lock()
-	fmt.Fprintf(a.out, "Run %s %s? [y/N/a] ", line(c.Name), line(c.Arguments))
+	io.WriteString(a.out, question)
 	if a.answer = answer; a.over {
 		a.answer = nil
 		answer <- ""
@@ -92,18 +112,9 @@ func (a *asker) confirm(ctx context.Context, c agent.Call) bool {
 	}
 	if ctx.Err() != nil {
 		a.withdraw(answer)
-		return false
+		return ""
 	}
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "a", "all", "always":
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.allowed[c.Name] = true
-		return true
-	case "y", "yes":
-		return true
-	}
-	return false
+	return strings.ToLower(strings.TrimSpace(word))
 }
 
 // withdraw takes a question back if it is open, the open one if it is nil.

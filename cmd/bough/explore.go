@@ -59,7 +59,7 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 			&cli.GenericFlag{Name: "bind", Value: &words{}, Usage: "give each branch the variable `K=V`, which is kept in the exploration's file; more than once for several"},
 			&cli.BoolFlag{Name: "share", DisableDefaultText: true, Usage: "let branches read each other's notes"},
 			&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "keep the folders of the branches"},
-			adoptFlag(),
+			adoptFlag(), allowCommandFlag(),
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would be tried, and change nothing"},
 		},
 		min:     1,
@@ -110,7 +110,7 @@ func (p *program) explore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	x := &explorer{p: p, w: w, supply: supply{start: p.companion}, adopt: c.Bool("adopt")}
+	x := p.newExplorer(c, w)
 	defer x.supply.close()
 	if err := x.plan(c, pl); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/google/uuid"
+	"github.com/urfave/cli/v2"
 )
 
 // begin makes the exploration that is planned. Nothing of it is stored yet.
@@ -26,6 +27,12 @@ func (x *explorer) begin(ctx context.Context, pl *plan) (*explore.Exploration, e
 	x.learnings = pl.learnings
 	if err := x.open(ctx, pl.runner); err != nil {
 		return nil, err
+	}
+	if pl.runner.Command != "" { // which --run gave
+		x.p.keepTyped(x.w, commandOf(pl.runner))
+	}
+	if x.supply.approve.typed[strings.TrimPrefix(pl.runner.Model, "command:")] {
+		x.p.keepTypedModel(x.w, pl.runner.Model)
 	}
 	if frozen := pl.fork.Frozen; frozen != "" {
 		snap, err := x.w.Branch(ctx, frozen+"@"+pl.Node, workspace.SnapshotOptions{KeepHead: true})
@@ -51,6 +58,24 @@ func (x *explorer) begin(ctx context.Context, pl *plan) (*explore.Exploration, e
 type noResult struct{ error }
 
 func (e noResult) Unwrap() error { return e.error }
+
+// commandOf returns the command that tries the branches of an exploration.
+func commandOf(r explore.Runner) storedCommand {
+	return storedCommand{Command: r.Command, Dir: r.Dir, Bindings: r.Bindings}
+}
+
+// newExplorer returns an explorer with the flags of a verb.
+func (p *program) newExplorer(c *cli.Context, w *workspace.Workspace) *explorer {
+	var asks *asker
+	approve := p.newApprover(c, w, func() *asker {
+		if asks == nil {
+			asks = p.newAsker()
+			asks.start()
+		}
+		return asks
+	})
+	return &explorer{p: p, w: w, supply: supply{start: p.companion, approve: approve}, adopt: c.Bool("adopt")}
+}
 
 // An explorer carries explorations out.
 type explorer struct {

@@ -136,7 +136,7 @@ func (p *program) exploreEvaluateVerb() verb {
 		long: `Judges what there is by another method; nothing is tried again. The outcome is another message
 below the one that was explored, and is printed.`,
 		example: `bough explore evaluate 849dde0b --evaluate consensus`,
-		flags:   []cli.Flag{evaluateFlag(), adoptFlag()},
+		flags:   []cli.Flag{evaluateFlag(), adoptFlag(), allowCommandFlag()},
 		min:     1,
 		max:     1,
 		changes: true,
@@ -183,7 +183,7 @@ func (p *program) holding(c *cli.Context, w *workspace.Workspace, do func(*explo
 	if e, err = explore.Open(c.Context, w, e.ID); err != nil { // as it is now
 		return err
 	}
-	x := &explorer{p: p, w: w, supply: supply{start: p.companion}, adopt: c.Bool("adopt")}
+	x := p.newExplorer(c, w)
 	defer x.supply.close()
 	return do(x, e)
 }
@@ -257,12 +257,12 @@ until that is done. Nothing can be resumed then, but judged: 'bough explore eval
 func (p *program) exploreResumeVerb() verb {
 	return verb{
 		name:  "resume",
-		args:  "ID [--adopt]",
+		args:  "ID [--adopt] [--allow-command]",
 		short: "go on with an exploration that was interrupted",
 		long: `Carries out what is left, without running a branch again that has ended, and judges it as was
 asked for at the beginning. The runner is the same.`,
 		example: `bough explore resume 849dde0b`,
-		flags:   []cli.Flag{adoptFlag()},
+		flags:   []cli.Flag{adoptFlag(), allowCommandFlag()},
 		min:     1,
 		max:     1,
 		changes: true,
@@ -277,6 +277,11 @@ asked for at the beginning. The runner is the same.`,
 					return err
 				}
 				x.learnings = explore.FindSimilar(e.Question, known, mostSimilar)
+				if e.Runner.Command != "" && !e.Done() {
+					if err := x.supply.approve.approve(c.Context, commandOf(e.Runner)); err != nil {
+						return err
+					}
+				}
 				if err := x.open(c.Context, e.Runner); err != nil {
 					return err
 				}

@@ -33,8 +33,9 @@ func parseModel(id string) (kind, name string, err error) {
 // there until it is closed.
 type supply struct {
 	start   func(context.Context) (*pipe.Client, error) // of the companion
-	client  *pipe.Client                                // nil until something needs it
-	timeout time.Duration                               // of one answer, 0 for none
+	approve *approver
+	client  *pipe.Client  // nil until something needs it
+	timeout time.Duration // of one answer, 0 for none
 }
 
 func (s *supply) close() {
@@ -57,6 +58,9 @@ func (s *supply) model(ctx context.Context, id string) (agent.Model, error) {
 		return nil, err
 	}
 	if kind == "command" {
+		if err := s.approve.approve(ctx, storedCommand{Command: name}); err != nil {
+			return nil, err
+		}
 		return command.New(name, command.Options{Timeout: s.timeout, Hide: secrets(os.Environ())}), nil
 	}
 	c, err := s.companion(ctx)

@@ -19,6 +19,7 @@ func turnFlags() []cli.Flag {
 		&cli.StringFlag{Name: "fallback", Usage: "ask `MODEL` if that fails"},
 		&cli.StringFlag{Name: "tools", Usage: "let the model call the tools of the MCP servers in `FILE`"},
 		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, though it may change something; '*' stands for anything; more than once for several"},
+		allowCommandFlag(),
 		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop when the model was asked `N` times and still calls tools"},
 		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "`POLICY` is after_call, where a steer skips the calls that do not run yet, or finish_batch, where it waits for them"},
 		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn"},

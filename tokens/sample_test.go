@@ -1,0 +1,60 @@
+package tokens
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestSamples: no more of a text is counted than may be, whatever its length, its beginning
+// and its end are, and no rune is cut.
+func TestSamples(t *testing.T) {
+	for _, unit := range []string{"x", "é", "分", "🐧", "a分", "\xff", "\x80"} {
+		for _, length := range []int{0, 1, mostExact - 1, mostExact, mostExact + 1, mostExact + 100, 5 << 20} {
+			text := strings.Repeat(unit, length/len(unit))
+			list := samples(text)
+			sum := 0
+			for _, s := range list {
+				sum += len(s)
+				if utf8.ValidString(text) && !utf8.ValidString(s) {
+					t.Fatalf("%q, %d bytes: a rune is cut", unit, len(text))
+				}
+			}
+			if sum > mostExact+len(list)*utf8.UTFMax {
+				t.Errorf("%q, %d bytes: %d bytes are counted", unit, len(text), sum)
+			}
+			if len(text) <= mostExact && (len(list) != 1 || list[0] != text) {
+				t.Errorf("%q, %d bytes: it is not counted whole", unit, len(text))
+			}
+			if !strings.HasPrefix(text, list[0]) || !strings.HasSuffix(text, list[len(list)-1]) {
+				t.Errorf("%q, %d bytes: its ends do not count", unit, len(text))
+			}
+		}
+	}
+}
+
+// TestEstimate: what is estimated is nearly right, also where a text changes on its way.
+func TestEstimate(t *testing.T) {
+	var c Counter
+	random := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for text.Len() < 1<<20 {
+		text.WriteString("A path is found from its leaf, so that going back costs nothing.\n")
+	}
+	for text.Len() < 2<<20 {
+		fmt.Fprintf(&text, "%d: %x,\n", random.Uint32(), random.Uint64())
+	}
+	for text.Len() < 3<<20 {
+		text.WriteString("保存对话的分支， 它之前的一切\n")
+	}
+	got := c.Count(text.String()) // which reads the vocabulary too
+	want := c.exact(text.String())
+	if off := float64(got)/float64(want) - 1; off < -0.05 || off > 0.05 {
+		t.Errorf("%d tokens, want %d or nearly so", got, want)
+	}
+	if again := c.Count(text.String()); again != got {
+		t.Errorf("the second time %d tokens, the first %d", again, got)
+	}
+}

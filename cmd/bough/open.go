@@ -85,7 +85,7 @@ func (p *program) workspaceDir() (string, error) {
 		return dir, nil
 	}
 	if dir, ok := workspace.Find("."); ok {
-		return dir, checkTrust(dir)
+		return dir, checkTrust(dir, workspace.ForeignPath)
 	}
 	return dataDir()
 }

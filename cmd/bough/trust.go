@@ -23,9 +23,10 @@ func userConfigPath() (string, error) {
 }
 
 // checkTrust returns an error if the workspace in dir, which was found and not named,
-// belongs to another user and the user's configuration does not list it under "trust".
-func checkTrust(dir string) error {
-	foreign, err := workspace.ForeignPath(dir)
+// belongs to another user, as foreignPath says, and the user's configuration does not list
+// it under "trust".
+func checkTrust(dir string, foreignPath func(dir string) (string, error)) error {
+	foreign, err := foreignPath(dir)
 	if foreign == "" {
 		return err
 	}

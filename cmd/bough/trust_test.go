@@ -1,10 +1,66 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/bough-dev/bough/workspace"
 )
+
+// TestCheckTrust: what belongs to another user is refused unless the configuration lists it,
+// also where the tests cannot give files away.
+func TestCheckTrust(t *testing.T) {
+	config := t.TempDir()
+	t.Setenv("HOME", config)
+	t.Setenv("XDG_CONFIG_HOME", config)
+	t.Setenv("AppData", config)
+	dir := t.TempDir()
+	own := func(string) (string, error) { return "", nil }
+	foreign := func(dir string) (string, error) { return filepath.Join(dir, ".bough"), nil }
+	unknown := func(dir string) (string, error) { return dir, errors.New("no owner") }
+	path, err := userConfigPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	trust := func(dir string) string { return `{"trust":["` + filepath.ToSlash(dir) + `"]}` }
+	for _, c := range []struct {
+		name   string
+		owner  func(string) (string, error)
+		config string
+		want   workspace.Code
+	}{
+		{"own", own, "", ""},
+		{"own, with a damaged configuration", own, "{", ""},
+		{"foreign", foreign, "", workspace.Refused},
+		{"unknown", unknown, "", workspace.Refused},
+		{"foreign, trusted", foreign, trust(dir), ""},
+		{"foreign, another trusted", foreign, trust(config), workspace.Refused},
+		{"foreign, with a damaged configuration", foreign, "{", workspace.Damaged},
+	} {
+		os.Remove(path)
+		if c.config != "" {
+			if err := os.WriteFile(path, []byte(c.config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got workspace.Error
+		if err := checkTrust(dir, c.owner); err != nil {
+			got = *workspace.Explain(err)
+		}
+		if got.Code != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+		if c.want == workspace.Refused && !strings.Contains(got.Hint, path) {
+			t.Errorf("%s: the hint is %q", c.name, got.Hint)
+		}
+	}
+}
 
 func TestTrusts(t *testing.T) {
 	home := t.TempDir()

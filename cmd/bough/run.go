@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -39,6 +40,7 @@ type program struct {
 	args          []string // of the verb, as they are parsed
 	// literal is how many arguments came after "--".
 	literal int
+	token   string     // $BOUGH_TOKEN
 	noting  sync.Mutex // of notes from several goroutines
 }
 
@@ -53,6 +55,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if p.talk.width > 0 {
 		p.screen = stderr
 	}
+	p.token = os.Getenv(tokenVariable)
+	os.Unsetenv(tokenVariable) // programs that bough starts do not get it
 	err := p.run(context.Background(), args)
 	if err == nil {
 		err = out.Flush() // nobody looks at each print

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -69,7 +68,7 @@ func (p *program) serve(c *cli.Context) error {
 		return err
 	}
 	defer l.Close()
-	token, file, err := serveToken(ctx, w)
+	token, file, err := p.serveToken(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -133,8 +132,8 @@ func (p *program) noteShared() func(string) {
 }
 
 // serveToken returns the token, and the file that it stands in, "" for none.
-func serveToken(ctx context.Context, w *workspace.Workspace) (token, file string, err error) {
-	if token := os.Getenv(tokenVariable); token != "" {
+func (p *program) serveToken(ctx context.Context, w *workspace.Workspace) (token, file string, err error) {
+	if token := p.token; token != "" {
 		if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return "", "", &workspace.Error{Code: workspace.Usage, Message: "$" + tokenVariable + " is no token", Hint: "a token is ASCII without spaces"}
 		}

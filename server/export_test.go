@@ -15,11 +15,19 @@ func Cut(n, after, limit int, newest bool) (from, to, last int, more bool) {
 }
 
 // Handle adds an endpoint that is not described.
-func (s *Server) Handle(pattern string, f func()) {
-	s.mux.Handle(pattern, &route{endpoint{answer: func(*call) (*answer, error) {
+func (s *Server) Handle(pattern string, f func()) { s.handle(endpoint{pattern: pattern}, f) }
+
+// HandleLong adds an endpoint that takes as long as it does.
+func (s *Server) HandleLong(pattern string, f func()) {
+	s.handle(endpoint{pattern: pattern, long: true}, f)
+}
+
+func (s *Server) handle(e endpoint, f func()) {
+	e.answer = func(*call) (*answer, error) {
 		f()
 		return ok(nil), nil
-	}}, s})
+	}
+	s.mux.Handle(e.pattern, &route{e, s})
 }
 
 // Explain is explain, for tests.

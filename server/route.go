@@ -68,6 +68,7 @@ type call struct {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recover(w, r)
+	s.conns.begin(r.Context())
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -80,12 +81,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	default:
-		writeFailure(w, &failure{http.StatusServiceUnavailable, "too many requests at once", fmt.Sprintf("at most %d are answered", cap(s.slots))})
-		return
+	taken := []chan struct{}{s.slots}
+	if rt.long {
+		taken = append(taken, s.long)
+	}
+	for _, slots := range taken {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			writeFailure(w, &failure{http.StatusServiceUnavailable, "too many requests at once", fmt.Sprintf("at most %d are answered", cap(slots))})
+			return
+		}
 	}
 	if found {
 		s.mux.ServeHTTP(w, r) // which tells r what the parts of the path are

@@ -84,12 +84,17 @@ type Limits struct {
 	Query    int   // bytes of a query; 64 KiB
 	Header   int   // bytes of all headers; 128 KiB
 	Requests int   // at once; 256
+	Long     int   // of these, requests that take as long as they do; 32
 	Copy     int   // messages of a session that is to be copied; 100,000
 
+	// Connections is how many connections there may be at once; 512. When there are
+	// more, the one on which no request has come for longest is closed.
+	Connections int
+
 	// Headers is how long a client may take to send its headers, Request to send
-	// all, Answer how long until it has the answer: 10 s, 2 min, 5 min. Only a
-	// flush may take as long as it does.
-	Headers, Request, Answer time.Duration
+	// all, Answer how long until it has the answer, Idle until it sends another
+	// request: 10 s, 2 min, 5 min, 1 min. Only a flush may take as long as it does.
+	Headers, Request, Answer, Idle time.Duration
 	// Stop is how long requests may go on when the server is to stop; 10 s.
 	Stop time.Duration
 }
@@ -109,10 +114,13 @@ func (l Limits) withDefaults() Limits {
 	l.Query = orElse(l.Query, 64*kib)
 	l.Header = orElse(l.Header, 128*kib)
 	l.Requests = orElse(l.Requests, 256)
+	l.Long = orElse(l.Long, 32)
+	l.Connections = orElse(l.Connections, 512)
 	l.Copy = orElse(l.Copy, 100_000)
 	l.Headers = orElse(l.Headers, 10*time.Second)
 	l.Request = orElse(l.Request, 2*time.Minute)
 	l.Answer = orElse(l.Answer, 5*time.Minute)
+	l.Idle = orElse(l.Idle, time.Minute)
 	l.Stop = orElse(l.Stop, 10*time.Second)
 	return l
 }
@@ -132,6 +140,8 @@ type Server struct {
 	project   uuid.UUID // what the workspace is called in answers, and names in it are made with
 	mux       *http.ServeMux
 	slots     chan struct{} // one taken per request under way
+	long      chan struct{} // one taken per request under way that has no time limit
+	conns     *connections
 }
 
 // New returns a server of w. It panics if there is no token.
@@ -162,6 +172,8 @@ func New(w *workspace.Workspace, o Options) *Server {
 		project:   uuid.NewSHA1(uuid.NameSpaceURL, []byte("file://"+w.Dir())),
 		mux:       http.NewServeMux(),
 		slots:     make(chan struct{}, o.Limits.Requests),
+		long:      make(chan struct{}, o.Limits.Long),
+		conns:     newConnections(o.Limits.Connections),
 	}
 	for _, e := range endpoints {
 		s.mux.Handle(e.pattern, &route{e, s})
@@ -180,9 +192,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: s.opts.Limits.Headers,
 		ReadTimeout:       s.opts.Limits.Request,
 		WriteTimeout:      s.opts.Limits.Answer,
-		IdleTimeout:       s.opts.Limits.Request,
+		IdleTimeout:       s.opts.Limits.Idle,
 		MaxHeaderBytes:    s.opts.Limits.Header,
 		ErrorLog:          s.errorLog(),
+		ConnState:         s.conns.changed,
+		ConnContext:       withConnection,
 		BaseContext:       func(net.Listener) context.Context { return requests },
 	}
 	failed := make(chan error, 1)

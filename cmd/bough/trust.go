@@ -1,26 +1,15 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
 )
-
-// userConfigPath returns the path of the user's configuration of bough.
-func userConfigPath() (string, error) {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "bough", "config.json"), nil
-}
 
 // checkTrust returns an error if the workspace in dir, which was found and not named,
 // belongs to another user, as foreignPath says, and the user's configuration does not list
@@ -30,50 +19,36 @@ func checkTrust(dir string, foreignPath func(dir string) (string, error)) error 
 	if foreign == "" {
 		return err
 	}
-	config, pathErr := userConfigPath()
-	if pathErr == nil {
-		trusted, err := trustedFolders(config)
-		if err != nil {
-			return err
-		}
-		if trusts(trusted, dir) {
-			return nil
-		}
+	trusted, configErr := trustedFolders()
+	if configErr != nil {
+		return configErr
+	}
+	if trusts(trusted, dir) {
+		return nil
 	}
 	e := &workspace.Error{
 		Code:    workspace.Refused,
 		Message: fmt.Sprintf("%s belongs to another user; the workspace in %s is not used", foreign, dir),
-		Hint:    "-w " + dir + " uses it once",
+		Hint:    fmt.Sprintf("'-w %s' uses it once; 'bough config trust --add %s' always", dir, dir),
 		Err:     err,
 	}
 	if err != nil {
 		e.Message = fmt.Sprintf("the owner of %s is unknown; the workspace in %s is not used", foreign, dir)
 	}
-	if config != "" {
-		e.Hint += fmt.Sprintf("; to always use it, list it in %s: {\"trust\": [%q]}", config, dir)
-	}
 	return e
 }
 
-// trustedFolders returns the member trust of the user's configuration.
-func trustedFolders(path string) ([]string, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// trustedFolders returns the user's setting trust.
+func trustedFolders() (list []string, err error) {
+	path, err := config.UserPath()
 	if err != nil {
 		return nil, err
 	}
-	var config struct {
-		Trust []string `json:"trust"`
+	user, err := config.Read(path, config.User)
+	if err == nil {
+		err = config.Layered{User: user}.Decode("trust", &list)
 	}
-	if err := json.Unmarshal(data, &config); err != nil {
-		return nil, &workspace.Error{
-			Code: workspace.Damaged, Message: fmt.Sprintf("%s: %v", path, err), Err: err,
-			Hint: `"trust" is an array of the folders of workspaces`,
-		}
-	}
-	return config.Trust, nil
+	return list, settingError(err)
 }
 
 // trusts reports whether dir is listed: by its path, by the path of a folder above it that

@@ -7,21 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
 )
 
 // TestCheckTrust: what belongs to another user is refused unless the configuration lists it,
 // also where the tests cannot give files away.
 func TestCheckTrust(t *testing.T) {
-	config := t.TempDir()
-	t.Setenv("HOME", config)
-	t.Setenv("XDG_CONFIG_HOME", config)
-	t.Setenv("AppData", config)
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
 	dir := t.TempDir()
 	own := func(string) (string, error) { return "", nil }
 	foreign := func(dir string) (string, error) { return filepath.Join(dir, ".bough"), nil }
 	unknown := func(dir string) (string, error) { return dir, errors.New("no owner") }
-	path, err := userConfigPath()
+	path, err := config.UserPath()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +39,7 @@ func TestCheckTrust(t *testing.T) {
 		{"foreign", foreign, "", workspace.Refused},
 		{"unknown", unknown, "", workspace.Refused},
 		{"foreign, trusted", foreign, trust(dir), ""},
-		{"foreign, another trusted", foreign, trust(config), workspace.Refused},
+		{"foreign, another trusted", foreign, trust(home), workspace.Refused},
 		{"foreign, with a damaged configuration", foreign, "{", workspace.Damaged},
 	} {
 		os.Remove(path)
@@ -56,7 +55,7 @@ func TestCheckTrust(t *testing.T) {
 		if got.Code != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
-		if c.want == workspace.Refused && !strings.Contains(got.Hint, path) {
+		if c.want == workspace.Refused && !strings.Contains(got.Hint, "bough config trust --add "+dir) {
 			t.Errorf("%s: the hint is %q", c.name, got.Hint)
 		}
 	}

@@ -135,10 +135,11 @@ func ParseSteerPolicy(name string) (p SteerPolicy, ok bool) {
 
 // Rules are how a user wants turns to be. The zero value is the default, but for NewID.
 type Rules struct {
-	NewID   func() string // makes an id of a message, which is like no other
-	Policy  SteerPolicy   // "" for AfterCall
-	MaxAsks int           // how often the model is asked before the user says something again, 0 for 50
-	Again   bool          // a turn that fails is tried again, so what is queued goes on waiting
+	NewID    func() string // makes an id of a message, which is like no other
+	Policy   SteerPolicy   // "" for AfterCall
+	MaxAsks  int           // how often the model is asked before the user says something again, 0 for 50
+	MaxCalls int           // how many calls one reply may make, 0 for 128
+	Again    bool          // a turn that fails is tried again, so what is queued goes on waiting
 }
 
 // An EventKind says what happened.

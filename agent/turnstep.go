@@ -2,7 +2,10 @@ package agent
 
 import "fmt"
 
-const maxAsks = 50
+const (
+	maxAsks  = 50
+	maxCalls = 128
+)
 
 // A step is one step of a turn.
 type step struct {
@@ -122,7 +125,7 @@ func (s *step) model(e Event) {
 		s.Text += e.Text
 		s.emit(ChatContent, s.Reply, e.Text)
 	case OnReply:
-		if problem := nonsense(e); problem != "" {
+		if problem := nonsense(e, s.r.MaxCalls); problem != "" {
 			if e.Text == "" {
 				e.Text = s.Text
 			}
@@ -145,8 +148,15 @@ func (s *step) model(e Event) {
 	}
 }
 
-// nonsense says why a reply is none, "" if it is one.
-func nonsense(e Event) string {
+// nonsense says why a reply is none, "" if it is one. limit is how many calls it may make, 0
+// for maxCalls.
+func nonsense(e Event, limit int) string {
+	if limit <= 0 {
+		limit = maxCalls
+	}
+	if n := len(e.Calls); n > limit {
+		return fmt.Sprintf("the model made %d calls in one message; at most %d are allowed", n, limit)
+	}
 	if e.Text == "" && len(e.Calls) == 0 {
 		return "the model said nothing"
 	}

@@ -47,10 +47,13 @@ type TurnOptions struct {
 	// Asks is how often the model is asked before the user says something again. Zero
 	// means 50.
 	Asks int
+	// Calls is how many calls one reply of the model may make; the turn fails with one
+	// that makes more. Zero means 128.
+	Calls int
 	// Policy says when a steer is delivered. Empty means as the agent's file says.
 	Policy agent.SteerPolicy
 	// NoCheckpoint has no automatic checkpoint be made before a turn, whatever the
-	// agent's file says.
+	// agent's file says. None is made either where no tool may change anything.
 	NoCheckpoint bool
 
 	// Tell is told what happens in the turn, from one goroutine, in order: what

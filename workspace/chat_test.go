@@ -450,12 +450,19 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// writing returns the options of a model with a tool that may change something.
+func writing(lines ...string) workspace.TurnOptions {
+	write := tools{"write": func(context.Context) (agent.Result, error) { return agent.Result{Text: "written"}, nil }}
+	o := with(write, map[string]agent.Model{"m": &script{lines: lines}})
+	o.NoCheckpoint = false
+	return o
+}
+
 // TestCheckpointBefore: before a turn there is a checkpoint of what was there.
 func TestCheckpointBefore(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
-	o := model("a", "b", "c")
-	o.NoCheckpoint = false
+	o := writing("a", "b", "c")
 	first := s.tell("ada", "1", o)
 	s.tell("ada", "2", o)
 	list, err := s.List(t.Context(), "checkpoint")
@@ -675,8 +682,7 @@ func TestUndoStays(t *testing.T) {
 func TestUndoBranch(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
-	o := model("a", "b", "c")
-	o.NoCheckpoint = false
+	o := writing("a", "b", "c")
 	at := s.tell("ada", "one", o).Node
 	if _, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "other", From: string(at)}, o); err != nil {
 		t.Fatal(err)

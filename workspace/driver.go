@@ -62,7 +62,7 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o TurnOptions) (
 		d.opts.Tell = func(Event) {}
 	}
 	d.opts.NoCheckpoint = o.NoCheckpoint || a.NoCheckpoint
-	d.rules = agent.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks, Again: o.Fallback != ""}
+	d.rules = agent.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks, MaxCalls: o.Calls, Again: o.Fallback != ""}
 	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
 		return nil, &Error{Code: Usage, Message: fmt.Sprintf("there is no steer policy %q", o.Policy)}
 	}
@@ -356,10 +356,12 @@ func (d *driver) runTool(ctx context.Context, act agent.Action) {
 	}
 }
 
-// checkpoint makes an automatic checkpoint of what comes before a prompt, if it is to
-// be made. A turn goes on without it.
+// checkpoint makes an automatic checkpoint of what comes before a prompt, unless the
+// options say otherwise or no tool of the turn may change anything. A turn goes on
+// without it.
 func (d *driver) checkpoint(ctx context.Context, prompt string) {
-	if d.opts.NoCheckpoint {
+	writes := slices.ContainsFunc(d.list, func(t agent.Tool) bool { return t.Writes })
+	if d.opts.NoCheckpoint || !writes {
 		return
 	}
 	path, err := d.w.Path(ctx, d.at.Tree, prompt, ReadOptions{})

@@ -29,8 +29,8 @@ type SnapshotOptions struct {
 	// Auto makes an automatic checkpoint: one that nobody asked for by name, and
 	// that is kept as long as [Options.Retention] says. It steps back to the
 	// nearest message where no tool call is parted from its result, and if there
-	// is a checkpoint of that message already, it is that one. It means nothing to a
-	// branch.
+	// is a checkpoint of that path already, in whatever conversation, it is that one. It
+	// means nothing to a branch.
 	Auto bool
 	// KeepHead has a branch leave the head where it is.
 	KeepHead bool
@@ -139,11 +139,27 @@ func (v *view) taken(p *place) (*Snapshot, error) {
 		return nil, err
 	}
 	for _, e := range v.index.Entries() {
-		if e.Kind() == session.Checkpoint && e.BranchPoint == p.messageID() && e.Origin() == p.source().ID {
+		if e.Kind() == session.Checkpoint && e.BranchPoint == p.messageID() && (e.Origin() == p.source().ID || v.isOfPath(e.ID, p)) {
 			return &Snapshot{v.entry(e.ID), v.path(session.FileName(e.ID)), e.Size()}, nil
 		}
 	}
 	return nil, nil
+}
+
+// isOfPath reports whether the messages of a snapshot are those of the path to p, of which
+// the sessions may be others: a branch begins with copies.
+func (v *view) isOfPath(id string, p *place) bool {
+	path := p.Path(p.node)
+	s, err := v.folder.Read(id)
+	if err != nil || len(s.Messages) != len(path) {
+		return false
+	}
+	for i, m := range s.Messages {
+		if m.ID != p.ID(path[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // snapshot prepares a snapshot of the path to p: its kind, its title, and whether it

@@ -105,7 +105,7 @@ func agentFlags() []cli.Flag {
 		&cli.StringFlag{Name: "model", Usage: "the `MODEL` that is to answer"},
 		&cli.StringFlag{Name: "system", Usage: "the `TEXT` that the model is told before anything else"},
 		&cli.StringFlag{Name: "steer-policy", Usage: "`POLICY` for a steer while tools run: after_call skips the calls to come, finish_batch waits for them"},
-		&cli.StringFlag{Name: "auto-checkpoint", Usage: "`on|off`: whether an automatic checkpoint is made before each turn"},
+		&cli.StringFlag{Name: "auto-checkpoint", Usage: "`on|off`: whether an automatic checkpoint is made before each turn with a tool that may change something"},
 	}
 }
 

@@ -21,8 +21,9 @@ func turnFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, though it may change something; '*' stands for anything; more than once for several"},
 		allowCommandFlag(),
 		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop when the model was asked `N` times and still calls tools"},
+		&cli.IntFlag{Name: "max-calls", DefaultText: "128", Usage: "fail when one reply of the model makes more than `N` calls"},
 		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "`POLICY` is after_call, where a steer skips the calls that do not run yet, or finish_batch, where it waits for them"},
-		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn"},
+		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn, though a tool may change something"},
 		&cli.DurationFlag{Name: "timeout", DefaultText: "none for a command", Usage: "wait at most the time `D` for one answer of the model, or of a tool"},
 	}
 }
@@ -40,6 +41,9 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOption
 	if c.IsSet("max-turns") && c.Int("max-turns") < 1 {
 		return o, usageError("--max-turns takes a number from 1 on")
 	}
+	if c.IsSet("max-calls") && c.Int("max-calls") < 1 {
+		return o, usageError("--max-calls takes a number from 1 on")
+	}
 	if c.IsSet("timeout") && c.Duration("timeout") <= 0 {
 		return o, usageError("--timeout takes a time, such as 90s")
 	}
@@ -53,7 +57,7 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOption
 	o = workspace.TurnOptions{
 		Model: c.String("model"), Fallback: c.String("fallback"),
 		Models: t.supply.model,
-		Asks:   c.Int("max-turns"), NoCheckpoint: c.Bool("no-checkpoint"),
+		Asks:   c.Int("max-turns"), Calls: c.Int("max-calls"), NoCheckpoint: c.Bool("no-checkpoint"),
 		Tell: t.tell,
 	}
 	if word := c.String("steer-policy"); c.IsSet("steer-policy") {

@@ -1,0 +1,100 @@
+package workspace_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestCheckpointTools: a checkpoint is made before a turn only if a tool of the turn may
+// change something.
+func TestCheckpointTools(t *testing.T) {
+	read := func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }
+	for _, c := range []struct {
+		name  string
+		tools tools
+		want  int
+	}{
+		{"none", nil, 0},
+		{"one that reads", tools{"look": read}, 0},
+		{"one of two writes", tools{"look": read, "write": read}, 1},
+	} {
+		s := openSpace(t, t.TempDir(), 0)
+		s.agent("ada")
+		s.tell("ada", "1", model("a"))
+		o := with(c.tools, map[string]agent.Model{"m": &script{}})
+		o.NoCheckpoint = false
+		s.tell("ada", "2", o)
+		list, err := s.List(t.Context(), "checkpoint")
+		if err != nil || len(list.Sessions) != c.want {
+			t.Errorf("%s: the checkpoints are %+v, %v", c.name, list, err)
+		}
+		healthy(t, s)
+	}
+}
+
+// TestCheckpointOnce: of one path there are not two automatic checkpoints, whether a turn is
+// tried again or the path was copied.
+func TestCheckpointOnce(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.agent("ada")
+	checkpoints := func(want int) {
+		t.Helper()
+		list, err := s.List(t.Context(), "checkpoint")
+		if err != nil || len(list.Sessions) != want {
+			t.Fatalf("the checkpoints are %+v, %v; want %d", list, err, want)
+		}
+	}
+	at := s.tell("ada", "1", writing("a")).Node
+	if _, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "2"}, writing("|fail gone")); err == nil {
+		t.Fatal("the turn did not fail")
+	}
+	checkpoints(1)
+	if _, err := s.Retry(t.Context(), "ada", writing("b")); err != nil {
+		t.Fatal(err)
+	}
+	checkpoints(1)
+	for range 2 { // the same path, copied
+		p := workspace.Prompt{Text: "3", From: string(at)}
+		if _, err := s.Chat(t.Context(), "ada", p, writing("c")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkpoints(1)
+	s.tell("ada", "4", writing("d"))
+	checkpoints(2)
+	healthy(t, s)
+}
+
+// TestTooManyCalls: a reply with more calls than a turn allows fails the turn, and none of
+// them is made or stored.
+func TestTooManyCalls(t *testing.T) {
+	for _, c := range []struct {
+		limit, calls int
+		fails        bool
+	}{{0, 128, false}, {0, 129, true}, {2, 2, false}, {2, 3, true}} {
+		s := openSpace(t, t.TempDir(), 0)
+		s.agent("ada")
+		ran := 0
+		look := tools{"look": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "x"}, nil }}
+		o := with(look, map[string]agent.Model{"m": &script{lines: []string{"well|" + strings.Repeat("look ", c.calls), "done"}}})
+		o.Calls = c.limit
+		_, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "go"}, o)
+		switch {
+		case !c.fails:
+			if err != nil || ran != c.calls {
+				t.Errorf("limit %d: %d of %d calls made, %v", c.limit, ran, c.calls, err)
+			}
+		case err == nil || workspace.Explain(err).Code != workspace.Failed || !strings.Contains(err.Error(), "calls in one message"):
+			t.Errorf("limit %d, %d calls: %v", c.limit, c.calls, err)
+		default:
+			if got := s.said("ada"); ran != 0 || got != "user: go\nassistant: well" {
+				t.Errorf("limit %d: %d calls made, and it is\n%s", c.limit, ran, got)
+			}
+		}
+		healthy(t, s)
+	}
+}

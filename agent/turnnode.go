@@ -24,6 +24,14 @@ const (
 	KindClarificationClosed Kind = "clarification_closed"
 )
 
+// KindOf returns the kind of a message of a role that says no other.
+func KindOf(role string) Kind {
+	if role == "tool" {
+		return KindToolBoundary
+	}
+	return Kind(role)
+}
+
 // A Node is a message that a turn writes.
 type Node struct {
 	ID        string       `json:"id"`

@@ -308,6 +308,7 @@ func Marker(id, previous, parent, time string) []byte {
 		Content: quote("Continuing from session " + previous),
 		Time:    time,
 		Metadata: []rawjson.Pair{
+			{Key: "kind", Value: quote("system")},
 			{Key: "type", Value: quote("session_transition")},
 			{Key: "previous_session", Value: quote(previous)},
 			{Key: "parent_id", Value: quote(parent)},

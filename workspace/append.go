@@ -263,8 +263,21 @@ type message struct {
 	raw      []byte         // the whole of it, once it is written
 }
 
+// kind returns the member kind of the metadata of m.
+func (m *message) kind() agent.Kind {
+	if i := slices.IndexFunc(m.metadata, isKind); i >= 0 {
+		return agent.Kind(gjson.ParseBytes(m.metadata[i].Value).String())
+	}
+	return agent.KindOf(m.role)
+}
+
+func isKind(p rawjson.Pair) bool { return p.Key == "kind" }
+
 // encode returns m as it stands in a file, with other metadata beside its own.
 func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
+	if !slices.ContainsFunc(m.metadata, isKind) {
+		metadata = append(metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(m.kind())})
+	}
 	metadata = append(metadata, m.metadata...)
 	if len(m.own) > 0 {
 		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, m.own, 4)})

@@ -63,6 +63,7 @@ type Options struct {
 	// UserConfig is the user's file of settings, which the workspace's config.json adds
 	// to. "" means that there is none.
 	UserConfig string
+
 	// Log says how far undo reaches back. The zero value is its default.
 	Log operation.Retention
 

@@ -143,13 +143,13 @@ func (l *ledger) note(s *spool, session string) {
 		return
 	}
 	l.take(row)
-	l.news = append(append(l.news, rawjson.Compact(row)...), '\n')
+	l.news = append(append(l.news, rawjson.Answer(row)...), '\n')
 }
 
 // noteFile adds what came of a file that was read to its end.
 func (l *ledger) noteFile(row *fileRow) {
 	l.files[row.File.Path] = row
-	l.news = append(append(l.news, rawjson.Compact(row)...), '\n')
+	l.news = append(append(l.news, rawjson.Answer(row)...), '\n')
 }
 
 // save writes what was noted.
@@ -180,7 +180,7 @@ func keepOut(root *os.Root, ops []*operation.Operation, out bool) error {
 		}
 		if row != nil && row.Conversation.Out != out {
 			row.Conversation.Out = out
-			lines = append(append(lines, rawjson.Compact(row)...), '\n')
+			lines = append(append(lines, rawjson.Answer(row)...), '\n')
 		}
 	}
 	if len(lines) == 0 {

@@ -1,0 +1,461 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// A jsonPage is docs/json.md: the sample of each heading.
+type jsonPage struct {
+	samples map[string]any    // by shape or command line
+	names   map[string]string // of each heading, the first that has its sample
+	seen    map[string]bool
+}
+
+func readJSONPage(t *testing.T) *jsonPage {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "json.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := &jsonPage{map[string]any{}, map[string]string{}, map[string]bool{}}
+	sections := regexp.MustCompile("(?s)\n### ([^\n]+)\n.*?```json\n(.*?)```").FindAllSubmatch(data, -1)
+	if headings := bytes.Count(data, []byte("\n### ")); len(sections) != headings || headings < 50 {
+		t.Fatalf("%d of %d headings have a sample", len(sections), headings)
+	}
+	for _, s := range sections {
+		var sample any
+		if err := json.Unmarshal(s[2], &sample); err != nil {
+			t.Fatalf("the sample of %s: %v", s[1], err)
+		}
+		first, _, _ := strings.Cut(string(s[1]), ", ")
+		for name := range strings.SplitSeq(string(s[1]), ", ") {
+			page.names[name] = first
+			if _, twice := page.samples[name]; twice {
+				t.Fatalf("%s has two samples", name)
+			}
+			page.samples[name] = sample
+		}
+	}
+	return page
+}
+
+// A wanted is a member that a sample has.
+type wanted struct {
+	sample   any
+	optional bool
+	from     string // what to call it, with the shape that it comes from
+}
+
+// members returns the members of a sample that is an object, those of other shapes
+// included.
+func (page *jsonPage) members(t *testing.T, sample map[string]any, from string) map[string]wanted {
+	all := map[string]wanted{}
+	for name, value := range sample {
+		if name == "..." {
+			shape := value.(string)
+			for name, w := range page.members(t, page.shape(t, shape), shape) {
+				all[name] = w
+			}
+			continue
+		}
+		name, optional := strings.CutSuffix(name, "?")
+		all[name] = wanted{value, optional, from + "." + name}
+	}
+	return all
+}
+
+func (page *jsonPage) shape(t *testing.T, name string) map[string]any {
+	t.Helper()
+	shape, ok := page.samples[name].(map[string]any)
+	if !ok {
+		t.Fatalf("the page has no shape %q", name)
+	}
+	return shape
+}
+
+// check compares a value with its sample. where says where it is in what was printed, from
+// where the sample is on the page.
+func (page *jsonPage) check(t *testing.T, value gjson.Result, sample any, where, from string) {
+	t.Helper()
+	switch sample := sample.(type) {
+	case map[string]any:
+		page.checkObject(t, value, sample, where, from)
+	case []any:
+		if !value.IsArray() {
+			t.Errorf("%s is %s, not a list", where, value.Raw)
+		}
+		for i, element := range value.Array() {
+			page.check(t, element, sample[0], fmt.Sprintf("%s.%d", where, i), from)
+		}
+	case string:
+		name, nullable := strings.CutSuffix(sample, " or null")
+		if nullable && value.Type == gjson.Null && value.Raw == "null" {
+			return
+		}
+		if name == strings.ToUpper(name) {
+			page.checkObject(t, value, page.shape(t, name), where, name)
+			return
+		}
+		if !hasType(t, value, name) {
+			t.Errorf("%s is %s, not %s", where, value.Raw, sample)
+		}
+	default:
+		t.Fatalf("%s: a sample is no %T", from, sample)
+	}
+}
+
+func (page *jsonPage) checkObject(t *testing.T, value gjson.Result, sample map[string]any, where, from string) {
+	t.Helper()
+	if !value.IsObject() {
+		t.Errorf("%s is %s, not an object", where, value.Raw)
+		return
+	}
+	members := page.members(t, sample, from)
+	printed := map[string]bool{}
+	value.ForEach(func(key, member gjson.Result) bool {
+		w, ok := members[key.Str]
+		if !ok {
+			t.Errorf("%s.%s is printed, and not on the page", where, key.Str)
+			return true
+		}
+		printed[key.Str], page.seen[w.from] = true, true
+		page.check(t, member, w.sample, where+"."+key.Str, w.from)
+		return true
+	})
+	for name, w := range members {
+		if !w.optional && !printed[name] {
+			t.Errorf("%s has no %s, which is on the page", where, name)
+		}
+	}
+}
+
+var answerTimes = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$`)
+
+func hasType(t *testing.T, v gjson.Result, name string) bool {
+	t.Helper()
+	switch name {
+	case "string":
+		return v.Type == gjson.String
+	case "id":
+		return v.Type == gjson.String && v.Str != ""
+	case "time":
+		return v.Type == gjson.String && answerTimes.MatchString(v.Str)
+	case "number":
+		return v.Type == gjson.Number
+	case "boolean":
+		return v.Type == gjson.True || v.Type == gjson.False
+	case "object":
+		return v.IsObject()
+	case "any":
+		return v.Exists()
+	}
+	t.Fatalf("the page has no type %q", name)
+	return false
+}
+
+// unseen returns the members of the page that no document had.
+func (page *jsonPage) unseen(t *testing.T) (list []string) {
+	var walk func(sample any, from string)
+	walk = func(sample any, from string) {
+		switch sample := sample.(type) {
+		case []any:
+			walk(sample[0], from)
+		case map[string]any:
+			for name, value := range sample {
+				if name == "..." {
+					continue
+				}
+				at := from + "." + strings.TrimSuffix(name, "?")
+				if !page.seen[at] {
+					list = append(list, at)
+				}
+				walk(value, at)
+			}
+		}
+	}
+	for name, sample := range page.samples {
+		if notRun[name] == "" {
+			walk(sample, page.names[name])
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// A jsonStory runs verbs with --json.
+type jsonStory struct {
+	t    *testing.T
+	page *jsonPage
+	dir  string
+	ran  map[string]bool // by heading
+}
+
+// do runs a command line and compares its document with the heading of the page that
+// begins it, or with the one given before "|".
+func (s *jsonStory) do(args ...string) gjson.Result {
+	s.t.Helper()
+	heading := ""
+	if at := slices.Index(args, "|"); at >= 0 {
+		heading, args = "bough "+strings.Join(args[:at], " "), args[at+1:]
+	}
+	var out, talk bytes.Buffer
+	code := run(append([]string{"-w", s.dir, "--json"}, args...), strings.NewReader(""), &out, &talk)
+	if heading == "" {
+		for n := min(len(args), 2); n > 0; n-- {
+			if heading = "bough " + strings.Join(args[:n], " "); s.page.samples[heading] != nil {
+				break
+			}
+		}
+	}
+	if gjson.Get(out.String(), "error").Exists() {
+		s.t.Fatalf("bough %q exits with %d: %s%s", args, code, &out, &talk)
+	}
+	return s.checkDocument(heading, out.String())
+}
+
+func (s *jsonStory) checkDocument(heading, out string) gjson.Result {
+	s.t.Helper()
+	if strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "\n") {
+		s.t.Errorf("%s does not print one line: %q", heading, out)
+	}
+	sample, ok := s.page.samples[heading]
+	if !ok {
+		s.t.Fatalf("the page has no %q, which prints %s", heading, out)
+	}
+	s.ran[heading] = true
+	doc := gjson.Parse(out)
+	s.page.check(s.t, doc, sample, heading, s.page.names[heading])
+	return doc
+}
+
+// stream runs a command line that goes on until it is interrupted, and returns the first
+// lines that it prints.
+func (s *jsonStory) stream(heading string, lines int, args ...string) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	defer cancel()
+	out := &lineWriter{lines: lines, enough: cancel}
+	p := &program{stdin: strings.NewReader(""), stdout: bufio.NewWriter(out), stderr: io.Discard, meter: newMeter(io.Discard)}
+	if err := p.run(ctx, append([]string{"-w", s.dir, "--json"}, args...)); err != nil && ctx.Err() == nil {
+		s.t.Fatalf("bough %q: %v", args, err)
+	}
+	if len(out.printed) < lines {
+		s.t.Fatalf("bough %q printed only %q", args, out.printed)
+	}
+	for _, l := range out.printed {
+		s.checkDocument(heading, l)
+	}
+}
+
+// A lineWriter calls enough when it has got so many lines.
+type lineWriter struct {
+	lines   int
+	enough  func()
+	printed []string
+}
+
+func (w *lineWriter) Write(data []byte) (int, error) {
+	for l := range strings.Lines(string(data)) {
+		w.printed = append(w.printed, l)
+	}
+	if len(w.printed) >= w.lines {
+		w.enough()
+	}
+	return len(data), nil
+}
+
+// notRun are the headings whose document no test can have here, and why.
+var notRun = map[string]string{
+	"bough choose": "a person chooses at a terminal",
+}
+
+// TestJSONPage: each member that a verb prints with --json is in docs/json.md with its
+// type, each member there is printed by some verb, and no verb is left out.
+func TestJSONPage(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(name, home)
+	}
+	s := &jsonStory{t, readJSONPage(t), filepath.Join(t.TempDir(), "ws"), map[string]bool{}}
+	s.conversations()
+	s.agents()
+	s.explorations()
+	s.workspace()
+	for _, v := range allVerbs((&program{}).verbs()) {
+		name := "bough " + v.full()
+		if v.action == nil && v.alone == nil {
+			continue // it only has verbs of its own
+		}
+		if s.page.samples[name] == nil {
+			t.Errorf("the page has no %q", name)
+		} else if !s.ran[name] && notRun[name] == "" {
+			t.Errorf("%q did not run", name)
+		}
+	}
+	for _, at := range s.page.unseen(t) {
+		t.Errorf("%s is on the page, and nothing printed it", at)
+	}
+}
+
+func allVerbs(verbs []verb) (all []verb) {
+	for _, v := range verbs {
+		all = append(append(all, v), allVerbs(v.subs)...)
+	}
+	return all
+}
+
+func (s *jsonStory) conversations() {
+	s.do("new", "--title", "Bread")
+	first := s.do("append", "How wet is too wet?").Get("message_id").String()
+	s.do("append", "It depends.", "--role", "assistant")
+	s.do("append", "Bread", "With rye?", "--parent", first)
+	s.do("append", "Another way to put it?")
+	s.do("bookmark", "Bread@"+first, "start", "--summary", "the first question")
+	s.do("bookmarks")
+	s.do("bookmark", "start", "--rm")
+	s.do("bookmark", "Bread@"+first, "start")
+	s.do("branches", "Bread")
+	s.do("tree", "--messages", "|", "tree", "Bread", "--messages")
+	s.do("checkpoint", "Bread", "--name", "Before")
+	s.do("append", "Before", "after the checkpoint")
+	s.do("branch", "Bread@"+first, "--name", "Other")
+	s.do("rename", "Other", "Another")
+	s.do("diff", "Bread", "Another")
+	s.do("diff", "Another", "Bread")
+	s.do("lineage", "Another")
+	s.do("ls")
+	s.do("tree")
+	s.do("show", "Bread")
+	s.do("search", "wet")
+	s.do("restore", "Before")
+	s.do("rewind", "Bread@"+first)
+	s.do("rm", "Another")
+	s.do("trash")
+	s.do("undo")
+	s.do("redo")
+	s.do("log")
+	var out bytes.Buffer
+	run([]string{"-w", s.dir, "--json", "show", "nothing"}, strings.NewReader(""), &out, &bytes.Buffer{})
+	s.checkDocument("error", out.String())
+}
+
+func (s *jsonStory) agents() {
+	tree := s.do("agent", "create", "ada", "--model", "command:canned").Get("head.tree_id").String()
+	s.do("agent", "set", "ada", "--system", "Be brief.")
+	node := s.do("agent", "chat", "ada", "hello").Get("node_id").String()
+	s.do("bookmark", tree+"@"+node, "answered")
+	other := s.do("agent", "branch", "ada", "--from-node", tree+"@"+node, "--prompt", "again", "--name", "B").Get("tree_id").String()
+	s.do("agent", "show", "ada")
+	s.do("agent", "ls")
+	s.do("agent", "trees", "ada")
+	s.do("agent", "switch", "ada", tree)
+	s.do("agent", "rewind", "ada", node)
+	s.do("agent", "archive", "ada", other)
+	s.do("agent", "restore", "ada", other)
+	s.do("steer", "ada", "and now")
+	s.do("follow-up", "ada", "and then")
+	s.queue()
+	s.do("agent", "snapshot", "ada")
+	s.stream("bough watch", 4, "agent", "chat", "ada", "what?", "--stream")
+	s.do("agent", "delete", "ada", other, "--force")
+	s.do("agent", "create", "bob")
+	s.do("agent", "rm", "bob")
+	s.do("agent", "chat", "|", "agent", "chat", "ada", "more")
+}
+
+// queue has something in the queue of ada, which waits for its user.
+func (s *jsonStory) queue() {
+	path := filepath.Join(s.dir, "agents", "ada.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	id, err := session.NewMessageID(strings.NewReader(strings.Repeat("x", 16)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	entries := fmt.Sprintf(`"queue":[{"id":%q,"delivery_mode":"follow_up","content":"later","state":"held"}]`, id)
+	held := regexp.MustCompile(`"queue":\s*\[\]`).ReplaceAll(data, []byte(entries))
+	if bytes.Equal(held, data) {
+		s.t.Fatalf("no empty queue in %s", data)
+	}
+	if err := os.WriteFile(path, held, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.do("queue", "ada")
+	s.do("queue", "ada", "--drop", id)
+}
+
+// explorations tries strategies with a command that every system has: this test's own.
+func (s *jsonStory) explorations() {
+	s.do("explore", "--dry-run", "|", "explore", "Bread", "--strategy", "quick=in place", "--dry-run")
+	id := s.do("explore", "Bread", "--strategy", "quick=in place", "--strategy", "radix", "--model", "command:canned").Get("id").String()
+	s.do("explore", "ls")
+	s.do("explore", "show", id)
+	s.do("explore", "evaluate", id, "--evaluate", "best")
+	s.do("explore", "adopt", id)
+	s.do("explore", "stats")
+	s.do("learnings")
+	s.do("learnings", "--similar", "Another way to put it?")
+	s.do("explore", "resume", id)
+	s.do("explore", "cancel", id)
+}
+
+func (s *jsonStory) workspace() {
+	out := filepath.Join(s.t.TempDir(), "bread.jsonl")
+	s.do("export", "Bread", "--to", "openai")
+	s.do("export", "Bread", "--to", "pi", "-o", out)
+	s.do("import", out)
+	s.do("import", s.elsewhere())
+	s.do("import", filepath.Join(s.dir, "agents", "ada.json"))
+	s.do("log")
+	s.do("resume", "Bread", "--in", "pi", "--dir", s.t.TempDir())
+	s.do("config")
+	s.do("config", "KEY", "|", "config", "import.skip")
+	s.do("du")
+	s.do("prune", "--dry-run")
+	s.do("doctor")
+	s.do("demo")
+	s.do("completion", "bash")
+	s.do("help")
+	s.do("--version")
+	s.stream("bough watch", 30, "watch", "--from", "0")
+	s.stream("bough serve", 1, "serve", "--addr", "127.0.0.1:0")
+	s.write("conversations/torn.json", `{"messages": [`)
+	s.write("conversations/joined.json", `{"created_at":"2026-01-01T00:00:00+00:00","metadata":{},"messages":[{"id":"m1","role":"user","content":"one"},`+
+		`{"id":"m2","role":"assistant","content":"two","metadata":{"parent_id":"gone","bough":{"joined":"m1"}}}]}`)
+	s.do("doctor")
+	s.do("du")
+}
+
+func (s *jsonStory) write(path, text string) {
+	if err := os.WriteFile(filepath.Join(s.dir, filepath.FromSlash(path)), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// elsewhere returns a folder with the transcripts of two conversations, which another
+// workspace has.
+func (s *jsonStory) elsewhere() string {
+	other, dir := *s, s.t.TempDir()
+	other.dir = filepath.Join(s.t.TempDir(), "other")
+	for _, title := range []string{"Cake", "Pie"} {
+		other.do("new", "--title", title)
+		other.do("append", title+", please.")
+		other.do("export", title, "--to", "pi", "-o", filepath.Join(dir, title+".jsonl"))
+	}
+	return dir
+}

@@ -64,7 +64,7 @@ type FileProblem struct {
 
 // An InspectedConversation is a conversation in a file.
 type InspectedConversation struct {
-	ID       string            `json:"session_id"` // as its program calls it, "" if the file does not say
+	ID       ID                `json:"session_id"` // as its program calls it, none if the file does not say
 	Title    string            `json:"title"`
 	Kind     string            `json:"kind"` // of a session file, else ""
 	Messages int               `json:"message_count"`
@@ -201,7 +201,7 @@ func (i *Inspection) session(path string, data []byte) {
 	}
 	i.read(format, data)
 	for n := range i.Conversations {
-		i.Conversations[n].ID = cmp.Or(s.OwnID, id)
+		i.Conversations[n].ID = ID(cmp.Or(s.OwnID, id))
 		i.Conversations[n].Kind = string(s.Meta.Kind())
 	}
 	i.Format = format.Name
@@ -290,7 +290,7 @@ func (i *Inspection) document(path string, data []byte) {
 			i.Format = format.Name
 			i.read(format, []byte(inside.Raw))
 			for n := range i.Conversations {
-				i.Conversations[n].ID, i.Conversations[n].Kind = cmp.Or(s.ID, s.OwnID), string(session.Checkpoint)
+				i.Conversations[n].ID, i.Conversations[n].Kind = ID(cmp.Or(s.ID, s.OwnID)), string(session.Checkpoint)
 			}
 		}
 	case v.Get("messages").IsArray() && (v.Get("created_at").Exists() || v.Get("last_active").Exists()):

@@ -64,7 +64,7 @@ func beginning(texts []string) string {
 
 // End implements [convert.Sink].
 func (r *inspector) End(c *convert.Conversation) error {
-	of := InspectedConversation{ID: c.ID, Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []InspectedEnd{}}
+	of := InspectedConversation{ID: ID(c.ID), Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []InspectedEnd{}}
 	place := make(map[string]int, len(r.list))
 	for n := range r.list {
 		place[r.list[n].ID] = n

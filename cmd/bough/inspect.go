@@ -94,13 +94,13 @@ func (p *program) inspection(f workspace.Inspection) {
 }
 
 func (p *program) inspectedConversation(c workspace.InspectedConversation) {
-	fmt.Fprintln(p.stdout, "  "+p.paint.bold(p.paint.fit(line(cmp.Or(c.Title, c.ID, "untitled")), p.paint.width-2)))
+	fmt.Fprintln(p.stdout, "  "+p.paint.bold(p.paint.fit(line(cmp.Or(c.Title, string(c.ID), "untitled")), p.paint.width-2)))
 	row := func(name, text string) {
 		if text != "" {
 			fmt.Fprintln(p.stdout, p.paint.fit(fmt.Sprintf("    %-9s %s", name, line(text)), p.paint.width))
 		}
 	}
-	row("id", c.ID)
+	row("id", string(c.ID))
 	row("kind", c.Kind)
 	messages := count(c.Messages, "message")
 	var roles []string

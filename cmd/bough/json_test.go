@@ -426,6 +426,8 @@ func (s *jsonStory) workspace() {
 	s.do("config")
 	s.do("config", "KEY", "|", "config", "import.skip")
 	s.do("du")
+	s.write("conversations/old.json", `{"created_at":"2026-01-01T00:00:00+00:00","metadata":{"continued_from":["bread"],"flattened_snapshot":true,`+
+		`"bough":{"kind":"checkpoint","auto":true}},"messages":[{"id":"m1","role":"user","content":"one"}]}`)
 	s.do("prune", "--dry-run")
 	s.do("doctor")
 	s.do("demo")
@@ -439,6 +441,8 @@ func (s *jsonStory) workspace() {
 		`{"id":"m2","role":"assistant","content":"two","metadata":{"parent_id":"gone","bough":{"joined":"m1"}}}]}`)
 	s.do("doctor")
 	s.do("du")
+	s.do("inspect", filepath.Join(s.dir, "conversations", "torn.json"))
+	s.do("inspect", filepath.Join(s.dir, "conversations", "joined.json"))
 }
 
 func (s *jsonStory) write(path, text string) {

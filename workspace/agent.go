@@ -260,6 +260,7 @@ func (v *view) writeAgent(a *agent.Agent, was []byte) (*Agent, error) {
 	if err := durable.MakeDir(v.root, agent.Dir); err != nil {
 		return nil, err
 	}
+	v.tellQueue(a, was)
 	data := a.Encode()
 	return &Agent{a, data}, v.replaceSmall(agent.Path(a.Name), was, data)
 }

@@ -293,6 +293,7 @@ func (v *view) appendFork(p *place, m *message, title string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	v.tellAdded(m, addition{Parent: ID(p.messageID()), Copy: true})
 	d.Messages = append(d.Messages, session.Run{Raw: m.encode(d.LastActive)})
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
@@ -305,6 +306,7 @@ func (v *view) appendFork(p *place, m *message, title string) (string, error) {
 // appendTo adds the message below p, in the file of its parent, or, under the
 // newest leaf of the line, in the line's last file or a new continuation.
 func (v *view) appendTo(p *place, m *message) (string, error) {
+	v.tellAdded(m, addition{Parent: ID(p.messageID()), Branch: p.branchesAt()})
 	s := p.Parts[p.filePart()]
 	at := v.index.Dialect().Time(v.now(p.line))
 	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= v.opts.Limit {

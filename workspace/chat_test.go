@@ -285,9 +285,9 @@ func TestSteer(t *testing.T) {
 		}
 		if policy == agent.AfterCall {
 			added := " message_added head_moved"
-			want := "message_added head_moved chat_start" + added + strings.Repeat(added, 2) // the prompt, the calls, two results
+			want := "message_added head_moved chat_start" + strings.Repeat(added+" tool_started", 2) + added // the prompt, the calls, two results
 			got := strings.Join(events, " ")
-			want += " turn_interrupted" + strings.Repeat(added, 3) + added + " steer_delivered chat_content" + added + " chat_complete"
+			want += " queue_changed turn_interrupted" + strings.Repeat(added, 3) + added + " steer_delivered chat_content" + added + " chat_complete"
 			if got != want {
 				t.Errorf("the events are\n%s\nwant\n%s", got, want)
 			}
@@ -595,8 +595,8 @@ func TestChatEvents(t *testing.T) {
 	if err := <-ended; code(err) != workspace.Failed {
 		t.Errorf("Chat = %v", err)
 	}
-	read(3 + 1 + 2 + 2 + 1 + 2 + 1)
-	want := "message_added head_moved chat_start chat_content message_added head_moved message_added head_moved chat_content message_added head_moved chat_complete"
+	read(3 + 1 + 3 + 2 + 1 + 2 + 1)
+	want := "message_added head_moved chat_start chat_content message_added head_moved tool_started message_added head_moved chat_content message_added head_moved chat_complete"
 	if strings.Join(got, " ") != want || strings.Join(said, " ") != "well seen" {
 		t.Errorf("the events are\n%s, saying %q, want\n%s", strings.Join(got, " "), said, want)
 	}

@@ -230,7 +230,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 				if a.Turn = turn; len(acts) == 0 && bytes.Equal(a.Encode(), a.File) {
 					return nil
 				}
-				steps = tellings(acts, turn.Error)
+				steps = tellings(acts, turn.Error, d.runs)
 			}
 			if len(steps[n]) > 0 {
 				v.op.Args["chat"] = steps[n]
@@ -332,16 +332,31 @@ func (d *driver) ask(ctx context.Context, act agent.Action) agent.Event {
 	return agent.Event{Kind: agent.OnReply, ID: act.ID, Text: strings.ToValidUTF8(reply.Text, "\uFFFD"), Calls: reply.Calls}
 }
 
+// tool returns the tool of a call, nil if there is none.
+func (d *driver) tool(c agent.Call) *agent.Tool {
+	i := slices.IndexFunc(d.list, func(t agent.Tool) bool { return t.Name == c.Name })
+	if i < 0 {
+		return nil
+	}
+	return &d.list[i]
+}
+
+// runs reports whether the call of an action is made at once: there is the tool, and the
+// user has not to be asked.
+func (d *driver) runs(act agent.Action) bool {
+	t := d.tool(act.Call)
+	return t != nil && (act.Confirmed || !t.Writes || d.opts.Allow != nil && d.opts.Allow(*t))
+}
+
 // runTool runs a tool, or finds that the user has to be asked first.
 func (d *driver) runTool(ctx context.Context, act agent.Action) {
-	i := slices.IndexFunc(d.list, func(t agent.Tool) bool { return t.Name == act.Call.Name })
 	failed := func(text string) {
 		d.todo = append(d.todo, agent.Event{Kind: agent.OnResult, ID: act.ID, Text: text, Failed: true})
 	}
 	switch {
-	case i < 0:
+	case d.tool(act.Call) == nil:
 		failed("There is no tool of this name.")
-	case act.Confirmed || !d.list[i].Writes || d.opts.Allow != nil && d.opts.Allow(d.list[i]):
+	case d.runs(act):
 		d.start(ctx, func(ctx context.Context) agent.Event {
 			result, err := d.tools.Call(ctx, act.Call)
 			if err != nil {

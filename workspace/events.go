@@ -26,7 +26,7 @@ const (
 	SessionRenamed    EventType = "session_renamed"    // it has another title
 	SessionRemoved    EventType = "session_removed"    // it is gone, or in the trash
 	CheckpointCreated EventType = "checkpoint_created" // also an automatic one
-	BranchCreated     EventType = "branch_created"
+	BranchCreated     EventType = "branch_created"     // a session, or, with a message, an in-place branch that begins with it
 	MessageAdded      EventType = "message_added"
 	MessageReplaced   EventType = "message_replaced" // an open message of an import is complete now: the message that took its place
 	HeadMoved         EventType = "head_moved"
@@ -34,6 +34,8 @@ const (
 	BookmarkRemoved   EventType = "bookmark_removed" // its message is as it was
 
 	// What an agent does.
+	QueueChanged    EventType = "queue_changed"       // a message that is queued for it: what has become of it
+	ToolStarted     EventType = "tool_started"        // a tool runs: the message that will be its result
 	ChatStart       EventType = agent.ChatStart       // a message of its user is going to be answered
 	ChatContent     EventType = agent.ChatContent     // a piece of a message that comes in; only in this process, and without a number
 	ChatComplete    EventType = agent.ChatComplete    // the turn is over: the last message
@@ -44,20 +46,26 @@ const (
 // An Event is something that happened in a workspace. One operation may be several
 // events, which have its number.
 type Event struct {
-	Seq      operation.Seq `json:"seq"`
-	Time     string        `json:"time"`
-	Type     EventType     `json:"type"`
-	Session  ID            `json:"session_id"`
-	Message  ID            `json:"message_id"`
-	Role     string        `json:"role,omitempty"`     // of a message that was added
-	Label    string        `json:"label,omitempty"`    // of a bookmark
-	Replaces ID            `json:"replaces,omitempty"` // the message that was in this one's place
-	Agent    string        `json:"agent,omitempty"`    // who did it, or whose head moved, none for that of the workspace
-	Text     string        `json:"text,omitempty"`     // what came in
-	Ended    agent.Ending  `json:"ended,omitempty"`    // why a turn is over
-	Error    string        `json:"error,omitempty"`    // why it failed
-	Verb     string        `json:"verb"`               // of the operation
-	External bool          `json:"external"`           // another program did it
+	Seq      operation.Seq      `json:"seq"`
+	Time     string             `json:"time"`
+	Type     EventType          `json:"type"`
+	Session  ID                 `json:"session_id"`
+	Message  ID                 `json:"message_id"`
+	Parent   ID                 `json:"parent_id"`               // of a message that was added, or begins a branch
+	Role     string             `json:"role,omitempty"`          // of a message that was added
+	Kind     agent.Kind         `json:"kind,omitempty"`          // of a message that was added
+	Mode     agent.DeliveryMode `json:"delivery_mode,omitempty"` // of a message that was added, or is queued
+	State    QueueState         `json:"state,omitempty"`         // of a message that is queued, or was
+	Tool     string             `json:"tool,omitempty"`          // that was started
+	Call     string             `json:"call_id,omitempty"`       // of the tool
+	Label    string             `json:"label,omitempty"`         // of a bookmark
+	Replaces ID                 `json:"replaces,omitempty"`      // the message that was in this one's place
+	Agent    string             `json:"agent,omitempty"`         // who did it, or whose head moved, none for that of the workspace
+	Text     string             `json:"text,omitempty"`          // what came in
+	Ended    agent.Ending       `json:"ended,omitempty"`         // why a turn is over
+	Error    string             `json:"error,omitempty"`         // why it failed
+	Verb     string             `json:"verb"`                    // of the operation
+	External bool               `json:"external"`                // another program did it
 	// Behind is how many events were waiting behind this one when it was handed
 	// out: ever more of them mean that the reader is too slow.
 	Behind int `json:"behind"`
@@ -285,8 +293,7 @@ func eventsOf(o *operation.Operation) []Event {
 		return s
 	}
 	if o.Verb == operation.External {
-		external(o, add)
-		return list
+		return external(o)
 	}
 	for _, c := range o.Changes {
 		if c.File == bookmark.Path {
@@ -312,11 +319,19 @@ func eventsOf(o *operation.Operation) []Event {
 		if at < 0 {
 			at = len(list)
 		}
-		list = slices.Insert(list, at, Event{
+		added, _ := argument[addition](o, argAdded)
+		for i := range list {
+			if added.Copy && list[i].Type == SessionCreated {
+				list[i].Type = BranchCreated
+			}
+		}
+		e := Event{
 			Seq: o.Seq, Time: o.Time, Type: MessageAdded, Session: ID(o.Sessions[0]), Message: ID(message),
 			Role: text("role"), Agent: text("agent"), Verb: o.Verb,
-		})
+		}
+		list = slices.Insert(list, at, added.events(e)...)
 	}
+	list = append(list, queueEvents(o)...)
 	for _, r := range replacedIn(o) {
 		add(MessageReplaced, r.Session, r.By, "")
 		list[len(list)-1].Replaces = ID(r.Message)
@@ -331,11 +346,8 @@ type replacement struct {
 	By      string `json:"by"`
 }
 
-func replacedIn(o *operation.Operation) (list []replacement) {
-	data, err := json.Marshal(o.Args["replaced"])
-	if err != nil || json.Unmarshal(data, &list) != nil {
-		return nil
-	}
+func replacedIn(o *operation.Operation) []replacement {
+	list, _ := argument[[]replacement](o, "replaced")
 	return list
 }
 
@@ -367,30 +379,37 @@ func eventOf(verb string, c operation.Change) (t EventType, id, message string, 
 	return SessionChanged, id, "", true
 }
 
-func external(o *operation.Operation, add func(t EventType, id, message, role string)) {
+// external returns the events of what other programs were seen to have changed.
+func external(o *operation.Operation) (list []Event) {
 	var f foreign
 	data, err := json.Marshal(o.Args)
 	if err != nil || json.Unmarshal(data, &f) != nil {
-		return
+		return nil
+	}
+	event := func(t EventType, id string) Event {
+		return Event{Seq: o.Seq, Time: o.Time, Type: t, Session: ID(id), Verb: o.Verb, External: true}
 	}
 	grown := map[string]bool{}
 	for _, m := range f.Messages {
 		grown[m.Session] = true
 	}
 	for _, id := range f.Added {
-		add(SessionCreated, id, "", "")
+		list = append(list, event(SessionCreated, id))
 	}
 	for _, id := range f.Changed {
 		if !grown[id] {
-			add(SessionChanged, id, "", "")
+			list = append(list, event(SessionChanged, id))
 		}
 	}
 	for _, m := range f.Messages {
-		add(MessageAdded, m.Session, m.Message, m.Role)
+		e := event(MessageAdded, m.Session)
+		e.Message, e.Role = ID(m.Message), m.Role
+		list = append(list, m.addition.events(e)...)
 	}
 	for _, id := range f.Removed {
-		add(SessionRemoved, id, "", "")
+		list = append(list, event(SessionRemoved, id))
 	}
+	return list
 }
 
 // bookmarked tells what a change of the file of the bookmarks is.

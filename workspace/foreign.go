@@ -20,6 +20,7 @@ type addedMessage struct {
 	Session string `json:"session_id"`
 	Message string `json:"message_id"`
 	Role    string `json:"role"`
+	addition
 }
 
 // onlyOwn reports whether the index lacks something, and nothing but what bough
@@ -148,8 +149,9 @@ func (v *view) messagesAdded(f foreign) (list []addedMessage) {
 			to = min(to, e.MessageCount) // it may have grown since
 		}
 		from = min(max(from, s.Header, to-mostMessages), to)
-		for _, m := range s.Messages[from:to] {
-			list = append(list, addedMessage{id, m.ID, m.Role()})
+		added := v.additionsIn(id, s.Messages[from:to])
+		for i, m := range s.Messages[from:to] {
+			list = append(list, addedMessage{id, m.ID, m.Role(), added[i]})
 		}
 	}
 	return list

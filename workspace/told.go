@@ -14,13 +14,16 @@ import (
 type told struct {
 	Type    EventType    `json:"type"`
 	Message string       `json:"message_id,omitempty"`
+	Tool    string       `json:"tool,omitempty"` // that was started
+	Call    string       `json:"call_id,omitempty"`
 	Ended   agent.Ending `json:"ended,omitempty"`
 	Error   string       `json:"error,omitempty"`
 }
 
 // tellings returns what is told of actions with each of the messages that they write,
-// one list if they write none. problem is why the turn failed.
-func tellings(acts []agent.Action, problem string) [][]told {
+// one list if they write none. problem is why the turn failed. runs reports whether the
+// tool of a call runs at once, without a question.
+func tellings(acts []agent.Action, problem string, runs func(agent.Action) bool) [][]told {
 	steps := [][]told{{}}
 	written := 0
 	for _, act := range acts {
@@ -31,6 +34,8 @@ func tellings(acts []agent.Action, problem string) [][]told {
 				steps = append(steps, nil)
 			}
 			t = told{Type: MessageAdded}
+		case act.Kind == agent.DoRun && runs(act):
+			t = told{Type: ToolStarted, Message: act.ID, Tool: act.Call.Name, Call: act.Call.ID}
 		case act.Kind != agent.DoEmit || t.Type == ChatContent:
 			continue
 		case t.Type == ChatComplete:
@@ -67,7 +72,7 @@ func chatEvents(o *operation.Operation, list []Event) []Event {
 		}
 		list = slices.Insert(list, at, Event{
 			Seq: o.Seq, Time: o.Time, Type: t.Type, Session: session, Message: ID(t.Message),
-			Agent: name, Ended: t.Ended, Error: t.Error, Verb: o.Verb,
+			Agent: name, Tool: t.Tool, Call: t.Call, Ended: t.Ended, Error: t.Error, Verb: o.Verb,
 		})
 		at++
 	}

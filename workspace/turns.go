@@ -204,6 +204,7 @@ func (v *view) treeWith(a *Agent, name string, m *message) error {
 	if err := v.addTree(a.Agent, name, id, m.id); err != nil {
 		return err
 	}
+	v.tellAdded(m, addition{})
 	dialect := v.index.Dialect()
 	now := dialect.Time(v.now(nil))
 	return v.create(&session.Document{

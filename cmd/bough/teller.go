@@ -59,7 +59,9 @@ func (t *teller) tell(e workspace.Event) {
 	}
 	switch e.Type {
 	case workspace.BranchCreated:
-		t.branched(e)
+		if e.Message == "" { // not in place
+			t.branched(e)
+		}
 	case workspace.SessionCreated:
 		if e.Verb == "agent fresh" && !t.p.json {
 			fmt.Fprintf(t.p.stderr, "Began the tree %s\n", line(cmp.Or(t.named, string(e.Session))))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -69,6 +70,15 @@ func (p *program) event(e workspace.Event) error {
 	}
 	if e.Role != "" {
 		text += "  " + p.paint.role(clean(e.Role))
+	}
+	if e.Tool != "" {
+		text += "  " + line(e.Tool)
+	}
+	if e.Mode != "" && e.Mode != agent.Normal {
+		text += "  " + clean(string(e.Mode))
+	}
+	if e.State != "" {
+		text += "  " + clean(string(e.State))
 	}
 	if e.External {
 		text += "  " + p.paint.dim("by another program")

@@ -1,0 +1,167 @@
+package workspace
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// The arguments of an operation with what events say beyond the changes of files.
+const (
+	argAdded = "addition" // an [addition]
+	argQueue = "queue"    // a list of [queueChange]
+)
+
+// An addition says of the message that an operation adds what events tell of it.
+type addition struct {
+	Parent ID                 `json:"parent_id"`
+	Kind   agent.Kind         `json:"kind"`
+	Mode   agent.DeliveryMode `json:"delivery_mode"`
+	Branch bool               `json:"branch,omitempty"` // its parent had a child already
+	Copy   bool               `json:"copy,omitempty"`   // it goes on in a new session with a copy of the path to its parent
+}
+
+// tellAdded has the log say of m what events tell, beside what a says already.
+func (v *view) tellAdded(m *message, a addition) {
+	a.Kind, a.Mode = m.kind(), agent.Normal
+	for _, p := range m.metadata {
+		if p.Key == "delivery_mode" {
+			a.Mode = agent.DeliveryMode(gjson.ParseBytes(p.Value).String())
+		}
+	}
+	v.op.Args[argAdded] = a
+}
+
+// branchesAt reports whether a message below p begins an in-place branch.
+func (p *place) branchesAt() bool { return p.node >= 0 && !p.IsLeaf(p.node) }
+
+// A queueChange is what happened to a message that is queued for an agent.
+type queueChange struct {
+	Message string             `json:"message_id"`
+	Mode    agent.DeliveryMode `json:"delivery_mode"`
+	State   QueueState         `json:"state"`
+}
+
+// A QueueState is what a message that is, or was, queued for an agent is.
+type QueueState string
+
+// The states of a queued message.
+const (
+	QueueWaiting   QueueState = QueueState(agent.Waiting) // for its time
+	QueueHeld      QueueState = QueueState(agent.Held)    // until the user resumes the queue
+	QueueDelivered QueueState = "delivered"               // it is, or becomes at once, a message of the conversation
+	QueueDropped   QueueState = "dropped"                 // taken out by the user
+)
+
+// queueChanges returns how the queue of an agent differs from what it was, in the order of
+// the queues.
+func queueChanges(was agent.Queue, is *agent.Agent) (list []queueChange) {
+	find := func(q agent.Queue, id string) int {
+		return slices.IndexFunc(q, func(e agent.Entry) bool { return e.ID == id })
+	}
+	for _, e := range was {
+		if find(is.Queue, e.ID) >= 0 {
+			continue
+		}
+		state := QueueDropped
+		unwritten := slices.ContainsFunc(is.Turn.Unwritten, func(n agent.Node) bool { return n.ID == e.ID })
+		if is.Turn.Prompt == e.ID || unwritten {
+			state = QueueDelivered
+		}
+		list = append(list, queueChange{e.ID, e.Mode, state})
+	}
+	for _, e := range is.Queue {
+		if at := find(was, e.ID); at < 0 || was[at].State != e.State {
+			list = append(list, queueChange{e.ID, e.Mode, QueueState(e.State)})
+		}
+	}
+	return list
+}
+
+// tellQueue has the log say how the queue of an agent changes, whose file was.
+func (v *view) tellQueue(a *agent.Agent, was []byte) {
+	delete(v.op.Args, argQueue)
+	before, err := agent.Decode(a.Name, was)
+	if err != nil { // there was none
+		return
+	}
+	if list := queueChanges(before.Queue, a); len(list) > 0 {
+		v.op.Args[argQueue] = list
+	}
+}
+
+// argument decodes an argument of an operation, which is as it was given or as the log has
+// it, and reports whether it is there.
+func argument[T any](o *operation.Operation, name string) (v T, ok bool) {
+	given, ok := o.Args[name]
+	if !ok {
+		return v, false
+	}
+	data, err := json.Marshal(given)
+	return v, err == nil && json.Unmarshal(data, &v) == nil
+}
+
+// events returns the events of a message that was added: e, with what a says of it, after
+// that of the branch that it begins.
+func (a addition) events(e Event) []Event {
+	e.Parent, e.Kind, e.Mode = a.Parent, a.Kind, a.Mode
+	if !a.Branch {
+		return []Event{e}
+	}
+	branch := e
+	branch.Type, branch.Role, branch.Kind, branch.Mode = BranchCreated, "", "", ""
+	return []Event{branch, e}
+}
+
+// queueEvents returns what an operation did to the queue of an agent.
+func queueEvents(o *operation.Operation) (list []Event) {
+	changes, _ := argument[[]queueChange](o, argQueue)
+	name, _ := o.Args["agent"].(string)
+	tree := ID("")
+	if len(o.Sessions) > 0 {
+		tree = ID(o.Sessions[0])
+	}
+	for _, c := range changes {
+		list = append(list, Event{
+			Seq: o.Seq, Time: o.Time, Type: QueueChanged, Session: tree, Message: ID(c.Message),
+			Agent: name, Mode: c.Mode, State: c.State, Verb: o.Verb,
+		})
+	}
+	return list
+}
+
+// additionsIn returns for messages of a session, which another program added, what events
+// tell of them, in their order.
+func (v *view) additionsIn(id string, messages []session.Message) []addition {
+	list := make([]addition, len(messages))
+	l, err := v.line(id, true)
+	var children [][]int
+	if err == nil {
+		children = l.Children()
+	}
+	for i, m := range messages {
+		said := gjson.GetBytes(m.Raw, "metadata")
+		list[i] = addition{Kind: agent.Kind(said.Get("kind").Str), Mode: agent.DeliveryMode(said.Get("delivery_mode").Str)}
+		if list[i].Kind == "" {
+			list[i].Kind = agent.KindOf(m.Role())
+		}
+		if list[i].Mode == "" {
+			list[i].Mode = agent.Normal
+		}
+		if err != nil {
+			continue
+		}
+		nodes := l.Find(m.ID)
+		if len(nodes) != 1 {
+			continue
+		}
+		if parent := l.Parent(nodes[0]); parent >= 0 {
+			list[i].Parent, list[i].Branch = ID(l.ID(parent)), children[parent][0] != nodes[0]
+		}
+	}
+	return list
+}

@@ -73,7 +73,7 @@ type Turn struct {
 	Text          string     `json:"text,omitempty"`           // what has come of it
 	Calls         []OpenCall `json:"calls,omitempty"`          // without a result; the first runs, or waits for the user's word
 	Asked         int        `json:"asked,omitempty"`          // how often the model was asked since the user said something
-	InterruptedBy string     `json:"interrupted_by,omitempty"` // the steer that stopped a message or calls of this turn last
+	InterruptedBy string     `json:"interrupted_by,omitempty"` // the steer that stopped a message or calls last, of this turn or of those before it that have no answer
 	Ended         Ending     `json:"ended,omitempty"`          // "" while it runs, and if there was none
 	Error         string     `json:"error,omitempty"`          // why it failed
 	Unwritten     []Node     `json:"unwritten,omitempty"`      // messages that may not be written yet

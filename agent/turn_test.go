@@ -633,7 +633,8 @@ crash
 	}
 }
 
-// TestInterruptedBy: the turn says which steer interrupted it, until the next one begins.
+// TestInterruptedBy: the turn says which steer interrupted it, until the next one begins,
+// and that says it too if the one that was interrupted has no answer.
 func TestInterruptedBy(t *testing.T) {
 	p := newPlay()
 	for _, c := range []struct{ line, by string }{
@@ -645,6 +646,17 @@ func TestInterruptedBy(t *testing.T) {
 		{"prompt p2 Hello", ""},
 		{"steer s2 Stop", ""},
 		{"reply Yes", ""},
+		{"reply Stopped", ""},
+		{"prompt p3 Hello", ""},
+		{"reply | c3 a, c4 b", ""},
+		{"steer s3 Stop", ""},
+		{"result x", "s3"},
+		{"failure gone", "s3"},
+		{"prompt p4 Again", "s3"},
+		{"abort", "s3"},
+		{"retry", "s3"},
+		{"reply Yes", "s3"},
+		{"prompt p5 More", ""},
 	} {
 		p.do(t, c.line)
 		if p.turn.InterruptedBy != c.by {

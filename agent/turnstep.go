@@ -106,7 +106,11 @@ func (s *step) start(e *Entry) {
 }
 
 func (s *step) begin(e Entry) {
-	*s.Turn = Turn{State: Idle, Unwritten: s.Unwritten}
+	is := Turn{State: Idle, Unwritten: s.Unwritten}
+	if s.Ended != Finished { // the turn that was interrupted has no answer yet
+		is.InterruptedBy = s.InterruptedBy
+	}
+	*s.Turn = is
 	s.say(e)
 	s.emit(ChatStart, e.ID, "")
 	s.ask()

@@ -145,6 +145,9 @@ func (p *program) messageHead(row showRow) string {
 	if !row.time.IsZero() {
 		head += "  " + p.paint.dim(p.time(row.time))
 	}
+	if row.mode != "" {
+		head += "  " + p.paint.dim(row.mode)
+	}
 	if row.joined {
 		head += "  " + p.paint.dim("(joined: parent missing)")
 	}

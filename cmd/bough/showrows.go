@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
@@ -18,6 +19,7 @@ type showRow struct {
 	person bool // it has the words of a person
 	time   time.Time
 	joined bool
+	mode   string // how it was delivered to an agent at work, "" if it was not
 	blocks []block
 }
 
@@ -48,7 +50,7 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 	content.Follow(said, said)
 	var rows []showRow
 	for i, m := range c.Messages {
-		row := showRow{ref: line(c.Refs[i]), role: line(m.Role()), joined: c.Joined[i]}
+		row := showRow{ref: line(c.Refs[i]), role: line(m.Role()), joined: c.Joined[i], mode: deliveryNote(m.Raw)}
 		row.time, _ = m.Time()
 		hidden := false
 		for k := range said[i].Parts {
@@ -65,6 +67,18 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 		}
 	}
 	return rows
+}
+
+// deliveryNote returns how a message of a person was delivered to an agent at work, as it is
+// shown, "" if it was not.
+func deliveryNote(raw []byte) string {
+	switch agent.DeliveryMode(gjson.GetBytes(raw, "metadata.delivery_mode").Str) {
+	case agent.Steer:
+		return "(steer)"
+	case agent.FollowUp:
+		return "(follow-up)"
+	}
+	return ""
 }
 
 // blockOf returns a part as it is printed. It reports false for a part without a word.

@@ -138,7 +138,7 @@ func (t *teller) message(e workspace.Event) {
 	case "user":
 		t.endText()
 		if !t.typed {
-			t.aside("> " + line(m.Text()))
+			t.aside(strings.Join(strings.Fields("> "+deliveryNote(m.Raw)+" "+line(m.Text())), " "))
 		}
 		t.typed = false
 	case "assistant":

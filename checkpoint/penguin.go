@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
@@ -50,15 +51,16 @@ func isPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.
 // list of them does not say is read from their files; for one that cannot be
 // read, there is only its id and Err.
 func ListPenguin(root *os.Root) ([]Penguin, error) {
-	entries, err := fs.ReadDir(root.FS(), penguinDir)
-	if errors.Is(err, fs.ErrNotExist) {
+	entries, err := durable.ReadDir(root, penguinDir)
+	var special *durable.NotRegularError
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &special) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	var list []Penguin
-	known, _ := root.ReadFile(penguinDir + "/checkpoint_index.json")
+	known, _ := durable.ReadFile(root, penguinDir + "/checkpoint_index.json")
 	if rawjson.Check(known) != nil {
 		known = nil
 	}
@@ -123,7 +125,7 @@ func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
 
 // unpack returns the JSON document in a checkpoint's file, checked.
 func unpack(root *os.Root, id string) ([]byte, error) {
-	packed, err := root.ReadFile(PenguinFile(id))
+	packed, err := durable.ReadFile(root, PenguinFile(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, session.ErrNotFound
 	}

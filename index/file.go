@@ -28,10 +28,10 @@ func (f *files) read(root *os.Root) (index, journal []byte, err error) {
 	for range 5 {
 		f.journal, journal = identifyJournal(root), nil
 		if f.journal != (durable.Identity{}) {
-			journal, _ = root.ReadFile(JournalPath)
+			journal, _ = durable.ReadFile(root, JournalPath)
 		}
 		f.index = identify(root, session.IndexPath)
-		index, err = root.ReadFile(session.IndexPath)
+		index, err = durable.ReadFile(root, session.IndexPath)
 		now := identifyJournal(root)
 		if (now.Size == 0) == (f.journal.Size == 0) && now.Inode == f.journal.Inode && now.Size >= f.journal.Size {
 			break

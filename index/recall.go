@@ -40,7 +40,7 @@ func (l *last) lookUp(x *Index, id string) (*record, error) {
 
 // readLine reads a line of the journal.
 func (x *Index) readLine(r recent) (l line, ok bool) {
-	f, err := x.root.Open(JournalPath)
+	f, err := durable.OpenRegular(x.root, JournalPath)
 	if err != nil {
 		return l, false
 	}

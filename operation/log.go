@@ -10,7 +10,8 @@ import (
 	"iter"
 	"os"
 	"slices"
-	"syscall"
+
+	"github.com/bough-dev/bough/internal/durable"
 )
 
 // A Log is the log of a workspace as it was when it was opened, to be read.
@@ -35,7 +36,7 @@ func (e *DamageError) Error() string {
 
 // Open opens the log in root, which need not be there.
 func Open(root *os.Root) (*Log, error) {
-	f, err := root.OpenFile(Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
+	f, err := durable.OpenRegular(root, Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Log{}, nil
 	}
@@ -43,9 +44,6 @@ func Open(root *os.Root) (*Log, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: Path, Err: errors.New("not a regular file")}
-	}
 	var l *Log
 	if err == nil {
 		l, err = NewLog(f, info.Size())

@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -50,7 +49,7 @@ func (f Folder) Remember(o *Outline) {
 // somebody is just doing that, it is not remembered.
 func (f Folder) SweepCache() {
 	for _, dir := range []string{CacheDir, outlineDir} {
-		entries, _ := fs.ReadDir(f.root.FS(), dir)
+		entries, _ := durable.ReadDir(f.root, dir)
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name(), durable.TempSuffix) {
 				_ = f.root.Remove(dir + "/" + e.Name())
@@ -61,7 +60,7 @@ func (f Folder) SweepCache() {
 
 // ForgetOthers removes what is remembered of sessions that are not known.
 func (f Folder) ForgetOthers(known func(id string) bool) {
-	entries, _ := fs.ReadDir(f.root.FS(), outlineDir)
+	entries, _ := durable.ReadDir(f.root, outlineDir)
 	for _, e := range entries {
 		if !known(e.Name()) {
 			f.Forget(e.Name())

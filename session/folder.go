@@ -85,6 +85,11 @@ func statOf(id string, info fs.FileInfo) Stat {
 // Folders in it, which other assistants keep for themselves, are left alone. A
 // workspace without the folder has no sessions.
 func (f Folder) List() (list []Stat, temporary []string, err error) {
+	if err := durable.CheckDir(f.root, Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
 	dir, err := f.root.OpenRoot(Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -114,7 +119,7 @@ func (f Folder) List() (list []Stat, temporary []string, err error) {
 
 // Temporary returns the paths of temporary files beside the sessions.
 func (f Folder) Temporary() (list []string) {
-	entries, _ := fs.ReadDir(f.root.FS(), Dir)
+	entries, _ := durable.ReadDir(f.root, Dir)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
 			list = append(list, Dir+"/"+e.Name())
@@ -274,21 +279,15 @@ func (f Folder) open(id string) (*os.File, fs.FileInfo, error) {
 	if !ValidID(id) {
 		return nil, nil, ErrNotFound
 	}
-	info, err := f.root.Stat(FileName(id))
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: FileName(id), Err: errors.New("not a regular file")}
-	}
-	var in *os.File
-	if err == nil {
-		in, err = f.root.Open(FileName(id))
-	}
+	in, err := durable.OpenRegular(f.root, FileName(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if info, err = in.Stat(); err != nil {
+	info, err := in.Stat()
+	if err != nil {
 		in.Close()
 	}
 	return in, info, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 
@@ -124,8 +123,8 @@ func (w *writer) join(s crc32c.Sum) {
 // that the outline is of. It returns how many pieces it wrote.
 func (w *writer) copy(pieces []piece) (n int, err error) {
 	part := pieces[0].part
-	in, err := w.folder.root.Open(FileName(part.ID))
-	if errors.Is(err, fs.ErrNotExist) {
+	in, _, err := w.folder.open(part.ID)
+	if errors.Is(err, ErrNotFound) {
 		return 0, &ChangedError{part.ID}
 	}
 	if err != nil {

@@ -157,7 +157,7 @@ func (w *Workspace) changeFile(ctx context.Context, op operation.Operation, name
 // eachAgent calls f with the name of each agent, in order, and with the agent or what
 // is wrong with its file. An error of f ends it.
 func (v *view) eachAgent(f func(name string, a *Agent, err error) error) error {
-	entries, err := fs.ReadDir(v.root.FS(), agent.Dir)
+	entries, err := durable.ReadDir(v.root, agent.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -183,14 +183,7 @@ func (v *view) eachAgent(f func(name string, a *Agent, err error) error) error {
 // readAgent reads the agent with exactly that name.
 func (v *view) readAgent(name string) (*Agent, error) {
 	path := agent.Path(name)
-	info, err := v.root.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")} // a pipe would keep us waiting
-	}
-	if err != nil {
-		return nil, err
-	}
-	data, err := v.root.ReadFile(path)
+	data, err := durable.ReadFile(v.root, path)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +299,7 @@ func isAgent(file string) bool {
 
 // tempAgents returns the temporary files in the folder of the agents.
 func (v *view) tempAgents() (names []string) {
-	entries, err := fs.ReadDir(v.root.FS(), agent.Dir)
+	entries, err := durable.ReadDir(v.root, agent.Dir)
 	if err != nil {
 		return nil // nothing can be swept there
 	}

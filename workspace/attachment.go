@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/bough-dev/bough/internal/durable"
 )
@@ -114,15 +112,7 @@ func checkFile(root *os.Root, sum string) error {
 
 // openFile opens an attachment, which must be a regular file.
 func openFile(root *os.Root, sum string) (*os.File, error) {
-	f, err := root.OpenFile(FilePath(sum), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, cmp.Or(err, error(&fs.PathError{Op: "read", Path: FilePath(sum), Err: errors.New("not a regular file")}))
-	}
-	return f, nil
+	return durable.OpenRegular(root, FilePath(sum))
 }
 
 // OpenFile opens the attachment with a SHA-256.

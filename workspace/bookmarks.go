@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
@@ -150,7 +151,7 @@ func (v *view) lineID(l *line) string {
 // bookmarks returns the bookmarks, and the bytes of their file, nil if there is
 // none.
 func (v *view) bookmarks() (f *bookmark.File, data []byte, err error) {
-	data, err = v.root.ReadFile(bookmark.Path)
+	data, err = durable.ReadFile(v.root, bookmark.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}

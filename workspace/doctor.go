@@ -53,6 +53,7 @@ const (
 	DamagedLog         = "damaged_log"
 	LostAttachment     = "lost_attachment"
 	DamagedAttachment  = "damaged_attachment"
+	SpecialFile        = "special_file"
 )
 
 // An Ailment is a kind of problem: what it means, and what [Workspace.Doctor]
@@ -93,6 +94,7 @@ var Ailments = []Ailment{
 	{DamagedLog, "the log of operations cannot be read, is broken, or has lines that are not operations", "it goes to the trash, and a file is replaced by one with the lines that are operations"},
 	{LostAttachment, "a message refers to an attachment that is not there", ""},
 	{DamagedAttachment, "an attachment is not what its name says", ""},
+	{SpecialFile, "a named pipe, a socket or a device is in the place of a file or folder; it is not opened", ""},
 	{LeftOver, "a write that did not end left a temporary file", "it is swept away, as by any command that writes"},
 }
 

@@ -48,7 +48,7 @@ func (d *doctor) note(kind, path, detail string) {
 }
 
 func (d *doctor) run() error {
-	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile} {
+	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
 		if err := look(); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (d *doctor) run() error {
 // folders looks at the files as the file system has them.
 func (d *doctor) folders() error {
 	for _, dir := range []string{".", session.Dir, agent.Dir} {
-		entries, err := fs.ReadDir(d.root.FS(), dir)
+		entries, err := durable.ReadDir(d.root, dir)
 		if err != nil {
 			continue
 		}

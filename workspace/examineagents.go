@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
@@ -37,7 +38,8 @@ func (d *doctor) agents() error {
 		return d.ctx.Err()
 	})
 	var path *fs.PathError
-	if errors.As(err, &path) {
+	var special *durable.NotRegularError
+	if errors.As(err, &path) || errors.As(err, &special) {
 		d.found(DamagedAgent, agent.Dir, err.Error(), false)
 		return nil
 	}
@@ -58,7 +60,7 @@ func (d *doctor) mendAgent(name, detail string) error {
 	if !mends {
 		return nil
 	}
-	torn, err := d.root.ReadFile(path)
+	torn, err := durable.ReadFile(d.root, path)
 	if err != nil {
 		return err
 	}

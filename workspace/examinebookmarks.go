@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
@@ -76,7 +77,7 @@ func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
 		if err != nil || sessionOf(f.File) == "" {
 			continue
 		}
-		if data, err := d.readFile(name); err == nil && bytes.Contains(data, quoted) {
+		if data, err := durable.ReadFile(d.root, filepath.ToSlash(name)); err == nil && bytes.Contains(data, quoted) {
 			return "", nil
 		}
 	}

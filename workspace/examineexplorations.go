@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/tidwall/gjson"
 )
 
@@ -15,7 +16,7 @@ func (d *doctor) explorations() error {
 		return nil
 	}
 	look := func(name, id string) {
-		data, err := d.root.ReadFile(name)
+		data, err := durable.ReadFile(d.root, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

@@ -2,9 +2,9 @@ package workspace
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -12,7 +12,7 @@ import (
 // attachments looks at the attachments, and for those that messages refer to.
 func (d *doctor) attachments() error {
 	whole := map[string]bool{} // what is there, by SHA-256
-	entries, err := fs.ReadDir(d.root.FS(), filesDir)
+	entries, err := durable.ReadDir(d.root, filesDir)
 	if err != nil {
 		entries = nil // nothing is attached to anything, or it is found to be lost
 	}

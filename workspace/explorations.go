@@ -70,7 +70,7 @@ func (w *Workspace) Exploration(ctx context.Context, name string) (data []byte, 
 		return nil, err
 	}
 	defer root.Close()
-	return root.ReadFile(explorationsDir + "/" + found[0] + ".json")
+	return durable.ReadFile(root, explorationsDir + "/" + found[0] + ".json")
 }
 
 // Explorations returns the ids of the explorations.
@@ -80,7 +80,7 @@ func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) 
 		return nil, err
 	}
 	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), explorationsDir)
+	entries, err := durable.ReadDir(root, explorationsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -182,7 +182,7 @@ func (v *view) decisions(name string) ([]Decision, error) {
 	}
 	var list []dated
 	for _, id := range ids {
-		data, err := v.root.ReadFile(explorationsDir + "/" + id + ".json")
+		data, err := durable.ReadFile(v.root, explorationsDir + "/" + id + ".json")
 		if err != nil {
 			continue // gone while we look
 		}

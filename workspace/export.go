@@ -291,7 +291,7 @@ func (v *view) attachment(a *content.Asset) ([]byte, error) {
 	if !validSum(a.SHA256) {
 		return nil, fs.ErrNotExist
 	}
-	f, err := v.root.Open(FilePath(a.SHA256))
+	f, err := openFile(v.root, a.SHA256)
 	if err != nil {
 		return nil, err
 	}

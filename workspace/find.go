@@ -20,6 +20,9 @@ func Is(dir string) bool {
 }
 
 func holdsSessions(dir string) bool {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return false
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return false

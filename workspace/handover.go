@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
 )
 
 const (
@@ -23,7 +25,7 @@ func (w *Workspace) handover(ctx context.Context, name string) (path string, err
 		return "", err
 	}
 	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), handoverDir)
+	entries, err := durable.ReadDir(root, handoverDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}

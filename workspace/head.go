@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -35,7 +36,7 @@ type storedHead struct {
 // head returns the stored head, and whether there is one. A head that cannot be
 // read is none.
 func (v *view) head() (h storedHead, ok bool) {
-	data, err := v.root.ReadFile(headFile)
+	data, err := durable.ReadFile(v.root, headFile)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			v.opts.Note(err.Error())
@@ -71,7 +72,7 @@ func (v *view) moveHead(id, message, newest string) (*Position, error) {
 		ReadOnly: v.kind(id) == session.Checkpoint,
 		Newest:   ID(newest),
 	}
-	was, err := v.root.ReadFile(headFile)
+	was, err := durable.ReadFile(v.root, headFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

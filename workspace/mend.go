@@ -26,6 +26,9 @@ func (v *view) mendSessions() ([]Problem, error) {
 	if err := d.mendLog(); err != nil {
 		return nil, err
 	}
+	if err := d.clearIndexPlace(); err != nil {
+		return nil, err
+	}
 	for _, e := range append(d.index.Unusable(), d.index.Entries()...) {
 		if err := d.mendSession(e.ID); err != nil {
 			return nil, err
@@ -154,11 +157,11 @@ func (d *doctor) remedy(id string) remedy {
 	if !session.ValidID(id) {
 		return remedy{}
 	}
-	damaged, err := d.readFile(session.FileName(id))
+	damaged, err := durable.ReadFile(d.root, session.FileName(id))
 	if err != nil {
 		return remedy{}
 	}
-	older, _ := d.readFile(session.FileName(id) + ".bak")
+	older, _ := durable.ReadFile(d.root, session.FileName(id) + ".bak")
 	return remedyFor(id, damaged, older)
 }
 
@@ -234,7 +237,7 @@ func (d *doctor) newerCopy(o *session.Outline) spare {
 	if err != nil || !info.ModTime().After(o.Stat.ModTime) {
 		return spare{}
 	}
-	data, _ := d.readFile(name)
+	data, _ := durable.ReadFile(d.root, name)
 	its, err := session.Decode(o.ID, data)
 	if err != nil {
 		return spare{}
@@ -261,16 +264,4 @@ func beyond(ours, its []session.Message) (more int, extends bool) {
 	}
 	same := func(a, b session.Message) bool { return bytes.Equal(a.Raw, b.Raw) }
 	return more, len(its) >= len(ours) && slices.EqualFunc(ours, its[:len(ours)], same)
-}
-
-// readFile reads a regular file.
-func (d *doctor) readFile(name string) ([]byte, error) {
-	info, err := d.root.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fs.ErrInvalid
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d.root.ReadFile(name)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/bough-dev/bough/internal/durable"
 )
 
 // readOwn returns a file of the workspace, nil if it is not there.
@@ -19,14 +21,9 @@ func (w *Workspace) readOwn(ctx context.Context, name string) ([]byte, error) {
 
 // readRegular reads a file of the workspace, nil if it is not there.
 func readRegular(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	data, err := durable.ReadFile(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")} // a pipe would keep us waiting
 	}
-	return root.ReadFile(name)
+	return data, err
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -61,7 +61,11 @@ func (v *view) addAttached(sums map[string]bool, f Trashed) {
 	if sessionOf(f.File) == "" {
 		return
 	}
-	data, err := os.ReadFile(f.Path)
+	name, err := filepath.Rel(v.dir, f.Path)
+	if err != nil {
+		return
+	}
+	data, err := durable.ReadFile(v.root, filepath.ToSlash(name))
 	if err != nil {
 		return // what it refers to stays
 	}
@@ -116,7 +120,7 @@ func (v *view) purgeAttachments(sums map[string]bool) (gone []Trashed, err error
 
 // keepNamed takes out of sums what a file names.
 func (v *view) keepNamed(sums map[string]bool, name string) error {
-	data, err := v.root.ReadFile(name)
+	data, err := durable.ReadFile(v.root, name)
 	if err != nil {
 		return err
 	}
@@ -130,7 +134,7 @@ func (v *view) keepNamed(sums map[string]bool, name string) error {
 
 // purge deletes the folders of the trash that match, by name and by the time in it.
 func (v *view) purge(match func(name string, at time.Time) bool) error {
-	entries, err := fs.ReadDir(v.root.FS(), trashDir)
+	entries, err := durable.ReadDir(v.root, trashDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

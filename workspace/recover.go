@@ -136,7 +136,7 @@ func (v *view) takeOut(lines []operation.Line) error {
 
 // rewriteLog replaces the log, of which size bytes are lines, by one without some.
 func (v *view) rewriteLog(without []operation.Line, size int64) error {
-	in, err := v.root.Open(operation.Path)
+	in, err := durable.OpenRegular(v.root, operation.Path)
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (v *view) happened(o *operation.Operation) bool {
 	if temp, err := v.stateNow(tempOf(c.File)); err == nil && temp.Same(c.Is) {
 		return false // what it was going to be has not got its name
 	}
-	data, err := v.root.ReadFile(c.File)
+	data, err := durable.ReadFile(v.root, c.File)
 	if err != nil || stateOfBytes(data, nil).Same(c.Was) {
 		return false
 	}
@@ -314,7 +314,7 @@ func (v *view) stillAs(c operation.Change) bool {
 
 // stateNow returns what a file holds.
 func (v *view) stateNow(name string) (*operation.State, error) {
-	data, err := v.root.ReadFile(name)
+	data, err := durable.ReadFile(v.root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-	"syscall"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/task"
 )
 
@@ -46,7 +46,7 @@ func (w *Workspace) look(root *os.Root, f func(*task.Log)) error {
 // update reads what was added to the file since it was read, or all of it if it is
 // another one, and returns how many of those lines are no records.
 func (t *taskLog) update(root *os.Root) (damaged int, err error) {
-	file, err := root.OpenFile(task.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not keep us waiting
+	file, err := durable.OpenRegular(root, task.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.forget()
 		return 0, nil
@@ -58,9 +58,6 @@ func (t *taskLog) update(root *os.Root) (damaged int, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, &fs.PathError{Op: "read", Path: task.Path, Err: errors.New("not a regular file")}
 	}
 	if !t.continues(file, info) {
 		t.forget()

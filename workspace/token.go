@@ -58,7 +58,7 @@ func (w *Workspace) readToken(root *os.Root) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", &Error{Code: Refused, Message: tokenFile + " is no file", Hint: "bough follows no link to a secret; remove it, and bough makes a new one"}
 	}
-	data, err := root.ReadFile(tokenFile)
+	data, err := durable.ReadFile(root, tokenFile)
 	if err != nil {
 		return "", err
 	}

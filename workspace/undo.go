@@ -253,7 +253,7 @@ func (v *view) revertOne(c operation.Change, alone bool, op *operation.Operation
 
 // revertWhole puts the file back that was replaced by another, and keeps that.
 func (v *view) revertWhole(c operation.Change, op *operation.Operation) error {
-	before, err := v.root.ReadFile(c.Kept)
+	before, err := durable.ReadFile(v.root, c.Kept)
 	if err != nil || !stateOfBytes(before, nil).Same(c.Was) {
 		return newer(op, "%s is not what it was", c.Kept)
 	}
@@ -307,7 +307,7 @@ func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
 		return newer(op, "%s is not what was removed", c.Moved)
 	}
 	if isAgent(c.File) {
-		data, err := v.root.ReadFile(c.Moved)
+		data, err := durable.ReadFile(v.root, c.Moved)
 		if err != nil {
 			return err
 		}
@@ -332,7 +332,7 @@ func (v *view) bringBack(c operation.Change) error {
 	if id == "" {
 		return nil
 	}
-	data, err := v.root.ReadFile(c.Moved)
+	data, err := durable.ReadFile(v.root, c.Moved)
 	if err != nil {
 		return err
 	}
@@ -352,7 +352,7 @@ func (v *view) bringBack(c operation.Change) error {
 
 // revertSmall takes back what was done to a file that is no session.
 func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operation) error {
-	data, err := v.root.ReadFile(c.File)
+	data, err := durable.ReadFile(v.root, c.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -429,7 +429,7 @@ func (v *view) loseHead(message string) error {
 	if v.batch.Touches(headFile) {
 		return nil // it is where it was before, or goes with another operation
 	}
-	data, err := v.root.ReadFile(headFile)
+	data, err := durable.ReadFile(v.root, headFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -161,7 +161,7 @@ func RemoveAll(root *os.Root, name string) error {
 }
 
 func unlinkAll(root *os.Root, name string) error {
-	entries, err := fs.ReadDir(root.FS(), name)
+	entries, err := ReadDir(root, name)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func unlinkAll(root *os.Root, name string) error {
 // RemoveEmpty removes the folder name and those in it, as far as there is nothing in
 // them.
 func RemoveEmpty(root *os.Root, name string) {
-	entries, err := fs.ReadDir(root.FS(), name)
+	entries, err := ReadDir(root, name)
 	if err != nil {
 		return
 	}

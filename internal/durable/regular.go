@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// A NotRegularError says that a file that was to be read or written is something
-// else: a named pipe, a socket, a device, a folder. It was not opened.
+// A NotRegularError says that something else is in the place of a file or folder that
+// was to be read or written: a named pipe, a socket, a device. It was not opened.
 type NotRegularError struct {
 	Op   string
 	Path string
@@ -16,15 +16,17 @@ type NotRegularError struct {
 }
 
 func (e *NotRegularError) Error() string {
-	return e.Op + " " + e.Path + ": not a regular file, but a " + TypeName(e.Mode)
+	return e.Op + " " + e.Path + ": " + TypeName(e.Mode) + " in the place of a file or folder"
 }
 
 // Unwrap returns [fs.ErrInvalid].
 func (e *NotRegularError) Unwrap() error { return fs.ErrInvalid }
 
-// TypeName returns the name of the type of a file that is not regular.
+// TypeName returns the name of the type of a file.
 func TypeName(mode fs.FileMode) string {
 	switch t := mode.Type(); {
+	case t == 0:
+		return "regular file"
 	case t&fs.ModeDir != 0:
 		return "folder"
 	case t&fs.ModeSymlink != 0:
@@ -89,4 +91,23 @@ func ReadFile(root *os.Root, name string) ([]byte, error) {
 			data = append(data, 0)[:len(data)]
 		}
 	}
+}
+
+// ReadDir returns what is in the folder name, sorted by name. The error is a
+// *[NotRegularError] if it is something else, which is not opened.
+func ReadDir(root *os.Root, name string) ([]fs.DirEntry, error) {
+	if err := CheckDir(root, name); err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(root.FS(), name)
+}
+
+// CheckDir returns an error if name is not a folder, a *[NotRegularError] if it is
+// something else.
+func CheckDir(root *os.Root, name string) error {
+	info, err := root.Stat(name)
+	if err == nil && !info.IsDir() {
+		err = &NotRegularError{"open", name, info.Mode()}
+	}
+	return err
 }

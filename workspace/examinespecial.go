@@ -1,0 +1,71 @@
+package workspace
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
+
+// ownFolders are the folders in which every name is one of a workspace. Of the
+// folder of the workspace itself only some are.
+var ownFolders = [...]string{session.Dir, agent.Dir, explorationsDir, filesDir, "checkpoints", stateDir}
+
+// isSpecial reports whether a file is neither regular nor a folder nor a link.
+func isSpecial(t fs.FileMode) bool {
+	return t&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeCharDevice|fs.ModeIrregular) != 0
+}
+
+// specialFiles reports named pipes, sockets and devices, but for those that another
+// problem names.
+func (d *doctor) specialFiles() error {
+	d.special("", func(name string) bool {
+		return !strings.Contains(name, "/") && (strings.HasSuffix(name, ".json") || slices.Contains(ownFolders[:], name))
+	})
+	for _, dir := range ownFolders {
+		d.special(dir, func(string) bool { return true })
+	}
+	return d.ctx.Err()
+}
+
+// special reports those in the folder dir, and in the folders of .bough, whose names
+// are own.
+func (d *doctor) special(dir string, own func(name string) bool) {
+	entries, err := durable.ReadDir(d.root, path.Join(".", dir))
+	if err != nil {
+		return // it is not there, or named as what it is
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case !own(name):
+		case isSpecial(e.Type()) && !d.named(name):
+			d.found(SpecialFile, name, durable.TypeName(e.Type())+" in the place of a file or folder", false)
+		case e.IsDir() && strings.HasPrefix(name, stateDir+"/"):
+			d.special(name, own)
+		}
+	}
+}
+
+// named reports whether a problem of the file is known.
+func (d *doctor) named(file string) bool {
+	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Path == file && !p.Note })
+}
+
+// clearIndexPlace moves what is in the place of the index, and cannot be replaced, to
+// the trash.
+func (d *doctor) clearIndexPlace() error {
+	info, err := d.root.Lstat(session.IndexPath)
+	if err != nil || !isSpecial(info.Mode()) {
+		return nil
+	}
+	to, err := d.inTrash(session.IndexPath)
+	if err != nil {
+		return err
+	}
+	return d.moveNow(session.IndexPath, to)
+}

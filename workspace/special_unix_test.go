@@ -1,0 +1,105 @@
+//go:build unix
+
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// pipe puts a named pipe in the place of a file.
+func (s *space) pipe(name string) {
+	s.t.Helper()
+	path := filepath.Join(s.Dir(), filepath.FromSlash(name))
+	for _, err := range []error{os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o700), syscall.Mkfifo(path, 0o600)} {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// TestPipes: a named pipe in the place of any file or folder of a workspace keeps no
+// verb waiting, and doctor names it.
+func TestPipes(t *testing.T) {
+	markdown, err := convert.Named("markdown")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{
+		"conversations", "agents", "explorations", "files", "checkpoints", ".bough", ".bough/trash", ".bough/cache", ".bough/handover",
+		"conversations/x.json", "conversations/a.json.bak", "conversations/session_index.json", "conversations/session_index.journal",
+		"conversations/.a.json.bough-tmp", "head.json", "bookmarks.json", "config.json", "agents/ada.json",
+		"explorations/config.json", "explorations/4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77.json",
+		"checkpoints/cp_1.json.gz", "checkpoints/checkpoint_index.json", ".bough/operations.jsonl", ".bough/lock", ".bough/lock.holder",
+		".bough/tasks.jsonl", ".bough/learnings.jsonl", ".bough/imports.jsonl", ".bough/exports.jsonl", ".bough/token", ".bough/cache/look",
+		".bough/incoming", ".bough/trash/20260101T000000.000000/conversations/t.json", workspace.FilePath(attachment("a picture").SHA256),
+	} {
+		t.Run(place, func(t *testing.T) {
+			s := patient(t)
+			s.agent("ada")
+			s.pipe(place)
+			ctx := t.Context()
+			var report *workspace.Report
+			var doctor error
+			verbs := []struct {
+				name string
+				call func()
+			}{
+				{"doctor", func() { report, doctor = s.Doctor(ctx, workspace.DoctorOptions{}) }},
+				{"ls", func() { s.List(ctx, "") }},
+				{"show", func() { s.Show(ctx, "a", workspace.ReadOptions{}) }},
+				{"search", func() { s.Search(ctx, workspace.SearchOptions{Text: "text"}) }},
+				{"bookmarks", func() { s.Bookmarks(ctx, workspace.BookmarksOptions{}) }},
+				{"agents", func() { s.Agents(ctx) }},
+				{"explorations", func() { s.Explorations(ctx) }},
+				{"exploration", func() { s.Exploration(ctx, "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77") }},
+				{"settings", func() { s.ExplorationSettings(ctx) }},
+				{"learnings", func() { s.Learnings(ctx) }},
+				{"tasks", func() { s.Tasks(ctx, "a", "") }},
+				{"token", func() { s.Token(ctx) }},
+				{"log", func() { s.Log(ctx, workspace.LogOptions{}) }},
+				{"trash", func() { s.Trash(ctx) }},
+				{"du", func() { s.Usage(ctx, 10) }},
+				{"append", func() { s.Append(ctx, workspace.Append{Session: "a", Text: "more"}) }},
+				{"bookmark", func() { s.Bookmark(ctx, "a@a1", "here", workspace.BookmarkOptions{}) }},
+				{"rm", func() { s.Remove(ctx, "c", workspace.RemoveOptions{}) }},
+				{"undo", func() { s.Undo(ctx, workspace.UndoOptions{}) }},
+				{"redo", func() { s.Redo(ctx, workspace.UndoOptions{}) }},
+				{"export", func() { s.Export(ctx, "a", workspace.ExportOptions{Format: markdown}) }},
+				{"import", func() { s.Import(ctx, []string{filepath.Join(s.Dir(), "conversations")}, workspace.ImportOptions{}) }},
+				{"prune", func() { s.Prune(ctx, workspace.PruneOptions{}) }},
+				{"purge", func() { s.PurgeTrash(ctx, workspace.PurgeOptions{}) }},
+				{"doctor --fix", func() { s.Doctor(ctx, workspace.DoctorOptions{Fix: true}) }},
+			}
+			for _, v := range verbs {
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					v.call()
+				}()
+				select {
+				case <-done:
+				case <-time.After(20 * time.Second):
+					t.Fatalf("%s waits for the pipe", v.name)
+				}
+			}
+			switch {
+			case place == "conversations": // there is nothing to look at
+				if doctor == nil {
+					t.Error("doctor looks at no conversations")
+				}
+			case doctor != nil:
+				t.Errorf("doctor: %v", doctor)
+			case !slices.ContainsFunc(report.Problems, func(p workspace.Problem) bool { return p.Path == place && !p.Note }):
+				t.Errorf("doctor finds %+v", report.Problems)
+			}
+		})
+	}
+}

@@ -254,6 +254,7 @@ func (x *Index) reread(e, old *Entry) {
 		x.outOfDate(e.ID + " changed")
 	}
 	switch {
+	case !differs && old.file.Size == 0 && e.file.Size == 0: // it cannot be looked at, as before
 	case !differs && old.file.Size == e.file.Size:
 		x.Foreign.Touched = append(x.Foreign.Touched, e.ID)
 	case differs || old.file.Size > 0:

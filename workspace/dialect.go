@@ -31,7 +31,7 @@ func (d *doctor) dialects() error {
 		if err := d.replace(edit); err != nil {
 			return err
 		}
-		if err := d.settle(); err != nil {
+		if err := d.commitMany(); err != nil {
 			return err
 		}
 		n++

@@ -2,9 +2,6 @@ package workspace
 
 import (
 	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -95,7 +92,7 @@ var Ailments = []Ailment{
 	{LostAttachment, "a message refers to an attachment that is not there", ""},
 	{DamagedAttachment, "an attachment is not what its name says", ""},
 	{SpecialFile, "a named pipe, a socket or a device is in the place of a file or folder; it is not opened", ""},
-	{LeftOver, "a write that did not end left a temporary file", "it is swept away, as by any command that writes"},
+	{LeftOver, "a note: a write that did not end left a temporary file", "it is removed, as by any command that writes"},
 }
 
 // A Report is what [Workspace.Doctor] found.
@@ -107,7 +104,9 @@ type Report struct {
 // DoctorOptions are the choices for a doctor's visit.
 type DoctorOptions struct {
 	// Fix mends what can be mended without loss, see [Ailments]. No byte is
-	// deleted: what is replaced goes to the trash.
+	// deleted: what is replaced goes to the trash. A damaged file that changed
+	// within [Options.Settle] may be one that another program is writing: Fix waits
+	// until it is whole or does not change any more, and leaves it else.
 	Fix bool
 
 	// Dialect, with Fix, has all links between sessions written in one dialect:
@@ -135,7 +134,7 @@ func (o DoctorOptions) dialect() (d session.Dialect, rewrite bool, err error) {
 }
 
 // Doctor looks at every file of the workspace and reports everything that is
-// wrong.
+// wrong. Without Fix it writes nothing, not even to .bough.
 func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error) {
 	quiet := *w
 	quiet.opts.Note = func(string) {}
@@ -144,7 +143,9 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	if err != nil {
 		return report, err
 	}
+	own := false
 	examine := func(v *view) error {
+		v.forgetful = !o.Fix
 		d, err := newDoctor(v)
 		if err != nil {
 			return err
@@ -153,21 +154,21 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 		err = d.run()
 		*report = Report{Problems: d.problems}
 		report.judge()
-		if !o.Fix {
-			v.kept.new = nil // a cache that is wrong is left to be mended
-		}
+		own = v.onlyOwn()
 		return err
 	}
 	if o.Fix {
 		return report, quiet.fix(ctx, report, examine)
 	}
-	if err := quiet.read(ctx, examine); err != nil {
-		return report, err
+	interrupted, err := quiet.examineAtRest(ctx, report, examine)
+	for i, p := range report.Problems {
+		if p.Kind == LeftOver || interrupted && p.passes() || own && p.Kind == StaleIndex {
+			report.Problems[i].Note = true
+			report.Problems[i].Detail += "; the next command that changes something completes the write"
+		}
 	}
-	if slices.ContainsFunc(report.Problems, Problem.passes) {
-		return report, quiet.again(ctx, report, examine)
-	}
-	return report, nil
+	report.judge()
+	return report, err
 }
 
 // judge says whether all is well.
@@ -191,29 +192,40 @@ func (w *Workspace) fix(ctx context.Context, report *Report, examine func(*view)
 	return err
 }
 
-// again calls f once more, while nobody writes. While somebody does, what may
-// pass is no problem, and is taken out of the report. Where there is no lock,
-// nobody does.
-func (w *Workspace) again(ctx context.Context, report *Report, f func(*view) error) error {
-	if _, err := os.Stat(filepath.Join(w.dir, stateDir)); err != nil {
-		return nil
+// examineAtRest calls examine, which writes nothing, at a moment at which nobody
+// writes, and reports whether a writer was interrupted before that. If there is no
+// such moment, what a writer may not have completed is left out of the report.
+func (w *Workspace) examineAtRest(ctx context.Context, report *Report, examine func(*view) error) (interrupted bool, err error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return false, err
 	}
-	hasty := *w
-	hasty.opts.Wait = min(w.opts.Wait, time.Second)
-	ran := false
-	err := hasty.locked(ctx, operation.Operation{Verb: "doctor"}, mode{every: true}, func(v *view) error {
-		ran = true
-		return f(v)
-	})
-	var held *writelock.HeldError
-	switch {
-	case ran || ctx.Err() != nil:
-		return err
-	case errors.As(err, &held):
-		report.Problems = slices.DeleteFunc(report.Problems, Problem.passes)
-		report.judge()
+	defer root.Close()
+	end := time.Now().Add(min(w.opts.Wait, time.Second))
+	for {
+		before := logged(root)
+		if err := w.read(ctx, examine); err != nil || !slices.ContainsFunc(report.Problems, Problem.passes) {
+			return false, err
+		}
+		if !writelock.Held(root, stateDir) && logged(root) == before {
+			break
+		}
+		if time.Now().After(end) {
+			report.Problems = slices.DeleteFunc(report.Problems, Problem.passes)
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
-	return nil // what cannot be locked is as it was seen
+	log, err := operation.Open(root)
+	if err != nil {
+		return false, nil // the report says so
+	}
+	defer log.Close()
+	return slices.ContainsFunc(log.Unsettled(), func(l operation.Line) bool { return len(l.Changes) > 0 }), nil
 }
 
 // passes reports whether p may be what a writer has not completed yet.

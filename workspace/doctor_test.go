@@ -79,7 +79,7 @@ func TestDoctorSameTime(t *testing.T) {
 }
 
 // TestDoctorWhileWriting: what a writer has not completed is no damage while it
-// holds the lock, and is swept when nobody does.
+// holds the lock, and a note when nobody does. Doctor removes it with Fix only.
 func TestDoctorWhileWriting(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("")
@@ -89,7 +89,13 @@ func TestDoctorWhileWriting(t *testing.T) {
 	s.expect(workspace.DoctorOptions{})
 	s.read(left)
 	unlock()
-	s.expect(workspace.DoctorOptions{})
+	before := s.everything()
+	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+	if err != nil || !report.OK || len(report.Problems) != 1 || report.Problems[0].Kind != workspace.LeftOver || !report.Problems[0].Note {
+		t.Errorf("doctor finds %+v, %v", report, err)
+	}
+	sameFiles(t, "doctor", before, s.everything())
+	s.expect(workspace.DoctorOptions{Fix: true})
 	if _, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(left))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the temporary file is still there: %v", err)
 	}

@@ -79,8 +79,8 @@ func (d *doctor) folders() error {
 			}
 		}
 	}
-	d.folder.SweepCache()
 	if d.fix {
+		d.folder.SweepCache()
 		d.folder.ForgetOthers(func(id string) bool { return d.index.Entry(id) != nil })
 	}
 	return nil
@@ -178,7 +178,12 @@ func (d *doctor) unusable(id string, err error) {
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
-		d.found(DamagedSession, damage.Path, damageDetail(damage, d.remedy(id), false), false)
+		r := d.remedy(id)
+		detail := damageDetail(damage, r, false)
+		if d.fix && r.data != nil {
+			detail = damageDetail(damage, remedy{}, false) + "; another program is writing the file, so it stays as it is"
+		}
+		d.found(DamagedSession, damage.Path, detail, false)
 	case !errors.Is(err, errGone):
 		d.found(UnreadableSession, session.FileName(id), err.Error(), false)
 	}

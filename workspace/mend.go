@@ -43,29 +43,50 @@ func (v *view) mendSessions() ([]Problem, error) {
 
 // mendSession puts the better of a damaged file and its copy in the file's place.
 func (d *doctor) mendSession(id string) error {
+	name := session.FileName(id)
 	var damage *session.DamageError
+	s, err := d.outline(id)
+	if err == nil && d.newerCopy(s).more == 0 {
+		d.cache(s)
+		return nil
+	}
+	if err != nil && !errors.As(err, &damage) {
+		return nil // examine says what is left
+	}
+	seen, settled := d.settle(name)
+	if _, copySettled := d.settle(name + ".bak"); !settled || !copySettled {
+		return d.ctx.Err()
+	}
+	delete(d.outlines, id)
 	switch s, err := d.outline(id); {
 	case errors.As(err, &damage):
 		if r := d.remedy(id); r.data != nil {
-			d.found(DamagedSession, damage.Path, damageDetail(damage, r, true), true)
-			return d.putBack(id, r.data)
+			return d.putBack(id, r.data, seen, Problem{Kind: DamagedSession, Path: damage.Path, Detail: damageDetail(damage, r, true), Fixed: true})
 		}
 	case err == nil:
 		d.cache(s)
 		if c := d.newerCopy(s); c.more > 0 && c.extends {
-			d.found(BetterCopy, session.FileName(id), c.detail(), true)
-			return d.putBack(id, c.data)
+			return d.putBack(id, c.data, seen, Problem{Kind: BetterCopy, Path: name, Detail: c.detail(), Fixed: true})
 		}
 	}
-	return nil // examine says what is left
+	return nil
 }
 
-// putBack makes data the file of a session, and keeps the one that is there.
-func (d *doctor) putBack(id string, data []byte) error {
+// putBack makes data the file of a session, keeps the one that is there, and reports
+// the problem that this fixes. It does nothing if the file is not the one that was
+// seen: another program writes it.
+func (d *doctor) putBack(id string, data []byte, seen durable.Identity, fixed Problem) error {
 	name := session.FileName(id)
 	s, err := session.Decode(id, data)
 	if err != nil {
 		return err
+	}
+	torn, err := d.stateNow(name)
+	if err != nil {
+		return err
+	}
+	if d.identity(name) != seen {
+		return nil
 	}
 	to, err := d.inTrash(name)
 	if err != nil {
@@ -79,10 +100,6 @@ func (d *doctor) putBack(id string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	torn, err := d.stateNow(name)
-	if err != nil {
-		return err
-	}
 	info, err := d.batch.Replace(name, durable.Bytes(data))
 	if err != nil {
 		return err
@@ -91,7 +108,8 @@ func (d *doctor) putBack(id string, data []byte) error {
 	d.changes(id, operation.Change{File: name, Was: torn, Is: stateOfBytes(data, info), Kept: to})
 	s.Written(info)
 	d.took(s.Outline)
-	return d.settle()
+	d.problems = append(d.problems, fixed)
+	return d.commitMany()
 }
 
 // keep puts copies of files that are going to be replaced into the trash, of
@@ -109,9 +127,9 @@ func (d *doctor) keep(names ...string) error {
 	return nil
 }
 
-// settle makes the changes that are prepared, if they are many: until then each
+// commitMany makes the changes that are prepared, if they are many: until then each
 // of them keeps a file open.
-func (d *doctor) settle() error {
+func (d *doctor) commitMany() error {
 	const many = 128
 	if d.batch.Len() < many {
 		return nil
@@ -143,7 +161,7 @@ func (d *doctor) relink(s *session.Outline) error {
 	if err := d.setContinuedTo(s); err != nil {
 		return err
 	}
-	return d.settle()
+	return d.commitMany()
 }
 
 // A remedy is what may take the place of a damaged session file.

@@ -45,7 +45,7 @@ func eachVector(t *testing.T, keep func(*fixtures.Vector) bool, f func(*testing.
 					t.Fatal(err)
 				}
 			}
-			w, err := workspace.Open(context.Background(), dir, nil)
+			w, err := workspace.Open(context.Background(), dir, &workspace.Options{Settle: -1})
 			if err != nil {
 				t.Fatal(err)
 			}

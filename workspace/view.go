@@ -39,6 +39,7 @@ type view struct {
 	own       map[string]bool             // sessions of an operation that was interrupted
 	asLogged  map[string]bool             // whether sessions that the index lacks are as the log says, of those it tells of; nil if nobody asked
 	noted     string                      // what was said of the index
+	forgetful bool                        // nothing is remembered when it is done
 	trash     string                      // where this command discards files, "" before the first
 	mark      string                      // ends the name of that folder
 }

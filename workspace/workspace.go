@@ -56,6 +56,11 @@ type Options struct {
 	// Zero means 30 seconds; negative means not at all.
 	Wait time.Duration
 
+	// Settle is how long a damaged file must not have changed before
+	// [Workspace.Doctor] mends it: another program may be writing it. Zero means a
+	// second; negative means not at all.
+	Settle time.Duration
+
 	// Retention says how long automatic checkpoints are kept. The zero value is
 	// its default.
 	Retention checkpoint.Retention
@@ -131,6 +136,9 @@ func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 		w.opts.Wait = 30 * time.Second
 	}
 	w.opts.Log = w.opts.Log.WithDefaults()
+	if w.opts.Settle == 0 {
+		w.opts.Settle = time.Second
+	}
 	if w.opts.Now == nil {
 		w.opts.Now = time.Now
 	}
@@ -228,8 +236,10 @@ func (w *Workspace) open(ctx context.Context) (*os.Root, error) {
 // done ends what a method does with the workspace.
 func (v *view) done() {
 	v.batch.Discard()
-	v.rememberNew()
-	v.index.Remember()
+	if !v.forgetful {
+		v.rememberNew()
+		v.index.Remember()
+	}
 	v.index.Close()
 }
 

@@ -34,7 +34,8 @@ func openSpace(t testing.TB, dir string, limit int) *space {
 	var mu sync.Mutex
 	now := time.Date(2026, 5, 25, 15, 32, 0, 0, time.UTC)
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
-		Limit: limit,
+		Limit:  limit,
+		Settle: -1, // who damages the files is done
 		Now: func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()

@@ -46,8 +46,10 @@ func (p *program) doctorVerb() verb {
 	}
 }
 
-const doctorBegin = `Looks at every file. Exits with 5 while something is wrong. With --fix it mends what can be
-mended without loss, and deletes nothing: what it replaces goes to .bough/trash.
+const doctorBegin = `Looks at every file, and writes nothing. Exits with 5 while something is wrong. With --fix it
+mends what can be mended without loss, and deletes nothing: what it replaces goes to
+.bough/trash. A damaged file that changed within a second may be one that another program is
+writing: --fix waits until it does not change any more, and leaves it after ten seconds.
 
 It finds:
 `

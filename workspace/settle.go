@@ -1,0 +1,47 @@
+package workspace
+
+import (
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+// settle waits until a file has not changed for as long as Options.Settle says, and
+// reports whether that happened before ten times that. Then it returns what the file
+// system says of the file. A file that is gone has settled.
+func (d *doctor) settle(name string) (id durable.Identity, settled bool) {
+	id = d.identity(name)
+	wait := d.opts.Settle
+	if wait <= 0 || id == (durable.Identity{}) {
+		return id, true
+	}
+	if age := time.Since(time.Unix(0, max(id.ModTime, id.Changed))); age > wait {
+		return id, true
+	}
+	step := time.NewTicker(max(wait/20, time.Millisecond))
+	defer step.Stop()
+	end, since := time.Now().Add(10*wait), time.Now()
+	for time.Since(since) < wait {
+		select {
+		case <-d.ctx.Done():
+			return id, false
+		case <-step.C:
+		}
+		if now := d.identity(name); now != id {
+			id, since = now, time.Now()
+		}
+		if time.Now().After(end) {
+			return id, false
+		}
+	}
+	return id, true
+}
+
+// identity returns what the file system says of a file, zero if it is gone.
+func (d *doctor) identity(name string) durable.Identity {
+	info, err := d.root.Stat(name)
+	if err != nil {
+		return durable.Identity{}
+	}
+	return durable.Identify(info)
+}

@@ -70,7 +70,7 @@ func (w *Workspace) Exploration(ctx context.Context, name string) (data []byte, 
 		return nil, err
 	}
 	defer root.Close()
-	return durable.ReadFile(root, explorationsDir + "/" + found[0] + ".json")
+	return durable.ReadFile(root, explorationsDir+"/"+found[0]+".json")
 }
 
 // Explorations returns the ids of the explorations.
@@ -182,7 +182,7 @@ func (v *view) decisions(name string) ([]Decision, error) {
 	}
 	var list []dated
 	for _, id := range ids {
-		data, err := durable.ReadFile(v.root, explorationsDir + "/" + id + ".json")
+		data, err := durable.ReadFile(v.root, explorationsDir+"/"+id+".json")
 		if err != nil {
 			continue // gone while we look
 		}

@@ -179,7 +179,7 @@ func (d *doctor) remedy(id string) remedy {
 	if err != nil {
 		return remedy{}
 	}
-	older, _ := durable.ReadFile(d.root, session.FileName(id) + ".bak")
+	older, _ := durable.ReadFile(d.root, session.FileName(id)+".bak")
 	return remedyFor(id, damaged, older)
 }
 

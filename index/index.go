@@ -411,6 +411,10 @@ func (x *Index) Remove(id string) {
 	x.changed[id] = true
 }
 
+// Rewrite has the whole index written by the next [Index.Save], without a journal, so that
+// nothing is left of what was removed.
+func (x *Index) Rewrite() { x.rewrite = true }
+
 // Stale reports whether the index does not say what the Index knows.
 func (x *Index) Stale() bool { return x.rewrite || len(x.changed) > 0 }
 

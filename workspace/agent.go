@@ -297,15 +297,15 @@ func isAgent(file string) bool {
 	return ok
 }
 
-// tempAgents returns the temporary files in the folder of the agents.
-func (v *view) tempAgents() (names []string) {
-	entries, err := durable.ReadDir(v.root, agent.Dir)
+// tempsIn returns the temporary files in a folder.
+func (v *view) tempsIn(dir string) (names []string) {
+	entries, err := durable.ReadDir(v.root, dir)
 	if err != nil {
 		return nil // nothing can be swept there
 	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
-			names = append(names, agent.Dir+"/"+e.Name())
+			names = append(names, dir+"/"+e.Name())
 		}
 	}
 	return names

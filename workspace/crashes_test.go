@@ -56,6 +56,17 @@ var needless = table{
 	{"trash --purge", "with unlink .bough/trash/STAMP/head.json before unlink .bough/trash/STAMP/conversations", "what is deleted for good may go in any order"},
 	{"trash --purge", "with unlink .bough/trash/STAMP before unlink .bough/trash/STAMP/head.json", "what is deleted for good may go in any order"},
 	{"trash --purge", "without sync .bough/operations.jsonl", "nobody can take it back"},
+	{"forget", "with unlink conversations/SESSION.json before syncdir .bough", "the file of what is being forgotten names it, so it may go in any order"},
+	{"forget", "with unlink conversations/SESSION.json before syncdir .bough (2)", "the file of what is being forgotten names it, so it may go in any order"},
+	{"forget", "with unlink conversations/SESSION.json before syncdir conversations", "the file of what is being forgotten names it, so it may go in any order"},
+	{"forget", "with unlink conversations/SESSION.json before syncdir conversations (2)", "the file of what is being forgotten names it, so it may go in any order"},
+	{"forget", "with unlink conversations/SESSION.json before syncdir conversations (3)", "the file of what is being forgotten names it, so it may go in any order"},
+	{"forget", "with unlink conversations/SESSION.json before syncdir conversations (4)", "the file of what is being forgotten names it, so it may go in any order"},
+	{"forget", "without syncdir conversations", "the folder is synced again before the last step"},
+	{"forget", "without syncdir conversations (2)", "the folder is synced again before the last step"},
+	{"forget", "without syncdir conversations (3)", "the folder is synced again before the last step"},
+	{"forget", "with unlink .bough/forget.json before sync .bough/operations.jsonl", "the log was replaced, and says it then"},
+	{"forget", "without sync .bough/operations.jsonl (2)", "the log was replaced, and says it then"},
 	{"doctor --fix", "without syncdir .bough/trash/STAMP/conversations", "the folder is synced again before anything in it counts"},
 	{"doctor --fix", "without syncdir conversations", "a link of one side is mended again"},
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir deep/chat", "what was there has the temporary name until later"},
@@ -456,6 +467,25 @@ var scenarios = []scenario{
 		}
 		return func(s *space) error {
 			_, err := s.PurgeTrash(context.Background(), workspace.PurgeOptions{})
+			return err
+		}
+	}},
+	{name: "forget", limit: 3, erases: "Bread", setup: func(s *space) verb {
+		id := s.new("Bread")
+		ids := s.say("a", "b", "c", "d")
+		label(id+"@"+ids[0], "Bread")(s)
+		if _, err := s.Branch(context.Background(), id, workspace.SnapshotOptions{Name: "Cake", KeepHead: true}); err != nil {
+			s.t.Fatal(err)
+		}
+		old := s.new("Bread again")
+		if err := remove(old, workspace.RemoveOptions{})(s); err != nil {
+			s.t.Fatal(err)
+		}
+		if _, err := s.Forget(context.Background(), old, workspace.ForgetOptions{}); err != nil {
+			s.t.Fatal(err)
+		}
+		return func(s *space) error {
+			_, err := s.Forget(context.Background(), id, workspace.ForgetOptions{Copies: true})
 			return err
 		}
 	}},

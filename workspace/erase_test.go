@@ -117,3 +117,149 @@ func TestPurgeText(t *testing.T) {
 	}
 	healthy(t, s)
 }
+
+// TestForget: nothing of a conversation is left in any file, not even where it was in the
+// trash or named by its title; its id stays, and what is not about it is as it was.
+func TestForget(t *testing.T) {
+	ctx := t.Context()
+	s := openSpace(t, t.TempDir(), 2) // the line has several files
+	id, messages := s.fill(secret)
+	other, _ := s.fill(kept)
+	copied, err := s.Branch(ctx, id+"@"+messages[1], workspace.SnapshotOptions{Name: "Copy of " + secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.append(workspace.Append{Session: id, Text: secret + " more"})
+	s.append(workspace.Append{Session: id, Text: secret + " and more"})
+	if len(s.entry(id).ContinuedTo) == 0 {
+		t.Fatal("the line has one file")
+	}
+	before := s.read("conversations/" + other + ".json")
+	plan, err := s.Forget(ctx, id, workspace.ForgetOptions{DryRun: true})
+	if err != nil || plan.Session != id || len(plan.Copies) != 1 || plan.Copies[0].Session != copied.ID || plan.Copies[0].Forgotten || len(plan.Sessions) < 2 {
+		t.Fatalf("the plan is %+v, %v", plan, err)
+	}
+	if s.entry(id).ID != id {
+		t.Error("a dry run forgets")
+	}
+	done, err := s.Forget(ctx, id, workspace.ForgetOptions{})
+	if err != nil || done.Copies[0].Forgotten {
+		t.Fatalf("Forget = %+v, %v", done, err)
+	}
+	healthy(t, s)
+	if names := s.holding(secret); len(names) == 0 || strings.Contains(strings.Join(names, " "), id) {
+		t.Errorf("without --copies %q hold the text", names)
+	}
+	if got := s.texts(copied.ID); got != secret+" one "+secret+" two" {
+		t.Errorf("the copy has %q", got)
+	}
+	if _, err := s.Show(ctx, id, workspace.ReadOptions{}); code(err) != workspace.NotFound {
+		t.Errorf("show of what is forgotten = %v", err)
+	}
+	done, err = s.Forget(ctx, id, workspace.ForgetOptions{Copies: true}) // it is named by its id still
+	if err != nil || len(done.Copies) > 0 {
+		t.Errorf("Forget once more = %+v, %v", done, err)
+	}
+	if _, err = s.Forget(ctx, copied.ID, workspace.ForgetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range s.trashed() { // the sessions that fill removed
+		if strings.HasPrefix(f.File, "conversations/") {
+			if _, err := s.Forget(ctx, strings.TrimSuffix(strings.TrimPrefix(f.File, "conversations/"), ".json"), workspace.ForgetOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if names := s.holding(secret); len(names) > 0 {
+		t.Errorf("%q hold the text", names)
+	}
+	if s.read("conversations/"+other+".json") != before {
+		t.Error("another session changed")
+	}
+	if _, err := s.undo(""); code(err) != workspace.Refused && err != nil {
+		t.Errorf("undo = %v", err)
+	}
+	healthy(t, s)
+}
+
+func (s *space) trashed() []workspace.Trashed {
+	s.t.Helper()
+	trash, err := s.Trash(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return trash.Files
+}
+
+// TestForgetCopies: all conversations that hold a message of it go with it.
+func TestForgetCopies(t *testing.T) {
+	ctx := t.Context()
+	s := openSpace(t, t.TempDir(), 0)
+	id, messages := s.fill(secret)
+	other, _ := s.fill(kept)
+	point, err := s.Checkpoint(ctx, id+"@"+messages[0], workspace.SnapshotOptions{Name: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	branch, err := s.Branch(ctx, id, workspace.SnapshotOptions{Name: secret + " branch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove(ctx, branch.ID, workspace.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.Forget(ctx, id, workspace.ForgetOptions{Copies: true})
+	if err != nil || len(done.Copies) != 2 || !done.Copies[1].Trashed || len(done.Sessions) != 3 {
+		t.Fatalf("Forget = %+v, %v", done, err)
+	}
+	for _, f := range s.trashed() {
+		if strings.Contains(f.File, point.ID) || strings.Contains(f.File, branch.ID) {
+			t.Errorf("%s is in the trash", f.File)
+		}
+	}
+	if got := s.texts(other); got != kept+" one "+kept+" two" {
+		t.Errorf("the other session has %q", got)
+	}
+	healthy(t, s)
+}
+
+// TestForgetImported: what was forgotten does not come in again, longer or not, and
+// neither does what was exported from it.
+func TestForgetImported(t *testing.T) {
+	ctx := t.Context()
+	s := openSpace(t, t.TempDir(), 0)
+	if err := take(s, askedTwice); err != nil {
+		t.Fatal(err)
+	}
+	listing, err := s.List(ctx, "")
+	if err != nil || len(listing.Sessions) != 1 {
+		t.Fatalf("List = %+v, %v", listing, err)
+	}
+	done, err := s.Forget(ctx, listing.Sessions[0].ID, workspace.ForgetOptions{})
+	if err != nil || len(done.Sources) != 1 {
+		t.Fatalf("Forget = %+v, %v", done, err)
+	}
+	for _, transcript := range []string{askedTwice, askedThrice} {
+		if err := take(s, transcript); err != nil {
+			t.Fatal(err)
+		}
+		if listing, err := s.List(ctx, ""); err != nil || len(listing.Sessions) != 0 {
+			t.Errorf("it came in again: %+v, %v", listing, err)
+		}
+	}
+	healthy(t, s)
+}
+
+// TestForgetTree: the tree of an agent is not forgotten behind its back.
+func TestForgetTree(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	ada, err := s.CreateAgent(t.Context(), "ada", workspace.AgentOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.files()
+	if _, err := s.Forget(t.Context(), ada.Head.Tree, workspace.ForgetOptions{}); code(err) != workspace.Refused {
+		t.Errorf("Forget = %v", err)
+	}
+	sameFiles(t, "a refused forget", before, s.files())
+}

@@ -11,10 +11,12 @@ import (
 	"path"
 	"slices"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/task"
 )
 
 // recovered looks at a workspace under the lock, after what an interrupted command
@@ -85,6 +87,11 @@ func (v *view) recover() (changed bool, err error) {
 		if err = cmp.Or(err, later); err != nil {
 			v.follow("what was interrupted is not completed", err)
 			return true, v.ctx.Err()
+		}
+	}
+	if v.isThere(forgetPath) {
+		if changed = true; err == nil {
+			v.follow("what is to be forgotten is not all forgotten", v.completeForget())
 		}
 	}
 	if len(happened) == 0 {
@@ -182,6 +189,15 @@ func (v *view) lastOperations() ([]operation.Line, error) {
 // the trash already and some not. What a removal began with is as good as gone, and
 // what is brought back is not there before all of it is.
 func (v *view) hidePending() error {
+	plan, err := v.beingForgotten()
+	if err != nil {
+		return err
+	}
+	if plan != nil {
+		for _, id := range plan.Sessions {
+			v.index.Remove(id)
+		}
+	}
 	log, err := operation.Open(v.root)
 	if err != nil {
 		return err
@@ -215,12 +231,12 @@ func (v *view) sweep(interrupted bool, happened []operation.Line) error {
 	for _, line := range happened {
 		made = append(made, line.Changes...)
 	}
-	for _, name := range []string{tempOf(headFile), tempOf(bookmark.Path), tempOf(operation.Path), incoming, tempOf(incoming)} {
+	for _, name := range []string{tempOf(headFile), tempOf(bookmark.Path), tempOf(operation.Path), incoming, tempOf(incoming), tempOf(forgetPath), tempOf(importsPath), tempOf(exportsPath), tempOf(learningsPath), tempOf(task.Path)} {
 		if v.isThere(name) {
 			names = append(names, name)
 		}
 	}
-	names = append(names, v.tempAgents()...)
+	names = append(append(names, v.tempsIn(agent.Dir)...), v.tempsIn(explorationsDir)...)
 	if len(names) == 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@ func (p *program) verbs() []verb {
 		p.newVerb(), p.appendVerb(),
 		p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
-		p.renameVerb(), p.rmVerb(),
+		p.renameVerb(), p.rmVerb(), p.forgetVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
 		p.agentVerb(), p.steerVerb(), p.followUpVerb(), p.queueVerb(),
 		p.exploreVerb(), p.learningsVerb(),

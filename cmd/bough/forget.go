@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+func (p *program) forgetVerb() verb {
+	return verb{
+		name:  "forget",
+		args:  "SESSION [--copies] [--dry-run] [--yes ID]",
+		short: "delete a conversation for good",
+		long: `Deletes all files of a conversation, those in the trash too, and its text in the log,
+bookmarks, explorations, learnings, tasks and the records of imports and exports. Its id and
+those of its sources stay, so that no import brings it back. It cannot be undone. Other
+sessions that hold messages of it are listed; --copies deletes those conversations too. Asks
+twice on a terminal; elsewhere --yes must repeat the id of the conversation.`,
+		example: `bough forget "By train instead" --copies`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "copies", DisableDefaultText: true, Usage: "delete the conversations that hold messages of it too"},
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only list what would be deleted"},
+			&cli.StringFlag{Name: "yes", Usage: "do not ask: the `ID` of the conversation, once more"},
+		},
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			o := workspace.ForgetOptions{Copies: c.Bool("copies"), DryRun: true}
+			f, err := w.Forget(c.Context, c.Args().First(), o)
+			if err != nil {
+				return err
+			}
+			if !c.Bool("dry-run") {
+				if err := p.confirmForget(f, c.IsSet("yes"), c.String("yes")); err != nil {
+					return err
+				}
+				o.DryRun = false
+				if f, err = w.Forget(c.Context, f.Session, o); err != nil {
+					return err
+				}
+			}
+			if p.json {
+				return p.printJSON(f)
+			}
+			did := "Deleted"
+			if f.DryRun {
+				did = "Dry run: would delete"
+			}
+			for _, id := range f.Sessions {
+				fmt.Fprintln(p.stdout, id)
+			}
+			fmt.Fprintf(p.stderr, "%s %s for good\n", did, count(len(f.Sessions), "session file"))
+			p.forgetCopies(f, "still hold messages of it; --copies deletes them too")
+			return nil
+		},
+	}
+}
+
+// forgetCopies lists the sessions that hold messages of a conversation and stay.
+func (p *program) forgetCopies(f *workspace.Forgetting, what string) {
+	var left []workspace.ForgettingCopy
+	for _, c := range f.Copies {
+		if !c.Forgotten {
+			left = append(left, c)
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	fmt.Fprintf(p.stderr, "These %s:\n", what)
+	for _, c := range left {
+		where := ""
+		if c.Trashed {
+			where = " (in the trash)"
+		}
+		fmt.Fprintf(p.stderr, "  %s  %s %q, %s%s\n", clean(c.Session), c.Kind, clean(c.Title), count(c.Messages, "message"), where)
+	}
+}
+
+// confirmForget asks twice whether a conversation is to be deleted, unless its id was
+// given with --yes.
+func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string) error {
+	if given && yes == f.Session {
+		return nil
+	}
+	if given {
+		return usageError("--yes takes the id of the conversation, which is %s", f.Session)
+	}
+	in, ok := p.stdin.(*os.File)
+	if !ok || p.screen == nil || !term.IsTerminal(int(in.Fd())) {
+		return usageError("nobody can be asked; '--yes %s' deletes it for good", f.Session)
+	}
+	lines := bufio.NewScanner(in)
+	ask := func(question string) string {
+		fmt.Fprint(p.stderr, question)
+		lines.Scan()
+		return strings.TrimSpace(lines.Text())
+	}
+	p.forgetCopies(f, "hold messages of it and stay; --copies deletes them too")
+	switch strings.ToLower(ask(fmt.Sprintf("Delete %s for good? This cannot be undone. [y/N] ", count(len(f.Sessions), "session file")))) {
+	case "y", "yes":
+	default:
+		return errNotForgotten
+	}
+	if ask(fmt.Sprintf("Type %s to confirm: ", f.Session)) != f.Session {
+		return errNotForgotten
+	}
+	return nil
+}
+
+var errNotForgotten = errors.New("nothing was deleted")

@@ -1,0 +1,508 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// ForgetOptions are the choices for forgetting a conversation.
+type ForgetOptions struct {
+	// Copies forgets the other conversations that hold messages of it too.
+	Copies bool
+	// DryRun only reports what would be forgotten.
+	DryRun bool
+}
+
+// A Forgetting is what was forgotten for good.
+type Forgetting struct {
+	Session  string            `json:"session_id"`  // the conversation: the id of its first file
+	Sessions []string          `json:"session_ids"` // all files that are gone, with those of copies
+	Copies   []ForgettingCopy  `json:"copies"`      // that hold messages of it
+	Sources  []ForgottenSource `json:"sources"`     // the conversations of other programs that no import brings back
+	DryRun   bool              `json:"dry_run"`
+}
+
+// A ForgettingCopy is a session that holds messages of a conversation that is forgotten.
+type ForgettingCopy struct {
+	Session   string       `json:"session_id"`
+	Kind      session.Kind `json:"kind"`
+	Title     string       `json:"title"`
+	Messages  int          `json:"message_count"` // that it shares
+	Trashed   bool         `json:"trashed"`       // it is in the trash
+	Forgotten bool         `json:"forgotten"`
+}
+
+// A ForgottenSource is a conversation of another program.
+type ForgottenSource struct {
+	Format string `json:"format"`
+	ID     string `json:"id,omitempty"`              // what its program calls it
+	Last   string `json:"last_message_id,omitempty"` // of one without an id
+}
+
+// forgetPath is the file that says what is being forgotten. As long as it is there the
+// next writer completes that.
+const forgetPath = stateDir + "/forget.json"
+
+// A forgetPlan is the content of that file.
+type forgetPlan struct {
+	Sessions []string          `json:"sessions"`
+	Messages []string          `json:"messages"`
+	Titles   []string          `json:"titles"`
+	Sources  []ForgottenSource `json:"sources"`
+	Files    []string          `json:"files"` // attachments that go unless something else refers to them
+}
+
+// Forget deletes a conversation for good: its files, also those in the trash, and its
+// text in the log, bookmarks, explorations, learnings, tasks and the records of imports and
+// exports. Its id and those of its sources stay, so that no import brings it back. It
+// cannot be undone. Name may also be the id of a session that is in the trash or in the
+// log only. It is refused for a tree of an agent.
+func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*Forgetting, error) {
+	var done *Forgetting
+	prepare := func(v *view) (*forgetPlan, error) {
+		ids, err := v.forgettable(name)
+		if err != nil {
+			return nil, err
+		}
+		var plan *forgetPlan
+		done, plan, err = v.planForget(ids, o)
+		return plan, err
+	}
+	if o.DryRun {
+		err := w.read(ctx, func(v *view) error {
+			_, err := prepare(v)
+			return err
+		})
+		return done, err
+	}
+	op := operation.Operation{Verb: "forget", Auto: true} // undo skips it
+	err := w.locked(ctx, op, mode{}, func(v *view) error {
+		plan, err := prepare(v)
+		if err != nil {
+			return err
+		}
+		err = v.change(func(v *view) error {
+			data := append(rawjson.Compact(plan), '\n')
+			info, err := v.batch.Create(forgetPath, durable.Bytes(data))
+			if err != nil {
+				return err
+			}
+			v.op.Args = args{"session": done.Session}
+			v.op.Sessions = plan.Sessions
+			v.changes("", operation.Change{File: forgetPath, Is: stateOfBytes(data, info)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return v.completeForget()
+	})
+	return done, err
+}
+
+// forgettable returns the files of the conversation that name means, the first file first.
+func (v *view) forgettable(name string) ([]string, error) {
+	id, err := v.resolve(name)
+	switch {
+	case err != nil && Explain(err) != nil && Explain(err).Code == NotFound && session.ValidID(name):
+		if v.knownGone(name) {
+			return []string{name}, nil
+		}
+		return nil, err
+	case err != nil && !v.has(id):
+		return nil, err
+	case v.isPenguin(id):
+		return nil, &Error{Code: ReadOnly, Message: id + " is a checkpoint that Penguin keeps; bough only reads it"}
+	}
+	ids, _ := v.wholeLine(id) // as far as it is there
+	if len(ids) == 0 {
+		ids = []string{id}
+	}
+	return ids, nil
+}
+
+// knownGone reports whether a session is in the trash, or in the log.
+func (v *view) knownGone(id string) bool {
+	trash, err := v.inTheTrash()
+	if err == nil && slices.ContainsFunc(trash.Files, func(f Trashed) bool { return sessionOf(f.File) == id }) {
+		return true
+	}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return false
+	}
+	defer log.Close()
+	for line, err := range log.Newest() {
+		if err == nil && slices.Contains(line.Sessions, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// A sessionText is what is known of a session that may be damaged, or in the trash.
+type sessionText struct {
+	id       string
+	trashed  bool
+	data     []byte
+	messages []string
+}
+
+func textOf(id string, data []byte, trashed bool) sessionText {
+	t := sessionText{id: id, data: data, trashed: trashed}
+	gjson.GetBytes(data, "messages").ForEach(func(_, m gjson.Result) bool {
+		role := m.Get("role").Str
+		if id := m.Get("id").Str; id != "" && role != "system" && m.Get("metadata.type").Str != "session_transition" {
+			t.messages = append(t.messages, id)
+		}
+		return true
+	})
+	return t
+}
+
+func (t *sessionText) meta(path string) gjson.Result { return gjson.GetBytes(t.data, "metadata."+path) }
+
+// sessionTexts calls f with each session, and each that is in the trash.
+func (v *view) sessionTexts(f func(sessionText)) error {
+	for _, id := range v.index.IDs() {
+		if data, err := readRegular(v.root, session.FileName(id)); err == nil && data != nil {
+			f(textOf(id, data, false))
+		}
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	trash, err := v.inTheTrash()
+	if err != nil {
+		return err
+	}
+	for _, file := range trash.Files {
+		if id := sessionOf(file.File); id != "" {
+			if data, err := os.ReadFile(file.Path); err == nil {
+				f(textOf(id, data, true))
+			}
+		}
+	}
+	return nil
+}
+
+// planForget decides what is forgotten with the files ids of a conversation.
+func (v *view) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPlan, error) {
+	done := &Forgetting{Session: ids[0], Copies: []ForgettingCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
+	if err := v.whole(); err != nil {
+		return nil, nil, err
+	}
+	gone := map[string]bool{}
+	for _, id := range ids {
+		gone[id] = true
+	}
+	messages := map[string]bool{}
+	collect := func(t sessionText) {
+		for _, m := range t.messages {
+			messages[m] = true
+		}
+	}
+	if err := v.sessionTexts(func(t sessionText) {
+		if gone[t.id] {
+			collect(t)
+		}
+	}); err != nil {
+		return nil, nil, err
+	}
+	copies := map[string]bool{}
+	err := v.sessionTexts(func(t sessionText) {
+		shared := 0
+		for _, m := range t.messages {
+			if messages[m] {
+				shared++
+			}
+		}
+		if shared == 0 || gone[t.id] || copies[t.id] {
+			return
+		}
+		copies[t.id] = true
+		c := ForgettingCopy{Session: t.id, Title: t.meta("title").Str, Messages: shared, Trashed: t.trashed, Forgotten: o.Copies}
+		if c.Kind = session.Branch; !t.trashed {
+			c.Kind = v.kind(t.id)
+		}
+		done.Copies = append(done.Copies, c)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Copies {
+		for _, c := range done.Copies {
+			gone[c.Session] = true
+			if c.Trashed {
+				continue
+			}
+			line, _ := v.wholeLine(c.Session)
+			for _, id := range line {
+				gone[id] = true
+			}
+		}
+	}
+	done.Sessions = slices.Sorted(maps.Keys(gone))
+	for _, cp := range v.penguinIDs() { // which bough only reads
+		if p := v.penguin[cp]; gone[p.Session] {
+			done.Copies = append(done.Copies, ForgettingCopy{Session: cp, Kind: session.Checkpoint, Title: p.Name})
+		}
+	}
+	if err := v.mayForget(done.Sessions); err != nil {
+		return nil, nil, err
+	}
+	plan, err := v.forgetPlan(done.Sessions)
+	if err != nil {
+		return nil, nil, err
+	}
+	done.Sources = plan.Sources
+	return done, plan, nil
+}
+
+// mayForget refuses to forget the tree of an agent.
+func (v *view) mayForget(ids []string) error {
+	for _, id := range ids {
+		owner, err := v.owner(id)
+		if err != nil {
+			return err
+		}
+		if owner != nil {
+			return &Error{
+				Code:    Refused,
+				Message: fmt.Sprintf("%s is a tree of the agent %s", id, owner.Name),
+				Hint:    "'bough agent delete " + owner.Name + "' moves a tree to the trash, and 'bough forget " + id + "' forgets it then",
+			}
+		}
+	}
+	return nil
+}
+
+// forgetPlan collects what has to be known of sessions after their files are gone.
+func (v *view) forgetPlan(ids []string) (*forgetPlan, error) {
+	plan := &forgetPlan{Sessions: ids, Messages: []string{}, Titles: []string{}, Sources: []ForgottenSource{}, Files: []string{}}
+	ledger, err := readLedger(v.root)
+	if err != nil {
+		return nil, err
+	}
+	messages, sums, titles, sources := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[ForgottenSource]bool{}
+	err = v.sessionTexts(func(t sessionText) {
+		if !slices.Contains(ids, t.id) {
+			return
+		}
+		titles[t.meta("title").Str] = true
+		for _, m := range t.messages {
+			messages[m] = true
+		}
+		for _, s := range t.meta("bough.sources").Array() {
+			source := ForgottenSource{Format: s.Get("format").Str, ID: s.Get("id").Str}
+			if row := ledger.said[sourceKey(source.Format, source.ID)]; source.ID != "" && v.isSourceOf(t, row, ids) {
+				sources[source] = true
+			}
+		}
+		if s, err := session.Decode(t.id, t.data); err == nil {
+			for _, m := range s.Messages {
+				for _, sum := range attached(m) {
+					sums[sum] = true
+				}
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, rows := range []map[string]*convRow{ledger.said, ledger.ends} {
+		for _, row := range rows {
+			if c := row.Conversation; slices.Contains(ids, c.Session) {
+				sources[ForgottenSource{c.Format, c.ID, c.Last}] = true
+			}
+		}
+	}
+	exports, err := readRegular(v.root, exportsPath)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(exports)) {
+		if r := gjson.Parse(line); slices.Contains(ids, r.Get("session_id").Str) {
+			s := ForgottenSource{Format: r.Get("format").Str, ID: r.Get("id").Str}
+			if list := r.Get("messages").Array(); s.ID == "" && len(list) > 0 {
+				s.Last = list[len(list)-1].Get("0").Str
+			}
+			if s.ID != "" || s.Last != "" {
+				sources[s] = true
+			}
+		}
+	}
+	plan.Messages = append(plan.Messages, slices.Sorted(maps.Keys(messages))...)
+	plan.Titles = append(plan.Titles, slices.Sorted(maps.Keys(titles))...)
+	plan.Files = append(plan.Files, slices.Sorted(maps.Keys(sums))...)
+	plan.Sources = slices.AppendSeq(plan.Sources, maps.Keys(sources))
+	slices.SortFunc(plan.Sources, func(a, b ForgottenSource) int {
+		return cmp.Or(cmp.Compare(a.Format, b.Format), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Last, b.Last))
+	})
+	return plan, nil
+}
+
+// isSourceOf reports whether a source of a session goes with it: it was not imported into
+// another conversation that stays, of which the session is a copy.
+func (v *view) isSourceOf(t sessionText, row *convRow, ids []string) bool {
+	if row != nil {
+		return slices.Contains(ids, row.Conversation.Session) || !v.has(row.Conversation.Session)
+	}
+	origin := v.index.Origin(t.id)
+	return origin == "" || slices.Contains(ids, origin) || !v.has(origin)
+}
+
+// beingForgotten returns what is being forgotten, nil for nothing.
+func (v *view) beingForgotten() (*forgetPlan, error) {
+	data, err := readRegular(v.root, forgetPath)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	plan := &forgetPlan{}
+	if err := json.Unmarshal(data, plan); err != nil {
+		return nil, &session.DamageError{Path: forgetPath, Problem: err.Error()}
+	}
+	return plan, nil
+}
+
+// completeForget does what the file of what is being forgotten says, and removes it. Each
+// step can be taken again.
+func (v *view) completeForget() error {
+	plan, err := v.beingForgotten()
+	if err != nil || plan == nil {
+		return err
+	}
+	e := newErasure(plan.Sessions, plan.Messages, plan.Titles)
+	steps := []func() error{
+		func() error { return v.keepSourcesOut(plan) },
+		func() error { return v.erase(e) },
+		func() error { return v.eraseAgents(e) },
+		func() error { return v.removeForgotten(plan, e) },
+		func() error {
+			return v.rewriteLines(exportsPath, func(line []byte) []byte {
+				if e.sessions[gjson.GetBytes(line, "session_id").Str] {
+					return nil
+				}
+				return line
+			})
+		},
+		func() error { return removeThere(v.root, handoverDir) },
+		func() error { return removeThere(v.root, session.CacheDir) },
+		func() error {
+			sums := map[string]bool{}
+			for _, sum := range plan.Files {
+				sums[sum] = true
+			}
+			_, err := v.purgeAttachments(sums)
+			return err
+		},
+		func() error { // the operation counts although the file that it made goes
+			_, err := durable.Append(v.root, operation.Path, []byte("\n"))
+			return err
+		},
+		func() error { return durable.Remove(v.root, forgetPath) },
+	}
+	for _, step := range steps {
+		if err := cmp.Or(v.ctx.Err(), step()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeThere deletes a folder that may not be there.
+func removeThere(root *os.Root, dir string) error {
+	if _, err := root.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return durable.RemoveAll(root, dir)
+}
+
+// keepSourcesOut records that the sources of what is forgotten stay out.
+func (v *view) keepSourcesOut(plan *forgetPlan) error {
+	ledger, err := readLedger(v.root)
+	if err != nil {
+		return err
+	}
+	var lines []byte
+	for _, s := range plan.Sources {
+		was := ledger.ends[s.Last]
+		if s.ID != "" {
+			was = ledger.said[sourceKey(s.Format, s.ID)]
+		}
+		if was != nil && was.Conversation.Out {
+			continue
+		}
+		row := &convRow{}
+		row.Conversation.Format, row.Conversation.ID, row.Conversation.Last = s.Format, s.ID, s.Last
+		row.Conversation.Session, row.Conversation.Out = plan.Sessions[0], true
+		lines = append(append(lines, rawjson.Compact(row)...), '\n')
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	_, err = durable.Append(v.root, importsPath, lines)
+	return err
+}
+
+// removeForgotten deletes the files of sessions, in their place and in the trash, what
+// else in the trash names them, and the head in one of them, and writes the index anew.
+func (v *view) removeForgotten(plan *forgetPlan, e *erasure) error {
+	var names []string
+	for _, id := range plan.Sessions {
+		names = append(names, session.FileName(id), session.FileName(id)+backupSuffix)
+	}
+	if h, ok := v.head(); ok && e.sessions[h.Session] {
+		names = append(names, headFile)
+	}
+	trash, err := v.inTheTrash()
+	if err != nil {
+		return err
+	}
+	for _, f := range trash.Files {
+		id := sessionOf(strings.TrimSuffix(f.File, backupSuffix))
+		name := strings.TrimPrefix(f.Path, v.dir+string(os.PathSeparator))
+		if e.sessions[id] || id == "" && v.names(f.Path, plan.Sessions) {
+			names = append(names, strings.ReplaceAll(name, string(os.PathSeparator), "/"))
+		}
+	}
+	err = v.index.Change(func() error {
+		for _, name := range names {
+			if !v.isThere(name) {
+				continue
+			}
+			if err := durable.Remove(v.root, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range plan.Sessions {
+		v.forget(id)
+	}
+	v.index.Rewrite()
+	return v.index.Save()
+}
+
+// names reports whether a file names one of the sessions.
+func (v *view) names(path string, ids []string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(string(data), id) })
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/parallel"
-	"github.com/bough-dev/bough/internal/query"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -23,82 +23,127 @@ type SearchOptions struct {
 	Text string
 	// Words are as in Text, but a hyphen excludes nothing there.
 	Words string
+	// Regexp is a regular expression of package regexp that must match, too.
+	Regexp string
 
-	Role  string    // only messages of this role
-	Tool  string    // only calls of this tool, and what it answered
-	Since time.Time // only messages of this time or later
-	Until time.Time // only messages before this time
-	In    string    // only the line of this session
-	Where Where     // only conversations that took place there
-	Limit int       // at most so many, 0 for all
+	Role       string    // only messages of this role
+	Tool       string    // only calls of this tool, in any case, and what it answered
+	Since      time.Time // only messages of this time or later
+	Until      time.Time // only messages before this time
+	In         string    // only the line of this session
+	Where      Where     // only conversations that took place there
+	Limit      int       // at most so many, 0 for all
+	PerSession int       // of each conversation at most so many, 0 for all
+	Context    int       // so many messages before and after each on its path
 }
 
 // Found is the messages that were looked for.
 type Found struct {
-	Matches []Match `json:"matches"`
-	More    bool    `json:"more"` // there are more than were wanted
+	Matches  []Match        `json:"matches"`
+	Sessions []FoundSession `json:"sessions"` // the conversations of Matches
+	Total    int            `json:"total"`    // how many there are in the conversations that were searched
+	More     bool           `json:"more"`     // there are more than were wanted
+	// NotSearched is how many conversations were not searched, because there were enough
+	// matches in those that were active later.
+	NotSearched int `json:"not_searched"`
+}
+
+// A FoundSession is a conversation with messages that were looked for.
+type FoundSession struct {
+	Session    string `json:"session_id"` // its first file
+	Title      string `json:"title"`
+	LastActive string `json:"last_active"`
+	Total      int    `json:"total"` // of its messages, how many match
+
+	// Piece is a piece of the conversation's id that is enough to name it.
+	Piece string `json:"-"`
 }
 
 // A Match is a message that was looked for.
 type Match struct {
-	Session   string   `json:"session_id"` // of the conversation: its first file
-	Title     string   `json:"title"`      // of the conversation
-	ID        string   `json:"message_id"`
-	Role      string   `json:"role"`
-	CreatedAt string   `json:"created_at"` // when the conversation began, if nothing says when it was written
-	Tools     []string `json:"tools"`      // that it calls, or answers for
-	Snippet   string   `json:"snippet"`    // what it says around the place, on one line
-	Spans     [][2]int `json:"spans"`      // where in the snippet the words are: from and to, in characters
-	Also      []string `json:"also"`       // the other conversations that have a copy of it, the oldest first
-
-	// Piece is a piece of the conversation's id that is enough to name it.
-	Piece string `json:"-"`
+	Session   string           `json:"session_id"` // of the conversation: its first file
+	Title     string           `json:"title"`      // of the conversation
+	ID        string           `json:"message_id"`
+	Ref       string           `json:"ref"` // as short as is enough
+	Role      string           `json:"role"`
+	Speaker   Speaker          `json:"speaker"`
+	CreatedAt string           `json:"created_at"` // when the conversation began, if nothing says when it was written
+	Tools     []string         `json:"tools"`      // that it calls, or answers for
+	Snippet   string           `json:"snippet"`    // what it says around the place, on one line
+	Spans     [][2]int         `json:"spans"`      // where in the snippet the words are: from and to, in characters
+	Also      []string         `json:"also"`       // the other conversations that have a copy of it, the oldest first
+	Before    []ContextMessage `json:"before"`     // the messages before it, root first
+	After     []ContextMessage `json:"after"`      // the messages after it, on the newest path
 
 	family string // the session that it comes from in the end
 	file   string // where it was found
+	line   *searchLine
 	copied copied
 }
 
+// A ContextMessage is a message near one that was looked for.
+type ContextMessage struct {
+	ID   string `json:"message_id"`
+	Ref  string `json:"ref"`
+	Role string `json:"role"`
+	Text string `json:"text"` // how it begins, on one line
+}
+
+// A Speaker is whose words were found.
+type Speaker string
+
+// The speakers, in the order in which their messages come.
+const (
+	Person    Speaker = "person"
+	Assistant Speaker = "assistant"
+	Tool      Speaker = "tool"
+	System    Speaker = "system"
+)
+
+// rank is the place of a speaker among the others.
+func (s Speaker) rank() int {
+	return slices.Index([]Speaker{Person, Assistant, Tool, System}, s)
+}
+
 // Search looks for messages in all sessions. Conversations come in the order of
-// [Workspace.List], the last active first, and in each the last message of its files
-// comes first. A message is found once, in the conversation where it began: what was made
-// of that, checkpoints and branches with a copy of it, is only named, unless o.In wants
-// to look there. Files that cannot be used are left out, and noted.
+// [Workspace.List], the last active first, and in each the words of a person come before
+// those of the assistant, and these before what tools said; else the last message of its
+// files comes first. A message is found once, in the conversation where it began: what was
+// made of that, checkpoints and branches with a copy of it, is only named, unless o.In
+// wants to look there. Files that cannot be used are left out, and noted.
 func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
-	q, err := query.Parse(o.Text, o.Words)
+	p, err := newPattern(o)
 	if err != nil {
 		return nil, &Error{Code: Usage, Message: err.Error()}
 	}
 	f := &Found{}
 	err = w.read(ctx, func(v *view) error {
-		*f = Found{Matches: []Match{}}
+		*f = Found{}
 		if err := v.whole(); err != nil {
 			return err
 		}
-		s := &search{view: v, o: o, q: q, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
+		s := &search{view: v, o: o, q: p, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
 		files, err := s.files()
 		if err != nil {
 			return err
 		}
-		all, err := s.apart(files)
+		found, err := s.apart(files)
 		if err != nil {
 			return err
 		}
-		if f.More = o.Limit > 0 && len(all) > o.Limit; f.More {
-			all = all[:o.Limit]
-		}
-		if err := s.also(all); err != nil {
+		*f = found.chosen(o)
+		if err := s.describe(f.Matches); err != nil {
 			return err
 		}
-		f.Matches = append(f.Matches, all...)
-		pieces := map[string]string{}
+		if err := s.also(f.Matches); err != nil {
+			return err
+		}
+		if err := s.name(f); err != nil {
+			return err
+		}
 		for i := range f.Matches {
-			f.Matches[i].file, f.Matches[i].copied = "", copied{}
-			id := f.Matches[i].Session
-			if pieces[id] == "" {
-				pieces[id] = v.pieceOf(id)
-			}
-			f.Matches[i].Piece = pieces[id]
+			m := &f.Matches[i]
+			m.family, m.file, m.line, m.copied = "", "", nil, copied{}
 		}
 		return nil
 	})
@@ -119,27 +164,91 @@ func (v *view) pieceOf(id string) string {
 	return piece
 }
 
-// apart returns the matches in files, in order, each once: all, or more than the limit.
-func (s *search) apart(files []*searchFile) ([]Match, error) {
+// allFound is all matches of the conversations that were searched, by conversation.
+type allFound struct {
+	matches     []Match
+	notSearched int // conversations
+}
+
+// apart returns the matches in files, in order, each once: all, or those of as many
+// conversations as have more than are wanted.
+func (s *search) apart(files []*searchFile) (allFound, error) {
 	for s.most = s.o.Limit; ; s.most *= 2 {
-		all, err := s.all(files)
+		all, left, err := s.all(files)
 		if err != nil {
-			return nil, err
+			return allFound{}, err
 		}
-		complete := s.most == 0 || len(all) <= s.most
-		if all = once(all); complete || len(all) > s.o.Limit {
-			return all, nil
+		all = once(all)
+		if left == 0 || wantedOf(all, s.o.PerSession) > s.o.Limit {
+			return allFound{all, left}, nil
 		}
 	}
+}
+
+// wantedOf returns how many matches there are if no conversation has more than per of
+// them, 0 for any number.
+func wantedOf(all []Match, per int) int {
+	n := 0
+	for list := range bySession(all) {
+		n += atMost(len(list), per)
+	}
+	return n
+}
+
+// bySession returns the matches of each conversation.
+func bySession(all []Match) iter.Seq[[]Match] {
+	return func(yield func([]Match) bool) {
+		for start := 0; start < len(all); {
+			end := start + 1
+			for end < len(all) && all[end].Session == all[start].Session {
+				end++
+			}
+			if !yield(all[start:end:end]) {
+				return
+			}
+			start = end
+		}
+	}
+}
+
+// atMost returns n, or limit if that is less and not 0.
+func atMost(n, limit int) int {
+	if limit == 0 {
+		return n
+	}
+	return min(n, limit)
+}
+
+// chosen returns the matches that o wants, those of each conversation by speaker.
+func (a allFound) chosen(o SearchOptions) Found {
+	f := Found{Matches: []Match{}, Sessions: []FoundSession{}, Total: len(a.matches), NotSearched: a.notSearched}
+	for list := range bySession(a.matches) {
+		slices.SortStableFunc(list, func(a, b Match) int { return a.Speaker.rank() - b.Speaker.rank() })
+		n := atMost(len(list), o.PerSession)
+		if o.Limit > 0 {
+			n = min(n, o.Limit-len(f.Matches))
+		}
+		if n == 0 {
+			break
+		}
+		f.Matches = append(f.Matches, list[:n]...)
+		l := list[0].line
+		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: session.FormatTime(l.active), Total: len(list)})
+	}
+	f.More = len(f.Matches) < f.Total
+	return f
 }
 
 // once leaves out messages that were found in several conversations of one family: such
 // as no longer stand where they began.
 func once(all []Match) []Match {
-	type key struct{ family, id, role, at, snippet string }
+	type key struct {
+		family, id string
+		words      uint64
+	}
 	seen := make(map[key]string, len(all))
 	return slices.DeleteFunc(all, func(m Match) bool {
-		k := key{m.family, m.ID, m.Role, m.CreatedAt, m.Snippet}
+		k := key{m.family, m.ID, m.copied.words}
 		if other, ok := seen[k]; ok {
 			return other != m.Session
 		}
@@ -152,9 +261,9 @@ func once(all []Match) []Match {
 type search struct {
 	*view
 	o SearchOptions
-	q *query.Query
+	q *pattern
 
-	most int // matches, of which one more is enough; 0 for all
+	most int // matches that are wanted, of which one more is enough; 0 for all
 	gone func() map[string][]string
 
 	seed    maphash.Seed
@@ -307,8 +416,9 @@ func (s *search) searchLine(first string, files []string) *searchLine {
 	return l
 }
 
-// all returns the matches in files, in order: all, or more than s.most.
-func (s *search) all(files []*searchFile) ([]Match, error) {
+// all returns the matches in files, in order: all, or those of the first conversations
+// that have more than s.most together, and how many conversations it did not search.
+func (s *search) all(files []*searchFile) (matches []Match, left int, err error) {
 	found := make([][]Match, len(files))
 	errs := make([]error, len(files))
 	done := make([]bool, len(files))
@@ -318,7 +428,8 @@ func (s *search) all(files []*searchFile) ([]Match, error) {
 	}
 	var enough atomic.Bool
 	var collecting sync.Mutex
-	first, count := 0, 0 // of files: all before it are done, with so many matches
+	first, end := 0, 0     // of files: all before first are done, and before end those of whole conversations
+	inLine, wanted := 0, 0 // matches
 	parallel.Do(len(files), func(i int) {
 		if enough.Load() || s.ctx.Err() != nil {
 			return
@@ -327,28 +438,35 @@ func (s *search) all(files []*searchFile) ([]Match, error) {
 		collecting.Lock()
 		defer collecting.Unlock()
 		done[i] = true
-		for ; first < len(files) && done[first]; first++ {
-			count += len(found[first])
-		}
-		if s.most > 0 && count > s.most {
-			enough.Store(true)
+		for ; first < len(files) && done[first] && !enough.Load(); first++ {
+			inLine += len(found[first])
+			if first+1 < len(files) && files[first+1].line == files[first].line {
+				continue
+			}
+			end, wanted, inLine = first+1, wanted+atMost(inLine, s.o.PerSession), 0
+			enough.Store(s.most > 0 && wanted > s.most)
 		}
 		read += s.size(files[i].id)
 		s.opts.Progress("searching", read, total)
 	})
 	if err := s.ctx.Err(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var damage *session.DamageError
-	for i, err := range errs[:first] {
+	for i, err := range errs[:end] {
 		switch {
 		case errors.As(err, &damage):
 			s.opts.Note(err.Error())
 		case err != nil:
-			return nil, gone(files[i].id, err)
+			return nil, 0, gone(files[i].id, err)
 		}
 	}
-	return slices.Concat(found[:first]...), nil
+	for i := end; i < len(files); i++ {
+		if files[i].line != files[i-1].line {
+			left++
+		}
+	}
+	return slices.Concat(found[:end]...), left, nil
 }
 
 func (s *search) size(id string) int64 {

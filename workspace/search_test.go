@@ -59,19 +59,23 @@ func TestSearchForms(t *testing.T) {
 		o    workspace.SearchOptions
 		want string
 	}{
-		{workspace.SearchOptions{Text: "walrus"}, "unknown acontext result blocks openai answer penguin parts text"},
+		{workspace.SearchOptions{Text: "walrus"}, "unknown acontext parts text blocks openai penguin result answer"},
 		{workspace.SearchOptions{Text: "heron"}, "parts"},
 		{workspace.SearchOptions{Text: "otter"}, "unknown penguin"},
 		{workspace.SearchOptions{Text: `"walrus én"`}, "penguin"},
 		{workspace.SearchOptions{Text: "én OTTER"}, "penguin"},
-		{workspace.SearchOptions{Tool: "find_otter"}, "answer penguin"},
-		{workspace.SearchOptions{Tool: "ask"}, "acontext result blocks openai"},
+		{workspace.SearchOptions{Tool: "Find_Otter"}, "penguin answer"},
+		{workspace.SearchOptions{Tool: "ask"}, "acontext blocks openai result"},
 		{workspace.SearchOptions{Tool: "ask", Text: "hm"}, "blocks"},
 		{workspace.SearchOptions{Tool: "as"}, ""},
 		{workspace.SearchOptions{Role: "Tool"}, "answer"},
 		{workspace.SearchOptions{Role: "walrus"}, "walrus"},
+		{workspace.SearchOptions{Regexp: `w[a-z]{5}\?`}, "result"},
+		{workspace.SearchOptions{Regexp: `(?i)^PLAIN|^a\b`}, "text answer"},
+		{workspace.SearchOptions{Regexp: "walrus$", Text: "plain"}, "text"},
+		{workspace.SearchOptions{Regexp: "WALRUS"}, ""},
 		{workspace.SearchOptions{Text: "-walrus"}, "image walrus"},
-		{workspace.SearchOptions{}, "image walrus unknown acontext result blocks openai answer penguin parts text"},
+		{workspace.SearchOptions{}, "image unknown acontext parts text blocks openai penguin result answer walrus"},
 	} {
 		if got := strings.ReplaceAll(s.found(c.o), "a@", ""); got != c.want {
 			t.Errorf("%+v finds %q, want %q", c.o, got, c.want)
@@ -105,6 +109,129 @@ func TestSearchSnippet(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is found as\n%q, want\n%q", text, got, want)
 		}
+	}
+}
+
+// TestSearchRegexp: the places of a regular expression are those of the text, also where the
+// snippet has other white space, and one that is wrong is a usage error.
+func TestSearchRegexp(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("Long")
+	s.say(strings.Repeat("the hills.  \n", 20) + "Äpfel,\n\n  two otters 日本\tin one river" + strings.Repeat(" of Lisbon", 20))
+	for expr, want := range map[string]string{
+		`Äpfel,\s+two`:       "…the hills. the hills. [Äpfel, two] otters 日本 in one river",
+		`(?m)^ +two|本\tin`:   "…the hills. Äpfel, [two] otters 日[本 in] one river",
+		`o(tter)|x*|[a-z]in`: "…the hills. Äpfel, two [otter]s 日本 in one river",
+	} {
+		m := s.search(workspace.SearchOptions{Regexp: expr}).Matches[0]
+		runes := []rune(m.Snippet)
+		for _, span := range slices.Backward(m.Spans) {
+			runes = slices.Insert(slices.Insert(runes, span[1], ']'), span[0], '[')
+		}
+		if got, _, _ := strings.Cut(string(runes), " of Lisbon"); got != want {
+			t.Errorf("%s is found as\n%q, want\n%q", expr, got, want)
+		}
+	}
+	if _, err := s.Search(t.Context(), workspace.SearchOptions{Regexp: "a("}); code(err) != workspace.Usage {
+		t.Errorf("a( is found: %v", err)
+	}
+}
+
+// TestSearchGroups: conversations come one after the other, with a person's words first
+// and so many of each as are wanted; how many there are is known.
+func TestSearchGroups(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	for i, id := range []string{"old", "middle", "new"} {
+		var list []string
+		for n, message := range []string{
+			`"role":"user","content":"otter"`,
+			`"role":"assistant","content":[{"type":"text","text":"Looking."},{"type":"tool_use","id":"c","name":"find","input":{"q":"otter"}}]`,
+			`"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"otter"},{"type":"text","text":"by the way"}]`,
+			`"role":"tool","content":"otter","metadata":{"tool_call_id":"c"}`,
+			`"role":"user","content":"an otter"`,
+			`"role":"system","content":"otter"`,
+			`"role":"assistant","content":"no"`,
+		} {
+			list = append(list, fmt.Sprintf(`{"id":"%s%d",%s}`, id, n, message))
+		}
+		s.write(session.FileName(id), fmt.Sprintf(`{"id":%q,"last_active":"2026-02-0%dT00:00:00Z","metadata":{},"messages":[%s]}`, id, i+1, strings.Join(list, ",")))
+	}
+	group := func(id string) []string {
+		var list []string
+		for _, n := range []int{4, 0, 1, 3, 2, 5} {
+			list = append(list, fmt.Sprintf("%s@%s%d", id, id, n))
+		}
+		return list
+	}
+	for _, c := range []struct {
+		limit, per  int
+		want        []string
+		total, left int
+		more        bool
+	}{
+		{0, 0, slices.Concat(group("new"), group("middle"), group("old")), 18, 0, false},
+		{0, 2, slices.Concat(group("new")[:2], group("middle")[:2], group("old")[:2]), 18, 0, true},
+		{0, 6, slices.Concat(group("new"), group("middle"), group("old")), 18, 0, false},
+		{3, 0, group("new")[:3], 6, 2, true},
+		{3, 2, slices.Concat(group("new")[:2], group("middle")[:1]), 12, 1, true},
+		{4, 2, slices.Concat(group("new")[:2], group("middle")[:2]), 18, 0, true},
+		{3, 1, slices.Concat(group("new")[:1], group("middle")[:1], group("old")[:1]), 18, 0, true},
+	} {
+		f := s.search(workspace.SearchOptions{Text: "otter", Limit: c.limit, PerSession: c.per})
+		var got []string
+		for _, m := range f.Matches {
+			got = append(got, m.Ref)
+			if m.Snippet == "" || len(m.Spans) != 1 {
+				t.Errorf("%s is found as %q %v", m.Ref, m.Snippet, m.Spans)
+			}
+		}
+		if !slices.Equal(got, c.want) || f.Total != c.total || f.NotSearched != c.left || f.More != c.more {
+			t.Errorf("at most %d, %d of each: %v of %d (more: %v), %d not searched; want %v of %d (%v), %d", c.limit, c.per, got, f.Total, f.More, f.NotSearched, c.want, c.total, c.more, c.left)
+		}
+		for _, one := range f.Sessions {
+			if one.Total != 6 || one.Title == "" || !strings.HasPrefix(one.LastActive, "2026-02-0") {
+				t.Errorf("a conversation is found as %+v", one)
+			}
+		}
+	}
+	if got := s.search(workspace.SearchOptions{Text: "otter", In: "new"}).Matches; got[0].Speaker != workspace.Person || got[2].Speaker != workspace.Assistant || got[4].Speaker != workspace.Tool || got[5].Speaker != workspace.System {
+		t.Errorf("the speakers are %v", got)
+	}
+}
+
+// TestSearchContext: around a match is its path, not its file.
+func TestSearchContext(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	root := s.new("Talk")
+	ids := s.say("one", "two", "three otters", "four", "five") // in three files
+	side := s.append(workspace.Append{Session: root, Parent: ids[1], Text: "an otter " + strings.Repeat("x", 300)}).Message
+	f := s.search(workspace.SearchOptions{Text: "otter", Context: 2})
+	around := map[string]string{}
+	for _, m := range f.Matches {
+		var list []string
+		for _, c := range m.Before {
+			list = append(list, c.Text)
+		}
+		list = append(list, "|")
+		for _, c := range m.After {
+			list = append(list, c.Text)
+			path := s.show(c.Ref).Messages
+			if last := path[len(path)-1]; last.ID != c.ID || c.Role != "user" {
+				t.Errorf("%s is %s, want %s of %s", c.Ref, last.ID, c.ID, c.Role)
+			}
+		}
+		around[m.ID] = strings.Join(list, " ")
+	}
+	if around[ids[2]] != "one two | four five" || around[side] != "one two |" || len(around) != 2 {
+		t.Errorf("around are %v", around)
+	}
+	m := s.search(workspace.SearchOptions{Text: "two", Context: 1}).Matches[0]
+	if n := len([]rune(m.After[0].Text)); len(m.After) != 1 || m.After[0].ID != side || n != 161 {
+		t.Errorf("after it is %+v", m.After)
+	}
+	m = s.search(workspace.SearchOptions{Text: "two"}).Matches[0]
+	if m.After == nil || m.Before == nil || len(m.Before)+len(m.After) > 0 {
+		t.Errorf("without context there is %v, %v", m.Before, m.After)
 	}
 }
 

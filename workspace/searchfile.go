@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bough-dev/bough/checkpoint"
@@ -11,8 +12,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// file returns the matches in a file, the last one first: all, or one more than
-// s.most. Its bytes are looked at before they are read as messages, and those of each
+// file returns the matches in a file, the last one first. Its bytes are looked at before they are read as messages, and those of each
 // message before it is read as what it says: hardly anything is ever read.
 func (s *search) file(f *searchFile) (found []Match, err error) {
 	f.before, f.family = s.repeated(f)
@@ -44,9 +44,6 @@ type reading struct {
 
 func (r *reading) matches() (found []Match, err error) {
 	for i := len(r.Messages) - 1; i >= r.Header; i-- {
-		if r.most > 0 && len(found) > r.most {
-			break
-		}
 		if i%1024 == 0 && r.ctx.Err() != nil {
 			return nil, r.ctx.Err()
 		}
@@ -81,7 +78,8 @@ func (r *reading) matches() (found []Match, err error) {
 	return found, nil
 }
 
-// match returns a message as a match, if it is one.
+// match returns a message as a match, if it is one, as far as it is needed to choose among
+// matches: [search.describe] does the rest.
 func (r *reading) match(m session.Message) (Match, bool) {
 	at, ok := r.inTime(m, r.line)
 	if !ok {
@@ -93,24 +91,49 @@ func (r *reading) match(m session.Message) (Match, bool) {
 		return Match{}, false
 	}
 	tools := r.toolsOf(said)
-	if r.o.Tool != "" && !slices.Contains(tools, r.o.Tool) {
+	if r.o.Tool != "" && !slices.ContainsFunc(tools, func(name string) bool { return strings.EqualFold(name, r.o.Tool) }) {
 		return Match{}, false
 	}
-	snippet, spans := snippetOf(r.q, text)
-	return Match{
+	match := Match{
 		Session:   r.line.id,
 		Title:     r.line.title,
 		ID:        m.ID,
 		Role:      m.Role(),
+		Speaker:   speakerOf(m, said, r.q),
 		CreatedAt: session.FormatTime(at),
 		Tools:     tools,
-		Snippet:   snippet,
-		Spans:     spans,
 		Also:      []string{},
 		family:    r.family,
 		file:      r.id,
+		line:      r.line,
 		copied:    r.copiedOf(m, text),
-	}, true
+	}
+	if r.o.Limit == 0 && r.o.PerSession == 0 { // all are shown
+		match.Snippet, match.Spans = snippetOf(r.q, text)
+	}
+	return match, true
+}
+
+// speakerOf returns whose words of a message q finds: results of tools are a tool's,
+// whoever has the message.
+func speakerOf(m session.Message, said *content.Message, q *pattern) Speaker {
+	var spoken []content.Part
+	for _, p := range said.Parts {
+		if p.Type != content.TypeToolResult {
+			spoken = append(spoken, p)
+		}
+	}
+	switch category := m.Category(); {
+	case len(spoken) < len(said.Parts) && (len(spoken) == 0 || !q.Match(saidBy(&content.Message{Parts: spoken}))):
+		return Tool
+	case said.Role == "assistant":
+		return Assistant
+	case said.Own.Role != "" || category == "SYSTEM" || category == "CONTEXT":
+		return System
+	case category == "SYSTEM_OUTPUT" || m.Role() == "tool" || m.Role() == "function":
+		return Tool
+	}
+	return Person
 }
 
 // toolsOf returns the names of the tools that a message calls or answers for, not nil.

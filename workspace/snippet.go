@@ -18,24 +18,63 @@ const (
 	snippetLength = 160
 )
 
-// snippetOf returns a piece of text on one line, around the place where most of what q
+// snippetOf returns a piece of text on one line, around the place where most of what p
 // looks for stands together, with an ellipsis where it was cut, and where it is in that,
 // in characters.
-func snippetOf(q *query.Query, text string) (snippet string, spans [][2]int) {
-	start, end := window(text, q.Find(text))
+func snippetOf(p *pattern, text string) (snippet string, spans [][2]int) {
+	all := p.Find(text)
+	start, end := window(text, all)
 	snippet = strings.Join(strings.FieldsFunc(text[start:end], unicode.IsSpace), " ")
-	if strings.TrimSpace(text[:start]) != "" {
+	before := strings.TrimSpace(text[:start]) != ""
+	if before {
 		snippet = "…" + snippet
 	}
 	if strings.TrimSpace(text[end:]) != "" {
 		snippet += "…"
 	}
 	spans = [][2]int{}
-	for _, s := range q.Find(snippet) {
-		from := utf8.RuneCountInString(snippet[:s.Start])
-		spans = append(spans, [2]int{from, from + utf8.RuneCountInString(snippet[s.Start:s.End])})
+	if p.re == nil {
+		for _, s := range p.Find(snippet) {
+			from := utf8.RuneCountInString(snippet[:s.Start])
+			spans = append(spans, [2]int{from, from + utf8.RuneCountInString(snippet[s.Start:s.End])})
+		}
+		return snippet, spans
+	}
+	// A regular expression may match elsewhere where white space differs, so its places
+	// in text are followed into the snippet.
+	place := func(at int) int {
+		n := runesJoined(text[start:at])
+		if before {
+			n++
+		}
+		return n
+	}
+	for _, s := range all {
+		if s.Start = max(s.Start, start); s.Start < min(s.End, end) {
+			spans = append(spans, [2]int{place(s.Start), place(min(s.End, end))})
+		}
 	}
 	return snippet, spans
+}
+
+// runesJoined returns how many characters of a text there are, with white space before
+// them removed, and between them joined to one.
+func runesJoined(text string) int {
+	n, space := 0, false
+	for _, r := range text {
+		if unicode.IsSpace(r) {
+			space = n > 0
+			continue
+		}
+		if space {
+			n, space = n+1, false
+		}
+		n++
+	}
+	if space {
+		n++
+	}
+	return n
 }
 
 // window returns what of text to show, given where in it there is something to show.

@@ -12,7 +12,7 @@ import (
 func (p *program) searchVerb() verb {
 	return verb{
 		name:  "search",
-		args:  "[TEXT] [--role ROLE] [--tool NAME] [--since TIME] [--until TIME] [--in SESSION] [--limit N]",
+		args:  "[TEXT] [-e REGEXP] [-l] [-C N] [--role ROLE] [--tool NAME] [--since TIME] [--until TIME] [--in SESSION] [--limit N]",
 		short: "find messages in all conversations",
 		long: `Finds the messages that say all words of TEXT: what was said and thought, calls of tools with
 their arguments, and what tools answered. A word is found inside a longer one too, in upper or
@@ -20,20 +20,27 @@ lower case. "Words in double quotes" follow each other; -word is not in the mess
 one argument then, in quotes of the shell. After -- no hyphen has a meaning: 'bough search --
 --no-telemetry' finds that word. Without TEXT all messages that fit the flags are found.
 
-Prints, the last active conversation first, a REF for 'bough show' and the words around the place.
-What checkpoints and branches repeat is found once, where it was said, and --json names them. A TIME is a date, a
-time or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
+Prints the conversations, the last active first, and of each at most five messages: what a person
+said comes before what the assistant said, and that before what tools said. Each has a REF that every verb
+takes. What checkpoints and branches repeat is found once, where it was said, and --json names
+them. A TIME is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
 		example: `bough search lisbon hotel
 bough search '"by the sea" -rain' --role user --since 30d
+bough search -l hotel --since 2026-02
+bough search -e 'hotels? (near|by)' -C 1
 bough search --tool web_search --in "Plan the trip"
 bough show 3d9c07ab@849dde0b`,
 		flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "regexp", Aliases: []string{"e"}, Usage: "only messages that `REGEXP`, a regular expression of Go, matches; (?i) at its beginning ignores case"},
+			&cli.BoolFlag{Name: "list", Aliases: []string{"l"}, DisableDefaultText: true, Usage: "list only the conversations, with how many messages match"},
+			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, DefaultText: "0", Usage: "print `N` messages before and after each"},
 			&cli.StringFlag{Name: "role", Usage: "only messages of this `ROLE`: user, assistant, system, tool"},
-			&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME`, and what it answered"},
+			&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME`, in upper or lower case, and what it answered"},
 			&cli.StringFlag{Name: "since", Usage: "only messages of this `TIME` or later"},
 			&cli.StringFlag{Name: "until", Usage: "only messages before this `TIME`; a date is taken to its end"},
 			&cli.StringFlag{Name: "in", Usage: "only the conversation that `SESSION` is part of, with all that it holds"},
-			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` messages, 0 for all"},
+			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` messages, with -l conversations; 0 for all"},
+			&cli.IntFlag{Name: "per-session", DefaultText: "5, with --in all", Usage: "of each conversation at most `N` messages, 0 for all"},
 		}, whereFlags("from")...),
 		max: 100,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -48,7 +55,11 @@ bough show 3d9c07ab@849dde0b`,
 			if p.json {
 				return p.printJSON(f)
 			}
-			p.found(f, o.Limit)
+			if c.Bool("list") {
+				p.foundSessions(f)
+			} else {
+				p.found(f, o.Limit)
+			}
 			return nil
 		},
 	}
@@ -59,32 +70,47 @@ func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.Search
 	args := c.Args().Slice()
 	plain := len(args) - min(literal, len(args))
 	o := workspace.SearchOptions{
-		Text:  strings.Join(args[:plain], " "),
-		Words: strings.Join(args[plain:], " "),
-		Role:  c.String("role"),
-		Tool:  c.String("tool"),
-		In:    c.String("in"),
-		Limit: c.Int("limit"),
+		Text:    strings.Join(args[:plain], " "),
+		Words:   strings.Join(args[plain:], " "),
+		Regexp:  c.String("regexp"),
+		Role:    c.String("role"),
+		Tool:    c.String("tool"),
+		In:      c.String("in"),
+		Limit:   c.Int("limit"),
+		Context: c.Int("context"),
+	}
+	switch {
+	case c.Bool("list"):
+		o.PerSession = 1
+	case c.IsSet("per-session"):
+		o.PerSession = c.Int("per-session")
+	case o.In == "":
+		o.PerSession = 5
 	}
 	usage := func(format string, args ...any) error {
 		e := usageError(format, args...)
 		e.Hint = seeHelp("search")
 		return e
 	}
-	for _, name := range []string{"role", "tool", "since", "until", "in"} {
+	for _, name := range []string{"regexp", "role", "tool", "since", "until", "in"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return o, usage("--%s is empty", name)
 		}
 	}
-	if strings.TrimSpace(o.Text+o.Words) == "" && o.Role == "" && o.Tool == "" && !c.IsSet("since") && !c.IsSet("until") {
+	if strings.TrimSpace(o.Text+o.Words+o.Regexp) == "" && o.Role == "" && o.Tool == "" && !c.IsSet("since") && !c.IsSet("until") {
 		return o, usage("there is nothing to look for")
 	}
 	var err error
 	if o.Where, err = whereOptions(c, "from"); err != nil {
 		return o, err
 	}
-	if o.Limit < 0 {
-		return o, usage("--limit takes a number that is not negative")
+	for _, name := range []string{"limit", "per-session", "context"} {
+		if c.Int(name) < 0 {
+			return o, usage("--%s takes a number that is not negative", name)
+		}
+	}
+	if c.Bool("list") && (c.IsSet("per-session") || c.IsSet("context")) {
+		return o, usage("--list prints no messages; --per-session and --context go without it")
 	}
 	if o.Since, err = timeFlag(c, "since", now); err != nil {
 		return o, err
@@ -99,36 +125,90 @@ func (p *program) found(f *workspace.Found, limit int) {
 		fmt.Fprintln(p.stderr, "Nothing was found.")
 		return
 	}
-	ids := map[string][]string{} // of messages, by conversation
-	for _, m := range f.Matches {
-		ids[m.Session] = append(ids[m.Session], m.ID)
-	}
-	var short func(string) string
-	last := ""
-	for i, m := range f.Matches {
-		if m.Session != last {
-			if i > 0 {
-				fmt.Fprintln(p.stdout)
-			}
-			fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(line(m.Title), p.paint.width)))
-			last, short = m.Session, shortMessages(ids[m.Session])
+	at := 0
+	for i, one := range f.Sessions {
+		if i > 0 {
+			fmt.Fprintln(p.stdout)
 		}
-		head := p.paint.yellow(line(m.Piece)+"@"+short(m.ID)) + "  " + p.paint.role(line(m.Role))
-		if len(m.Tools) > 0 {
-			head += " " + line(strings.Join(m.Tools, ", "))
+		about := line(one.Piece) + " · " + p.timeText(one.LastActive)
+		title := p.paint.fit(line(one.Title), p.paint.width-width(about)-2)
+		fmt.Fprintln(p.stdout, p.paint.bold(title)+"  "+p.paint.dim(about))
+		shown := 0
+		for ; at < len(f.Matches) && f.Matches[at].Session == one.Session; at++ {
+			p.match(f.Matches[at])
+			shown++
 		}
-		after := age(m.CreatedAt)
-		if n := len(m.Also); n > 0 {
-			after += fmt.Sprintf(", also in %d", n)
-		}
-		fmt.Fprintln(p.stdout, "  "+head+"  "+p.paint.dim(after))
-		if m.Snippet != "" {
-			fmt.Fprintln(p.stdout, "    "+p.snippet(m))
+		if more := one.Total - shown; more > 0 {
+			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("  … %s; --in %s finds all", count(more, "more message"), line(one.Piece))))
 		}
 	}
-	if f.More {
-		fmt.Fprintf(p.stderr, "There are more than %s; '--limit 0' prints all.\n", count(limit, "message"))
+	if f.More && len(f.Matches) == limit {
+		p.notShown(fmt.Sprintf("%d of %s shown", len(f.Matches), count(f.Total, "message")), f.NotSearched)
 	}
+}
+
+// match prints a message that was looked for, with those around it.
+func (p *program) match(m workspace.Match) {
+	p.context(m.Before)
+	head := p.paint.yellow(line(m.Ref)) + "  " + p.paint.role(line(m.Role))
+	if len(m.Tools) > 0 {
+		head += " " + line(strings.Join(m.Tools, ", "))
+	}
+	after := p.timeText(m.CreatedAt)
+	if n := len(m.Also); n > 0 {
+		after += fmt.Sprintf(", also in %d", n)
+	}
+	fmt.Fprintln(p.stdout, "  "+head+"  "+p.paint.dim(after))
+	if m.Snippet != "" {
+		fmt.Fprintln(p.stdout, "    "+p.snippet(m))
+	}
+	p.context(m.After)
+}
+
+// context prints messages around one that was looked for, each on a line.
+func (p *program) context(list []workspace.ContextMessage) {
+	for _, m := range list {
+		head := line(m.Ref) + "  " + line(m.Role) + "  "
+		fmt.Fprintln(p.stdout, strings.TrimRight("  "+p.paint.dim(head+cut(line(m.Text), p.columns()-2-width(head))), " "))
+	}
+}
+
+// foundSessions prints the conversations with messages that were looked for.
+func (p *program) foundSessions(f *workspace.Found) {
+	if len(f.Sessions) == 0 {
+		fmt.Fprintln(p.stderr, "Nothing was found.")
+		return
+	}
+	rows := [][3]string{{"SESSION", "MATCHES", "ACTIVE"}}
+	widths, total := [3]int{}, 0
+	for _, one := range f.Sessions {
+		rows = append(rows, [3]string{line(one.Piece), fmt.Sprint(one.Total), p.timeText(one.LastActive)})
+		total += one.Total
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], width(cell))
+		}
+	}
+	for i, row := range rows {
+		text := fmt.Sprintf("%s  %*s  %s  ", pad(row[0], widths[0]), widths[1], row[1], pad(row[2], widths[2]))
+		if i == 0 {
+			fmt.Fprintln(p.stdout, p.paint.dim(text+"TITLE"))
+			continue
+		}
+		fmt.Fprintln(p.stdout, text+p.paint.bold(p.paint.fit(line(f.Sessions[i-1].Title), p.paint.width-width(text))))
+	}
+	if total < f.Total || f.NotSearched > 0 {
+		p.notShown(count(len(f.Sessions), "conversation")+" shown", f.NotSearched)
+	}
+}
+
+// notShown says that there is more than was printed.
+func (p *program) notShown(shown string, notSearched int) {
+	if notSearched > 0 {
+		shown += fmt.Sprintf("; %s not searched", count(notSearched, "older conversation"))
+	}
+	fmt.Fprintln(p.stderr, shown+". '--limit 0' searches all.")
 }
 
 // snippet returns the snippet of a match as it is printed, the places marked. On a

@@ -1,0 +1,154 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/parallel"
+	"github.com/bough-dev/bough/session"
+)
+
+// describe adds to matches what of their texts is shown. Most matches are never shown, so
+// this is done where they are found only if all are.
+func (s *search) describe(matches []Match) error {
+	wanted := map[string]map[string]*Match{} // by file and message
+	var files []string
+	for i := range matches {
+		m := &matches[i]
+		if m.Spans != nil {
+			continue
+		}
+		if wanted[m.file] == nil {
+			wanted[m.file] = map[string]*Match{}
+			files = append(files, m.file)
+		}
+		wanted[m.file][m.ID] = m
+	}
+	errs := make([]error, len(files))
+	parallel.Do(len(files), func(i int) {
+		if s.ctx.Err() == nil {
+			errs[i] = s.describeIn(files[i], wanted[files[i]])
+		}
+	})
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	for i, err := range errs {
+		if err != nil {
+			return gone(files[i], err)
+		}
+	}
+	return nil
+}
+
+// describeIn adds their snippets to the matches of a file, by message.
+func (s *search) describeIn(id string, wanted map[string]*Match) error {
+	described := 0
+	look := func(file *session.Session) error {
+		for _, m := range file.Messages[file.Header:] {
+			if match := wanted[m.ID]; match != nil {
+				match.Snippet, match.Spans = snippetOf(s.q, saidBy(content.Read(m.Raw)))
+				described++
+			}
+		}
+		return nil
+	}
+	err := s.look(id, look)
+	if err == nil && described < len(wanted) {
+		err = &session.ChangedError{ID: id}
+	}
+	return err
+}
+
+// look calls f with a session, or one of Penguin's checkpoints.
+func (s *search) look(id string, f func(*session.Session) error) error {
+	if s.isPenguin(id) {
+		file, err := checkpoint.ReadPenguin(s.root, id)
+		if err != nil {
+			return err
+		}
+		return f(file)
+	}
+	return s.folder.Look(id, func([]byte) bool { return true }, f)
+}
+
+// name gives each match and conversation of f what it is named by, and each match the
+// messages around it.
+func (s *search) name(f *Found) error {
+	at := 0
+	for i := range f.Sessions {
+		one := &f.Sessions[i]
+		l, err := s.line(one.Session, false)
+		if err != nil { // the messages that were found are there all the same
+			l = nil
+		}
+		names := s.naming(one.Session, l)
+		one.Piece = names.session
+		var children [][]int
+		for ; at < len(f.Matches) && f.Matches[at].Session == one.Session; at++ {
+			m := &f.Matches[at]
+			m.Ref, m.Before, m.After = names.ref(m.ID), []ContextMessage{}, []ContextMessage{}
+			if s.o.Context == 0 || l == nil {
+				continue
+			}
+			if children == nil {
+				children = l.Children()
+			}
+			if err := s.around(m, l, children, names); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// around adds the messages before and after a match on its path.
+func (s *search) around(m *Match, l *line, children [][]int, names *naming) error {
+	nodes := l.Find(m.ID)
+	if len(nodes) != 1 {
+		return nil
+	}
+	var before, after []int
+	for n := l.Parent(nodes[0]); n >= 0 && len(before) < s.o.Context; n = l.Parent(n) {
+		before = append(before, n)
+	}
+	slices.Reverse(before)
+	for n := nodes[0]; len(children[n]) > 0 && len(after) < s.o.Context; {
+		n = children[n][len(children[n])-1]
+		after = append(after, n)
+	}
+	for _, side := range []struct {
+		nodes []int
+		list  *[]ContextMessage
+	}{{before, &m.Before}, {after, &m.After}} {
+		messages, err := s.messages(l, side.nodes)
+		if err != nil {
+			return err
+		}
+		for _, c := range messages {
+			*side.list = append(*side.list, ContextMessage{c.ID, names.ref(c.ID), c.Role(), firstLine(saidBy(content.Read(c.Raw)))})
+		}
+	}
+	return nil
+}
+
+// firstLine returns how a text begins, on one line.
+func firstLine(text string) string {
+	const enough = 4 * snippetLength // bytes
+	cut := len(text) > enough
+	if cut {
+		end := enough
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if cut || len(runes) > snippetLength {
+		return string(runes[:min(len(runes), snippetLength)]) + "…"
+	}
+	return string(runes)
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -162,99 +161,6 @@ func (v *view) pieceOf(id string) string {
 		return id
 	}
 	return piece
-}
-
-// allFound is all matches of the conversations that were searched, by conversation.
-type allFound struct {
-	matches     []Match
-	notSearched int // conversations
-}
-
-// apart returns the matches in files, in order, each once: all, or those of as many
-// conversations as have more than are wanted.
-func (s *search) apart(files []*searchFile) (allFound, error) {
-	for s.most = s.o.Limit; ; s.most *= 2 {
-		all, left, err := s.all(files)
-		if err != nil {
-			return allFound{}, err
-		}
-		all = once(all)
-		if left == 0 || wantedOf(all, s.o.PerSession) > s.o.Limit {
-			return allFound{all, left}, nil
-		}
-	}
-}
-
-// wantedOf returns how many matches there are if no conversation has more than per of
-// them, 0 for any number.
-func wantedOf(all []Match, per int) int {
-	n := 0
-	for list := range bySession(all) {
-		n += atMost(len(list), per)
-	}
-	return n
-}
-
-// bySession returns the matches of each conversation.
-func bySession(all []Match) iter.Seq[[]Match] {
-	return func(yield func([]Match) bool) {
-		for start := 0; start < len(all); {
-			end := start + 1
-			for end < len(all) && all[end].Session == all[start].Session {
-				end++
-			}
-			if !yield(all[start:end:end]) {
-				return
-			}
-			start = end
-		}
-	}
-}
-
-// atMost returns n, or limit if that is less and not 0.
-func atMost(n, limit int) int {
-	if limit == 0 {
-		return n
-	}
-	return min(n, limit)
-}
-
-// chosen returns the matches that o wants, those of each conversation by speaker.
-func (a allFound) chosen(o SearchOptions) Found {
-	f := Found{Matches: []Match{}, Sessions: []FoundSession{}, Total: len(a.matches), NotSearched: a.notSearched}
-	for list := range bySession(a.matches) {
-		slices.SortStableFunc(list, func(a, b Match) int { return a.Speaker.rank() - b.Speaker.rank() })
-		n := atMost(len(list), o.PerSession)
-		if o.Limit > 0 {
-			n = min(n, o.Limit-len(f.Matches))
-		}
-		if n == 0 {
-			break
-		}
-		f.Matches = append(f.Matches, list[:n]...)
-		l := list[0].line
-		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: session.FormatTime(l.active), Total: len(list)})
-	}
-	f.More = len(f.Matches) < f.Total
-	return f
-}
-
-// once leaves out messages that were found in several conversations of one family: such
-// as no longer stand where they began.
-func once(all []Match) []Match {
-	type key struct {
-		family, id string
-		words      uint64
-	}
-	seen := make(map[key]string, len(all))
-	return slices.DeleteFunc(all, func(m Match) bool {
-		k := key{m.family, m.ID, m.copied.words}
-		if other, ok := seen[k]; ok {
-			return other != m.Session
-		}
-		seen[k] = m.Session
-		return false
-	})
 }
 
 // A search is one search in a workspace at one moment.

@@ -93,15 +93,15 @@ type Speaker string
 
 // The speakers, in the order in which their messages come.
 const (
-	Person    Speaker = "person"
-	Assistant Speaker = "assistant"
-	Tool      Speaker = "tool"
-	System    Speaker = "system"
+	SpeakerPerson    Speaker = "person"
+	SpeakerAssistant Speaker = "assistant"
+	SpeakerTool      Speaker = "tool"
+	SpeakerSystem    Speaker = "system"
 )
 
 // rank is the place of a speaker among the others.
 func (s Speaker) rank() int {
-	return slices.Index([]Speaker{Person, Assistant, Tool, System}, s)
+	return slices.Index([]Speaker{SpeakerPerson, SpeakerAssistant, SpeakerTool, SpeakerSystem}, s)
 }
 
 // Search looks for messages in all sessions. Conversations come in the order of

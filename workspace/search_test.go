@@ -194,7 +194,7 @@ func TestSearchGroups(t *testing.T) {
 			}
 		}
 	}
-	if got := s.search(workspace.SearchOptions{Text: "otter", In: "new"}).Matches; got[0].Speaker != workspace.Person || got[2].Speaker != workspace.Assistant || got[4].Speaker != workspace.Tool || got[5].Speaker != workspace.System {
+	if got := s.search(workspace.SearchOptions{Text: "otter", In: "new"}).Matches; got[0].Speaker != workspace.SpeakerPerson || got[2].Speaker != workspace.SpeakerAssistant || got[4].Speaker != workspace.SpeakerTool || got[5].Speaker != workspace.SpeakerSystem {
 		t.Errorf("the speakers are %v", got)
 	}
 }

@@ -125,15 +125,15 @@ func speakerOf(m session.Message, said *content.Message, q *pattern) Speaker {
 	}
 	switch category := m.Category(); {
 	case len(spoken) < len(said.Parts) && (len(spoken) == 0 || !q.Match(saidBy(&content.Message{Parts: spoken}))):
-		return Tool
+		return SpeakerTool
 	case said.Role == "assistant":
-		return Assistant
+		return SpeakerAssistant
 	case said.Own.Role != "" || category == "SYSTEM" || category == "CONTEXT":
-		return System
+		return SpeakerSystem
 	case category == "SYSTEM_OUTPUT" || m.Role() == "tool" || m.Role() == "function":
-		return Tool
+		return SpeakerTool
 	}
-	return Person
+	return SpeakerPerson
 }
 
 // toolsOf returns the names of the tools that a message calls or answers for, not nil.

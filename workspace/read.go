@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -13,12 +12,7 @@ import (
 // A Listing is a list of sessions.
 type Listing struct {
 	Sessions []Entry `json:"sessions"`
-}
-
-// ListOptions are the choices for listing sessions.
-type ListOptions struct {
-	Kind  session.Kind // only sessions of this kind
-	Where Where        // only conversations that took place there
+	Total    int     `json:"total"` // how many there are without the limit
 }
 
 // List returns [Workspace.Sessions] of a kind, or of all where it is "".
@@ -26,7 +20,8 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 	return w.Sessions(ctx, ListOptions{Kind: kind})
 }
 
-// Sessions returns the sessions that are wanted, last active first. Penguin's own
+// Sessions returns the sessions that are wanted, last active first unless o.Sort says
+// otherwise. Penguin's own
 // checkpoints are listed when checkpoints are asked for. Files that cannot be used are
 // left out, and noted.
 func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, error) {
@@ -40,11 +35,14 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 			Hint:    "kinds are root, continuation, branch, checkpoint",
 		}
 	}
+	if err := o.Sort.check(); err != nil {
+		return nil, err
+	}
 	l := &Listing{Sessions: []Entry{}}
 	err := w.read(ctx, func(v *view) error {
 		entries := []Entry{}
 		add := func(id string) {
-			if e := v.entry(id); o.Where.matches(e.Setting) {
+			if e := v.entry(id); o.matches(e) {
 				entries = append(entries, e)
 			}
 		}
@@ -66,10 +64,9 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 				add(id)
 			}
 		}
-		slices.SortFunc(entries, func(a, b Entry) int {
-			return cmp.Or(cmp.Compare(b.LastActive, a.LastActive), cmp.Compare(b.ID, a.ID))
-		})
-		l.Sessions = entries
+		slices.SortFunc(entries, o.Sort.compare)
+		l.Total = len(entries)
+		l.Sessions = entries[:atMost(len(entries), o.Limit)]
 		return nil
 	})
 	return l, err

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -13,23 +16,31 @@ import (
 func (p *program) lsVerb() verb {
 	return verb{
 		name:  "ls",
-		args:  "[--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME]",
+		args:  "[--title TEXT] [--since TIME] [--date TIME] [--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--sort KEY] [--limit N]",
 		short: "list the sessions, last active first",
 		long: `Lists every session with a piece of its id that is enough to name it. A long conversation
 goes on in further files, its continuations. '*' marks where the head is. What has no title is
-listed with the first words of its user.`,
-		example: `bough ls --kind checkpoint
+listed with the first words of its user. A TIME is a date or an age: 2026-02-03, 2026-02,
+yesterday, 7d, '2 weeks ago'.`,
+		example: `bough ls --since 7d
+bough ls --date 2026-02 --title parser
+bough ls --sort messages --limit 10
+bough ls --kind checkpoint
 bough ls --tool claude-code --dir .`,
-		flags: append([]cli.Flag{&cli.StringFlag{
-			Name:  "kind",
-			Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (with Penguin's own)",
-		}}, whereFlags("tool")...),
+		flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "title", Usage: "only sessions with `TEXT` in their title, in upper or lower case"},
+			&cli.StringFlag{Name: "since", Usage: "only sessions that were active at this `TIME` or later"},
+			&cli.StringFlag{Name: "date", Usage: "only sessions that were active in this `TIME`: a day, a week, a month, a year"},
+			&cli.StringFlag{Name: "kind", Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (with Penguin's own)"},
+			&cli.StringFlag{Name: "sort", DefaultText: "active", Usage: "sort by `KEY`: active, created, messages or title"},
+			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N`"},
+		}, whereFlags("tool")...),
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			where, err := whereOptions(c, "tool")
+			o, err := listOptions(c, time.Now())
 			if err != nil {
 				return err
 			}
-			listing, err := w.Sessions(c.Context, workspace.ListOptions{Kind: session.Kind(c.String("kind")), Where: where})
+			listing, err := w.Sessions(c.Context, o)
 			if err != nil {
 				return err
 			}
@@ -40,10 +51,61 @@ bough ls --tool claude-code --dir .`,
 			if err != nil {
 				return err
 			}
+			if len(listing.Sessions) == 0 && filtered(c) {
+				fmt.Fprintln(p.stderr, "No session matches.")
+				return nil
+			}
 			p.list(listing.Sessions, head)
+			if n := len(listing.Sessions); 0 < n && n < listing.Total {
+				fmt.Fprintf(p.stderr, "%d of %s listed. '--limit 0' lists all.\n", n, count(listing.Total, "session"))
+			}
 			return nil
 		},
 	}
+}
+
+// filtered reports whether flags select some sessions.
+func filtered(c *cli.Context) bool {
+	return slices.ContainsFunc([]string{"title", "since", "date", "kind", "tool", "dir", "branch", "model"}, c.IsSet)
+}
+
+// listOptions returns which sessions are listed.
+func listOptions(c *cli.Context, now time.Time) (o workspace.ListOptions, err error) {
+	usage := func(format string, args ...any) error {
+		e := usageError(format, args...)
+		e.Hint = seeHelp("ls")
+		return e
+	}
+	if c.IsSet("title") && strings.TrimSpace(c.String("title")) == "" {
+		return o, usage("--title is empty")
+	}
+	if c.Int("limit") < 0 {
+		return o, usage("--limit takes a number that is not negative")
+	}
+	o = workspace.ListOptions{
+		Kind:  session.Kind(c.String("kind")),
+		Title: strings.TrimSpace(c.String("title")),
+		Sort:  workspace.SortKey(c.String("sort")),
+		Limit: c.Int("limit"),
+	}
+	if o.Where, err = whereOptions(c, "tool"); err != nil {
+		return o, err
+	}
+	if o.Since, err = timeFlag(c, "since", now); err != nil {
+		return o, err
+	}
+	start, end, err := spanFlag(c, "date", now)
+	if err != nil {
+		return o, err
+	}
+	if start.Equal(end) && !start.IsZero() {
+		return o, usage("--date names a day, a week, a month or a year; --since takes %q", c.String("date"))
+	}
+	if start.After(o.Since) {
+		o.Since = start
+	}
+	o.Until = end
+	return o, nil
 }
 
 // whereFlags are the flags that select conversations by where they took place; tool is
@@ -63,6 +125,9 @@ func whereOptions(c *cli.Context, tool string) (workspace.Where, error) {
 		if c.IsSet(name) && c.String(name) == "" {
 			return w, usageError("--%s is empty", name)
 		}
+	}
+	if f, err := convert.Named(w.Tool); err == nil {
+		w.Tool = f.Name
 	}
 	if w.Dir != "" {
 		var err error

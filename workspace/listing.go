@@ -1,0 +1,65 @@
+package workspace
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// ListOptions are the choices for listing sessions. The zero value lists all.
+type ListOptions struct {
+	Kind  session.Kind // only sessions of this kind
+	Where Where        // only conversations that took place there
+	Title string       // only sessions with this in their title, in any case
+	Since time.Time    // only sessions that were active at this time or later
+	Until time.Time    // only sessions that were created before this time
+	Sort  SortKey      // if empty, SortActive
+	Limit int          // at most so many, 0 for all
+}
+
+// matches reports whether a session, of any kind, is wanted.
+func (o ListOptions) matches(e Entry) bool {
+	return o.Where.matches(e.Setting) &&
+		(o.Title == "" || strings.Contains(strings.ToLower(e.Title), strings.ToLower(o.Title))) &&
+		(o.Since.IsZero() || e.LastActive >= session.FormatTime(o.Since)) &&
+		(o.Until.IsZero() || e.CreatedAt < session.FormatTime(o.Until))
+}
+
+// A SortKey is what sessions are sorted by.
+type SortKey string
+
+// The sort keys.
+const (
+	SortActive   SortKey = "active"   // the last active one first
+	SortCreated  SortKey = "created"  // the newest one first
+	SortMessages SortKey = "messages" // the longest one first
+	SortTitle    SortKey = "title"    // from A to Z, in any case
+)
+
+func (k SortKey) check() error {
+	switch k {
+	case "", SortActive, SortCreated, SortMessages, SortTitle:
+		return nil
+	}
+	return &Error{
+		Code:    Usage,
+		Message: "unknown sort key \"" + string(k) + "\"",
+		Hint:    "sort keys are active, created, messages, title",
+	}
+}
+
+// compare orders sessions by k. Those that are equal come in the order of SortActive.
+func (k SortKey) compare(a, b Entry) int {
+	first := 0
+	switch k {
+	case SortCreated:
+		first = cmp.Compare(b.CreatedAt, a.CreatedAt)
+	case SortMessages:
+		first = b.MessageCount - a.MessageCount
+	case SortTitle:
+		first = cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
+	}
+	return cmp.Or(first, cmp.Compare(b.LastActive, a.LastActive), cmp.Compare(b.ID, a.ID))
+}

@@ -3,8 +3,10 @@
 // the other. What a file is, its first bytes say, never its name.
 //
 // Nothing is ever written, so a name in an archive cannot lead anywhere; it is only
-// shown. Links in folders are not followed, archives in archives not opened. What unpacks to very
-// much more than it is, or has very many parts, ends with an error.
+// shown, without what would lead out of the archive. Links in folders are not followed.
+// An archive or a compressed file inside an archive or under compression is [ErrNested],
+// and none of it is read. What unpacks to very much more than it is, or has very many
+// parts, ends with an error.
 package unpack
 
 import (
@@ -19,6 +21,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -64,6 +67,9 @@ const (
 
 // ErrBomb is behind the error for an archive that unpacks to too much.
 var ErrBomb = errors.New("unpacks to too much")
+
+// ErrNested is the error for an archive or a compressed file inside another one.
+var ErrNested = errors.New("an archive inside an archive; extract it first")
 
 // A found is a path with a file, before it is opened.
 type found struct {
@@ -254,7 +260,20 @@ func (w *walker) unpacked(file found, un io.Reader, counted *counting) error {
 	if isTar(head) {
 		return w.tar(file, r, limit)
 	}
+	if isPacked(head) {
+		return ErrNested
+	}
 	return w.give(File{Path: file.path, Named: file.named, Info: file.info, Within: file.within, In: r})
+}
+
+// isPacked reports whether a file that begins with head is an archive or compressed.
+func isPacked(head []byte) bool {
+	for _, magic := range []string{"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\x28\xb5\x2f\xfd", "BZh", "\xfd7zXZ\x00", "7z\xbc\xaf\x27\x1c"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return true
+		}
+	}
+	return isTar(head)
 }
 
 const (
@@ -342,21 +361,32 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 
 // partOf hands on one file of an archive.
 func (w *walker) partOf(file found, name string, in io.Reader) error {
-	return w.give(File{
-		Path: join(file.path, name), Within: name,
-		In: w.buffered(&w.part, in),
-	})
+	name = inside(name)
+	r := w.buffered(&w.part, in)
+	if head, _ := r.Peek(tarMagicAt + len(tarMagic)); isPacked(head) {
+		w.failed(join(file.path, name), ErrNested)
+		return nil
+	}
+	return w.give(File{Path: join(file.path, name), Within: name, In: r})
 }
 
-// join returns how a person names a file of an archive.
-func join(archive, name string) string {
-	return archive + "/" + strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+// inside returns the path of a file of an archive, slash-separated, so that it cannot lead
+// out of the archive: names in it may begin with a root or a drive, and go up.
+func inside(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\\':
+			return '/'
+		case r < ' ' || r == 0x7f:
 			return '?'
 		}
 		return r
 	}, name)
+	return strings.TrimPrefix(path.Clean("/"+name), "/")
 }
+
+// join returns how a person names a file of an archive.
+func join(archive, name string) string { return archive + "/" + inside(name) }
 
 func seekable(f *os.File) bool {
 	info, err := f.Stat()

@@ -80,8 +80,8 @@ func statOf(id string, info fs.FileInfo) Stat {
 	return Stat{id, is.Size, time.Unix(0, is.ModTime), is.Changed, is.Inode}
 }
 
-// List returns every JSON file of the folder but the index, in no order, those
-// that cannot be looked at with only an ID, and the paths of temporary files.
+// List returns every JSON file of the folder but the index and conflict copies, in no
+// order, those that cannot be looked at with only an ID, and the paths of temporary files.
 // Folders in it, which other assistants keep for themselves, are left alone. A
 // workspace without the folder has no sessions.
 func (f Folder) List() (list []Stat, temporary []string, err error) {
@@ -107,6 +107,7 @@ func (f Folder) List() (list []Stat, temporary []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	names = withoutConflicts(names)
 	list = make([]Stat, len(names))
 	parallel.Do(len(names), func(i int) { list[i] = f.lookAt(dir, names[i]) })
 	for _, name := range names {
@@ -115,6 +116,19 @@ func (f Folder) List() (list []Stat, temporary []string, err error) {
 		}
 	}
 	return slices.DeleteFunc(list, func(st Stat) bool { return st == Stat{} }), temporary, nil
+}
+
+// names returns the names of all files in the folder.
+func (f Folder) names() ([]string, error) {
+	dir, err := f.root.Open(Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
 }
 
 // Temporary returns the paths of temporary files beside the sessions.

@@ -45,6 +45,9 @@ func Decode(id string, data []byte) (*Session, error) {
 	return o.with(data), nil
 }
 
+// Bytes returns the content of the file, which must not be modified.
+func (s *Session) Bytes() []byte { return s.data }
+
 // with returns the session whose outline is o and whose bytes are data.
 func (o *Outline) with(data []byte) *Session {
 	held := *o

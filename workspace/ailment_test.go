@@ -179,6 +179,10 @@ var illnesses = []illness{
 	{"an attachment that nothing refers to", func(s *space) {
 		s.write(workspace.FilePath(attachment("a picture").SHA256), "a picture")
 	}, ""},
+	{"a conflict copy", func(s *space) {
+		s.write("conversations/b (Ann's conflicted copy 2026-05-25).json", s.read("conversations/b.json"))
+	}, "conflict_copy"},
+	{"a conflict copy that is torn", func(s *space) { s.write("conversations/b.sync-conflict-20260525-153200-ABCDEFG.json", "{") }, "conflict_copy"},
 	{"a torn exploration", func(s *space) {
 		s.write("explorations/4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77.json", "{")
 	}, "damaged_exploration"},

@@ -36,6 +36,7 @@ const (
 	JoinedMessage      = "joined_message"
 	DuplicateID        = "duplicate_id"
 	ForeignID          = "foreign_id"
+	ConflictCopy       = "conflict_copy"
 	BrokenSeal         = "broken_seal"
 	MixedDialects      = "mixed_dialects"
 	LostHead           = "lost_head"
@@ -78,6 +79,7 @@ var Ailments = []Ailment{
 	{JoinedMessage, "a note: messages whose parent is missing follow others by a join", ""},
 	{DuplicateID, "two files of a line have different messages under one id", ""},
 	{ForeignID, "a session file gives itself another id; its name counts", ""},
+	{ConflictCopy, "a program that synchronises folders made a copy of a session, which is not a session", ""},
 	{BrokenSeal, "another program changed a checkpoint; what was sealed is the checkpoint", ""},
 	{MixedDialects, "links are written in part as bough does, in part as Penguin does", "with --dialect, all are written in that one"},
 	{LostHead, "the head points nowhere", "it goes to the trash"},

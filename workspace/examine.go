@@ -48,7 +48,7 @@ func (d *doctor) note(kind, path, detail string) {
 }
 
 func (d *doctor) run() error {
-	for _, look := range []func() error{d.folders, d.files, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
+	for _, look := range []func() error{d.folders, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
 		if err := look(); err != nil {
 			return err
 		}

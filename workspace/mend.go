@@ -72,44 +72,52 @@ func (d *doctor) mendSession(id string) error {
 	return nil
 }
 
-// putBack makes data the file of a session, keeps the one that is there, and reports
-// the problem that this fixes. It does nothing if the file is not the one that was
-// seen: another program writes it.
+// putBack is overwrite, and reports the problem that it fixes.
 func (d *doctor) putBack(id string, data []byte, seen durable.Identity, fixed Problem) error {
+	done, err := d.overwrite(id, data, seen)
+	if err != nil || !done {
+		return err
+	}
+	d.problems = append(d.problems, fixed)
+	return d.commitMany()
+}
+
+// overwrite makes data the file of a session and keeps the one that is there. It does
+// nothing if the file is not the one that was seen: another program writes it.
+func (d *doctor) overwrite(id string, data []byte, seen durable.Identity) (done bool, err error) {
 	name := session.FileName(id)
 	s, err := session.Decode(id, data)
 	if err != nil {
-		return err
+		return false, err
 	}
 	torn, err := d.stateNow(name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if d.identity(name) != seen {
-		return nil
+		return false, nil
 	}
 	to, err := d.inTrash(name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := durable.KeepOriginal(d.root, name, to); err != nil {
-		return err
+		return false, err
 	}
 	d.safe[name] = true
 	was, err := d.root.Stat(name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	info, err := d.batch.Replace(name, durable.Bytes(data))
 	if err != nil {
-		return err
+		return false, err
 	}
 	d.batch.Expect(durable.Identify(was))
 	d.changes(id, operation.Change{File: name, Was: torn, Is: stateOfBytes(data, info), Kept: to})
 	s.Written(info)
 	d.took(s.Outline)
-	d.problems = append(d.problems, fixed)
-	return d.commitMany()
+	return true, nil
 }
 
 // keep puts copies of files that are going to be replaced into the trash, of

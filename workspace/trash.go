@@ -73,6 +73,9 @@ func sessionOf(name string) string {
 	if !ok || session.FileName(id) != name || !session.ValidID(id) {
 		return ""
 	}
+	if of, _ := session.ConflictOf(id); of != "" {
+		return ""
+	}
 	return id
 }
 

@@ -17,16 +17,20 @@ func (damageFound) Error() string { return "something is wrong" }
 func (p *program) doctorVerb() verb {
 	return verb{
 		name:    "doctor",
-		args:    "[--fix [--dialect bough|penguin]]",
+		args:    "[--fix [--dialect bough|penguin]] [--merge-copies]",
 		short:   "find everything that is wrong with the files",
 		long:    doctorBegin + ailments(),
 		example: `bough doctor --fix`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "mend what can be mended without loss"},
+			&cli.BoolFlag{Name: "merge-copies", DisableDefaultText: true, Usage: "only add the messages of conflict copies to their sessions"},
 			&cli.StringFlag{Name: "dialect", Usage: "with --fix, write all links as `DIALECT` does"},
 		},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.Bool("merge-copies") {
+				return p.mergeCopies(c, w)
+			}
 			report, err := w.Doctor(c.Context, workspace.DoctorOptions{Fix: c.Bool("fix"), Dialect: c.String("dialect")})
 			if err != nil {
 				return err
@@ -50,6 +54,11 @@ const doctorBegin = `Looks at every file, and writes nothing. Exits with 5 while
 mends what can be mended without loss, and deletes nothing: what it replaces goes to
 .bough/trash. A damaged file that changed within a second may be one that another program is
 writing: --fix waits until it does not change any more, and leaves it after ten seconds.
+
+Where two machines changed a session, Dropbox, Syncthing, OneDrive, iCloud and the like put a
+conflict copy beside it. With --merge-copies doctor adds the messages of each copy to its
+session, by id, and moves the copy to the trash; 'bough undo' takes that back. A copy that has
+other contents under an id of the session stays, and the exit code is 4.
 
 It finds:
 `
@@ -79,4 +88,56 @@ func (p *program) report(r *workspace.Report) {
 	if !slices.ContainsFunc(r.Problems, func(p workspace.Problem) bool { return !p.Note }) {
 		fmt.Fprintln(p.stdout, "Nothing is wrong.")
 	}
+}
+
+// mergeCopies merges conflict copies and prints what came of each.
+func (p *program) mergeCopies(c *cli.Context, w *workspace.Workspace) error {
+	if c.Bool("fix") || c.IsSet("dialect") {
+		return usageError("--merge-copies excludes --fix and --dialect")
+	}
+	merged, err := w.MergeCopies(c.Context)
+	if err != nil {
+		return err
+	}
+	refused := slices.ContainsFunc(merged.Copies, func(c workspace.MergedCopy) bool { return c.Status == workspace.CopyRefused })
+	if p.json {
+		err = p.printJSON(merged)
+	} else {
+		p.mergedCopies(merged)
+	}
+	if err == nil && refused {
+		return refusedFound{}
+	}
+	return err
+}
+
+// refusedFound ends a verb that did not do all that it was asked to: all is told already.
+type refusedFound struct{}
+
+func (refusedFound) Error() string { return "something was refused" }
+
+func (p *program) mergedCopies(merged *workspace.MergedCopies) {
+	for _, c := range merged.Copies {
+		status, about := p.paint.green(string(c.Status)), ""
+		switch c.Status {
+		case workspace.CopyMerged, workspace.CopyRestored:
+			about = count(c.Messages, "message") + " added to " + c.Session
+		case workspace.CopyContained:
+			about = "nothing new for " + c.Session
+		case workspace.CopyRefused:
+			status, about = p.paint.yellow(string(c.Status)), c.Detail
+		}
+		fmt.Fprintf(p.stdout, "%s  %s\n       %s\n", status, clean(c.Path), line(about))
+	}
+	if len(merged.Copies) == 0 {
+		fmt.Fprintln(p.stderr, "No conflict copies.")
+	}
+}
+
+// conflictNote says that there are conflict copies.
+func conflictNote(n int) string {
+	if n == 1 {
+		return "1 conflict copy is not listed; 'bough doctor' names it, 'bough doctor --merge-copies' merges it"
+	}
+	return fmt.Sprintf("%d conflict copies are not listed; 'bough doctor' names them, 'bough doctor --merge-copies' merges them", n)
 }

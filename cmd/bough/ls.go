@@ -44,6 +44,13 @@ bough ls --tool claude-code --dir .`,
 			if err != nil {
 				return err
 			}
+			copies, err := w.ConflictCopies(c.Context)
+			if err != nil {
+				return err
+			}
+			if len(copies) > 0 {
+				p.note(conflictNote(len(copies)))
+			}
 			if p.json {
 				return p.printJSON(listing)
 			}

@@ -108,6 +108,10 @@ func (p *program) fail(err error) int {
 	if errors.As(err, &damage) {
 		return exitCode(workspace.Damaged)
 	}
+	var refused refusedFound
+	if errors.As(err, &refused) {
+		return exitCode(workspace.Refused)
+	}
 	var none noResult
 	if p.json && errors.As(err, &none) {
 		return exitCode(workspace.Failed)

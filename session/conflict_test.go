@@ -1,0 +1,208 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+)
+
+func TestConflictOf(t *testing.T) {
+	const id = "session_20260314_093003_f3ff4d45"
+	const uuid = "0a550000-0000-7000-8000-000000000001"
+	for _, c := range []struct {
+		stem, want string
+		sure       bool
+	}{
+		{id + " (conflicted copy 2026-03-14 101500)", id, true},
+		{id + " (Ann's conflicted copy 2026-03-14)", id, true},
+		{id + " (Ann's MacBook (Pro)'s conflicted copy 2026-03-14 (2))", id, true},
+		{id + " (conflicted copy 1) (conflicted copy 2)", id, true},
+		{id + " (Case Conflict)", id, true},
+		{id + " (conflict 1)", id, false},
+		{id + ".sync-conflict-20260314-101500-ABCDEFG", id, true},
+		{"trip.sync-conflict-20260314-101500-ABCDEFG", "trip", true},
+		{id + ".sync-conflict-later", "", false},
+		{id + "_conflict-20260314-101500", id, true},
+		{id + "-DESKTOP-AB12CD3", id, true},
+		{id + "-LAPTOP-AB12CD34-2", id, true},
+		{id + "-DESKTOP-abc", "", false},
+		{"trip-DESKTOP-AB12CD3", "", false},
+		{id + " 2", id, false},
+		{uuid + " 3", uuid, false},
+		{id + " (1)", id, false},
+		{"trip 2", "", false},
+		{"trip (1)", "", false},
+		{"talk (conflict of interest)", "talk", false},
+		{id + " (conflicted copy 2026-03-14).sync-conflict-20260314-101500-ABCDEFG", id, true},
+		{id + " (conflicted copy 2026-03-14) 2", "", false},
+		{"session_index (conflicted copy 2026-03-14)", "session_index", true},
+		{"session_index 2", "session_index", false},
+		{id, "", false}, {uuid, "", false}, {"", "", false}, {" (conflicted copy)", "", false},
+		{"a*b (conflicted copy)", "", false}, {id + "-backup", "", false}, {"conflict", "", false},
+	} {
+		if got, sure := session.ConflictOf(c.stem); got != c.want || got != "" && sure != c.sure {
+			t.Errorf("ConflictOf(%q) = %q, %v; want %q, %v", c.stem, got, sure, c.want, c.sure)
+		}
+	}
+}
+
+// TestConflictCopies holds that a folder lists a conflict copy as no session, one by number
+// only beside its session.
+func TestConflictCopies(t *testing.T) {
+	dir := t.TempDir()
+	const id, other = "session_20260314_093003_f3ff4d45", "session_20260314_093003_00000000"
+	for _, name := range []string{id, id + " 2", id + " (Bo's conflicted copy 2026-03-14)", other + " 2", "gone.sync-conflict-20260314-101500-ABCDEFG"} {
+		path := filepath.Join(dir, session.Dir, name+".json")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	folder := session.NewFolder(root, nil)
+	stats, _, err := folder.List()
+	var ids []string
+	for _, st := range stats {
+		ids = append(ids, st.ID)
+	}
+	slices.Sort(ids)
+	if want := []string{other + " 2", id}; err != nil || !slices.Equal(ids, want) {
+		t.Errorf("the sessions are %q, %v; want %q", ids, err, want)
+	}
+	copies, err := folder.ConflictCopies()
+	var of []string
+	for _, c := range copies {
+		of = append(of, c.ID)
+	}
+	if want := []string{"gone", id, id}; err != nil || !slices.Equal(of, want) {
+		t.Errorf("the copies are %v, %v; want those of %q", copies, err, want)
+	}
+}
+
+// chat returns a session with messages ID, ID<PARENT or ID=TEXT.
+func chat(t *testing.T, active string, messages ...string) *session.Session {
+	t.Helper()
+	var list []string
+	for _, m := range messages {
+		id, parent, said := strings.Cut(m, "<")
+		id, text, other := strings.Cut(id, "=")
+		if !other {
+			text = "text of " + id
+		}
+		metadata := ""
+		if said {
+			metadata = fmt.Sprintf(`"parent_id": %q`, parent)
+		}
+		list = append(list, fmt.Sprintf(`{"role": "user", "content": %q, "id": %q, "metadata": {%s}}`, text, id, metadata))
+	}
+	data := fmt.Sprintf(`{"id": "a", "created_at": "2026-03-14T09:00:00", "last_active": %q, "metadata": {"message_count": %d}, "messages": [%s],
+ "tool_call_records": [{"call_id": "of %s"}]}`, active, len(messages), strings.Join(list, ", "), messages[len(messages)-1])
+	s, err := session.Decode("a", []byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// treeText returns the messages of a session, each with its parent, sorted.
+func treeText(t *testing.T, data []byte) string {
+	t.Helper()
+	s, err := session.Decode("a", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := session.NewTree([]*session.Outline{s.Outline}, func(*session.Outline) (*session.Session, error) { return s, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for n := range tr.Len() {
+		parent := ""
+		if p := tr.Parent(n); p >= 0 {
+			parent = tr.ID(p)
+		}
+		list = append(list, tr.ID(n)+"<"+parent)
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// TestMergeCopy holds that a session and its copy give one tree whichever is merged into
+// the other, with all messages of the first as they are, and that what contradicts is
+// refused.
+func TestMergeCopy(t *testing.T) {
+	type list = []string
+	for _, c := range []struct {
+		name string
+		a, b list
+		want string // the tree
+	}{
+		{"both went on", list{"1", "2", "3a"}, list{"1", "2", "3b", "4b"}, "1< 2<1 3a<2 3b<2 4b<3b"},
+		{"one went on", list{"1", "2"}, list{"1", "2", "3"}, "1< 2<1 3<2"},
+		{"nothing is shared", list{"1"}, list{"2", "3"}, "1< 2< 3<2"},
+		{"with branches", list{"1", "2", "3a", "4a<1"}, list{"1", "2", "5b", "6b<1"}, "1< 2<1 3a<2 4a<1 5b<2 6b<1"},
+		{"below what is there", list{"1", "2", "3"}, list{"1", "2", "3", "4<1", "5"}, "1< 2<1 3<2 4<1 5<4"},
+	} {
+		const early, late = "2026-03-14T10:00:00", "2026-03-14T11:00:00"
+		one, two := chat(t, early, c.a...), chat(t, late, c.b...)
+		for _, order := range [][2]*session.Session{{one, two}, {two, one}} {
+			into, from := order[0], order[1]
+			merge, err := into.MergeCopy(from)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			data := merge.Data
+			if data == nil {
+				t.Errorf("%s: nothing is merged", c.name)
+				continue
+			}
+			if got := treeText(t, data); got != c.want {
+				t.Errorf("%s: the tree is %s, want %s", c.name, got, c.want)
+			}
+			merged, err := session.Decode("a", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range into.Messages {
+				if string(merged.Messages[i].Raw) != string(m.Raw) {
+					t.Errorf("%s: message %s changed to %s", c.name, m.Raw, merged.Messages[i].Raw)
+				}
+			}
+			if merge.Messages > 0 && merged.LastActive != late {
+				t.Errorf("%s: last_active is %s", c.name, merged.LastActive)
+			}
+			if records := merged.Records(); len(records.Calls) != 2 {
+				t.Errorf("%s: there are %d records, want 2", c.name, len(records.Calls))
+			}
+			again, err := merged.MergeCopy(from)
+			if err != nil || again.Data != nil {
+				t.Errorf("%s: merged again it gives %s, %v", c.name, again.Data, err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		a, b list
+		want string
+	}{
+		{list{"1", "2=x"}, list{"1", "2=y", "3"}, `message "2" has other contents in the copy`},
+		{list{"1", "2", "3"}, list{"1", "2", "3<1"}, `message "3" follows another message in the copy`},
+	} {
+		one, two := chat(t, "2026-03-14T10:00:00", c.a...), chat(t, "2026-03-14T10:00:00", c.b...)
+		for _, order := range [][2]*session.Session{{one, two}, {two, one}} {
+			var refused *session.MergeError
+			if _, err := order[0].MergeCopy(order[1]); !errors.As(err, &refused) || err.Error() != c.want {
+				t.Errorf("%v and %v: the error is %v, want %s", c.a, c.b, err, c.want)
+			}
+		}
+	}
+}

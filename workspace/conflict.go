@@ -1,0 +1,214 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// A MergeStatus says what came of a conflict copy.
+type MergeStatus string
+
+// The statuses of conflict copies that were to be merged.
+const (
+	CopyMerged    MergeStatus = "merged"    // its messages are in the session now
+	CopyContained MergeStatus = "contained" // the session had all that it has
+	CopyRestored  MergeStatus = "restored"  // the session was gone, and is what the copy was
+	CopyRefused   MergeStatus = "refused"   // it contradicts the session, and stays
+)
+
+// A MergedCopy is a conflict copy that was to be merged.
+type MergedCopy struct {
+	Path     string      `json:"path"` // inside the workspace
+	Session  string      `json:"session_id"`
+	Status   MergeStatus `json:"status"`
+	Messages int         `json:"added"`  // messages that the session did not have
+	Detail   string      `json:"detail"` // why it was refused, else ""
+}
+
+// MergedCopies are what came of all conflict copies.
+type MergedCopies struct {
+	Copies []MergedCopy `json:"copies"`
+}
+
+// ConflictCopies returns the files that programs which synchronise folders put beside
+// sessions. They are not sessions, and nothing else of bough reads them.
+func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy, error) {
+	root, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return session.NewFolder(root, w.memory).ConflictCopies()
+}
+
+// MergeCopies adds the messages of each conflict copy to its session, by id, and moves the
+// copy to the trash; see [session.Session.MergeCopy]. A copy whose session is gone becomes
+// the session. One that contradicts its session stays, and so does the session. All of it
+// is one operation.
+func (w *Workspace) MergeCopies(ctx context.Context) (*MergedCopies, error) {
+	out := &MergedCopies{}
+	err := w.locked(ctx, operation.Operation{Verb: "doctor --merge-copies"}, mode{every: true}, func(v *view) error {
+		out.Copies = []MergedCopy{}
+		copies, err := v.folder.ConflictCopies()
+		if err != nil || len(copies) == 0 {
+			return err
+		}
+		d, err := newDoctor(v)
+		if err != nil {
+			return err
+		}
+		for len(copies) > 0 {
+			n := 1
+			for n < len(copies) && copies[n].ID == copies[0].ID {
+				n++
+			}
+			rows, err := d.mergeCopies(copies[0].ID, copies[:n])
+			if err != nil {
+				return err
+			}
+			out.Copies = append(out.Copies, rows...)
+			copies = copies[n:]
+		}
+		return d.finish()
+	})
+	return out, err
+}
+
+// mergeCopies merges the copies of one session: one change of its file.
+func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []MergedCopy, err error) {
+	row := func(c session.ConflictCopy, status MergeStatus, messages int, why error) {
+		r := MergedCopy{Path: c.Path, Session: id, Status: status, Messages: messages}
+		if why != nil {
+			r.Detail = why.Error()
+		}
+		rows = append(rows, r)
+	}
+	var discard []session.ConflictCopy
+	name := session.FileName(id)
+	if name == session.IndexPath {
+		for _, c := range copies {
+			row(c, CopyContained, 0, nil)
+		}
+		return rows, d.discardCopies(copies)
+	}
+	seen := d.identity(name)
+	into, err := d.folder.Read(id)
+	gone := errors.Is(err, session.ErrNotFound)
+	if err != nil && !gone {
+		for _, c := range copies {
+			row(c, CopyRefused, 0, err)
+		}
+		return rows, nil
+	}
+	changed := false
+	for _, c := range copies {
+		other, err := d.readCopy(c)
+		if err != nil {
+			row(c, CopyRefused, 0, err)
+			continue
+		}
+		if into == nil {
+			if into, err = session.Decode(id, other.Bytes()); err != nil {
+				return nil, err
+			}
+			changed = true
+			row(c, CopyRestored, into.Len(), nil)
+			discard = append(discard, c)
+			continue
+		}
+		merge, err := into.MergeCopy(other)
+		if err != nil {
+			row(c, CopyRefused, 0, err)
+			continue
+		}
+		discard = append(discard, c)
+		if merge.Data == nil {
+			row(c, CopyContained, 0, nil)
+			continue
+		}
+		if into, err = session.Decode(id, merge.Data); err != nil {
+			return nil, err
+		}
+		changed = true
+		row(c, CopyMerged, merge.Messages, nil)
+	}
+	switch {
+	case changed && gone:
+		err = d.putNew(into)
+	case changed:
+		var done bool
+		if done, err = d.overwrite(id, into.Bytes(), seen); err == nil && !done {
+			err = &Error{Code: Busy, Message: "another program writes " + name, Hint: "try again when it has finished"}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows, d.discardCopies(discard)
+}
+
+// readCopy reads a conflict copy. One that says that it is another session is refused.
+func (d *doctor) readCopy(c session.ConflictCopy) (*session.Session, error) {
+	info, err := d.root.Lstat(c.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "read", Path: c.Path, Err: errors.New("not a regular file")}
+	}
+	data, err := d.root.ReadFile(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.Decode(c.ID, data)
+	var damage *session.DamageError
+	switch {
+	case errors.As(err, &damage):
+		damage.Path = c.Path
+		return nil, damage
+	case err == nil && s.OwnID != "" && s.OwnID != c.ID:
+		return nil, fmt.Errorf("the file says that it is the session %q", s.OwnID)
+	}
+	return s, err
+}
+
+// putNew makes the file of a session that is not there.
+func (d *doctor) putNew(s *session.Session) error {
+	name := session.FileName(s.ID)
+	info, err := d.batch.Create(name, durable.Bytes(s.Bytes()))
+	if err != nil {
+		return err
+	}
+	d.changes(s.ID, operation.Change{File: name, Is: stateOfBytes(s.Bytes(), info)})
+	s.Written(info)
+	d.took(s.Outline)
+	return nil
+}
+
+// discardCopies prepares to move conflict copies to the trash.
+func (d *doctor) discardCopies(copies []session.ConflictCopy) error {
+	for _, c := range copies {
+		if err := d.discard(c.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conflictCopies reports the conflict copies.
+func (d *doctor) conflictCopies() error {
+	copies, err := d.folder.ConflictCopies()
+	if err != nil {
+		return err
+	}
+	for _, c := range copies {
+		d.found(ConflictCopy, c.Path, "a program that synchronises folders made this copy of "+c.ID+"; --merge-copies adds its messages to that", false)
+	}
+	return nil
+}

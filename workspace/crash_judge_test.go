@@ -268,16 +268,31 @@ func (c *crash) readers(v *verdict, base string) view {
 // there.
 func (c *crash) trashed(v *verdict, base string) {
 	there := map[string]bool{}
-	for _, f := range c.read(base) {
-		if f != nil {
-			there[string(f.Data)] = true
+	recoverable, left := false, ""
+	for name, f := range c.read(base) {
+		if f == nil {
+			continue
 		}
+		there[string(f.Data)] = true
+		if c.erases != "" && strings.Contains(string(f.Data), c.erases) {
+			if left = name; strings.HasPrefix(name, place+"/.bough/trash/") || c.intends(name) {
+				recoverable = true
+			}
+		}
+	}
+	if left != "" && !recoverable {
+		v.is("text left", "%s holds it", left)
 	}
 	for text, name := range c.trash {
 		if !there[text] {
 			v.is("lost", "%s is gone, and not in the trash", name)
 		}
 	}
+}
+
+// intends reports whether a file is a session, or says that the next writer erases one.
+func (c *crash) intends(name string) bool {
+	return strings.HasPrefix(name, place+"/"+session.Dir+"/session_2") || name == place+"/.bough/forget.json"
 }
 
 // writers goes on with what was left.

@@ -24,6 +24,7 @@ type scenario struct {
 	absent bool                       // there is no folder
 	files  func(dir string) error     // makes what another program left
 	log    operation.Retention        // when the log is compacted
+	erases string                     // the text that is nowhere when it is in no session and not in the trash
 	mends  []string                   // what doctor finds before the verb
 	apart  bool                       // each of its operations happens or does not
 	setup  func(s *space) (verb verb) // what was acknowledged
@@ -460,7 +461,7 @@ var scenarios = []scenario{
 			return err
 		}
 	}},
-	{name: "trash --purge", setup: func(s *space) verb {
+	{name: "trash --purge", erases: "Bread", setup: func(s *space) verb {
 		id := s.new("Bread")
 		if err := remove(id, workspace.RemoveOptions{})(s); err != nil {
 			s.t.Fatal(err)

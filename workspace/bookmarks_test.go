@@ -214,7 +214,8 @@ func TestBookmarkTwice(t *testing.T) {
 	}
 }
 
-// TestBookmarkGone: the bookmarks of a session that is removed come back with it.
+// TestBookmarkGone: the bookmarks of a session that is removed come back with it, and go
+// with it when it is deleted from the trash.
 func TestBookmarkGone(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -245,7 +246,7 @@ func TestBookmarkGone(t *testing.T) {
 	if _, err := s.PurgeTrash(t.Context(), workspace.PurgeOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.expect(workspace.DoctorOptions{Fix: true}, "lost_bookmark fixed")
+	healthy(t, s)
 	if got := s.read(bookmark.Path); strings.Contains(got, `"here"`) || !strings.Contains(got, `"there"`) {
 		t.Errorf("the file is %s", got)
 	}

@@ -90,10 +90,14 @@ func (l *Log) fewBelow(r Retention, seq Seq, before, now string) (bool, error) {
 
 // Compact writes l to w without the changes of the operations behind h.
 func (l *Log) Compact(w io.Writer, h Horizon) error {
+	var k Keeper
 	return l.Rewrite(w, true, func(line Line) *Operation {
+		full := k.Full(line.Operation)
+		if !h.Passed(line.Operation) || !line.Settled {
+			return k.Keep(line.Operation, full, full)
+		}
+		k.Drop(line.Operation)
 		switch {
-		case !h.Passed(line.Operation) || !line.Settled:
-			return line.Operation
 		case line.Auto || line.Verb == External:
 			return nil
 		case len(line.Changes) == 0 && len(line.Seen) == 0:

@@ -134,6 +134,17 @@ func (l *Log) Newest() iter.Seq2[Line, error] {
 	}
 }
 
+// Operations returns the operations, the newest first, without what cannot be read.
+func (l *Log) Operations() iter.Seq[*Operation] {
+	return func(yield func(*Operation) bool) {
+		for line, err := range l.Newest() {
+			if err == nil && !yield(line.Operation) {
+				return
+			}
+		}
+	}
+}
+
 // From returns the operations that stand at the offset at and after it, the oldest
 // first, with errors as [Log.Newest] has them.
 func (l *Log) From(at int64) iter.Seq2[Line, error] {

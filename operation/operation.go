@@ -87,6 +87,7 @@ type Change struct {
 	Link    bool     `json:"link,omitempty"`    // only a link changed, which follows from those of other sessions
 	Before  string   `json:"before,omitempty"`  // what a small file, which is no session, held
 	After   string   `json:"after,omitempty"`   // and what it holds
+	Differs bool     `json:"differs,omitempty"` // Splices say what a small file held; After may be there once in a while, see [Full]
 }
 
 // A State is what a file holds.
@@ -106,9 +107,10 @@ func (s *State) Same(other *State) bool {
 
 // A Splice is bytes of a session file that took the place of others.
 type Splice struct {
-	At  int    `json:"at"`  // in the file as it was, in bytes
-	Old string `json:"old"` // what stood there
-	New int    `json:"new"` // how many bytes stand there instead
+	At   int    `json:"at"`             // in the file as it was, in bytes
+	Old  string `json:"old"`            // what stood there
+	New  int    `json:"new"`            // how many bytes stand there instead
+	Text string `json:"text,omitempty"` // these, if the file is no session
 }
 
 // Encode returns the line of o.

@@ -99,9 +99,37 @@ func (v *view) replaceSmall(name string, was, data []byte) error {
 	c := operation.Change{File: name, Is: stateOfBytes(data, info), After: string(data)}
 	if was != nil {
 		c.Was, c.Before = stateOfBytes(was, nil), string(was)
+		if err := v.logDifference(&c); err != nil {
+			return err
+		}
 	}
 	v.changes("", c)
 	return nil
+}
+
+// logDifference has c, of a small file, say only what differs, if that is shorter.
+func (v *view) logDifference(c *operation.Change) error {
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	c.Diff(c.Before, c.After, log.Operations())
+	return nil
+}
+
+// withTexts returns an operation of the log with what its small files held, where that is known.
+func (v *view) withTexts(o *operation.Operation) (*operation.Operation, error) {
+	if !slices.ContainsFunc(o.Changes, func(c operation.Change) bool { return c.Differs }) {
+		return o, nil
+	}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	full, _ := operation.Full(log.Operations(), o)
+	return full, nil
 }
 
 // changes takes down for the log what happens to a file, that of a session unless

@@ -79,18 +79,28 @@ func (v *view) eraseLog(e *erasure) error {
 	}
 	defer log.Close()
 	edited := false
+	edit := e.editor()
 	for line, err := range log.From(0) {
-		if edited = err != nil || e.operation(line.Operation) != line.Operation; edited {
+		if edited = err != nil || edit(line) != line.Operation; edited {
 			break
 		}
 	}
 	if !edited {
 		return nil
 	}
-	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error {
-		return log.Rewrite(w, false, func(line operation.Line) *operation.Operation { return e.operation(line.Operation) })
-	})
+	edit = e.editor()
+	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error { return log.Rewrite(w, false, edit) })
 	return err
+}
+
+// editor returns a function that returns the operations of a log, which it is given the
+// oldest first, without the text of e.
+func (e *erasure) editor() func(operation.Line) *operation.Operation {
+	var k operation.Keeper
+	return func(line operation.Line) *operation.Operation {
+		full := k.Full(line.Operation)
+		return k.Keep(line.Operation, full, e.operation(full))
+	}
 }
 
 // keptArgs are the arguments of an operation that never hold text.
@@ -147,21 +157,42 @@ func (e *erasure) change(c *operation.Change, about bool) bool {
 	case c.File == headFile:
 		return false // only ids
 	case c.File == bookmark.Path:
-		before, after := string(e.bookmarks([]byte(c.Before))), string(e.bookmarks([]byte(c.After)))
-		if before == c.Before && after == c.After {
-			return false
-		}
-		c.Was, c.Is = restate(c.Was, c.Before, before), restate(c.Is, c.After, after)
-		c.Before, c.After = before, after
-		return true
+		return editTexts(c, e.bookmarks)
 	case e.sessions[sessionOf(strings.TrimSuffix(c.File, backupSuffix))]:
-	case isAgent(c.File) && (about || e.mentions(c)):
-	default:
+	case !isAgent(c.File):
 		return false
+	case !about && (!c.Differs || c.After != "") && !e.mentions(c):
+		return editTexts(c, e.treeNames)
 	}
 	had := c.Before != "" || c.After != "" || len(c.Splices) > 0
 	c.Before, c.After, c.Splices = "", "", nil
 	return had
+}
+
+// editTexts replaces what a small file held by what edit makes of it, and reports whether
+// that is something else.
+func editTexts(c *operation.Change, edit func([]byte) []byte) bool {
+	before, after := string(edit([]byte(c.Before))), string(edit([]byte(c.After)))
+	if before == c.Before && after == c.After {
+		return false
+	}
+	c.Was, c.Is = restate(c.Was, c.Before, before), restate(c.Is, c.After, after)
+	c.Before, c.After = before, after
+	return true
+}
+
+// treeNames returns the file of an agent without the names of the trees of e.
+func (e *erasure) treeNames(data []byte) []byte {
+	for i, t := range gjson.GetBytes(data, "trees").Array() {
+		if e.sessions[t.Get("id").Str] && t.Get("name").Str != "" {
+			short, err := sjson.SetRawBytes(data, fmt.Sprintf("trees.%d.name", i), []byte("null"))
+			if err != nil {
+				return nil
+			}
+			data = short
+		}
+	}
+	return data
 }
 
 // restate returns the state of a file that held text and holds edited now.

@@ -263,3 +263,56 @@ func TestForgetTree(t *testing.T) {
 	}
 	sameFiles(t, "a refused forget", before, s.files())
 }
+
+// TestForgetAgent: what an agent's file held of a tree that was deleted is gone from the
+// log, and what came after it can still be undone.
+func TestForgetAgent(t *testing.T) {
+	ctx := t.Context()
+	s := openSpace(t, t.TempDir(), 0)
+	if _, err := s.CreateAgent(ctx, "ada", workspace.AgentOptions{System: strings.Repeat("Be brief.\n", 200)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{secret, kept} {
+		if _, err := s.NewTree(ctx, "ada", name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Append(ctx, workspace.Append{Session: s.head("ada").Tree, Text: name + " text"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to, err := s.SwitchAgent(ctx, "ada", secret, workspace.CutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := to.Head.Tree
+	if _, err := s.SwitchAgent(ctx, "ada", kept, workspace.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.DeleteTree(ctx, "ada", secret, workspace.DeleteTreeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	was := s.read("agents/ada.json")
+	for _, name := range []string{"one", "two"} {
+		if _, err := s.NewTree(ctx, "ada", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Forget(ctx, tree, workspace.ForgetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if names := s.holding(secret); len(names) > 0 {
+		t.Errorf("%q hold the text", names)
+	}
+	healthy(t, s)
+	for range 2 {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.read("agents/ada.json") != was {
+		t.Error("undo of what came later left another file")
+	}
+	if _, err := s.undo(""); code(err) != workspace.Refused {
+		t.Errorf("undo of the deletion = %v", err)
+	}
+}

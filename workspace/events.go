@@ -159,6 +159,17 @@ type eventReader struct {
 	last operation.Seq // that was handed out, or was there at the beginning
 	at   int64         // where in the log the next one is, or the last one that was read
 	read *operation.Operation
+	full operation.Filler // of the operations that were handed out
+}
+
+// complete returns an operation of log with what its small files held.
+func (r *eventReader) complete(log *operation.Log, o *operation.Operation) *operation.Operation {
+	full, ok := r.full.Fill(o)
+	if !ok {
+		full, _ = operation.Full(log.Operations(), o)
+		r.full.Fill(full)
+	}
+	return full
 }
 
 // begin finds the place in the log after the last operation.
@@ -273,7 +284,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 		}
 		if r.at, r.read = line.At, line.Operation; line.Seq > r.last {
 			r.last = line.Seq
-			done = append(done, line.Operation)
+			done = append(done, r.complete(log, line.Operation))
 		}
 	}
 	return done, nil

@@ -79,9 +79,10 @@ func (d *doctor) loggedFile(name string) ([]byte, error) {
 	}
 	defer log.Close()
 	for op := range d.operations(log, &err) {
-		for _, c := range op.Changes {
+		for i, c := range op.Changes {
 			if c.File == name {
-				return []byte(c.After), err
+				full, _ := operation.Full(log.Operations(), op)
+				return []byte(full.Changes[i].After), err
 			}
 		}
 	}

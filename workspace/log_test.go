@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -230,5 +231,57 @@ func TestCompactLog(t *testing.T) {
 	}
 	if len(s.notes) > 0 {
 		t.Errorf("notes are %q", s.notes)
+	}
+}
+
+// TestLogAgent: an operation of an agent with many trees is logged by what differs, events
+// say where the head moved, and undo is exact to the byte.
+func TestLogAgent(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	if _, err := s.CreateAgent(t.Context(), "ada", workspace.AgentOptions{System: strings.Repeat("Be brief. ", 99)}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		if _, err := s.NewTree(t.Context(), "ada", fmt.Sprint("tree", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const file = "agents/ada.json"
+	before := len(s.read(operation.Path))
+	states := []string{s.read(file)}
+	const n = 40
+	events := s.events(51)
+	for i := range n {
+		to, err := s.SwitchAgent(t.Context(), "ada", fmt.Sprint("tree", i*7%50), workspace.CutOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, s.read(file))
+		events.want("head_moved " + to.Head.Tree)
+	}
+	whole := len(s.read(file))
+	if each := (len(s.read(operation.Path)) - before) / n; each > whole/4 {
+		t.Errorf("an operation takes %d bytes of the log, and the file has %d", each, whole)
+	}
+	for i := range n {
+		if _, err := s.undo(""); err != nil {
+			t.Fatal(err)
+		}
+		if s.read(file) != states[n-1-i] {
+			t.Fatalf("undo %d left another file", i)
+		}
+	}
+	for i := range n {
+		if _, err := s.redo(""); err != nil {
+			t.Fatal(err)
+		}
+		if s.read(file) != states[i+1] {
+			t.Fatalf("redo %d left another file", i)
+		}
+	}
+	s.write(file, s.read(file)[:99]) // torn
+	s.expect(workspace.DoctorOptions{Fix: true}, "damaged_agent fixed")
+	if s.read(file) != states[n] {
+		t.Error("doctor made another file of what the log says")
 	}
 }

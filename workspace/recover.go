@@ -118,7 +118,11 @@ func (v *view) decide(happened, not []operation.Line) error {
 		}
 	}
 	for _, line := range happened {
-		v.follow("what was interrupted is not completed", v.complete(line.Changes[1:]))
+		o, err := v.withTexts(line.Operation)
+		if err == nil {
+			err = v.complete(o.Changes[1:])
+		}
+		v.follow("what was interrupted is not completed", err)
 	}
 	return nil
 }

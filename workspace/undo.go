@@ -169,6 +169,10 @@ func (v *view) purged(op *operation.Operation) bool {
 // then the head. An edit of a session can only come first, because nothing completes
 // it if it is interrupted: there the file of an agent follows it.
 func (v *view) revert(op, target *operation.Operation) error {
+	op, err := v.withTexts(op)
+	if err != nil {
+		return err
+	}
 	var sessions, links, rest []operation.Change
 	edited := slices.ContainsFunc(op.Changes, func(c operation.Change) bool { return len(c.Splices) > 0 && !c.Link })
 	for _, c := range slices.Backward(op.Changes) {

@@ -28,7 +28,7 @@ On a terminal it waits for a key after each step; q ends it.`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "no-pause", DisableDefaultText: true, Usage: "do not wait for a key after each step"},
 		},
-		max:     1,
+		max: 1,
 		alone: func(c *cli.Context) error {
 			dir, err := demoFolder(c.Args().First())
 			if err != nil {

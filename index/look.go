@@ -43,7 +43,7 @@ type recent struct {
 }
 
 // mark begins a look, and says how it is written.
-const mark = "bough look 3\n"
+const mark = "bough look 4\n"
 
 func (l *look) encode() []byte {
 	data := append(make([]byte, 0, 512+192*len(l.recent)), mark...)

@@ -19,12 +19,57 @@ import (
 // New begins an empty conversation and moves the head there. The title may be
 // empty.
 func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
+	return w.NewSession(ctx, NewOptions{Title: title})
+}
+
+// NewOptions are the choices for a new conversation.
+type NewOptions struct {
+	Title string // may be empty
+
+	// Dialect is how the links and times of the folder are written: "bough" or "penguin".
+	// It is refused where sessions of the folder are in the other one. Empty means theirs,
+	// and bough's in an empty folder.
+	Dialect string
+}
+
+// dialect returns the dialect that o asks for in the folder, whose own is the other result
+// if o asks for none.
+func (o NewOptions) dialect(folder session.Dialect, empty bool) (session.Dialect, error) {
+	var d session.Dialect
+	switch o.Dialect {
+	case "":
+		return folder, nil
+	case session.Bough.String():
+		d = session.Bough
+	case session.Penguin.String():
+		d = session.Penguin
+	default:
+		return 0, &Error{Code: Usage, Message: fmt.Sprintf("unknown dialect %q", o.Dialect), Hint: "dialects are bough, penguin"}
+	}
+	if d != folder && !empty {
+		return 0, &Error{
+			Code: Refused, Message: fmt.Sprintf("the sessions of this workspace are in the dialect %s", folder),
+			Hint: fmt.Sprintf("'bough doctor --fix --dialect %s' rewrites their links", d),
+		}
+	}
+	return d, nil
+}
+
+// NewSession begins an empty conversation and moves the head there.
+func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error) {
 	var entry Entry
-	if err := checkUTF8("title", title); err != nil {
+	if err := checkUTF8("title", o.Title); err != nil {
 		return nil, err
 	}
-	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": title}}, func(v *view) error {
-		id, err := v.newSession("", title)
+	if _, err := o.dialect(session.Bough, true); err != nil {
+		return nil, err
+	}
+	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(v *view) error {
+		dialect, err := o.dialect(v.index.Dialect(), len(v.index.IDs()) == 0)
+		if err != nil {
+			return err
+		}
+		id, err := v.newSessionIn(dialect, "", o.Title)
 		if err != nil {
 			return err
 		}
@@ -38,13 +83,17 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 // newSession prepares an empty root session with an id, "" for one that is free, and
 // with members of metadata.bough. It returns the id.
 func (v *view) newSession(id, title string, own ...rawjson.Pair) (string, error) {
+	return v.newSessionIn(v.index.Dialect(), id, title, own...)
+}
+
+// newSessionIn is newSession in a dialect.
+func (v *view) newSessionIn(dialect session.Dialect, id, title string, own ...rawjson.Pair) (string, error) {
 	if id == "" {
 		var err error
 		if id, err = v.newID(); err != nil {
 			return "", err
 		}
 	}
-	dialect := v.index.Dialect()
 	now := dialect.Time(v.now(nil))
 	d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)}
 	if len(own) > 0 {
@@ -92,6 +141,10 @@ type Appended struct {
 	Message    string `json:"message_id"`
 	Parent     ID     `json:"parent_id"`   // none for the first message
 	ForkedFrom ID     `json:"forked_from"` // the checkpoint that was branched first, if one was
+
+	// Mixed reports that the message began a branch in a session in Penguin's dialect.
+	// Penguin knows no branches inside a session, and shows all its messages as one line.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
 // Append adds a message. Its parent is the one named; else the message at the
@@ -126,6 +179,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 			out.ForkedFrom = ID(frozen)
 			out.Session, err = v.appendFork(p, m, "")
 		} else {
+			out.Mixed = p.node >= 0 && !p.IsLeaf(p.node) && v.index.Dialect() == session.Penguin
 			out.Session, err = v.appendTo(p, m)
 		}
 		v.op.Args["message"] = out.Message

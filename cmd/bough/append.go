@@ -65,6 +65,9 @@ git diff | bough append`,
 			if added.ForkedFrom != "" {
 				fmt.Fprintf(p.stderr, "%s is a checkpoint: branched from it to %s\n", added.ForkedFrom, added.Session)
 			}
+			if added.Mixed {
+				fmt.Fprintf(p.stderr, "The branch stays in its session, which Penguin shows as one line.\n  'bough branch %s@%s' makes a session of its own for Penguin\n", added.Session, added.Message)
+			}
 			fmt.Fprintf(p.stdout, "%s@%s\n", added.Session, added.Message)
 			return nil
 		},

@@ -444,6 +444,14 @@ func (s *jsonStory) workspace() {
 	s.do("du")
 	s.do("inspect", filepath.Join(s.dir, "conversations", "torn.json"))
 	s.do("inspect", filepath.Join(s.dir, "conversations", "joined.json"))
+	s.write("conversations/joined (conflicted copy).json", `{"messages":[{"id":"m1","role":"user","content":"one"}]}`)
+	s.do("doctor", "--merge-copies")
+	penguin := *s
+	penguin.dir = filepath.Join(s.t.TempDir(), "penguin")
+	penguin.do("new", "--dialect", "penguin")
+	first := penguin.do("append", "one").Get("message_id").Str
+	session := penguin.do("append", "two").Get("session_id").Str
+	penguin.do("append", session, "other", "--parent", first)
 }
 
 func (s *jsonStory) write(path, text string) {

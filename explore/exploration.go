@@ -37,4 +37,7 @@ type Branch struct {
 	Insights    []string        `json:"insights"`   // what is to be remembered
 	StartedAt   string          `json:"started_at"` // "" before, as the times of sessions
 	EndedAt     string          `json:"ended_at"`
+	// Folder is where it worked, relative to the folder of the exploration's branches,
+	// as long as branches below it begin with what it left there; "" else.
+	Folder string `json:"folder,omitempty"`
 }

@@ -65,7 +65,7 @@ func Run(ctx context.Context, w *workspace.Workspace, e *Exploration, o Options)
 	r := &run{
 		w: w, e: e, o: o, from: &isolate.Source{Dir: e.Runner.Dir}, again: slices.ContainsFunc(e.Branches, begun),
 		ended: make(chan ended), jobs: make(chan job), wrote: make(chan job),
-		cancel: map[string]context.CancelCauseFunc{}, unkept: map[string]bool{}, held: map[string][]Branch{},
+		cancel: map[string]context.CancelCauseFunc{}, unkept: map[string]bool{}, held: map[string][]Branch{}, left: map[string]func(){},
 	}
 	return r.run(ctx)
 }
@@ -93,6 +93,8 @@ type run struct {
 	cancel  map[string]context.CancelCauseFunc // of branches at work
 	unkept  map[string]bool                    // branches whose result, or those below them, are not stored yet
 	held    map[string][]Branch                // those below them, which wait for that
+	left    map[string]func()                  // removes the folders that branches below a branch begin with
+	discard []func()                           // the same, of folders that the stored exploration still names
 	settled []string                           // branches whose result is stored, but not yet those below them
 
 	queue []job // what is to be written before the exploration is
@@ -109,6 +111,7 @@ type ended struct {
 	Ended
 	kept  bool // its result stands in its conversation
 	notes []Note
+	clean func() // removes its folder
 }
 
 // A job is something to be written. They are done one after another.
@@ -116,6 +119,7 @@ type job struct {
 	kind    string // session, outcome or exploration
 	branch  string
 	settled []string // of an exploration
+	discard []func() // of an exploration
 	do      func() error
 	err     error
 }
@@ -142,6 +146,11 @@ func (r *run) run(ctx context.Context) (err error) {
 	}
 	if r.again {
 		r.tidy()
+		for _, b := range r.e.Branches {
+			if b.Folder != "" {
+				r.left[b.ID] = func() { r.removeFolders(b.ID) }
+			}
+		}
 	}
 	r.e.Resume()
 	if err := r.share(); err != nil {
@@ -185,19 +194,22 @@ func (r *run) run(ctx context.Context) (err error) {
 		case len(r.queue) > 0:
 			next, free = r.queue[0], r.jobs
 		case store:
-			next, free = job{kind: "exploration", settled: r.settled, do: r.storing(ctx, r.e.Encode())}, r.jobs
+			next, free = job{kind: "exploration", settled: r.settled, discard: r.discard, do: r.storing(ctx, r.e.Encode())}, r.jobs
 		case len(r.e.Active) == 0:
 			r.running.Wait()
 			if r.interrupted(ctx) {
 				return cmp.Or(r.fatal, context.Cause(ctx))
 			}
 			r.unshare()
+			if r.again {
+				r.tidy() // branches that were stopped before they ran again
+			}
 			return nil
 		}
 		select {
 		case free <- next:
 			if r.busy = true; next.kind == "exploration" {
-				r.dirty, r.settled = false, nil
+				r.dirty, r.settled, r.discard = false, nil, nil
 			} else {
 				r.queue = r.queue[1:]
 			}
@@ -236,8 +248,25 @@ func (r *run) next(ctx context.Context, why string) []Branch {
 	return list
 }
 
-// changed has the exploration be stored, and told.
+// changed has the exploration be stored, and told, and removes the folders that no branch
+// begins with any more.
 func (r *run) changed() {
+	for id, remove := range r.left {
+		if r.e.continued(id) {
+			continue
+		}
+		delete(r.left, id)
+		b := r.e.Branch(id)
+		if b.Folder == "" {
+			r.running.Go(remove)
+			continue
+		}
+		// After a crash a branch that is not stored as ended begins with it again.
+		r.discard = append(r.discard, remove)
+		if !r.e.Runner.Keep {
+			b.Folder = ""
+		}
+	}
 	r.dirty = true
 	r.o.Tell(r.e)
 }
@@ -261,9 +290,8 @@ func (r *run) begin(ctx, work context.Context, b Branch) {
 	r.cancel[b.ID] = cancel
 	r.running.Go(func() {
 		x, clean := r.try(work, b, parent)
-		x.id = b.ID
+		x.id, x.clean = b.ID, clean
 		r.ended <- x
-		clean()
 	})
 }
 
@@ -280,6 +308,7 @@ func (r *run) end(ctx context.Context, x ended) {
 	r.cancel[x.id](nil)
 	delete(r.cancel, x.id)
 	b := r.e.Branch(x.id)
+	r.left[x.id] = x.clean
 	if r.interrupted(ctx) && x.Failure != "" {
 		r.e.Release(x.id, "")
 		r.changed()
@@ -309,6 +338,9 @@ func (r *run) written(j job) (list []Branch) {
 	case j.kind == "exploration":
 		if r.fatal = j.err; r.fatal != nil {
 			return slices.Concat(slices.Collect(maps.Values(r.held))...)
+		}
+		for _, remove := range j.discard {
+			r.running.Go(remove)
 		}
 		for _, id := range j.settled {
 			delete(r.unkept, id)

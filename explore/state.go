@@ -115,6 +115,7 @@ type Ended struct {
 	Failure string // why there is no result, for a person; "" if there is one
 	Output  int64  // bytes that the runner has printed
 	Session string // the conversation of the branch
+	Folder  string // where it worked, as Branch.Folder
 }
 
 // End takes in what came of a branch. What it proposes is tried next, as far as the
@@ -141,11 +142,21 @@ func (e *Exploration) End(id string, x Ended, newID func() string, now string) {
 	if b.Status == Completed {
 		depth := b.Depth + 1
 		e.add(id, depth, x.Strategies, newID, now)
+		if e.continued(id) {
+			e.Branch(id).Folder = x.Folder
+		}
 	}
 	if e.Config.MaxTotal > 0 && e.Output > e.Config.MaxTotal {
 		e.Stop(fmt.Sprintf("not tried: the branches have printed more than %d bytes together", e.Config.MaxTotal), now)
 	}
 	e.end(now)
+}
+
+// continued reports whether branches below the one with an id have not ended.
+func (e *Exploration) continued(id string) bool {
+	return slices.ContainsFunc(e.Branches, func(b Branch) bool {
+		return b.Parent == id && (b.Status == Pending || b.Status == Executing)
+	})
 }
 
 // Stop has no more branches begin, and says why of those that wait.

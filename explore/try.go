@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ import (
 )
 
 // try tries a branch of the exploration, or of another branch. All that goes wrong is in
-// what it returns. clean is to be called when that is taken in.
+// what it returns. clean removes its folder.
 func (r *run) try(ctx context.Context, b Branch, parent *Branch) (x ended, clean func()) {
 	clean = func() {}
 	fail := func(err error) (ended, func()) {
@@ -40,8 +41,9 @@ func (r *run) try(ctx context.Context, b Branch, parent *Branch) (x ended, clean
 			if err != nil {
 				return fail(err)
 			}
-			return kept, clean
+			return kept, func() { r.removeFolders(b.ID) }
 		}
+		r.removeFolders(b.ID)
 	}
 	messages, err := r.messages, error(nil)
 	if parent != nil {
@@ -52,7 +54,7 @@ func (r *run) try(ctx context.Context, b Branch, parent *Branch) (x ended, clean
 	if r.e.Runner.Command == "" {
 		x.Answer, err = r.ask(ctx, b, messages)
 	} else {
-		clean, err = r.command(ctx, b, messages, &x)
+		clean, err = r.command(ctx, b, parent, messages, &x)
 	}
 	if err != nil {
 		return fail(err)
@@ -76,10 +78,15 @@ type origin struct {
 	Insights    []string        `json:"insights,omitempty"`
 	Strategies  []Strategy      `json:"strategies,omitempty"`
 	Output      int64           `json:"output,omitempty"`
+	Folder      string          `json:"folder,omitempty"` // only with Strategies
 }
 
 func originOf(exploration, branch string, x Ended) origin {
-	return origin{exploration, branch, x.Confidence, x.Success, x.Metrics, x.Insights, x.Strategies, x.Output}
+	o := origin{exploration, branch, x.Confidence, x.Success, x.Metrics, x.Insights, x.Strategies, x.Output, ""}
+	if len(x.Strategies) > 0 {
+		o.Folder = x.Folder
+	}
+	return o
 }
 
 // kept returns the result of a branch that stands in its conversation already, as a crash
@@ -101,7 +108,7 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 		return x, false, err
 	}
 	x.Confidence, x.Success, x.Metrics, x.Insights = from.Confidence, from.Success, from.Metrics, from.Insights
-	x.Strategies, x.Output, x.kept = from.Strategies, from.Output, true
+	x.Strategies, x.Output, x.Folder, x.kept = from.Strategies, from.Output, from.Folder, true
 	if r.e.Runner.Share {
 		x.notes = collect(r.notes(b.ID), b.ID)
 	}
@@ -109,16 +116,19 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 }
 
 // command runs the program for a branch, in a folder of its own, which clean removes.
-func (r *run) command(ctx context.Context, b Branch, messages []agent.Message, x *ended) (clean func(), err error) {
+func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []agent.Message, x *ended) (clean func(), err error) {
 	clean = func() {}
 	dir := filepath.Join(r.folder(), b.ID)
 	if r.again && r.o.NewID != nil {
 		// What a crash left may still be at work in its own.
 		dir += "-" + r.o.NewID()[:8]
 	}
-	made, err := r.makeFolder(ctx, dir)
+	made, err := r.makeFolder(ctx, dir, parent)
 	if err != nil {
 		return clean, err
+	}
+	if rel, err := filepath.Rel(r.folder(), made); err == nil {
+		x.Folder = filepath.ToSlash(rel)
 	}
 	if !r.e.Runner.Keep {
 		clean = func() { r.remove(dir) }
@@ -174,28 +184,49 @@ func (r *run) command(ctx context.Context, b Branch, messages []agent.Message, x
 // folder is where the folders of the branches are.
 func (r *run) folder() string { return filepath.Join(r.o.Folder, r.e.ID) }
 
-// tidy removes the folders that a crash left, of branches that will not run again too.
+// tidy removes the folders that a crash left, of branches that will not run again too. Left
+// are those that branches begin with that have not ended, and of branches that begin again
+// or have a result that is not stored yet.
 func (r *run) tidy() {
-	if r.e.Runner.Keep || r.e.Runner.Command == "" {
-		return
-	}
 	for _, b := range r.e.Branches {
-		dirs, _ := filepath.Glob(filepath.Join(r.folder(), b.ID+"*")) // a * in the folder's own name only finds less
-		for _, dir := range dirs {
-			r.remove(dir)
+		if b.Status != Pending && b.Status != Executing && (b.Folder == "" || !r.e.continued(b.ID)) {
+			r.removeFolders(b.ID)
 		}
 	}
 }
 
-// makeFolder makes the folder of a branch, and returns what the explored folder is in it.
-func (r *run) makeFolder(ctx context.Context, dir string) (string, error) {
+// removeFolders removes the folders of a branch, unless they are to be kept.
+func (r *run) removeFolders(id string) {
+	if r.e.Runner.Keep || r.e.Runner.Command == "" {
+		return
+	}
+	dirs, _ := filepath.Glob(filepath.Join(r.folder(), id+"*")) // a * in the folder's own name only finds less
+	for _, dir := range dirs {
+		r.remove(dir)
+	}
+}
+
+// makeFolder makes the folder of a branch, and returns what the explored folder is in it. A
+// branch below another one begins with what that left in its folder.
+func (r *run) makeFolder(ctx context.Context, dir string, parent *Branch) (string, error) {
 	if err := r.from.Remove(ctx, dir); r.e.Runner.Dir != "" && err != nil { // what a crash left
 		return "", err
 	}
 	if r.e.Runner.Dir == "" {
-		return dir, errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700))
+		if err := os.RemoveAll(dir); err != nil {
+			return "", err
+		}
 	}
-	f, err := r.from.Make(ctx, dir)
+	var f *isolate.Folder
+	var err error
+	switch {
+	case parent != nil && parent.Folder != "":
+		f, err = r.continueFrom(ctx, parent, dir)
+	case r.e.Runner.Dir == "":
+		return dir, os.MkdirAll(dir, 0o700)
+	default:
+		f, err = r.from.Make(ctx, dir)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -203,6 +234,19 @@ func (r *run) makeFolder(ctx context.Context, dir string) (string, error) {
 		r.o.Note("not in the folder of a branch: " + left)
 	}
 	return f.Dir, nil
+}
+
+// continueFrom makes a folder that begins as that of parent was left.
+func (r *run) continueFrom(ctx context.Context, parent *Branch, dir string) (*isolate.Folder, error) {
+	if !filepath.IsLocal(filepath.FromSlash(parent.Folder)) {
+		return nil, fmt.Errorf("the branch %s has the folder %q, which is not in that of the exploration", parent.Strategy, parent.Folder)
+	}
+	name, _, _ := strings.Cut(parent.Folder, "/")
+	f, err := r.from.Continue(ctx, filepath.Join(r.folder(), name), filepath.Join(r.folder(), filepath.FromSlash(parent.Folder)), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("the folder of the branch %s, with which it begins, is gone: %w", parent.Strategy, err)
+	}
+	return f, err
 }
 
 func (r *run) remove(dir string) {

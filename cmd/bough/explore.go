@@ -29,8 +29,9 @@ the ways that it names, if there are such.
 CMD is run by the shell in a folder of the branch's own: a copy of --dir, or a worktree where that
 is in a git repository. It reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings,
 messages, learnings}, and prints its result as text, or as JSON: {result, confidence, success,
-metrics, insights, strategies}. What it proposes as strategies is tried next. Without --run a
-model is asked: M, or that of the agent whose conversation it is.
+metrics, insights, strategies}. Each of strategies is tried below its branch next, in a copy of the
+folder as that branch left it. Without --run a model is asked: M, or that of the agent whose
+conversation it is.
 
 An interrupt stops it, and 'bough explore resume ID' goes on. What became of strategies is
 remembered ('bough learnings'), and counts the next time that something like it is explored.

@@ -20,8 +20,9 @@ type unsuitable struct{ why string }
 func (u *unsuitable) Error() string { return u.why }
 
 // worktree makes a worktree of the repository that holds from. Its error is an
-// *unsuitable if a copy is to be made instead, and then to is an empty folder.
-func (s *Source) worktree(ctx context.Context, from, to string) (*Folder, error) {
+// *unsuitable if a copy is to be made instead, and then to is an empty folder. If ignored
+// is set, the worktree has what git ignores too.
+func (s *Source) worktree(ctx context.Context, from, to string, ignored bool) (*Folder, error) {
 	top, err := look(ctx, from)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (s *Source) worktree(ctx context.Context, from, to string) (*Folder, error)
 		return nil, errors.Join(&unsuitable{fmt.Sprintf("git cannot make a worktree: %v", err)}, os.Mkdir(to, 0o700))
 	}
 	c := s.copier(top, to)
-	if err := c.carry(ctx); err != nil {
+	if err := c.carry(ctx, ignored); err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(to, rel)
@@ -184,10 +185,15 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// carry brings what is not committed to a worktree.
-func (c *copier) carry(ctx context.Context) error {
+// carry brings what is not committed to a worktree, and if ignored is set what git
+// ignores.
+func (c *copier) carry(ctx context.Context, ignored bool) error {
 	// Not git diff: it refreshes the user's index.
-	status, err := git(ctx, c.from, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
+	args := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"}
+	if ignored {
+		args = append(args, "--ignored=matching")
+	}
+	status, err := git(ctx, c.from, args...)
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,63 @@ func (s *Source) Make(ctx context.Context, to string) (*Folder, error) {
 	if inside(to, from) {
 		return nil, fmt.Errorf("%s lies in %s: a folder cannot be copied into itself", to, s.Dir)
 	}
+	return s.make(ctx, to, func() (*Folder, error) {
+		f, err := s.worktree(ctx, from, to, false)
+		var no *unsuitable
+		if errors.As(err, &no) {
+			f = &Folder{Dir: to, Why: no.why}
+			f.Left, err = s.copier(from, to).all(ctx)
+		}
+		return f, err
+	})
+}
+
+// Continue makes a folder at to that begins as another one is now, which Make or Continue
+// made at root. dir is the Dir of that one, and lies in root. If root is a worktree, so
+// is the new folder: at the same commit, with what git ignores in root. On an error
+// nothing is left at to.
+func (s *Source) Continue(ctx context.Context, root, dir, to string) (*Folder, error) {
+	root, err := resolve(root)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = resolve(dir); err != nil {
+		return nil, err
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return nil, err
+	}
+	if !inside(dir, root) || inside(to, root) {
+		return nil, fmt.Errorf("%s cannot go on from %s in %s", to, dir, root)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder", dir)
+	}
+	return s.make(ctx, to, func() (*Folder, error) {
+		// A repository above a copy is not the copy's.
+		mark, err := os.Lstat(filepath.Join(root, ".git"))
+		if err == nil && mark.Mode().IsRegular() {
+			var no *unsuitable
+			if f, err := s.worktree(ctx, dir, to, true); !errors.As(err, &no) {
+				return f, err
+			}
+		}
+		rel, err := filepath.Rel(root, dir)
+		if err != nil {
+			return nil, err
+		}
+		f := &Folder{Dir: filepath.Join(to, rel), Why: "it goes on from a copy"}
+		f.Left, err = s.copier(root, to).all(ctx)
+		return f, err
+	})
+}
+
+// make makes the folder at to and fills it. On an error nothing is left at to.
+func (s *Source) make(ctx context.Context, to string, fill func() (*Folder, error)) (*Folder, error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return nil, err
 	}
@@ -100,12 +157,7 @@ func (s *Source) Make(ctx context.Context, to string) (*Folder, error) {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := s.worktree(ctx, from, to)
-	var no *unsuitable
-	if errors.As(err, &no) {
-		f = &Folder{Dir: to, Why: no.why}
-		f.Left, err = s.copier(from, to).all(ctx)
-	}
+	f, err := fill()
 	if err != nil {
 		return nil, errors.Join(err, s.Remove(context.WithoutCancel(ctx), to))
 	}

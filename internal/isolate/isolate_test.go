@@ -396,6 +396,89 @@ func TestNested(t *testing.T) {
 	}
 }
 
+// TestContinue: a folder that goes on from another one has what was left there: commits,
+// deletions and what git ignores; a copy has no repository above it.
+func TestContinue(t *testing.T) {
+	t.Run("worktree", func(t *testing.T) {
+		dir := repository(t)
+		before := state(t, dir)
+		s := &isolate.Source{Dir: filepath.Join(dir, "sub")}
+		root, to := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+		f := make1(t, s, root)
+		write(t, root, "done=1", "noise.log=mine", "out/x=mine", "sub/later=1")
+		git(t, root, "add", "done")
+		git(t, root, "commit", "-q", "-m", "second")
+		if err := os.Remove(filepath.Join(root, "same")); err != nil {
+			t.Fatal(err)
+		}
+		left := show(t, root)
+		g, err := s.Continue(t.Context(), root, f.Dir, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !g.Worktree || g.Dir != filepath.Join(to, "sub") {
+			t.Errorf("got %+v", g)
+		}
+		if got := show(t, to); got != left {
+			t.Errorf("it has %q, want %q", got, left)
+		}
+		if a, b := git(t, root, "rev-parse", "HEAD"), git(t, to, "rev-parse", "HEAD"); a != b {
+			t.Errorf("it is at %s, want %s", b, a)
+		}
+		write(t, to, "done=2")
+		if got := show(t, root); got != left {
+			t.Errorf("the folder before it has %q, want %q", got, left)
+		}
+		if err := s.Remove(t.Context(), to, root); err != nil {
+			t.Fatal(err)
+		}
+		if after := state(t, dir); after != before {
+			t.Errorf("the repository is %s\nbefore %s", after, before)
+		}
+	})
+	t.Run("copy in a repository", func(t *testing.T) {
+		dir := repository(t)
+		before := state(t, dir)
+		plain, cache := t.TempDir(), filepath.Join(dir, "out")
+		write(t, plain, "a=1")
+		s := &isolate.Source{Dir: plain}
+		root := filepath.Join(cache, "first")
+		f := make1(t, s, root)
+		write(t, root, "b=2")
+		g, err := s.Continue(t.Context(), root, f.Dir, filepath.Join(cache, "second"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := show(t, g.Dir); g.Worktree || got != "a=1 b=2" {
+			t.Errorf("got %+v with %q", g, got)
+		}
+		if err := s.Remove(t.Context(), g.Dir, f.Dir); err != nil {
+			t.Fatal(err)
+		}
+		if after := state(t, dir); after != before {
+			t.Errorf("the repository is %s\nbefore %s", after, before)
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		s := &isolate.Source{Dir: t.TempDir()}
+		root := filepath.Join(t.TempDir(), "first")
+		write(t, root, "a=1")
+		for _, c := range []struct{ dir, to string }{
+			{filepath.Join(root, "gone"), filepath.Join(t.TempDir(), "to")},
+			{filepath.Dir(root), filepath.Join(t.TempDir(), "to")},
+			{root, filepath.Join(root, "to")},
+			{filepath.Join(root, "a"), filepath.Join(t.TempDir(), "to")},
+		} {
+			if f, err := s.Continue(t.Context(), root, c.dir, c.to); err == nil {
+				t.Errorf("from %s to %s is %+v", c.dir, c.to, f)
+			}
+			if _, err := os.Lstat(c.to); err == nil {
+				t.Errorf("%s is left", c.to)
+			}
+		}
+	})
+}
+
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a=1", "deep/er/b=2", "deep/link>../a", "dangling>none", "empty/", "tool=#!", "shut/c=3")

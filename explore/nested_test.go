@@ -1,0 +1,181 @@
+package explore_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bough-dev/bough/explore"
+)
+
+// continuing is a runner that says what is in its folder, adds a line to the file log in
+// it, and proposes a branch below it.
+const continuing = `cat > /dev/null; said=$(cat mine log built 2> /dev/null | tr '\n' ' ')
+echo "$BOUGH_STRATEGY" >> log; echo built > built
+printf '{"result":"has %s","strategies":[{"name":"deeper %s"}]}' "$said" "$BOUGH_DEPTH"`
+
+// TestNestedFolders: a branch begins with the folder as the branch above left it, files
+// that git ignores and commits included, and its siblings do not.
+func TestNestedFolders(t *testing.T) {
+	git := func(t *testing.T, dir string, args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	for _, kind := range []string{"empty", "copy", "worktree", "folder of a worktree"} {
+		t.Run(kind, func(t *testing.T) {
+			l := newLab(t)
+			dir, mine := "", "has "
+			if kind != "empty" {
+				dir, mine = t.TempDir(), "has first "
+			}
+			top := dir
+			if kind == "folder of a worktree" {
+				dir = filepath.Join(dir, "sub")
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if dir != "" {
+				if err := os.WriteFile(filepath.Join(dir, "mine"), []byte("first\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			line := continuing
+			if strings.Contains(kind, "worktree") {
+				if _, err := exec.LookPath("git"); err != nil {
+					t.Skip("git is not installed")
+				}
+				if err := os.WriteFile(filepath.Join(top, ".gitignore"), []byte("built\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				git(t, top, "init", "--quiet")
+				git(t, top, "add", ".")
+				git(t, top, "commit", "--quiet", "-m", "one")
+				line += "\ngit add log >&2 && git -c user.name=a -c user.email=a@b.c commit --quiet -m two >&2"
+			}
+			e := l.explore(line, explore.Defaults(), "a", "b")
+			e.Runner.Dir = dir
+			l.run(e)
+			for _, b := range e.Branches {
+				want := mine
+				switch b.Depth {
+				case 2:
+					want += e.Branch(b.Parent).Strategy + " built "
+				case 3:
+					want += e.Branch(e.Branch(b.Parent).Parent).Strategy + " deeper 1 built "
+				}
+				if b.Depth <= 3 && (b.Status != explore.Completed || b.Result != want) {
+					t.Errorf("at depth %d %s is %s, %q, want %q: %s", b.Depth, b.Strategy, b.Status, b.Result, want, b.Reason)
+				}
+				if b.Folder != "" {
+					t.Errorf("%s has the folder %q at the end", b.Strategy, b.Folder)
+				}
+			}
+			if len(e.Branches) != 8 {
+				t.Errorf("there are %d branches, want 8", len(e.Branches))
+			}
+			if left, _ := filepath.Glob(filepath.Join(l.work, e.ID, "*")); len(left) > 0 {
+				t.Errorf("the folders %q are left", left)
+			}
+			if strings.Contains(kind, "worktree") {
+				c := exec.Command("git", "worktree", "list")
+				c.Dir = top
+				if out, err := c.Output(); err != nil || strings.Count(string(out), "\n") != 1 {
+					t.Errorf("git lists the worktrees %s, %v", out, err)
+				}
+			}
+		})
+	}
+}
+
+// interruptedBelow returns an exploration whose runner was interrupted at a branch below
+// another one, after it had changed what that one left.
+func interruptedBelow(l *lab) *explore.Exploration {
+	l.Helper()
+	started := filepath.Join(l.work, "started")
+	e := l.explore(`if [ $BOUGH_DEPTH = 1 ]; then echo above > mine; printf '{"result":"up","strategies":[{"name":"below"}]}'; exit; fi
+[ -e "$STARTED" ] || { echo > "$STARTED"; echo spoilt > mine; sleep 100; }
+cat mine`, explore.Defaults(), "above")
+	e.Runner.Bindings = map[string]string{"STARTED": started}
+	ctx, stop := context.WithCancel(l.Context())
+	defer stop()
+	ended := make(chan error)
+	go func() {
+		ended <- explore.Run(ctx, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+	}()
+	for {
+		if _, err := os.Stat(started); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+	if err := <-ended; err != context.Canceled {
+		l.Fatalf("Run = %v", err)
+	}
+	data, err := l.w.Exploration(l.Context(), e.ID)
+	if err != nil {
+		l.Fatal(err)
+	}
+	again, err := explore.Decode(data)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return again
+}
+
+// TestNestedInterrupted: what a branch left in its folder is there when the branch below it
+// runs again after an interrupt.
+func TestNestedInterrupted(t *testing.T) {
+	l := newLab(t)
+	e := interruptedBelow(l)
+	if e.Branches[0].Folder != e.Branches[0].ID {
+		t.Errorf("the folder is %q", e.Branches[0].Folder)
+	}
+	l.run(e)
+	if b := e.Branches[1]; b.Status != explore.Completed || b.Result != "above" {
+		t.Errorf("the branch below is %+v", b)
+	}
+	if left, _ := filepath.Glob(filepath.Join(l.work, e.ID, "*")); len(left) > 0 {
+		t.Errorf("the folders %q are left", left)
+	}
+}
+
+// TestNestedGone: a branch fails if the folder that it begins with is gone or lies
+// elsewhere, and does not begin with the explored one.
+func TestNestedGone(t *testing.T) {
+	for _, c := range []struct {
+		name, reason string
+		change       func(l *lab, e *explore.Exploration) error
+	}{
+		{"gone", "is gone", func(l *lab, e *explore.Exploration) error {
+			return os.RemoveAll(filepath.Join(l.work, e.ID, e.Branches[0].Folder))
+		}},
+		{"elsewhere", "is not in that of the exploration", func(l *lab, e *explore.Exploration) error {
+			e.Branches[0].Folder = "../.."
+			return nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab(t)
+			e := interruptedBelow(l)
+			if err := c.change(l, e); err != nil {
+				t.Fatal(err)
+			}
+			l.run(e)
+			if b := e.Branches[1]; b.Status != explore.Failed || !strings.Contains(b.Reason, c.reason) {
+				t.Errorf("the branch below is %+v", b)
+			}
+		})
+	}
+}

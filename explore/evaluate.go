@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/bough-dev/bough/internal/likeness"
 )
 
 // A Method is a way to come from what the branches say to one result.
@@ -14,7 +12,7 @@ type Method string
 
 const (
 	Best      Method = "best"      // the result with the highest confidence, the first of equals
-	Consensus Method = "consensus" // what more than half of the branches say
+	Consensus Method = "consensus" // what more than half of the branches say, however they explain it
 	Synthesis Method = "synthesis" // one result made of several
 )
 
@@ -141,25 +139,25 @@ func (e *Evaluation) fallBack(voices []voice) {
 // consensus reports whether there is one. Results without a text are no votes.
 func (e *Evaluation) consensus(voices []voice) bool {
 	var votes []voice
-	var keys []string
+	var claims []claim
 	for _, v := range voices {
 		if strings.TrimSpace(v.Result) == "" {
 			e.say("%s has no vote: its result is empty", called(v.Branch))
 			continue
 		}
-		votes, keys = append(votes, v), append(keys, likeness.Normal(v.Result))
+		votes, claims = append(votes, v), append(claims, claimOf(v.Result))
 	}
 	if len(votes) == 0 {
 		e.say("there is no vote")
 		return false
 	}
-	camps := camps(keys)
+	camps := camps(claims)
 	for _, camp := range camps {
 		var names []string
 		for _, i := range camp {
 			names = append(names, called(votes[i].Branch))
 		}
-		e.say("%s for %q: %s", count(len(camp), "vote"), brief(votes[camp[0]].Result), strings.Join(names, ", "))
+		e.say("%s for %q: %s", count(len(camp), "vote"), brief(claims[camp[0]].text), strings.Join(names, ", "))
 	}
 	most := camps[0]
 	if len(most) < 2 || 2*len(most) <= len(votes) {
@@ -179,14 +177,14 @@ func (e *Evaluation) consensus(voices []voice) bool {
 
 // camps returns the places of answers that agree, directly or through others, so that
 // their order does not matter. The largest camp comes first.
-func camps(keys []string) [][]int {
-	camp := make([]int, len(keys))
-	for i := range keys {
+func camps(claims []claim) [][]int {
+	camp := make([]int, len(claims))
+	for i := range claims {
 		camp[i] = i
 	}
-	for i := range keys {
+	for i := range claims {
 		for k := range i {
-			if from, to := camp[i], camp[k]; from != to && agree(keys[i], keys[k]) {
+			if from, to := camp[i], camp[k]; from != to && claims[i].agree(claims[k]) {
 				for j := range camp {
 					if camp[j] == from {
 						camp[j] = to
@@ -196,7 +194,7 @@ func camps(keys []string) [][]int {
 		}
 	}
 	var list [][]int
-	for c := range keys {
+	for c := range claims {
 		var members []int
 		for i := range camp {
 			if camp[i] == c {

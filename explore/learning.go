@@ -250,3 +250,12 @@ func Stats(learnings []Learning) Statistics {
 	})
 	return stats
 }
+
+// clip returns the beginning of a text, as much as is compared.
+func clip(s string) string {
+	const most = 1000
+	if r := []rune(s); len(r) > most {
+		return string(r[:most])
+	}
+	return s
+}

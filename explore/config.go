@@ -29,9 +29,11 @@ type Config struct {
 	Prune         float64 `json:"prune"`          // below it a branch is pruned
 	Synthesize    float64 `json:"synthesize"`     // from it on a result is part of a synthesis
 
-	Prefer                  []string `json:"prefer"` // names of strategies that come before others, in this order
-	AllowRecursiveBranching bool     `json:"allow_recursive_branching"`
-	LearnFromFailures       bool     `json:"learn_from_failures"`
+	// Metrics says of metrics by name which values are better. Of others their name does, if it can.
+	Metrics                 map[string]Direction `json:"metrics"`
+	Prefer                  []string             `json:"prefer"` // names of strategies that come before others, in this order
+	AllowRecursiveBranching bool                 `json:"allow_recursive_branching"`
+	LearnFromFailures       bool                 `json:"learn_from_failures"`
 }
 
 // Defaults returns the Config where nobody says another.
@@ -50,6 +52,7 @@ func Defaults() Config {
 		Prune:         0.3,
 		Synthesize:    0.7,
 
+		Metrics:                 map[string]Direction{},
 		Prefer:                  []string{},
 		AllowRecursiveBranching: true,
 		LearnFromFailures:       true,
@@ -118,6 +121,14 @@ func (c *Config) settings() []setting {
 		}
 		return ""
 	}
+	directions := func() string {
+		for name, d := range c.Metrics {
+			if d != Higher && d != Lower && d != Ignore {
+				return fmt.Sprintf("%q has %q, want higher, lower or ignore", name, d)
+			}
+		}
+		return ""
+	}
 	fine := func() string { return "" }
 	const whole, length, share, flag = "a whole number", `a duration as "30s"`, "a number from 0 to 1", "true or false"
 	return []setting{
@@ -132,6 +143,7 @@ func (c *Config) settings() []setting {
 		{"min_confidence", &c.MinConfidence, fraction(&c.MinConfidence), share},
 		{"prune", &c.Prune, fraction(&c.Prune), share},
 		{"synthesize", &c.Synthesize, fraction(&c.Synthesize), share},
+		{"metrics", &c.Metrics, directions, "an object with higher, lower or ignore for names"},
 		{"prefer", &c.Prefer, names, "a list of names"},
 		{"allow_recursive_branching", &c.AllowRecursiveBranching, fine, flag},
 		{"learn_from_failures", &c.LearnFromFailures, fine, flag},
@@ -181,8 +193,11 @@ func (c Config) with(data []byte) (Config, error) {
 		}
 		s := settings[i]
 		value := m.Value.Of(data)
-		if key == "prefer" {
-			c.Prefer = nil // not into the list of another
+		switch key { // not into those of another Config
+		case "prefer":
+			c.Prefer = nil
+		case "metrics":
+			c.Metrics = nil
 		}
 		if string(value) == "null" || json.Unmarshal(value, s.value) != nil {
 			return Config{}, fmt.Errorf("%s is %s, want %s", key, brief(string(value)), s.want)

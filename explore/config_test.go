@@ -16,7 +16,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"enabled":true,"max_depth":3,"max_concurrent":5,"timeout":"30s","max_branches":64,"max_time":"10m0s",` +
-		`"max_output":1048576,"max_total_output":16777216,"min_confidence":0.6,"prune":0.3,"synthesize":0.7,"prefer":[],` +
+		`"max_output":1048576,"max_total_output":16777216,"min_confidence":0.6,"prune":0.3,"synthesize":0.7,"metrics":{},"prefer":[],` +
 		`"allow_recursive_branching":true,"learn_from_failures":true}`
 	if string(data) != want {
 		t.Errorf("the defaults are\n%s, want\n%s", data, want)

@@ -11,7 +11,7 @@ import (
 type Method string
 
 const (
-	Best      Method = "best"      // the result with the highest confidence, the first of equals
+	Best      Method = "best"      // the result with the highest rating, the first of equals
 	Consensus Method = "consensus" // what more than half of the branches say, however they explain it
 	Synthesis Method = "synthesis" // one result made of several
 )
@@ -31,9 +31,10 @@ func ParseMethod(name string) (Method, error) {
 type Evaluation struct {
 	Strategy   Method   `json:"strategy"`   // the method that was asked for
 	Selected   string   `json:"selected"`   // the id of the branch whose result it is, "" for none, or for one made of several
-	From       []string `json:"from"`       // the ids of the branches that stand behind the result, the most confident first
+	From       []string `json:"from"`       // the ids of the branches that stand behind the result, the best rated first
 	Result     string   `json:"result"`     // "" if there is none
 	Confidence *float64 `json:"confidence"` // of Selected, or the mean of From; nil without a result
+	Metrics    []string `json:"metrics"`    // the names of the metrics that counted beside the confidences
 	Fallback   Method   `json:"fallback"`   // the method that was taken instead, "" if Strategy was
 	Reasons    []string `json:"reasons"`    // how it came to this, for a person
 }
@@ -42,6 +43,7 @@ type Evaluation struct {
 type voice struct {
 	Branch
 	confidence float64
+	rating     float64 // the confidence, or with metrics what both say
 }
 
 // Prune returns the branches with Pruned said of each: a completed one whose confidence
@@ -65,11 +67,12 @@ func Prune(branches []Branch, c Config) []Branch {
 // Evaluate judges branches by a method of those above. Only completed ones count that are not
 // marked pruned and not below c.Prune. [Consensus] without two that agree and are more
 // than half, and [Synthesis] without two results at or above c.Synthesize, fall back to
-// [Best]. The order of the branches decides between equals and nothing else.
+// [Best]. Those that count are rated by their confidence and, where two or more have them,
+// by their metrics. The order of the branches decides between equals and nothing else.
 //
 // It panics if there is no such method.
 func Evaluate(method Method, branches []Branch, c Config) Evaluation {
-	e := Evaluation{Strategy: method, From: []string{}, Reasons: []string{}}
+	e := Evaluation{Strategy: method, From: []string{}, Metrics: []string{}, Reasons: []string{}}
 	voices := e.voices(branches, c)
 	switch method {
 	case Best:
@@ -88,7 +91,7 @@ func Evaluate(method Method, branches []Branch, c Config) Evaluation {
 	return e
 }
 
-// voices returns the branches that count, the most confident first, and says which do not.
+// voices returns the branches that count, the best rated first, and says which do not.
 func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 	var list []voice
 	for _, b := range branches {
@@ -108,9 +111,13 @@ func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 		case !said:
 			e.say("%s said the confidence %v, which is not from 0 to 1 and counts as %s", called(b), *b.Confidence, figure(Neutral))
 		}
-		list = append(list, voice{b, value})
+		list = append(list, voice{Branch: b, confidence: value})
 	}
-	slices.SortStableFunc(list, func(a, b voice) int { return cmp.Compare(b.confidence, a.confidence) })
+	e.Metrics = rate(list, c)
+	slices.SortStableFunc(list, func(a, b voice) int { return cmp.Compare(b.rating, a.rating) })
+	if len(e.Metrics) > 0 {
+		e.sayRatings(list, c)
+	}
 	return list
 }
 
@@ -121,13 +128,17 @@ func (e *Evaluation) best(voices []voice) {
 	}
 	first := voices[0]
 	e.take(first, voices[:1])
+	what := "confidence"
+	if len(e.Metrics) > 0 {
+		what = "rating"
+	}
 	switch {
 	case len(voices) == 1:
 		e.say("%s is the only one that counts, with confidence %s", called(first.Branch), figure(first.confidence))
-	case voices[1].confidence == first.confidence:
-		e.say("%s has the highest confidence %s, and is the first of those that have it", called(first.Branch), figure(first.confidence))
+	case voices[1].rating == first.rating:
+		e.say("%s has the highest %s %s, and is the first of those that have it", called(first.Branch), what, figure(first.rating))
 	default:
-		e.say("%s has the highest confidence %s", called(first.Branch), figure(first.confidence))
+		e.say("%s has the highest %s %s", called(first.Branch), what, figure(first.rating))
 	}
 }
 
@@ -171,7 +182,7 @@ func (e *Evaluation) consensus(voices []voice) bool {
 	e.take(with[0], with)
 	mean := meanOf(with)
 	e.Confidence = &mean
-	e.say("%d of %d agree; %s is the most confident of them", len(with), len(votes), called(with[0].Branch))
+	e.say("%d of %d agree; %s is the best rated of them", len(with), len(votes), called(with[0].Branch))
 	return true
 }
 

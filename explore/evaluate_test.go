@@ -180,6 +180,9 @@ func FuzzEvaluate(f *testing.F) {
 			if r.IntN(5) > 0 {
 				b.Confidence = &c
 			}
+			if r.IntN(2) > 0 {
+				b.Metrics = fmt.Appendf(nil, `{"seconds":%d,"score":%v,"n":1}`, r.IntN(4)-1, r.Float64())
+			}
 			list = append(list, b)
 		}
 		method := []explore.Method{explore.Best, explore.Consensus, explore.Synthesis}[which%3]

@@ -57,6 +57,7 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 			&cli.Float64Flag{Name: "prune", DefaultText: "0.3", Usage: "results with a confidence below `C` do not count"},
 			&cli.Float64Flag{Name: "synthesize", DefaultText: "0.7", Usage: "results with a confidence from `C` on are part of a synthesis"},
 			&cli.StringFlag{Name: "dir", Usage: "the folder `D` that each branch has a copy of"},
+			&cli.GenericFlag{Name: "metric", Value: &words{}, Usage: "judge by the metric `NAME=higher`, lower or ignore; more than once for several"},
 			&cli.GenericFlag{Name: "bind", Value: &words{}, Usage: "give each branch the variable `K=V`, which is kept in the exploration's file; more than once for several"},
 			&cli.BoolFlag{Name: "share", DisableDefaultText: true, Usage: "let branches read each other's notes"},
 			&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "keep the folders of the branches"},
@@ -224,6 +225,14 @@ func exploreSettings(c *cli.Context) []byte {
 			value = d.String()
 		}
 		set[strings.ReplaceAll(name, "-", "_")] = value
+	}
+	if list := wordsOf(c, "metric"); len(list) > 0 {
+		metrics := map[string]string{}
+		for _, w := range list {
+			name, direction, _ := strings.Cut(w, "=")
+			metrics[name] = direction
+		}
+		set["metrics"] = metrics
 	}
 	data, err := json.Marshal(set)
 	if err != nil { // NaN

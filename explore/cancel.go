@@ -84,7 +84,8 @@ func isBusy(err error) bool {
 	return err != nil && workspace.Explain(err).Code == workspace.Busy
 }
 
-// Open returns the exploration that name means: an id, or a piece that no other id has.
+// Open returns the exploration that name means: an id, or a prefix of at least four
+// characters that no other id has.
 // The error of a file that is none has the code [workspace.Damaged].
 func Open(ctx context.Context, w *workspace.Workspace, name string) (*Exploration, error) {
 	data, err := w.Exploration(ctx, name)

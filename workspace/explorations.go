@@ -41,36 +41,45 @@ func (w *Workspace) KeepExploration(ctx context.Context, id string, data []byte)
 	})
 }
 
-// Exploration returns the file of the exploration whose id is name, or has it as a piece
-// that no other has.
+// Exploration returns the file of the exploration that name means, as [Workspace.ExplorationID]
+// has it.
 func (w *Workspace) Exploration(ctx context.Context, name string) (data []byte, err error) {
-	ids, err := w.Explorations(ctx)
+	id, err := w.ExplorationID(ctx, name)
 	if err != nil {
 		return nil, err
-	}
-	var found []string
-	for _, id := range ids {
-		if id == name {
-			found = []string{id}
-			break
-		}
-		if name != "" && strings.Contains(id, name) {
-			found = append(found, id)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no exploration %q", name), Hint: "'bough explore ls' lists them"}
-	case 1:
-	default:
-		return nil, ambiguous("exploration", name, found)
 	}
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return durable.ReadFile(root, explorationsDir+"/"+found[0]+".json")
+	return durable.ReadFile(root, explorationsDir+"/"+id+".json")
+}
+
+// ExplorationID returns the id of the exploration that name means: an id, or a prefix of at
+// least four characters that no other id has. A whole id never matches another one.
+func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, error) {
+	ids, err := w.Explorations(ctx)
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(ids, name) {
+		return name, nil
+	}
+	const shortest = 4
+	var found []string
+	for _, id := range ids {
+		if len(name) >= shortest && strings.HasPrefix(id, strings.ToLower(name)) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no exploration %q", name), Hint: "'bough explore ls' lists them"}
+	case 1:
+		return found[0], nil
+	}
+	return "", ambiguous("exploration", name, found)
 }
 
 // Explorations returns the ids of the explorations.

@@ -42,7 +42,7 @@ bough explore "By train/a841cb20" --from-reply --dry-run
 bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --dir . --evaluate consensus`,
 		subs: []verb{
 			p.exploreLsVerb(), p.exploreShowVerb(), p.exploreEvaluateVerb(), p.exploreAdoptVerb(),
-			p.exploreCancelVerb(), p.exploreResumeVerb(), p.exploreStatsVerb(),
+			p.exploreCancelVerb(), p.exploreResumeVerb(), p.exploreRmVerb(), p.exploreStatsVerb(),
 		},
 		flags: []cli.Flag{
 			&cli.GenericFlag{Name: "strategy", Value: &words{}, Usage: "try `NAME=DESCRIPTION`; more than once for several"},

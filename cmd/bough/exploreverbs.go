@@ -97,7 +97,7 @@ func (p *program) exploreShowVerb() verb {
 		args:  "ID",
 		short: "print an exploration: its branches, and what it comes to",
 		long: `Prints a line for each branch, and what the exploration comes to; also while it is carried out.
-ID is an id or a unique piece of one. The session of a branch is a conversation like any other.`,
+ID is an id or a unique prefix of one, of at least four characters. The session of a branch is a conversation like any other.`,
 		example: `bough explore show 849dde0b`,
 		min:     1,
 		max:     1,

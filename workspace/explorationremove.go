@@ -1,0 +1,104 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/session"
+)
+
+// RemovedExploration is what [Workspace.RemoveExploration] moved to the trash.
+type RemovedExploration struct {
+	ID      string   `json:"id"`
+	Removed []string `json:"removed_session_ids"`
+	Kept    []string `json:"kept_session_ids"` // sessions that something else needs
+}
+
+// RemoveExploration moves the file of the exploration with an id to the trash, whatever it
+// holds, and with it those of branches: the sessions of its branches, each with the id of
+// the message that is its result. A session stays if somebody went on in it, if another
+// session comes from it that stays, or if the head, a bookmark or an agent is in it. The
+// caller holds the exploration.
+func (w *Workspace) RemoveExploration(ctx context.Context, id string, branches map[string]string) (*RemovedExploration, error) {
+	var r *RemovedExploration
+	err := w.write(ctx, operation.Operation{Verb: "explore rm", Args: args{"exploration": id}}, func(v *view) error {
+		r = &RemovedExploration{ID: id, Removed: []string{}, Kept: []string{}}
+		if len(branches) > 0 {
+			if err := v.whole(); err != nil {
+				return err
+			}
+			marks, _, err := v.bookmarks()
+			if err != nil {
+				return err // one may be in any of them
+			}
+			if r.Removed, r.Kept, err = v.unneededBranches(branches, marks.Bookmarks); err != nil {
+				return err
+			}
+		}
+		for _, s := range r.Removed {
+			if err := v.remove(s); err != nil {
+				return err
+			}
+		}
+		return v.discard(explorationsDir + "/" + id + ".json")
+	})
+	return r, err
+}
+
+// unneededBranches divides the sessions of branches into those that nothing else needs and
+// the others. Sessions that are gone are in neither.
+func (v *view) unneededBranches(branches map[string]string, marks []Bookmark) (unneeded, needed []string, err error) {
+	unneeded, needed = []string{}, []string{}
+	for _, e := range v.index.Entries() {
+		result, ok := branches[e.ID]
+		if !ok {
+			continue
+		}
+		extended, err := v.extended(e.ID, result)
+		if err != nil {
+			return nil, nil, err
+		}
+		if extended || v.pointedAt(e.ID, marks) {
+			needed = append(needed, e.ID)
+		} else {
+			unneeded = append(unneeded, e.ID)
+		}
+	}
+	// What a session needs that stays, stays.
+	for i := 0; i < len(unneeded); i++ {
+		stays := func(child string) bool { return !slices.Contains(unneeded, child) }
+		if id := unneeded[i]; slices.ContainsFunc(v.index.Children(id), stays) || len(v.penguinBelow(id)) > 0 {
+			needed = append(needed, id)
+			unneeded = slices.Delete(unneeded, i, i+1)
+			i = -1
+		}
+	}
+	return unneeded, needed, nil
+}
+
+// extended reports whether a session of a branch has more than a copy of what was explored
+// and the result.
+func (v *view) extended(id, result string) (bool, error) {
+	o, err := v.outline(id)
+	if err != nil {
+		return false, err
+	}
+	if o.Len() == 0 || v.kind(id) != session.Branch {
+		return true, nil
+	}
+	last := o.MessageID(o.Len() - 1)
+	if last == o.Meta.BranchPoint {
+		return false, nil
+	}
+	return last != result || o.Len() < 2 || o.MessageID(o.Len()-2) != o.Meta.BranchPoint, nil
+}
+
+// pointedAt reports whether the head, a bookmark or an agent is in a session.
+func (v *view) pointedAt(id string, marks []Bookmark) bool {
+	if h, ok := v.head(); ok && h.Session == id {
+		return true
+	}
+	owner, err := v.owner(id)
+	return err != nil || owner != nil || slices.ContainsFunc(marks, func(b Bookmark) bool { return b.Session == id })
+}

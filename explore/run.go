@@ -124,18 +124,9 @@ type job struct {
 	err     error
 }
 
-func (r *run) run(ctx context.Context) (err error) {
-	if !r.e.Done() {
-		if r.messages, err = r.w.Conversation(ctx, r.e.Session, r.e.Node); err != nil {
-			return err
-		}
-		if r.e.Agent != "" && r.e.Runner.Command == "" {
-			a, err := r.w.Agent(ctx, r.e.Agent)
-			if err != nil {
-				return err
-			}
-			r.system = a.System
-		}
+func (r *run) run(ctx context.Context) error {
+	if err := r.readContext(ctx); err != nil {
+		return err
 	}
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -146,11 +137,7 @@ func (r *run) run(ctx context.Context) (err error) {
 	}
 	if r.again {
 		r.tidy()
-		for _, b := range r.e.Branches {
-			if b.Folder != "" {
-				r.left[b.ID] = func() { r.removeFolders(b.ID) }
-			}
-		}
+		r.findFolders()
 	}
 	r.e.Resume()
 	if err := r.share(); err != nil {
@@ -230,6 +217,33 @@ func (r *run) run(ctx context.Context) (err error) {
 			}
 		}
 		list = r.next(ctx, why)
+	}
+}
+
+// readContext reads what the runner is given of the conversation, if a branch is left.
+func (r *run) readContext(ctx context.Context) (err error) {
+	if r.e.Done() {
+		return nil
+	}
+	if r.messages, err = r.w.Conversation(ctx, r.e.Session, r.e.Node); err != nil {
+		return err
+	}
+	if r.e.Agent != "" && r.e.Runner.Command == "" {
+		a, err := r.w.Agent(ctx, r.e.Agent)
+		if err != nil {
+			return err
+		}
+		r.system = a.System
+	}
+	return nil
+}
+
+// findFolders takes up the folders that an interrupted run left for branches below others.
+func (r *run) findFolders() {
+	for _, b := range r.e.Branches {
+		if b.Folder != "" {
+			r.left[b.ID] = func() { r.removeFolders(b.ID) }
+		}
 	}
 }
 

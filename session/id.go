@@ -36,6 +36,39 @@ func NewID(now time.Time, random io.Reader) (string, error) {
 	return "session_" + now.Local().Format("20060102_150405") + "_" + hex.EncodeToString(b[:]), nil
 }
 
+// Generated reports whether id is a whole id in one of the shapes that programs
+// generate: session_YYYYMMDD_HHMMSS_XXXXXXXX, the same after cp_ as Penguin calls its
+// checkpoints, or a UUID.
+func Generated(id string) bool {
+	if IsUUID(id) {
+		return true
+	}
+	stamp, ok := strings.CutPrefix(id, "session_")
+	if !ok {
+		stamp, ok = strings.CutPrefix(id, "cp_")
+	}
+	const shape = "00000000_000000_xxxxxxxx"
+	if !ok || len(stamp) != len(shape) {
+		return false
+	}
+	for i := range len(shape) {
+		c := stamp[i]
+		digit := c >= '0' && c <= '9'
+		switch shape[i] {
+		case '0':
+			ok = digit
+		case 'x':
+			ok = digit || c >= 'a' && c <= 'f'
+		default:
+			ok = c == shape[i]
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
 // NewMessageID returns a message id: a UUID, version 4 (RFC 9562), in lower case.
 // It is made here because the usual package for it brings the network with it,
 // which costs each start of the command half a millisecond.

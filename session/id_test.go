@@ -41,3 +41,24 @@ func TestSurrogateIDs(t *testing.T) {
 		t.Errorf("the tree is %+v, %v", tr, err)
 	}
 }
+
+func TestGenerated(t *testing.T) {
+	for id, want := range map[string]bool{
+		"session_20200525_150000_4b9ad01c":        true,
+		"cp_20200525_150000_4b9ad01c":             true,
+		"849dde0b-1a2b-4c3d-8e4f-5a6b7c8d9e0f":    true,
+		"849DDE0B-1a2b-4c3d-8e4f-5a6b7c8d9e0f":    true,
+		"session_20200525_150000_4b9ad01":         false,
+		"session_20200525_150000_4b9ad01c0":       false,
+		"session_20200525_150000_4b9ad01g":        false,
+		"session_20200525-150000_4b9ad01c":        false,
+		"20200525_150000_4b9ad01c":                false,
+		"cp_session_20200525_150000_4b9ad01c":     false,
+		"849dde0b-1a2b-4c3d-8e4f-5a6b7c8d9e0f-ok": false,
+		"": false,
+	} {
+		if got := session.Generated(id); got != want {
+			t.Errorf("Generated(%q) = %v", id, got)
+		}
+	}
+}

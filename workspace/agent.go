@@ -199,32 +199,36 @@ func (v *view) agent(name string) (*Agent, error) {
 	if agent.ValidName(name) && v.isThere(agent.Path(name)) {
 		return v.readAgent(name)
 	}
-	var found []*Agent
-	var names []string
+	if session.IsUUID(name) {
+		name = strings.ToLower(name)
+	}
+	var all []*Agent
+	var list []named
 	err := v.eachAgent(func(_ string, a *Agent, err error) error {
-		switch {
-		case err != nil || name == "":
-		case a.ID == strings.ToLower(name):
-			found, names = []*Agent{a}, nil
-			return errFound
-		case strings.Contains(a.Name, name) || strings.Contains(a.ID, name):
-			found, names = append(found, a), append(names, a.Name)
+		if err == nil {
+			all, list = append(all, a), append(list, named{id: a.Name}, named{id: a.ID})
 		}
 		return nil
 	})
-	switch {
-	case err != nil && err != errFound:
+	if err != nil {
 		return nil, err
-	case len(found) == 0:
-		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no agent %q", name), Hint: "'bough agent ls' lists them"}
-	case len(found) > 1:
-		return nil, ambiguous("agent", name, names)
 	}
-	return found[0], nil
+	var found []*Agent
+	var candidates []Candidate
+	for _, i := range match(name, list) {
+		if a := all[i/2]; !slices.Contains(found, a) {
+			found = append(found, a)
+			candidates = append(candidates, Candidate{Kind: "agent", Title: a.Name})
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no agent %q", name), Hint: "'bough agent ls' lists them"}
+	case 1:
+		return found[0], nil
+	}
+	return nil, ambiguous("agent", name, candidates)
 }
-
-// errFound ends a search.
-var errFound = errors.New("found")
 
 // owner returns the agent that a line belongs to, by the id of its first file, nil if
 // it is nobody's.

@@ -242,7 +242,7 @@ func TestAgentRefused(t *testing.T) {
 	if err != nil || s.texts(made.Tree) != "x" {
 		t.Errorf("a branch of another agent's tree: %+v, %v", made, err)
 	}
-	for _, name := range []string{"ada", "ad", ada.ID, strings.ToUpper(ada.ID), ada.ID[:13]} {
+	for _, name := range []string{"ada", ada.ID, strings.ToUpper(ada.ID), ada.ID[:13]} {
 		if a, err := s.Agent(ctx, name); err != nil || a.ID != ada.ID {
 			t.Errorf("%s is %+v, %v", name, a, err)
 		}

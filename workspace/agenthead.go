@@ -1,8 +1,10 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
@@ -141,26 +143,27 @@ func (v *view) moveAgent(a *Agent, tree string, p *place) (*AgentPosition, error
 
 // treeOf finds the tree of an agent that name means.
 func (v *view) treeOf(a *Agent, name string) (*agent.Tree, error) {
-	var found []*agent.Tree
-	var ids []string
-	for i := range a.Trees {
-		switch t := &a.Trees[i]; {
-		case name == "":
-		case t.Name == name:
-			return t, nil
-		case t.ID == name:
-			found, ids = []*agent.Tree{t}, nil
-		case strings.Contains(t.ID, name) && (len(found) != 1 || found[0].ID != name):
-			found, ids = append(found, t), append(ids, t.ID)
-		}
+	list := make([]named, len(a.Trees))
+	for i, t := range a.Trees {
+		list[i] = named{id: t.ID, title: t.Name, shown: shown(t.ID)}
 	}
+	// A name wins over an id: its agent gave it.
+	if i := slices.IndexFunc(a.Trees, func(t agent.Tree) bool { return name != "" && t.Name == name }); i >= 0 {
+		return &a.Trees[i], nil
+	}
+	found := match(name, list)
 	switch len(found) {
 	case 0:
 		return nil, v.noTree(a, name)
 	case 1:
-		return found[0], nil
+		return &a.Trees[found[0]], nil
 	}
-	return nil, ambiguous("tree", name, ids)
+	var candidates []Candidate
+	for _, i := range found {
+		t := a.Trees[i]
+		candidates = append(candidates, Candidate{Session: ID(t.ID), Kind: "tree", Title: cmp.Or(t.Name, v.titleOf(t.ID)), Time: session.FormatTime(t.Created)})
+	}
+	return nil, ambiguous("tree", name, candidates)
 }
 
 // noTree is the error for a tree that an agent has not: another one may have it.

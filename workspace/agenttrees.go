@@ -195,7 +195,7 @@ func (v *view) headPlaceOf(a *agent.Agent) (*place, error) {
 	}
 	p := &place{l, -1}
 	if a.Head.Node != "" {
-		p.node, err = l.find(a.Head.Node)
+		p.node, err = l.exact(a.Head.Node)
 	}
 	return p, err
 }

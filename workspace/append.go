@@ -186,8 +186,11 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		if err != nil || a.Session != "" {
 			return err
 		}
-		_, err = v.moveHead(out.Session, out.Message, out.Message)
-		return err
+		if out.ForkedFrom != "" {
+			_, err = v.moveHead(out.Session, out.Message, out.Message)
+			return err
+		}
+		return v.advanceHead(out.Session, out.Message)
 	})
 	return out, err
 }
@@ -211,15 +214,12 @@ func (a *Append) check() error {
 	if err := checkUTF8("text", a.Text); err != nil {
 		return err
 	}
-	switch a.Kind {
-	case "", agent.KindClarificationOpened, agent.KindClarificationClosed:
-		return checkRole(a.Role)
+	if a.Kind != "" {
+		if err := checkWord("kind", string(a.Kind), string(agent.KindClarificationOpened), string(agent.KindClarificationClosed)); err != nil {
+			return err
+		}
 	}
-	return &Error{
-		Code:    Usage,
-		Message: fmt.Sprintf("no kind %q", a.Kind),
-		Hint:    "kinds are clarification_opened and clarification_closed; all others follow from the role",
-	}
+	return checkRole(a.Role)
 }
 
 // clarifies refuses to open a batch of clarifications in another one, and to close one
@@ -246,11 +246,7 @@ func (v *view) clarifies(p *place, kind agent.Kind) error {
 }
 
 func checkRole(role string) error {
-	switch role {
-	case "user", "assistant", "system", "tool":
-		return nil
-	}
-	return &Error{Code: Usage, Message: fmt.Sprintf("no role %q", role), Hint: "roles are user, assistant, system, tool"}
+	return checkWord("role", role, "user", "assistant", "system", "tool")
 }
 
 // checkUTF8 refuses what JSON cannot hold as it is.

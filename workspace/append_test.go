@@ -249,7 +249,7 @@ func TestAppendRefused(t *testing.T) {
 		{workspace.Append{Text: " \n\t"}, workspace.Usage},
 		{workspace.Append{Text: "\xff"}, workspace.Usage},
 		{workspace.Append{Text: "x", Role: "User"}, workspace.Usage},
-		{workspace.Append{Text: "x", Parent: "-"}, workspace.Ambiguous},
+		{workspace.Append{Text: "x", Parent: "-"}, workspace.NotFound},
 		{workspace.Append{Text: "x", Parent: "nothing like it"}, workspace.NotFound},
 		{workspace.Append{Text: "x", Parent: ids[0] + "0"}, workspace.NotFound},
 		{workspace.Append{Text: "x", Session: "nothing like it"}, workspace.NotFound},

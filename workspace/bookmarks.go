@@ -86,11 +86,11 @@ func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, err
 	case len(taken) == 0:
 		return f.Add(*b), nil
 	case len(taken) > 1:
-		return nil, ambiguous("bookmark", b.Label, placesOf(f, taken))
+		return nil, ambiguous("bookmark", b.Label, candidatesOf(f, taken))
 	case !o.Move:
 		return nil, &Error{
 			Code:    Refused,
-			Message: fmt.Sprintf("%q is on %s already", b.Label, placesOf(f, taken)[0]),
+			Message: fmt.Sprintf("%q is on %s@%s already", b.Label, f.Bookmarks[taken[0]].Session, f.Bookmarks[taken[0]].Message),
 			Hint:    "--move takes it from there",
 		}
 	}
@@ -99,11 +99,12 @@ func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, err
 	return f.Replace(taken[0], *b), nil
 }
 
-func placesOf(f *bookmark.File, list []int) (places []string) {
+func candidatesOf(f *bookmark.File, list []int) (candidates []Candidate) {
 	for _, i := range list {
-		places = append(places, f.Bookmarks[i].Session+"@"+f.Bookmarks[i].Message)
+		b := f.Bookmarks[i]
+		candidates = append(candidates, Candidate{Session: ID(b.Session), Message: ID(b.Message), Kind: "bookmark", Title: b.Label, Time: b.CreatedAt, Text: b.Summary})
 	}
-	return places
+	return candidates
 }
 
 func checkLabel(label string) error {
@@ -111,6 +112,8 @@ func checkLabel(label string) error {
 	switch {
 	case label == "":
 		wrong = "the label is empty"
+	case isHeadName(label):
+		wrong = fmt.Sprintf("%q always means where the head is or was, and is no label", label)
 	case len(label) > mostLabel:
 		wrong = fmt.Sprintf("the label has %d bytes, and %d is the most", len(label), mostLabel)
 	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
@@ -124,7 +127,11 @@ func checkLabel(label string) error {
 func (o BookmarkOptions) check() error {
 	switch {
 	case o.Scope != "" && !slices.Contains(bookmark.Scopes, o.Scope):
-		return &Error{Code: Usage, Message: fmt.Sprintf("there is no scope %q", o.Scope), Hint: "scopes are message, branch, subtree"}
+		e := &UnknownError{What: "scope", Word: string(o.Scope)}
+		for _, scope := range bookmark.Scopes {
+			e.Choices = append(e.Choices, string(scope))
+		}
+		return e
 	case len(o.Summary) > mostSummary:
 		return &Error{Code: Usage, Message: fmt.Sprintf("the summary has %d bytes, and %d is the most", len(o.Summary), mostSummary)}
 	}
@@ -134,7 +141,9 @@ func (o BookmarkOptions) check() error {
 // noteOtherMeaning says that a label does not do as a REF, because that means
 // something else.
 func (v *view) noteOtherMeaning(label string) {
-	if _, err := v.placeNamed(label, true); !namesNothing(err) {
+	_, isSession := v.byID(label)
+	titled, _ := v.titled(label)
+	if isSession || len(titled) > 0 {
 		v.opts.Note(fmt.Sprintf("as a REF %q means a session, not this bookmark", label))
 	}
 }
@@ -193,7 +202,7 @@ func (v *view) placeLabelled(label string, partial bool) (*place, error) {
 		return nil, nil
 	case 1:
 	default:
-		return nil, ambiguous("bookmark", label, placesOf(f, list))
+		return nil, ambiguous("bookmark", label, candidatesOf(f, list))
 	}
 	b := f.Bookmarks[list[0]]
 	if !v.has(b.Session) {
@@ -203,13 +212,7 @@ func (v *view) placeLabelled(label string, partial bool) (*place, error) {
 			Hint:    "'bough trash' lists what was removed",
 		}
 	}
-	return v.placeIn(b.Session, b.Message, partial)
-}
-
-// has reports whether there is a session of that id, or one of Penguin's
-// checkpoints, whole or not.
-func (v *view) has(id string) bool {
-	return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id)
+	return v.placeAt(b.Session, b.Message, partial)
 }
 
 // BookmarksOptions are the choices for listing bookmarks.
@@ -287,7 +290,7 @@ func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark
 			return &Error{Code: NotFound, Message: fmt.Sprintf("no bookmark %q", which), Hint: "'bough bookmarks' lists them"}
 		case 1:
 		default:
-			return ambiguous("bookmark", which, placesOf(f, list))
+			return ambiguous("bookmark", which, candidatesOf(f, list))
 		}
 		b = f.Bookmarks[list[0]]
 		v.op.Sessions, v.op.Args["label"], v.op.Args["message"] = []string{b.Session}, b.Label, b.Message

@@ -100,13 +100,14 @@ func TestBookmarkRef(t *testing.T) {
 		{label: "Bread@here", want: "a b"},
 		{label: "me@example.org", want: "a b"},
 		{label: "a/b", want: "a b"},
-		{label: "@", want: "a b"},
 		{label: "end@", want: "a b"},
 		{label: "two words ä", want: "a b"},
 		{label: "Cake", want: "x", other: true},
 		{label: cake, want: "x", other: true},
-		{label: cake[len(cake)-8:], want: "x", other: true},
-		{label: "Bread@" + said[0], want: "a", other: true},
+		{label: cake[len(cake)-8:], want: "a b"},
+		{label: "Bread@" + said[0], want: "a b"},
+		{label: "end^", want: "a b"},
+		{label: "end~2", want: "a b"},
 	} {
 		s.notes = nil
 		s.bookmark(bread+"@"+said[1], c.label)
@@ -147,6 +148,9 @@ func TestBookmarkRefused(t *testing.T) {
 		{bread, "two\u2028lines", workspace.BookmarkOptions{}, workspace.Usage},
 		{bread, "\x1b[2J", workspace.BookmarkOptions{}, workspace.Usage},
 		{bread, "\xff", workspace.BookmarkOptions{}, workspace.Usage},
+		{bread, "HEAD", workspace.BookmarkOptions{}, workspace.Usage},
+		{bread, " @ ", workspace.BookmarkOptions{}, workspace.Usage},
+		{bread, "-", workspace.BookmarkOptions{}, workspace.Usage},
 		{bread, strings.Repeat("ä", 101), workspace.BookmarkOptions{}, workspace.Usage},
 		{bread, "x", workspace.BookmarkOptions{Scope: "all"}, workspace.Usage},
 		{bread, "x", workspace.BookmarkOptions{Summary: "\xff"}, workspace.Usage},

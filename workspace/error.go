@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
@@ -54,6 +55,8 @@ func Explain(err error) *Error {
 		ring     *index.CycleError
 		cut      *checkpoint.ToolCutError
 		held     *writelock.HeldError
+		several  *AmbiguousError
+		unknown  *UnknownError
 		pathErr  *fs.PathError
 		explain  = func(code Code, hint string) *Error { return &Error{code, err.Error(), hint, err} }
 		isEscape = errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes")
@@ -63,6 +66,10 @@ func Explain(err error) *Error {
 		return nil
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &several):
+		return explain(Ambiguous, "use more of the id")
+	case errors.As(err, &unknown):
+		return explain(Usage, unknown.hint())
 	case errors.As(err, &damage):
 		return explain(Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
 	case errors.As(err, &missing):
@@ -97,20 +104,25 @@ func cutHint(cut *checkpoint.ToolCutError) string {
 	return fmt.Sprintf("the nearest whole places are %s before it and %s after it; --at-boundary takes the first", cut.Before, cut.After)
 }
 
-func notFound(what, name string) *Error {
-	return &Error{Code: NotFound, Message: fmt.Sprintf("no %s %q", what, name), Hint: "'bough ls' lists the sessions, 'bough show SESSION' its messages"}
+// An UnknownError reports a word that is none of those that may be used.
+type UnknownError struct {
+	What    string // the word is to name: "role", "kind", …
+	Word    string // as it was given
+	Choices []string
 }
 
-func ambiguous(what, name string, candidates []string) error {
-	const most = 12
-	shown := candidates[:min(len(candidates), most)]
-	list := strings.Join(shown, ", ")
-	if more := len(candidates) - len(shown); more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
+func (e *UnknownError) Error() string { return fmt.Sprintf("unknown %s %q", e.What, e.Word) }
+
+func (e *UnknownError) hint() string { return e.What + "s: " + strings.Join(e.Choices, ", ") }
+
+// checkWord returns an UnknownError unless word is one of choices.
+func checkWord(what, word string, choices ...string) error {
+	if slices.Contains(choices, word) {
+		return nil
 	}
-	return &Error{
-		Code:    Ambiguous,
-		Message: fmt.Sprintf("%q may be %d %ss: %s", name, len(candidates), what, list),
-		Hint:    "name one of them in full",
-	}
+	return &UnknownError{What: what, Word: word, Choices: choices}
+}
+
+func notFound(what, name string) *Error {
+	return &Error{Code: NotFound, Message: fmt.Sprintf("no %s %q", what, name), Hint: "'bough ls' lists the sessions, 'bough show SESSION' its messages"}
 }

@@ -313,7 +313,7 @@ func (d *doctor) headPlace() error {
 	}
 	err := errors.New("it cannot be read")
 	if h, ok := d.head(); ok {
-		_, err = d.placeIn(h.Session, string(h.Message), true)
+		_, err = d.placeAt(h.Session, string(h.Message), true)
 	}
 	if err == nil {
 		return nil

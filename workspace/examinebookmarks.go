@@ -61,7 +61,7 @@ func (d *doctor) bookmarkPlaces() error {
 func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
 	why = b.Session + " is gone"
 	if d.has(b.Session) {
-		_, err := d.placeIn(b.Session, b.Message, true)
+		_, err := d.placeAt(b.Session, b.Message, true)
 		if err == nil || Explain(err).Code != NotFound {
 			return "", nil
 		}

@@ -56,30 +56,29 @@ func (w *Workspace) Exploration(ctx context.Context, name string) (data []byte, 
 	return durable.ReadFile(root, explorationsDir+"/"+id+".json")
 }
 
-// ExplorationID returns the id of the exploration that name means: an id, or a prefix of at
-// least four characters that no other id has. A whole id never matches another one.
+// ExplorationID returns the id of the exploration that name means: an id, or the beginning
+// of only one. A whole id never matches another one.
 func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, error) {
 	ids, err := w.Explorations(ctx)
 	if err != nil {
 		return "", err
 	}
-	if slices.Contains(ids, name) {
-		return name, nil
+	list := make([]named, len(ids))
+	for i, id := range ids {
+		list[i].id = id
 	}
-	const shortest = 4
-	var found []string
-	for _, id := range ids {
-		if len(name) >= shortest && strings.HasPrefix(id, strings.ToLower(name)) {
-			found = append(found, id)
-		}
-	}
+	found := match(name, list)
 	switch len(found) {
 	case 0:
 		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no exploration %q", name), Hint: "'bough explore ls' lists them"}
 	case 1:
-		return found[0], nil
+		return ids[found[0]], nil
 	}
-	return "", ambiguous("exploration", name, found)
+	var candidates []Candidate
+	for _, i := range found {
+		candidates = append(candidates, Candidate{Kind: "exploration", Title: ids[i]})
+	}
+	return "", ambiguous("exploration", name, candidates)
 }
 
 // Explorations returns the ids of the explorations.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -31,6 +32,9 @@ type storedHead struct {
 	// Newest is the newest message of the line when the head was set. Once
 	// there is a newer one, the conversation went on without the head.
 	Newest ID `json:"newest"`
+	// Previous is where the head was before it was moved here, nil if it was nowhere.
+	// What is appended moves the head on, and Previous stays.
+	Previous *Head `json:"previous,omitempty"`
 }
 
 // head returns the stored head, and whether there is one. A head that cannot be
@@ -67,17 +71,73 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 // moveHead prepares to set the head to a message of a session, "" in an empty one. newest
 // is the newest message of the line.
 func (v *view) moveHead(id, message, newest string) (*Position, error) {
-	h := storedHead{
-		Head:     Head{id, ID(message)},
-		ReadOnly: v.kind(id) == session.Checkpoint,
-		Newest:   ID(newest),
+	h := storedHead{Head: Head{id, ID(message)}, Newest: ID(newest)}
+	if was, ok := v.head(); ok && was.Head != h.Head {
+		h.Previous = &was.Head
+	} else if ok {
+		h.Previous = was.Previous
 	}
+	return v.putHead(h)
+}
+
+// advanceHead prepares to move the head on to a message that was appended to where it is.
+func (v *view) advanceHead(id, message string) error {
+	h := storedHead{Head: Head{id, ID(message)}, Newest: ID(message)}
+	if was, ok := v.head(); ok {
+		h.Previous = was.Previous
+	}
+	_, err := v.putHead(h)
+	return err
+}
+
+func (v *view) putHead(h storedHead) (*Position, error) {
+	h.ReadOnly = v.kind(h.Session) == session.Checkpoint
 	was, err := durable.ReadFile(v.root, headFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	err = v.replaceSmall(headFile, was, append(rawjson.Value(h, 0), '\n'))
 	return &Position{h.Head, h.ReadOnly}, err
+}
+
+// headNamed returns where the head is, or for "-" where it was before.
+func (v *view) headNamed(name string) (Head, error) {
+	h, ok := v.head()
+	at := h.Head
+	if name == previousSign {
+		if ok = ok && h.Previous != nil; !ok {
+			return Head{}, &Error{Code: NotFound, Message: "there is no previous head", Hint: "the head was not moved yet"}
+		}
+		at = *h.Previous
+	}
+	if !ok {
+		return Head{}, &Error{Code: NotFound, Message: "there is no head", Hint: "'bough rewind REF' sets it"}
+	}
+	if !v.has(at.Session) {
+		return Head{}, &Error{Code: NotFound, Message: fmt.Sprintf("%s is in the session %q, which is gone", name, at.Session), Hint: "'bough rewind REF' moves the head"}
+	}
+	return at, v.index.Err(at.Session)
+}
+
+// placeAtHead returns where the next message that names no session goes, or for "-" where
+// the head was before.
+func (v *view) placeAtHead(name string, partial bool) (*place, error) {
+	h, err := v.headNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	if name == previousSign {
+		return v.placeAt(h.Session, string(h.Message), partial)
+	}
+	l, err := v.line(h.Session, partial)
+	if err != nil {
+		return nil, err
+	}
+	if node, ok := v.headIn(l); ok {
+		return &place{l, node}, nil
+	}
+	node, err := v.end(l, partial)
+	return &place{l, node}, err
 }
 
 // moveHeadTo sets the head to a place.

@@ -3,7 +3,6 @@ package workspace
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/session"
@@ -12,6 +11,7 @@ import (
 // A line is the tree of messages of a line, and where in it a session is.
 type line struct {
 	*session.Tree
+	view   *view
 	part   int   // of the session that was asked for
 	broken error // why the line goes on in a file that cannot be used, nil if it does not
 }
@@ -45,7 +45,7 @@ func (v *view) line(id string, partial bool) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &line{Tree: t, part: slices.Index(ids, id)}
+	l := &line{Tree: t, view: v, part: slices.Index(ids, id)}
 	for _, part := range l.Continuing(l.part) {
 		l.broken = cmp.Or(l.broken, v.index.Broken(ids[part]))
 	}
@@ -129,130 +129,4 @@ func (p *place) source() *session.Outline {
 		return p.Parts[p.part]
 	}
 	return p.Parts[p.Part(p.node)]
-}
-
-// place finds what a REF means: SESSION, SESSION@MESSAGE, or TREE/NODE, and where
-// it names nothing, a bookmark. Without a message it is the newest leaf of the session
-// and what continues it.
-func (v *view) place(ref string, partial bool) (*place, error) {
-	p, err := v.placeNamed(ref, partial)
-	if !namesNothing(err) || strings.HasPrefix(ref, urn) {
-		return p, err
-	}
-	if p, bad := v.placeLabelled(ref, partial); p != nil || bad != nil {
-		return p, bad
-	}
-	return nil, err
-}
-
-// namesNothing reports whether err says that a REF names no session and no message.
-func namesNothing(err error) bool {
-	return err != nil && (Explain(err).Code == NotFound || Explain(err).Code == Usage)
-}
-
-func (v *view) placeNamed(ref string, partial bool) (*place, error) {
-	id, message, err := v.split(ref)
-	if err != nil {
-		return nil, err
-	}
-	return v.placeIn(id, message, partial)
-}
-
-func (v *view) placeIn(id, message string, partial bool) (*place, error) {
-	l, err := v.line(id, partial)
-	if err != nil {
-		return nil, err
-	}
-	if message == "" {
-		node, err := v.end(l, partial)
-		return &place{l, node}, err
-	}
-	node, err := l.find(message)
-	if err == nil {
-		return &place{l, node}, nil
-	}
-	if Explain(err).Code != NotFound {
-		return nil, err
-	}
-	if p := v.placeBehindSeal(l, message); p != nil {
-		return p, nil
-	}
-	return v.placeAbove(id, message, err)
-}
-
-// placeBehindSeal finds a message that another program added to a checkpoint,
-// nil if there is none.
-func (v *view) placeBehindSeal(l *line, message string) *place {
-	o := l.Parts[l.part]
-	if len(l.Parts) > 1 || o.FitsSeal {
-		return nil
-	}
-	t, err := session.NewTree([]*session.Outline{o.Unsealed()}, v.reopen)
-	if err != nil {
-		return nil
-	}
-	behind := &line{Tree: t}
-	node, err := behind.find(message)
-	if err != nil {
-		return nil
-	}
-	return &place{behind, node}
-}
-
-// placeAbove finds a message in the lines that id's own line was copied from,
-// the nearest first.
-func (v *view) placeAbove(id, message string, notFound error) (*place, error) {
-	lineage, _ := v.index.Lineage(id)
-	seen := map[string]bool{}
-	own, _ := v.lineIDs(id)
-	for _, file := range own {
-		seen[file] = true
-	}
-	for _, from := range slices.Backward(lineage) {
-		if seen[from] || v.index.Entry(from) == nil {
-			continue
-		}
-		l, err := v.line(from, true)
-		if err != nil {
-			continue
-		}
-		for _, part := range l.Parts {
-			seen[part.ID] = true
-		}
-		if node, err := l.find(message); err == nil {
-			return &place{l, node}, nil
-		}
-	}
-	return nil, notFound
-}
-
-// find returns the node of the message that name means: an id, else a UUID, else a
-// unique piece of an id. A name that begins with urn:uuid: is a UUID and nothing else.
-func (l *line) find(name string) (int, error) {
-	uuid, strict := strings.CutPrefix(name, urn)
-	var nodes []int
-	if !strict {
-		nodes = l.Find(name)
-	}
-	if len(nodes) == 0 && (strict || session.IsUUID(name)) {
-		nodes = l.withUUID(strings.ToLower(uuid))
-	}
-	if len(nodes) == 0 && name != "" && !strict {
-		for n := range l.Len() {
-			if strings.Contains(l.ID(n), name) {
-				nodes = append(nodes, n)
-			}
-		}
-	}
-	switch len(nodes) {
-	case 0:
-		return -1, notFound("message", uuid)
-	case 1:
-		return nodes[0], nil
-	}
-	var ids []string
-	for _, n := range nodes {
-		ids = append(ids, l.ID(n)+" in "+l.Parts[l.Part(n)].ID)
-	}
-	return -1, ambiguous("message", uuid, ids)
 }

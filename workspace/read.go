@@ -26,13 +26,10 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 // left out, and noted.
 func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, error) {
 	kind := o.Kind
-	switch kind {
-	case "", session.Root, session.Continuation, session.Branch, session.Checkpoint:
-	default:
-		return nil, &Error{
-			Code:    Usage,
-			Message: "no kind \"" + string(kind) + "\"",
-			Hint:    "kinds are root, continuation, branch, checkpoint",
+	if kind != "" {
+		err := checkWord("kind", string(kind), string(session.Root), string(session.Continuation), string(session.Branch), string(session.Checkpoint))
+		if err != nil {
+			return nil, err
 		}
 	}
 	if err := o.Sort.check(); err != nil {

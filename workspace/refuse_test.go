@@ -34,6 +34,7 @@ func TestRefused(t *testing.T) {
 	s.messages("ring1", `"continued_from":["ring2"]`, `{"id":"r1"}`)
 	s.messages("ring2", `"continued_from":["ring1"]`, `{"id":"r2"}`)
 	s.messages("inner", ``, `{"id":"i1","metadata":{"parent_id":"i2"}}`, `{"id":"i2"}`)
+	s.messages("many", ``, `{"id":"same1"}`, `{"id":"same2"}`)
 	s.messages("twin1", `"title":"Twins"`, `{"id":"x"}`)
 	s.messages("twin2", `"title":"Twins"`, `{"id":"y"}`)
 	s.write(session.FileName("torn"), `{"messages":[{"id":"m"`)
@@ -75,7 +76,7 @@ func TestRefused(t *testing.T) {
 		{"checkpoint at a message of another line", cut("tools@"+ids[0], workspace.CutOptions{}), workspace.NotFound},
 		{"checkpoint of many", cut("session_", workspace.CutOptions{}), workspace.Ambiguous},
 		{"checkpoint of twins", cut("Twins", workspace.CutOptions{}), workspace.Ambiguous},
-		{"checkpoint at many", cut(root+"@-", workspace.CutOptions{}), workspace.Ambiguous},
+		{"checkpoint at many", cut("many@same", workspace.CutOptions{}), workspace.Ambiguous},
 		{"checkpoint in a call", cut("tools@t1", workspace.CutOptions{}), workspace.ToolCut},
 		{"branch in a call", branch("tools@t1"), workspace.ToolCut},
 		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1", workspace.CutOptions{}); return err }, workspace.ToolCut},

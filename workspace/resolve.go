@@ -3,58 +3,184 @@ package workspace
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 
-// resolve finds the session that name means: an id, else a UUID, else an exact
-// title, else a unique piece of an id. A name that begins with urn:uuid: is a UUID
-// and nothing else.
+// resolve returns the session that name means: where the head is or was; else the one
+// whose id, UUID or title is name; else the only one that name abbreviates. A name that
+// begins with urn:uuid: is a UUID and nothing else.
 func (v *view) resolve(name string) (string, error) {
-	if uuid, strict := strings.CutPrefix(name, urn); strict {
-		id, ok := v.byUUID(uuid)
-		if !ok {
-			return "", notFound("session", uuid)
-		}
-		return id, v.index.Err(id)
+	if isHeadName(name) {
+		h, err := v.headNamed(name)
+		return h.Session, err
 	}
-	candidates, err := v.named(name)
-	if err == nil && len(candidates) == 0 && strings.TrimSpace(name) != "" {
-		candidates, err = v.index.Containing(name)
-		candidates = append(candidates, v.penguins(func(id string) bool { return strings.Contains(id, name) })...)
+	ids, err := v.called(name)
+	if err == nil && len(ids) == 0 {
+		ids, err = v.abbreviated(name)
 	}
 	switch {
 	case err != nil:
 		return "", err
-	case len(candidates) == 0:
-		return "", notFound("session", name)
-	case len(candidates) == 1:
-		return candidates[0], v.index.Err(candidates[0])
+	case len(ids) == 0:
+		return "", v.noSession(name)
+	case len(ids) == 1:
+		return ids[0], v.index.Err(ids[0])
 	}
-	return "", ambiguous("session", name, candidates)
+	return "", v.ambiguousSessions(name, ids)
 }
 
-// named returns the session whose id is name, else the one with that UUID, else
-// those with that title, else Penguin's checkpoints with that name: Penguin names one
-// like the branch that it made of it.
-func (v *view) named(name string) ([]string, error) {
-	if v.index.Entry(name) != nil || v.index.Err(name) != nil || v.isPenguin(name) {
-		return []string{name}, nil
+// called returns the session whose id or UUID is name, else those with that title.
+func (v *view) called(name string) ([]string, error) {
+	if id, ok := v.byID(name); ok {
+		return []string{id}, nil
 	}
-	if name == "" {
+	return v.titled(name)
+}
+
+// byID returns the session whose id or UUID is name, and whether there is one.
+func (v *view) byID(name string) (id string, ok bool) {
+	if uuid, strict := strings.CutPrefix(name, urn); strict {
+		return v.byUUID(uuid)
+	}
+	switch {
+	case name == "":
+	case v.has(name):
+		return name, true
+	case session.IsUUID(name):
+		return v.byUUID(strings.ToLower(name))
+	}
+	return "", false
+}
+
+// titled returns the conversations with a title: exactly, else in any case. Of several
+// files of one conversation it returns the first. Sessions come before Penguin's
+// checkpoints: Penguin names one like the branch that it makes of it.
+func (v *view) titled(title string) ([]string, error) {
+	if title == "" || strings.HasPrefix(title, urn) {
 		return nil, nil
 	}
-	if session.IsUUID(name) {
-		if id, ok := v.byUUID(strings.ToLower(name)); ok {
-			return []string{id}, nil
+	for _, by := range []struct {
+		index   func(string) ([]string, error)
+		penguin func(name string) bool
+	}{
+		{v.index.Titled, func(name string) bool { return name == title }},
+		{v.index.TitledFold, func(name string) bool { return strings.EqualFold(name, title) }},
+	} {
+		ids, err := by.index(title)
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) > 1 {
+			ids = v.conversations(ids)
+		}
+		if len(ids) == 0 {
+			ids = v.penguins(func(id string) bool { return by.penguin(v.penguin[id].Name) })
+		}
+		if len(ids) > 0 {
+			return ids, nil
 		}
 	}
-	if own, err := v.index.Titled(name); err != nil || len(own) > 0 {
-		return own, err
+	return nil, nil
+}
+
+// conversations returns ids with each continuation replaced by the first file of its
+// line, each once.
+func (v *view) conversations(ids []string) []string {
+	var firsts []string
+	for _, id := range ids {
+		if e := v.index.Entry(id); e != nil && e.Kind() == session.Continuation {
+			id = v.firstFile(id)
+		}
+		if !slices.Contains(firsts, id) {
+			firsts = append(firsts, id)
+		}
 	}
-	return v.penguins(func(id string) bool { return v.penguin[id].Name == name }), nil
+	return firsts
+}
+
+// abbreviated returns the sessions that prefix abbreviates: those whose shown part it
+// is, else those whose id or shown part begins with it. A prefix that was the id of a
+// session abbreviates none.
+func (v *view) abbreviated(prefix string) ([]string, error) {
+	if !isPrefix(prefix) || strings.HasPrefix(prefix, urn) {
+		return nil, nil
+	}
+	ids, err := v.index.Containing(prefix)
+	if err != nil {
+		return nil, err
+	}
+	ids = append(ids, v.penguins(func(id string) bool { return strings.Contains(id, prefix) })...)
+	var whole, begun []string
+	for _, id := range ids {
+		switch {
+		case shown(id) == prefix:
+			whole = append(whole, id)
+		case abbreviates(prefix, id), abbreviates(prefix, shown(id)):
+			begun = append(begun, id)
+		}
+	}
+	if len(whole) == 0 {
+		whole = begun
+	}
+	if len(whole) > 0 && v.wasSession(prefix, whole) {
+		return nil, nil
+	}
+	return whole, nil
+}
+
+// wasSession reports whether id was the id of a session: its file is in the trash, or,
+// where not all candidates are of generated ids, which no other id resembles, the log of
+// operations names it.
+func (v *view) wasSession(id string, candidates []string) bool {
+	if !session.ValidID(id) {
+		return false
+	}
+	if v.inTrashNow(id) {
+		return true
+	}
+	if !slices.ContainsFunc(candidates, func(c string) bool { return !session.Generated(c) }) {
+		return false
+	}
+	log, err := operation.Open(v.root)
+	if err != nil {
+		return false
+	}
+	defer log.Close()
+	for op := range v.operations(log, &err) {
+		if slices.Contains(op.Sessions, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// inTrashNow reports whether the file of a session is in the trash.
+func (v *view) inTrashNow(id string) bool {
+	stamps, err := fs.ReadDir(v.root.FS(), trashDir)
+	return err == nil && slices.ContainsFunc(stamps, func(d fs.DirEntry) bool {
+		return v.isThere(trashDir + "/" + d.Name() + "/" + session.FileName(id))
+	})
+}
+
+// noSession returns the error for a name that means no session.
+func (v *view) noSession(name string) *Error {
+	e := notFound("session", strings.TrimPrefix(name, urn))
+	if session.ValidID(name) && v.inTrashNow(name) {
+		e.Message = fmt.Sprintf("the session %q was removed", name)
+		e.Hint = "'bough undo' brings back what was removed last; 'bough trash' lists what was"
+	}
+	return e
+}
+
+// has reports whether there is a session of that id, or one of Penguin's
+// checkpoints, whole or not.
+func (v *view) has(id string) bool {
+	return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id)
 }
 
 // penguins returns the ids of Penguin's checkpoints that match.
@@ -75,30 +201,4 @@ func (v *view) penguinIDs() []string {
 		return cmp.Or(v.penguin[a].CreatedAt.Compare(v.penguin[b].CreatedAt), cmp.Compare(a, b))
 	})
 	return ids
-}
-
-// split takes a REF apart. A title may hold the separators, so the whole of it
-// is tried first.
-func (v *view) split(ref string) (id, message string, err error) {
-	i := strings.LastIndex(ref, "@")
-	if i < 0 {
-		i = strings.LastIndex(ref, "/")
-	}
-	whole := i < 0
-	if !whole {
-		named, err := v.named(ref)
-		if err != nil {
-			return "", "", err
-		}
-		whole = len(named) > 0
-	}
-	if whole {
-		id, err = v.resolve(ref)
-		return id, "", err
-	}
-	if ref[i+1:] == "" {
-		return "", "", &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the %c", ref, ref[i])}
-	}
-	id, err = v.resolve(ref[:i])
-	return id, ref[i+1:], err
 }

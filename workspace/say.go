@@ -145,28 +145,30 @@ func (w *Workspace) Queue(ctx context.Context, name string) (*Queue, error) {
 	return queueOf(a), nil
 }
 
-// DropQueued takes what has an id, or a unique piece of one, out of the queue of an
+// DropQueued takes what has an id, or the only one that begins like that, out of the queue of an
 // agent, and returns what is left.
 func (w *Workspace) DropQueued(ctx context.Context, name, id string) (q *Queue, err error) {
 	err = w.patient().changeFile(ctx, operation.Operation{Verb: "queue drop", Args: args{"id": id}}, name, func(v *view, a *Agent) error {
-		var found []string
-		for _, e := range a.Queue {
-			switch {
-			case e.ID == id:
-				found = []string{id}
-			case id != "" && strings.Contains(e.ID, id) && !(len(found) == 1 && found[0] == id):
-				found = append(found, e.ID)
-			}
+		list := make([]named, len(a.Queue))
+		for i, e := range a.Queue {
+			list[i].id = e.ID
 		}
+		found := match(id, list)
 		switch len(found) {
 		case 0:
 			return &Error{Code: NotFound, Message: "nothing with the id " + id + " is queued", Hint: "'bough queue " + a.Name + "' lists what is; it may be delivered by now"}
 		case 1:
 		default:
-			return ambiguous("queued message", id, found)
+			var candidates []Candidate
+			for _, i := range found {
+				e := a.Queue[i]
+				candidates = append(candidates, Candidate{Message: ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)})
+			}
+			return ambiguous("queued message", id, candidates)
 		}
-		v.op.Args["id"] = found[0]
-		a.Queue.Drop(found[0])
+		id := a.Queue[found[0]].ID
+		v.op.Args["id"] = id
+		a.Queue.Drop(id)
 		_, err := v.putAgent(a.Agent, a.File)
 		v.recoverTurn(a)
 		q = queueOf(a)

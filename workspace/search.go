@@ -115,6 +115,11 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 	if err != nil {
 		return nil, &Error{Code: Usage, Message: err.Error()}
 	}
+	if o.Role != "" {
+		if err := checkRole(strings.ToLower(o.Role)); err != nil {
+			return nil, err
+		}
+	}
 	f := &Found{}
 	err = w.read(ctx, func(v *view) error {
 		*f = Found{}
@@ -149,18 +154,13 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 	return f, err
 }
 
-// pieceOf returns the end of a session's id, if no other has it in its own, else all of
-// it.
+// pieceOf returns the part of a session's id that is shown, if that names it, else all
+// of it.
 func (v *view) pieceOf(id string) string {
-	const enough = 8
-	piece := id[max(0, len(id)-enough):]
-	candidates, err := v.index.Containing(piece)
-	penguins := v.penguins(func(other string) bool { return strings.Contains(other, piece) })
-	titled, _ := v.index.Titled(piece)
-	if err != nil || len(candidates)+len(penguins) > 1 || len(titled) > 0 {
+	if named, err := v.resolve(shown(id)); err != nil || named != id {
 		return id
 	}
-	return piece
+	return shown(id)
 }
 
 // A search is one search in a workspace at one moment.

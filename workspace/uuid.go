@@ -68,15 +68,14 @@ func (l *line) withUUID(uuid string) []int {
 
 // byUUID returns the session with a UUID, in lower case, and whether there is one.
 func (v *view) byUUID(uuid string) (id string, ok bool) {
-	there := func(id string) bool { return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id) }
 	if uuid == "" {
 		return "", false
 	}
-	if there(uuid) {
+	if v.has(uuid) {
 		return uuid, true
 	}
 	id, ok = v.uuids.id(uuid)
-	if ok && there(id) {
+	if ok && v.has(id) {
 		return id, true
 	}
 	ids := v.index.IDs()
@@ -85,5 +84,5 @@ func (v *view) byUUID(uuid string) (id string, ok bool) {
 	}
 	v.uuids.learn(ids)
 	id, ok = v.uuids.id(uuid)
-	return id, ok && there(id)
+	return id, ok && v.has(id)
 }

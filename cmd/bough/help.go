@@ -31,7 +31,7 @@ func (p *program) help(words ...string) error {
 	for i, word := range words {
 		var ok bool
 		if v, ok = find(verbs, word); !ok {
-			return usageError("there is no verb %q", strings.Join(words[:i+1], " "))
+			return unknownCommand(strings.Join(words[:i], " "), word, verbs)
 		}
 		verbs = v.subs
 	}
@@ -86,9 +86,11 @@ Flags, anywhere on the line:
   --help                    the help of the verb on the line, or this
   --version                 print the version
 
-A SESSION is an id, an exact title, or a unique piece of an id. A REF is a SESSION,
-SESSION@MESSAGE for the path to that message, or the label of a bookmark. '-' is
-standard input.
+A SESSION is an id, a title, or the beginning of an id or of the part of it that is shown,
+of at least 4 characters. A REF is a SESSION, SESSION@MESSAGE (also @first, @last) for the
+path to that message, the id of a message, or the label of a bookmark. HEAD or @ is where
+the next message goes, and - where that was before. REF~3 is three messages up, REF^ one.
+Where a text or a file is asked for, '-' is standard input.
 
 Begin:
   bough demo                see it all on a built-in conversation

@@ -121,20 +121,37 @@ func (p *program) fail(err error) int {
 	if errors.As(err, &exit) && !errors.As(err, &child) {
 		err = usageError("%s", err)
 	}
+	return p.printError(err)
+}
+
+// printError prints an error and returns its exit code.
+func (p *program) printError(err error) int {
 	e := workspace.Explain(err)
+	var several *workspace.AmbiguousError
+	var unknown *workspace.UnknownError
+	errors.As(err, &several)
+	if errors.As(err, &unknown) {
+		e.Message += didYouMean(unknown.Word, unknown.Choices)
+	}
 	if p.json {
-		p.printJSON(struct {
-			Error any `json:"error"`
-		}{struct {
-			Code    workspace.Code `json:"code"`
-			Message string         `json:"message"`
-			Hint    string         `json:"hint"`
-		}{e.Code, e.Message, e.Hint}})
-	} else {
-		fmt.Fprintf(p.stderr, "bough: %s\n", clean(e.Message))
-		if e.Hint != "" {
-			fmt.Fprintf(p.stderr, "  %s\n", clean(e.Hint))
+		answer := struct {
+			Code       workspace.Code        `json:"code"`
+			Message    string                `json:"message"`
+			Hint       string                `json:"hint"`
+			Candidates []workspace.Candidate `json:"candidates,omitempty"`
+		}{Code: e.Code, Message: e.Message, Hint: e.Hint}
+		if several != nil {
+			answer.Candidates = several.Candidates
 		}
+		p.printJSON(map[string]any{"error": answer})
+		return exitCode(e.Code)
+	}
+	fmt.Fprintf(p.stderr, "bough: %s\n", clean(e.Message))
+	if several != nil {
+		p.printCandidates(several)
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(p.stderr, "  %s\n", clean(e.Hint))
 	}
 	return exitCode(e.Code)
 }

@@ -54,7 +54,7 @@ func (p *program) app(name string) *cli.App {
 		OnUsageError:   onUsageError,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usageError("there is no verb %q", c.Args().First())
+				return unknownCommand("", c.Args().First(), p.verbs())
 			}
 			return p.help()
 		},
@@ -66,7 +66,7 @@ func (p *program) app(name string) *cli.App {
 }
 
 func onUsageError(_ *cli.Context, err error, _ bool) error {
-	return usageError("%s", err)
+	return flagError("", nil, err)
 }
 
 func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
@@ -109,16 +109,12 @@ func (p *program) command(v verb) *cli.Command {
 		Subcommands: subs,
 		HideHelp:    true,
 		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
-			e := usageError("%s", err)
-			e.Hint = seeHelp(v.full())
-			return e
+			return flagError(v.full(), v.flags, err)
 		},
 		Action: func(c *cli.Context) error {
 			if len(v.subs) > 0 && v.action == nil {
 				if c.NArg() > 0 {
-					e := usageError("'bough %s' has no verb %q", v.full(), c.Args().First())
-					e.Hint = seeHelp(v.full())
-					return e
+					return unknownCommand(v.full(), c.Args().First(), v.subs)
 				}
 				return p.help(v.full())
 			}

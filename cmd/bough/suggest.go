@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adrg/strutil/metrics"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+// didYouMean returns what to add to an error about a word that is none of choices: the
+// choice that was probably meant, or "".
+func didYouMean(word string, choices []string) string {
+	if choice := nearest(word, choices); choice != "" {
+		return fmt.Sprintf("; did you mean %q?", choice)
+	}
+	return ""
+}
+
+// nearest returns the one of choices that word is most like, "" if it is like none: at
+// most a third of its letters differ, or it is the beginning of only one.
+func nearest(word string, choices []string) string {
+	word = strings.ToLower(strings.TrimLeft(word, "-"))
+	best, least := "", max(1, len(word)/3)+1
+	begun, begins := "", 0
+	m := metrics.NewLevenshtein()
+	for _, choice := range choices {
+		name := strings.ToLower(strings.TrimLeft(choice, "-"))
+		if d := m.Distance(word, name); d < least && d < len(name) {
+			best, least = choice, d
+		}
+		if len(word) > 1 && strings.HasPrefix(name, word) {
+			begun, begins = choice, begins+1
+		}
+	}
+	if best == "" && begins == 1 {
+		return begun
+	}
+	return best
+}
+
+// unknownCommand returns the error for a word that is none of the verbs of parent, "" for
+// bough itself.
+func unknownCommand(parent, word string, verbs []verb) *workspace.Error {
+	names := allNames(verbs)
+	meant := didYouMean(word, names)
+	if other := otherTools(word); parent == "" && meant == "" && other != "" {
+		meant = fmt.Sprintf("; did you mean %q?", other)
+	}
+	e := usageError("unknown command %q%s", strings.TrimPrefix(parent+" "+word, " "), meant)
+	if parent != "" {
+		e.Hint = seeHelp(parent)
+	}
+	return e
+}
+
+// otherTools returns the verb for what git, gh and shells call otherwise, "" for none.
+func otherTools(word string) string {
+	switch word {
+	case "list", "dir", "sessions":
+		return "ls"
+	case "remove", "delete", "del":
+		return "rm"
+	case "mv":
+		return "rename"
+	case "cat", "view", "read", "less":
+		return "show"
+	case "find", "grep", "rg":
+		return "search"
+	case "commit", "snapshot":
+		return "checkpoint"
+	case "checkout", "switch", "goto":
+		return "rewind"
+	case "fork":
+		return "branch"
+	case "reset":
+		return "restore"
+	case "tag", "label":
+		return "bookmark"
+	case "history", "oplog", "reflog":
+		return "log"
+	case "init", "create":
+		return "new"
+	case "add", "say":
+		return "append"
+	case "continue":
+		return "resume"
+	case "fsck", "check":
+		return "doctor"
+	}
+	return ""
+}
+
+// flagError returns the error for what the parser says of the flags of a verb.
+func flagError(verb string, flags []cli.Flag, err error) error {
+	e := usageError("%s", err)
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		typed := strings.Repeat("-", min(len(name), 2)) + strings.TrimPrefix(name, "-")
+		names := globalFlags()
+		for _, f := range flagNames(flags) {
+			names = append(names, f.word)
+		}
+		e = usageError("unknown flag %q%s", typed, didYouMean(name, names))
+	}
+	if verb != "" {
+		e.Hint = seeHelp(verb)
+	}
+	return e
+}

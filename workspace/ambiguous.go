@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// An AmbiguousError reports a name that more than one thing has.
+type AmbiguousError struct {
+	What       string      // is named: "session", "message", "bookmark", …
+	Name       string      // as it was given
+	Candidates []Candidate // of sessions the last active first; of many only some
+	Total      int         // how many candidates there are
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is ambiguous: %s", e.Name, plural(e.Total, e.What))
+}
+
+// A Candidate is one of the things that an ambiguous name may mean.
+type Candidate struct {
+	Session ID     `json:"session_id"` // none for what is in no session
+	Message ID     `json:"message_id"` // none for what is not on a message
+	Kind    string `json:"kind"`       // of a session, [session.Kind]; the role of a message; else what it is
+	Title   string `json:"title"`      // of the session; else what the candidate is called
+	Time    string `json:"time"`       // when the session was last active or the message was written, "" if unknown
+	Text    string `json:"text"`       // the first words of the message, else ""
+}
+
+// maxCandidates is how many candidates an error holds.
+const maxCandidates = 12
+
+// ambiguous returns the error for a name that several things of one kind match.
+func ambiguous(what, name string, candidates []Candidate) error {
+	return &AmbiguousError{What: what, Name: name, Total: len(candidates), Candidates: candidates[:min(len(candidates), maxCandidates)]}
+}
+
+// ambiguousSessions returns the error for a name that several sessions match.
+func (v *view) ambiguousSessions(name string, ids []string) error {
+	active := func(id string) string {
+		switch e := v.index.Entry(id); {
+		case e != nil:
+			return session.FormatTime(e.LastActive)
+		case v.isPenguin(id):
+			return session.FormatTime(v.penguin[id].CreatedAt)
+		}
+		return ""
+	}
+	ids = slices.Clone(ids)
+	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(active(b), active(a)) })
+	e := &AmbiguousError{What: "session", Name: name, Total: len(ids)}
+	for _, id := range ids[:min(len(ids), maxCandidates)] {
+		e.Candidates = append(e.Candidates, Candidate{
+			Session: ID(id), Kind: string(v.kind(id)), Title: v.titleOf(id), Time: active(id),
+		})
+	}
+	return e
+}
+
+// titleOf returns what a session is called where it is shown, "" if it cannot be used.
+func (v *view) titleOf(id string) string {
+	switch e := v.index.Entry(id); {
+	case e != nil:
+		return v.title(e)
+	case v.isPenguin(id):
+		return cmp.Or(v.penguin[id].Name, session.DefaultTitle(id))
+	}
+	return ""
+}
+
+// ambiguousMessages returns the error for a name that several messages match.
+func (v *view) ambiguousMessages(name string, places []*place) error {
+	e := &AmbiguousError{What: "message", Name: name, Total: len(places)}
+	for _, p := range places[:min(len(places), maxCandidates)] {
+		id := p.source().ID
+		c := Candidate{Session: ID(id), Message: ID(p.messageID()), Title: v.titleOf(id)}
+		if m, err := v.message(p.line, p.node); err == nil {
+			c.Kind, c.Text = m.Role(), opening(m.Text())
+			if at, ok := m.Time(); ok {
+				c.Time = session.FormatTime(at)
+			}
+		}
+		e.Candidates = append(e.Candidates, c)
+	}
+	return e
+}
+
+// opening returns the first words of a text on one line.
+func opening(text string) string {
+	const most = 100 // characters
+	runes := []rune(strings.Join(strings.Fields(text[:min(len(text), 16*most)]), " "))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}

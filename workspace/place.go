@@ -1,0 +1,294 @@
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/session"
+)
+
+// place finds what a REF means, as [parseRef] reads it. Without a message it is the
+// newest leaf of the session and what continues it.
+func (v *view) place(ref string, partial bool) (*place, error) {
+	forms := parseRef(ref)
+	var failed error
+	for _, f := range forms {
+		find := v.placeOfName
+		if f.sep != 0 {
+			find = v.placeOfPair
+		}
+		p, err := find(f, partial)
+		switch {
+		case p != nil && err == nil:
+			return p, p.goUp(f.up)
+		case err != nil && (p != nil || f.sep == 0):
+			return nil, err
+		case err != nil && !isNotFound(err) && !isUsage(err):
+			return nil, err
+		}
+		failed = cmp.Or(failed, err)
+	}
+	// The id of a message alone comes before prefixes. Looking for it reads every session,
+	// which is spared where ref abbreviates generated ids: no message id does.
+	short, ids, err := v.abbreviatedForm(forms)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !session.Generated(id) }) {
+		if p, err := v.placeOfMessage(forms, partial); p != nil || err != nil {
+			return p, err
+		}
+	}
+	if len(ids) == 0 {
+		return nil, cmp.Or(failed, v.noPlace(ref))
+	}
+	p, err := v.placeOfSession(short.name, ids, partial)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.goUp(short.up)
+}
+
+// abbreviatedForm returns the sessions that the name of one of forms abbreviates, the
+// first that abbreviates any, and that form.
+func (v *view) abbreviatedForm(forms []refForm) (refForm, []string, error) {
+	for _, f := range forms {
+		if f.sep != 0 {
+			continue
+		}
+		if ids, err := v.abbreviated(f.name); err != nil || len(ids) > 0 {
+			return f, ids, err
+		}
+	}
+	return refForm{}, nil, nil
+}
+
+func isUsage(err error) bool { return err != nil && Explain(err).Code == Usage }
+
+// noPlace returns the error for a REF that means nothing.
+func (v *view) noPlace(ref string) error {
+	e := v.noSession(ref)
+	if strings.HasPrefix(e.Message, "no session ") {
+		e.Message = fmt.Sprintf("no session, message or bookmark %q", ref)
+	}
+	return e
+}
+
+// placeOfPair finds SESSION@MESSAGE or TREE/NODE. The place is nil if there is no such
+// session; an error beside a place is of its message.
+func (v *view) placeOfPair(f refForm, partial bool) (*place, error) {
+	if f.message == "" {
+		return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the %c", f.name+string(f.sep), f.sep)}
+	}
+	id, err := v.resolve(f.name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := v.placeIn(id, f.message, partial)
+	if err != nil {
+		return &place{node: -1}, err
+	}
+	return p, nil
+}
+
+// placeOfName finds what a whole name means, nil if nothing has it. It does not look for
+// prefixes, and into every session only for a message whose id is also a title or label.
+func (v *view) placeOfName(f refForm, partial bool) (*place, error) {
+	if isHeadName(f.name) {
+		return v.placeAtHead(f.name, partial)
+	}
+	if id, ok := v.byID(f.name); ok {
+		return v.placeOfSession(f.name, []string{id}, partial)
+	}
+	titled, err := v.titled(f.name)
+	if err != nil {
+		return nil, err
+	}
+	if len(titled)+len(v.bookmarksIfAny().Labelled(f.name)) == 0 {
+		return nil, nil
+	}
+	if mayBeMessage(f.name) {
+		if p, err := v.placeOfMessage([]refForm{{name: f.name}}, partial); p != nil || err != nil {
+			return p, err
+		}
+	}
+	if len(titled) > 0 {
+		return v.placeOfSession(f.name, titled, partial)
+	}
+	return v.placeLabelled(f.name, partial)
+}
+
+// placeOfSession returns the newest leaf of the one session of ids.
+func (v *view) placeOfSession(name string, ids []string, partial bool) (*place, error) {
+	if len(ids) > 1 {
+		return nil, v.ambiguousSessions(name, ids)
+	}
+	if err := v.index.Err(ids[0]); err != nil {
+		return nil, err
+	}
+	return v.placeIn(ids[0], "", partial)
+}
+
+// goUp moves p up by n messages.
+func (p *place) goUp(n int) error {
+	for above := 0; above < n; above++ {
+		if p.node < 0 || p.Parent(p.node) < 0 {
+			return &Error{Code: NotFound, Message: fmt.Sprintf("%s has %s above it, not %d", cmp.Or(p.messageID(), p.id()), plural(above, "message"), n)}
+		}
+		p.node = p.Parent(p.node)
+	}
+	return nil
+}
+
+// The names of the first and the last message of the path to the newest leaf of a
+// session.
+const (
+	firstName = "first"
+	lastName  = "last"
+)
+
+// placeIn returns the place of a message of a session by any of its names, or where
+// none is named the newest leaf.
+func (v *view) placeIn(id, message string, partial bool) (*place, error) {
+	l, err := v.line(id, partial)
+	if err != nil {
+		return nil, err
+	}
+	if message == "" || message == firstName || message == lastName {
+		if node, err := l.exact(message); err == nil {
+			return &place{l, node}, nil
+		}
+		node, err := v.end(l, partial)
+		if err != nil || message == "" {
+			return &place{l, node}, err
+		}
+		if node < 0 {
+			return nil, notFound("message", message)
+		}
+		if message == firstName {
+			node = l.Path(node)[0]
+		}
+		return &place{l, node}, nil
+	}
+	return v.placeFound(l, message, (*line).find)
+}
+
+// placeAt returns the place of the message with an id that was stored.
+func (v *view) placeAt(id, message string, partial bool) (*place, error) {
+	if message == "" {
+		return v.placeIn(id, "", partial)
+	}
+	l, err := v.line(id, partial)
+	if err != nil {
+		return nil, err
+	}
+	return v.placeFound(l, message, (*line).exact)
+}
+
+// placeFound returns the place of a message that find finds: in l, behind the seal of a
+// checkpoint, or in the lines that l was copied from.
+func (v *view) placeFound(l *line, message string, find func(*line, string) (int, error)) (*place, error) {
+	node, err := find(l, message)
+	if err == nil {
+		return &place{l, node}, nil
+	}
+	if !isNotFound(err) {
+		return nil, err
+	}
+	if p := v.placeBehindSeal(l, message, find); p != nil {
+		return p, nil
+	}
+	return v.placeAbove(l.id(), message, find, err)
+}
+
+// placeBehindSeal finds a message that another program added to a checkpoint,
+// nil if there is none.
+func (v *view) placeBehindSeal(l *line, message string, find func(*line, string) (int, error)) *place {
+	o := l.Parts[l.part]
+	if len(l.Parts) > 1 || o.FitsSeal {
+		return nil
+	}
+	t, err := session.NewTree([]*session.Outline{o.Unsealed()}, v.reopen)
+	if err != nil {
+		return nil
+	}
+	behind := &line{Tree: t, view: v}
+	node, err := find(behind, message)
+	if err != nil {
+		return nil
+	}
+	return &place{behind, node}
+}
+
+// placeAbove finds a message in the lines that id's own line was copied from,
+// the nearest first.
+func (v *view) placeAbove(id, message string, find func(*line, string) (int, error), notFound error) (*place, error) {
+	lineage, _ := v.index.Lineage(id)
+	seen := map[string]bool{}
+	own, _ := v.lineIDs(id)
+	for _, file := range own {
+		seen[file] = true
+	}
+	for _, from := range slices.Backward(lineage) {
+		if seen[from] || v.index.Entry(from) == nil {
+			continue
+		}
+		l, err := v.line(from, true)
+		if err != nil {
+			continue
+		}
+		for _, part := range l.Parts {
+			seen[part.ID] = true
+		}
+		if node, err := find(l, message); err == nil {
+			return &place{l, node}, nil
+		}
+	}
+	return nil, notFound
+}
+
+// find returns the node of the message that name means: an id, else a UUID, else what
+// abbreviates one id. A name that begins with urn:uuid: is a UUID and nothing else.
+func (l *line) find(name string) (int, error) {
+	node, err := l.exact(name)
+	if !isNotFound(err) || !isPrefix(name) || strings.HasPrefix(name, urn) {
+		return node, err
+	}
+	var nodes []int
+	for n := range l.Len() {
+		if abbreviates(name, l.ID(n)) {
+			nodes = append(nodes, n)
+		}
+	}
+	return l.only(name, nodes)
+}
+
+// exact returns the node of the message whose id, or else whose UUID, is name.
+func (l *line) exact(name string) (int, error) {
+	uuid, strict := strings.CutPrefix(name, urn)
+	var nodes []int
+	if !strict && name != "" {
+		nodes = l.Find(name)
+	}
+	if len(nodes) == 0 && (strict || session.IsUUID(name)) {
+		nodes = l.withUUID(strings.ToLower(uuid))
+	}
+	return l.only(uuid, nodes)
+}
+
+// only returns the one node of nodes, which name found.
+func (l *line) only(name string, nodes []int) (int, error) {
+	switch len(nodes) {
+	case 0:
+		return -1, notFound("message", name)
+	case 1:
+		return nodes[0], nil
+	}
+	places := make([]*place, len(nodes))
+	for i, n := range nodes {
+		places[i] = &place{l, n}
+	}
+	return -1, l.view.ambiguousMessages(name, places)
+}

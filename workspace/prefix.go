@@ -1,0 +1,79 @@
+package workspace
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/session"
+)
+
+const (
+	minPrefix = 4 // characters
+	shownSize = 8 // bytes
+)
+
+// shown returns the part of a session's id that lists show.
+func shown(id string) string { return id[max(0, len(id)-shownSize):] }
+
+// isPrefix reports whether name is long enough to be a prefix of an id and is not
+// itself a whole one: the id of a session that is gone must not match a longer one.
+func isPrefix(name string) bool {
+	return utf8.RuneCountInString(name) >= minPrefix && !session.Generated(name)
+}
+
+// abbreviates reports whether id begins with prefix and goes on in a way in which
+// prefix is unlikely to have been an id of its own: "plan" abbreviates "planning", but
+// not "plan-backup", nor does "plan1" abbreviate "plan10". Ids that a program generated
+// all have the same length, so any prefix does.
+func abbreviates(prefix, id string) bool {
+	rest, ok := strings.CutPrefix(id, prefix)
+	if !ok || rest == "" || !isPrefix(prefix) {
+		return false
+	}
+	if session.Generated(id) {
+		return true
+	}
+	if last, _ := utf8.DecodeLastRuneInString(prefix); unicode.IsDigit(last) {
+		if after := strings.TrimLeftFunc(rest, unicode.IsDigit); after == "" {
+			return false
+		} else if len(after) < len(rest) {
+			rest = after
+		}
+	}
+	next, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsLetter(next) || unicode.IsDigit(next)
+}
+
+// A named is a thing that goes by an id and perhaps by a title.
+type named struct {
+	id, title string // either may be empty
+	shown     string // the part of the id that lists show, "" for its beginning
+}
+
+// match returns which of list name means: the thing with that id; else those with that
+// title, in any case if none has it exactly; else those whose shown part it is; else
+// those that it abbreviates.
+func match(name string, list []named) []int {
+	if name == "" {
+		return nil
+	}
+	for _, fits := range []func(named) bool{
+		func(n named) bool { return n.id == name },
+		func(n named) bool { return n.title == name },
+		func(n named) bool { return strings.EqualFold(n.title, name) },
+		func(n named) bool { return n.shown == name && isPrefix(name) },
+		func(n named) bool { return abbreviates(name, n.id) || abbreviates(name, n.shown) },
+	} {
+		var found []int
+		for i, n := range list {
+			if fits(n) {
+				found = append(found, i)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}

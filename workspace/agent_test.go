@@ -251,7 +251,7 @@ func TestAgentRefused(t *testing.T) {
 }
 
 // TestAgentToolCut: the head of an agent goes to no place where a call would be parted
-// from its result, unless it may step back.
+// from its result: it steps back, or is refused if that is wanted.
 func TestAgentToolCut(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
@@ -263,14 +263,23 @@ func TestAgentToolCut(t *testing.T) {
 	if _, err := s.BranchTree(ctx, "ada", "calls@c2", "calls", workspace.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{}); code(err) != workspace.ToolCut {
+	if _, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{Strict: true}); code(err) != workspace.ToolCut {
 		t.Errorf("rewind = %v", err)
 	}
-	if _, err := s.SwitchAgent(ctx, "ada", "calls/c1", workspace.CutOptions{}); code(err) != workspace.ToolCut {
+	if _, err := s.SwitchAgent(ctx, "ada", "calls/c1", workspace.CutOptions{Strict: true}); code(err) != workspace.ToolCut {
 		t.Errorf("switch = %v", err)
 	}
-	if _, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{AtBoundary: true}); err != nil || s.head("ada").Node != "c0" {
-		t.Errorf("rewind to a boundary = %v, %v", s.head("ada"), err)
+	pos, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{})
+	if err != nil || s.head("ada").Node != "c0" || pos.Requested != "c1" || !pos.SteppedBack {
+		t.Errorf("rewind to a boundary = %+v, %v, %v", pos, s.head("ada"), err)
+	}
+	pos, err = s.SwitchAgent(ctx, "ada", "calls/c1", workspace.CutOptions{})
+	if err != nil || pos.Head.Node != "c0" || !pos.SteppedBack {
+		t.Errorf("switch = %+v, %v", pos, err)
+	}
+	made, err := s.BranchTree(ctx, "ada", "c1", "short", workspace.CutOptions{})
+	if err != nil || made.Node != "c0" || made.Requested != "c1" {
+		t.Errorf("branch = %+v, %v", made, err)
 	}
 }
 

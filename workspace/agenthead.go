@@ -22,10 +22,11 @@ type AgentHead struct {
 // An AgentPosition is where the head of an agent is.
 type AgentPosition struct {
 	Head AgentHead `json:"head"`
+	Cut
 }
 
 func positionOf(a *agent.Agent) *AgentPosition {
-	return &AgentPosition{AgentHead{a.Head.Tree, ID(a.Head.Node)}}
+	return &AgentPosition{Head: AgentHead{a.Head.Tree, ID(a.Head.Node)}}
 }
 
 // A NewAgentTree is a tree that an agent was given, with its head in it.
@@ -33,6 +34,7 @@ type NewAgentTree struct {
 	Tree string    `json:"tree_id"`
 	Node ID        `json:"node_id"` // none in an empty tree
 	Head AgentHead `json:"head"`
+	Cut
 
 	Bytes int64 `json:"-"` // the size of its file
 }
@@ -53,11 +55,12 @@ func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptio
 		if exact && message == "" {
 			return &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
 		}
-		p, err := v.placeInTree(t, message, o)
+		p, cut, err := v.placeInTree(t, message, o)
 		if err != nil {
 			return err
 		}
 		pos, err = v.moveAgent(a, t.ID, p)
+		pos.Cut = cut
 		return err
 	})
 	return pos, err
@@ -75,10 +78,12 @@ func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOpt
 		if err != nil {
 			return err
 		}
-		if err := v.cutAt(p, o); err != nil {
+		cut, err := p.cut(o)
+		if err != nil {
 			return err
 		}
 		pos, err = v.moveAgent(a, tree, p)
+		pos.Cut = cut
 		return err
 	})
 	return pos, err
@@ -107,7 +112,7 @@ func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o C
 	var made *NewAgentTree
 	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
 	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
-		p, err := v.branchPlace(a, node, o)
+		p, cut, err := v.branchPlace(a, node, o)
 		if err != nil {
 			return err
 		}
@@ -122,6 +127,7 @@ func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o C
 			return err
 		}
 		made = v.newTree(a)
+		made.Cut = cut
 		_, err = v.putAgent(a.Agent, a.File)
 		return err
 	})
@@ -196,24 +202,25 @@ func (v *view) treeLine(id string, partial bool) (*line, error) {
 
 // placeInTree returns the place of a message of a tree, or, where none is named, the
 // one where the head was last.
-func (v *view) placeInTree(t *agent.Tree, message string, o CutOptions) (*place, error) {
+func (v *view) placeInTree(t *agent.Tree, message string, o CutOptions) (*place, Cut, error) {
 	l, err := v.treeLine(t.ID, o.Partial)
 	if err != nil {
-		return nil, err
+		return nil, Cut{}, err
 	}
 	p := &place{l, -1}
 	if message != "" {
 		if p.node, err = l.find(message); err != nil {
-			return nil, err
+			return nil, Cut{}, err
 		}
-		return p, v.cutAt(p, o)
+		cut, err := p.cut(o)
+		return p, cut, err
 	}
 	if nodes := l.Find(t.Node); t.Node != "" && len(nodes) == 1 {
 		p.node = nodes[0]
-		return p, nil
+		return p, Cut{}, nil
 	}
 	p.node, err = v.end(l, o.Partial)
-	return p, err
+	return p, Cut{}, err
 }
 
 // placeOf finds a message in the trees of an agent, and the id of its tree. In those that

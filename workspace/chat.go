@@ -169,9 +169,12 @@ func (d *driver) begin(ctx context.Context, p Prompt) error {
 	case p.From != "":
 		op.Verb, op.Args["node"], op.Args["name"] = "agent branch", p.From, p.Tree
 		write = func(v *view, a *Agent, n *agent.Node) error {
-			at, err := v.branchPlace(a, p.From, p.CutOptions)
+			at, cut, err := v.branchPlace(a, p.From, p.CutOptions)
 			if err != nil {
 				return err
+			}
+			if cut.SteppedBack {
+				v.opts.Note(fmt.Sprintf("stepped back from %s to %s: the path does not end inside a tool call", cut.Requested, at.messageID()))
 			}
 			return v.branchWith(a, at, p.Tree, messageOf(n))
 		}

@@ -41,6 +41,7 @@ type Snapshot struct {
 	Entry
 	Path  string `json:"path"`  // absolute
 	Bytes int64  `json:"bytes"` // the file's size
+	Cut
 }
 
 // A TreeEntry is a session in the tree of sessions, with those that come from it.

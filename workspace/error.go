@@ -99,9 +99,9 @@ func cutHint(cut *checkpoint.ToolCutError) string {
 	case cut.Before == "":
 		return fmt.Sprintf("the nearest whole place is %s, after it", cut.After)
 	case cut.After == "":
-		return fmt.Sprintf("the nearest whole place is %s, before it; --at-boundary takes that", cut.Before)
+		return fmt.Sprintf("the nearest whole place is %s, before it", cut.Before)
 	}
-	return fmt.Sprintf("the nearest whole places are %s before it and %s after it; --at-boundary takes the first", cut.Before, cut.After)
+	return fmt.Sprintf("the nearest whole places are %s before it and %s after it", cut.Before, cut.After)
 }
 
 // An UnknownError reports a word that is none of those that may be used.

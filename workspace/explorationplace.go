@@ -27,7 +27,7 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 		if p.node < 0 {
 			return &Error{Code: Refused, Message: p.id() + " is empty: there is nothing to begin at", Hint: "'bough append' says something there"}
 		}
-		if err := v.cutAt(p, CutOptions{}); err != nil {
+		if _, err := p.cut(CutOptions{Strict: true}); err != nil {
 			return err
 		}
 		f = &Fork{Session: p.Parts[0].ID, Message: p.messageID(), Frozen: v.frozen(p)}

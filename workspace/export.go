@@ -35,7 +35,8 @@ type ExportOptions struct {
 	Dir string
 	CutOptions
 
-	here string // the folder to take in place of one that is not there, "" for none
+	here    string // the folder to take in place of one that is not there, "" for none
+	resumes bool   // another program goes on with what is exported
 }
 
 // An Export is a conversation in the form of another program, under a new id.
@@ -51,6 +52,7 @@ type Export struct {
 	Path     ID             `json:"path"`     // where it was written, absolute, none if it was not
 	Bytes    int            `json:"bytes"`
 	Data     []byte         `json:"-"`
+	Cut
 
 	line string // the first file of the line that was exported
 	t    *convert.Transcript
@@ -60,8 +62,9 @@ type Export struct {
 // Export writes the path to where ref points in the form of another program: under a new
 // id. The workspace keeps which messages these are, so that an import of the transcript,
 // as it is or longer, finds them again. Where a message came from that program its
-// records are written as they are. A path that would part a tool call from its result is
-// refused, with the code [ToolCut].
+// records are written as they are. A path that would part a tool call from its result
+// ends before the call, where there is such a place; in a format to be read it ends where
+// ref points.
 func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*Export, error) {
 	if !o.Format.Writes() {
 		return nil, &Error{Code: Usage, Message: "bough reads " + o.Format.Name + ", and does not write it"}
@@ -74,8 +77,11 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	}
 	e := &Export{Format: o.Format.Name, Lost: []convert.Loss{}, Redacted: []convert.Loss{}}
 	err := w.read(ctx, func(v *view) error {
-		p, err := v.cut(ref, o.CutOptions)
+		p, err := v.place(ref, o.Partial)
 		if err != nil {
+			return err
+		}
+		if e.Cut, err = o.cut(p); err != nil {
 			return err
 		}
 		if p.node < 0 {
@@ -107,6 +113,19 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	e.Data, e.Bytes = written.Data, len(written.Data)
 	w.recordExport(ctx, e, written)
 	return e, nil
+}
+
+// cut moves p back to where what is exported may end. Only if it is strict, or another
+// program is to go on from there, a tool call that is parted from its result is an error.
+func (o *ExportOptions) cut(p *place) (Cut, error) {
+	if !o.Format.Reads() || o.Tree {
+		return Cut{}, nil
+	}
+	c, err := p.cut(o.CutOptions)
+	if err != nil && !o.Strict && !o.resumes {
+		return Cut{}, nil
+	}
+	return c, err
 }
 
 // transcript is what is to be written of the conversation at p. It says in e what is lost
@@ -364,7 +383,7 @@ func (w *Workspace) Resume(ctx context.Context, ref string, m convert.Machine, o
 	if !o.Format.Resumes() {
 		return nil, &Error{Code: Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}
 	}
-	o.here = m.Dir
+	o.here, o.resumes = m.Dir, true
 	e, err := w.Export(ctx, ref, o)
 	if err != nil {
 		return nil, err

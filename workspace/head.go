@@ -23,6 +23,7 @@ type Head struct {
 type Position struct {
 	Head     Head `json:"head"`
 	ReadOnly bool `json:"read_only"` // the next message makes a branch first
+	Cut
 }
 
 // storedHead is head.json.
@@ -63,7 +64,7 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 	}
 	defer root.Close()
 	if h, ok := (&view{Workspace: w, root: root}).head(); ok {
-		return &Position{h.Head, h.ReadOnly}, nil
+		return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, nil
 	}
 	return nil, nil
 }
@@ -97,7 +98,7 @@ func (v *view) putHead(h storedHead) (*Position, error) {
 		return nil, err
 	}
 	err = v.replaceSmall(headFile, was, append(rawjson.Value(h, 0), '\n'))
-	return &Position{h.Head, h.ReadOnly}, err
+	return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, err
 }
 
 // headNamed returns where the head is, or for "-" where it was before.
@@ -204,11 +205,13 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Position, error) {
 	var pos *Position
 	err := w.write(ctx, operation.Operation{Verb: "rewind", Args: args{"ref": ref}}, func(v *view) error {
-		p, err := v.cut(ref, o)
+		p, cut, err := v.cut(ref, o)
 		if err != nil {
 			return err
 		}
-		pos, err = v.moveHeadTo(p)
+		if pos, err = v.moveHeadTo(p); err == nil {
+			pos.Cut = cut
+		}
 		v.op.Sessions = []string{p.id()}
 		return err
 	})

@@ -88,7 +88,7 @@ func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, rando
 			if some && random.IntN(5) > 0 {
 				continue
 			}
-			e, err := s.Export(t.Context(), string(r.Session), workspace.ExportOptions{Format: to, Tree: to.Branches, CutOptions: workspace.CutOptions{AtBoundary: true}})
+			e, err := s.Export(t.Context(), string(r.Session), workspace.ExportOptions{Format: to, Tree: to.Branches})
 			if err != nil {
 				t.Errorf("%s: %v", to.Name, err)
 				continue

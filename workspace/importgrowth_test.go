@@ -147,7 +147,7 @@ func (s *space) outline(f *convert.Format) string {
 		for _, leaf := range ends.Leaves {
 			fmt.Fprintf(&b, "end %s %d %s\n", leaf.ID, leaf.Depth, leaf.CreatedAt)
 		}
-		export, err := s.Export(s.t.Context(), e.ID, workspace.ExportOptions{Format: f, Tree: f.Branches, CutOptions: workspace.CutOptions{AtBoundary: true}})
+		export, err := s.Export(s.t.Context(), e.ID, workspace.ExportOptions{Format: f, Tree: f.Branches})
 		if err != nil {
 			fmt.Fprintf(&b, "no export: %v\n", err)
 			continue

@@ -163,7 +163,7 @@ func TestAutomaticTools(t *testing.T) {
 		{"id":"a2","role":"assistant","content":"b","metadata":{"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}},
 		{"id":"u3","role":"user","content":"wait"},
 		{"id":"t4","role":"tool","content":"c","metadata":{"tool_call_id":"c"}}]}`)
-	if _, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{}); code(err) != workspace.ToolCut {
+	if _, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}}); code(err) != workspace.ToolCut {
 		t.Errorf("Checkpoint = %v", err)
 	}
 	snap, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{Auto: true})

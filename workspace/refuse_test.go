@@ -77,10 +77,13 @@ func TestRefused(t *testing.T) {
 		{"checkpoint of many", cut("session_", workspace.CutOptions{}), workspace.Ambiguous},
 		{"checkpoint of twins", cut("Twins", workspace.CutOptions{}), workspace.Ambiguous},
 		{"checkpoint at many", cut("many@same", workspace.CutOptions{}), workspace.Ambiguous},
-		{"checkpoint in a call", cut("tools@t1", workspace.CutOptions{}), workspace.ToolCut},
-		{"branch in a call", branch("tools@t1"), workspace.ToolCut},
-		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1", workspace.CutOptions{}); return err }, workspace.ToolCut},
-		{"checkpoint before any whole place", cut("call@t1", workspace.CutOptions{AtBoundary: true}), workspace.ToolCut},
+		{"checkpoint in a call", cut("tools@t1", workspace.CutOptions{Strict: true}), workspace.ToolCut},
+		{"branch in a call", func() error {
+			_, err := s.Branch(ctx, "tools@t1", workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}})
+			return err
+		}, workspace.ToolCut},
+		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1", workspace.CutOptions{Strict: true}); return err }, workspace.ToolCut},
+		{"checkpoint before any whole place", cut("call@t1", workspace.CutOptions{}), workspace.ToolCut},
 		{"checkpoint of a line with a gap", cut("orphan", workspace.CutOptions{}), workspace.Damaged},
 		{"message to a line with a gap", to("orphan", ""), workspace.Damaged},
 		{"checkpoint of a ring", cut("ring1", workspace.CutOptions{ReadOptions: workspace.ReadOptions{Partial: true}}), workspace.Damaged},

@@ -120,7 +120,7 @@ func goesRound(t *testing.T, data []byte, f *convert.Format, random *rand.Rand) 
 	if random.IntN(2) == 0 {
 		end = appended.Message
 	}
-	e, err := s.Export(t.Context(), session+"@"+end, workspace.ExportOptions{Format: f, Tree: f.Branches, CutOptions: workspace.CutOptions{AtBoundary: true}})
+	e, err := s.Export(t.Context(), session+"@"+end, workspace.ExportOptions{Format: f, Tree: f.Branches})
 	if err != nil {
 		t.Fatal(err)
 	}

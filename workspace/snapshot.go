@@ -16,10 +16,18 @@ import (
 
 // CutOptions say how to take a place to cut at.
 type CutOptions struct {
-	// AtBoundary steps back to the nearest message where no tool call is
-	// parted from its result, instead of refusing.
-	AtBoundary bool
+	// Strict refuses a cut that would part a tool call from its result, with the code
+	// [ToolCut], instead of stepping back.
+	Strict bool
 	ReadOptions
+}
+
+// A Cut says that a path was cut before the message that was asked for: at the nearest
+// one above it where no tool call is parted from its result. The zero Cut says that it
+// was cut where it was asked for.
+type Cut struct {
+	Requested   ID   `json:"requested,omitempty"`    // the message that was asked for
+	SteppedBack bool `json:"stepped_back,omitempty"` // the cut is above it
 }
 
 // SnapshotOptions are the choices for a checkpoint or a branch.
@@ -27,10 +35,8 @@ type SnapshotOptions struct {
 	// Name is the title. Empty means one made from the conversation's.
 	Name string
 	// Auto makes an automatic checkpoint: one that nobody asked for by name, and
-	// that is kept as long as [Options.Retention] says. It steps back to the
-	// nearest message where no tool call is parted from its result, and if there
-	// is a checkpoint of that path already, in whatever conversation, it is that one. It
-	// means nothing to a branch.
+	// that is kept as long as [Options.Retention] says. If there is a checkpoint of that
+	// path already, in whatever conversation, it is that one. It means nothing to a branch.
 	Auto bool
 	// KeepHead has a branch leave the head where it is.
 	KeepHead bool
@@ -40,39 +46,36 @@ type SnapshotOptions struct {
 	CutOptions
 }
 
-// cut finds the place that ref means and makes sure that a path can end there.
-func (v *view) cut(ref string, o CutOptions) (*place, error) {
+// cut finds the place that ref means and steps back to where a path can end.
+func (v *view) cut(ref string, o CutOptions) (*place, Cut, error) {
 	p, err := v.place(ref, o.Partial)
 	if err != nil {
-		return nil, err
+		return nil, Cut{}, err
 	}
-	return p, v.cutAt(p, o)
+	c, err := p.cut(o)
+	return p, c, err
 }
 
-// cutAt makes sure that a path can end at p, which may step back for that.
-func (v *view) cutAt(p *place, o CutOptions) error {
+// cut moves p back to the nearest message where a path can end. It returns a
+// *[checkpoint.ToolCutError] if there is none, or if p is none and o is strict.
+func (p *place) cut(o CutOptions) (Cut, error) {
 	err := checkpoint.Cut(p.Tree, p.node)
-	if err == nil {
-		return nil
-	}
 	var cut *checkpoint.ToolCutError
-	if !o.AtBoundary || !errors.As(err, &cut) || cut.Before == "" {
-		return err
+	if o.Strict || !errors.As(err, &cut) || cut.Before == "" {
+		return Cut{}, err
 	}
 	p.node = checkpoint.WholeBefore(p.Tree, p.node)
-	v.opts.Note(fmt.Sprintf("stepped back from %s to %s, where no tool call is cut", cut.Message, cut.Before))
-	return nil
+	return Cut{Requested: ID(cut.Message), SteppedBack: true}, nil
 }
 
 // Checkpoint freezes the path to where ref points: a new session, read-only,
 // that stands alone. After an automatic one it prunes, see [Workspace.Prune].
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
-	o.AtBoundary = o.AtBoundary || o.Auto
 	op := operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name}, Auto: o.Auto}
 	made := true
 	err := w.write(ctx, op, func(v *view) error {
-		p, err := v.cut(ref, o.CutOptions)
+		p, cut, err := v.cut(ref, o.CutOptions)
 		if err != nil {
 			return err
 		}
@@ -82,7 +85,9 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 				return err
 			}
 		}
-		snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
+		if snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto}); err == nil {
+			snap.Cut = cut
+		}
 		return err
 	})
 	if err == nil && o.Auto && made {
@@ -98,7 +103,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
 	err := w.write(ctx, operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}, func(v *view) error {
-		p, err := v.cut(ref, o.CutOptions)
+		p, cut, err := v.cut(ref, o.CutOptions)
 		if err != nil {
 			return err
 		}
@@ -108,6 +113,7 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		if snap, err = v.snapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name}); err != nil {
 			return err
 		}
+		snap.Cut = cut
 		if o.KeepHead {
 			return nil
 		}
@@ -129,7 +135,7 @@ func (v *view) madeBranch(id string, p *place) (*Snapshot, error) {
 	if e.Kind() != session.Branch || e.BranchPoint != p.messageID() {
 		return nil, &Error{Code: Refused, Message: "the session " + id + " is there already, and no branch of this message"}
 	}
-	return &Snapshot{v.entry(id), v.path(session.FileName(id)), e.Size()}, nil
+	return v.snapshotOf(id), nil
 }
 
 // taken returns a checkpoint of the path to p that is there already, nil if there is
@@ -140,7 +146,7 @@ func (v *view) taken(p *place) (*Snapshot, error) {
 	}
 	for _, e := range v.index.Entries() {
 		if e.Kind() == session.Checkpoint && e.BranchPoint == p.messageID() && (e.Origin() == p.source().ID || v.isOfPath(e.ID, p)) {
-			return &Snapshot{v.entry(e.ID), v.path(session.FileName(e.ID)), e.Size()}, nil
+			return v.snapshotOf(e.ID), nil
 		}
 	}
 	return nil, nil
@@ -172,7 +178,12 @@ func (v *view) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
 	if err := v.create(d); err != nil {
 		return nil, err
 	}
-	return &Snapshot{v.entry(d.ID), v.path(session.FileName(d.ID)), v.index.Entry(d.ID).Size()}, nil
+	return v.snapshotOf(d.ID), nil
+}
+
+// snapshotOf returns the entry and the file of a snapshot.
+func (v *view) snapshotOf(id string) *Snapshot {
+	return &Snapshot{Entry: v.entry(id), Path: v.path(session.FileName(id)), Bytes: v.index.Entry(id).Size()}
 }
 
 // document decides what a snapshot of the path to p holds.

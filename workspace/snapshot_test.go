@@ -179,7 +179,9 @@ func allIDs(t *testing.T, s *space) (ids []string) {
 	return ids
 }
 
-func TestAtBoundary(t *testing.T) {
+// TestToolCut: a snapshot steps back from inside a tool call, or is refused if that is
+// wanted.
+func TestToolCut(t *testing.T) {
 	files := testchat.Chat{Messages: 30, PerFile: 30, Text: 10}.Files()
 	s := openSpace(t, t.TempDir(), 0)
 	if err := testchat.Write(s.Dir(), files); err != nil {
@@ -192,17 +194,18 @@ func TestAtBoundary(t *testing.T) {
 		},
 		"Branch": func(o workspace.SnapshotOptions) (*workspace.Snapshot, error) { return s.Branch(t.Context(), at, o) },
 	} {
-		if _, err := f(workspace.SnapshotOptions{}); code(err) != workspace.ToolCut ||
+		if _, err := f(workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}}); code(err) != workspace.ToolCut ||
 			!strings.Contains(workspace.Explain(err).Hint, files[0].Messages[6].ID) || !strings.Contains(workspace.Explain(err).Hint, files[0].Messages[8].ID) {
 			t.Errorf("%s at a call: %v", verb, workspace.Explain(err))
 		}
-		snap, err := f(workspace.SnapshotOptions{CutOptions: workspace.CutOptions{AtBoundary: true}})
-		if err != nil || string(snap.BranchPoint) != files[0].Messages[6].ID {
-			t.Errorf("%s at the boundary: %+v, %v", verb, snap, err)
+		snap, err := f(workspace.SnapshotOptions{})
+		if err != nil || string(snap.BranchPoint) != files[0].Messages[6].ID || string(snap.Requested) != files[0].Messages[7].ID || !snap.SteppedBack {
+			t.Errorf("%s at a call: %+v, %v", verb, snap, err)
 		}
 	}
-	if len(s.notes) == 0 || !strings.Contains(s.notes[len(s.notes)-1], "stepped back") {
-		t.Errorf("notes are %q", s.notes)
+	pos, err := s.Rewind(t.Context(), at, workspace.CutOptions{})
+	if err != nil || string(pos.Head.Message) != files[0].Messages[6].ID || string(pos.Requested) != files[0].Messages[7].ID || !pos.SteppedBack {
+		t.Errorf("Rewind to a call: %+v, %v", pos, err)
 	}
 	sameMessages(t, "Show at a call", s.show(at), files[0].Messages[:8])
 	s.append(workspace.Append{Session: files[0].ID, Parent: files[0].Messages[7].ID, Text: "under a call"})

@@ -215,15 +215,16 @@ func (v *view) treeWith(a *Agent, name string, m *message) error {
 }
 
 // branchPlace finds the message that a new tree of an agent branches at.
-func (v *view) branchPlace(a *Agent, node string, o CutOptions) (*place, error) {
+func (v *view) branchPlace(a *Agent, node string, o CutOptions) (*place, Cut, error) {
 	_, p, err := v.placeOf(a, node, o.Partial)
 	if e := Explain(err); e != nil && (e.Code == NotFound || e.Code == Refused) && strings.ContainsAny(node, "@/") {
 		p, err = v.place(node, o.Partial)
 	}
 	if err != nil {
-		return nil, err
+		return nil, Cut{}, err
 	}
-	return p, v.cutAt(p, o)
+	cut, err := p.cut(o)
+	return p, cut, err
 }
 
 // branchWith prepares a new tree for an agent that begins with a copy of the path to p

@@ -231,7 +231,8 @@ func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	if v.Refused == nil {
 		return
 	}
-	_, err := w.Checkpoint(t.Context(), v.Session+"@"+v.Refused.At, workspace.SnapshotOptions{})
+	at := v.Session + "@" + v.Refused.At
+	_, err := w.Checkpoint(t.Context(), at, workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}})
 	var cut *checkpoint.ToolCutError
 	if !errors.As(err, &cut) {
 		t.Fatalf("checkpoint at %s: %v", v.Refused.At, err)
@@ -240,6 +241,15 @@ func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		t.Errorf("refused = %q, want %q", got, *v.Refused)
 	}
 	checkFiles(t, w.Dir(), v.Files, ".bough/")
+	snap, err := w.Checkpoint(t.Context(), at, workspace.SnapshotOptions{})
+	switch {
+	case v.Refused.Before == "":
+		if !errors.As(err, &cut) {
+			t.Errorf("checkpoint at %s, with no place before: %v", v.Refused.At, err)
+		}
+	case err != nil || string(snap.BranchPoint) != v.Refused.Before || string(snap.Requested) != v.Refused.At:
+		t.Errorf("checkpoint at %s: %+v, %v, want one at %s", v.Refused.At, snap, err, v.Refused.Before)
+	}
 }
 
 func TestVectorsBroken(t *testing.T) {

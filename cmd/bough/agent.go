@@ -226,7 +226,7 @@ func (p *program) agentDone(a *workspace.Agent, did string, err error) error {
 func (p *program) agentSwitchVerb() verb {
 	return verb{
 		name:  "switch",
-		args:  "AGENT TREE[/NODE] [--at-boundary] [--partial]",
+		args:  "AGENT TREE[/NODE] [--strict] [--partial]",
 		short: "move the head of an agent to another of its trees",
 		long: `Moves the head to the message NODE of TREE; without NODE to where it was when it was last
 in TREE, else to the newest message there. A tree that is archived is restored. Prints where the
@@ -247,7 +247,7 @@ func (p *program) agentRewindVerb() verb {
 	return verb{
 		name:    "rewind",
 		aliases: []string{"continue-from"},
-		args:    "AGENT NODE [--at-boundary] [--partial]",
+		args:    "AGENT NODE [--strict] [--partial]",
 		short:   "move the head of an agent to any message",
 		long: `Moves the head to the message NODE, which is sought in the tree that the head is in, then in
 the others that are not archived, the oldest first; TREE/NODE says in which, and if that is
@@ -272,6 +272,7 @@ func (p *program) agentPosition(pos *workspace.AgentPosition, err error) error {
 	if p.json {
 		return p.printJSON(pos)
 	}
+	p.steppedBack(pos.Cut, string(pos.Head.Node))
 	_, err = fmt.Fprintln(p.stdout, position(pos.Head.Tree, string(pos.Head.Node)))
 	return err
 }

@@ -79,7 +79,7 @@ bough agent chat ada --retry --model command:./answer.sh`,
 func (p *program) agentBranchVerb() verb {
 	return verb{
 		name:  "branch",
-		args:  "AGENT (--from-node NODE | --fresh) --prompt P [--name N] [--at-boundary] [--partial] [--stream] " + turnWords,
+		args:  "AGENT (--from-node NODE | --fresh) --prompt P [--name N] [--strict] [--partial] [--stream] " + turnWords,
 		short: "say something below any message, in a new tree",
 		long: `Makes a tree of the whole path to NODE, that message included, says P below it, and moves the
 head there; the tree that it comes from stays. NODE is sought as 'bough agent rewind' does; as

@@ -125,7 +125,7 @@ func (c *crowd) fight(random *rand.Rand, goal int) bool {
 		args = []string{"bookmark", node, label}
 	default:
 		_, id, _ := strings.Cut(node, "@")
-		s, args = nil, []string{"agent", "rewind", "ada", id, "--at-boundary"}
+		s, args = nil, []string{"agent", "rewind", "ada", id}
 	}
 	if s != nil {
 		c.said = append(c.said, s)

@@ -262,6 +262,9 @@ func (p *program) treeNames(ctx context.Context, agent, verb string) (names []st
 // flagNames returns the flags of a verb, with what they do.
 func flagNames(flags []cli.Flag) (list []candidate) {
 	for _, f := range flags {
+		if isHidden(f) {
+			continue
+		}
 		about := ""
 		if d, ok := f.(cli.DocGenerationFlag); ok {
 			about = strings.ReplaceAll(d.GetUsage(), "`", "")

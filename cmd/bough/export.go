@@ -26,7 +26,7 @@ func redactFlag() cli.Flag {
 func (p *program) exportVerb() verb {
 	return verb{
 		name:  "export",
-		args:  "REF [--to FORMAT] [-o FILE] [--force] [--open] [--tree] [--redact] [--at-boundary] [--partial]",
+		args:  "REF [--to FORMAT] [-o FILE] [--force] [--open] [--tree] [--redact] [--strict] [--partial]",
 		short: "write a conversation as another assistant keeps it, or to be read",
 		long: `Writes the path to REF as another program keeps its conversations, under a new id, so that
 it goes on there; or as a page to be read. Without -o it goes to standard output; html does
@@ -178,6 +178,7 @@ func (p *program) exportTold(e *workspace.Export, redacted bool) {
 	if e.Branches > 1 {
 		about += fmt.Sprintf(" on %d branches", e.Branches)
 	}
+	p.steppedBack(e.Cut, string(e.Message))
 	fmt.Fprintf(p.stderr, "Exported %s to %s, %s\n", about, clean(path), size(int64(e.Bytes)))
 	for _, l := range e.Lost {
 		fmt.Fprintf(p.stderr, "  not carried: %s (%d)\n", clean(l.What), l.Count)
@@ -193,7 +194,7 @@ func (p *program) exportTold(e *workspace.Export, redacted bool) {
 func (p *program) resumeVerb() verb {
 	return verb{
 		name:  "resume",
-		args:  "REF --in TOOL [--dir FOLDER] [--exec] [--redact] [--at-boundary] [--partial]",
+		args:  "REF --in TOOL [--dir FOLDER] [--exec] [--redact] [--strict] [--partial]",
 		short: "go on with a conversation in the assistant of your choice",
 		long: `Exports the path to REF to the place where TOOL looks for its conversations, and prints the
 command that goes on with it there. With --exec it runs it.

@@ -34,7 +34,7 @@ func (p *program) rewindVerb() verb {
 	return verb{
 		name:    "rewind",
 		aliases: []string{"continue-from"},
-		args:    "REF [--at-boundary] [--partial]",
+		args:    "REF [--strict] [--partial]",
 		short:   "move the head to any message",
 		long: `Moves the head to REF. Nothing after it is touched: the next message begins another branch
 of the same conversation there. Prints where the head is.`,
@@ -59,6 +59,7 @@ func (p *program) position(pos *workspace.Position) error {
 	if p.json {
 		return p.printJSON(pos)
 	}
+	p.steppedBack(pos.Cut, string(pos.Head.Message))
 	if pos.ReadOnly {
 		fmt.Fprintln(p.stderr, "This is a checkpoint: the next message makes a branch of it.")
 	}

@@ -117,7 +117,16 @@ func (v verb) help(text *strings.Builder) {
 	fmt.Fprint(text, "\nFlags:\n")
 	columns := tabwriter.NewWriter(text, 1, 8, 2, ' ', 0)
 	for _, f := range v.flags {
+		if isHidden(f) {
+			continue
+		}
 		fmt.Fprintf(columns, "  %s\n", f)
 	}
 	columns.Flush()
+}
+
+// isHidden reports whether a flag is accepted but not shown.
+func isHidden(f cli.Flag) bool {
+	visible, ok := f.(cli.VisibleFlag)
+	return ok && !visible.IsVisible()
 }

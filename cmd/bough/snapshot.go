@@ -10,13 +10,14 @@ import (
 // cutFlags are the flags of verbs that cut a path.
 func cutFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "at-boundary", DisableDefaultText: true, Usage: "step back to where no tool call is parted from its result"},
+		&cli.BoolFlag{Name: "strict", DisableDefaultText: true, Usage: "refuse to cut inside a tool call, instead of stepping back before it"},
+		&cli.BoolFlag{Name: "at-boundary", Hidden: true},
 		partialFlag(),
 	}
 }
 
 func cutOptions(c *cli.Context) workspace.CutOptions {
-	return workspace.CutOptions{AtBoundary: c.Bool("at-boundary"), ReadOptions: readOptions(c)}
+	return workspace.CutOptions{Strict: c.Bool("strict"), ReadOptions: readOptions(c)}
 }
 
 func snapshotFlags() []cli.Flag {
@@ -33,7 +34,7 @@ func (p *program) checkpointVerb() verb {
 	return verb{
 		name:    "checkpoint",
 		aliases: []string{"save"},
-		args:    "REF [--name N] [--at-boundary] [--partial]",
+		args:    "REF [--name N] [--strict] [--partial]",
 		short:   "freeze a conversation, up to any message",
 		long: `Makes a read-only copy of the path to REF, that message included: one file that stands
 alone, whatever becomes of the conversation. Appending to it branches first, so it stays.
@@ -57,7 +58,7 @@ bough checkpoint "Plan the trip@msg_2b0c3457"`,
 func (p *program) branchVerb() verb {
 	return verb{
 		name:  "branch",
-		args:  "REF [--name N] [--at-boundary] [--partial]",
+		args:  "REF [--name N] [--strict] [--partial]",
 		short: "go on from any message, in a session of its own",
 		long: `Makes a copy of the path to REF, that message included, to go on in, and moves the head
 there. The conversation it comes from does not change. Prints the branch's id.`,
@@ -77,10 +78,18 @@ bough append "What if we take the train?"`,
 	}
 }
 
+// steppedBack says that a path ends at a message above the one that was asked for.
+func (p *program) steppedBack(cut workspace.Cut, at string) {
+	if cut.SteppedBack {
+		fmt.Fprintf(p.stderr, "Stepped back from %s to %s, before a tool call\n", line(shortMessage(string(cut.Requested))), line(shortMessage(at)))
+	}
+}
+
 func (p *program) snapshot(did string, s *workspace.Snapshot) error {
 	if p.json {
 		return p.printJSON(s)
 	}
+	p.steppedBack(s.Cut, string(s.BranchPoint))
 	fmt.Fprintf(p.stderr, "%s %q: %s, %s\n", did, clean(s.Title), count(s.MessageCount, "message"), size(s.Bytes))
 	fmt.Fprintln(p.stdout, s.ID)
 	return nil

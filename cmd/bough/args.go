@@ -145,10 +145,10 @@ func splitFlags(args []string, declared []cli.Flag) (flags, words []string) {
 	return flags, words
 }
 
-// flagOf takes -name, --name or --name=value apart. The name of what is no flag
-// is empty; no flag has white space in its name.
+// flagOf parses -name, --name or --name=value. The name is empty for what is not a flag:
+// no flag has white space in its name, and -~2 and -^ are REFs.
 func flagOf(arg string) (name, value string, inline bool) {
-	if !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--" {
+	if !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--" || arg[1] == '~' || arg[1] == '^' {
 		return "", "", false
 	}
 	name, value, inline = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")

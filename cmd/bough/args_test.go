@@ -45,6 +45,8 @@ func TestArrange(t *testing.T) {
 		{"show Talk --partial", "show --partial -- Talk"},
 		{"append Talk - --role user", "append --role user -- Talk -"},
 		{"append -- --role", "append -- --role"},
+		{"show -^ --partial", "show --partial -- -^"},
+		{"diff -~2 @", "diff -- -~2 @"},
 		{"agent switch ada tree --partial", "agent switch --partial -- ada tree"},
 		{"agent", "agent"},
 		{"explore Talk --strategy a --adopt --strategy b", "explore --strategy a --adopt --strategy b -- Talk"},

@@ -12,12 +12,13 @@ import (
 func (p *program) bookmarkVerb() verb {
 	return verb{
 		name:  "bookmark",
-		args:  "REF LABEL [--summary S] [--scope S] [--move] or --rm LABEL",
+		args:  "[REF] LABEL [--summary S] [--scope S] [--move] or --rm LABEL",
 		short: "put a label on a message, or take it away",
-		long: `Marks the message that REF points to, also in a checkpoint: the conversation does not change,
-and the head stays where it is. A label is one line, on one message only: --move takes it
-from the one that has it. Wherever a REF is asked for, the label does, unless it names
-something else. --rm takes the bookmark away; the message stays.`,
+		long: `Marks the message that REF points to, or the one at the head, also in a checkpoint: the
+conversation does not change, and the head stays where it is. A label is one line, on one
+message only: --move takes it from the one that has it. Wherever a REF is asked for, the
+label does, unless it is also an id or a title. --rm takes the bookmark away; the message
+stays.`,
 		example: `bough bookmark "Plan the trip@msg_2b0c3457" "before the budget" --summary "all wishes"
 bough show "before the budget"
 bough bookmark --rm "before the budget"`,
@@ -34,11 +35,12 @@ bough bookmark --rm "before the budget"`,
 			if c.Bool("rm") {
 				return p.removeBookmark(c, w)
 			}
-			if c.NArg() < 2 {
-				return bookmarkUsage("'bough bookmark' takes REF LABEL; got 1 argument")
+			ref, label := "HEAD", c.Args().First()
+			if c.NArg() == 2 {
+				ref, label = c.Args().Get(0), c.Args().Get(1)
 			}
 			o := workspace.BookmarkOptions{Summary: c.String("summary"), Scope: bookmark.Scope(c.String("scope")), Move: c.Bool("move")}
-			b, err := w.Bookmark(c.Context, c.Args().Get(0), c.Args().Get(1), o)
+			b, err := w.Bookmark(c.Context, ref, label, o)
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 func (p *program) branchesVerb() verb {
 	return verb{
 		name:  "branches",
-		args:  "SESSION [--partial]",
+		args:  "[SESSION] [--partial]",
 		short: "list the branches inside a conversation",
 		long: `Where a message was answered more than once, a conversation has more than one end. Prints
 each, the oldest first, over all files of the conversation: a piece of its id, how many
@@ -25,11 +25,10 @@ the way follow one that is not their parent because that is missing. To read one
 		example: `bough branches "Plan the trip"
 bough show "Plan the trip@4f2a90aa"`,
 		flags: []cli.Flag{partialFlag()},
-		min:   1,
 		max:   1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o := workspace.BranchesOptions{Messages: true, ReadOptions: readOptions(c)}
-			branches, err := w.Branches(c.Context, c.Args().First(), o)
+			branches, err := w.Branches(c.Context, refOrHead(c), o)
 			if err != nil {
 				return err
 			}

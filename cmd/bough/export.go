@@ -26,7 +26,7 @@ func redactFlag() cli.Flag {
 func (p *program) exportVerb() verb {
 	return verb{
 		name:  "export",
-		args:  "REF [--to FORMAT] [-o FILE] [--force] [--open] [--tree] [--redact] [--strict] [--partial]",
+		args:  "[REF] [--to FORMAT] [-o FILE] [--force] [--open] [--tree] [--redact] [--strict] [--partial]",
 		short: "write a conversation as another assistant keeps it, or to be read",
 		long: `Writes the path to REF as another program keeps its conversations, under a new id, so that
 it goes on there; or as a page to be read. Without -o it goes to standard output; html does
@@ -52,7 +52,6 @@ bough export "Plan the trip@849dde0b" --to html --tree --redact -o trip.html`,
 			&cli.BoolFlag{Name: "tree", DisableDefaultText: true, Usage: "with all branches; the path to REF is the active one"},
 			redactFlag(),
 		}, cutFlags()...),
-		min:     1,
 		max:     1,
 		changes: true,
 		action:  p.export,
@@ -74,7 +73,7 @@ func (p *program) export(c *cli.Context, w *workspace.Workspace) error {
 		return e
 	}
 	o := exportOptions(c, format)
-	e, err := w.Export(c.Context, c.Args().First(), o)
+	e, err := w.Export(c.Context, refOrHead(c), o)
 	if err != nil {
 		return err
 	}
@@ -194,7 +193,7 @@ func (p *program) exportTold(e *workspace.Export, redacted bool) {
 func (p *program) resumeVerb() verb {
 	return verb{
 		name:  "resume",
-		args:  "REF --in TOOL [--dir FOLDER] [--exec] [--redact] [--strict] [--partial]",
+		args:  "[REF] --in TOOL [--dir FOLDER] [--exec] [--redact] [--strict] [--partial]",
 		short: "go on with a conversation in the assistant of your choice",
 		long: `Exports the path to REF to the place where TOOL looks for its conversations, and prints the
 command that goes on with it there. With --exec it runs it.
@@ -215,7 +214,6 @@ bough resume "Fix the parser" --in codex --exec`,
 			&cli.BoolFlag{Name: "exec", DisableDefaultText: true, Usage: "run the command"},
 			redactFlag(),
 		}, cutFlags()...),
-		min:     1,
 		max:     1,
 		changes: true,
 		action:  p.resume,
@@ -239,7 +237,7 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if o.Dir, err = resumeDir(c.String("dir")); err != nil {
 		return err
 	}
-	r, err := w.Resume(c.Context, c.Args().First(), machine(), o)
+	r, err := w.Resume(c.Context, refOrHead(c), machine(), o)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,14 @@ bough append "Let me ask that differently."`,
 	}
 }
 
+// refOrHead returns the argument of a verb that means the head without one.
+func refOrHead(c *cli.Context) string {
+	if c.NArg() == 0 {
+		return "HEAD"
+	}
+	return c.Args().First()
+}
+
 func (p *program) position(pos *workspace.Position) error {
 	if p.json {
 		return p.printJSON(pos)

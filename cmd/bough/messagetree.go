@@ -11,10 +11,7 @@ import (
 
 // messageTreeVerb is 'bough tree SESSION --messages'.
 func (p *program) messageTreeVerb(c *cli.Context, w *workspace.Workspace) error {
-	if c.NArg() == 0 {
-		return usageError("--messages draws one conversation: name its SESSION")
-	}
-	tree, err := w.MessageTree(c.Context, c.Args().First(), readOptions(c))
+	tree, err := w.MessageTree(c.Context, refOrHead(c), readOptions(c))
 	if err != nil {
 		return err
 	}

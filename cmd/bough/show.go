@@ -24,7 +24,7 @@ func readOptions(c *cli.Context) workspace.ReadOptions {
 func (p *program) showVerb() verb {
 	return verb{
 		name:  "show",
-		args:  "REF [--last N] [--since TIME] [--no-tools] [--no-thinking] [--oneline] [--full] [--partial]",
+		args:  "[REF] [--last N] [--since TIME] [--no-tools] [--no-thinking] [--oneline] [--full] [--partial]",
 		short: "read a conversation, or the path to one message",
 		long: `Prints the messages from the beginning to REF, over all files of the conversation, each
 once, with a REF to each. '→' is a call of a tool with its arguments, '←' the first lines of its
@@ -42,14 +42,13 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 			&cli.BoolFlag{Name: "full", DisableDefaultText: true, Usage: "print arguments and results whole"},
 			partialFlag(),
 		},
-		min: 1,
 		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o, err := p.showOptions(c, time.Now())
 			if err != nil {
 				return err
 			}
-			conv, err := w.Show(c.Context, c.Args().First(), readOptions(c))
+			conv, err := w.Show(c.Context, refOrHead(c), readOptions(c))
 			if err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ func (p *program) checkpointVerb() verb {
 	return verb{
 		name:    "checkpoint",
 		aliases: []string{"save"},
-		args:    "REF [--name N] [--strict] [--partial]",
+		args:    "[REF] [--name N] [--strict] [--partial]",
 		short:   "freeze a conversation, up to any message",
 		long: `Makes a read-only copy of the path to REF, that message included: one file that stands
 alone, whatever becomes of the conversation. Appending to it branches first, so it stays.
@@ -42,11 +42,10 @@ Prints the checkpoint's id.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
 		flags:   snapshotFlags(),
-		min:     1,
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			snap, err := w.Checkpoint(c.Context, c.Args().First(), snapshotOptions(c))
+			snap, err := w.Checkpoint(c.Context, refOrHead(c), snapshotOptions(c))
 			if err != nil {
 				return err
 			}
@@ -58,18 +57,17 @@ bough checkpoint "Plan the trip@msg_2b0c3457"`,
 func (p *program) branchVerb() verb {
 	return verb{
 		name:  "branch",
-		args:  "REF [--name N] [--strict] [--partial]",
+		args:  "[REF] [--name N] [--strict] [--partial]",
 		short: "go on from any message, in a session of its own",
 		long: `Makes a copy of the path to REF, that message included, to go on in, and moves the head
 there. The conversation it comes from does not change. Prints the branch's id.`,
 		example: `bough branch "Plan the trip@msg_2b0c3457" --name "By train instead"
 bough append "What if we take the train?"`,
 		flags:   snapshotFlags(),
-		min:     1,
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			snap, err := w.Branch(c.Context, c.Args().First(), snapshotOptions(c))
+			snap, err := w.Branch(c.Context, refOrHead(c), snapshotOptions(c))
 			if err != nil {
 				return err
 			}

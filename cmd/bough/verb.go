@@ -19,7 +19,7 @@ import (
 func (p *program) verbs() []verb {
 	return []verb{
 		p.newVerb(), p.appendVerb(),
-		p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
+		p.statusVerb(), p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(), p.forgetVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),

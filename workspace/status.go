@@ -1,0 +1,124 @@
+package workspace
+
+import (
+	"context"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Status is where a workspace is: its head, what is new there, and who works in it.
+type Status struct {
+	Workspace  string         `json:"workspace"`    // the absolute path
+	Head       *Head          `json:"head"`         // where the next message goes, nil if nothing says
+	ReadOnly   bool           `json:"read_only"`    // the next message makes a branch first
+	Session    *Entry         `json:"session"`      // the conversation of the head, nil without a head
+	Message    *StatusMessage `json:"message"`      // the one at the head, nil in an empty session
+	Checkpoint *Entry         `json:"checkpoint"`   // the last one on the path to the head, nil if there is none
+	New        int            `json:"new_messages"` // how many messages of the path that checkpoint does not have
+	Agents     []AgentAtWork  `json:"agents"`
+}
+
+// A StatusMessage is the message at the head.
+type StatusMessage struct {
+	ID   string `json:"id"`
+	Role string `json:"role"`
+	Time string `json:"time"` // "" if its file does not say
+	Text string `json:"text"` // the first words
+}
+
+// An AgentAtWork is an agent that is in a turn.
+type AgentAtWork struct {
+	Name    string      `json:"name"`
+	State   agent.State `json:"state"`
+	Session string      `json:"session_id"` // the tree that its head is in
+	Message ID          `json:"message_id"`
+}
+
+// Status returns where the workspace is.
+func (w *Workspace) Status(ctx context.Context) (*Status, error) {
+	var s *Status
+	err := w.read(ctx, func(v *view) error {
+		s = &Status{Workspace: w.dir, Agents: []AgentAtWork{}}
+		if _, ok := v.head(); ok {
+			p, err := v.placeAtHead(headName, true)
+			switch {
+			case isNotFound(err):
+				v.opts.Note(err.Error())
+			case err != nil:
+				return err
+			default:
+				if err := v.describeHead(s, p); err != nil {
+					return err
+				}
+			}
+		}
+		return v.eachAgent(func(name string, a *Agent, err error) error {
+			if err != nil {
+				v.opts.Note(err.Error())
+				return nil
+			}
+			v.recoverTurn(a)
+			if a.Turn.State != "" && a.Turn.State != agent.Idle {
+				s.Agents = append(s.Agents, AgentAtWork{name, a.Turn.State, a.Head.Tree, ID(a.Head.Node)})
+			}
+			return nil
+		})
+	})
+	return s, err
+}
+
+// describeHead completes s with what is at the head.
+func (v *view) describeHead(s *Status, p *place) error {
+	s.Head = &Head{p.source().ID, ID(p.messageID())}
+	if p.node < 0 {
+		s.Head.Session = p.id()
+	}
+	entry := v.entry(p.Parts[0].ID)
+	if v.kind(p.id()) == session.Checkpoint {
+		entry = v.entry(p.id())
+	}
+	s.Session, s.ReadOnly = &entry, v.frozen(p) != ""
+	if p.node >= 0 {
+		m, err := v.message(p.line, p.node)
+		if err != nil {
+			return err
+		}
+		s.Message = &StatusMessage{ID: m.ID, Role: m.Role(), Text: opening(m.Text())}
+		if at, ok := m.Time(); ok {
+			s.Message.Time = session.FormatTime(at)
+		}
+	}
+	return v.sinceCheckpoint(s, p)
+}
+
+// sinceCheckpoint finds the last checkpoint of the path to p: of those that were taken at
+// the same message the newest.
+func (v *view) sinceCheckpoint(s *Status, p *place) error {
+	if err := v.whole(); err != nil {
+		return err
+	}
+	path := p.Path(p.node)
+	depths := make(map[string]int, len(path))
+	for i, n := range path {
+		depths[p.ID(n)] = i + 1
+	}
+	ids := v.penguinIDs()
+	for _, e := range v.index.Entries() {
+		if e.Kind() == session.Checkpoint {
+			ids = append(ids, e.ID)
+		}
+	}
+	depth := 0
+	for _, id := range ids {
+		if v.isPenguin(id) && v.penguin[id].Err != nil {
+			continue
+		}
+		e := v.entry(id)
+		if at := depths[string(e.BranchPoint)]; at > depth || at > 0 && at == depth && e.CreatedAt > s.Checkpoint.CreatedAt {
+			depth, s.Checkpoint = at, &e
+		}
+	}
+	s.New = len(path) - depth
+	return nil
+}

@@ -24,7 +24,7 @@ type Branches struct {
 
 	// Head is the message that the next one answers which names no session, if
 	// it is of this conversation. It need not be at a leaf.
-	Head string `json:"-"`
+	Head ID `json:"head_node_id"`
 }
 
 // A Leaf is a message that nobody has answered, the end of a branch. What was taken in
@@ -36,6 +36,7 @@ type Leaf struct {
 	CreatedAt string `json:"created_at"` // when the conversation began, if nothing says when this was written
 	Joins     int    `json:"joins"`      // how many messages of its path follow by a join, see [session.Tree.Joined]
 	Newest    bool   `json:"newest"`     // the conversation goes on here, if nobody says otherwise
+	Head      bool   `json:"head"`       // and here goes the next message that names no session
 
 	// If messages were asked for.
 	Role      string     `json:"role"`
@@ -43,7 +44,6 @@ type Leaf struct {
 	Bookmarks []Bookmark `json:"bookmarks"` // on the message
 
 	UUID    string          `json:"-"` // see [session.MessageUUID]
-	Head    bool            `json:"-"` // and here goes the next message that names no session
 	Message session.Message `json:"-"` // if it was asked for
 }
 
@@ -61,7 +61,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 		leaves := v.byTime(l, l.Leaves(), l.Time)
 		newest, head, depths, joins := l.Newest(0), v.headOf(l), l.Depths(), l.Joins()
 		if head >= 0 {
-			b.Head = l.ID(head)
+			b.Head = ID(l.ID(head))
 		}
 		uuid := l.uuid()
 		var labelled map[string][]Bookmark

@@ -33,6 +33,7 @@ type Entry struct {
 	BranchedFrom  ID           `json:"branched_from"`  // the session that a snapshot was copied from
 	BranchPoint   ID           `json:"branch_point"`   // the last message that it copied
 	Lineage       []string     `json:"lineage"`        // root to itself
+	Head          bool         `json:"head,omitempty"` // the head is in it; known in lists and trees only
 	session.Setting
 }
 

@@ -25,23 +25,23 @@ type StraightRun struct {
 	First      string `json:"first"` // the ids of the first message and the last
 	Last       string `json:"last"`
 	Count      int    `json:"count"`
-	Parent     *int   `json:"parent"`      // where in the list the run is whose last message the first one answers, nil for a root
-	ParentID   ID     `json:"parent_id"`   // that message, none for a root
-	Depth      int    `json:"depth"`       // how many messages there are from the root to the last one
-	CreatedAt  string `json:"created_at"`  // when the first was written, or when the conversation began, if nothing says it
-	LastActive string `json:"last_active"` // when the last was
-	Orphan     bool   `json:"orphan"`      // the first answers one that is not there
-	Leaf       bool   `json:"leaf"`        // nobody has answered the last, and no other message replaces it
-	Newest     bool   `json:"newest"`      // and the conversation goes on there
-	Joined     []ID   `json:"joined"`      // the messages that follow by a join, see [session.Tree.Joined]
-	ReplacedBy ID     `json:"replaced_by"` // the sibling that has the whole of the last, which was taken in before it was finished
+	Parent     *int   `json:"parent"`       // where in the list the run is whose last message the first one answers, nil for a root
+	ParentID   ID     `json:"parent_id"`    // that message, none for a root
+	Depth      int    `json:"depth"`        // how many messages there are from the root to the last one
+	CreatedAt  string `json:"created_at"`   // when the first was written, or when the conversation began, if nothing says it
+	LastActive string `json:"last_active"`  // when the last was
+	Orphan     bool   `json:"orphan"`       // the first answers one that is not there
+	Leaf       bool   `json:"leaf"`         // nobody has answered the last, and no other message replaces it
+	Newest     bool   `json:"newest"`       // and the conversation goes on there
+	Joined     []ID   `json:"joined"`       // the messages that follow by a join, see [session.Tree.Joined]
+	Head       ID     `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
+	ReplacedBy ID     `json:"replaced_by"`  // the sibling that has the whole of the last, which was taken in before it was finished
 
 	Role      string     `json:"role"`      // of Message
 	Text      string     `json:"text"`      // the first words of Message, on one line
 	Bookmarks []Bookmark `json:"bookmarks"` // on messages of the run, in its order
 
 	Message session.Message `json:"-"` // the first that is not the system's, or the first
-	Head    string          `json:"-"` // the message of the run that [Branches] has as its head, "" if that is in none
 }
 
 // MessageTree returns the tree of messages of the line that a session is in: of all
@@ -99,7 +99,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 				}
 			}
 			if slices.Contains(r.nodes, head) {
-				run.Head = l.ID(head)
+				run.Head = ID(l.ID(head))
 			}
 			t.Runs = append(t.Runs, run)
 		}

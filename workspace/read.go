@@ -38,8 +38,10 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 	l := &Listing{Sessions: []Entry{}}
 	err := w.read(ctx, func(v *view) error {
 		entries := []Entry{}
+		head, _ := v.head()
 		add := func(id string) {
 			if e := v.entry(id); o.matches(e) {
+				e.Head = id == head.Session
 				entries = append(entries, e)
 			}
 		}
@@ -52,7 +54,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 				add(e.ID)
 			}
 		}
-		if kind == session.Checkpoint {
+		if kind == "" || kind == session.Checkpoint {
 			for _, id := range v.penguinIDs() {
 				if err := v.penguin[id].Err; err != nil {
 					v.opts.Note(err.Error())
@@ -199,7 +201,7 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 				return err
 			}
 			if only = id; v.isPenguin(id) {
-				only = v.penguin[id].Session
+				only = v.penguinParent(id)
 			}
 			for parents[only] != "" {
 				only = parents[only]
@@ -211,9 +213,22 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 		for _, e := range v.index.Entries() {
 			children[parents[e.ID]] = append(children[parents[e.ID]], e.ID)
 		}
+		for _, id := range v.penguinIDs() {
+			if err := v.penguin[id].Err; err != nil {
+				v.opts.Note(err.Error())
+				continue
+			}
+			parent := ""
+			if from := v.penguinParent(id); from != id {
+				parent = from
+			}
+			children[parent] = append(children[parent], id)
+			slices.SortStableFunc(children[parent], func(a, b string) int { return v.began(a).Compare(v.began(b)) })
+		}
+		head, _ := v.head()
 		for _, id := range children[""] {
 			if only == "" || id == only {
-				roots = append(roots, v.subtree(id, children))
+				roots = append(roots, v.subtree(id, children, head.Session))
 			}
 		}
 		f.Roots = roots
@@ -222,10 +237,20 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	return f, err
 }
 
-func (v *view) subtree(id string, children map[string][]string) TreeEntry {
+// penguinParent returns the session that one of Penguin's checkpoints was taken of, or the
+// checkpoint itself if that session is gone.
+func (v *view) penguinParent(id string) string {
+	if from := v.penguin[id].Session; v.index.Entry(from) != nil {
+		return from
+	}
+	return id
+}
+
+func (v *view) subtree(id string, children map[string][]string, head string) TreeEntry {
 	n := TreeEntry{Entry: v.entry(id), Children: []TreeEntry{}}
+	n.Head = id == head
 	for _, child := range children[id] {
-		n.Children = append(n.Children, v.subtree(child, children))
+		n.Children = append(n.Children, v.subtree(child, children, head))
 	}
 	return n
 }
@@ -253,21 +278,68 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff
 			return err
 		}
 		as, bs := pa.Path(pa.node), pb.Path(pb.node)
-		same := 0
-		for same < min(len(as), len(bs)) && pa.ID(as[same]) == pb.ID(bs[same]) {
-			same++
-		}
-		*d = Diff{}
-		if same > 0 {
-			d.Common = ID(pa.ID(as[same-1]))
-		}
-		if d.A, d.MessagesA, err = v.beyond(pa.line, as[same:]); err != nil {
+		a, b, err := v.parting(pa.line, as, pb.line, bs)
+		if err != nil {
 			return err
 		}
-		d.B, d.MessagesB, err = v.beyond(pb.line, bs[same:])
+		*d = Diff{}
+		if a > 0 {
+			d.Common = ID(pa.ID(as[a-1]))
+		}
+		if d.A, d.MessagesA, err = v.beyond(pa.line, as[a:]); err != nil {
+			return err
+		}
+		d.B, d.MessagesB, err = v.beyond(pb.line, bs[b:])
 		return err
 	})
 	return d, err
+}
+
+// parting returns how many of the messages of two paths come before they part. A header
+// that only one of the paths has is skipped: Penguin's snapshots lack the first one, and
+// repeat those of each file.
+func (v *view) parting(la *line, as []int, lb *line, bs []int) (a, b int, err error) {
+	for i, j := 0, 0; ; {
+		for i < len(as) && j < len(bs) && la.ID(as[i]) == lb.ID(bs[j]) {
+			i, j = i+1, j+1
+			a, b = i, j
+		}
+		skippedA, err := v.headers(la, as[i:], lb, bs)
+		if err != nil {
+			return a, b, err
+		}
+		skippedB, err := v.headers(lb, bs[j:], la, as)
+		if err != nil {
+			return a, b, err
+		}
+		if i, j = i+skippedA, j+skippedB; skippedA+skippedB == 0 {
+			return a, b, nil
+		}
+	}
+}
+
+// headers returns how many headers nodes of l begin with that the path others does not
+// have.
+func (v *view) headers(l *line, nodes []int, other *line, others []int) (n int, err error) {
+	has := map[string]bool{}
+	for ; n < len(nodes); n++ {
+		m, err := v.message(l, nodes[n])
+		if err != nil {
+			return n, err
+		}
+		if c := m.Category(); c != "SYSTEM" && c != "CONTEXT" {
+			break
+		}
+		if len(has) == 0 {
+			for _, at := range others {
+				has[other.ID(at)] = true
+			}
+		}
+		if has[m.ID] {
+			break
+		}
+	}
+	return n, nil
 }
 
 // beyond returns the ids of nodes of l, and their messages to be read.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/workspace"
@@ -18,7 +20,8 @@ func (p *program) appendVerb() verb {
 		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE] [--kind KIND]",
 		short: "add a message",
 		long: `Adds a message to SESSION, or to where the head is. One argument is the TEXT; without a
-TEXT, or with '-', it is read from standard input. The message answers the one named with
+TEXT, or with '-', it is read from standard input. On a terminal one word that names a
+session is the SESSION. The message answers the one named with
 --parent; else the head, if it is in this conversation and nothing came since it was set;
 else the newest one. Appending to a checkpoint makes a branch of it first.
 Prints SESSION@MESSAGE.`,
@@ -39,6 +42,9 @@ git diff | bough append`,
 			switch c.NArg() {
 			case 1:
 				text = c.Args().Get(0)
+				if p.canAsk() && namesSession(c.Context, w, text) {
+					a.Session, text = text, "-"
+				}
 			case 2:
 				a.Session, text = c.Args().Get(0), c.Args().Get(1)
 				if a.Session == "" {
@@ -72,6 +78,21 @@ git diff | bough append`,
 			return nil
 		},
 	}
+}
+
+// canAsk reports whether a person can type a text on standard input.
+func (p *program) canAsk() bool {
+	f, ok := p.stdin.(*os.File)
+	return ok && p.literal == 0 && p.screen != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// namesSession reports whether a word names a session, so that a text is still to come.
+func namesSession(ctx context.Context, w *workspace.Workspace, word string) bool {
+	if strings.ContainsFunc(word, unicode.IsSpace) || word == "-" {
+		return false
+	}
+	_, err := w.Line(ctx, word)
+	return err == nil
 }
 
 // text returns arg, or for "-" what comes on standard input, without the line

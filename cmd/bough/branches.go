@@ -86,7 +86,7 @@ func (p *program) branches(b *workspace.Branches) {
 		fmt.Fprintln(p.stdout, strings.TrimRight(mark+" "+p.paint.yellow(id)+"  "+depth+"  "+rest, " "))
 	}
 	if b.Head != "" && !slices.ContainsFunc(b.Leaves, func(leaf workspace.Leaf) bool { return leaf.Head }) {
-		fmt.Fprintf(p.stderr, "The head is at %s: the next message there begins another branch.\n", shortMessage(b.Head))
+		fmt.Fprintf(p.stderr, "The head is at %s: the next message there begins another branch.\n", shortMessage(string(b.Head)))
 	}
 }
 

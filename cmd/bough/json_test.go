@@ -343,6 +343,8 @@ func (s *jsonStory) conversations() {
 	s.do("search", "depends", "--context", "1")
 	s.do("restore", "Before")
 	s.do("rewind", "Bread@"+first)
+	s.do("status")
+	s.do("ls")
 	s.do("rm", "Another")
 	s.do("trash")
 	s.do("undo")
@@ -351,6 +353,27 @@ func (s *jsonStory) conversations() {
 	var out bytes.Buffer
 	run([]string{"-w", s.dir, "--json", "show", "nothing"}, strings.NewReader(""), &out, &bytes.Buffer{})
 	s.checkDocument("error", out.String())
+	s.toolCuts()
+}
+
+// toolCuts asks for paths that end inside a tool call, and for one of two sessions with the
+// same title.
+func (s *jsonStory) toolCuts() {
+	for _, id := range []string{"tools", "other-tools"} {
+		file := `{"id":"` + id + `","created_at":"2026-05-25T15:00:00","metadata":{"title":"Tools","continued_from":[]},"messages":[` +
+			`{"id":"t0","role":"user","content":"count"},{"id":"t1","role":"assistant","tool_calls":[{"id":"c"}]},{"id":"t2","role":"tool","tool_call_id":"c"}]}`
+		if err := os.WriteFile(filepath.Join(s.dir, session.FileName(id)), []byte(file), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.do("checkpoint", "tools@t1")
+	s.do("rewind", "tools@t1")
+	var out bytes.Buffer
+	run([]string{"-w", s.dir, "--json", "show", "Tools"}, strings.NewReader(""), &out, &bytes.Buffer{})
+	s.checkDocument("error", out.String())
+	s.do("rewind", "Bread@first")
+	s.do("rm", "other-tools", "--force")
+	s.do("rm", "tools", "--force")
 }
 
 func (s *jsonStory) agents() {

@@ -159,10 +159,10 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 	mark := ""
 	switch {
 	case r.Head == "":
-	case r.Head == r.Last:
+	case string(r.Head) == r.Last:
 		mark = " *"
 	default:
-		mark = " * at " + shortMessage(r.Head)
+		mark = " * at " + shortMessage(string(r.Head))
 	}
 	used := width(s.first) + width(name) + 1 + width(mark)
 	words := strings.TrimSpace(d.labelled(r.Bookmarks, r.Last) + " " + firstWords(r.Message))

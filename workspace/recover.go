@@ -307,6 +307,9 @@ func (v *view) happened(o *operation.Operation) bool {
 // made reports whether a file is as c left it.
 func (v *view) made(c operation.Change) bool {
 	info, err := v.root.Lstat(c.File)
+	if err == nil && c.Is != nil && info.Mode()&fs.ModeSymlink != 0 {
+		info, err = v.root.Stat(c.File)
+	}
 	switch {
 	case c.Is == nil:
 		return errors.Is(err, fs.ErrNotExist)
@@ -409,7 +412,7 @@ func (v *view) completeMove(c operation.Change) error {
 	if err != nil {
 		return err
 	}
-	if moved, err := v.stateNow(c.Moved); err != nil || !moved.Same(old) {
+	if moved, err := v.stateNow(v.heldBy(c)); err != nil || !moved.Same(old) {
 		return err // they are two files, and both stay
 	}
 	v.completed = true

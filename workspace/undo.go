@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -307,7 +309,7 @@ func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
 			return newer(op, "%s goes by the UUID of %s now", other, id)
 		}
 	}
-	if is, err := v.stateNow(c.Moved); err != nil || !is.Same(c.Was) {
+	if is, err := v.stateNow(v.heldBy(c)); err != nil || !is.Same(c.Was) {
 		return newer(op, "%s is not what was removed", c.Moved)
 	}
 	if isAgent(c.File) {
@@ -326,6 +328,15 @@ func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
 	return nil
 }
 
+// heldBy returns the name of the file with the content of one that c moved: where it
+// is now or, if it is a symbolic link, what that names as seen from where it was.
+func (v *view) heldBy(c operation.Change) string {
+	if to, err := v.root.Readlink(c.Moved); err == nil {
+		return path.Join(path.Dir(c.File), filepath.ToSlash(to))
+	}
+	return c.Moved
+}
+
 // bringBack prepares to move a file from the trash to where it was, and takes it
 // into the index if it is a session.
 func (v *view) bringBack(c operation.Change) error {
@@ -336,11 +347,12 @@ func (v *view) bringBack(c operation.Change) error {
 	if id == "" {
 		return nil
 	}
-	data, err := durable.ReadFile(v.root, c.Moved)
+	held := v.heldBy(c)
+	data, err := durable.ReadFile(v.root, held)
 	if err != nil {
 		return err
 	}
-	info, err := v.root.Stat(c.Moved)
+	info, err := v.root.Stat(held)
 	if err != nil {
 		return err
 	}

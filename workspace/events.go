@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -77,7 +79,9 @@ type Event struct {
 //
 // What other programs do to the files becomes an operation and events as well,
 // and the index is completed with it: while events are read the workspace is
-// looked at whenever something changes there, and every few seconds anyway. What
+// looked at whenever something changes there, and every few seconds anyway. While
+// the folder of the sessions is gone, because somebody moved it away, nothing is
+// written and no event comes; Options.Note is told. What
 // others add to the end of a session are messages, at most a thousand at once; any
 // other change that they make to it is one of the session. What an agent says as it
 // comes in is handed out where the agent is at work by way of w. An error is the last
@@ -95,6 +99,7 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 			filepath.Join(w.dir, session.Dir), filepath.Join(w.dir, filepath.FromSlash(operation.Path)))
 		heard, leave := w.live.listen()
 		defer leave()
+		away := absence{w: w}
 		var looked time.Time // when the last look at every session ended
 		var took time.Duration
 		for {
@@ -108,6 +113,9 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 			if !open {
 				return
 			}
+			if away.look() {
+				continue
+			}
 			if !content && (wake.Notice || time.Since(looked) >= lookShare*took) {
 				start := time.Now()
 				if err := w.heal(ctx); err != nil && ctx.Err() == nil {
@@ -120,12 +128,39 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 				if ctx.Err() != nil {
 					return
 				}
+				if err != nil && away.look() {
+					break
+				}
 				if !yield(e, err) || err != nil {
 					return
 				}
 			}
 		}
 	}
+}
+
+// An absence notes that the sessions of a workspace were moved away, with their folder
+// or the whole workspace, and that they are back. Meanwhile nothing must be written:
+// that would make the folder anew, and log that every session was removed.
+type absence struct {
+	w    *Workspace
+	seen bool // the folder was there
+	away bool
+}
+
+// look reports whether the sessions are away.
+func (a *absence) look() bool {
+	dir := filepath.Join(a.w.dir, session.Dir)
+	_, err := os.Stat(dir)
+	gone := a.seen && errors.Is(err, fs.ErrNotExist)
+	switch {
+	case gone && !a.away:
+		a.w.opts.Note(dir + " is gone; events resume when it is back")
+	case a.away && !gone:
+		a.w.opts.Note(dir + " is back")
+	}
+	a.seen, a.away = a.seen || err == nil, gone
+	return gone
 }
 
 // lookShare is of how much time one part is spent at most on looking at every

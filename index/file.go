@@ -20,6 +20,13 @@ type files struct {
 	lines          int64 // how many bytes of the journal are whole lines
 }
 
+// changed returns when the files of the index were written. The index knows of a
+// session file its size and modification time, which a program may set: a file that
+// changed after the index is read.
+func (f *files) changed() int64 {
+	return max(f.index.Changed, f.journal.Changed)
+}
+
 // read reads the index and the journal. The journal is read first: an old
 // journal does not hurt a new index, but an old index lacks what a new journal
 // does not have any more. If the journal was folded in or begun meanwhile, both

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -30,7 +31,38 @@ func TestLinks(t *testing.T) {
 			f.write(id+".json", strings.Repeat(" ", len(f.read(id+".json"))))
 			f.date(id+".json", at)
 		}
+		at := mtime(t, f.path(session.IndexFile))
+		f.write(session.IndexFile, f.read(session.IndexFile)) // after the files changed
+		f.date(session.IndexFile, at)
 		w.check(t, "from the index alone", f.load())
+	}
+}
+
+// TestChangedInPlace: a session that was changed after the index was written is read,
+// although its size and its modification time are what they were.
+func TestChangedInPlace(t *testing.T) {
+	for _, w := range worlds {
+		f := w.folder(t)
+		f.save(f.load())
+		info, err := os.Stat(f.path(ids[0] + ".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if durable.Identify(info).Changed == 0 {
+			t.Skip("this system does not tell when a file changed last")
+		}
+		time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+		data := f.read(ids[0] + ".json")
+		f.write(ids[0]+".json", strings.Repeat(" ", len(data)))
+		f.date(ids[0]+".json", info.ModTime())
+		if e := f.load().Entry(ids[0]); e != nil && e.Err == nil {
+			t.Errorf("%v: %s is still %q", w.dialect, ids[0], e.Title)
+		}
+		f.write(ids[0]+".json", data)
+		f.date(ids[0]+".json", info.ModTime())
+		if x := f.load(); x.Stale() {
+			t.Errorf("%v: a session that says the same makes the index stale: %s", w.dialect, x.Trouble)
+		}
 	}
 }
 

@@ -119,7 +119,7 @@ func (x *Index) compare(stored map[string]*Entry, list []file, pending map[strin
 			continue
 		}
 		x.newest = max(x.newest, f.ModTime)
-		if e := stored[f.id]; e != nil && e.describes(f.Identity) && (e.Snapshot || e.from() == "" || known(e.from())) {
+		if e := stored[f.id]; e != nil && e.describes(f.Identity) && f.Changed <= x.files.changed() && (e.Snapshot || e.from() == "" || known(e.from())) {
 			x.describe(e, f)
 		} else {
 			other = append(other, f)

@@ -77,7 +77,7 @@ func (v *view) compareLogged(ids []string) map[string]bool {
 		for _, c := range slices.Concat(line.Changes, line.Seen) {
 			if id := sessionOf(c.File); wanted[id] {
 				delete(wanted, id)
-				as[id] = v.stillAs(c)
+				as[id] = v.stillAs(c) && (!slices.Contains(v.index.Foreign.Changed, id) || v.holdsAsLeft(c))
 			}
 		}
 	}

@@ -335,6 +335,16 @@ func (v *view) stillAs(c operation.Change) bool {
 	return v.made(c)
 }
 
+// holdsAsLeft reports whether a file holds what c left, as far as the log says that: its size
+// and its time may be what they were although another program changed it.
+func (v *view) holdsAsLeft(c operation.Change) bool {
+	if c.Is == nil || c.Is.CRC32C == "" {
+		return true
+	}
+	is, err := v.stateNow(c.File)
+	return err == nil && is.Same(c.Is)
+}
+
 // stateNow returns what a file holds.
 func (v *view) stateNow(name string) (*operation.State, error) {
 	data, err := durable.ReadFile(v.root, name)

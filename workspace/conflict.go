@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/operation"
@@ -107,7 +108,9 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 		return rows, nil
 	}
 	changed := false
+	read := map[string]durable.Identity{}
 	for _, c := range copies {
+		read[c.Path] = d.identity(c.Path)
 		other, err := d.readCopy(c)
 		if err != nil {
 			row(c, CopyRefused, 0, err)
@@ -150,6 +153,8 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 	if err != nil {
 		return nil, err
 	}
+	// A copy that another program wrote meanwhile may have more: it stays.
+	discard = slices.DeleteFunc(discard, func(c session.ConflictCopy) bool { return d.identity(c.Path) != read[c.Path] })
 	return rows, d.discardCopies(discard)
 }
 

@@ -69,7 +69,6 @@ func TestSearchForms(t *testing.T) {
 		{workspace.SearchOptions{Tool: "ask", Text: "hm"}, "blocks"},
 		{workspace.SearchOptions{Tool: "as"}, ""},
 		{workspace.SearchOptions{Role: "Tool"}, "answer"},
-		{workspace.SearchOptions{Role: "walrus"}, "walrus"},
 		{workspace.SearchOptions{Regexp: `w[a-z]{5}\?`}, "result"},
 		{workspace.SearchOptions{Regexp: `(?i)^PLAIN|^a\b`}, "text answer"},
 		{workspace.SearchOptions{Regexp: "walrus$", Text: "plain"}, "text"},

@@ -52,7 +52,8 @@ type FoundSession struct {
 	Session    string `json:"session_id"` // its first file
 	Title      string `json:"title"`
 	LastActive string `json:"last_active"`
-	Total      int    `json:"total"` // of its messages, how many match
+	Total      int    `json:"total"`    // of its messages, how many match
+	AtLeast    bool   `json:"at_least"` // it was not searched to its end: there may be more than Total
 
 	// Piece is a piece of the conversation's id that is enough to name it.
 	Piece string `json:"-"`
@@ -185,6 +186,7 @@ type searchFile struct {
 	line   *searchLine
 	before []string // the files that what it repeats may stand in
 	family string   // the session that it comes from in the end
+	cut    bool     // it was not searched to its end
 }
 
 // A searchLine is a conversation to look into.
@@ -195,6 +197,16 @@ type searchLine struct {
 	active  time.Time
 	files   []string
 	penguin bool // one of Penguin's checkpoints
+
+	enough atomic.Bool // see [search.enoughOf]
+	cut    bool        // it was not searched to its end
+}
+
+// enoughOf reports whether of the matches of a conversation, the last one first, no later
+// one would be shown, and there are so many that they need not be counted exactly.
+func (s *search) enoughOf(matches, ofPersons int) bool {
+	const counted = 100
+	return s.o.PerSession > 0 && ofPersons >= s.o.PerSession && matches >= counted
 }
 
 // files returns the files to look into, in the order of what is found.
@@ -310,7 +322,7 @@ func (s *search) settingOf(l *searchLine) session.Setting {
 func (s *search) searchLine(first string, files []string) *searchLine {
 	if s.isPenguin(first) {
 		cp := s.penguin[first]
-		return &searchLine{first, cmp.Or(cp.Name, session.DefaultTitle(first)), cp.CreatedAt, cp.CreatedAt, files, true}
+		return &searchLine{id: first, title: cmp.Or(cp.Name, session.DefaultTitle(first)), began: cp.CreatedAt, active: cp.CreatedAt, files: files, penguin: true}
 	}
 	e := s.index.Entry(first)
 	l := &searchLine{id: first, title: s.view.title(e), began: e.CreatedAt, files: files}
@@ -334,22 +346,40 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 	}
 	var enough atomic.Bool
 	var collecting sync.Mutex
-	first, end := 0, 0     // of files: all before first are done, and before end those of whole conversations
-	inLine, wanted := 0, 0 // matches
+	first, end := 0, 0                   // of files: all before first are done, and before end those of whole conversations
+	inLine, ofPersons, wanted := 0, 0, 0 // matches
+	for _, f := range files {
+		f.cut, f.line.cut = false, false
+		f.line.enough.Store(false)
+	}
 	parallel.Do(len(files), func(i int) {
 		if enough.Load() || s.ctx.Err() != nil {
 			return
 		}
-		found[i], errs[i] = s.file(files[i])
+		if !files[i].line.enough.Load() {
+			found[i], errs[i] = s.file(files[i])
+		}
 		collecting.Lock()
 		defer collecting.Unlock()
 		done[i] = true
 		for ; first < len(files) && done[first] && !enough.Load(); first++ {
-			inLine += len(found[first])
-			if first+1 < len(files) && files[first+1].line == files[first].line {
+			f := files[first]
+			if f.line.enough.Load() { // whether it was searched depends on chance
+				found[first], errs[first], f.line.cut = nil, nil, true
+			}
+			for _, m := range found[first] {
+				inLine++
+				if m.Speaker == SpeakerPerson {
+					ofPersons++
+				}
+			}
+			f.line.cut = f.line.cut || f.cut
+			f.line.enough.Store(s.enoughOf(inLine, ofPersons))
+			if first+1 < len(files) && files[first+1].line == f.line {
 				continue
 			}
-			end, wanted, inLine = first+1, wanted+atMost(inLine, s.o.PerSession), 0
+			end, wanted = first+1, wanted+atMost(inLine, s.o.PerSession)
+			inLine, ofPersons = 0, 0
 			enough.Store(s.most > 0 && wanted > s.most)
 		}
 		read += s.size(files[i].id)

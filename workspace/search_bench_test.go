@@ -34,7 +34,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"all of a common word", "conversation", "conversation", 0, 40_000},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			s.measureSearch(b, files, c.plain, workspace.SearchOptions{Text: c.text, Limit: c.limit}, c.want)
+			s.measureSearch(b, files, c.plain, workspace.SearchOptions{Text: c.text, Limit: c.limit, PerSession: perSession(c.limit)}, c.want)
 		})
 	}
 }
@@ -59,11 +59,19 @@ func BenchmarkSearchCopies(b *testing.B) {
 	for _, c := range []struct {
 		name, text string
 		want       int
-	}{{"no such word", "harbour", 0}, {"a common word", "conversation", 50}} {
+	}{{"no such word", "harbour", 0}, {"a common word", "conversation", 5}} {
 		b.Run(c.name, func(b *testing.B) {
-			s.measureSearch(b, files, c.text, workspace.SearchOptions{Text: c.text, Limit: 50}, c.want)
+			s.measureSearch(b, files, c.text, workspace.SearchOptions{Text: c.text, Limit: 50, PerSession: 5}, c.want)
 		})
 	}
+}
+
+// perSession returns how many messages of a conversation the command wants, unless all are.
+func perSession(limit int) int {
+	if limit == 0 {
+		return 0
+	}
+	return 5
 }
 
 // see has bough remember what it remembers.

@@ -198,6 +198,31 @@ func TestSearchGroups(t *testing.T) {
 	}
 }
 
+// TestSearchEnough: of a conversation with very many matches some are counted, the same
+// ones each time, and those that are shown are the same as if all were.
+func TestSearchEnough(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	files := testchat.Chat{Messages: 2000, PerFile: 100, Text: 300}.Files()
+	if err := testchat.Write(s.Dir(), files); err != nil {
+		t.Fatal(err)
+	}
+	o := workspace.SearchOptions{Text: "e", PerSession: 3}
+	all := s.search(workspace.SearchOptions{Text: "e"})
+	for range 5 {
+		f := s.search(o)
+		one := f.Sessions[0]
+		if !one.AtLeast || one.Total < 100 || one.Total > 300 || f.Total != one.Total || fmt.Sprint(f.Matches) != fmt.Sprint(all.Matches[:3]) {
+			t.Errorf("%d of %+v, want the first of %d: %v", len(f.Matches), one, all.Total, f.Matches)
+		}
+		if again := s.search(o); fmt.Sprint(again) != fmt.Sprint(f) {
+			t.Errorf("again it finds %+v, not %+v", again.Sessions, f.Sessions)
+		}
+	}
+	if all.Sessions[0].AtLeast || all.Total < 1500 || s.search(workspace.SearchOptions{Text: "e", PerSession: 2000}).Sessions[0].AtLeast {
+		t.Errorf("of all there are %+v", all.Sessions)
+	}
+}
+
 // TestSearchContext: around a match is its path, not its file.
 func TestSearchContext(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)

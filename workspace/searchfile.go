@@ -43,6 +43,7 @@ type reading struct {
 }
 
 func (r *reading) matches() (found []Match, err error) {
+	ofPersons := 0
 	for i := len(r.Messages) - 1; i >= r.Header; i-- {
 		if i%1024 == 0 && r.ctx.Err() != nil {
 			return nil, r.ctx.Err()
@@ -71,8 +72,16 @@ func (r *reading) matches() (found []Match, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if !again {
-			found = append(found, match)
+		if again {
+			continue
+		}
+		found = append(found, match)
+		if match.Speaker == SpeakerPerson {
+			ofPersons++
+		}
+		if i > r.Header && r.enoughOf(len(found), ofPersons) {
+			r.cut = true
+			break
 		}
 	}
 	return found, nil

@@ -76,7 +76,7 @@ func (a allFound) chosen(o SearchOptions) Found {
 		}
 		f.Matches = append(f.Matches, list[:n]...)
 		l := list[0].line
-		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: session.FormatTime(l.active), Total: len(list)})
+		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: session.FormatTime(l.active), Total: len(list), AtLeast: l.cut})
 	}
 	f.More = len(f.Matches) < f.Total
 	return f

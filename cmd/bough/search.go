@@ -139,7 +139,11 @@ func (p *program) found(f *workspace.Found, limit int) {
 			shown++
 		}
 		if more := one.Total - shown; more > 0 {
-			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("  … %s; --in %s finds all", count(more, "more message"), line(one.Piece))))
+			text := count(more, "more message")
+			if one.AtLeast {
+				text = "at least " + text
+			}
+			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("  … %s; --in %s finds all", text, line(one.Piece))))
 		}
 	}
 	if f.More && len(f.Matches) == limit {
@@ -182,7 +186,11 @@ func (p *program) foundSessions(f *workspace.Found) {
 	rows := [][3]string{{"SESSION", "MATCHES", "ACTIVE"}}
 	widths, total := [3]int{}, 0
 	for _, one := range f.Sessions {
-		rows = append(rows, [3]string{line(one.Piece), fmt.Sprint(one.Total), p.timeText(one.LastActive)})
+		matches := fmt.Sprint(one.Total)
+		if one.AtLeast {
+			matches += "+"
+		}
+		rows = append(rows, [3]string{line(one.Piece), matches, p.timeText(one.LastActive)})
 		total += one.Total
 	}
 	for _, row := range rows {

@@ -33,6 +33,7 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
 			all = merged(was, configs)
 		}
+		all = ownConfigsOf(all)
 		if err := fits("configs", all); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
 )
 
 // A LineEntry is one line as a program sees it that knows conversations and no
@@ -21,7 +22,7 @@ type LineEntry struct {
 	Kind      session.Kind    // of its first file
 	Title     string          // its own, else one made from the id
 	User      string          // whose it is, "" if nobody said
-	Configs   json.RawMessage // an object of whoever uses it, nil if nobody set any
+	Configs   json.RawMessage // an object of whoever uses it, nil if nobody set any; of a checkpoint with a member bough, which says so
 	Untracked bool            // nobody is to look for tasks in it
 	CreatedAt time.Time
 	UpdatedAt time.Time // when the last message of any of its files came
@@ -74,7 +75,7 @@ func (o *LineOptions) own() (own []rawjson.Pair) {
 		own = append(own, rawjson.Pair{Key: ownUser, Value: rawjson.Compact(o.User)})
 	}
 	if o.Configs != nil {
-		own = append(own, rawjson.Pair{Key: ownConfigs, Value: rawjson.Layout(o.Configs, 3)})
+		own = append(own, rawjson.Pair{Key: ownConfigs, Value: rawjson.Layout(ownConfigsOf(o.Configs), 3)})
 	}
 	if o.Untracked {
 		own = append(own, rawjson.Pair{Key: ownUntracked, Value: []byte("true")})
@@ -126,7 +127,24 @@ func (v *view) lineEntry(first *session.Outline, ids []string) *LineEntry {
 	if configs := first.Own(ownConfigs); checkObject("configs", configs) == nil {
 		l.Configs = configs
 	}
+	if l.Kind == session.Checkpoint {
+		l.Configs = merged(l.Configs, rawjson.Compact(map[string]any{reservedConfig: map[string]any{
+			"kind": session.Checkpoint, "auto": first.Meta.Auto,
+		}}))
+	}
 	return l
+}
+
+// reservedConfig is the member of the configs of a checkpoint that says that it is one. It
+// is derived: what a program sets under this name is ignored.
+const reservedConfig = "bough"
+
+// ownConfigsOf returns configs that a program sets, without the member that it cannot set.
+func ownConfigsOf(configs json.RawMessage) json.RawMessage {
+	if !gjson.GetBytes(configs, reservedConfig).Exists() {
+		return configs
+	}
+	return merged(configs, rawjson.Compact(map[string]any{reservedConfig: nil}))
 }
 
 // LinesOptions say which lines are wanted.

@@ -13,8 +13,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
 )
 
@@ -423,6 +426,24 @@ func (s *jsonStory) queue() {
 	s.do("queue", "ada", "--drop", id)
 }
 
+// rareEvents prints events that take a companion, a terminal or an open message to happen,
+// as watch prints them.
+func (s *jsonStory) rareEvents() {
+	at := session.FormatTime(time.Now())
+	for _, e := range []workspace.Event{
+		{Seq: 1, Time: at, Type: workspace.ToolStarted, Session: "s", Message: "m", Agent: "ada", Tool: "look", Call: "c1", Verb: "append"},
+		{Seq: 2, Time: at, Type: workspace.QueueChanged, Session: "s", Message: "m", Agent: "ada", Mode: agent.Steer, State: workspace.QueueHeld, Verb: "steer"},
+		{Seq: 3, Time: at, Type: workspace.MessageReplaced, Session: "s", Message: "m", Replaces: "n", Verb: "import"},
+	} {
+		var out bytes.Buffer
+		p := &program{stdout: bufio.NewWriter(&out), json: true}
+		if err := p.event(e); err != nil {
+			s.t.Fatal(err)
+		}
+		s.checkDocument("bough watch", out.String())
+	}
+}
+
 // explorations tries strategies with a command that every system has: this test's own.
 func (s *jsonStory) explorations() {
 	s.do("explore", "--dry-run", "|", "explore", "Bread", "--strategy", "quick=in place", "--dry-run")
@@ -459,6 +480,7 @@ func (s *jsonStory) workspace() {
 	s.do("help")
 	s.do("--version")
 	s.stream("bough watch", 30, "watch", "--from", "0")
+	s.rareEvents()
 	s.stream("bough serve", 1, "serve", "--addr", "127.0.0.1:0")
 	s.write("conversations/torn.json", `{"messages": [`)
 	s.write("conversations/joined.json", `{"created_at":"2026-01-01T00:00:00+00:00","metadata":{},"messages":[{"id":"m1","role":"user","content":"one"},`+

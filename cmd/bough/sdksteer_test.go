@@ -82,7 +82,7 @@ func steerTools(t *testing.T, first string) {
 	want := "Let me dig\n" +
 		"t__echo {\"text\":\"one\"}\n  3 B\n" +
 		"t__wait"
-	if got := out.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n  skipped\n") != 3 || !strings.HasSuffix(got, "> No more\nStopped\n") {
+	if got := out.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n  skipped\n") != 3 || !strings.HasSuffix(got, "> (steer) No more\nStopped\n") {
 		t.Errorf("it says\n%s", got)
 	}
 	tree := gjson.Get(run("agent", "snapshot", "ada"), "session_id").String()

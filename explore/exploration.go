@@ -39,5 +39,5 @@ type Branch struct {
 	EndedAt     string          `json:"ended_at"`
 	// Folder is where it worked, relative to the folder of the exploration's branches,
 	// as long as branches below it begin with what it left there; "" else.
-	Folder string `json:"folder,omitempty"`
+	Folder string `json:"folder"`
 }

@@ -84,3 +84,11 @@ func TestMetricsSetting(t *testing.T) {
 		t.Errorf("got %v, %v", c.Metrics, err)
 	}
 }
+
+// TestMetricsOfOlderFile: an evaluation without metrics has an empty list of them.
+func TestMetricsOfOlderFile(t *testing.T) {
+	e, err := explore.Decode([]byte(`{"id":"e","session_id":"s","parent_node_id":"m","evaluation":{"strategy":"best"}}`))
+	if err != nil || e.Evaluation.Metrics == nil {
+		t.Errorf("got %+v, %v", e, err)
+	}
+}

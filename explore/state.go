@@ -256,6 +256,9 @@ func Decode(data []byte) (*Exploration, error) {
 	if e.Notes == nil {
 		e.Notes = []Note{}
 	}
+	if e.Evaluation != nil && e.Evaluation.Metrics == nil { // of an older version
+		e.Evaluation.Metrics = []string{}
+	}
 	if e.ID == "" || e.Node == "" || e.Session == "" {
 		return nil, fmt.Errorf("it does not say what is explored")
 	}

@@ -457,6 +457,7 @@ func (s *jsonStory) explorations() {
 	s.do("learnings", "--similar", "Another way to put it?")
 	s.do("explore", "resume", id)
 	s.do("explore", "cancel", id)
+	s.do("explore", "rm", id, "--branches")
 }
 
 func (s *jsonStory) workspace() {

@@ -50,6 +50,17 @@ type ledgerImported struct {
 	Last string `json:"last,omitempty"` // the last message, of one without an id
 }
 
+// MarshalJSON implements [json.Marshaler]. Without it that of Imported counts, which leaves
+// the other members out.
+func (r ledgerImported) MarshalJSON() ([]byte, error) {
+	type row Imported
+	return rawjson.Compact(struct {
+		row
+		ID   string `json:"id,omitempty"`
+		Last string `json:"last,omitempty"`
+	}{row(r.Imported), r.ID, r.Last}), nil
+}
+
 // A convRow is a line about a conversation.
 type convRow struct {
 	Conversation struct {

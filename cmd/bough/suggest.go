@@ -18,8 +18,9 @@ func didYouMean(word string, choices []string) string {
 	return ""
 }
 
-// nearest returns the one of choices that word is most like, "" if it is like none: at
-// most a third of its letters differ, or it is the beginning of only one.
+// nearest returns the one of choices that word is most like, "" if it is like none: the
+// only one that begins with it, else the nearest of those that differ in at most a third
+// of its letters.
 func nearest(word string, choices []string) string {
 	word = strings.ToLower(strings.TrimLeft(word, "-"))
 	best, least := "", max(1, len(word)/3)+1
@@ -34,7 +35,7 @@ func nearest(word string, choices []string) string {
 			begun, begins = choice, begins+1
 		}
 	}
-	if best == "" && begins == 1 {
+	if begins == 1 {
 		return begun
 	}
 	return best

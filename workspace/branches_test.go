@@ -51,9 +51,9 @@ func TestBranchesJSON(t *testing.T) {
 		`{"id":"M3","timestamp":"2026-01-01T01:00:03.123456789+01:00","metadata":{"parent_id":"M1"}}`)
 	s.new("Empty")
 	for name, want := range map[string]string{
-		"a": `{"leaves":[{"message_id":"M2","session_id":"a","depth":2,"created_at":"2026-01-01T00:00:02.500000+00:00","joins":0,"newest":false,"role":"","text":"","bookmarks":[]},` +
-			`{"message_id":"M3","session_id":"a","depth":2,"created_at":"2026-01-01T00:00:03.123456+00:00","joins":0,"newest":true,"role":"","text":"","bookmarks":[]}]}`,
-		"Empty": `{"leaves":[]}`,
+		"a": `{"leaves":[{"message_id":"M2","session_id":"a","depth":2,"created_at":"2026-01-01T00:00:02.500000+00:00","joins":0,"newest":false,"head":false,"role":"","text":"","bookmarks":[]},` +
+			`{"message_id":"M3","session_id":"a","depth":2,"created_at":"2026-01-01T00:00:03.123456+00:00","joins":0,"newest":true,"head":false,"role":"","text":"","bookmarks":[]}],"head_node_id":null}`,
+		"Empty": `{"leaves":[],"head_node_id":null}`,
 	} {
 		got, err := json.Marshal(s.branches(name))
 		if err != nil || string(got) != want {
@@ -174,7 +174,7 @@ func TestBranchesHead(t *testing.T) {
 	ids := s.say("a", "b", "c", "d")
 	check := func(what, name, want string) {
 		t.Helper()
-		if got := s.branches(name).Head; got != want {
+		if got := s.branches(name).Head; string(got) != want {
 			t.Errorf("%s: the head is %q, want %q", what, got, want)
 		}
 		tree, err := s.MessageTree(t.Context(), name, workspace.ReadOptions{})
@@ -183,7 +183,7 @@ func TestBranchesHead(t *testing.T) {
 		}
 		in := ""
 		for _, run := range tree.Runs {
-			in += run.Head
+			in += string(run.Head)
 		}
 		if in != want {
 			t.Errorf("%s: in the tree the head is %q, want %q", what, in, want)

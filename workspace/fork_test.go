@@ -166,7 +166,7 @@ func (s *space) rewindAndUndo(first string, ids map[string]string) {
 	if _, err := s.Rewind(s.t.Context(), first+"@"+ids["M2"], workspace.CutOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
-	if b := s.branches(first); b.Head != ids["M2"] || b.Leaves[0].Head || b.Leaves[1].Head {
+	if b := s.branches(first); string(b.Head) != ids["M2"] || b.Leaves[0].Head || b.Leaves[1].Head {
 		s.t.Errorf("at M2 the head is %+v", b)
 	}
 	third := s.append(workspace.Append{Text: "M9"})

@@ -76,7 +76,8 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 
 // Agents returns all agents. One whose file is damaged is noted and left out. It looks
 // at no session.
-func (w *Workspace) Agents(ctx context.Context) (*Agents, error) {
+func (w *Workspace) Agents(ctx context.Context) (_ *Agents, err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,8 @@ func (w *Workspace) Agents(ctx context.Context) (*Agents, error) {
 
 // Agent returns the agent that name means: its name, else its id, else a unique piece
 // of either. It looks at no session.
-func (w *Workspace) Agent(ctx context.Context, name string) (*Agent, error) {
+func (w *Workspace) Agent(ctx context.Context, name string) (_ *Agent, err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err

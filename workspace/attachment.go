@@ -116,7 +116,8 @@ func openFile(root *os.Root, sum string) (*os.File, error) {
 }
 
 // OpenFile opens the attachment with a SHA-256.
-func (w *Workspace) OpenFile(ctx context.Context, sha256 string) (*os.File, error) {
+func (w *Workspace) OpenFile(ctx context.Context, sha256 string) (_ *os.File, err error) {
+	defer func() { err = explained(err) }()
 	if !validSum(sha256) {
 		return nil, notFound("attachment", sha256)
 	}

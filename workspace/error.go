@@ -31,6 +31,25 @@ const (
 	Locked      Code = "locked"       // another process is writing
 )
 
+// Error returns the code: a Code is an error too, so that errors.Is can compare with it.
+func (c Code) Error() string { return string(c) }
+
+// The errors that errors.Is finds in every error of a method of this package, one for
+// each [Code].
+var (
+	ErrFailed      error = Failed
+	ErrUsage       error = Usage
+	ErrNotFound    error = NotFound
+	ErrAmbiguous   error = Ambiguous
+	ErrReadOnly    error = ReadOnly
+	ErrHasChildren error = HasChildren
+	ErrToolCut     error = ToolCut
+	ErrRefused     error = Refused
+	ErrBusy        error = Busy
+	ErrDamaged     error = Damaged
+	ErrLocked      error = Locked
+)
+
 // An Error is a failure with its [Code], one sentence that says what is the
 // matter, and one that says what to do next, which may be empty.
 type Error struct {
@@ -41,6 +60,12 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Is reports whether target is the code of e.
+func (e *Error) Is(target error) bool {
+	c, ok := target.(Code)
+	return ok && c == e.Code
+}
 
 // Unwrap returns what e comes from.
 func (e *Error) Unwrap() error { return e.Err }
@@ -90,6 +115,14 @@ func Explain(err error) *Error {
 		return explain(Refused, "check who owns the file and its permissions")
 	}
 	return explain(Failed, "")
+}
+
+// explained returns err as an *[Error], nil for nil.
+func explained(err error) error {
+	if e := Explain(err); e != nil {
+		return e
+	}
+	return nil
 }
 
 func cutHint(cut *checkpoint.ToolCutError) string {

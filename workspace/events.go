@@ -178,7 +178,7 @@ func (w *Workspace) heal(ctx context.Context) error {
 		stale = v.index.Stale() || v.index.Old
 		return err
 	})
-	if err != nil || !stale {
+	if err != nil || !stale || !Is(w.dir) {
 		return err
 	}
 	err = quiet.write(ctx, operation.Operation{Verb: "watch"}, func(v *view) error { return v.whole() })

@@ -15,7 +15,8 @@ func cancelFile(id string) string { return explorationLocks + "/" + id + "/cance
 
 // AskCancel tells who carries out an exploration that it is to end. It stays told until
 // [Workspace.ForgetCancel].
-func (w *Workspace) AskCancel(ctx context.Context, id string) error {
+func (w *Workspace) AskCancel(ctx context.Context, id string) (err error) {
+	defer func() { err = explained(err) }()
 	if !session.IsUUID(id) {
 		return &Error{Code: Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
 	}
@@ -45,7 +46,8 @@ func (w *Workspace) CancelAsked(ctx context.Context, id string) bool {
 }
 
 // ForgetCancel takes back what [Workspace.AskCancel] told.
-func (w *Workspace) ForgetCancel(ctx context.Context, id string) error {
+func (w *Workspace) ForgetCancel(ctx context.Context, id string) (err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return err

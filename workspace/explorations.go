@@ -44,6 +44,7 @@ func (w *Workspace) KeepExploration(ctx context.Context, id string, data []byte)
 // Exploration returns the file of the exploration that name means, as [Workspace.ExplorationID]
 // has it.
 func (w *Workspace) Exploration(ctx context.Context, name string) (data []byte, err error) {
+	defer func() { err = explained(err) }()
 	id, err := w.ExplorationID(ctx, name)
 	if err != nil {
 		return nil, err
@@ -83,6 +84,7 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 
 // Explorations returns the ids of the explorations.
 func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err

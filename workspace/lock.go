@@ -58,7 +58,11 @@ func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, 
 
 // alone calls f with the folder of the workspace, which must be there, under the
 // lock.
-func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root) error) error {
+func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root) error) (err error) {
+	defer func() { err = explained(err) }()
+	if !Is(w.dir) {
+		return noWorkspace(w.dir)
+	}
 	root, err := w.open(ctx)
 	if err != nil {
 		return err

@@ -48,7 +48,8 @@ type LogOptions struct {
 }
 
 // Log returns what was done to the workspace, the newest first.
-func (w *Workspace) Log(ctx context.Context, o LogOptions) (*Operations, error) {
+func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err error) {
+	defer func() { err = explained(err) }()
 	ops := &Operations{Operations: []Operation{}}
 	root, err := w.open(ctx)
 	if err != nil {

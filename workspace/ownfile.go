@@ -10,7 +10,8 @@ import (
 )
 
 // readOwn returns a file of the workspace, nil if it is not there.
-func (w *Workspace) readOwn(ctx context.Context, name string) ([]byte, error) {
+func (w *Workspace) readOwn(ctx context.Context, name string) (_ []byte, err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err

@@ -130,7 +130,8 @@ func (d *driver) resume(ctx context.Context) error {
 }
 
 // Queue returns what is queued for an agent.
-func (w *Workspace) Queue(ctx context.Context, name string) (*Queue, error) {
+func (w *Workspace) Queue(ctx context.Context, name string) (_ *Queue, err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err

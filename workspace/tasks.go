@@ -130,7 +130,8 @@ type Tracked struct {
 // Tracked returns how far the looking at the messages of p is, one after the other.
 // If p is a path their tasks are those that are visible on it. No session is read.
 // running is that of [Workspace.Tracking].
-func (w *Workspace) Tracked(ctx context.Context, p *Path, running func(id string) bool) ([]Tracked, error) {
+func (w *Workspace) Tracked(ctx context.Context, p *Path, running func(id string) bool) (_ []Tracked, err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err

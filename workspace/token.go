@@ -26,6 +26,7 @@ const (
 // nobody can guess. A person may put another one there, a line of ASCII without
 // spaces.
 func (w *Workspace) Token(ctx context.Context) (token string, err error) {
+	defer func() { err = explained(err) }()
 	if err := w.Make(ctx); err != nil {
 		return "", err
 	}

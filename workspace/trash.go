@@ -119,7 +119,8 @@ type Trash struct {
 }
 
 // Trash returns what is in the trash.
-func (w *Workspace) Trash(ctx context.Context) (*Trash, error) {
+func (w *Workspace) Trash(ctx context.Context) (_ *Trash, err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err

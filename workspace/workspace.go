@@ -34,6 +34,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -60,6 +61,10 @@ type Options struct {
 	// [Workspace.Doctor] mends it: another program may be writing it. Zero means a
 	// second; negative means not at all.
 	Settle time.Duration
+
+	// Existing has the methods that read return [ErrNotFound] where there is no
+	// workspace. Without it such a folder reads as a workspace with nothing in it.
+	Existing bool
 
 	// Retention says how long automatic checkpoints are kept. The zero value is
 	// its default.
@@ -108,8 +113,9 @@ const (
 	headFile = "head.json"
 )
 
-// Open returns the workspace in the folder dir. The folder need not be there:
-// methods that read then say so, those that write make it. Given a folder
+// Open returns the workspace in the folder dir. The folder need not be there: methods
+// that read find nothing in it, unless [Options.Existing] has them return an error, and
+// those that begin something, such as [Workspace.New], create it. Given a folder
 // conversations instead of its workspace, Open takes the workspace.
 func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
 	if err := ctx.Err(); err != nil {
@@ -159,7 +165,8 @@ func (w *Workspace) Dir() string { return w.dir }
 
 // read calls f with the workspace as it is now. If a file is gone that was
 // there a moment ago, or changes, it calls f once more: somebody is writing.
-func (w *Workspace) read(ctx context.Context, f func(*view) error) error {
+func (w *Workspace) read(ctx context.Context, f func(*view) error) (err error) {
+	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -218,19 +225,38 @@ func isChanged(err error) bool {
 // not there.
 var errGone = errors.New("gone since the index was read")
 
-// open opens the folder, which must be there.
+// open opens the folder. One that is not there reads as empty.
 func (w *Workspace) open(ctx context.Context) (*os.Root, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !Is(w.dir) {
-		return nil, &Error{
-			Code:    NotFound,
-			Message: "there is no workspace in " + w.dir,
-			Hint:    "name one with -w, or begin one with 'bough new'",
-		}
+	if w.opts.Existing && !Is(w.dir) {
+		return nil, noWorkspace(w.dir)
 	}
-	return os.OpenRoot(w.dir)
+	root, err := os.OpenRoot(w.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		root, err = emptyRoot()
+	}
+	return root, explained(err)
+}
+
+func noWorkspace(dir string) error {
+	return &Error{
+		Code:    NotFound,
+		Message: "there is no workspace in " + dir,
+		Hint:    "name one with -w, or begin one with 'bough new'",
+	}
+}
+
+// emptyRoot opens a folder that is empty and that nothing can be written to: it is
+// removed before it is returned.
+func emptyRoot() (*os.Root, error) {
+	dir, err := os.MkdirTemp("", "bough-empty-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(dir)
+	return os.OpenRoot(dir)
 }
 
 // done ends what a method does with the workspace.

@@ -49,6 +49,7 @@ func (p *program) options() (*workspace.Options, error) {
 	return &workspace.Options{
 		Wait:       cmp.Or(p.wait, -1), // the library takes zero for its default
 		UserConfig: l.User.Path,
+		Existing:   true,
 	}, nil
 }
 

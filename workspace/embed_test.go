@@ -1,0 +1,171 @@
+package workspace_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// TestOpenNew: a folder that is not there, or holds nothing, reads as a workspace with
+// nothing in it, and reading leaves it so.
+func TestOpenNew(t *testing.T) {
+	for _, name := range []string{"absent", "empty"} {
+		dir := filepath.Join(t.TempDir(), "new")
+		if name == "empty" {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openSpace(t, dir, 0)
+		ctx := t.Context()
+		listing, errList := s.List(ctx, "")
+		forest, errTree := s.Tree(ctx, "")
+		log, errLog := s.Log(ctx, workspace.LogOptions{})
+		trash, errTrash := s.Trash(ctx)
+		marks, errMarks := s.Bookmarks(ctx, workspace.BookmarksOptions{})
+		agents, errAgents := s.Agents(ctx)
+		found, errSearch := s.Search(ctx, workspace.SearchOptions{})
+		report, errDoctor := s.Doctor(ctx, workspace.DoctorOptions{})
+		head, errHead := s.Head(ctx)
+		if err := errors.Join(errList, errTree, errLog, errTrash, errMarks, errAgents, errSearch, errDoctor, errHead); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if n := len(listing.Sessions) + len(forest.Roots) + len(log.Operations) + len(trash.Files) + len(marks.Bookmarks) + len(agents.Agents) + len(found.Matches); n != 0 || head != nil || !report.OK {
+			t.Errorf("%s: %d things are in it, the head is %v, the report %v", name, n, head, report)
+		}
+		if _, err := s.Show(ctx, "Bread", workspace.ReadOptions{}); !errors.Is(err, workspace.ErrNotFound) {
+			t.Errorf("%s: showing what is not there: %v", name, err)
+		}
+		if _, err := s.Append(ctx, workspace.Append{Session: "Bread", Text: "x"}); !errors.Is(err, workspace.ErrNotFound) {
+			t.Errorf("%s: appending to what is not there: %v", name, err)
+		}
+		entries, err := os.ReadDir(dir)
+		if name == "absent" && !errors.Is(err, fs.ErrNotExist) || len(entries) > 0 {
+			t.Errorf("%s: reading left %v, %v", name, entries, err)
+		}
+	}
+}
+
+// TestExisting: with that option, what reads says that there is no workspace.
+func TestExisting(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	w, err := workspace.Open(t.Context(), dir, &workspace.Options{Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.List(t.Context(), ""); !errors.Is(err, workspace.ErrNotFound) {
+		t.Errorf("listing: %v", err)
+	}
+	if _, err := w.New(t.Context(), "Bread"); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := w.List(t.Context(), ""); err != nil || len(l.Sessions) != 1 {
+		t.Errorf("listing afterwards: %v, %v", l, err)
+	}
+}
+
+// TestEventsOfNew: the events of a folder that is not there begin with its first change.
+func TestEventsOfNew(t *testing.T) {
+	s := openSpace(t, filepath.Join(t.TempDir(), "new"), 0)
+	e := s.events(0)
+	bread := s.new("Bread")
+	e.want("session_created "+bread, "head_moved "+bread)
+	a := s.append(workspace.Append{Text: "a"})
+	e.want("message_added "+bread+" "+a.Message+" user", "head_moved "+bread+" "+a.Message)
+	if len(s.notes) > 0 {
+		t.Errorf("it was noted that %q", s.notes)
+	}
+}
+
+// TestSentinels: each code has an error that errors.Is finds in what methods return.
+func TestSentinels(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	ctx := t.Context()
+	one, two := s.new("Bread"), s.new("Bread")
+	s.say("one")
+	point := s.checkpoint(two)
+	s.write("conversations/torn.json", `{"messages": [`)
+	s.write("agents/torn.json", `{`)
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	show := func(ref string) error {
+		_, err := s.Show(ctx, ref, workspace.ReadOptions{})
+		return err
+	}
+	_, failed := s.List(stopped, "")
+	_, usage := s.List(ctx, "no kind")
+	_, readOnly := s.Store(ctx, point.ID, workspace.Store{})
+	_, hasChildren := s.Remove(ctx, two, workspace.RemoveOptions{})
+	_, refused := s.Restore(ctx, one)
+	_, damagedAgent := s.Agent(ctx, "torn")
+	_, damagedAppend := s.Append(ctx, workspace.Append{Session: "torn", Text: "x"})
+	for _, tt := range []struct {
+		what     string
+		err      error
+		sentinel error
+	}{
+		{"listing after the end", failed, workspace.ErrFailed},
+		{"an unknown kind", usage, workspace.ErrUsage},
+		{"an unknown session", show("nothing"), workspace.ErrNotFound},
+		{"a title of two", show("Bread"), workspace.ErrAmbiguous},
+		{"storing in a checkpoint", readOnly, workspace.ErrReadOnly},
+		{"removing an origin", hasChildren, workspace.ErrHasChildren},
+		{"restoring a root", refused, workspace.ErrRefused},
+		{"a torn session", show("torn"), workspace.ErrDamaged},
+		{"appending to a torn session", damagedAppend, workspace.ErrDamaged},
+		{"a torn agent", damagedAgent, workspace.ErrDamaged},
+		{"the lock", &workspace.Error{Code: workspace.Locked}, workspace.ErrLocked},
+		{"a busy file", fmt.Errorf("wrapped: %w", &workspace.Error{Code: workspace.Busy}), workspace.ErrBusy},
+		{"a cut", &workspace.Error{Code: workspace.ToolCut}, workspace.ErrToolCut},
+	} {
+		if !errors.Is(tt.err, tt.sentinel) {
+			t.Errorf("%s: %v is not %v", tt.what, tt.err, tt.sentinel)
+		}
+		if tt.sentinel != workspace.ErrLocked && errors.Is(tt.err, workspace.ErrLocked) {
+			t.Errorf("%s: %v is locked too", tt.what, tt.err)
+		}
+	}
+	var damage *session.DamageError
+	if !errors.As(damagedAppend, &damage) || damage.Path != "conversations/torn.json" {
+		t.Errorf("the place of the damage is lost: %v", damagedAppend)
+	}
+	if !errors.Is(failed, context.Canceled) {
+		t.Errorf("the reason is lost: %v", failed)
+	}
+}
+
+// TestConversationJSON: a conversation marshals to what 'bough show --json' prints, with
+// null in place of what JSON does not have.
+func TestConversationJSON(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.write("conversations/odd.json", `{"created_at": "2020-05-25T15:00:00Z", "metadata": {"title": "Odd", "score": 12345678901234567890.5},
+		"messages": [ {"id": "m1", "role": "user", "content": "NaN \" \ud83d", "logprob": -Infinity, "n": [NaN, 1e400]} ]}`)
+	c, err := s.Show(t.Context(), "odd", workspace.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const message = `{"id":"m1","role":"user","content":"NaN \" \ud83d","logprob":-Infinity,"n":[NaN,1e400]}`
+	if got := string(c.JSON()); !strings.Contains(got, `"messages":[`+message+`]`) || !strings.Contains(got, `12345678901234567890.5`) || strings.Contains(got, "\n") {
+		t.Errorf("the JSON is %s", got)
+	}
+	data, err := json.Marshal(map[string]any{"conversation": c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"conversation":` + strings.NewReplacer("-Infinity", "null", "[NaN", "[null").Replace(string(c.JSON())) + `}`
+	if string(data) != want {
+		t.Errorf("it marshals to\n%s, want\n%s", data, want)
+	}
+	if data, err := json.Marshal(c.Messages); err != nil || !strings.Contains(string(data), `"logprob":null`) {
+		t.Errorf("the messages marshal to %s, %v", data, err)
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
@@ -181,6 +183,12 @@ func readable(value []byte, sep string) string {
 		var words []string
 		for _, w := range v {
 			words = append(words, fmt.Sprint(w))
+		}
+		return strings.Join(words, sep)
+	case map[string]any:
+		var words []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			words = append(words, fmt.Sprintf("%s=%v", name, v[name]))
 		}
 		return strings.Join(words, sep)
 	}

@@ -148,6 +148,7 @@ func TestParse(t *testing.T) {
 		{"retention.every", []string{"four"}, ""},
 		{"explore.enabled", []string{"false"}, "false"},
 		{"explore.prune", []string{"1.5"}, ""},
+		{"explore.metrics", []string{"seconds=lower", "lines=ignore"}, `{"lines":"ignore","seconds":"lower"}`},
 		{"pager", []string{"less", "-R"}, `"less -R"`},
 	} {
 		s, _ := Find(c.key)

@@ -29,6 +29,7 @@ const (
 	Fraction Kind = "fraction" // from 0 to 1
 	Duration Kind = "duration" // as "30s", "1h30m" or "7d"
 	Flag     Kind = "flag"     // true or false
+	Map      Kind = "map"      // of texts, by name
 )
 
 // Settings returns all settings, in the order in which they are listed.
@@ -53,6 +54,7 @@ func Settings() []Setting {
 		{"explore.min_confidence", Fraction, `0.6`, false, "replies that are recognized with less are not explored"},
 		{"explore.prune", Fraction, `0.3`, false, "branches with less confidence are pruned"},
 		{"explore.synthesize", Fraction, `0.7`, false, "results with at least this confidence are part of a synthesis"},
+		{"explore.metrics", Map, `{}`, false, "by the name of a metric, whether \"higher\" or \"lower\" is better, or \"ignore\""},
 		{"explore.prefer", Texts, `[]`, false, "names of strategies that are tried first, in this order"},
 		{"explore.allow_recursive_branching", Flag, `true`, false, "whether branches may propose branches"},
 		{"explore.learn_from_failures", Flag, `true`, false, "whether earlier failures count"},
@@ -89,6 +91,11 @@ func (s Setting) Check(value []byte) error {
 		if err = json.Unmarshal(value, &v); err != nil || v == nil || slices.Contains(v, "") {
 			return wrong("a list of texts")
 		}
+	case Map:
+		var v map[string]string
+		if err = json.Unmarshal(value, &v); err != nil || v == nil {
+			return wrong("an object of texts")
+		}
 	case Number:
 		var v int64
 		if err = json.Unmarshal(value, &v); err != nil || v < 1 {
@@ -118,13 +125,20 @@ func (s Setting) Check(value []byte) error {
 	return nil
 }
 
-// Parse returns the JSON value that words of a command line stand for. Only a list has
-// more than one.
+// Parse returns the JSON value that words of a command line stand for. Only a list and a
+// map, whose words are NAME=TEXT, have more than one.
 func (s Setting) Parse(words []string) ([]byte, error) {
 	var value []byte
 	switch s.Kind {
 	case Texts:
 		value, _ = json.Marshal(words)
+	case Map:
+		pairs := map[string]string{}
+		for _, w := range words {
+			name, text, _ := strings.Cut(w, "=")
+			pairs[name] = text
+		}
+		value, _ = json.Marshal(pairs)
 	case Text, Duration:
 		value, _ = json.Marshal(strings.Join(words, " "))
 	default:

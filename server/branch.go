@@ -1,6 +1,9 @@
 package server
 
-import "github.com/bough-dev/bough/workspace"
+import (
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+)
 
 // A leafItem is the end of a branch.
 type leafItem struct {
@@ -20,7 +23,7 @@ func listBranches(c *call) (*answer, error) {
 	}
 	leaves := make([]leafItem, len(b.Leaves))
 	for i, l := range b.Leaves {
-		leaves[i] = leafItem{l.UUID, l.Depth, l.CreatedAt}
+		leaves[i] = leafItem{l.UUID, l.Depth, session.FormatTime(l.CreatedAt)}
 	}
 	return ok(map[string][]leafItem{"leaves": leaves}), nil
 }

@@ -127,7 +127,7 @@ func queueEvents(o *operation.Operation) (list []Event) {
 	}
 	for _, c := range changes {
 		list = append(list, Event{
-			Seq: o.Seq, Time: o.Time, Type: QueueChanged, Session: tree, Message: ID(c.Message),
+			Seq: o.Seq, Time: timeOf(o.Time), Type: QueueChanged, Session: tree, Message: ID(c.Message),
 			Agent: name, Mode: c.Mode, State: c.State, Verb: o.Verb,
 		})
 	}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/operation"
-	"github.com/bough-dev/bough/session"
 )
 
 // AgentTreesOptions are the choices for listing the trees of an agent.
@@ -25,15 +25,15 @@ type AgentTrees struct {
 
 // An AgentTree is one of an agent's trees.
 type AgentTree struct {
-	ID           string `json:"id"`    // of the first file of the line
-	Name         ID     `json:"name"`  // none if it has none
-	Title        string `json:"title"` // of its conversation, or the first words of its user, "" if it has neither
-	CreatedAt    string `json:"created_at"`
-	Root         ID     `json:"root_node"` // the first message, none in an empty tree
-	LeafCount    int    `json:"leaf_count"`
-	MessageCount int    `json:"message_count"` // on all branches, each once
-	Current      bool   `json:"current"`       // the head is in it
-	Archived     bool   `json:"archived"`      // its user does not need it now
+	ID           string    `json:"id"`    // of the first file of the line
+	Name         ID        `json:"name"`  // none if it has none
+	Title        string    `json:"title"` // of its conversation, or the first words of its user, "" if it has neither
+	CreatedAt    time.Time `json:"created_at"`
+	Root         ID        `json:"root_node"` // the first message, none in an empty tree
+	LeafCount    int       `json:"leaf_count"`
+	MessageCount int       `json:"message_count"` // on all branches, each once
+	Current      bool      `json:"current"`       // the head is in it
+	Archived     bool      `json:"archived"`      // its user does not need it now
 
 	Node ID    `json:"node_id"` // where the head is, or was when it was last in it
 	Err  error `json:"-"`       // why the counts are not known, nil if they are
@@ -64,7 +64,7 @@ func (w *Workspace) AgentTrees(ctx context.Context, name string, o AgentTreesOpt
 // aboutTree tells of a tree of an agent. If it cannot be read, that is noted.
 func (v *view) aboutTree(a *Agent, t *agent.Tree) *AgentTree {
 	about := &AgentTree{
-		ID: t.ID, Name: ID(t.Name), CreatedAt: session.FormatTime(t.Created),
+		ID: t.ID, Name: ID(t.Name), CreatedAt: instant(t.Created),
 		Current: t.ID == a.Head.Tree, Archived: t.Archived, Node: ID(t.Node),
 	}
 	if about.Err = v.measure(about); about.Err != nil {

@@ -30,13 +30,13 @@ type Branches struct {
 // A Leaf is a message that nobody has answered, the end of a branch. What was taken in
 // before it was finished is none while the whole of it is there.
 type Leaf struct {
-	ID        string `json:"message_id"`
-	Session   string `json:"session_id"` // whose file it stands in
-	Depth     int    `json:"depth"`      // how many messages there are from the root to it, itself included
-	CreatedAt string `json:"created_at"` // when the conversation began, if nothing says when this was written
-	Joins     int    `json:"joins"`      // how many messages of its path follow by a join, see [session.Tree.Joined]
-	Newest    bool   `json:"newest"`     // the conversation goes on here, if nobody says otherwise
-	Head      bool   `json:"head"`       // and here goes the next message that names no session
+	ID        string    `json:"message_id"`
+	Session   string    `json:"session_id"` // whose file it stands in
+	Depth     int       `json:"depth"`      // how many messages there are from the root to it, itself included
+	CreatedAt time.Time `json:"created_at"` // when the conversation began, if nothing says when this was written
+	Joins     int       `json:"joins"`      // how many messages of its path follow by a join, see [session.Tree.Joined]
+	Newest    bool      `json:"newest"`     // the conversation goes on here, if nobody says otherwise
+	Head      bool      `json:"head"`       // and here goes the next message that names no session
 
 	// If messages were asked for.
 	Role      string     `json:"role"`
@@ -73,7 +73,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 			leaf := Leaf{
 				ID:        id,
 				Depth:     depths[m.node],
-				CreatedAt: session.FormatTime(m.at),
+				CreatedAt: instant(m.at),
 				UUID:      session.MessageUUID(uuid, id),
 				Session:   l.Parts[l.Part(m.node)].ID,
 				Newest:    m.node == newest,

@@ -91,14 +91,14 @@ func TestBranchesOrder(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 0)
 		s.write(session.FileName("a"), fmt.Sprintf(`{"created_at":"2026-01-01T09:30:00Z","messages":[%s]}`, strings.Join(c.messages, ",")))
 		var list []string
-		last := ""
+		last := time.Time{}
 		for _, leaf := range s.branches("a").Leaves {
 			text := leaf.Message.Text()
 			if leaf.Newest {
 				text += "!"
 			}
 			list = append(list, text)
-			if leaf.CreatedAt < last {
+			if leaf.CreatedAt.Before(last) {
 				t.Errorf("%s: %s is of %s, after one of %s", c.name, leaf.ID, leaf.CreatedAt, last)
 			}
 			last = leaf.CreatedAt
@@ -149,7 +149,7 @@ func TestBranchesPenguin(t *testing.T) {
 	}
 	flat := gzipped(t, `{"metadata":{"type":"manual","session_id":"gone","created_at":"2026-03-01T00:00:00"},"session":{"metadata":{"flattened_snapshot":true},"messages":[{"id":"a"},{"id":"b"}]}}`)
 	s.write("checkpoints/cp_flat.json.gz", flat)
-	if b := s.branches("cp_flat"); len(b.Leaves) != 1 || b.Leaves[0].Depth != 2 || b.Leaves[0].CreatedAt != session.FormatTime(time.Date(2026, 3, 1, 0, 0, 0, 0, time.Local)) {
+	if b := s.branches("cp_flat"); len(b.Leaves) != 1 || b.Leaves[0].Depth != 2 || !b.Leaves[0].CreatedAt.Equal(time.Date(2026, 3, 1, 0, 0, 0, 0, time.Local)) {
 		t.Errorf("the flat checkpoint has the leaves %+v", b.Leaves)
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -167,5 +169,35 @@ func TestConversationJSON(t *testing.T) {
 	}
 	if data, err := json.Marshal(c.Messages); err != nil || !strings.Contains(string(data), `"logprob":null`) {
 		t.Errorf("the messages marshal to %s, %v", data, err)
+	}
+}
+
+// TestResultsMarshal: encoding/json writes results as the command does, those too that
+// embed another.
+func TestResultsMarshal(t *testing.T) {
+	at := time.Date(2026, 11, 20, 8, 29, 4, 980213000, time.FixedZone("", 3600))
+	const text = `"2026-11-20T07:29:04.980213+00:00"`
+	entry := workspace.Entry{ID: "e", CreatedAt: at, LastActive: at}
+	for _, v := range []any{
+		entry, workspace.Snapshot{Entry: entry, Path: "/p"}, workspace.TreeEntry{Entry: entry, Children: []workspace.TreeEntry{{Entry: entry}}},
+		workspace.Listing{Sessions: []workspace.Entry{entry}}, workspace.Leaf{CreatedAt: at}, workspace.StraightRun{CreatedAt: at},
+		workspace.Operation{Time: at}, workspace.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.Pruned{CreatedAt: at},
+		workspace.Trashed{RemovedAt: at}, workspace.AgentTree{CreatedAt: at}, workspace.InspectedConversation{Begins: at},
+		workspace.InspectedEnd{InspectedMessage: workspace.InspectedMessage{Time: at}, Depth: 7},
+	} {
+		got, err := json.Marshal(v)
+		if err != nil || string(got) != string(rawjson.Answer(v)) || !strings.Contains(string(got), text) {
+			t.Errorf("%T marshals to %s, %v, and is printed as %s", v, got, err, rawjson.Answer(v))
+		}
+	}
+	var back struct {
+		CreatedAt time.Time `json:"created_at"`
+	}
+	data, err := json.Marshal(entry)
+	if err == nil {
+		err = json.Unmarshal(data, &back)
+	}
+	if err != nil || !back.CreatedAt.Equal(at) {
+		t.Errorf("%s reads as %v, %v", data, back, err)
 	}
 }

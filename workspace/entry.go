@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"encoding/json"
+	"time"
 
 	"github.com/bough-dev/bough/session"
 )
@@ -26,8 +27,8 @@ type Entry struct {
 	Title         string       `json:"title"`         // its own, else the first words of its user, else one made from the id
 	MessageCount  int          `json:"message_count"` // what the file holds, a repeated header included
 	HeaderCount   int          `json:"-"`             // of those, how many repeat what the line already has
-	CreatedAt     string       `json:"created_at"`
-	LastActive    string       `json:"last_active"`
+	CreatedAt     time.Time    `json:"created_at"`
+	LastActive    time.Time    `json:"last_active"`
 	ContinuedFrom []string     `json:"continued_from"` // at most one
 	ContinuedTo   []string     `json:"continued_to"`   // oldest first
 	BranchedFrom  ID           `json:"branched_from"`  // the session that a snapshot was copied from
@@ -72,8 +73,8 @@ func (v *view) entry(id string) Entry {
 		Title:         v.title(e),
 		MessageCount:  e.MessageCount,
 		HeaderCount:   e.HeaderCount,
-		CreatedAt:     session.FormatTime(e.CreatedAt),
-		LastActive:    session.FormatTime(e.LastActive),
+		CreatedAt:     instant(e.CreatedAt),
+		LastActive:    instant(e.LastActive),
 		ContinuedFrom: list(e.ContinuedFrom),
 		ContinuedTo:   list(v.index.ContinuedTo(id)),
 		BranchedFrom:  ID(branched),
@@ -89,7 +90,7 @@ func (v *view) penguinEntry(id string, lineage []string) Entry {
 	if s, err := v.penguinCheckpoint(id); err == nil {
 		messages = len(s.Messages)
 	}
-	at := session.FormatTime(cp.CreatedAt)
+	at := instant(cp.CreatedAt)
 	return Entry{
 		ID:            id,
 		Kind:          session.Checkpoint,

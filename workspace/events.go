@@ -49,7 +49,7 @@ const (
 // events, which have its number.
 type Event struct {
 	Seq      operation.Seq      `json:"seq"`
-	Time     string             `json:"time"`
+	Time     time.Time          `json:"time"`
 	Type     EventType          `json:"type"`
 	Session  ID                 `json:"session_id"`
 	Message  ID                 `json:"message_id"`
@@ -330,7 +330,7 @@ func eventsOf(o *operation.Operation) []Event {
 	var list []Event
 	add := func(t EventType, id, message, role string) {
 		list = append(list, Event{
-			Seq: o.Seq, Time: o.Time, Type: t, Session: ID(id), Message: ID(message), Role: role,
+			Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: ID(id), Message: ID(message), Role: role,
 			Verb: o.Verb, External: o.Verb == operation.External,
 		})
 	}
@@ -372,7 +372,7 @@ func eventsOf(o *operation.Operation) []Event {
 			}
 		}
 		e := Event{
-			Seq: o.Seq, Time: o.Time, Type: MessageAdded, Session: ID(o.Sessions[0]), Message: ID(message),
+			Seq: o.Seq, Time: timeOf(o.Time), Type: MessageAdded, Session: ID(o.Sessions[0]), Message: ID(message),
 			Role: text("role"), Agent: text("agent"), Verb: o.Verb,
 		}
 		list = slices.Insert(list, at, added.events(e)...)
@@ -433,7 +433,7 @@ func external(o *operation.Operation) (list []Event) {
 		return nil
 	}
 	event := func(t EventType, id string) Event {
-		return Event{Seq: o.Seq, Time: o.Time, Type: t, Session: ID(id), Verb: o.Verb, External: true}
+		return Event{Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: ID(id), Verb: o.Verb, External: true}
 	}
 	grown := map[string]bool{}
 	for _, m := range f.Messages {

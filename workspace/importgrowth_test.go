@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/testtranscript"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -145,7 +147,7 @@ func (s *space) outline(f *convert.Format) string {
 			s.t.Fatal(err)
 		}
 		for _, leaf := range ends.Leaves {
-			fmt.Fprintf(&b, "end %s %d %s\n", leaf.ID, leaf.Depth, leaf.CreatedAt)
+			fmt.Fprintf(&b, "end %s %d %s\n", leaf.ID, leaf.Depth, session.FormatTime(leaf.CreatedAt))
 		}
 		export, err := s.Export(s.t.Context(), e.ID, workspace.ExportOptions{Format: f, Tree: f.Branches})
 		if err != nil {
@@ -202,7 +204,7 @@ func TestImportLastActive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := list.Sessions[0].LastActive; !strings.HasPrefix(string(got), "2026-01-01T00:00:06") {
+	if got := list.Sessions[0].LastActive; !got.Equal(time.Date(2026, 1, 1, 0, 0, 6, 0, time.UTC)) {
 		t.Errorf("it was active last at %s", got)
 	}
 }

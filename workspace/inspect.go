@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/bookmark"
@@ -72,16 +73,16 @@ type InspectedConversation struct {
 	Orphans  int               `json:"orphans"` // messages whose parent the file does not have
 	First    *InspectedMessage `json:"first"`
 	Ends     []InspectedEnd    `json:"ends"` // in the order of the file; the leaves
-	Begins   ID                `json:"created_at"`
-	LastTime ID                `json:"last_active"`
+	Begins   time.Time         `json:"created_at"`
+	LastTime time.Time         `json:"last_active"`
 }
 
 // An InspectedMessage is a message in a file.
 type InspectedMessage struct {
-	ID   string `json:"id"`
-	Role string `json:"role"`
-	Time ID     `json:"created_at"` // none if the file does not say
-	Text string `json:"text"`       // how it begins
+	ID   string    `json:"id"`
+	Role string    `json:"role"`
+	Time time.Time `json:"created_at"` // none if the file does not say
+	Text string    `json:"text"`       // how it begins
 }
 
 // An InspectedEnd is a leaf, and how many messages lead to it.

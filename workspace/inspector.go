@@ -9,7 +9,6 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/session"
 )
 
 // An inspector takes the conversations of a file. It implements [convert.Sink].
@@ -39,7 +38,7 @@ func (r *inspector) Message(m *convert.Message) error {
 	}
 	of := inspected{InspectedMessage{ID: strings.Clone(m.ID), Role: role, Text: beginning(m.Texts())}, strings.Clone(cmp.Or(m.Parent, m.Joined)), title, m.Time}
 	if !m.Time.IsZero() {
-		of.Time = ID(session.FormatTime(m.Time))
+		of.Time = instant(m.Time)
 	}
 	r.list = append(r.list, of)
 	return nil
@@ -107,10 +106,10 @@ func (r *inspector) End(c *convert.Conversation) error {
 		first = c.Created
 	}
 	if !first.IsZero() {
-		of.Begins = ID(session.FormatTime(first))
+		of.Begins = instant(first)
 	}
 	if !last.IsZero() {
-		of.LastTime = ID(session.FormatTime(last))
+		of.LastTime = instant(last)
 	}
 	r.file.Conversations = append(r.file.Conversations, of)
 	r.list = nil

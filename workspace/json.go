@@ -1,9 +1,14 @@
 package workspace
 
-import "github.com/bough-dev/bough/internal/rawjson"
+import (
+	"time"
 
-// The results whose JSON encoding/json would not write as the contract has it: a nil list
-// is []. A type that embeds one of them has a method of its own, else it would have that
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// The results whose JSON encoding/json would not write as the contract has it: times have
+// six digits and +00:00, and a nil list is []. A type that embeds one of them has a method of its own, else it would have that
 // of the embedded one.
 
 // MarshalJSON implements [json.Marshaler].
@@ -11,3 +16,57 @@ func (r Imported) MarshalJSON() ([]byte, error) { return rawjson.Answer(r), nil 
 
 // MarshalJSON implements [json.Marshaler].
 func (s AgentSnapshot) MarshalJSON() ([]byte, error) { return rawjson.Answer(s), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (e Entry) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (s Snapshot) MarshalJSON() ([]byte, error) { return rawjson.Answer(s), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (e TreeEntry) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (l Leaf) MarshalJSON() ([]byte, error) { return rawjson.Answer(l), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (r StraightRun) MarshalJSON() ([]byte, error) { return rawjson.Answer(r), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (o Operation) MarshalJSON() ([]byte, error) { return rawjson.Answer(o), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (e Event) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (s FoundSession) MarshalJSON() ([]byte, error) { return rawjson.Answer(s), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (m Match) MarshalJSON() ([]byte, error) { return rawjson.Answer(m), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (p Pruned) MarshalJSON() ([]byte, error) { return rawjson.Answer(p), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (t Trashed) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (t AgentTree) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (c InspectedConversation) MarshalJSON() ([]byte, error) { return rawjson.Answer(c), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (m InspectedMessage) MarshalJSON() ([]byte, error) { return rawjson.Answer(m), nil }
+
+// MarshalJSON implements [json.Marshaler].
+func (e InspectedEnd) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }
+
+// instant returns t as results have it: UTC, in microseconds.
+func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// timeOf returns the time that a file says, zero for none.
+func timeOf(s string) time.Time {
+	t, _ := session.ParseTime(s)
+	return instant(t)
+}

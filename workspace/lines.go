@@ -115,8 +115,8 @@ func (v *view) lineEntryOf(id string) (*LineEntry, error) {
 func (v *view) lineEntry(first *session.Outline, ids []string) *LineEntry {
 	e := v.entry(first.ID)
 	l := &LineEntry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
-	l.CreatedAt, _ = session.ParseTime(e.CreatedAt)
-	l.UpdatedAt, _ = session.ParseTime(e.LastActive)
+	l.CreatedAt = e.CreatedAt
+	l.UpdatedAt = e.LastActive
 	for _, id := range ids[1:] {
 		if part := v.index.Entry(id); part != nil && part.LastActive.After(l.UpdatedAt) {
 			l.UpdatedAt = part.LastActive

@@ -23,8 +23,8 @@ type ListOptions struct {
 func (o ListOptions) matches(e Entry) bool {
 	return o.Where.matches(e.Setting) &&
 		(o.Title == "" || strings.Contains(strings.ToLower(e.Title), strings.ToLower(o.Title))) &&
-		(o.Since.IsZero() || e.LastActive >= session.FormatTime(o.Since)) &&
-		(o.Until.IsZero() || e.CreatedAt < session.FormatTime(o.Until))
+		(o.Since.IsZero() || !e.LastActive.Before(instant(o.Since))) &&
+		(o.Until.IsZero() || e.CreatedAt.Before(o.Until))
 }
 
 // A SortKey is what sessions are sorted by.
@@ -55,11 +55,11 @@ func (k SortKey) compare(a, b Entry) int {
 	first := 0
 	switch k {
 	case SortCreated:
-		first = cmp.Compare(b.CreatedAt, a.CreatedAt)
+		first = b.CreatedAt.Compare(a.CreatedAt)
 	case SortMessages:
 		first = b.MessageCount - a.MessageCount
 	case SortTitle:
 		first = cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
 	}
-	return cmp.Or(first, cmp.Compare(b.LastActive, a.LastActive), cmp.Compare(b.ID, a.ID))
+	return cmp.Or(first, b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/operation"
-	"github.com/bough-dev/bough/session"
 )
 
 // live hands what is in no log to those who read events in this process: the text of
@@ -31,7 +30,7 @@ type livePiece struct {
 // content tells those who listen that text came in, and returns the event.
 func (l *live) content(w *Workspace, name, tree string, after operation.Seq, act agent.Action) Event {
 	e := Event{
-		Time: session.FormatTime(w.opts.Now()), Type: ChatContent, Session: ID(tree), Message: ID(act.ID),
+		Time: instant(w.opts.Now()), Type: ChatContent, Session: ID(tree), Message: ID(act.ID),
 		Agent: name, Text: act.Text, Verb: "agent chat",
 	}
 	l.mu.Lock()

@@ -300,7 +300,7 @@ type written struct {
 // tree returns the tree of a line.
 func (h *histories) tree(t *testing.T, files []string) *session.Tree {
 	slices.SortFunc(files, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(h.entries[a].Lineage), len(h.entries[b].Lineage)), cmp.Compare(h.entries[a].CreatedAt, h.entries[b].CreatedAt))
+		return cmp.Or(cmp.Compare(len(h.entries[a].Lineage), len(h.entries[b].Lineage)), h.entries[a].CreatedAt.Compare(h.entries[b].CreatedAt))
 	})
 	var parts []*session.Outline
 	for _, id := range files {

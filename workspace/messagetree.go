@@ -22,20 +22,20 @@ type MessageTree struct {
 // A StraightRun is messages that follow each other, of which none but the last
 // was answered by another one than the next.
 type StraightRun struct {
-	First      string `json:"first"` // the ids of the first message and the last
-	Last       string `json:"last"`
-	Count      int    `json:"count"`
-	Parent     *int   `json:"parent"`       // where in the list the run is whose last message the first one answers, nil for a root
-	ParentID   ID     `json:"parent_id"`    // that message, none for a root
-	Depth      int    `json:"depth"`        // how many messages there are from the root to the last one
-	CreatedAt  string `json:"created_at"`   // when the first was written, or when the conversation began, if nothing says it
-	LastActive string `json:"last_active"`  // when the last was
-	Orphan     bool   `json:"orphan"`       // the first answers one that is not there
-	Leaf       bool   `json:"leaf"`         // nobody has answered the last, and no other message replaces it
-	Newest     bool   `json:"newest"`       // and the conversation goes on there
-	Joined     []ID   `json:"joined"`       // the messages that follow by a join, see [session.Tree.Joined]
-	Head       ID     `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
-	ReplacedBy ID     `json:"replaced_by"`  // the sibling that has the whole of the last, which was taken in before it was finished
+	First      string    `json:"first"` // the ids of the first message and the last
+	Last       string    `json:"last"`
+	Count      int       `json:"count"`
+	Parent     *int      `json:"parent"`       // where in the list the run is whose last message the first one answers, nil for a root
+	ParentID   ID        `json:"parent_id"`    // that message, none for a root
+	Depth      int       `json:"depth"`        // how many messages there are from the root to the last one
+	CreatedAt  time.Time `json:"created_at"`   // when the first was written, or when the conversation began, if nothing says it
+	LastActive time.Time `json:"last_active"`  // when the last was
+	Orphan     bool      `json:"orphan"`       // the first answers one that is not there
+	Leaf       bool      `json:"leaf"`         // nobody has answered the last, and no other message replaces it
+	Newest     bool      `json:"newest"`       // and the conversation goes on there
+	Joined     []ID      `json:"joined"`       // the messages that follow by a join, see [session.Tree.Joined]
+	Head       ID        `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
+	ReplacedBy ID        `json:"replaced_by"`  // the sibling that has the whole of the last, which was taken in before it was finished
 
 	Role      string     `json:"role"`      // of Message
 	Text      string     `json:"text"`      // the first words of Message, on one line
@@ -75,8 +75,8 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 				Last:       l.ID(r.last()),
 				Count:      len(r.nodes),
 				Depth:      depths[r.last()],
-				CreatedAt:  session.FormatTime(v.moment(l, r.first(), said).at),
-				LastActive: session.FormatTime(v.moment(l, r.last(), said).at),
+				CreatedAt:  instant(v.moment(l, r.first(), said).at),
+				LastActive: instant(v.moment(l, r.last(), said).at),
 				Orphan:     l.Orphan(r.first()),
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,

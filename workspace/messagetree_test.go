@@ -95,7 +95,7 @@ func TestMessageTreeFork(t *testing.T) {
 			if got := runs(tree); got != want || tree.Session != first {
 				t.Errorf("%s: the runs of %s are\n%s\nwant\n%s", f.name, tree.Session, got, want)
 			}
-			if r := tree.Runs[1]; r.Depth != 6 || r.Message.Text() != "M3" || r.LastActive <= r.CreatedAt {
+			if r := tree.Runs[1]; r.Depth != 6 || r.Message.Text() != "M3" || !r.LastActive.After(r.CreatedAt) {
 				t.Errorf("%s: the second run is %+v", f.name, r)
 			}
 			if r := tree.Runs[2]; r.Depth != 4 || r.Message.Text() != "M7" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
@@ -18,7 +19,7 @@ type args = map[string]any
 // "external", what other programs were seen to have changed.
 type Operation struct {
 	Seq      operation.Seq  `json:"seq"` // grows by one; the number of its events too
-	Time     string         `json:"time"`
+	Time     time.Time      `json:"time"`
 	Verb     string         `json:"verb"`
 	Args     map[string]any `json:"args"`
 	Sessions []string       `json:"sessions"` // whose files changed
@@ -34,7 +35,7 @@ type Operations struct {
 }
 
 func (o *Operations) add(op *operation.Operation, undone bool) {
-	o.Operations = append(o.Operations, Operation{op.Seq, op.Time, op.Verb, op.Args, list(op.Sessions), op.Undoes, undone, op.Group})
+	o.Operations = append(o.Operations, Operation{op.Seq, timeOf(op.Time), op.Verb, op.Args, list(op.Sessions), op.Undoes, undone, op.Group})
 }
 
 // LogOptions are the choices for a log.

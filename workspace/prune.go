@@ -19,11 +19,11 @@ type PruneOptions struct {
 
 // A Pruned is what a prune does with an automatic checkpoint.
 type Pruned struct {
-	ID        string `json:"session_id"`
-	Title     string `json:"title"`
-	CreatedAt string `json:"created_at"`
-	Kept      bool   `json:"kept"`
-	Reason    string `json:"reason"` // for a person
+	ID        string    `json:"session_id"`
+	Title     string    `json:"title"`
+	CreatedAt time.Time `json:"created_at"`
+	Kept      bool      `json:"kept"`
+	Reason    string    `json:"reason"` // for a person
 }
 
 // A Pruning is what a prune does with all automatic checkpoints, the oldest first.
@@ -93,7 +93,7 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 			t.Line = e.Lineage[0]
 		}
 		taken = append(taken, t)
-		list = append(list, Pruned{ID: e.ID, Title: v.title(e), CreatedAt: session.FormatTime(e.CreatedAt)})
+		list = append(list, Pruned{ID: e.ID, Title: v.title(e), CreatedAt: instant(e.CreatedAt)})
 	}
 	for i, verdict := range r.Apply(taken, v.opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason

@@ -79,7 +79,7 @@ func TestAutomatic(t *testing.T) {
 		t.Fatalf("the trash holds %+v, %v", trash, err)
 	}
 	for _, f := range trash.Files {
-		if f.RemovedAt < session.FormatTime(now.Add(-time.Hour)) {
+		if f.RemovedAt.Before(now.Add(-time.Hour)) {
 			t.Errorf("%s is still in the trash, from %s", f.File, f.RemovedAt)
 		}
 	}

@@ -33,10 +33,10 @@ func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, err
 		if err != nil {
 			return err
 		}
-		before := session.FormatTime(v.opts.Now().Add(-o.Older))
+		before := instant(v.opts.Now().Add(-o.Older))
 		sums := map[string]bool{}
 		for _, f := range all.Files {
-			if f.RemovedAt <= before {
+			if !f.RemovedAt.After(before) {
 				purged.Files = append(purged.Files, f)
 				v.addAttached(sums, f)
 			}
@@ -46,7 +46,7 @@ func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, err
 		if err := v.erase(newErasure(ids, nil, titles)); err != nil {
 			return err
 		}
-		if err := v.purge(func(_ string, at time.Time) bool { return session.FormatTime(at) <= before }); err != nil {
+		if err := v.purge(func(_ string, at time.Time) bool { return !instant(at).After(before) }); err != nil {
 			return err
 		}
 		gone, err := v.purgeAttachments(sums)
@@ -113,7 +113,7 @@ func (v *view) purgeAttachments(sums map[string]bool) (gone []Trashed, err error
 		if err != nil {
 			return gone, err
 		}
-		gone = append(gone, Trashed{File: name, Path: v.path(name), RemovedAt: session.FormatTime(v.opts.Now()), Bytes: info.Size()})
+		gone = append(gone, Trashed{File: name, Path: v.path(name), RemovedAt: instant(v.opts.Now()), Bytes: info.Size()})
 	}
 	return gone, nil
 }

@@ -118,7 +118,7 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 		if err != nil {
 			return err
 		}
-		d.CreatedAt, d.LastActive = c.Entry.CreatedAt, c.Entry.LastActive
+		d.CreatedAt, d.LastActive = session.FormatTime(c.Entry.CreatedAt), session.FormatTime(c.Entry.LastActive)
 		if c.Document, err = d.Bytes(v.reopen); err != nil {
 			return err
 		}

@@ -49,11 +49,11 @@ type Found struct {
 
 // A FoundSession is a conversation with messages that were looked for.
 type FoundSession struct {
-	Session    string `json:"session_id"` // its first file
-	Title      string `json:"title"`
-	LastActive string `json:"last_active"`
-	Total      int    `json:"total"`    // of its messages, how many match
-	AtLeast    bool   `json:"at_least"` // it was not searched to its end: there may be more than Total
+	Session    string    `json:"session_id"` // its first file
+	Title      string    `json:"title"`
+	LastActive time.Time `json:"last_active"`
+	Total      int       `json:"total"`    // of its messages, how many match
+	AtLeast    bool      `json:"at_least"` // it was not searched to its end: there may be more than Total
 
 	// Piece is a piece of the conversation's id that is enough to name it.
 	Piece string `json:"-"`
@@ -67,7 +67,7 @@ type Match struct {
 	Ref       string           `json:"ref"` // as short as is enough
 	Role      string           `json:"role"`
 	Speaker   Speaker          `json:"speaker"`
-	CreatedAt string           `json:"created_at"` // when the conversation began, if nothing says when it was written
+	CreatedAt time.Time        `json:"created_at"` // when the conversation began, if nothing says when it was written
 	Tools     []string         `json:"tools"`      // that it calls, or answers for
 	Snippet   string           `json:"snippet"`    // what it says around the place, on one line
 	Spans     [][2]int         `json:"spans"`      // where in the snippet the words are: from and to, in characters

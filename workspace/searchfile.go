@@ -109,7 +109,7 @@ func (r *reading) match(m session.Message) (Match, bool) {
 		ID:        m.ID,
 		Role:      m.Role(),
 		Speaker:   speakerOf(m, said, r.q),
-		CreatedAt: session.FormatTime(at),
+		CreatedAt: instant(at),
 		Tools:     tools,
 		Also:      []string{},
 		family:    r.family,

@@ -3,8 +3,6 @@ package workspace
 import (
 	"iter"
 	"slices"
-
-	"github.com/bough-dev/bough/session"
 )
 
 // allFound is all matches of the conversations that were searched, by conversation.
@@ -76,7 +74,7 @@ func (a allFound) chosen(o SearchOptions) Found {
 		}
 		f.Matches = append(f.Matches, list[:n]...)
 		l := list[0].line
-		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: session.FormatTime(l.active), Total: len(list), AtLeast: l.cut})
+		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: instant(l.active), Total: len(list), AtLeast: l.cut})
 	}
 	f.More = len(f.Matches) < f.Total
 	return f

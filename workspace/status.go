@@ -115,7 +115,7 @@ func (v *view) sinceCheckpoint(s *Status, p *place) error {
 			continue
 		}
 		e := v.entry(id)
-		if at := depths[string(e.BranchPoint)]; at > depth || at > 0 && at == depth && e.CreatedAt > s.Checkpoint.CreatedAt {
+		if at := depths[string(e.BranchPoint)]; at > depth || at > 0 && at == depth && e.CreatedAt.After(s.Checkpoint.CreatedAt) {
 			depth, s.Checkpoint = at, &e
 		}
 	}

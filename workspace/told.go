@@ -71,7 +71,7 @@ func chatEvents(o *operation.Operation, list []Event) []Event {
 			continue
 		}
 		list = slices.Insert(list, at, Event{
-			Seq: o.Seq, Time: o.Time, Type: t.Type, Session: session, Message: ID(t.Message),
+			Seq: o.Seq, Time: timeOf(o.Time), Type: t.Type, Session: session, Message: ID(t.Message),
 			Agent: name, Tool: t.Tool, Call: t.Call, Ended: t.Ended, Error: t.Error, Verb: o.Verb,
 		})
 		at++

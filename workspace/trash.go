@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,12 +104,12 @@ const trashStamp = "20060102T150405.000000"
 
 // A Trashed is a file in the trash.
 type Trashed struct {
-	File      string `json:"file"`       // what it was, as a path inside the workspace
-	Session   ID     `json:"session_id"` // none if it is no session
-	Title     string `json:"title"`      // of the session: its own, else the first words of its user, "" if the beginning of the file has neither
-	Path      string `json:"path"`       // where it is, absolute
-	RemovedAt string `json:"removed_at"` // when it was moved there
-	Bytes     int64  `json:"bytes"`      // its size
+	File      string    `json:"file"`       // what it was, as a path inside the workspace
+	Session   ID        `json:"session_id"` // none if it is no session
+	Title     string    `json:"title"`      // of the session: its own, else the first words of its user, "" if the beginning of the file has neither
+	Path      string    `json:"path"`       // where it is, absolute
+	RemovedAt time.Time `json:"removed_at"` // when it was moved there
+	Bytes     int64     `json:"bytes"`      // its size
 }
 
 // A Trash is the files in the trash, the last removed first.
@@ -147,13 +146,13 @@ func (v *view) inTheTrash() (*Trash, error) {
 		t.Files = append(t.Files, v.trashed(name, file, at, info.Size()))
 		return nil
 	})
-	slices.SortStableFunc(t.Files, func(a, b Trashed) int { return cmp.Compare(b.RemovedAt, a.RemovedAt) })
+	slices.SortStableFunc(t.Files, func(a, b Trashed) int { return b.RemovedAt.Compare(a.RemovedAt) })
 	return t, err
 }
 
 // trashed returns the file at name, in the trash, that was file.
 func (v *view) trashed(name, file string, at time.Time, size int64) Trashed {
-	t := Trashed{File: file, Session: ID(sessionOf(file)), Path: v.path(name), RemovedAt: session.FormatTime(at), Bytes: size}
+	t := Trashed{File: file, Session: ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size}
 	if t.Session != "" {
 		t.Title = v.titleIn(name)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -174,7 +173,7 @@ func (p *program) agentShowVerb() verb {
 				return p.printJSON(a)
 			}
 			fmt.Fprintln(p.stdout, p.paint.bold(a.Name))
-			fmt.Fprintln(p.stdout, p.paint.dim(a.ID+" · "+count(len(a.Trees), "tree")+" · made "+age(session.FormatTime(a.Created))))
+			fmt.Fprintln(p.stdout, p.paint.dim(a.ID+" · "+count(len(a.Trees), "tree")+" · made "+age(a.Created)))
 			if a.Model != "" {
 				fmt.Fprintf(p.stdout, "model   %s\n", line(a.Model))
 			}

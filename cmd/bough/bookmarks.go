@@ -125,7 +125,7 @@ func (p *program) bookmarks(list []workspace.Bookmark) {
 			summary = strings.TrimSpace("(" + line(string(b.Scope)) + ") " + summary)
 		}
 		place := line(tail(b.Session)) + "@" + line(shortMessage(b.Message))
-		rows = append(rows, [4]string{p.paint.fit(line(b.Label), widestLabel), place, age(b.CreatedAt), summary})
+		rows = append(rows, [4]string{p.paint.fit(line(b.Label), widestLabel), place, ageOf(b.CreatedAt), summary})
 	}
 	widths := [3]int{}
 	for _, row := range rows {

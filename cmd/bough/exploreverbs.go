@@ -57,7 +57,7 @@ func (p *program) exploreLsVerb() verb {
 				return p.printJSON(map[string]any{"explorations": all})
 			}
 			for _, e := range list {
-				about := age(e.CreatedAt) + "  " + statuses(e)
+				about := ageOf(e.CreatedAt) + "  " + statuses(e)
 				if e.Adopted != nil {
 					about += ", adopted"
 				}
@@ -110,7 +110,7 @@ ID is an id or a unique prefix of one, of at least four characters. The session 
 				return p.printJSON(e)
 			}
 			fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(cmp.Or(line(e.Question), e.ID), p.paint.width-1)))
-			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("%s · %s@%s · %s", e.ID, clean(e.Session), clean(e.Node), age(e.CreatedAt))))
+			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("%s · %s@%s · %s", e.ID, clean(e.Session), clean(e.Node), ageOf(e.CreatedAt))))
 			for _, l := range boardLines(e.Branches, time.Now(), p.paint) {
 				fmt.Fprintln(p.stdout, l)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -114,10 +115,12 @@ func (p *program) inspectedConversation(c workspace.InspectedConversation) {
 		messages += ", " + count(c.Orphans, "orphan")
 	}
 	row("messages", messages)
-	if c.Begins != "" && c.LastTime != "" {
-		row("time", string(c.Begins)+" to "+string(c.LastTime))
-	} else {
-		row("time", string(c.Begins))
+	switch {
+	case c.Begins.IsZero():
+	case c.LastTime.IsZero():
+		row("time", session.FormatTime(c.Begins))
+	default:
+		row("time", session.FormatTime(c.Begins)+" to "+session.FormatTime(c.LastTime))
 	}
 	if c.First != nil {
 		row("begins", c.First.Role+": "+c.First.Text)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
@@ -280,6 +281,22 @@ func (w *lineWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
+// values compares values that a verb prints only where several processes meet with their
+// headings: with all of their members.
+func (s *jsonStory) values() {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for heading, value := range map[string]any{
+		"bough watch": workspace.Event{
+			Time: at, Role: "user", Kind: agent.KindUser, Mode: agent.Steer, State: "waiting", Tool: "ls", Call: "c",
+			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: agent.Failed, Error: "e",
+		},
+		"bough queue":  workspace.Queue{Queue: []agent.Entry{{ID: "m", Mode: agent.Steer, State: agent.Waiting, Cut: true}}},
+		"bough import": workspace.Imports{Imported: []workspace.Imported{{Replaced: 1, Detail: "d"}}},
+	} {
+		s.checkDocument(heading, string(rawjson.Answer(value))+"\n")
+	}
+}
+
 // notRun are the headings whose document no test can have here, and why.
 var notRun = map[string]string{
 	"bough choose": "a person chooses at a terminal",
@@ -297,6 +314,7 @@ func TestJSONPage(t *testing.T) {
 	s.agents()
 	s.explorations()
 	s.workspace()
+	s.values()
 	for _, v := range allVerbs((&program{}).verbs()) {
 		name := "bough " + v.full()
 		if v.action == nil && v.alone == nil {
@@ -429,7 +447,7 @@ func (s *jsonStory) queue() {
 // rareEvents prints events that take a companion, a terminal or an open message to happen,
 // as watch prints them.
 func (s *jsonStory) rareEvents() {
-	at := session.FormatTime(time.Now())
+	at := time.Now()
 	for _, e := range []workspace.Event{
 		{Seq: 1, Time: at, Type: workspace.ToolStarted, Session: "s", Message: "m", Agent: "ada", Tool: "look", Call: "c1", Verb: "append"},
 		{Seq: 2, Time: at, Type: workspace.QueueChanged, Session: "s", Message: "m", Agent: "ada", Mode: agent.Steer, State: workspace.QueueHeld, Verb: "steer"},

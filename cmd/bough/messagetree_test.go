@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -34,7 +35,7 @@ func comb(n int) *workspace.MessageTree {
 		i := len(t.Runs)
 		id := fmt.Sprintf("%08x-0000-4000-8000-000000000000", i)
 		t.Runs = append(t.Runs, workspace.StraightRun{
-			First: id, Last: id, Count: 1, Parent: parent, LastActive: "2026-01-01T00:00:00Z",
+			First: id, Last: id, Count: 1, Parent: parent, LastActive: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 			Message: saying(fmt.Sprintf("message %d, which says something about 東京への旅行 and more", i)),
 		})
 		return &i
@@ -109,8 +110,8 @@ mB (what it answers is gone) Lost
 func TestBranchesTable(t *testing.T) {
 	const a, b, c = "0f3c2b1a-0000-4000-8000-000000000000", "7d3c2b1a-0000-4000-8000-000000000000", "7d3c2b1a-0000-4000-8000-000000000001"
 	list := &workspace.Branches{Leaves: []workspace.Leaf{
-		{ID: a, Depth: 6, CreatedAt: "2001-01-01T00:00:00Z", Newest: true, Message: saying("What if we take the train to the sea instead?")},
-		{ID: b, Depth: 12345, CreatedAt: "2001-01-01T00:00:00Z", Head: true, Message: saying("")},
+		{ID: a, Depth: 6, CreatedAt: time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), Newest: true, Message: saying("What if we take the train to the sea instead?")},
+		{ID: b, Depth: 12345, CreatedAt: time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), Head: true, Message: saying("")},
 	}, Head: b}
 	for _, columns := range []int{0, 80, 40} {
 		out := printed(columns, func(p *program) { p.branches(list) })

@@ -100,13 +100,21 @@ func cleanRune(r rune) rune {
 // line is text on one line.
 func line(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// age is how long ago a time of an answer was.
-func age(s string) string {
+// age is how long ago a time was, "-" for none.
+func age(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return ago(time.Since(t))
+}
+
+// ageOf is the age of a time as a file has it.
+func ageOf(s string) string {
 	t, ok := session.ParseTime(s)
 	if !ok {
 		return s
 	}
-	return ago(time.Since(t))
+	return age(t)
 }
 
 // ago tells a duration, in the largest unit that it has one of. Less than zero

@@ -130,7 +130,7 @@ func (p *program) found(f *workspace.Found, limit int) {
 		if i > 0 {
 			fmt.Fprintln(p.stdout)
 		}
-		about := line(one.Piece) + " · " + p.timeText(one.LastActive)
+		about := line(one.Piece) + " · " + p.time(one.LastActive)
 		title := p.paint.fit(line(one.Title), p.paint.width-width(about)-2)
 		fmt.Fprintln(p.stdout, p.paint.bold(title)+"  "+p.paint.dim(about))
 		shown := 0
@@ -158,7 +158,7 @@ func (p *program) match(m workspace.Match) {
 	if len(m.Tools) > 0 {
 		head += " " + line(strings.Join(m.Tools, ", "))
 	}
-	after := p.timeText(m.CreatedAt)
+	after := p.time(m.CreatedAt)
 	if n := len(m.Also); n > 0 {
 		after += fmt.Sprintf(", also in %d", n)
 	}
@@ -190,7 +190,7 @@ func (p *program) foundSessions(f *workspace.Found) {
 		if one.AtLeast {
 			matches += "+"
 		}
-		rows = append(rows, [3]string{line(one.Piece), matches, p.timeText(one.LastActive)})
+		rows = append(rows, [3]string{line(one.Piece), matches, p.time(one.LastActive)})
 		total += one.Total
 	}
 	for _, row := range rows {

@@ -161,11 +161,3 @@ func (p *program) time(t time.Time) string {
 	}
 	return ago(time.Since(t))
 }
-
-// timeText returns a time of an answer as [program.time] prints it.
-func (p *program) timeText(s string) string {
-	if t, ok := session.ParseTime(s); ok {
-		return p.time(t)
-	}
-	return line(s)
-}

@@ -64,7 +64,7 @@ func (p *program) event(e workspace.Event) error {
 	if e.Message != "" {
 		where += "@" + line(string(e.Message))
 	}
-	text := fmt.Sprintf("%d  %s  %-18s  %s", e.Seq, clock(line(e.Time)), e.Type, where)
+	text := fmt.Sprintf("%d  %s  %-18s  %s", e.Seq, clock(e.Time), e.Type, where)
 	if e.Label != "" {
 		text += "  " + line(e.Label)
 	}
@@ -104,10 +104,4 @@ func (p *program) autoCheckpoints(c *cli.Context, w *workspace.Workspace, newest
 }
 
 // clock is a time of an answer as a person reads it on the same day.
-func clock(s string) string {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return s
-	}
-	return t.Local().Format(time.TimeOnly)
-}
+func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }

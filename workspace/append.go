@@ -3,9 +3,9 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/agent"
@@ -122,12 +122,23 @@ func newMetadata(dialect session.Dialect, title string, messages int, from ...st
 	return pairs
 }
 
-// An Append is a message to be added.
+// An Append is a message to be added: what a user or a model says, the calls that a model
+// makes, or the result of one.
 type Append struct {
 	Session string // "" for where the head is
-	Text    string
-	Role    string // "" for user
+	Text    string // may be empty beside Content, Calls or CallID
+	Role    string // "" for user, with Calls for assistant, with CallID for tool
 	Parent  string // the message to answer, "" for where the conversation is
+
+	// Content is what the message says in place of Text: JSON, a string or an array of
+	// parts. Nil means Text.
+	Content json.RawMessage
+	// Calls are the calls of tools that an assistant makes with the message. Each has an
+	// id that no other has, and a name.
+	Calls []agent.Call
+	// CallID is the call that the message of a tool is the result of, Tool the name of
+	// the tool. Empty means none.
+	CallID, Tool string
 
 	// Kind is what the message is beyond its role: it opens or closes a batch of
 	// clarifications. On a path one is closed before another is opened. Empty means
@@ -153,7 +164,15 @@ type Appended struct {
 // the head is, and the head moves to it. Appending to a checkpoint branches
 // first, each time.
 func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
-	a.Role = cmp.Or(a.Role, "user")
+	switch {
+	case a.Role != "":
+	case len(a.Calls) > 0:
+		a.Role = "assistant"
+	case a.CallID != "":
+		a.Role = "tool"
+	default:
+		a.Role = "user"
+	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -168,12 +187,12 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		if out.Message, err = session.NewMessageID(v.opts.Random); err != nil {
 			return err
 		}
-		m := &message{id: out.Message, role: a.Role, content: rawjson.Compact(a.Text)}
+		m := &message{id: out.Message, role: a.Role, content: a.content(), metadata: a.tools()}
 		if a.Kind != "" {
 			if err := v.clarifies(p, a.Kind); err != nil {
 				return err
 			}
-			m.metadata = []rawjson.Pair{{Key: "kind", Value: rawjson.Compact(a.Kind)}}
+			m.metadata = append(m.metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(a.Kind)})
 		}
 		if frozen := v.frozen(p); frozen != "" {
 			out.ForkedFrom = ID(frozen)
@@ -208,10 +227,7 @@ func (a *Append) args() args {
 }
 
 func (a *Append) check() error {
-	if strings.TrimSpace(a.Text) == "" {
-		return &Error{Code: Usage, Message: "there is no text to append", Hint: "give it as an argument or on standard input"}
-	}
-	if err := checkUTF8("text", a.Text); err != nil {
+	if err := cmp.Or(a.checkContent(), a.checkTools()); err != nil {
 		return err
 	}
 	if a.Kind != "" {

@@ -291,6 +291,7 @@ func (s *jsonStory) values() {
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: agent.Failed, Error: "e",
 		},
 		"bough queue":  workspace.Queue{Queue: []agent.Entry{{ID: "m", Mode: agent.Steer, State: agent.Waiting, Cut: true}}},
+		"bough forget": workspace.Forgetting{Session: "s", Sources: []workspace.ForgottenSource{{ID: "i", Last: "m"}}},
 		"bough import": workspace.Imports{Imported: []workspace.Imported{{Replaced: 1, Detail: "d"}}},
 	} {
 		s.checkDocument(heading, string(rawjson.Answer(value))+"\n")
@@ -493,6 +494,7 @@ func (s *jsonStory) workspace() {
 	s.write("conversations/old.json", `{"created_at":"2026-01-01T00:00:00+00:00","metadata":{"continued_from":["bread"],"flattened_snapshot":true,`+
 		`"bough":{"kind":"checkpoint","auto":true}},"messages":[{"id":"m1","role":"user","content":"one"}]}`)
 	s.do("prune", "--dry-run")
+	s.do("forget", "Bread", "--dry-run")
 	s.do("doctor")
 	s.do("demo")
 	s.do("completion", "bash")

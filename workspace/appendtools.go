@@ -1,0 +1,75 @@
+package workspace
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// content returns the content of the message as JSON.
+func (a *Append) content() []byte {
+	if a.Content != nil {
+		return rawjson.Layout(a.Content, 3)
+	}
+	return rawjson.Compact(a.Text)
+}
+
+// tools returns what the metadata of the message says of calls and results, as a turn of
+// an agent writes it.
+func (a *Append) tools() (list []rawjson.Pair) {
+	n := agent.Node{Calls: a.Calls, CallID: a.CallID, Tool: a.Tool}
+	metadata := n.Message().Metadata
+	for _, key := range []string{"tool_calls", "tool_call_id", "action_type"} {
+		if value := gjson.GetBytes(metadata, key); value.Exists() {
+			list = append(list, rawjson.Pair{Key: key, Value: rawjson.Layout([]byte(value.Raw), 4)})
+		}
+	}
+	return list
+}
+
+func (a *Append) checkTools() error {
+	wrong := func(message string) error { return &Error{Code: Usage, Message: message} }
+	switch {
+	case len(a.Calls) > 0 && a.Role != "assistant":
+		return wrong("calls belong to a message of the assistant")
+	case (a.CallID != "" || a.Tool != "") && a.Role != "tool":
+		return wrong("the result of a call is a message of a tool")
+	case a.Tool != "" && a.CallID == "":
+		return wrong("the result of a call names the call")
+	}
+	seen := map[string]bool{}
+	for _, c := range a.Calls {
+		switch {
+		case c.ID == "" || c.Name == "":
+			return wrong("a call has an id and a name")
+		case seen[c.ID]:
+			return wrong(fmt.Sprintf("two calls have the id %q", c.ID))
+		}
+		seen[c.ID] = true
+		if err := checkUTF8("call", c.ID+c.Name+c.Arguments); err != nil {
+			return err
+		}
+	}
+	return checkUTF8("call", a.CallID+a.Tool)
+}
+
+func (a *Append) checkContent() error {
+	switch {
+	case a.Content == nil && len(a.Calls) == 0 && a.CallID == "" && strings.TrimSpace(a.Text) == "":
+		return &Error{Code: Usage, Message: "there is no text to append", Hint: "give it as an argument or on standard input"}
+	case a.Content == nil:
+		return checkUTF8("text", a.Text)
+	case a.Text != "":
+		return &Error{Code: Usage, Message: "a message has text or content, not both"}
+	}
+	if err := rawjson.Check(a.Content); err != nil {
+		return &Error{Code: Usage, Message: "the content is not JSON: " + err.Error(), Err: err}
+	}
+	if v := gjson.ParseBytes(a.Content); v.Type != gjson.String && !v.IsArray() {
+		return &Error{Code: Usage, Message: "the content is neither a string nor an array of parts"}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package workspace_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
+)
+
+// TestAppendTools: calls, results and parts are stored as an agent's turn stores them, so
+// that a cut between a call and its result is known as one.
+func TestAppendTools(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	bread := s.new("Bread")
+	s.append(workspace.Append{Session: bread, Content: json.RawMessage(`[{"type":"text","text":"How warm is it?"}]`)})
+	call := s.append(workspace.Append{Session: bread, Calls: []agent.Call{{ID: "c1", Name: "oven", Arguments: `{"rack": 2}`}}})
+	s.append(workspace.Append{Session: bread, CallID: "c1", Tool: "oven", Text: "230"})
+	c, err := s.Show(t.Context(), bread, workspace.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(c.JSON())
+	for path, want := range map[string]string{
+		"messages.#.role":                                     `["user","assistant","tool"]`,
+		"messages.0.content.0.text":                           `"How warm is it?"`,
+		"messages.1.content":                                  `""`,
+		"messages.1.metadata.tool_calls.0.id":                 `"c1"`,
+		"messages.1.metadata.tool_calls.0.function.name":      `"oven"`,
+		"messages.1.metadata.tool_calls.0.function.arguments": `"{\"rack\": 2}"`,
+		"messages.2.metadata.tool_call_id":                    `"c1"`,
+		"messages.2.metadata.action_type":                     `"oven"`,
+		"messages.2.category":                                 `"SYSTEM_OUTPUT"`,
+	} {
+		if got := gjson.Get(doc, path).Raw; got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	snap, err := s.Checkpoint(t.Context(), bread+"@"+call.Message, workspace.SnapshotOptions{})
+	if err == nil && string(snap.BranchPoint) == call.Message || err != nil && !errors.Is(err, workspace.ErrToolCut) {
+		t.Errorf("a checkpoint between a call and its result: %+v, %v", snap, err)
+	}
+}
+
+// TestAppendToolsRefused: what makes no sense is refused, and nothing is written.
+func TestAppendToolsRefused(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	bread := s.new("Bread")
+	before := s.files()
+	one := agent.Call{ID: "c1", Name: "oven"}
+	for name, a := range map[string]workspace.Append{
+		"nothing":           {},
+		"text and content":  {Text: "x", Content: json.RawMessage(`"y"`)},
+		"no JSON":           {Content: json.RawMessage(`[`)},
+		"a number":          {Content: json.RawMessage(`7`)},
+		"calls of a user":   {Role: "user", Calls: []agent.Call{one}},
+		"a call without id": {Calls: []agent.Call{{Name: "oven"}}},
+		"two of one id":     {Calls: []agent.Call{one, one}},
+		"a result of user":  {Role: "user", Text: "x", CallID: "c1"},
+		"a tool alone":      {Role: "tool", Text: "x", Tool: "oven"},
+		"call and result":   {CallID: "c1", Calls: []agent.Call{one}},
+	} {
+		a.Session = bread
+		if _, err := s.Append(t.Context(), a); !errors.Is(err, workspace.ErrUsage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	sameFiles(t, "refused messages", before, s.files())
+}

@@ -29,7 +29,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 	if kind != "" {
 		err := checkWord("kind", string(kind), string(session.Root), string(session.Continuation), string(session.Branch), string(session.Checkpoint))
 		if err != nil {
-			return nil, err
+			return nil, explained(err)
 		}
 	}
 	if err := o.Sort.check(); err != nil {

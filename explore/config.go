@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/likeness"
 
+	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -67,9 +68,9 @@ func (d Duration) String() string { return time.Duration(d).String() }
 // MarshalText returns d as "1m30s".
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what [time.ParseDuration] does.
+// UnmarshalText parses a duration as the settings have it: "30s", "1h30m", "2 hours".
 func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
+	v, err := config.ParseDuration(string(text))
 	*d = Duration(v)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 func (p *program) pruneVerb() verb {
 	return verb{
 		name:  "prune",
-		args:  "[--dry-run] [--keep-all TIME] [--every N] [--max-age TIME] [--most N]",
+		args:  "[--dry-run] [--keep-all TIME] [--every N] [--max-age TIME] [--limit N]",
 		short: "remove old automatic checkpoints",
 		long: `Keeps all automatic checkpoints of a day, then one of every ten, none that is older than
 30 days, and at most 1,000. Those with a name, or a bookmark in them, are kept for ever. What is
@@ -43,7 +43,7 @@ func retentionFlags() []cli.Flag {
 		&cli.StringFlag{Name: "keep-all", DefaultText: "24h", Usage: "keep all that are no older than `TIME`, such as 2d, or forever"},
 		&cli.IntFlag{Name: "every", DefaultText: "10", Usage: "of those that are older keep one of `N`"},
 		&cli.StringFlag{Name: "max-age", DefaultText: "720h", Usage: "keep none that is older than `TIME`, such as '2 months', or forever"},
-		&cli.IntFlag{Name: "most", DefaultText: "1000", Usage: "keep at most `N`; -1 sets no limit"},
+		&cli.IntFlag{Name: "limit", Aliases: []string{"most"}, DefaultText: "1000", Usage: "keep at most `N`; -1 sets no limit"},
 	}
 }
 
@@ -56,8 +56,8 @@ func retention(c *cli.Context, now time.Time) (r checkpoint.Retention, err error
 	if r.MaxAge, err = keepFlag(c, "max-age", now); err != nil {
 		return r, err
 	}
-	r.EveryNth, r.Most = c.Int("every"), c.Int("most")
-	for name, zero := range map[string]bool{"keep-all": r.KeepAll == 0, "every": r.EveryNth == 0, "max-age": r.MaxAge == 0, "most": r.Most == 0} {
+	r.EveryNth, r.Most = c.Int("every"), c.Int("limit")
+	for name, zero := range map[string]bool{"keep-all": r.KeepAll == 0, "every": r.EveryNth == 0, "max-age": r.MaxAge == 0, "limit": r.Most == 0} {
 		if zero && c.IsSet(name) {
 			return r, usageError("--%s is not zero; see 'bough help prune'", name)
 		}

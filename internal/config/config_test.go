@@ -143,6 +143,8 @@ func TestParse(t *testing.T) {
 	}{
 		{"wait", []string{"7d"}, `"7d"`},
 		{"wait", []string{"soon"}, ""},
+		{"retention.max_age", []string{"2", "months"}, `"2 months"`},
+		{"retention.max_age", []string{"forever"}, `"forever"`},
 		{"import.skip", []string{"a*", "b"}, `["a*","b"]`},
 		{"retention.every", []string{"4"}, "4"},
 		{"retention.every", []string{"four"}, ""},

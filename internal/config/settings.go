@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bough-dev/bough/internal/when"
 )
 
 // A Setting is one that bough has.
@@ -41,7 +42,7 @@ func Settings() []Setting {
 		{"import.skip", Texts, `[]`, false, "patterns of files and folders whose conversations are not imported"},
 		{"retention.keep_all", Duration, `"24h"`, false, "automatic checkpoints that are younger are all kept"},
 		{"retention.every", Number, `10`, false, "of the older ones one of this many is kept"},
-		{"retention.max_age", Duration, `"720h"`, false, "automatic checkpoints that are older are removed; \"-1s\" for never"},
+		{"retention.max_age", Duration, `"720h"`, false, "automatic checkpoints that are older are removed; \"forever\" keeps them"},
 		{"retention.limit", Limit, `1000`, false, "how many automatic checkpoints are kept; -1 for all"},
 		{"explore.enabled", Flag, `true`, false, "false: nothing is explored"},
 		{"explore.max_depth", Number, `3`, false, "how deep branches may propose branches"},
@@ -161,13 +162,14 @@ func (t *Time) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseDuration is [time.ParseDuration] that takes days and weeks as well: "7d", "2w".
-func ParseDuration(s string) (time.Duration, error) {
-	const day = 24 * time.Hour
-	for unit, length := range map[string]time.Duration{"d": day, "w": 7 * day} {
-		if n, err := strconv.ParseFloat(strings.TrimSuffix(s, unit), 64); err == nil && strings.HasSuffix(s, unit) {
-			return time.Duration(n * float64(length)), nil
-		}
+// ParseDuration returns the duration that text names, as [time.ParseDuration] or
+// [when.ParseAge] has it: "30s", "1h30m", "7d", "2 weeks". "forever" is negative.
+func ParseDuration(text string) (time.Duration, error) {
+	if text == "forever" {
+		return -1, nil
 	}
-	return time.ParseDuration(s)
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, nil
+	}
+	return when.ParseAge(text, time.Now())
 }

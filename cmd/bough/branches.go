@@ -24,8 +24,9 @@ messages lead to it, when it was written, and its first words. '*' marks where t
 the way follow one that is not their parent because that is missing. To read one: bough show SESSION@MESSAGE.`,
 		example: `bough branches "Plan the trip"
 bough show "Plan the trip@4f2a90aa"`,
-		flags: []cli.Flag{partialFlag()},
-		max:   1,
+		flags:   []cli.Flag{partialFlag()},
+		choices: []choice{chooseSession},
+		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o := workspace.BranchesOptions{Messages: true, ReadOptions: readOptions(c)}
 			branches, err := w.Branches(c.Context, refOrHead(c), o)

@@ -21,7 +21,7 @@ type choice string
 const (
 	chooseSession    choice = "session"
 	chooseCheckpoint choice = "checkpoint"
-	chooseMessage    choice = "message" // of the conversation at the head
+	chooseMessage    choice = "message" // of the conversation at the head, or of one that is chosen first
 )
 
 func (p *program) chooseVerb() verb {
@@ -42,7 +42,9 @@ bough branch $(bough choose --in "Plan the trip")`,
 		max: 100,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if !p.canChoose() {
-				return usageError("choose needs a terminal")
+				e := usageError("choose needs a terminal")
+				e.Hint = "scripts name a SESSION or REF, which 'bough ls' and 'bough search' print"
+				return e
 			}
 			query := strings.Join(c.Args().Slice(), " ")
 			var ref string
@@ -77,7 +79,10 @@ func (p *program) chooseMissing(ctx context.Context, w *workspace.Workspace, mis
 		var ref string
 		switch what {
 		case chooseMessage:
-			ref, err = p.chooseMessage(ctx, w, "HEAD", "")
+			var in string
+			if in, err = p.headOrChosen(ctx, w); err == nil {
+				ref, err = p.chooseMessage(ctx, w, in, "")
+			}
 		case chooseCheckpoint:
 			ref, err = p.chooseSession(ctx, w, session.Checkpoint, "", "Which checkpoint?")
 		default:
@@ -89,6 +94,15 @@ func (p *program) chooseMissing(ctx context.Context, w *workspace.Workspace, mis
 		refs = append(refs, ref)
 	}
 	return refs, nil
+}
+
+// headOrChosen returns the conversation at the head, without one that which a person
+// chooses.
+func (p *program) headOrChosen(ctx context.Context, w *workspace.Workspace) (string, error) {
+	if s, err := w.Status(ctx); err != nil || s.Head != nil {
+		return "HEAD", err
+	}
+	return p.chooseSession(ctx, w, "", "", "Which session?")
 }
 
 // chooseSession has a person choose a session and returns its id.
@@ -121,15 +135,13 @@ func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kin
 	return l.Sessions[i].ID, nil
 }
 
-// chooseMessage has a person choose a message on the path to ref, the newest first, and
+// chooseMessage has a person choose a message of a conversation, the newest first, and
 // returns its REF.
-func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, ref, query string) (string, error) {
-	conv, err := w.Show(ctx, ref, workspace.ReadOptions{Partial: true})
+func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, in, query string) (string, error) {
+	id, messages, err := messagesOf(ctx, w, in)
 	if err != nil {
 		return "", err
 	}
-	messages := slices.Clone(conv.Messages)
-	slices.Reverse(messages)
 	items := make([]list.Item, len(messages))
 	for i, m := range messages {
 		items[i] = list.Item{Text: line(m.Role()) + ": " + firstWords(m), Detail: line(m.ID)}
@@ -140,7 +152,33 @@ func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, ref
 	if err != nil {
 		return "", err
 	}
-	return conv.Entry.ID + "@" + messages[i].ID, nil
+	return id + "@" + messages[i].ID, nil
+}
+
+// messagesOf returns the messages of a conversation, those of its newest branch first and
+// of each branch the newest first, and the id of its first file.
+func messagesOf(ctx context.Context, w *workspace.Workspace, name string) (id string, messages []session.Message, err error) {
+	const mostBranches = 64 // beyond that nobody looks through a list
+	tree, err := w.MessageTree(ctx, name, workspace.ReadOptions{Partial: true})
+	if err != nil {
+		return "", nil, err
+	}
+	leaves := slices.DeleteFunc(tree.Runs, func(r workspace.StraightRun) bool { return !r.Leaf })
+	slices.SortStableFunc(leaves, func(a, b workspace.StraightRun) int { return b.LastActive.Compare(a.LastActive) })
+	seen := map[string]bool{}
+	for _, leaf := range leaves[:min(len(leaves), mostBranches)] {
+		conv, err := w.Show(ctx, tree.Session+"@"+leaf.Last, workspace.ReadOptions{Partial: true})
+		if err != nil {
+			return "", nil, err
+		}
+		for _, m := range slices.Backward(conv.Messages) {
+			if !seen[m.ID] {
+				seen[m.ID] = true
+				messages = append(messages, m)
+			}
+		}
+	}
+	return tree.Session, messages, nil
 }
 
 func (p *program) choose(ctx context.Context, o list.Options) (int, error) {

@@ -42,7 +42,8 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 			&cli.BoolFlag{Name: "full", DisableDefaultText: true, Usage: "print arguments and results whole"},
 			partialFlag(),
 		},
-		max: 1,
+		choices: []choice{chooseSession},
+		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o, err := p.showOptions(c, time.Now())
 			if err != nil {

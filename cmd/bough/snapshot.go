@@ -42,6 +42,7 @@ Prints the checkpoint's id.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
 		flags:   snapshotFlags(),
+		choices: []choice{chooseSession},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -64,6 +65,7 @@ there. The conversation it comes from does not change. Prints the branch's id.`,
 		example: `bough branch "Plan the trip@msg_2b0c3457" --name "By train instead"
 bough append "What if we take the train?"`,
 		flags:   snapshotFlags(),
+		choices: []choice{chooseSession},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {

@@ -118,7 +118,7 @@ func (p *program) command(v verb) *cli.Command {
 				}
 				return p.help(v.full())
 			}
-			if n := c.NArg(); n < v.min && len(v.choices) == v.min && !p.json && p.canChoose() {
+			if n := c.NArg(); n < len(v.choices) && !p.json && p.canChoose() && p.lacks(c, v) {
 				return p.complement(c, v.choices[n:])
 			}
 			if n := c.NArg(); n < v.min || n > v.max {
@@ -146,6 +146,20 @@ func (p *program) command(v verb) *cli.Command {
 			return v.action(c, w)
 		},
 	}
+}
+
+// lacks reports whether a command line lacks an argument that nothing stands in for. The
+// head stands in for what a verb does not require.
+func (p *program) lacks(c *cli.Context, v verb) bool {
+	if c.NArg() < v.min {
+		return true
+	}
+	w, err := p.open(c.Context, checkpoint.Retention{})
+	if err != nil {
+		return false
+	}
+	s, err := w.Status(c.Context)
+	return err == nil && s.Head == nil
 }
 
 // complement runs the command line again with the arguments that it lacks, as a person

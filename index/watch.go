@@ -60,9 +60,11 @@ func (w *watch) stamp(root *os.Root) {
 // Remember writes down what x found, so that the next [Open] need not look at
 // every session, if it is worth it and if a change of the folder after that will
 // show. It is called when a command is done, also when it failed. What cannot be
-// written is left: it is only remembered.
+// written is left: it is only remembered. While there are temporary files x is not
+// remembered: an Index that was opened from a look does not list them, and the next
+// writer removes them.
 func (x *Index) Remember() {
-	if x.failed != nil || x.claimed || !x.large() || !x.folder.safe || x.folder.seen != folderOf(x.root) {
+	if len(x.Temporary) > 0 || x.failed != nil || x.claimed || !x.large() || !x.folder.safe || x.folder.seen != folderOf(x.root) {
 		return
 	}
 	for _, own := range x.changed {

@@ -245,7 +245,7 @@ func (v *view) sweep(interrupted bool, happened []operation.Line) error {
 		return nil
 	}
 	v.folder.SweepCache()
-	return v.index.Change(func() error {
+	err := v.index.Change(func() error {
 		for _, name := range names {
 			if err := v.keepOther(name, made); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -256,6 +256,10 @@ func (v *view) sweep(interrupted bool, happened []operation.Line) error {
 		}
 		return nil
 	})
+	if err == nil {
+		v.index.Temporary = nil
+	}
+	return err
 }
 
 // keepOther puts a copy of a temporary file into the trash that is neither what one

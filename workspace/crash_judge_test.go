@@ -90,6 +90,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 		if err != nil {
 			return v, err
 		}
+		e.Head = false // v.head is judged apart: the head moves after its session is there
 		text, err := json.Marshal(e)
 		if err != nil {
 			return v, err

@@ -300,9 +300,10 @@ func (c *crash) intends(name string) bool {
 func (c *crash) writers(v *verdict, base string, s *space) {
 	aside, want, err := c.aside, "aside afterwards", error(nil)
 	if aside == "" {
-		var e *workspace.Entry
-		e, err = s.New(context.Background(), "Afterwards")
-		aside, want = e.ID, ""
+		var l *workspace.LineEntry
+		if l, _, err = s.NewLine(context.Background(), workspace.LineOptions{}); err == nil { // New moves the head
+			aside, want = l.ID, ""
+		}
 	} else {
 		_, err = s.Append(context.Background(), workspace.Append{Session: aside, Text: "afterwards"})
 	}
@@ -317,12 +318,6 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 	if err != nil {
 		v.is("cannot be read afterwards", "%v", err)
 		return
-	}
-	if c.aside == "" { // the session from afterwards has the head
-		now.head = c.old.head
-		if maps.Equal(now.sessions, c.new.sessions) {
-			now.head = c.new.head
-		}
 	}
 	isOld, isNew := now.same(c.old), now.same(c.new)
 	switch half := c.half(now); {

@@ -223,6 +223,7 @@ var illnesses = []illness{
 		}
 		s.write("agents/.ada.json"+durable.TempSuffix, "{")
 	}, "left_over once"},
+	{"a torn file of what is to be forgotten", func(s *space) { s.write(".bough/forget.json", `{"sessions":["c"`) }, "pending_forget fixed"},
 	{"a write that did not end", func(s *space) { // where nobody takes the lock, who sweeps it away
 		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
 			s.t.Fatal(err)

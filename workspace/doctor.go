@@ -48,6 +48,7 @@ const (
 	DamagedExploration = "damaged_exploration"
 	LostAgentHead      = "lost_agent_head"
 	LeftOver           = "left_over"
+	PendingForget      = "pending_forget"
 	DamagedLog         = "damaged_log"
 	LostAttachment     = "lost_attachment"
 	DamagedAttachment  = "damaged_attachment"
@@ -95,6 +96,7 @@ var Ailments = []Ailment{
 	{DamagedAttachment, "an attachment is not what its name says", ""},
 	{SpecialFile, "a named pipe, a socket or a device is in the place of a file or folder; it is not opened", ""},
 	{LeftOver, "a note: a write that did not end left a temporary file", "it is removed, as by any command that writes"},
+	{PendingForget, "a note: a forget was interrupted; a problem if the file that says what to forget is damaged", "it is completed, as by any command that writes; a damaged file goes to the trash, and the user forgets again"},
 }
 
 // A Report is what [Workspace.Doctor] found.
@@ -164,6 +166,9 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	}
 	interrupted, err := quiet.examineAtRest(ctx, report, examine)
 	for i, p := range report.Problems {
+		if p.Kind == PendingForget {
+			continue // a note already, or damaged
+		}
 		if p.Kind == LeftOver || interrupted && p.passes() || own && p.Kind == StaleIndex {
 			report.Problems[i].Note = true
 			report.Problems[i].Detail += "; the next command that changes something completes the write"
@@ -232,5 +237,5 @@ func (w *Workspace) examineAtRest(ctx context.Context, report *Report, examine f
 
 // passes reports whether p may be what a writer has not completed yet.
 func (p Problem) passes() bool {
-	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead, LostBookmark, LostTree, LostAgentHead}, p.Kind)
+	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead, LostBookmark, LostTree, LostAgentHead, PendingForget}, p.Kind)
 }

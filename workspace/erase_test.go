@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/task"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -314,5 +315,67 @@ func TestForgetAgent(t *testing.T) {
 	}
 	if _, err := s.undo(""); code(err) != workspace.Refused {
 		t.Errorf("undo of the deletion = %v", err)
+	}
+}
+
+// TestPendingForget: doctor says of a forget that was interrupted that it is pending,
+// takes nothing that follows from it for damage, and writes nothing. What else is wrong is
+// wrong. The next writer completes it.
+func TestPendingForget(t *testing.T) {
+	const plan = `{"sessions":["c"],"messages":[],"titles":[],"sources":[],"files":[]}`
+	for _, c := range []struct {
+		name    string
+		change  func(*space)
+		problem string // beside the note
+	}{
+		{"nothing is done yet", func(*space) {}, ""},
+		{"the session is gone", func(s *space) { s.delete("conversations/c.json") }, ""},
+		{"the head is in it", func(s *space) {
+			s.write("head.json", `{"session_id":"c","message_id":"b1"}`)
+			s.delete("conversations/c.json")
+		}, ""},
+		{"a bookmark is in it", func(s *space) {
+			s.write(bookmark.Path, s.bookmarked("here", "c", "b1"))
+			s.delete("conversations/c.json")
+		}, ""},
+		{"a bookmark is in nothing", func(s *space) { s.write(bookmark.Path, s.bookmarked("here", "gone", "b1")) }, workspace.LostBookmark},
+		{"the head is nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, workspace.LostHead},
+		{"another session is gone too", func(s *space) {
+			s.messages("x", "")
+			s.mend()
+			s.delete("conversations/x.json")
+			s.delete("conversations/c.json")
+		}, workspace.StaleIndex},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := patient(t)
+			c.change(s)
+			s.write(".bough/forget.json", plan)
+			before := s.everything()
+			report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pending, problem := 0, ""
+			for _, p := range report.Problems {
+				switch {
+				case p.Kind == workspace.PendingForget && p.Note:
+					pending++
+				case !p.Note:
+					problem += p.Kind
+				}
+			}
+			if pending != 1 || problem != c.problem || report.OK != (c.problem == "") {
+				t.Errorf("doctor finds %+v, want a note, and %q", report.Problems, c.problem)
+			}
+			sameFiles(t, "doctor", before, s.everything())
+			s.new("The next writer")
+			if _, err := os.Stat(filepath.Join(s.Dir(), "conversations/c.json")); err == nil {
+				t.Error("the session is there after the next writer")
+			}
+			if _, err := os.Stat(filepath.Join(s.Dir(), ".bough/forget.json")); err == nil {
+				t.Error("the forget is pending after the next writer")
+			}
+		})
 	}
 }

@@ -25,6 +25,7 @@ type doctor struct {
 	dialect  session.Dialect
 	problems []Problem
 	torn     bool            // the index is, as it was found
+	pending  []string        // sessions that an interrupted forget deletes
 	safe     map[string]bool // files of which there is a copy in the trash
 }
 
@@ -48,7 +49,7 @@ func (d *doctor) note(kind, path, detail string) {
 }
 
 func (d *doctor) run() error {
-	for _, look := range []func() error{d.folders, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
+	for _, look := range []func() error{d.forgetting, d.folders, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
 		if err := look(); err != nil {
 			return err
 		}
@@ -56,6 +57,31 @@ func (d *doctor) run() error {
 	d.indexFile()
 	if d.fix {
 		return d.finish()
+	}
+	return nil
+}
+
+// forgetting reports a forget that was interrupted. With fix it was completed before, if
+// that is possible.
+func (d *doctor) forgetting() error {
+	plan, err := d.beingForgotten()
+	var damage *session.DamageError
+	switch {
+	case errors.As(err, &damage):
+		if d.fix {
+			if err := d.discard(forgetPath); err != nil {
+				return err
+			}
+		}
+		d.found(PendingForget, forgetPath, "a forget was interrupted, and what to forget is unknown: "+damage.Problem, d.fix)
+	case err != nil:
+		d.found(PendingForget, forgetPath, err.Error(), false)
+	case plan == nil:
+	case d.fix:
+		d.found(PendingForget, forgetPath, "a forget was interrupted, and could not be completed", false)
+	default:
+		d.pending = plan.Sessions
+		d.note(PendingForget, forgetPath, "a forget was interrupted; the next command that changes something completes it")
 	}
 	return nil
 }
@@ -313,6 +339,9 @@ func (d *doctor) headPlace() error {
 	}
 	err := errors.New("it cannot be read")
 	if h, ok := d.head(); ok {
+		if slices.Contains(d.pending, h.Session) {
+			return nil
+		}
 		_, err = d.placeAt(h.Session, string(h.Message), true)
 	}
 	if err == nil {

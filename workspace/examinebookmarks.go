@@ -57,8 +57,12 @@ func (d *doctor) bookmarkPlaces() error {
 }
 
 // lostBookmark says why nobody can go where b is, "" if somebody can, or could once
-// its session is mended or its message is brought back from the trash.
+// its session is mended or its message is brought back from the trash. One into a session that a
+// forget deletes goes with it.
 func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
+	if slices.Contains(d.pending, b.Session) {
+		return "", nil
+	}
 	why = b.Session + " is gone"
 	if d.has(b.Session) {
 		_, err := d.placeAt(b.Session, b.Message, true)

@@ -200,6 +200,7 @@ func (v *view) hidePending() error {
 	if plan != nil {
 		for _, id := range plan.Sessions {
 			v.index.Remove(id)
+			v.own[id] = true
 		}
 	}
 	log, err := operation.Open(v.root)

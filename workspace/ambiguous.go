@@ -29,6 +29,9 @@ type Candidate struct {
 	Title   string `json:"title"`      // of the session; else what the candidate is called
 	Time    string `json:"time"`       // when the session was last active or the message was written, "" if unknown
 	Text    string `json:"text"`       // the first words of the message, else ""
+
+	Tool         string `json:"tool"`          // that a session comes from, "" if unknown
+	MessageCount int    `json:"message_count"` // of the session's file, 0 if the candidate is none
 }
 
 // maxCandidates is how many candidates an error holds.
@@ -54,9 +57,11 @@ func (v *view) ambiguousSessions(name string, ids []string) error {
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(active(b), active(a)) })
 	e := &AmbiguousError{What: "session", Name: name, Total: len(ids)}
 	for _, id := range ids[:min(len(ids), maxCandidates)] {
-		e.Candidates = append(e.Candidates, Candidate{
-			Session: ID(id), Kind: string(v.kind(id)), Title: v.titleOf(id), Time: active(id),
-		})
+		c := Candidate{Session: ID(id), Kind: string(v.kind(id)), Title: v.titleOf(id), Time: active(id), Tool: v.setting(id).Tool}
+		if entry := v.index.Entry(id); entry != nil {
+			c.MessageCount = entry.MessageCount
+		}
+		e.Candidates = append(e.Candidates, c)
 	}
 	return e
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // printCandidates prints what an ambiguous name may mean, a line each: a short id, the
-// day, and the title or the first words.
+// day, where a session comes from and how long it is, and the title or the first words.
 func (p *program) printCandidates(e *workspace.AmbiguousError) {
 	names := candidateNames(e.Candidates)
 	widest := 0
@@ -31,6 +31,9 @@ func (p *program) printCandidates(e *workspace.AmbiguousError) {
 			}
 		}
 		row := "  " + pad(names[i], widest) + "  " + day + "  "
+		if c.MessageCount > 0 {
+			row += line(strings.TrimPrefix(c.Tool+" · "+count(c.MessageCount, "message"), " · ")) + "  "
+		}
 		fmt.Fprintln(p.stderr, strings.TrimRight(row+p.talk.fit(line(text), p.talk.width-width(row)), " "))
 	}
 	if more := e.Total - len(e.Candidates); more > 0 {

@@ -32,7 +32,10 @@ func (p *program) completeBash(ctx context.Context, text string, point int, brea
 			whole := quoteWord(c.word)
 			typed := text[start:]
 			if at := strings.LastIndexAny(typed, strings.Trim(breaks, " \t\n\"'><=;|&(")); at >= 0 && strings.HasPrefix(whole, typed[:at+1]) {
-				whole = whole[at+1:]
+				if typed[at] != '@' { // readline replaces that one, too
+					at++
+				}
+				whole = whole[at:]
 			}
 			fmt.Fprintln(p.stdout, whole)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"
@@ -85,8 +86,8 @@ func (p *program) possible(ctx context.Context, words []string) []candidate {
 	if values := flagValues(v, before); len(values) > 0 {
 		return wordsOnly(values)
 	}
-	session := before == "--in" || before == "--parent" || takesSession(v)
-	if (v.name == "search" || v.name == "choose") && before != "--in" || !session {
+	named := before == "--in" || before == "--parent" || takesSession(v)
+	if (v.name == "search" || v.name == "choose") && before != "--in" || !named {
 		return nil // words of a person
 	}
 	return p.references(ctx, v, last)
@@ -129,7 +130,11 @@ func (p *program) references(ctx context.Context, v verb, last string) []candida
 		return nil
 	}
 	isREF := strings.Contains(v.args, "REF")
-	found := sessionNames(ctx, w, last != "")
+	kind := session.Kind("")
+	if strings.HasPrefix(v.args, "CHECKPOINT") {
+		kind = session.Checkpoint
+	}
+	found := sessionNames(ctx, w, kind, last != "")
 	if isREF {
 		found = append(found, bookmarkLabels(ctx, w)...)
 	}
@@ -283,10 +288,10 @@ func takesSession(v verb) bool {
 	})
 }
 
-// sessionNames returns the short ids of all sessions with their titles, and with titles
-// these as well. There are none if they cannot be read.
-func sessionNames(ctx context.Context, w *workspace.Workspace, titles bool) (list []candidate) {
-	listing, err := w.List(ctx, "")
+// sessionNames returns the short ids of the sessions of a kind, "" for all, with their
+// titles, and with titles these as well. There are none if they cannot be read.
+func sessionNames(ctx context.Context, w *workspace.Workspace, kind session.Kind, titles bool) (list []candidate) {
+	listing, err := w.List(ctx, kind)
 	if err != nil {
 		return nil
 	}
@@ -319,8 +324,8 @@ func bookmarkLabels(ctx context.Context, w *workspace.Workspace) (labels []candi
 
 // messageNames returns the messages of a session as it was typed, with their first
 // words, the newest first.
-func messageNames(ctx context.Context, w *workspace.Workspace, session string) (list []candidate) {
-	conv, err := w.Show(ctx, session, workspace.ReadOptions{Partial: true})
+func messageNames(ctx context.Context, w *workspace.Workspace, name string) (list []candidate) {
+	conv, err := w.Show(ctx, name, workspace.ReadOptions{Partial: true})
 	if err != nil {
 		return nil
 	}
@@ -330,9 +335,9 @@ func messageNames(ctx context.Context, w *workspace.Workspace, session string) (
 	}
 	short := shortMessages(ids)
 	for i, m := range slices.Backward(conv.Messages) {
-		list = append(list, candidate{session + "@" + short(ids[i]), line(m.Role()) + ": " + firstWords(m)})
+		list = append(list, candidate{name + "@" + short(ids[i]), line(m.Role()) + ": " + firstWords(m)})
 	}
-	return append(list, candidate{session + "@first", "the first message"}, candidate{session + "@last", "the last message"})
+	return append(list, candidate{name + "@first", "the first message"}, candidate{name + "@last", "the last message"})
 }
 
 func (p *program) completionVerb() verb {

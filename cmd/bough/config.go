@@ -131,7 +131,10 @@ func (p *program) listSettings(userOnly bool) error {
 		if r.From == config.Default {
 			text = p.paint.dim(text)
 		}
-		fmt.Fprintln(p.stdout, text+"  "+p.paint.dim(p.paint.fit(r.Doc, p.paint.width-keys-values-15)))
+		if room := p.paint.width - keys - values - 15; p.paint.width > 0 && width(r.Doc) > room {
+			text += "\n   "
+		}
+		fmt.Fprintln(p.stdout, text+"  "+p.paint.dim(r.Doc))
 	}
 	fmt.Fprintf(p.stderr, "Files: %s\n", strings.Join(files(l), ", "))
 	return nil

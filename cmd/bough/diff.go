@@ -13,8 +13,8 @@ func (p *program) diffVerb() verb {
 		name:  "diff",
 		args:  "REF REF [--partial]",
 		short: "show where two paths part",
-		long: `Prints the last message that both paths have, and the messages that only the first (-) or
-only the second (+) has.`,
+		long: `Prints the last message that both paths have, and how the messages begin that only the first
+(-) or only the second (+) has. 'bough show' prints them whole.`,
 		example: `bough diff "Plan the trip" "By train instead"`,
 		flags:   []cli.Flag{partialFlag()},
 		min:     2,
@@ -28,13 +28,13 @@ only the second (+) has.`,
 			if p.json {
 				return p.printJSON(d)
 			}
-			p.diff(d)
+			p.diff(d, c.Args().Slice())
 			return nil
 		},
 	}
 }
 
-func (p *program) diff(d *workspace.Diff) {
+func (p *program) diff(d *workspace.Diff, refs []string) {
 	switch {
 	case len(d.A)+len(d.B) == 0:
 		fmt.Fprintln(p.stderr, "The two paths are the same.")
@@ -47,9 +47,11 @@ func (p *program) diff(d *workspace.Diff) {
 	side := func(sign string, messages []session.Message) {
 		for _, m := range messages {
 			text := fmt.Sprintf("%s %s  %s  ", sign, clean(m.ID), clean(m.Role()))
-			fmt.Fprintln(p.stdout, text+p.paint.fit(line(m.Text()), p.paint.width-len(text)))
+			fmt.Fprintln(p.stdout, text+p.paint.fit(firstWords(m), p.paint.width-len(text)))
 		}
 	}
+	fmt.Fprintf(p.stdout, "- %s: %s\n", clean(refs[0]), count(len(d.MessagesA), "message"))
+	fmt.Fprintf(p.stdout, "+ %s: %s\n", clean(refs[1]), count(len(d.MessagesB), "message"))
 	side("-", d.MessagesA)
 	side("+", d.MessagesB)
 }

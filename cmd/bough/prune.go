@@ -47,9 +47,12 @@ func retentionFlags() []cli.Flag {
 	}
 }
 
-// retention returns how long the flags of a verb keep automatic checkpoints. It refuses
-// zero, which would mean the default.
+// retention returns how long the flags of a verb keep automatic checkpoints, zero for a
+// verb without such flags. It refuses a flag that is zero, which would mean the default.
 func retention(c *cli.Context, now time.Time) (r checkpoint.Retention, err error) {
+	if c.Command == nil || findFlag(c.Command.Flags, "keep-all") == nil {
+		return r, nil // --limit of the verb is another one
+	}
 	if r.KeepAll, err = keepFlag(c, "keep-all", now); err != nil {
 		return r, err
 	}

@@ -173,8 +173,10 @@ func exitCode(c workspace.Code) int {
 	return 1
 }
 
+const listsVerbs = "'bough help' lists the verbs"
+
 func usageError(format string, args ...any) *workspace.Error {
-	return &workspace.Error{Code: workspace.Usage, Message: fmt.Sprintf(format, args...), Hint: "'bough help' lists the verbs"}
+	return &workspace.Error{Code: workspace.Usage, Message: fmt.Sprintf(format, args...), Hint: listsVerbs}
 }
 
 // note tells a person, once, what they should know although nothing failed.

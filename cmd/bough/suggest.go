@@ -28,7 +28,11 @@ func nearest(word string, choices []string) string {
 	m := metrics.NewLevenshtein()
 	for _, choice := range choices {
 		name := strings.ToLower(strings.TrimLeft(choice, "-"))
-		if d := m.Distance(word, name); d < least && d < len(name) {
+		d := m.Distance(word, name)
+		if isTwisted(word, name) {
+			d = 1
+		}
+		if d < least && d < len(name) {
 			best, least = choice, d
 		}
 		if len(word) > 1 && strings.HasPrefix(name, word) {
@@ -39,6 +43,16 @@ func nearest(word string, choices []string) string {
 		return begun
 	}
 	return best
+}
+
+// isTwisted reports whether two words differ only in two letters side by side that
+// changed places.
+func isTwisted(a, b string) bool {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	return len(a) == len(b) && i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
 // unknownCommand returns the error for a word that is none of the verbs of parent, "" for
@@ -97,7 +111,8 @@ func otherTools(word string) string {
 func flagError(verb string, flags []cli.Flag, err error) error {
 	e := usageError("%s", err)
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		typed := strings.Repeat("-", min(len(name), 2)) + strings.TrimPrefix(name, "-")
+		name = strings.TrimPrefix(name, "-")
+		typed := strings.Repeat("-", min(len(name), 2)) + name
 		names := globalFlags()
 		for _, f := range flagNames(flags) {
 			names = append(names, f.word)

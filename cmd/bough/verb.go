@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"slices"
@@ -128,7 +129,7 @@ func (p *program) command(v verb) *cli.Command {
 			}
 			defer p.page(v)()
 			if v.alone != nil {
-				return v.alone(c)
+				return withHelp(v, v.alone(c))
 			}
 			if v.changes {
 				ctx, stop := untilInterrupt(c.Context)
@@ -143,9 +144,21 @@ func (p *program) command(v verb) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return v.action(c, w)
+			return withHelp(v, v.action(c, w))
 		},
 	}
+}
+
+// withHelp returns err with a hint to the help of the verb where it has none but that to
+// the list of the verbs.
+func withHelp(v verb, err error) error {
+	var e *workspace.Error
+	if !errors.As(err, &e) || e.Code != workspace.Usage || e.Hint != listsVerbs {
+		return err
+	}
+	hinted := *e
+	hinted.Hint = seeHelp(v.full())
+	return &hinted
 }
 
 // lacks reports whether a command line lacks an argument that nothing stands in for. The

@@ -107,6 +107,7 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 		}
 		return rows, nil
 	}
+	err = nil // a copy may restore a session that is gone
 	changed := false
 	read := map[string]durable.Identity{}
 	for _, c := range copies {

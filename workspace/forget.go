@@ -247,7 +247,7 @@ func (v *view) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 	if o.Copies {
 		for _, c := range done.Copies {
 			gone[c.Session] = true
-			if c.Trashed {
+			if c.Trashed || v.index.Entry(c.Session) == nil { // of a damaged file no other is known
 				continue
 			}
 			line, _ := v.wholeLine(c.Session)

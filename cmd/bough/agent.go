@@ -142,7 +142,7 @@ func (p *program) agentLsVerb() verb {
 				return p.printJSON(all)
 			}
 			for _, a := range all.Agents {
-				about := []string{p.paint.bold(a.Name), count(len(a.Trees), "tree")}
+				about := []string{p.paint.bold(line(a.Name)), count(len(a.Trees), "tree")}
 				if a.Model != "" {
 					about = append(about, line(a.Model))
 				}
@@ -172,8 +172,8 @@ func (p *program) agentShowVerb() verb {
 			if p.json {
 				return p.printJSON(a)
 			}
-			fmt.Fprintln(p.stdout, p.paint.bold(a.Name))
-			fmt.Fprintln(p.stdout, p.paint.dim(a.ID+" · "+count(len(a.Trees), "tree")+" · made "+age(a.Created)))
+			fmt.Fprintln(p.stdout, p.paint.bold(line(a.Name)))
+			fmt.Fprintln(p.stdout, p.paint.dim(line(a.ID)+" · "+count(len(a.Trees), "tree")+" · made "+age(a.Created)))
 			if a.Model != "" {
 				fmt.Fprintf(p.stdout, "model   %s\n", line(a.Model))
 			}
@@ -181,7 +181,7 @@ func (p *program) agentShowVerb() verb {
 				fmt.Fprintf(p.stdout, "system  %s\n", line(a.System))
 			}
 			if a.Policy != "" && a.Policy != agent.AfterCall {
-				fmt.Fprintf(p.stdout, "steer   %s\n", a.Policy)
+				fmt.Fprintf(p.stdout, "steer   %s\n", line(string(a.Policy)))
 			}
 			if a.NoCheckpoint {
 				fmt.Fprintln(p.stdout, "turn    no automatic checkpoint before it")
@@ -217,8 +217,8 @@ func (p *program) agentDone(a *workspace.Agent, did string, err error) error {
 	if p.json {
 		return p.printJSON(a)
 	}
-	fmt.Fprintf(p.stderr, "%s the agent %s\n", did, a.Name)
-	fmt.Fprintln(p.stdout, a.ID)
+	fmt.Fprintf(p.stderr, "%s the agent %s\n", did, line(a.Name))
+	fmt.Fprintln(p.stdout, clean(a.ID))
 	return nil
 }
 

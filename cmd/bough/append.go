@@ -69,12 +69,12 @@ git diff | bough append`,
 				return p.printJSON(added)
 			}
 			if added.ForkedFrom != "" {
-				fmt.Fprintf(p.stderr, "%s is a checkpoint: branched from it to %s\n", added.ForkedFrom, added.Session)
+				fmt.Fprintf(p.stderr, "%s is a checkpoint: branched from it to %s\n", clean(string(added.ForkedFrom)), clean(string(added.Session)))
 			}
 			if added.Mixed {
-				fmt.Fprintf(p.stderr, "The branch stays in its session, which Penguin shows as one line.\n  'bough branch %s@%s' makes a session of its own for Penguin\n", added.Session, added.Message)
+				fmt.Fprintf(p.stderr, "The branch stays in its session, which Penguin shows as one line.\n  'bough branch %s@%s' makes a session of its own for Penguin\n", clean(string(added.Session)), clean(string(added.Message)))
 			}
-			fmt.Fprintf(p.stdout, "%s@%s\n", added.Session, added.Message)
+			fmt.Fprintln(p.stdout, place(string(added.Session), string(added.Message)))
 			return nil
 		},
 	}

@@ -133,7 +133,7 @@ func change(b explore.Branch) string {
 	if b.Status == explore.Pending {
 		return ""
 	}
-	text := line(b.Strategy) + ": " + string(b.Status)
+	text := line(b.Strategy) + ": " + line(string(b.Status))
 	if b.Confidence != nil {
 		text += ", confidence " + confident(b.Confidence)
 	}
@@ -151,7 +151,7 @@ func change(b explore.Branch) string {
 func boardLines(branches []explore.Branch, now time.Time, p paint) []string {
 	rows := [][]string{{"BRANCH", "STRATEGY", "STATUS", "CONFIDENCE", "TIME", ""}}
 	for _, b := range branches {
-		status := string(b.Status)
+		status := line(string(b.Status))
 		if b.Pruned {
 			status = "pruned"
 		}

@@ -77,7 +77,7 @@ func (p *program) bookmarked(b *workspace.Bookmark, did string) error {
 		return p.printJSON(b)
 	}
 	fmt.Fprintf(p.stderr, "%s %q\n", did, clean(b.Label))
-	fmt.Fprintf(p.stdout, "%s@%s\n", b.Session, b.Message)
+	fmt.Fprintln(p.stdout, place(b.Session, b.Message))
 	return nil
 }
 

@@ -60,7 +60,7 @@ bough branch $(bough choose --in "Plan the trip")`,
 			if p.json {
 				return p.printJSON(map[string]string{"ref": ref})
 			}
-			fmt.Fprintln(p.stdout, ref)
+			fmt.Fprintln(p.stdout, clean(ref))
 			return nil
 		},
 	}

@@ -297,7 +297,9 @@ func sessionNames(ctx context.Context, w *workspace.Workspace, kind session.Kind
 	}
 	short := shortIDs(listing.Sessions)
 	for _, e := range listing.Sessions {
-		list = append(list, candidate{short(e.ID), line(e.Title)})
+		if clean(e.ID) == e.ID {
+			list = append(list, candidate{short(e.ID), line(e.Title)})
+		}
 	}
 	for _, e := range listing.Sessions {
 		if titles && !strings.HasPrefix(e.Title, "-") {

@@ -136,7 +136,7 @@ func (p *program) listSettings(userOnly bool) error {
 		}
 		fmt.Fprintln(p.stdout, text+"  "+p.paint.dim(r.Doc))
 	}
-	fmt.Fprintf(p.stderr, "Files: %s\n", strings.Join(files(l), ", "))
+	fmt.Fprintf(p.stderr, "Files: %s\n", clean(strings.Join(files(l), ", ")))
 	return nil
 }
 
@@ -239,10 +239,10 @@ func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string
 		return p.printJSON(r)
 	}
 	if value == nil {
-		fmt.Fprintf(p.stdout, "Removed %s from %s\n", s.Key, file.Path)
+		fmt.Fprintf(p.stdout, "Removed %s from %s\n", s.Key, clean(file.Path))
 		return nil
 	}
-	fmt.Fprintf(p.stdout, "Set %s to %s in %s\n", s.Key, clean(readable(value, ", ")), file.Path)
+	fmt.Fprintf(p.stdout, "Set %s to %s in %s\n", s.Key, clean(readable(value, ", ")), clean(file.Path))
 	return nil
 }
 

@@ -57,11 +57,11 @@ func (t *teller) exploreReply(ctx context.Context, said *workspace.Chatted, mode
 	pl.Strategies = offer.Strategies
 	var names []string
 	for _, s := range offer.Strategies {
-		names = append(names, s.Name)
+		names = append(names, line(s.Name))
 	}
 	if t.explore == exploreAsk {
 		if t.asker == nil {
-			fmt.Fprintf(p.stderr, "The reply offers %s; 'bough explore %s --from-reply' tries them\n", line(strings.Join(names, ", ")), ref)
+			fmt.Fprintf(p.stderr, "The reply offers %s; 'bough explore %s --from-reply' tries them\n", strings.Join(names, ", "), clean(ref))
 			return nil, nil
 		}
 		if !t.asker.confirm(ctx, agent.Call{Name: "explore", Arguments: strings.Join(names, ", ")}) {

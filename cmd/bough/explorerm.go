@@ -30,7 +30,7 @@ continued or that the head, a bookmark or an agent points at. 'bough undo' bring
 			if p.json {
 				return p.printJSON(removed)
 			}
-			fmt.Fprintf(p.stderr, "Removed exploration %s", removed.ID)
+			fmt.Fprintf(p.stderr, "Removed exploration %s", clean(removed.ID))
 			if n := len(removed.Removed); n > 0 {
 				fmt.Fprintf(p.stderr, " and %s", count(n, "session"))
 			}

@@ -40,7 +40,7 @@ func (x *explorer) begin(ctx context.Context, pl *plan) (*explore.Exploration, e
 			return nil, err
 		}
 		pl.Session = snap.ID
-		fmt.Fprintf(x.p.stderr, "%s is a checkpoint: the branch %s of it is explored\n", frozen, snap.ID)
+		fmt.Fprintf(x.p.stderr, "%s is a checkpoint: the branch %s of it is explored\n", clean(frozen), clean(snap.ID))
 	}
 	e := &explore.Exploration{
 		ID: uuid.NewString(), Session: pl.Session, Node: pl.Node, Agent: pl.Agent, Question: pl.Question,
@@ -234,14 +234,14 @@ func (p *program) judged(e *explore.Exploration, adopted bool) {
 	}
 	if e.Runner.Keep && e.Runner.Command != "" {
 		if folder, err := exploreFolder(e.Runner.Dir); err == nil {
-			fmt.Fprintf(p.stderr, "The folders of the branches are in %s\n", filepath.Join(folder, e.ID))
+			fmt.Fprintf(p.stderr, "The folders of the branches are in %s\n", clean(filepath.Join(folder, e.ID)))
 		}
 	}
 	switch {
 	case adopted && e.Adopted != nil:
-		fmt.Fprintf(p.stderr, "Explored %s; the head is at %s@%s\n", e.ID, e.Session, *e.Adopted)
+		fmt.Fprintf(p.stderr, "Explored %s; the head is at %s\n", clean(e.ID), place(e.Session, *e.Adopted))
 	case e.Outcome != nil:
-		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s@%s, and 'bough explore adopt %s' moves the head there\n", e.ID, e.Session, *e.Outcome, e.ID)
+		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s, and 'bough explore adopt %s' moves the head there\n", clean(e.ID), place(e.Session, *e.Outcome), clean(e.ID))
 	}
 }
 
@@ -253,7 +253,7 @@ func statuses(e *explore.Exploration) string {
 	}
 	var parts []string
 	for _, s := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+		parts = append(parts, fmt.Sprintf("%d %s", counts[s], line(string(s))))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -109,8 +109,8 @@ ID is an id or a unique prefix of one, of at least four characters. The session 
 			if p.json {
 				return p.printJSON(e)
 			}
-			fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(cmp.Or(line(e.Question), e.ID), p.paint.width-1)))
-			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("%s · %s@%s · %s", e.ID, clean(e.Session), clean(e.Node), ageOf(e.CreatedAt))))
+			fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(cmp.Or(line(e.Question), line(e.ID)), p.paint.width-1)))
+			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("%s · %s · %s", clean(e.ID), place(e.Session, e.Node), ageOf(e.CreatedAt))))
 			for _, l := range boardLines(e.Branches, time.Now(), p.paint) {
 				fmt.Fprintln(p.stdout, l)
 			}
@@ -216,7 +216,7 @@ the one that was explored. Prints where the head is.`,
 				if p.json {
 					return p.printJSON(e)
 				}
-				fmt.Fprintf(p.stdout, "%s@%s\n", e.Session, *e.Adopted)
+				fmt.Fprintln(p.stdout, place(e.Session, *e.Adopted))
 				return nil
 			})
 		},
@@ -248,7 +248,7 @@ until that is done. Nothing can be resumed then, but judged: 'bough explore eval
 				return p.printJSON(e)
 			}
 			fmt.Fprintf(p.stderr, "The exploration is over: %s\n", statuses(e))
-			fmt.Fprintln(p.stdout, e.ID)
+			fmt.Fprintln(p.stdout, clean(e.ID))
 			return nil
 		},
 	}

@@ -126,7 +126,7 @@ func (p *program) printExport(e *workspace.Export, redacted bool) error {
 	var err error
 	switch {
 	case e.Path != "":
-		_, err = fmt.Fprintln(p.stdout, e.Path)
+		_, err = fmt.Fprintln(p.stdout, clean(string(e.Path)))
 	case p.paint.width > 0:
 		_, err = io.WriteString(p.stdout, clean(string(e.Data)))
 	default:
@@ -330,6 +330,17 @@ func quoted(word string) string {
 	}
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
+	}
+	if clean(word) != word { // as bash, zsh and the shell of POSIX 2024 read it
+		var b strings.Builder
+		for i := range len(word) {
+			if c := word[i]; c >= ' ' && c < 0x7f && c != '\'' && c != '\\' {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		}
+		return "$'" + b.String() + "'"
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -54,7 +54,7 @@ twice on a terminal; elsewhere --yes must repeat the id of the conversation.`,
 				did = "Dry run: would delete"
 			}
 			for _, id := range f.Sessions {
-				fmt.Fprintln(p.stdout, id)
+				fmt.Fprintln(p.stdout, clean(id))
 			}
 			fmt.Fprintf(p.stderr, "%s %s for good\n", did, count(len(f.Sessions), "session file"))
 			p.forgetCopies(f, "still hold messages of it; --copies deletes them too")
@@ -80,7 +80,7 @@ func (p *program) forgetCopies(f *workspace.Forgetting, what string) {
 		if c.Trashed {
 			where = " (in the trash)"
 		}
-		fmt.Fprintf(p.stderr, "  %s  %s %q, %s%s\n", clean(c.Session), c.Kind, clean(c.Title), count(c.Messages, "message"), where)
+		fmt.Fprintf(p.stderr, "  %s  %s %q, %s%s\n", clean(c.Session), line(string(c.Kind)), clean(c.Title), count(c.Messages, "message"), where)
 	}
 }
 
@@ -109,7 +109,7 @@ func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string)
 	default:
 		return errNotForgotten
 	}
-	if ask(fmt.Sprintf("Type %s to confirm: ", f.Session)) != f.Session {
+	if ask(fmt.Sprintf("Type %s to confirm: ", clean(f.Session))) != f.Session {
 		return errNotForgotten
 	}
 	return nil

@@ -71,10 +71,14 @@ func (p *program) position(pos *workspace.Position) error {
 	if pos.ReadOnly {
 		fmt.Fprintln(p.stderr, "This is a checkpoint: the next message makes a branch of it.")
 	}
-	if pos.Head.Message == "" {
-		fmt.Fprintln(p.stdout, pos.Head.Session)
-		return nil
-	}
-	fmt.Fprintf(p.stdout, "%s@%s\n", pos.Head.Session, pos.Head.Message)
+	fmt.Fprintln(p.stdout, place(string(pos.Head.Session), string(pos.Head.Message)))
 	return nil
+}
+
+// place returns the REF of a message, or of a session without one, as it is printed.
+func place(session, message string) string {
+	if message == "" {
+		return clean(session)
+	}
+	return clean(session) + "@" + clean(message)
 }

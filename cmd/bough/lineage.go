@@ -27,7 +27,7 @@ func (p *program) lineageVerb() verb {
 				return p.printJSON(lineage)
 			}
 			for _, id := range lineage.IDs {
-				fmt.Fprintln(p.stdout, id)
+				fmt.Fprintln(p.stdout, clean(id))
 			}
 			return nil
 		},

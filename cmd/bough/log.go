@@ -243,5 +243,5 @@ func about(o workspace.Operation) string {
 }
 
 // head and tail shorten an id to as much as a person needs to recognise it.
-func head(id string) string { return id[:min(len(id), 8)] }
-func tail(id string) string { return id[max(0, len(id)-8):] }
+func head(id string) string { return clean(id[:min(len(id), 8)]) }
+func tail(id string) string { return clean(id[max(0, len(id)-8):]) }

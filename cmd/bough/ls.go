@@ -158,7 +158,7 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 		if e.Kind != session.Continuation {
 			titles[e.ID] = e.Title
 		}
-		rows = append(rows, [4]string{short(e.ID), string(e.Kind), fmt.Sprint(e.MessageCount - e.HeaderCount), age(e.LastActive)})
+		rows = append(rows, [4]string{short(e.ID), line(string(e.Kind)), fmt.Sprint(e.MessageCount - e.HeaderCount), age(e.LastActive)})
 	}
 	widths := [4]int{}
 	for _, row := range rows {
@@ -217,7 +217,7 @@ func shortIDs(entries []workspace.Entry) func(string) string {
 	}
 	return func(id string) string {
 		if seen[tail(id)] > 1 {
-			return id
+			return clean(id)
 		}
 		return tail(id)
 	}

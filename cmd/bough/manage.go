@@ -66,6 +66,6 @@ func (p *program) done(e *workspace.Entry, did string) error {
 		title += " (continued)"
 	}
 	fmt.Fprintf(p.stderr, "%s %q\n", did, title)
-	fmt.Fprintln(p.stdout, e.ID)
+	fmt.Fprintln(p.stdout, clean(e.ID))
 	return nil
 }

@@ -112,7 +112,7 @@ func age(t time.Time) string {
 func ageOf(s string) string {
 	t, ok := session.ParseTime(s)
 	if !ok {
-		return s
+		return line(s)
 	}
 	return age(t)
 }

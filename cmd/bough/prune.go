@@ -85,7 +85,7 @@ func (p *program) pruning(pruning *workspace.Pruning, dry bool) {
 			verdict = p.paint.yellow("drop")
 			removed++
 		}
-		fmt.Fprintf(p.stdout, "%s  %s  %-14s  %s\n", verdict, c.ID, age(c.CreatedAt), c.Reason)
+		fmt.Fprintf(p.stdout, "%s  %s  %-14s  %s\n", verdict, clean(c.ID), age(c.CreatedAt), line(c.Reason))
 	}
 	switch {
 	case len(pruning.Checkpoints) == 0:

@@ -187,9 +187,9 @@ func (p *program) note(s string) {
 	}
 }
 
-// printJSON prints one document on one line.
+// printJSON prints one document on one line, which is safe to print on a terminal.
 func (p *program) printJSON(v any) error {
-	_, err := p.stdout.Write(append(rawjson.Answer(v), '\n'))
+	_, err := p.stdout.Write(append(rawjson.Escaped(rawjson.Answer(v)), '\n'))
 	return err
 }
 

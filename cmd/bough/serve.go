@@ -210,7 +210,7 @@ func (p *program) printServing(w *workspace.Workspace, at address, token, file s
 		}
 		return p.stdout.Flush()
 	}
-	fmt.Fprintf(p.stderr, "Serving %s at %s; interrupt to end.\n", w.Dir(), at.url)
+	fmt.Fprintf(p.stderr, "Serving %s at %s; interrupt to end.\n", clean(w.Dir()), at.url)
 	if file == "" {
 		token = "$" + tokenVariable
 	}

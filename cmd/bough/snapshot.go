@@ -91,6 +91,6 @@ func (p *program) snapshot(did string, s *workspace.Snapshot) error {
 	}
 	p.steppedBack(s.Cut, string(s.BranchPoint))
 	fmt.Fprintf(p.stderr, "%s %q: %s, %s\n", did, clean(s.Title), count(s.MessageCount, "message"), size(s.Bytes))
-	fmt.Fprintln(p.stdout, s.ID)
+	fmt.Fprintln(p.stdout, clean(s.ID))
 	return nil
 }

@@ -30,7 +30,7 @@ whenever a user's message arrives, of several in one session at once of the last
 			if c.IsSet("from") {
 				from = operation.Seq(c.Int("from"))
 			}
-			fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", w.Dir())
+			fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", clean(w.Dir()))
 			newest := map[workspace.ID]workspace.Event{} // users' messages that have no checkpoint yet
 			for e, err := range w.Events(c.Context, from) {
 				if err != nil {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // answerTime is the layout of times in answers.
@@ -164,6 +166,34 @@ func isOmitted(v reflect.Value, options string) bool {
 		}
 	}
 	return false
+}
+
+// Escaped returns value, a document, with an escape in place of each character that may
+// drive a terminal: DEL, the controls of C1, separators of lines and paragraphs, and
+// characters that override or isolate the direction of text. It is equal as JSON.
+func Escaped(value []byte) []byte {
+	var out []byte
+	kept := 0 // where in value begins what is not in out
+	for i := 0; i < len(value); {
+		if value[i] < 0x7f {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(value[i:])
+		if drivesTerminal(r) {
+			out = fmt.Appendf(append(out, value[kept:i]...), `\u%04x`, r)
+			kept = i + n
+		}
+		i += n
+	}
+	if kept == 0 {
+		return value
+	}
+	return append(out, value[kept:]...)
+}
+
+func drivesTerminal(r rune) bool {
+	return r >= 0x7f && r <= 0x9f || r >= '\u2028' && r <= '\u202e' || r >= '\u2066' && r <= '\u206f'
 }
 
 // Strict returns value, a document, with null in place of Python's number tokens, which

@@ -64,6 +64,18 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+func TestEscaped(t *testing.T) {
+	for value, want := range map[string]string{
+		`{"a":"é 日本 \u001b 👩"}`:                                              `{"a":"é 日本 \u001b 👩"}`,
+		"[\"\x7f\",\"a\u009b2J\",\"\u202e\u2066\u2028\",\"\\\\\u0085\",NaN]": `["\u007f","a\u009b2J","\u202e\u2066\u2028","\\\u0085",NaN]`,
+		"{\"k\u202e\":1}": `{"k\u202e":1}`,
+	} {
+		if got := string(rawjson.Escaped([]byte(value))); got != want {
+			t.Errorf("Escaped(%q) is %s, want %s", value, got, want)
+		}
+	}
+}
+
 func TestStrict(t *testing.T) {
 	for value, want := range map[string]string{
 		`{"a":1}`:                               `{"a":1}`,

@@ -1,0 +1,617 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/session"
+	"github.com/tidwall/gjson"
+)
+
+// attack is text that drives a terminal: escape sequences that begin with ESC and with
+// U+009B, and every other character that must not reach one.
+const attack = "zq\x1b[2J\x1b]0;t\a\u009b2J\x00\b\x7f\u0085\r\u2028\u2029\u202e\u202a\u2066\u2069zq"
+
+// typed is what of attack may be in a name or label, which is one line.
+const typed = "zq\u202e\u2066zq"
+
+var ownColors = regexp.MustCompile(`\x1b\[(0|1|2|32|33|36|1;31)m`)
+
+// driving returns the place of the first character of text that drives a terminal, -1 for
+// none. The colors of bough itself do not count.
+func driving(text string) int {
+	for _, at := range ownColors.FindAllStringIndex(text, -1) {
+		text = text[:at[0]] + strings.Repeat(" ", at[1]-at[0]) + text[at[1]:]
+	}
+	for i, r := range text {
+		if _, n := utf8.DecodeRuneInString(text[i:]); cleanRune(r) != r || r == utf8.RuneError && n == 1 {
+			return i
+		}
+	}
+	return -1
+}
+
+// An escapeStory runs verbs on a terminal, or with --json, in a workspace where all text is
+// an attack.
+type escapeStory struct {
+	t      *testing.T
+	dir    string
+	flags  []string
+	ran    map[string]bool // by verb
+	struck int             // outputs with what is left of an attack
+}
+
+// run runs a command line until it ends or, with lines, has printed so many, and checks
+// what it prints.
+func (s *escapeStory) run(lines int, args ...string) (out string, err error) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	defer cancel()
+	printed, talk := &lineWriter{lines: lines, enough: func() {}}, &bytes.Buffer{}
+	if lines > 0 {
+		printed.enough = cancel
+	}
+	screen := paint{color: true, width: 100}
+	p := &program{stdin: strings.NewReader(attack), stdout: bufio.NewWriter(printed), meter: newMeter(io.Discard), paint: screen, talk: screen}
+	p.stderr = talk
+	all := slices.Concat([]string{"-w", s.dir}, s.flags, args)
+	if err = p.run(ctx, all); err != nil && ctx.Err() == nil {
+		p.fail(err)
+	}
+	p.stdout.Flush()
+	out = strings.Join(printed.printed, "")
+	for _, text := range []string{out, talk.String()} {
+		if at := driving(text); at >= 0 {
+			s.t.Errorf("bough %q prints %q", args, text[max(0, at-60):min(len(text), at+20)])
+		}
+		if strings.Contains(text, "zq") {
+			s.struck++
+		}
+	}
+	if slices.Contains(s.flags, "--json") && args[len(args)-1] != completeFlag {
+		for l := range strings.Lines(out) {
+			if !json.Valid([]byte(l)) || ownColors.MatchString(l) {
+				s.t.Errorf("bough %q prints %.200q, which is not JSON", args, l)
+			}
+		}
+	}
+	verbs := (&program{}).verbs()
+	for n := range args {
+		v, ok := find(verbs, args[n])
+		if !ok {
+			break
+		}
+		s.ran[v.full()] = true
+		verbs = v.subs
+	}
+	return out, err
+}
+
+// do runs a command line that must succeed.
+func (s *escapeStory) do(args ...string) string {
+	s.t.Helper()
+	out, err := s.run(0, args...)
+	if err != nil {
+		s.t.Fatalf("bough %q: %v", args, err)
+	}
+	return out
+}
+
+// made runs a command line with --json, and returns a member of what it prints.
+func (s *escapeStory) made(member string, args ...string) string {
+	s.t.Helper()
+	with := *s
+	with.flags = []string{"--json"}
+	return gjson.Get(with.do(args...), member).String()
+}
+
+// fails runs a command line that must fail.
+func (s *escapeStory) fails(args ...string) {
+	s.t.Helper()
+	if _, err := s.run(0, args...); err == nil {
+		s.t.Errorf("bough %q succeeds", args)
+	}
+}
+
+// hostileSession is a session in which each text is an attack.
+func hostileSession(id string) []byte {
+	at := "2026-05-25T15:00:00"
+	text := func(name string) string { return name + attack }
+	doc := map[string]any{
+		"id": id, "session_id": id, "created_at": at,
+		"metadata": map[string]any{
+			"title": text("Foreign"), "model": text("m"), "cwd": "/tmp/" + attack, "git_branch": text("b"), "provider": text("p"), text("key"): text("v"),
+		},
+		"messages": []any{
+			map[string]any{"id": "u1", "role": "user", "content": text("question"), "timestamp": text("t"), "category": text("c")},
+			map[string]any{"id": text("a2"), "role": "assistant", "metadata": map[string]any{"parent_id": "u1", "model": text("m"), "kind": text("k")}, "content": []any{
+				map[string]any{"type": "thinking", "thinking": text("thought")},
+				map[string]any{"type": "text", "text": text("answer")},
+				map[string]any{"type": "tool_use", "id": text("c1"), "name": text("bash"), "input": map[string]any{text("command"): text("ls"), "list": []any{text("x")}}},
+			}},
+			map[string]any{"id": text("t3"), "role": "tool", "tool_call_id": text("c1"), "content": []any{
+				map[string]any{"type": "tool_result", "tool_use_id": text("c1"), "content": text("result"), "is_error": true},
+				map[string]any{"type": "file", "filename": text("f") + ".pdf"},
+				map[string]any{"type": "image", "filename": text("i"), "media_type": text("image/png")},
+				map[string]any{"type": text("other"), "text": text("o")},
+			}},
+			map[string]any{"id": text("a4"), "role": "assistant", "content": "", "tool_calls": []any{
+				map[string]any{"id": text("c2"), "type": "function", "function": map[string]any{"name": text("f"), "arguments": text("{")}},
+			}, "metadata": map[string]any{"parent_id": text("gone")}},
+			map[string]any{"id": text("a5"), "role": text("role"), "content": text("other"), "metadata": map[string]any{"parent_id": "u1"}},
+		},
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func (s *escapeStory) write(path string, data []byte) {
+	s.t.Helper()
+	path = filepath.Join(s.dir, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestEscapes: whatever text files hold, nothing that a verb prints drives a terminal, nor
+// does a document of --json. Each verb is run.
+func TestEscapes(t *testing.T) {
+	for _, flags := range [][]string{nil, {"--json"}} {
+		t.Run(fmt.Sprint(flags), func(t *testing.T) {
+			home := t.TempDir()
+			for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"} {
+				t.Setenv(name, home)
+			}
+			s := &escapeStory{t: t, dir: filepath.Join(home, "ws"), flags: flags, ran: map[string]bool{}}
+			s.conversations()
+			s.foreign()
+			s.agents()
+			s.explorations()
+			s.imports()
+			s.workspace()
+			s.completion()
+			s.damage()
+			for _, v := range allVerbs((&program{}).verbs()) {
+				if (v.action != nil || v.alone != nil) && !s.ran[v.full()] && notHostile[v.full()] == "" {
+					t.Errorf("%q did not run", v.full())
+				}
+			}
+			if s.struck < 1000 {
+				t.Errorf("only %d outputs hold text of the files", s.struck)
+			}
+		})
+	}
+}
+
+// notHostile are the verbs that print no text of a file, and why.
+var notHostile = map[string]string{
+	"choose": "it needs a terminal; TestChooseEscapes has its lists",
+	"demo":   "all of its text is its own",
+}
+
+func (s *escapeStory) conversations() {
+	s.do("new", "--title", "Bread"+attack)
+	bread := s.made("session_id", "append", "-")
+	first := s.made("message_id", "append", bread, "How wet?"+attack)
+	s.do("append", "It depends."+attack, "--role", "assistant")
+	s.do("append", bread, "With rye?"+attack, "--parent", first)
+	s.do("bookmark", bread+"@"+first, "label"+typed, "--summary", "summary"+attack)
+	s.fails("bookmark", bread+"@"+first, "label"+attack)
+	s.do("bookmarks")
+	s.do("bookmarks", bread)
+	point := s.made("id", "checkpoint", bread, "--name", "Before"+attack)
+	s.do("checkpoint", bread, "--name", "Then"+attack)
+	s.do("append", point, "after"+attack)
+	s.do("branch", bread+"@"+first, "--name", "Other"+attack)
+	other := s.made("id", "branch", bread+"@"+first, "--name", "Another"+attack)
+	s.do("rename", other, "Renamed"+attack)
+	s.do("rm", other)
+	s.do("undo")
+	s.do("redo")
+	s.do("rm", s.made("id", "branch", bread+"@"+first))
+	s.do("trash")
+	s.do("diff", bread, point)
+	s.do("diff", bread+"@"+first, bread)
+	s.do("lineage", point)
+	s.do("restore", point)
+	s.do("status")
+	s.do("rewind", bread+"@"+first)
+	s.do("rewind", "label"+typed)
+	s.reads(bread)
+	s.do("bookmark", "--rm", "label"+typed)
+	s.do("undo")
+	s.fails("show", "none"+attack)
+	s.fails("show", bread+"@none"+attack)
+	s.fails("rm", bread)
+	s.fails("ls", "--kind", "k"+attack)
+	s.fails("ls", "--sort", "k"+attack)
+	s.fails("ls", "--since", "k"+attack)
+	s.fails("append", "x", "--role", "r"+attack)
+	s.fails("nothing" + attack)
+	s.fails("ls", "--none"+attack)
+	s.fails("help", "h"+attack)
+	s.fails("--wait", attack, "ls")
+	s.do("help")
+	s.do("help", "import")
+}
+
+// reads runs the verbs that read a conversation.
+func (s *escapeStory) reads(ref string) {
+	for _, args := range [][]string{
+		{"ls"}, {"ls", "--title", "zq"}, {"status"}, {"tree"}, {"tree", ref}, {"tree", ref, "--messages"}, {"branches", ref}, {"lineage", ref},
+		{"show", ref}, {"show", ref, "--full"}, {"show", ref, "--oneline"}, {"show", ref, "--no-tools", "--no-thinking"},
+		{"search", "zq"}, {"search", "-l", "zq"}, {"search", "-e", "z.", "-C", "2"}, {"log"}, {"log", "--all"}, {"du"}, {"bookmarks"}, {"doctor"},
+	} {
+		s.run(0, args...)
+	}
+	for _, f := range convert.Formats {
+		if f.Writes() {
+			s.run(0, "export", ref, "--to", f.Name)
+			s.run(0, "export", ref, "--to", f.Name, "--tree", "--redact")
+		}
+	}
+	for _, tool := range formatNames("in") {
+		s.run(0, "resume", ref, "--in", tool)
+	}
+}
+
+// foreign reads sessions that another program wrote.
+func (s *escapeStory) foreign() {
+	s.write("conversations/foreign.json", hostileSession("foreign"))
+	s.write("conversations/"+typed+".json", hostileSession(typed))
+	s.write("conversations/second"+typed+".json", hostileSession("second"))
+	s.write("conversations/session (conflicted copy "+typed+").json", hostileSession("copy"))
+	s.write("conversations/foreign (conflicted copy "+typed+").json", hostileSession("foreign"))
+	s.write("conversations/"+strings.ReplaceAll(attack, "\x00", "")+".json", hostileSession("bad"))
+	s.write("files/"+strings.ReplaceAll(attack, "\x00", ""), nil)
+	for _, id := range []string{"foreign", typed, "second" + typed} {
+		s.reads(id)
+		for _, m := range []string{"u1", "a2" + attack, "t3" + attack, "a4" + attack, "a5" + attack} {
+			ref := id + "@" + m
+			s.run(0, "show", ref)
+			s.run(0, "rewind", ref)
+			s.run(0, "status")
+			s.run(0, "bookmark", ref, "on "+typed+id+m[:2])
+			s.run(0, "diff", ref, id+"@u1")
+			s.run(0, "append", id, "more", "--parent", m)
+			s.run(0, "checkpoint", ref)
+			s.run(0, "branch", ref)
+			s.run(0, "undo")
+		}
+		s.run(0, "restore", id)
+		s.run(0, "tree", "--messages", id)
+		s.run(0, "inspect", filepath.Join(s.dir, "conversations", id+".json"))
+	}
+	s.run(0, "show", "zq")
+	s.run(0, "doctor")
+	s.run(0, "doctor", "--merge-copies")
+	s.run(0, "doctor", "--fix")
+}
+
+func (s *escapeStory) agents() {
+	tree := s.made("head.tree_id", "agent", "create", "ada", "--model", "command:canned", "--system", "Be brief."+attack)
+	s.do("agent", "create", "bob", "--model", "m"+attack)
+	s.do("agent", "set", "bob", "--system", "s"+attack)
+	s.fails("agent", "create", "c"+attack)
+	s.fails("agent", "set", "bob", "--steer-policy", attack)
+	s.fails("agent", "set", "bob", "--auto-checkpoint", attack)
+	s.do("agent", "chat", "ada", "hello"+strings.ReplaceAll(attack, "\x00", ""))
+	node := s.made("node_id", "agent", "chat", "ada", "again"+strings.ReplaceAll(attack, "\x00", ""))
+	s.do("agent", "chat", "ada", "once more"+strings.ReplaceAll(attack, "\x00", ""), "--stream")
+	s.fails("agent", "chat", "bob", "hello")
+	other := s.made("tree_id", "agent", "branch", "ada", "--from-node", tree+"@"+node, "--prompt", "q", "--name", "B"+attack)
+	s.do("agent", "branch", "ada", "--from-node", tree+"@"+node, "--prompt", "q"+attack, "--name", "C"+typed)
+	s.do("agent", "ls")
+	s.do("agent", "show", "ada")
+	s.do("agent", "show", "bob")
+	s.do("agent", "trees", "ada")
+	s.do("agent", "switch", "ada", other)
+	s.do("agent", "rewind", "ada", tree+"/"+node)
+	s.fails("agent", "rewind", "ada", attack)
+	s.fails("agent", "switch", "ada", attack)
+	s.do("agent", "archive", "ada", other)
+	s.do("agent", "restore", "ada", other)
+	s.do("agent", "snapshot", "ada")
+	s.do("agent", "delete", "ada", other, "--force")
+	s.do("steer", "ada", "now"+attack)
+	s.do("follow-up", "ada", "then"+attack)
+	s.do("queue", "ada")
+	s.do("agent", "rm", "bob")
+	s.mutate("agents/ada.json", []string{"agent", "ls"}, []string{"agent", "show", "ada"}, []string{"agent", "trees", "ada"},
+		[]string{"queue", "ada"}, []string{"status"}, []string{"explore", "--dry-run", tree + "@" + node, "--strategy", "a=b"})
+}
+
+func (s *escapeStory) explorations() {
+	bread := s.made("sessions.0.id", "ls", "--title", "Bread")
+	id := s.made("id", "explore", bread, "--strategy", "quick"+typed+"="+"in place"+typed, "--strategy", "radix", "--model", "command:canned")
+	s.do("explore", bread, "--strategy", "other"+typed+"=x"+typed, "--model", "command:canned", "--adopt")
+	s.do("explore", bread, "--strategy", "other"+typed+"=x"+typed, "--dry-run")
+	s.fails("explore", bread, "--strategy", "q"+attack)
+	s.fails("explore", bread, "--strategy", "q", "--run", "false")
+	s.do("explore", "ls")
+	s.do("explore", "show", id)
+	s.do("explore", "evaluate", id, "--evaluate", "best")
+	s.fails("explore", "evaluate", id, "--evaluate", attack)
+	s.do("explore", "adopt", id)
+	s.fails("explore", "adopt", id, attack)
+	s.fails("explore", "show", attack)
+	s.do("explore", "stats")
+	s.do("explore", "resume", id)
+	s.do("explore", "cancel", id)
+	s.do("learnings")
+	s.do("learnings", "--similar", "wet"+attack)
+	s.mutate("explorations/"+id+".json", []string{"explore", "ls"}, []string{"explore", "show", id}, []string{"explore", "adopt", id}, []string{"explore", "stats"})
+	s.run(0, "explore", "rm", id, "--branches")
+}
+
+// mutate runs command lines with each string of a file made an attack, one after the other.
+func (s *escapeStory) mutate(path string, commands ...[]string) {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(path)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	n := 0
+	for _, mutated := range mutations(s.t, data) {
+		n++
+		s.write(path, mutated)
+		for _, args := range commands {
+			s.run(0, args...)
+		}
+	}
+	if n == 0 {
+		s.t.Errorf("%s holds no strings", path)
+	}
+	s.write(path, data)
+}
+
+// mutations returns a document with each of its strings made an attack, one in each.
+func mutations(t *testing.T, data []byte) (all [][]byte) {
+	var root any
+	if err := json.Unmarshal(data, &root); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(v any, set func(any))
+	walk = func(v any, set func(any)) {
+		switch v := v.(type) {
+		case string:
+			set(v + attack)
+			mutated, err := json.Marshal(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, mutated)
+			set(v)
+		case []any:
+			for i := range v {
+				walk(v[i], func(x any) { v[i] = x })
+			}
+		case map[string]any:
+			for _, key := range sortedKeys(v) {
+				walk(v[key], func(x any) { v[key] = x })
+			}
+		}
+	}
+	walk(root, func(x any) { root = x })
+	return all
+}
+
+func sortedKeys(m map[string]any) (keys []string) {
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// imports imports transcripts of each format with an attack in each string of their first
+// lines.
+func (s *escapeStory) imports() {
+	elsewhere := s.t.TempDir()
+	for i, f := range convert.Formats {
+		if !f.Writes() || !f.Reads() {
+			continue
+		}
+		out := filepath.Join(elsewhere, fmt.Sprint(i)+f.Ext)
+		if _, err := s.run(0, "export", "foreign@a5"+attack, "--to", f.Name, "-o", out); err != nil {
+			s.t.Errorf("export --to %s: %v", f.Name, err)
+			continue
+		}
+		data, err := os.ReadFile(out)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.run(0, "import", out, "--dry-run")
+		s.run(0, "import", out, "--again")
+		s.run(0, "inspect", out)
+		s.transcripts(out, data)
+	}
+	path := filepath.Join(elsewhere, strings.ReplaceAll(attack, "\x00", ""))
+	if err := os.WriteFile(path, []byte(attack), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.run(0, "import", path)
+	s.run(0, "import", elsewhere)
+	s.run(0, "import", "-")
+	s.run(0, "inspect", path)
+	s.fails("import", path+"none")
+	s.fails("import", "--from", attack)
+	s.fails("import", "--format", attack, path)
+	s.fails("export", "foreign", "--to", attack)
+	s.fails("export", "foreign", "-o", path)
+	s.do("log")
+	s.do("undo")
+	s.do("redo")
+}
+
+// transcripts imports a transcript with each of its strings made an attack.
+func (s *escapeStory) transcripts(path string, data []byte) {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if json.Valid(data) {
+		lines = [][]byte{data}
+	}
+	for i, l := range lines {
+		if !json.Valid(l) {
+			continue
+		}
+		for _, mutated := range mutations(s.t, l) {
+			if i < len(lines)-1 {
+				mutated = append(mutated, '\n')
+			}
+			text := bytes.Join(slices.Concat(lines[:i], [][]byte{mutated}, lines[i+1:]), nil)
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				s.t.Fatal(err)
+			}
+			s.run(0, "import", path, "--dry-run", "--again")
+		}
+	}
+}
+
+func (s *escapeStory) workspace() {
+	s.do("config")
+	s.do("config", "import.skip", "tmp"+attack)
+	s.do("config", "import.skip")
+	s.do("config")
+	s.fails("config", "k"+attack)
+	s.fails("config", "pager", "--user", "--add", attack)
+	s.run(0, "prune", "--dry-run")
+	s.do("prune")
+	s.do("du")
+	s.do("trash")
+	s.do("forget", "foreign", "--dry-run", "--copies")
+	s.do("forget", "foreign", "--dry-run")
+	s.fails("forget", "foreign", "--yes", attack)
+	s.fails("forget", "foreign")
+	s.run(30, "watch", "--from", "0")
+	s.run(1, "serve", "--addr", "127.0.0.1:0")
+	s.fails("serve", "--addr", attack)
+	s.mutate("head.json", []string{"status"}, []string{"ls"}, []string{"show"}, []string{"branches"})
+	s.mutate("bookmarks.json", []string{"bookmarks"}, []string{"tree"}, []string{"show"}, []string{"branches"})
+	s.do("forget", "foreign", "--yes", "foreign")
+	s.do("trash", "--purge")
+}
+
+func (s *escapeStory) completion() {
+	s.do("completion", "bash")
+	s.fails("completion", attack)
+	for _, words := range [][]string{
+		{"show", ""}, {"show", "B"}, {"show", "Foreign"}, {"show", "zq"}, {"show", "second" + typed + "@"}, {"bookmark", "l"}, {"agent", "show", ""},
+		{"agent", "switch", "ada", ""}, {"explore", "show", ""}, {"rm", ""}, {"config", ""}, {attack},
+	} {
+		s.run(0, append(words, completeFlag)...)
+		if len(s.flags) == 0 {
+			text := "bough " + strings.Join(words, " ")
+			for _, kind := range []string{"9", "63"} {
+				s.run(0, "completion", "--bash", fmt.Sprint(len(text)), "--breaks", "@:", "--type", kind, "--", text)
+			}
+		}
+	}
+}
+
+// damage reads files with each string of a session made an attack, and files that hold
+// nothing else.
+func (s *escapeStory) damage() {
+	commands := [][]string{{"ls"}, {"show", "plain"}, {"tree", "plain", "--messages"}, {"branches", "plain"}, {"lineage", "plain"}}
+	s.write("conversations/plain.json", []byte(`{"id":"plain","created_at":"2026-05-25T15:00:00","metadata":{"title":"t","kind":"branch","branched_from":"x","branch_point":"y",
+		"lineage":["x"],"continued_from":[],"model":"m","cwd":"/","bough":{"kind":"branch","source":{"format":"pi","path":"p","id":"i","cwd":"d","branch":"b"}}},
+		"messages":[{"id":"u","role":"user","content":"c","timestamp":"2026-05-25T15:00:00","metadata":{"kind":"user","delivery_mode":"steer","model":"m","type":"t"}}]}`))
+	s.mutate("conversations/plain.json", commands...)
+	s.write("conversations/plain.json", []byte(`{"messages":[{"id":"a`+"\u009b\u202e"+`","id":"b"}]}`))
+	for _, args := range append(commands, []string{"doctor"}, []string{"inspect", filepath.Join(s.dir, "conversations", "plain.json")}) {
+		s.run(0, args...)
+	}
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		name := filepath.ToSlash(strings.TrimPrefix(path, s.dir))
+		if err != nil || !d.Type().IsRegular() || strings.Contains(name, "/conversations/") || filepath.Ext(name) != ".json" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, text := range []string{attack, "[" + attack, `{"` + attack, `{"version":"` + typed + `","agents":"` + typed + `"}`} {
+			s.write(name, []byte(text))
+			s.run(0, "status")
+			s.run(0, "agent", "ls")
+			s.run(0, "explore", "ls")
+			s.run(0, "bookmarks")
+			s.run(0, "config")
+		}
+		s.run(0, "doctor")
+		return os.WriteFile(path, data, 0o600)
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+	s.run(0, "doctor", "--fix")
+	s.run(0, "log")
+}
+
+// TestEscapesInShow: the document of show is equal to the file as JSON.
+func TestEscapesInShow(t *testing.T) {
+	s := &escapeStory{t: t, dir: filepath.Join(t.TempDir(), "ws"), flags: []string{"--json"}, ran: map[string]bool{}}
+	file := hostileSession("foreign")
+	s.write("conversations/foreign.json", file)
+	shown := s.do("show", "foreign@u1")
+	var got, want any
+	for _, doc := range []struct {
+		text string
+		into *any
+	}{{gjson.Get(shown, "messages.0").Raw, &got}, {gjson.GetBytes(file, "messages.0").Raw, &want}} {
+		if err := json.Unmarshal([]byte(doc.text), doc.into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("show --json prints the message %q, want %q", got, want)
+	}
+}
+
+// TestChooseEscapes: the preview of a conversation does not drive the terminal.
+func TestChooseEscapes(t *testing.T) {
+	s, err := session.Decode("foreign", hostileSession("foreign"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := preview(s.Messages); driving(text) >= 0 || !strings.Contains(text, "zq") {
+		t.Errorf("the preview is %q", text)
+	}
+}
+
+// TestQuotedEscapes: a shell reads a printed word back, whatever characters it has.
+func TestQuotedEscapes(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	for _, word := range []string{strings.ReplaceAll(attack, "\x00", ""), "it's\x1b \\n", "it's $(x)", "\xff\x1b"} {
+		if driving(quoted(word)) >= 0 {
+			t.Errorf("quoted(%q) is %q", word, quoted(word))
+		}
+		out, err := exec.Command(bash, "-c", "printf %s "+quoted(word)).Output()
+		if err != nil || string(out) != word {
+			t.Errorf("bash reads %s as %q, %v, want %q", quoted(word), out, err, word)
+		}
+	}
+}

@@ -157,5 +157,5 @@ func checkWord(what, word string, choices ...string) error {
 }
 
 func notFound(what, name string) *Error {
-	return &Error{Code: NotFound, Message: fmt.Sprintf("no %s %q", what, name), Hint: "'bough ls' lists the sessions, 'bough show SESSION' its messages"}
+	return &Error{Code: NotFound, Message: fmt.Sprintf("no %s %q", what, name), Hint: "'bough ls' lists the sessions, 'bough search WORDS' and 'bough choose' find one"}
 }

@@ -23,6 +23,10 @@ begins a new tree. What the model says is printed as it comes, what it does on s
 Tools that may change something are asked about on the terminal; without one they are not run
 unless --allow names them.
 
+A model is openai:NAME with its key in $OPENAI_API_KEY, anthropic:NAME with $ANTHROPIC_API_KEY, or
+command:CMD: CMD reads {"agent","model_id","system","messages"} as JSON from standard input, and
+what it prints is the answer.
+
 Meanwhile 'bough steer' and 'bough follow-up' say more, from another terminal. An interrupt stops
 the turn: what came is kept, as it is when the model fails, and --retry asks again for an answer
 to the same message.`,

@@ -30,7 +30,7 @@ func (p *program) chooseVerb() verb {
 		args:  "[WORDS] [--kind K] [--in SESSION]",
 		short: "choose a conversation or a message from a list",
 		long: `Shows the sessions, the last active first, with a preview, and narrows them down as you type.
-Prints the id of the one that you choose, so that other commands can use it. With --in it
+WORDS are also looked for in the messages. Prints the id of the one that you choose, so that other commands can use it. With --in it
 lists the messages of a conversation and prints SESSION@MESSAGE. Verbs that need a SESSION or
 REF and got none show the same list on a terminal.`,
 		example: `bough show $(bough choose)
@@ -122,6 +122,17 @@ func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kin
 		}
 		items[i] = list.Item{Text: line(e.Title), Detail: line(strings.Join(detail, " · "))}
 	}
+	if query != "" {
+		said, err := sessionsWith(ctx, w, query)
+		if err != nil {
+			return "", err
+		}
+		for i, e := range l.Sessions {
+			if said[e.ID] {
+				items[i].Hidden = query
+			}
+		}
+	}
 	i, err := p.choose(ctx, list.Options{Prompt: prompt, Items: items, Query: query, Preview: func(ctx context.Context, i int) string {
 		conv, err := w.Show(ctx, l.Sessions[i].ID, workspace.ReadOptions{Partial: true})
 		if err != nil {
@@ -133,6 +144,19 @@ func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kin
 		return "", err
 	}
 	return l.Sessions[i].ID, nil
+}
+
+// sessionsWith returns the conversations of which a message has the words of a query.
+func sessionsWith(ctx context.Context, w *workspace.Workspace, query string) (map[string]bool, error) {
+	found, err := w.Search(ctx, workspace.SearchOptions{Words: query, PerSession: 1})
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]bool{}
+	for _, s := range found.Sessions {
+		said[s.Session] = true
+	}
+	return said, nil
 }
 
 // chooseMessage has a person choose a message of a conversation, the newest first, and

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -133,7 +132,11 @@ func whereOptions(c *cli.Context, tool string) (workspace.Where, error) {
 			return w, usageError("--%s is empty", name)
 		}
 	}
-	if f, err := convert.Named(w.Tool); err == nil {
+	if w.Tool != "" {
+		f, err := formatNamed(tool, w.Tool)
+		if err != nil {
+			return w, err
+		}
 		w.Tool = f.Name
 	}
 	if w.Dir != "" {

@@ -17,6 +17,7 @@ import (
 type Item struct {
 	Text   string // what is shown, and searched
 	Detail string // shown after it, dimmed, and searched
+	Hidden string // searched, and not shown
 }
 
 // A List is rows of which some match a query, with a cursor on one of them.
@@ -33,7 +34,7 @@ type List struct {
 func New(items []Item) *List {
 	l := &List{items: items}
 	for _, i := range items {
-		l.texts = append(l.texts, i.Text+" "+i.Detail)
+		l.texts = append(l.texts, i.Text+" "+i.Detail+" "+i.Hidden)
 	}
 	l.Filter("")
 	return l

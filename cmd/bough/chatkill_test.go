@@ -190,7 +190,7 @@ func (c *crowd) judge() {
 		return
 	}
 	ctx := c.t.Context()
-	out, err := c.command("doctor").Output()
+	out, err := c.command("doctor", "--fix").Output()
 	wrong := gjson.GetBytes(out, "problems.#(note!=true)#.kind") // a kill leaves temporary files, which are notes
 	if err != nil || wrong.Raw != "[]" {
 		c.t.Errorf("doctor ends with %v and finds %s", err, out)

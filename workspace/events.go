@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -118,7 +119,11 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 			}
 			if !content && (wake.Notice || time.Since(looked) >= lookShare*took) {
 				start := time.Now()
-				if err := w.heal(ctx); err != nil && ctx.Err() == nil {
+				err := w.heal(ctx)
+				if away.look() {
+					continue
+				}
+				if err != nil && ctx.Err() == nil {
 					w.opts.Note("what other programs changed is not known: " + err.Error())
 				}
 				looked = time.Now()
@@ -181,9 +186,13 @@ func (w *Workspace) heal(ctx context.Context) error {
 	if err != nil || !stale || !Is(w.dir) {
 		return err
 	}
-	err = quiet.write(ctx, operation.Operation{Verb: "watch"}, func(v *view) error { return v.whole() })
-	if Explain(err) != nil && Explain(err).Code == Locked {
-		return nil // who has the lock sees it too
+	err = quiet.locked(ctx, operation.Operation{Verb: "watch"}, mode{present: true}, func(v *view) error {
+		return v.change(func(v *view) error {
+			return cmp.Or(v.whole(), v.checkPresent())
+		})
+	})
+	if errors.Is(err, ErrLocked) || errors.Is(err, errAway) {
+		return nil // the one that has the lock sees it too, or the folder comes back
 	}
 	return err
 }
@@ -301,6 +310,9 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 	}
 	defer log.Close()
 	v := &view{Workspace: r.w, ctx: ctx, root: root}
+	if log.Size() == 0 {
+		return nil, nil // the workspace is new, or was moved away
+	}
 	if !r.same(log) {
 		if r.at = 0; !r.compacted(log) {
 			r.last = 0

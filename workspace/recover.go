@@ -74,6 +74,9 @@ func (v *view) recover() (changed bool, err error) {
 			not = append(not, line)
 		}
 	}
+	if err := v.checkPresent(); err != nil {
+		return false, err
+	}
 	if err := v.sweep(len(last) > 0, happened); err != nil {
 		return false, err
 	}

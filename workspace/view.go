@@ -49,6 +49,21 @@ type mode struct {
 	writes bool // it has the lock
 	fresh  bool // it believes nothing that is remembered of sessions
 	every  bool // it looks at every session
+	// It must change nothing if the folder of the sessions is gone: somebody moved it
+	// away, and did not remove every session.
+	present bool
+}
+
+// errAway is the error of a method that changes nothing while the folder of the sessions
+// is gone.
+var errAway = errors.New("the folder of the sessions is gone")
+
+// checkPresent returns errAway if the folder of the sessions is gone and must not be.
+func (v *view) checkPresent() error {
+	if v.present && !v.isThere(session.Dir) {
+		return errAway
+	}
+	return nil
 }
 
 // load looks at a workspace.

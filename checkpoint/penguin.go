@@ -60,7 +60,7 @@ func ListPenguin(root *os.Root) ([]Penguin, error) {
 		return nil, err
 	}
 	var list []Penguin
-	known, _ := durable.ReadFile(root, penguinDir + "/checkpoint_index.json")
+	known, _ := durable.ReadFile(root, penguinDir+"/checkpoint_index.json")
 	if rawjson.Check(known) != nil {
 		known = nil
 	}

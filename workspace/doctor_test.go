@@ -144,7 +144,7 @@ func TestChangeWithIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Append(t.Context(), workspace.Append{Session: id, Text: "hello"}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := w.Append(t.Context(), workspace.Append{Session: id, Text: "hello"}); err == nil || !strings.Contains(err.Error(), "folder, not a regular file") {
 		t.Errorf("Append = %v", err)
 	}
 	if got := s.read(session.FileName(id)); got != before {

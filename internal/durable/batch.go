@@ -80,7 +80,7 @@ func (b *Batch) Replace(name string, write func(*Writer) error) (fs.FileInfo, er
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &NotRegularError{"replace", name, info.Mode()}
+		return nil, &NotRegularError{Op: "replace", Path: name, Mode: info.Mode()}
 	default:
 		access = accessOf(b.root, target, info)
 	}

@@ -66,7 +66,7 @@ type logLines struct {
 func openLog(root *os.Root, name string) (*logLines, error) {
 	info, err := root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, &NotRegularError{"append", name, info.Mode()}
+		return nil, &NotRegularError{Op: "append", Path: name, Mode: info.Mode()}
 	}
 	created := errors.Is(err, fs.ErrNotExist)
 	f, err := openFile(root, name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, Mode)

@@ -13,10 +13,15 @@ type NotRegularError struct {
 	Op   string
 	Path string
 	Mode fs.FileMode
+	Dir  bool // a folder was expected
 }
 
 func (e *NotRegularError) Error() string {
-	return e.Op + " " + e.Path + ": " + TypeName(e.Mode) + " in the place of a file or folder"
+	expected := "regular file"
+	if e.Dir {
+		expected = "folder"
+	}
+	return e.Op + " " + e.Path + ": " + TypeName(e.Mode) + ", not a " + expected
 }
 
 // Unwrap returns [fs.ErrInvalid].
@@ -50,14 +55,14 @@ func OpenRegular(root *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &NotRegularError{"open", name, info.Mode()}
+		return nil, &NotRegularError{Op: "open", Path: name, Mode: info.Mode()}
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have been replaced since
 	if err != nil {
 		return nil, err
 	}
 	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
-		err = &NotRegularError{"open", name, info.Mode()}
+		err = &NotRegularError{Op: "open", Path: name, Mode: info.Mode()}
 	}
 	if err != nil {
 		f.Close()
@@ -107,7 +112,7 @@ func ReadDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 func CheckDir(root *os.Root, name string) error {
 	info, err := root.Stat(name)
 	if err == nil && !info.IsDir() {
-		err = &NotRegularError{"open", name, info.Mode()}
+		err = &NotRegularError{Op: "open", Path: name, Mode: info.Mode(), Dir: true}
 	}
 	return err
 }

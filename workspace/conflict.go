@@ -168,7 +168,7 @@ func (d *doctor) readCopy(c session.ConflictCopy) (*session.Session, error) {
 	case !info.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "read", Path: c.Path, Err: errors.New("not a regular file")}
 	}
-	data, err := d.root.ReadFile(c.Path)
+	data, err := durable.ReadFile(d.root, c.Path)
 	if err != nil {
 		return nil, err
 	}

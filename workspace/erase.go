@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -424,7 +423,7 @@ func (v *view) goneWith(files, all []Trashed) (ids, titles []string) {
 		id := sessionOf(f.File)
 		if id != "" && left[id] == 0 && !v.isThere(session.FileName(id)) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
-			if data, err := os.ReadFile(f.Path); err == nil {
+			if data, err := durable.ReadFile(v.root, f.name); err == nil {
 				titles = append(titles, gjson.GetBytes(data, "metadata.title").Str)
 			}
 		}

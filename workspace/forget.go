@@ -192,7 +192,7 @@ func (v *view) sessionTexts(f func(sessionText)) error {
 	}
 	for _, file := range trash.Files {
 		if id := sessionOf(file.File); id != "" {
-			if data, err := os.ReadFile(file.Path); err == nil {
+			if data, err := durable.ReadFile(v.root, file.name); err == nil {
 				f(textOf(id, data, true))
 			}
 		}
@@ -475,9 +475,8 @@ func (v *view) removeForgotten(plan *forgetPlan, e *erasure) error {
 	}
 	for _, f := range trash.Files {
 		id := sessionOf(strings.TrimSuffix(f.File, backupSuffix))
-		name := strings.TrimPrefix(f.Path, v.dir+string(os.PathSeparator))
-		if e.sessions[id] || id == "" && v.names(f.Path, plan.Sessions) {
-			names = append(names, strings.ReplaceAll(name, string(os.PathSeparator), "/"))
+		if e.sessions[id] || id == "" && v.names(f.name, plan.Sessions) {
+			names = append(names, f.name)
 		}
 	}
 	err = v.index.Change(func() error {
@@ -502,7 +501,7 @@ func (v *view) removeForgotten(plan *forgetPlan, e *erasure) error {
 }
 
 // names reports whether a file names one of the sessions.
-func (v *view) names(path string, ids []string) bool {
-	data, err := os.ReadFile(path)
+func (v *view) names(file string, ids []string) bool {
+	data, err := durable.ReadFile(v.root, file)
 	return err == nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(string(data), id) })
 }

@@ -113,7 +113,7 @@ func (v *view) purgeAttachments(sums map[string]bool) (gone []Trashed, err error
 		if err != nil {
 			return gone, err
 		}
-		gone = append(gone, Trashed{File: name, Path: v.path(name), RemovedAt: instant(v.opts.Now()), Bytes: info.Size()})
+		gone = append(gone, Trashed{File: name, Path: v.path(name), name: name, RemovedAt: instant(v.opts.Now()), Bytes: info.Size()})
 	}
 	return gone, nil
 }

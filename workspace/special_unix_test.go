@@ -74,6 +74,7 @@ func TestPipes(t *testing.T) {
 				{"redo", func() { s.Redo(ctx, workspace.UndoOptions{}) }},
 				{"export", func() { s.Export(ctx, "a", workspace.ExportOptions{Format: markdown}) }},
 				{"import", func() { s.Import(ctx, []string{filepath.Join(s.Dir(), "conversations")}, workspace.ImportOptions{}) }},
+				{"forget", func() { s.Forget(ctx, "b", workspace.ForgetOptions{DryRun: true}) }},
 				{"prune", func() { s.Prune(ctx, workspace.PruneOptions{}) }},
 				{"purge", func() { s.PurgeTrash(ctx, workspace.PurgeOptions{}) }},
 				{"doctor --fix", func() { s.Doctor(ctx, workspace.DoctorOptions{Fix: true}) }},

@@ -110,6 +110,8 @@ type Trashed struct {
 	Path      string    `json:"path"`       // where it is, absolute
 	RemovedAt time.Time `json:"removed_at"` // when it was moved there
 	Bytes     int64     `json:"bytes"`      // its size
+
+	name string // of Path, in the workspace
 }
 
 // A Trash is the files in the trash, the last removed first.
@@ -152,7 +154,7 @@ func (v *view) inTheTrash() (*Trash, error) {
 
 // trashed returns the file at name, in the trash, that was file.
 func (v *view) trashed(name, file string, at time.Time, size int64) Trashed {
-	t := Trashed{File: file, Session: ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size}
+	t := Trashed{File: file, Session: ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size, name: name}
 	if t.Session != "" {
 		t.Title = v.titleIn(name)
 	}
@@ -163,7 +165,7 @@ func (v *view) trashed(name, file string, at time.Time, size int64) Trashed {
 // its user, "" for neither. It reads only the beginning of the file, which may be large, so
 // the document that it looks at may be torn.
 func (v *view) titleIn(name string) string {
-	f, err := v.root.Open(name)
+	f, err := durable.OpenRegular(v.root, name)
 	if err != nil {
 		return ""
 	}

@@ -116,7 +116,7 @@ func TestJSON(t *testing.T) {
 		keys, part string
 	}{
 		{e, entry, `"continued_from":[],"continued_to":[],"branched_from":null,"branch_point":null`},
-		{nodes[0], entry + " children", `"children":[]`},
+		{nodes[0], strings.Replace(entry, "lineage", "lineage head", 1) + " children", `"head":true,"tool":"","directory":"","git_branch":"","model":"","children":[]`},
 		{s.checkpoint(e.ID), entry + " path bytes", `"branch_point":null`},
 		{diff, "common a b messages_a messages_b", `{"common":null,"a":[],"b":[],"messages_a":[],"messages_b":[]}`},
 		{report, "ok problems", `{"ok":true,"problems":[]}`},

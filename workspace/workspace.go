@@ -117,7 +117,8 @@ const (
 // that read find nothing in it, unless [Options.Existing] has them return an error, and
 // those that begin something, such as [Workspace.New], create it. Given a folder
 // conversations instead of its workspace, Open takes the workspace.
-func Open(ctx context.Context, dir string, opts *Options) (*Workspace, error) {
+func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err error) {
+	defer func() { err = explained(err) }()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

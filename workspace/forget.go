@@ -30,6 +30,7 @@ type ForgetOptions struct {
 // A Forgetting is what was forgotten for good.
 type Forgetting struct {
 	Session  string            `json:"session_id"`  // the conversation: the id of its first file
+	Title    string            `json:"title"`
 	Sessions []string          `json:"session_ids"` // all files that are gone, with those of copies
 	Copies   []ForgettingCopy  `json:"copies"`      // that hold messages of it
 	Sources  []ForgottenSource `json:"sources"`     // the conversations of other programs that no import brings back
@@ -202,7 +203,7 @@ func (v *view) sessionTexts(f func(sessionText)) error {
 
 // planForget decides what is forgotten with the files ids of a conversation.
 func (v *view) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPlan, error) {
-	done := &Forgetting{Session: ids[0], Copies: []ForgettingCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
+	done := &Forgetting{Session: ids[0], Title: v.titleOf(ids[0]), Copies: []ForgettingCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
 	if err := v.whole(); err != nil {
 		return nil, nil, err
 	}

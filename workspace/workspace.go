@@ -245,7 +245,7 @@ func noWorkspace(dir string) error {
 	return &Error{
 		Code:    NotFound,
 		Message: "there is no workspace in " + dir,
-		Hint:    "name one with -w, or begin one with 'bough new'",
+		Hint:    "name one with -w, or begin one with 'bough new' or 'bough import'",
 	}
 }
 

@@ -33,8 +33,8 @@ func (p *program) chooseVerb() verb {
 WORDS are also looked for in the messages. Prints the id of the one that you choose, so that other commands can use it. With --in it
 lists the messages of a conversation and prints SESSION@MESSAGE. Verbs that need a SESSION or
 REF and got none show the same list on a terminal.`,
-		example: `bough show $(bough choose)
-bough branch $(bough choose --in "Plan the trip")`,
+		example: `bough show "$(bough choose)"
+bough branch "$(bough choose --in "Plan the trip")"`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "kind", Usage: "only sessions of kind `K`: root, continuation, branch or checkpoint"},
 			inFlag("choose from the messages of `SESSION`"),

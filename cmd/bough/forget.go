@@ -87,7 +87,8 @@ func (p *program) forgetCopies(f *workspace.Forgetting, what string) {
 // confirmForget asks twice whether a conversation is to be deleted, unless its id was
 // given with --yes.
 func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string) error {
-	if given && yes == f.Session {
+	named := func(s string) bool { return s == f.Session || s == tail(f.Session) }
+	if given && named(yes) {
 		return nil
 	}
 	if given {
@@ -104,12 +105,12 @@ func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string)
 		return strings.TrimSpace(lines.Text())
 	}
 	p.forgetCopies(f, "hold messages of it and stay; --copies deletes them too")
-	switch strings.ToLower(ask(fmt.Sprintf("Delete %s for good? This cannot be undone. [y/N] ", count(len(f.Sessions), "session file")))) {
+	switch strings.ToLower(ask(fmt.Sprintf("Delete %q (%s) for good? This cannot be undone. [y/N] ", line(f.Title), count(len(f.Sessions), "session file")))) {
 	case "y", "yes":
 	default:
 		return errNotForgotten
 	}
-	if ask(fmt.Sprintf("Type %s to confirm: ", clean(f.Session))) != f.Session {
+	if !named(ask(fmt.Sprintf("Type %s to confirm: ", clean(tail(f.Session))))) {
 		return errNotForgotten
 	}
 	return nil

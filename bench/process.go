@@ -34,7 +34,7 @@ func openProcess(ctx context.Context, w *work, dir string) (*running, error) {
 		branch:     snapshot("branch"),
 		load: func(ref string) (func([]testchat.Message) error, error) {
 			doc, err := output(exec.CommandContext(ctx, w.bough, "-w", dir, "show", "--json", ref))
-			return func(want []testchat.Message) error { return sameDocument(doc, want) }, err
+			return func(want []testchat.Message) error { return sameDocument(doc, compacted(want)) }, err
 		},
 	})
 }

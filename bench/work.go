@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/testchat"
 )
@@ -156,7 +157,21 @@ func same(got [][]byte, want []testchat.Message) error {
 	return nil
 }
 
-// sameDocument does so for the messages of a session file.
+// compacted returns messages as the command prints them with --json: without the white
+// space between their tokens.
+func compacted(list []testchat.Message) []testchat.Message {
+	short := slices.Clone(list)
+	for i, m := range list {
+		var b bytes.Buffer
+		if err := json.Compact(&b, m.Raw); err != nil {
+			panic(err) // the messages are our own
+		}
+		short[i].Raw = b.Bytes()
+	}
+	return short
+}
+
+// sameDocument compares the messages of a session file in the same way as same.
 func sameDocument(data []byte, want []testchat.Message) error {
 	var s struct{ Messages []json.RawMessage }
 	if err := json.Unmarshal(data, &s); err != nil {

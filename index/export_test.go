@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
 )
 
 const (
@@ -44,10 +45,10 @@ func Forge(root *os.Root, names, ids int64, data []byte) error {
 	}
 	sums := sumsOf(data)
 	l.layout = layout{names, ids, int64(len(data)), crc32c.Of(sums)}
-	if err := durable.Cache(root, tablePath, data, sums); err != nil {
+	if err := durable.Cache(root, session.CacheDir, tablePath, data, sums); err != nil {
 		return err
 	}
-	return durable.Cache(root, lookPath, l.encode())
+	return durable.Cache(root, session.CacheDir, lookPath, l.encode())
 }
 
 // TableOf returns the table that is remembered in root, as [Forge] takes it.

@@ -88,9 +88,9 @@ func (x *Index) Remember() {
 	default:
 		var data, sums []byte
 		l.layout, data, sums = buildTable(x.byPlace())
-		if durable.Cache(x.root, tablePath, data, sums) != nil {
+		if durable.Cache(x.root, session.CacheDir, tablePath, data, sums) != nil {
 			return
 		}
 	}
-	durable.Cache(x.root, lookPath, l.encode())
+	durable.Cache(x.root, session.CacheDir, lookPath, l.encode())
 }

@@ -42,18 +42,16 @@ func (f Folder) Remember(o *Outline) {
 	o.Encode()
 	pieces := [][]byte{o.encoded, o.Stat.encode(o.encoded)}
 	o.encoded = nil
-	o.remembered = durable.Cache(f.root, outlineFile(o.ID), pieces...) == nil
+	o.remembered = durable.Cache(f.root, CacheDir, outlineFile(o.ID), pieces...) == nil
 }
 
 // SweepCache removes what was begun to be remembered and never finished. If
 // somebody is just doing that, it is not remembered.
 func (f Folder) SweepCache() {
-	for _, dir := range []string{CacheDir, outlineDir} {
-		entries, _ := durable.ReadDir(f.root, dir)
-		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), durable.TempSuffix) {
-				_ = f.root.Remove(dir + "/" + e.Name())
-			}
+	entries, _ := durable.ReadDir(f.root, CacheDir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
+			_ = f.root.Remove(CacheDir + "/" + e.Name())
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -125,5 +126,22 @@ func TestReadersRemember(t *testing.T) {
 	s.branches("a")
 	if _, err := os.Stat(filepath.Join(s.Dir(), session.CacheDir, "sessions", "a")); err != nil {
 		t.Errorf("what was read is not remembered: %v", err)
+	}
+}
+
+// TestWritersSweepCache: a writer removes what a process that was killed began to remember,
+// although that process interrupted nothing else.
+func TestWritersSweepCache(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.new("Bread")
+	names := []string{".index.1", ".look.1", ".sessions-a.1"}
+	for _, name := range names {
+		s.write(session.CacheDir+"/"+name+durable.TempSuffix, "half")
+	}
+	s.say("the next writer")
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(s.Dir(), session.CacheDir, name+durable.TempSuffix)); err == nil {
+			t.Errorf("%s is there after the next writer", name)
+		}
 	}
 }

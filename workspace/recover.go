@@ -245,10 +245,10 @@ func (v *view) sweep(interrupted bool, happened []operation.Line) error {
 		}
 	}
 	names = append(append(names, v.tempsIn(agent.Dir)...), v.tempsIn(explorationsDir)...)
+	v.folder.SweepCache()
 	if len(names) == 0 {
 		return nil
 	}
-	v.folder.SweepCache()
 	err := v.index.Change(func() error {
 		for _, name := range names {
 			if err := v.keepOther(name, made); err != nil && !errors.Is(err, fs.ErrNotExist) {

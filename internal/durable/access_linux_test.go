@@ -156,7 +156,7 @@ func TestRootsFiles(t *testing.T) {
 	check(durable.MakeDir(root, "sub/inner"))
 	check(durable.Keep(root, "old", "sub/copy"))
 	check(durable.KeepOriginal(root, "old", "sub/original"))
-	check(durable.Cache(root, "cache/a"))
+	check(durable.Cache(root, "cache", "cache/a"))
 	_, err := durable.Append(root, "log", []byte("line\n"))
 	check(err)
 	_, err = durable.Create(root, "sub/inner/new", durable.Bytes(nil))

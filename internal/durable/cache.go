@@ -7,19 +7,24 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 )
 
 // Cache makes name hold pieces, without waiting for the disk: after a crash the
 // file may be gone or hold anything, so whoever reads it must be able to tell.
 // Several processes may do it at once; one of them is the last. Folders that are
-// missing are made, without waiting either.
-func Cache(root *os.Root, name string, pieces ...[]byte) error {
-	temp := path.Join(path.Dir(name), fmt.Sprintf(".%s.%d%s", path.Base(name), os.Getpid(), TempSuffix))
+// missing are made, without waiting either. The file is in dir or below it; its
+// temporary file is in dir itself, so that those of killed processes are found there.
+func Cache(root *os.Root, dir, name string, pieces ...[]byte) error {
+	if _, err := root.Stat(path.Dir(name)); errors.Is(err, fs.ErrNotExist) {
+		if err := makeDir(root, path.Dir(name), func(string) error { return nil }); err != nil {
+			return err
+		}
+	}
+	stem := strings.ReplaceAll(strings.TrimPrefix(name, dir+"/"), "/", "-")
+	temp := path.Join(dir, fmt.Sprintf(".%s.%d%s", stem, os.Getpid(), TempSuffix))
 	const flag = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	f, err := openFile(root, temp, flag, Mode)
-	if errors.Is(err, fs.ErrNotExist) && makeDir(root, path.Dir(name), func(string) error { return nil }) == nil {
-		f, err = openFile(root, temp, flag, Mode)
-	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -348,21 +349,28 @@ func TestAppend(t *testing.T) {
 func TestCache(t *testing.T) {
 	root, dir := open(t)
 	for _, want := range []string{"one", "another"} {
-		if err := durable.Cache(root, "cache", []byte(want[:2]), []byte(want[2:])); err != nil {
+		if err := durable.Cache(root, ".", "cache", []byte(want[:2]), []byte(want[2:])); err != nil {
 			t.Fatal(err)
 		}
 		if got := content(t, filepath.Join(dir, "cache")); got != want {
 			t.Errorf("the file holds %q, want %q", got, want)
 		}
 	}
-	if err := durable.Cache(root, "absent/too/cache", []byte("x")); err != nil || content(t, filepath.Join(dir, "absent", "too", "cache")) != "x" {
+	if err := durable.Cache(root, "absent", "absent/too/cache", []byte("x")); err != nil || content(t, filepath.Join(dir, "absent", "too", "cache")) != "x" {
 		t.Errorf("a cache in a folder that is not there: %v", err)
 	}
-	if err := durable.Cache(root, "cache/cache", nil); err == nil {
+	if err := durable.Cache(root, "cache", "cache/cache", nil); err == nil {
 		t.Error("a cache is written into a file that is no folder")
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"absent", "cache"}) {
 		t.Errorf("the folder holds %q, want only the caches", got)
+	}
+	temp := fmt.Sprintf("absent/.too-cache.%d%s", os.Getpid(), durable.TempSuffix)
+	if err := root.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := durable.Cache(root, "absent", "absent/too/cache", []byte("y")); err == nil {
+		t.Errorf("a cache is written although its temporary file cannot be %s", temp)
 	}
 }
 

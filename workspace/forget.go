@@ -29,7 +29,7 @@ type ForgetOptions struct {
 
 // A Forgetting is what was forgotten for good.
 type Forgetting struct {
-	Session  string            `json:"session_id"`  // the conversation: the id of its first file
+	Session  string            `json:"session_id"` // the conversation: the id of its first file
 	Title    string            `json:"title"`
 	Sessions []string          `json:"session_ids"` // all files that are gone, with those of copies
 	Copies   []ForgettingCopy  `json:"copies"`      // that hold messages of it

@@ -70,7 +70,7 @@ func isUsage(err error) bool { return err != nil && Explain(err).Code == Usage }
 // noPlace returns the error for a REF that means nothing.
 func (v *view) noPlace(ref string) error {
 	if ref == "" {
-		return &Error{Code: Usage, Message: "an empty REF names nothing", Hint: "leave it out for the head, or name a session or message"}
+		return &Error{Code: NotFound, Message: "an empty REF names nothing", Hint: "leave it out for the head, or name a session or message"}
 	}
 	e := v.noSession(ref)
 	if strings.HasPrefix(e.Message, "no session ") {

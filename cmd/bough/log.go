@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,7 +19,7 @@ func (p *program) logVerb() verb {
 		args:  "[--in SESSION] [--limit N] [--all]",
 		short: "list what was done, the newest first",
 		long: `Lists every change with its number. 'external' is what other programs were seen to have
-changed. What 'bough undo' took back is marked so. It is the whole log unless --limit says
+changed. What was undone is marked so. It is the whole log unless --limit says
 less. The conversations of one import are one line, as undo takes them back together; --all
 and --json list each.`,
 		example: `bough log --limit 20`,
@@ -38,7 +40,7 @@ and --json list each.`,
 			if p.json {
 				return p.printJSON(ops)
 			}
-			p.operations(rowsOf(ops.Operations, fold))
+			p.operations(rowsOf(ops.Operations, fold), p.titles(c.Context, w))
 			return nil
 		},
 	}
@@ -90,7 +92,11 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 			if p.json {
 				return p.printJSON(ops)
 			}
-			fmt.Fprintln(p.stdout, clean(undid(ops.Operations)))
+			text, err := p.undid(c.Context, w, ops.Operations)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(p.stdout, line(text))
 			return nil
 		},
 	}
@@ -111,26 +117,54 @@ func undoOptions(c *cli.Context) (o workspace.UndoOptions, err error) {
 	return o, nil
 }
 
-// undid says which operations an undo or a redo took back.
-func undid(list []workspace.Operation) string {
-	did, verb := "Undid", fmt.Sprint(list[0].Args["verb"])
+// undid says which operations an undo or a redo undid or did again.
+func (p *program) undid(ctx context.Context, w *workspace.Workspace, list []workspace.Operation) (string, error) {
+	did := "Undid"
 	if list[0].Verb != "undo" {
-		did = "Took back"
-	}
-	if len(list) == 1 {
-		return fmt.Sprintf("%s operation %d: %s", did, list[0].Undoes, verb)
+		did = "Redid"
 	}
 	first, last := list[0].Undoes, list[0].Undoes
 	for _, o := range list {
 		first, last = min(first, o.Undoes), max(last, o.Undoes)
-		if o.Args["verb"] != list[0].Args["verb"] {
+	}
+	known, err := w.Log(ctx, workspace.LogOptions{})
+	if err != nil {
+		return "", err
+	}
+	at := map[operation.Seq]workspace.Operation{}
+	for _, o := range known.Operations {
+		at[o.Seq] = o
+	}
+	if did == "Redid" { // what is undone is an undo: its own operations are done again
+		undone := func(n operation.Seq) operation.Seq { return cmp.Or(at[n].Undoes, n) }
+		first, last = undone(first), undone(last)
+		first, last = min(first, last), max(first, last)
+	}
+	verb := at[first].Verb
+	for _, o := range list {
+		if n := o.Undoes; at[cmp.Or(at[n].Undoes, n)].Verb != verb {
 			verb = ""
 		}
 	}
-	if verb == "" {
-		return fmt.Sprintf("%s operations %d..%d: %s", did, first, last, count(len(list), "operation"))
+	switch titles := p.titles(ctx, w); {
+	case len(list) == 1:
+		return strings.TrimSpace(fmt.Sprintf("%s operation %d: %s %s", did, first, verb, about(at[first], titles))), nil
+	case verb == "":
+		return fmt.Sprintf("%s operations %d..%d: %s", did, first, last, count(len(list), "operation")), nil
+	default:
+		return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(list), thing(verb))), nil
 	}
-	return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(list), thing(verb)))
+}
+
+// titles returns the titles of the sessions by id, none if they cannot be read.
+func (p *program) titles(ctx context.Context, w *workspace.Workspace) map[string]string {
+	titles := map[string]string{}
+	if l, err := w.List(ctx, ""); err == nil {
+		for _, e := range l.Sessions {
+			titles[e.ID] = e.Title
+		}
+	}
+	return titles
 }
 
 // thing returns what an operation of a group is about.
@@ -161,21 +195,21 @@ func rowsOf(list []workspace.Operation, fold bool) (rows []logRow) {
 }
 
 // about says in a few words what the row is about.
-func (r logRow) about() string {
+func (r logRow) about(titles map[string]string) string {
 	newest, oldest := r[0], r[len(r)-1]
 	if len(r) == 1 {
-		return about(newest)
+		return about(newest, titles)
 	}
 	text := count(len(r), thing(newest.Verb))
 	if newest.Undoes != 0 {
-		text = fmt.Sprintf("took back %s (%v)", count(len(r), "operation"), newest.Args["verb"])
+		text = fmt.Sprintf("undid %s (%v)", count(len(r), "operation"), newest.Args["verb"])
 	}
 	return fmt.Sprintf("%s, %d..%d", text, oldest.Seq, newest.Seq)
 }
 
-const allUndone = " (taken back)"
+const allUndone = " (undone)"
 
-// undone says how much of the row is taken back.
+// undone says how much of the row is undone.
 func (r logRow) undone() string {
 	n := 0
 	for _, o := range r {
@@ -189,11 +223,11 @@ func (r logRow) undone() string {
 	case len(r):
 		return allUndone
 	}
-	return fmt.Sprintf(" (%d taken back)", n)
+	return fmt.Sprintf(" (%d undone)", n)
 }
 
 // operations prints operations, a row on a line.
-func (p *program) operations(rows []logRow) {
+func (p *program) operations(rows []logRow, titles map[string]string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(p.stderr, "Nothing was done yet.")
 		return
@@ -202,7 +236,7 @@ func (p *program) operations(rows []logRow) {
 	for _, r := range rows {
 		text := fmt.Sprintf("%*d  %-14s  %-12s  ", digits, r[0].Seq, age(r[0].Time), clean(r[0].Verb))
 		undone := r.undone()
-		text += p.paint.fit(line(r.about()), p.paint.width-len(text)) + undone
+		text += p.paint.fit(line(r.about(titles)), p.paint.width-len(text)) + undone
 		if undone == allUndone {
 			text = p.paint.dim(text)
 		}
@@ -210,8 +244,9 @@ func (p *program) operations(rows []logRow) {
 	}
 }
 
-// about says in a few words what an operation was about.
-func about(o workspace.Operation) string {
+// about says in a few words what an operation was about: the titles that it names, else
+// those of its sessions.
+func about(o workspace.Operation, titles map[string]string) string {
 	text := func(name string) string {
 		s, _ := o.Args[name].(string)
 		return s
@@ -222,9 +257,12 @@ func about(o workspace.Operation) string {
 			words = append(words, strconv.Quote(title))
 		}
 	}
+	if len(words) == 0 && len(o.Sessions) > 0 && titles[o.Sessions[0]] != "" {
+		words = append(words, strconv.Quote(displaywidth.TruncateString(line(titles[o.Sessions[0]]), 40, "…")))
+	}
 	switch {
 	case o.Undoes != 0:
-		words = append(words, fmt.Sprintf("took back %d (%s)", o.Undoes, text("verb")))
+		words = append(words, fmt.Sprintf("undid %d (%s)", o.Undoes, text("verb")))
 	case text("message") != "" && len(o.Sessions) > 0:
 		words = append(words, tail(o.Sessions[0])+"@"+head(text("message")), text("role"))
 		return strings.TrimSpace(strings.Join(words, " "))

@@ -50,7 +50,7 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 		if err != nil && n > 0 {
 			return nil, &Error{
 				Code:    Explain(err).Code,
-				Message: fmt.Sprintf("%d of %d changes are taken back, the others are not: %v", n, rounds, err),
+				Message: fmt.Sprintf("undid %d of %d changes: %v", n, rounds, err),
 				Hint:    "'bough log' lists what was done",
 				Err:     err,
 			}
@@ -208,7 +208,7 @@ func (v *view) revert(op, target *operation.Operation) error {
 func newer(op *operation.Operation, format string, a ...any) error {
 	return &Error{
 		Code:    Refused,
-		Message: fmt.Sprintf("operation %d (%s) cannot be taken back: %s", op.Seq, op.Verb, fmt.Sprintf(format, a...)),
+		Message: fmt.Sprintf("cannot undo operation %d (%s): %s", op.Seq, op.Verb, fmt.Sprintf(format, a...)),
 		Hint:    "nothing was changed; 'bough undo --in SESSION' looks at one session only",
 	}
 }

@@ -39,7 +39,7 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions, fi
 	if err != nil && len(t.done) > 0 {
 		return nil, &Error{
 			Code:    Explain(err).Code,
-			Message: fmt.Sprintf("%d of %d operations are taken back, the others are not: %v", len(t.done), t.all, err),
+			Message: fmt.Sprintf("undid %d of %d operations: %v", len(t.done), t.all, err),
 			Hint:    "'bough " + verb + "' goes on with them",
 			Err:     err,
 		}

@@ -19,10 +19,9 @@ func (p *program) importVerb() verb {
 		name:  "import",
 		args:  "[PATH…] [--from TOOL…] [--format FORMAT] [--skip PATTERN] [--again] [--dry-run]",
 		short: "take in the conversations of another assistant",
-		long: `Takes in the conversations in a file, in all files of a folder, in an archive (zip, tar,
-gzip, zstd), or - for standard input. Each becomes a session, with all its branches: also
-those that the other program does not show any more. What stands in a file tells what it
-is. --from finds the conversations where TOOL keeps them on this machine; given several
+		long: `Imports the conversations in a file, in all files of a folder, in an archive (zip, tar, gzip,
+zstd), or - for standard input. Each becomes a session, with all its branches, also those that
+the other program no longer shows. The format is detected from the content. --from finds the conversations where TOOL keeps them on this machine; given several
 times, it imports those of all these tools in one step.
 
 Importing again adds what is new, completes an answer that was still being written, and
@@ -31,7 +30,7 @@ exported from here is the one that it was exported from, and one that began as a
 another becomes a branch of it. What was removed here, or whose import was undone, stays
 out; --again imports it.
 
-An import is one step: 'bough undo' takes all of it back. --skip keeps out files, and
+An import is one step: 'bough undo' undoes all of it. --skip excludes files, and
 conversations about folders, by a name (tmp), or by a whole path ('~/work/client', '/src/**').
 config.json in the workspace can list patterns too: {"import":{"skip":["tmp"]}}.
 
@@ -40,14 +39,14 @@ Formats:
 
 Tools: ` + strings.Join(formatNames("from"), ", ") + `
 
-Exits with 5 if something could not be read; the rest is taken in.`,
+Exits with 5 if something could not be read; the rest is imported.`,
 		example: `bough import --from claude-code
 bough import ~/Downloads/chatgpt-export.zip --dry-run
 bough import --from claude-code --from codex
 bough import --from codex --skip '~/work/client'`,
 		flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "from", Usage: "import what `TOOL` keeps on this machine, or with a PATH what it keeps there; may be given several times"},
-			&cli.StringFlag{Name: "format", DefaultText: "what stands in each file tells", Usage: "all files are in this `FORMAT`"},
+			&cli.StringFlag{Name: "format", DefaultText: "detected", Usage: "all files are in this `FORMAT`"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "keep out files and folders that match `PATTERN`, beside those of the workspace's config.json"},
 			&cli.BoolFlag{Name: "again", DisableDefaultText: true, Usage: "also import what was removed here, or whose import was undone"},
 			&cli.BoolFlag{Name: "live", DisableDefaultText: true, Usage: "for programs that import while a conversation goes on: undo passes over it"},
@@ -264,11 +263,11 @@ func (p *program) importSummary(rows []workspace.Imported, dry bool) {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}
 	}
-	text := "There was nothing to import."
+	text := "Nothing to import."
 	if len(parts) > 0 {
 		text = strings.Join(parts, ", ") + "; " + count(messages, "new message")
 		if dry {
-			text = "It would be: " + text
+			text = fmt.Sprintf("Dry run: would import %s: %s", count(counts[workspace.ImportNew]+counts[workspace.ImportUpdated], "conversation"), text)
 		}
 	}
 	fmt.Fprintln(p.stderr, text)

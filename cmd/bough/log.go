@@ -17,11 +17,10 @@ func (p *program) logVerb() verb {
 	return verb{
 		name:  "log",
 		args:  "[--in SESSION] [--limit N] [--all]",
-		short: "list what was done, the newest first",
-		long: `Lists every change with its number. 'external' is what other programs were seen to have
-changed. What was undone is marked so. It is the whole log unless --limit says
-less. The conversations of one import are one line, as undo takes them back together; --all
-and --json list each.`,
+		short: "list the operations, the newest first",
+		long: `Lists every change with its number, newest first; 'external' marks changes by other programs.
+Undone changes are marked. The conversations of one import are one line, as undo undoes them
+together; --all and --json list each.`,
 		example: `bough log --limit 20`,
 		flags: []cli.Flag{
 			inFlag("only what changed this `SESSION`"),
@@ -49,13 +48,12 @@ and --json list each.`,
 func inFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "in", Usage: usage} }
 
 func (p *program) undoVerb() verb {
-	v := p.takeBackVerb("undo", (*workspace.Workspace).Undo, "take back the newest change", `Takes back the newest change that is not taken back yet; repeat it to go further back. What
-was made goes to the trash, what was removed comes back, and a message that was added is
-taken out again. -n takes back the newest N changes, --to all that came after an operation
-of 'bough log'. Whatever would destroy something newer is refused, and so is what another
-program has changed since, and a removal whose files were deleted from the trash; --in goes
-on with another session. Automatic checkpoints and prunes are passed over. 'bough redo'
-undoes the undo.`)
+	v := p.takeBackVerb("undo", (*workspace.Workspace).Undo, "undo the newest change", `Undoes the newest change that is not undone yet; repeat it to go further back. Sessions that the
+change made go to the trash, removed ones come back, and added messages are deleted. -n undoes
+the newest N changes, --to all that came after an operation of 'bough log'. Undo refuses a
+change on which something newer depends, one whose files another program changed since, and a
+removal whose files were deleted from the trash; --in undoes the changes of another session.
+Automatic checkpoints and prunes are skipped. 'bough redo' undoes the undo.`)
 	v.args = "[--in SESSION] [-n N or --to OPERATION]"
 	v.flags = append(v.flags,
 		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "1", Usage: "the newest `N` changes"},
@@ -65,7 +63,7 @@ undoes the undo.`)
 }
 
 func (p *program) redoVerb() verb {
-	return p.takeBackVerb("redo", (*workspace.Workspace).Redo, "do again what was undone", `Takes the newest undo back, byte for byte, unless something was done since.`)
+	return p.takeBackVerb("redo", (*workspace.Workspace).Redo, "redo the newest undo", `Redoes what the newest undo undid, byte for byte, unless something changed since.`)
 }
 
 // takeBack is what undo and redo do.

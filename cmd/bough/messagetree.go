@@ -133,7 +133,7 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 		facts = append(facts, count(r.Count, "message"))
 	}
 	if r.Orphan {
-		facts = append(facts, "what it answers is gone")
+		facts = append(facts, "parent missing; treated as a root")
 	}
 	switch {
 	case len(r.Joined) == 1 && r.Joined[0] == workspace.ID(r.First):

@@ -100,7 +100,7 @@ func TestMessageTreeLines(t *testing.T) {
 │  ├─ m6 … m7 (2 messages) By train, please.
 │  └─ m8 By ` + "\ufffd" + `[2Jboat *
 └─ m9 … mA (2,000 messages) Home
-mB (what it answers is gone) Lost
+mB (parent missing; treated as a root) Lost
 `
 	if got := printed(0, func(p *program) { p.messageTree(tree) }); got != want {
 		t.Errorf("the drawing is\n%s\nwant\n%s", got, want)

@@ -24,7 +24,15 @@ import (
 // TestMain makes the command itself available to the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"bough":   func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"bough": func() {
+			code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+			if newPaint(os.Stdout).width > 0 || newPaint(os.Stderr).width > 0 {
+				// testscript closes its end of the terminal as soon as this ends, and drops
+				// what it has not read by then.
+				time.Sleep(200 * time.Millisecond)
+			}
+			os.Exit(code)
+		},
 		"canned":  canned,
 		"testmcp": testmcp.Main,
 	})

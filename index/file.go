@@ -29,17 +29,22 @@ func (f *files) changed() int64 {
 
 // read reads the index and the journal. The journal is read first: an old
 // journal does not hurt a new index, but an old index lacks what a new journal
-// does not have any more. If the journal was folded in or begun meanwhile, both
-// are read once more. The error is about the index.
+// does not have any more. If either file was replaced, begun or removed meanwhile,
+// both are read once more. The error is about the index.
 func (f *files) read(root *os.Root) (index, journal []byte, err error) {
-	for range 5 {
+	const tries = 100 // a fold that takes place during each of them is not expected
+	for range tries {
+		var journalErr error
 		f.journal, journal = identifyJournal(root), nil
 		if f.journal != (durable.Identity{}) {
-			journal, _ = durable.ReadFile(root, JournalPath)
+			journal, journalErr = durable.ReadFile(root, JournalPath)
 		}
 		f.index = identify(root, session.IndexPath)
 		index, err = durable.ReadFile(root, session.IndexPath)
 		now := identifyJournal(root)
+		if errors.Is(journalErr, fs.ErrNotExist) || identify(root, session.IndexPath) != f.index {
+			continue
+		}
 		if (now.Size == 0) == (f.journal.Size == 0) && now.Inode == f.journal.Inode && now.Size >= f.journal.Size {
 			break
 		}

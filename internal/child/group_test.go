@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -28,13 +29,14 @@ func TestGroup(t *testing.T) {
 		command.Grace = 300 * time.Millisecond
 		switch c.end {
 		case TimedOut:
-			command.Timeout = time.Second
+			command.Timeout = 3 * time.Second
 		case Cancelled:
-			time.AfterFunc(time.Second, cancel)
+			time.AfterFunc(3*time.Second, cancel)
 		}
 		o := run(t, ctx, command)
+		// The one beside says "up" before or after its number is written.
 		var pid int
-		if _, err := fmt.Sscan(string(o.Output), &pid); err != nil || o.End != c.end {
+		if _, err := fmt.Sscan(strings.TrimPrefix(string(o.Output), "up\n"), &pid); err != nil || o.End != c.end {
 			t.Fatalf("%s: it ended %+v: %v", c.how, o, err)
 		}
 		gone(t, pid)

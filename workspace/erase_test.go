@@ -209,6 +209,10 @@ func TestForgetCopies(t *testing.T) {
 	if _, err := s.Remove(ctx, branch.ID, workspace.RemoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	// Two programs may use the same id for different messages.
+	const unrelated = "session_00000000-0000-4000-8000-000000000001"
+	s.write("conversations/"+unrelated+".json", `{"session_id":"`+unrelated+`","metadata":{"title":"Unrelated"},
+		"messages":[{"role":"user","content":"unrelated","id":"`+messages[0]+`"}]}`)
 	done, err := s.Forget(ctx, id, workspace.ForgetOptions{Copies: true})
 	if err != nil || len(done.Copies) != 2 || !done.Copies[1].Trashed || len(done.Sessions) != 3 {
 		t.Fatalf("Forget = %+v, %v", done, err)
@@ -220,6 +224,9 @@ func TestForgetCopies(t *testing.T) {
 	}
 	if got := s.texts(other); got != kept+" one "+kept+" two" {
 		t.Errorf("the other session has %q", got)
+	}
+	if got := s.texts(unrelated); got != "unrelated" {
+		t.Errorf("the unrelated session has %q", got)
 	}
 	healthy(t, s)
 }

@@ -160,15 +160,19 @@ type sessionText struct {
 	id       string
 	trashed  bool
 	data     []byte
-	messages []string
+	messages []textMessage
 }
+
+// A textMessage is a message of a session. Copies of one have its content too: two
+// programs may use the same id.
+type textMessage struct{ id, content string }
 
 func textOf(id string, data []byte, trashed bool) sessionText {
 	t := sessionText{id: id, data: data, trashed: trashed}
 	gjson.GetBytes(data, "messages").ForEach(func(_, m gjson.Result) bool {
 		role := m.Get("role").Str
 		if id := m.Get("id").Str; id != "" && role != "system" && m.Get("metadata.type").Str != "session_transition" {
-			t.messages = append(t.messages, id)
+			t.messages = append(t.messages, textMessage{id, m.Get("content|@ugly").Raw})
 		}
 		return true
 	})
@@ -211,7 +215,7 @@ func (v *view) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 	for _, id := range ids {
 		gone[id] = true
 	}
-	messages := map[string]bool{}
+	messages := map[textMessage]bool{}
 	collect := func(t sessionText) {
 		for _, m := range t.messages {
 			messages[m] = true
@@ -306,7 +310,7 @@ func (v *view) forgetPlan(ids []string) (*forgetPlan, error) {
 		}
 		titles[t.meta("title").Str] = true
 		for _, m := range t.messages {
-			messages[m] = true
+			messages[m.id] = true
 		}
 		for _, s := range t.meta("bough.sources").Array() {
 			source := ForgottenSource{Format: s.Get("format").Str, ID: s.Get("id").Str}

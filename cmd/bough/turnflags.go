@@ -21,7 +21,7 @@ func turnFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, though it may change something; '*' stands for anything; more than once for several"},
 		allowCommandFlag(),
 		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop when the model was asked `N` times and still calls tools"},
-		&cli.IntFlag{Name: "max-calls", DefaultText: "128", Usage: "fail when one reply of the model makes more than `N` calls"},
+		&cli.IntFlag{Name: "max-calls", DefaultText: "128, or the setting agents.max_calls", Usage: "fail when one reply of the model makes more than `N` calls"},
 		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "`POLICY` is after_call, where a steer skips the calls that do not run yet, or finish_batch, where it waits for them"},
 		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn, though a tool may change something"},
 		&cli.DurationFlag{Name: "timeout", DefaultText: "none for a command", Usage: "wait at most the time `D` for one answer of the model, or of a tool"},
@@ -53,11 +53,21 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOption
 			return o, usageError("--allow takes the name of a tool, where '*' stands for anything; not %q", pattern)
 		}
 	}
+	calls := c.Int("max-calls")
+	if !c.IsSet("max-calls") {
+		l, err := p.settingsOf(false)
+		if err != nil {
+			return o, err
+		}
+		if err := l.Decode("agents.max_calls", &calls); err != nil {
+			return o, settingError(err)
+		}
+	}
 	t.supply.timeout = c.Duration("timeout")
 	o = workspace.TurnOptions{
 		Model: c.String("model"), Fallback: c.String("fallback"),
 		Models: t.supply.model,
-		Asks:   c.Int("max-turns"), Calls: c.Int("max-calls"), NoCheckpoint: c.Bool("no-checkpoint"),
+		Asks:   c.Int("max-turns"), Calls: calls, NoCheckpoint: c.Bool("no-checkpoint"),
 		Tell: t.tell,
 	}
 	if word := c.String("steer-policy"); c.IsSet("steer-policy") {

@@ -44,6 +44,7 @@ func Settings() []Setting {
 		{"retention.every", Number, `10`, false, "of the older ones one of this many is kept"},
 		{"retention.max_age", Duration, `"720h"`, false, "automatic checkpoints that are older are removed; \"forever\" keeps them"},
 		{"retention.limit", Limit, `1000`, false, "how many automatic checkpoints are kept; -1 for all"},
+		{"agents.max_calls", Number, `128`, false, "a reply of a model that makes more calls of tools fails the turn; --max-calls wins"},
 		{"explore.enabled", Flag, `true`, false, "false: nothing is explored"},
 		{"explore.max_depth", Number, `3`, false, "how deep branches may propose branches"},
 		{"explore.max_concurrent", Number, `5`, false, "how many branches run at once"},

@@ -26,6 +26,10 @@ type Operation struct {
 	Undoes   operation.Seq  `json:"undoes"`   // the operation that this one takes back, none if it takes back none
 	Undone   bool           `json:"undone"`   // it is taken back
 
+	// Original is what an undo or a redo that was just made undid or did again, nil for any
+	// other operation and if the log no longer has it.
+	Original *Operation `json:"-"`
+
 	Group operation.Seq `json:"group,omitempty"` // the number of the first of those that undo takes back together, 0 if it stands alone
 }
 
@@ -35,7 +39,14 @@ type Operations struct {
 }
 
 func (o *Operations) add(op *operation.Operation, undone bool) {
-	o.Operations = append(o.Operations, Operation{op.Seq, timeOf(op.Time), op.Verb, op.Args, list(op.Sessions), op.Undoes, undone, op.Group})
+	o.Operations = append(o.Operations, operationOf(op, undone))
+}
+
+func operationOf(op *operation.Operation, undone bool) Operation {
+	return Operation{
+		Seq: op.Seq, Time: timeOf(op.Time), Verb: op.Verb, Args: op.Args, Sessions: list(op.Sessions),
+		Undoes: op.Undoes, Undone: undone, Group: op.Group,
+	}
 }
 
 // LogOptions are the choices for a log.

@@ -22,7 +22,8 @@ type takingBack struct {
 	group    operation.Seq                          // of what takes them back, 0 before the first
 	seq      operation.Seq                          // of the log after what was taken back last
 	done     []*operation.Operation
-	all      int // how many there were to be taken back
+	about    []*operation.Operation // what each of done undid or did again, nil if the log no longer has it
+	all      int                    // how many there were to be taken back
 }
 
 // A finder finds the targets of an undo or a redo in a log whose operations are newest,
@@ -48,8 +49,12 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions, fi
 		return nil, err
 	}
 	done := &Operations{}
-	for _, op := range slices.Backward(t.done) {
+	for i, op := range slices.Backward(t.done) {
 		done.add(op, false)
+		if t.about[i] != nil {
+			original := operationOf(t.about[i], t.verb == operation.Undo)
+			done.Operations[len(done.Operations)-1].Original = &original
+		}
 	}
 	return done, nil
 }
@@ -85,7 +90,9 @@ func (t *takingBack) flush(v *view) error {
 	}
 	t.done = append(t.done, prepared...)
 	t.seq, t.group = v.seq, v.group
-	v.follow("not all that goes with it is written", v.afterUndo(t.originals(len(prepared)), t.verb == operation.Undo))
+	about := t.originals(len(prepared))
+	t.about = append(t.about, about...)
+	v.follow("not all that goes with it is written", v.afterUndo(about, t.verb == operation.Undo))
 	t.targets = t.targets[len(prepared):]
 	return err
 }
@@ -135,9 +142,7 @@ func (t *takingBack) originals(n int) (list []*operation.Operation) {
 		if t.verb == operation.Redo {
 			of = t.original[of.Undoes]
 		}
-		if of != nil {
-			list = append(list, of)
-		}
+		list = append(list, of)
 	}
 	return list
 }

@@ -34,7 +34,7 @@ type storedCommand struct {
 type approver struct {
 	dir   string          // of the workspace
 	allow bool            // --allow-command
-	asker func() *asker   // returns nil if nobody can be asked
+	asker func() *asker   // returns nil without a terminal
 	typed map[string]bool // commands of the command line, which need no approval
 }
 

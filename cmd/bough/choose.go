@@ -30,9 +30,9 @@ func (p *program) chooseVerb() verb {
 		args:  "[WORDS] [--kind K] [--in SESSION]",
 		short: "choose a conversation or a message from a list",
 		long: `Shows the sessions, the last active first, with a preview, and narrows them down as you type.
-WORDS are also looked for in the messages. Prints the id of the one that you choose, so that other commands can use it. With --in it
-lists the messages of a conversation and prints SESSION@MESSAGE. Verbs that need a SESSION or
-REF and got none show the same list on a terminal.`,
+WORDS are also searched in the messages. Prints the id of the session that you choose, for other
+commands to use. With --in it lists the messages of a conversation and prints SESSION@MESSAGE.
+Verbs that need a SESSION or REF and got none show the same list on a terminal.`,
 		example: `bough show "$(bough choose)"
 bough branch "$(bough choose --in "Plan the trip")"`,
 		flags: []cli.Flag{
@@ -182,7 +182,7 @@ func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, in,
 // messagesOf returns the messages of a conversation, those of its newest branch first and
 // of each branch the newest first, and the id of its first file.
 func messagesOf(ctx context.Context, w *workspace.Workspace, name string) (id string, messages []session.Message, err error) {
-	const mostBranches = 64 // beyond that nobody looks through a list
+	const mostBranches = 64 // more make a list too long to look through
 	tree, err := w.MessageTree(ctx, name, workspace.ReadOptions{Partial: true})
 	if err != nil {
 		return "", nil, err

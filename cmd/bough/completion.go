@@ -20,8 +20,8 @@ import (
 // unfinished command line, the word at the cursor, which may be empty, before it.
 const completeFlag = "--generate-bash-completion"
 
-// A candidate is what can stand in place of an unfinished word, and what a person should
-// know of it, "" for nothing.
+// A candidate is a completion of the unfinished word, and a description of it, which may
+// be "".
 type candidate struct{ word, about string }
 
 // complete prints the candidates for the last of words, a line each: the word, and after
@@ -33,7 +33,7 @@ func (p *program) complete(ctx context.Context, words []string) {
 	}
 }
 
-// candidates returns what can stand in place of the last of words: verbs, flags after a
+// candidates returns the completions of the last of words: verbs, flags after a
 // dash, what a flag takes, else sessions, messages, labels, or names of agents. Words
 // that a terminal or a line-based protocol cannot hold are left out.
 func (p *program) candidates(ctx context.Context, words []string) []candidate {
@@ -122,7 +122,7 @@ func settingNames() (list []candidate) {
 	return list
 }
 
-// references returns what can stand for a session or REF that begins with last: messages
+// references returns the names of sessions and REFs that begin with last: messages
 // after an "@", else ids, the labels of bookmarks, and where something was typed titles.
 func (p *program) references(ctx context.Context, v verb, last string) []candidate {
 	w, err := p.open(ctx, checkpoint.Retention{})

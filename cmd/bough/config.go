@@ -20,8 +20,8 @@ func (p *program) configVerb() verb {
 		name:  "config",
 		args:  "[KEY [VALUE...]] [--user] [--add] [--unset]",
 		short: "list and change the settings",
-		long: `Without KEY, config lists all settings, their values, and whether the workspace, the user or
-nobody set them. With KEY it prints one value, and with VALUE it sets it: in the file
+		long: `Without KEY, config lists all settings, their values, and where each value comes from: the
+workspace, the user or the defaults. With KEY it prints one value, and with VALUE it sets it: in the file
 config.json of the workspace, or with --user in your own, which every workspace uses. What the
 workspace sets wins; lists add up. pager and trust are always yours. Both files are JSON, to be
 edited by hand as well.`,
@@ -58,21 +58,30 @@ bough config retention.max_age 90d --user`,
 	}
 }
 
-// settings returns the settings that are in force: the user's, and those of the
-// workspace of the command line.
-func (p *program) settings() (l config.Layered, err error) {
+// settings returns the settings that are in force in the workspace in dir.
+func settings(dir string) (l config.Layered, err error) {
 	path, err := config.UserPath()
 	if err == nil {
 		if l.User, err = config.Read(path, config.User); err != nil {
 			return l, settingError(err)
 		}
 	}
-	dir, err := p.workspaceDir()
-	if err != nil {
-		return l, err
-	}
 	l.Workspace, err = config.Read(filepath.Join(dir, config.Name), config.Workspace)
 	return l, settingError(err)
+}
+
+// settingsOf returns the settings of the workspace of the command line, or only the
+// user's.
+func (p *program) settingsOf(userOnly bool) (config.Layered, error) {
+	dir, err := p.workspaceDir()
+	if err != nil {
+		return config.Layered{}, err
+	}
+	l, err := settings(dir)
+	if userOnly {
+		l.Workspace = config.File{}
+	}
+	return l, err
 }
 
 // settingError returns err with the code for damage where a file of settings is damaged.
@@ -101,12 +110,9 @@ func rowOf(s config.Setting, l config.Layered) settingRow {
 }
 
 func (p *program) listSettings(userOnly bool) error {
-	l, err := p.settings()
+	l, err := p.settingsOf(userOnly)
 	if err != nil {
 		return err
-	}
-	if userOnly {
-		l.Workspace = config.File{}
 	}
 	for _, problem := range append(l.User.Check(), l.Workspace.Check()...) {
 		p.note(problem.Error())
@@ -152,12 +158,9 @@ func files(l config.Layered) []string {
 }
 
 func (p *program) printSetting(s config.Setting, userOnly bool) error {
-	l, err := p.settings()
+	l, err := p.settingsOf(userOnly)
 	if err != nil {
 		return err
-	}
-	if userOnly {
-		l.Workspace = config.File{}
 	}
 	r := rowOf(s, l)
 	if err := s.Check(r.Value); err != nil && r.From != config.Default {

@@ -96,7 +96,7 @@ func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string)
 	}
 	in, ok := p.stdin.(*os.File)
 	if !ok || p.screen == nil || !term.IsTerminal(int(in.Fd())) {
-		return usageError("nobody can be asked; '--yes %s' deletes it for good", f.Session)
+		return usageError("no terminal to confirm on; '--yes %s' deletes it for good", f.Session)
 	}
 	lines := bufio.NewScanner(in)
 	ask := func(question string) string {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -39,7 +38,7 @@ together; --all and --json list each.`,
 			if p.json {
 				return p.printJSON(ops)
 			}
-			p.operations(rowsOf(ops.Operations, fold), p.titles(c.Context, w))
+			p.operations(rowsOf(ops.Operations, fold), titles(c.Context, w))
 			return nil
 		},
 	}
@@ -90,12 +89,8 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 			if p.json {
 				return p.printJSON(ops)
 			}
-			text, err := p.undid(c.Context, w, ops.Operations)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(p.stdout, line(text))
-			return nil
+			_, err = fmt.Fprintln(p.stdout, line(undid(ops.Operations, titles(c.Context, w))))
+			return err
 		},
 	}
 }
@@ -116,46 +111,36 @@ func undoOptions(c *cli.Context) (o workspace.UndoOptions, err error) {
 }
 
 // undid says which operations an undo or a redo undid or did again.
-func (p *program) undid(ctx context.Context, w *workspace.Workspace, list []workspace.Operation) (string, error) {
+func undid(list []workspace.Operation, titles map[string]string) string {
 	did := "Undid"
-	if list[0].Verb != "undo" {
+	if list[0].Verb != operation.Undo {
 		did = "Redid"
 	}
-	first, last := list[0].Undoes, list[0].Undoes
-	for _, o := range list {
-		first, last = min(first, o.Undoes), max(last, o.Undoes)
+	of := make([]workspace.Operation, len(list))
+	for i, o := range list {
+		of[i] = workspace.Operation{Seq: o.Undoes, Verb: fmt.Sprint(o.Args["verb"])}
+		if o.Original != nil {
+			of[i] = *o.Original
+		}
 	}
-	known, err := w.Log(ctx, workspace.LogOptions{})
-	if err != nil {
-		return "", err
+	if len(of) == 1 {
+		return strings.TrimSpace(fmt.Sprintf("%s operation %d: %s %s", did, of[0].Seq, of[0].Verb, about(of[0], titles)))
 	}
-	at := map[operation.Seq]workspace.Operation{}
-	for _, o := range known.Operations {
-		at[o.Seq] = o
-	}
-	if did == "Redid" { // what is undone is an undo: its own operations are done again
-		undone := func(n operation.Seq) operation.Seq { return cmp.Or(at[n].Undoes, n) }
-		first, last = undone(first), undone(last)
-		first, last = min(first, last), max(first, last)
-	}
-	verb := at[first].Verb
-	for _, o := range list {
-		if n := o.Undoes; at[cmp.Or(at[n].Undoes, n)].Verb != verb {
+	verb, first, last := of[0].Verb, of[0].Seq, of[0].Seq
+	for _, o := range of {
+		first, last = min(first, o.Seq), max(last, o.Seq)
+		if o.Verb != verb {
 			verb = ""
 		}
 	}
-	switch titles := p.titles(ctx, w); {
-	case len(list) == 1:
-		return strings.TrimSpace(fmt.Sprintf("%s operation %d: %s %s", did, first, verb, about(at[first], titles))), nil
-	case verb == "":
-		return fmt.Sprintf("%s operations %d..%d: %s", did, first, last, count(len(list), "operation")), nil
-	default:
-		return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(list), thing(verb))), nil
+	if verb == "" {
+		return fmt.Sprintf("%s operations %d..%d: %s", did, first, last, count(len(of), "operation"))
 	}
+	return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(of), thing(verb)))
 }
 
 // titles returns the titles of the sessions by id, none if they cannot be read.
-func (p *program) titles(ctx context.Context, w *workspace.Workspace) map[string]string {
+func titles(ctx context.Context, w *workspace.Workspace) map[string]string {
 	titles := map[string]string{}
 	if l, err := w.List(ctx, ""); err == nil {
 		for _, e := range l.Sessions {

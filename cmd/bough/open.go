@@ -21,57 +21,45 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 	if err != nil {
 		return nil, err
 	}
-	o, err := p.options()
+	o, err := p.options(dir)
 	if err != nil {
 		return nil, err
 	}
 	o.Note, o.Progress = p.note, p.meter.tell
-	if o.Retention, err = p.retention(r); err != nil {
-		return nil, err
+	o.Retention = checkpoint.Retention{
+		KeepAll:  cmp.Or(r.KeepAll, o.Retention.KeepAll),
+		EveryNth: cmp.Or(r.EveryNth, o.Retention.EveryNth),
+		MaxAge:   cmp.Or(r.MaxAge, o.Retention.MaxAge),
+		Most:     cmp.Or(r.Most, o.Retention.Most),
 	}
 	return workspace.Open(ctx, dir, o)
 }
 
-// options returns the part of the options of a workspace that the settings and the flags
-// of bough say.
-func (p *program) options() (*workspace.Options, error) {
-	l, err := p.settings()
+// options returns the options of the workspace in dir that the settings and the flags of
+// bough say.
+func (p *program) options(dir string) (*workspace.Options, error) {
+	l, err := settings(dir)
 	if err != nil {
 		return nil, err
 	}
+	var wait, keepAll, maxAge config.Time
+	var keep checkpoint.Retention
+	err = errors.Join(
+		l.Decode("wait", &wait),
+		l.Decode("retention.keep_all", &keepAll), l.Decode("retention.every", &keep.EveryNth),
+		l.Decode("retention.max_age", &maxAge), l.Decode("retention.limit", &keep.Most))
+	if err != nil {
+		return nil, settingError(err)
+	}
+	keep.KeepAll, keep.MaxAge = time.Duration(keepAll), time.Duration(maxAge)
 	if p.wait < 0 { // --wait does not say it
-		var wait config.Time
-		if err := l.Decode("wait", &wait); err != nil {
-			return nil, settingError(err)
-		}
 		p.wait = time.Duration(wait)
 	}
 	return &workspace.Options{
 		Wait:       cmp.Or(p.wait, -1), // the library takes zero for its default
+		Retention:  keep,
 		UserConfig: l.User.Path,
 		Existing:   true,
-	}, nil
-}
-
-// retention returns how long automatic checkpoints are kept: as the flags of the verb say
-// it, else the settings.
-func (p *program) retention(flags checkpoint.Retention) (r checkpoint.Retention, err error) {
-	l, err := p.settings()
-	if err != nil {
-		return r, err
-	}
-	var all, age config.Time
-	err = errors.Join(
-		l.Decode("retention.keep_all", &all), l.Decode("retention.every", &r.EveryNth),
-		l.Decode("retention.max_age", &age), l.Decode("retention.limit", &r.Most))
-	if err != nil {
-		return r, settingError(err)
-	}
-	return checkpoint.Retention{
-		KeepAll:  cmp.Or(flags.KeepAll, time.Duration(all)),
-		EveryNth: cmp.Or(flags.EveryNth, r.EveryNth),
-		MaxAge:   cmp.Or(flags.MaxAge, time.Duration(age)),
-		Most:     cmp.Or(flags.Most, r.Most),
 	}, nil
 }
 

@@ -110,7 +110,7 @@ func (p *program) openShared(ctx context.Context) (*workspace.Workspace, error) 
 	if err != nil {
 		return nil, err
 	}
-	o, err := p.options()
+	o, err := p.options(dir)
 	if err != nil {
 		return nil, err
 	}

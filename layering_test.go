@@ -18,16 +18,16 @@ const module = "github.com/bough-dev/bough/"
 // packages below it.
 var layers = [][]string{
 	{"cmd/bough", "cmd/bough-models"},
-	{"server", "redact", "convert/html", "model/openai", "model/anthropic", "model/command", "model/pipe", "tools/mcp"},
-	{"cmd/bough/internal/", "model/internal/"},
+	{"server", "convert/redact", "convert/html", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/model/pipe", "agent/mcp"},
+	{"cmd/bough/internal/", "agent/model/internal/"},
 	{"explore"},
 	{"explore/recognize"},
-	{"tokens"},
-	{"buffer"},
+	{"internal/tokens"},
+	{"internal/buffer"},
 	{"workspace"},
 	{"checkpoint"},
-	{"index", "operation", "task", "agent", "bookmark", "convert"},
-	{"session", "content"},
+	{"index", "internal/operation", "internal/task", "agent", "internal/bookmark", "convert"},
+	{"session", "internal/content"},
 	{"internal/config"},
 	{"internal/"},
 }

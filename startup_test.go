@@ -24,9 +24,9 @@ var inCompanion = []string{
 	"github.com/openai/",
 	"github.com/anthropics/",
 	"github.com/modelcontextprotocol/",
-	module + "model/openai",
-	module + "model/anthropic",
-	module + "tools/",
+	module + "agent/model/openai",
+	module + "agent/model/anthropic",
+	module + "agent/mcp",
 }
 
 // inC are the packages that the command links although they are written in C.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 )
 
 func TestNodeMessage(t *testing.T) {

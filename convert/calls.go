@@ -3,7 +3,7 @@ package convert
 import (
 	"slices"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 )
 
 // answered returns for the calls that a later message answers the first result, and for

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/session"
 )
 

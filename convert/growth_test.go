@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )

@@ -3,7 +3,7 @@ package convert
 import (
 	"slices"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 )
 

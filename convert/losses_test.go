@@ -3,7 +3,7 @@ package convert
 import (
 	"testing"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 )
 
 // TestLossesOfParts: whatever a part is, its loss is told in words, and what stands in its

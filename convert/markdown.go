@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 )
 

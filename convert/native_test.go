@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 )
 

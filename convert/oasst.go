@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )

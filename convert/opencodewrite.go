@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )

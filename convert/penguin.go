@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"

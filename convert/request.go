@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"

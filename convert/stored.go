@@ -3,7 +3,7 @@ package convert
 import (
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 )
 
 // TitleFrom returns a title for a conversation in which the user says m: the first line

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 )
 
 func TestTitleFrom(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )

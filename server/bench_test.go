@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/tokens"
 	"github.com/bough-dev/bough/workspace"
 )
 

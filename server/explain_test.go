@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"testing"
 
-	"github.com/bough-dev/bough/buffer"
+	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

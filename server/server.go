@@ -34,7 +34,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bough-dev/bough/buffer"
+	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/google/uuid"
 )

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/bough-dev/bough/content"
-	"github.com/bough-dev/bough/task"
+	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

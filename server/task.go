@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/buffer"
+	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/workspace"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

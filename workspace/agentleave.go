@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // leaveAgent prepares that a tree leaves its agent because its files are removed, and

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // An AgentChange is what is to be said of an agent from now on. What is nil stays.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // AgentTreesOptions are the choices for listing the trees of an agent.

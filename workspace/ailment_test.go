@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )

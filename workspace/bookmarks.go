@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"

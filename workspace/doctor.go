@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

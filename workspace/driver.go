@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/watch"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/bookmark"
-	"github.com/bough-dev/bough/task"
+	"github.com/bough-dev/bough/internal/bookmark"
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

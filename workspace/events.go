@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/bookmark"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/watch"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"

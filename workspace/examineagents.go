@@ -7,7 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

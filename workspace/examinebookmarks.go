@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bough-dev/bough/bookmark"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"

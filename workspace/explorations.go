@@ -13,8 +13,8 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )

@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -3,7 +3,7 @@ package workspace
 import (
 	"slices"
 
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

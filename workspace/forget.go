@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )

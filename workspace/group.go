@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // The most that is made at once: so many operations, and, as the files are open and

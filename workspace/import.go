@@ -14,8 +14,8 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/unpack"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

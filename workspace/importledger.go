@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/operation"
 )
 
 // importsPath is the file of what was imported from where (format.md 24).

@@ -8,8 +8,8 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

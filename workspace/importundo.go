@@ -3,7 +3,7 @@ package workspace
 import (
 	"slices"
 
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // afterUndo notes which imports were undone, so that what they stored stays out however

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/unpack"
 	"github.com/bough-dev/bough/session"

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // live hands what is in no log to those who read events in this process: the text of

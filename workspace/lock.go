@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
-	"github.com/bough-dev/bough/operation"
 )
 
 // make creates the workspace if it is not there, and writes.

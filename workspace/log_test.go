@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

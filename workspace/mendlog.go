@@ -8,7 +8,7 @@ import (
 	"path"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // logDamage describes the damage of the log of operations, "" for none, and reports

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/bough-dev/bough/task"
+	"github.com/bough-dev/bough/internal/task"
 )
 
 // A Pending says what is waiting on the path to a message for somebody who looks for

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )

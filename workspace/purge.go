@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

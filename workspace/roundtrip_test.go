@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	said "github.com/bough-dev/bough/content"
 	"github.com/bough-dev/bough/convert"
+	said "github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
 )

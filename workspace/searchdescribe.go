@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
 )

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/task"
+	"github.com/bough-dev/bough/internal/task"
 )
 
 // BenchmarkTasks measures what is done for each message that is stored, beside the

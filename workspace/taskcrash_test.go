@@ -11,8 +11,8 @@ import (
 
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/task"
+	"github.com/bough-dev/bough/internal/task"
 )
 
 // A taskLog is what was read of the records of tasks, which may be many: each is

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bough-dev/bough/task"
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // A told is what the log says, in the argument chat of an operation, that happened in a

@@ -13,9 +13,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/writelock"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/bookmark"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/bookmark"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 )
 
 // A takingBack is an undo or a redo, which may be of a group that is too large to be

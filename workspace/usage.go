@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/bookmark"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/index"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/bookmark"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/task"
 )
 
 // A DiskUsage says what takes the room in a workspace. All sizes are those of files, in bytes.

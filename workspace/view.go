@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
-	"github.com/bough-dev/bough/operation"
 	"github.com/bough-dev/bough/session"
 )
 

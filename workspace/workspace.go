@@ -42,7 +42,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 )
 

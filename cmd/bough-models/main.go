@@ -1,5 +1,5 @@
 // Command bough-models has the models and tools for bough whose libraries are large.
-// Bough starts it when it needs them; package model/pipe says how they talk. It is not for
+// Bough starts it when it needs them; package agent/model/pipe says how they talk. It is not for
 // people to call.
 package main
 

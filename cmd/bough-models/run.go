@@ -11,10 +11,10 @@ import (
 	"syscall"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/model/anthropic"
-	"github.com/bough-dev/bough/model/openai"
-	"github.com/bough-dev/bough/model/pipe"
-	"github.com/bough-dev/bough/tools/mcp"
+	"github.com/bough-dev/bough/agent/mcp"
+	"github.com/bough-dev/bough/agent/model/anthropic"
+	"github.com/bough-dev/bough/agent/model/openai"
+	"github.com/bough-dev/bough/agent/model/pipe"
 	"golang.org/x/term"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model/pipe"
 	"github.com/bough-dev/bough/internal/testmcp"
-	"github.com/bough-dev/bough/model/pipe"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/model/pipe"
+	"github.com/bough-dev/bough/agent/model/pipe"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/gofrs/flock"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/model/pipe"
+	"github.com/bough-dev/bough/agent/model/pipe"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/convert"
-	"github.com/bough-dev/bough/redact"
+	"github.com/bough-dev/bough/convert/redact"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/cli/browser"
 	"github.com/urfave/cli/v2"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"

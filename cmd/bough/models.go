@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/model/command"
-	"github.com/bough-dev/bough/model/pipe"
+	"github.com/bough-dev/bough/agent/model/command"
+	"github.com/bough-dev/bough/agent/model/pipe"
 	"github.com/bough-dev/bough/workspace"
 )
 

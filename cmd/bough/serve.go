@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bough-dev/bough/buffer"
+	"github.com/bough-dev/bough/internal/buffer"
+	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/server"
-	"github.com/bough-dev/bough/tokens"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )

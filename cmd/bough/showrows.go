@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/tidwall/gjson"

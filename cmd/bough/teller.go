@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/content"
-	"github.com/bough-dev/bough/tokens"
+	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/tidwall/gjson"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/operation"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )

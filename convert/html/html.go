@@ -36,7 +36,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 )
 
 // A Page is a conversation.

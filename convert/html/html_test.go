@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/content"
+	"github.com/bough-dev/bough/internal/content"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )

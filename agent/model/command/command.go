@@ -1,0 +1,190 @@
+// Package command is a model that is a program: any program that reads a conversation
+// and writes what comes next.
+//
+// The command line is run for each message, with sh -c, on Windows with cmd /C, in the
+// folder and with the environment of whoever asks. It reads one JSON object from its
+// standard input, an [agent.Request]:
+//
+//	agent     the agent's name
+//	model_id  which model is meant, "" if none is chosen
+//	system    what the model is to be, "" for nothing
+//	messages  root first, objects with id, role, content and metadata
+//	tools     what the agent could call, left out if there is nothing
+//
+// Content and metadata are the bytes of the session file: content is mostly a string,
+// and in conversations from elsewhere whatever stands there, with the tokens NaN and
+// Infinity that Python writes. Without any, content is null and metadata {}.
+//
+// What it writes to its standard output is the reply, in UTF-8, without the line breaks
+// at the end. It is handed on as it comes. Such a model makes no tool calls.
+//
+// An answer without anything to read, one that is too long or not UTF-8, and any exit
+// code but 0 are errors; that of an exit code quotes the end of what was written to
+// standard error. When the context ends the program is killed, with all that it started
+// and that is in its process group.
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model/internal/wire"
+	"github.com/bough-dev/bough/internal/child"
+	"github.com/bough-dev/bough/internal/rawjson"
+)
+
+// Options are how a command is run. The zero value is the default.
+type Options struct {
+	Timeout  time.Duration // how long it may take in all, 0 for as long as it likes
+	MaxBytes int           // how much it may answer, 0 for 8 MiB
+	Hide     []string      // secrets that no error repeats, though the command says them
+}
+
+const (
+	maxBytes = 8 << 20
+	mostTalk = 1000 // bytes of standard error that are quoted
+)
+
+// A Model is a command line.
+type Model struct {
+	line string
+	o    Options
+}
+
+var _ agent.Model = (*Model)(nil)
+
+// New returns the model that is a command line.
+func New(line string, o Options) *Model {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = maxBytes
+	}
+	return &Model{line, o}
+}
+
+// Ask is that of [agent.Model].
+func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text string)) (*agent.Reply, error) {
+	if strings.TrimSpace(m.line) == "" {
+		return nil, errors.New("no command is given that is to be the model")
+	}
+	if m.o.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, m.o.Timeout, fmt.Errorf("the model's command took longer than %v", m.o.Timeout))
+		defer cancel()
+	}
+	for _, t := range r.Tools {
+		if len(t.Schema) > 0 && !json.Valid(t.Schema) {
+			return nil, fmt.Errorf("the schema of the tool %q is not JSON", t.Name)
+		}
+	}
+	text := &wire.Text{Stream: stream, Trim: true}
+	talk := tail{hide: m.o.Hide}
+	err := child.Run(ctx, m.line, encode(r), &limited{text, m.o.MaxBytes, m.o.MaxBytes}, &talk)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && talk.String() != "":
+		return nil, fmt.Errorf("the model's command failed with %v: %v", exit, talk)
+	case errors.As(err, &exit):
+		return nil, fmt.Errorf("the model's command failed with %v, and did not say why", exit)
+	case err != nil:
+		return nil, err
+	}
+	said := text.End()
+	switch {
+	case text.Broken:
+		return nil, errNotUTF8
+	case strings.TrimSpace(said) == "":
+		return nil, errors.New("the model's command said nothing")
+	}
+	return &agent.Reply{Text: said}, nil
+}
+
+var errNotUTF8 = errors.New("what the model's command said is not valid UTF-8")
+
+// encode returns a request as JSON. The contents of messages may be none, so package
+// json cannot do it.
+func encode(r *agent.Request) []byte {
+	b := []byte(`{"agent":`)
+	b = append(b, rawjson.Compact(r.Agent)...)
+	b = append(b, `,"model_id":`...)
+	b = append(b, rawjson.Compact(r.ModelID)...)
+	b = append(b, `,"system":`...)
+	b = append(b, rawjson.Compact(r.System)...)
+	b = append(b, `,"messages":[`...)
+	for i, m := range r.Messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"id":`...)
+		b = append(b, rawjson.Compact(m.ID)...)
+		b = append(b, `,"role":`...)
+		b = append(b, rawjson.Compact(m.Role)...)
+		b = append(b, `,"content":`...)
+		b = append(b, or(m.Content, `null`)...)
+		b = append(b, `,"metadata":`...)
+		b = append(b, or(m.Metadata, `{}`)...)
+		b = append(b, '}')
+	}
+	b = append(b, ']')
+	if len(r.Tools) > 0 {
+		b = append(b, `,"tools":`...)
+		b = append(b, rawjson.Compact(r.Tools)...)
+	}
+	return append(b, '}', '\n')
+}
+
+func or(value []byte, other string) []byte {
+	if len(value) == 0 {
+		return []byte(other)
+	}
+	return value
+}
+
+// A limited writer takes the reply in, up to a limit.
+type limited struct {
+	text       *wire.Text
+	left, most int
+}
+
+func (w *limited) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, fmt.Errorf("the model's command said more than %d bytes", w.most)
+	}
+	w.text.Add(string(p))
+	if w.text.Broken {
+		return 0, errNotUTF8
+	}
+	return len(p), nil
+}
+
+// A tail keeps the end of what is written.
+type tail struct {
+	b    []byte
+	hide []string // what is not said again
+}
+
+var _ io.Writer = (*tail)(nil)
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if len(t.b) > 8*mostTalk {
+		t.b = append([]byte(nil), t.b[len(t.b)-2*mostTalk:]...)
+	}
+	return len(p), nil
+}
+
+func (t tail) String() string {
+	said := string(t.b)
+	for _, secret := range t.hide {
+		if secret != "" {
+			said = strings.ReplaceAll(said, secret, "…")
+		}
+	}
+	return wire.Line(said, mostTalk, true)
+}

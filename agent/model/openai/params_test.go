@@ -1,0 +1,47 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model/internal/wire"
+	"github.com/bough-dev/bough/internal/content"
+)
+
+// TestHosted: what OpenAI's own API takes that others do not, and the other way round.
+func TestHosted(t *testing.T) {
+	prompt, err := wire.Compose(&agent.Request{
+		Messages: []agent.Message{{Role: "user", Content: json.RawMessage(`"Hello"`)}},
+		Tools:    []agent.Tool{{Name: "ls", Description: strings.Repeat("lists ✓", 200)}},
+	}, content.OpenAI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for base, want := range map[string]struct {
+		limit string
+		most  int
+	}{"": {"max_completion_tokens", 1023}, "http://localhost:1/v1": {"max_tokens", 1800}} {
+		m, err := New(Options{Key: "k", BaseURL: base, MaxTokens: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(m.params("m", prompt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Tools []tool
+		}
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(got.Tools[0].Function.Description); n != want.most {
+			t.Errorf("%q: the description has %d bytes, want %d", base, n, want.most)
+		}
+		if !strings.Contains(string(data), `"`+want.limit+`":5`) {
+			t.Errorf("%q: there is no %s in %s", base, want.limit, data)
+		}
+	}
+}

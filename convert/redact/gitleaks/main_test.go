@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/convert/redact"
+	"github.com/lucasjones/reggen"
+	"github.com/zricethezav/gitleaks/v8/detect"
+	"github.com/zricethezav/gitleaks/v8/report"
+)
+
+// TestRules holds that the rules are those of the version in go.mod.
+func TestRules(t *testing.T) {
+	want, err := rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../rules.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("rules.json is of another version: go run . >../rules.json")
+	}
+}
+
+// TestFindings holds that what gitleaks finds is taken out, for every rule in texts that
+// are made from its expression.
+func TestFindings(t *testing.T) {
+	gitleaks, err := detect.NewDetectorDefaultConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := redact.New()
+	c, err := defaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folded := strings.NewReplacer("\u017f", "s", "\u212a", "k") // (?i) takes them, but nobody writes them
+	found := 0
+	for id, rule := range c.Rules {
+		if left(&rule) {
+			continue
+		}
+		g, err := reggen.NewGenerator(rule.Regex.String())
+		if err != nil {
+			continue // it generates from some syntax only
+		}
+		some := false
+		for seed := range int64(20) {
+			g.SetSeed(seed)
+			text := "It says:\n" + folded.Replace(strings.ToValidUTF8(g.Generate(60), "?")) + "\nand no more."
+			redacted, _ := r.Text(text)
+			for _, f := range gitleaks.DetectString(text) {
+				if f.RuleID != id || other(text, f) {
+					continue
+				}
+				some = true
+				if strings.Contains(redacted, f.Secret) {
+					t.Errorf("%s finds %q in %q; left is %q", id, f.Secret, text, redacted)
+				}
+			}
+		}
+		if some {
+			found++
+		}
+	}
+	if found < 120 {
+		t.Errorf("gitleaks found something for %d rules only", found)
+	}
+}
+
+// other reports whether package redact looks at a text in another way.
+func other(text string, f report.Finding) bool {
+	switch f.RuleID {
+	case "generic-api-key": // it knows ids and names
+		return true
+	case "private-key": // between the marks has to be a key: package redact tests its own rule for that
+		return true
+	case "jwt", "jwt-base64": // a backslash quotes something, and what ends with a point has no signature
+		return strings.Contains(text, `\`) || strings.HasSuffix(f.Secret, ".")
+	case "nytimes-access-token", "mailchimp-api-key": // no name has punctuation in it
+		return strings.ContainsAny(text, "%,")
+	}
+	return false
+}

@@ -1,0 +1,146 @@
+package buffer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/buffer"
+)
+
+// TestCommand: a program is a processor, whatever it does.
+func TestCommand(t *testing.T) {
+	for _, c := range []struct {
+		name  string // of commands
+		fails string
+		tasks string
+		logs  int // lines
+	}{
+		{"find", "", "1 m1+m2", 0},
+		{"nothing", "", "", 0},
+		{"blank", "", "", 0},
+		{"empty", "", "", 0},
+		{"fail", "no model", "", 2},
+		{"silent", "exit status 4", "", 0},
+		{"talk", "", "", 21},
+		{"flood", "it answered more than 1048576 bytes", "", 0},
+		{"hang", "it took longer than 500ms", "", 0},
+		{"garbage", "its answer is not what it should be: invalid character 'I'", "", 0},
+		{"twice", "its answer is not what it should be", "", 0},
+		{"array", "its answer is not what it should be", "", 0},
+		{"number", "its answer is not what it should be", "", 0},
+		{"latin", "its answer is not valid UTF-8", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(asCommand, c.name)
+			var logs []string
+			line := strconv.Quote(os.Args[0])
+			if runtime.GOOS == "windows" {
+				line = `"` + os.Args[0] + `"`
+			}
+			timeout := time.Minute
+			if c.name == "hang" {
+				timeout = 500 * time.Millisecond
+			}
+			r := newRoom(t, buffer.Options{Timeout: timeout}, buffer.Command(line, func(s string) { logs = append(logs, s) }))
+			r.put("s", "m1 m2")
+			if got := r.flush("s"); !strings.HasPrefix(got, c.fails) || (got == "") != (c.fails == "") {
+				t.Errorf("a flush says %q, want %q", got, c.fails)
+			}
+			r.is("the tasks", r.tasks("s", ""), c.tasks)
+			if len(logs) != c.logs {
+				t.Errorf("it logs %q, want %d lines", logs, c.logs)
+			}
+			for _, s := range logs {
+				if len(s) > 310 || strings.ContainsAny(s, "\x1b\r\n") {
+					t.Errorf("it logs %q", s)
+				}
+			}
+		})
+	}
+}
+
+// shellContext is a context that a command is given.
+var shellContext = buffer.Context{Session: "s", New: []string{"m"}, Leaf: "m"}
+
+func needShell(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh on Windows")
+	}
+}
+
+// TestCommandGroup: with a command that takes too long all are killed that it started.
+func TestCommandGroup(t *testing.T) {
+	needShell(t)
+	here := filepath.Join(t.TempDir(), "here")
+	t.Setenv("HERE", here)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("too late"))
+	defer cancel()
+	start := time.Now()
+	_, err := buffer.Command(`(sleep 1; echo x >"$HERE") & (trap "" TERM HUP INT; sleep 1; echo x >"$HERE") & sleep 60`, nil)(ctx, shellContext)
+	if err == nil || err.Error() != "too late" {
+		t.Errorf("it ends with %v", err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	time.Sleep(1500 * time.Millisecond)
+	if _, err := os.Stat(here); err == nil {
+		t.Error("somebody is still there")
+	}
+}
+
+// TestCommandLeaves: what a command leaves behind with its output is not waited for,
+// and killed; what it answered counts.
+func TestCommandLeaves(t *testing.T) {
+	needShell(t)
+	here := filepath.Join(t.TempDir(), "here")
+	t.Setenv("HERE", here)
+	start := time.Now()
+	r, err := buffer.Command(`(sleep 4; echo x >"$HERE"; sleep 60) & echo '{"tasks":[{"task_description":"x"}]}'`, nil)(t.Context(), shellContext)
+	if err != nil || len(r.Tasks) != 1 || r.Tasks[0].Description != "x" {
+		t.Errorf("it answers %+v, %v", r, err)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	time.Sleep(4 * time.Second)
+	if _, err := os.Stat(here); err == nil {
+		t.Error("somebody is still there")
+	}
+}
+
+// TestCommandLarge: a command may read all of a large context, a part of it or nothing.
+func TestCommandLarge(t *testing.T) {
+	needShell(t)
+	large := shellContext
+	for range 40_000 {
+		large.Path = append(large.Path, "5f0f9d3a-7c55-4d0c-9a31-0a6f62f4c1b7")
+	}
+	data, err := json.Marshal(large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		`wc -c | sed 's/.*/{"tasks":[{"task_description":"&"}]}/'`:               strconv.Itoa(len(data)),
+		`head -c 5 >/dev/null; echo '{"tasks":[{"task_description":"a part"}]}'`: "a part",
+		`echo '{"tasks":[{"task_description":"nothing"}]}'`:                      "nothing",
+		`exec <&-; echo '{"tasks":[{"task_description":"closed"}]}'`:             "closed",
+	} {
+		r, err := buffer.Command(line, nil)(t.Context(), large)
+		if err != nil || len(r.Tasks) != 1 || strings.TrimSpace(r.Tasks[0].Description) != want {
+			t.Errorf("%s answers %+v, %v, want %s", line, r, err, want)
+		}
+	}
+	if _, err := buffer.Command("bough-is-no-command-of-this-name", nil)(t.Context(), shellContext); err == nil || !strings.Contains(err.Error(), "not found") {
+		t.Errorf("a command that is not there: %v", err)
+	}
+}

@@ -1,0 +1,136 @@
+package task_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/task"
+)
+
+// path reads a path: "-" is a message that is not pending, "o" one that is, and "<"
+// says that the message before it has more than one answer.
+func path(s string) (list []task.Message) {
+	for _, c := range s {
+		switch c {
+		case '<':
+			list[len(list)-1].Fork = true
+		default:
+			list = append(list, task.Message{Open: c == 'o'})
+		}
+	}
+	return list
+}
+
+func TestNext(t *testing.T) {
+	for _, c := range []struct {
+		path       string
+		most       int
+		before     int
+		new, shown string
+	}{
+		{"", 4, 3, "", ""},
+		{"---", 4, 3, "", ""},
+		{"o", 4, 3, "0", "0"},
+		{"oo", 4, 3, "0 1", "0 1"},
+		{"-----oo", 4, 3, "5 6", "2 3 4 | 5 6"},
+		{"-----oo", 4, 0, "5 6", "5 6"},
+		{"--oo", 4, 3, "2 3", "0 1 | 2 3"},
+		{"oooooo", 4, 3, "0 1 2 3", "0 1 2 3"},
+		{"o-oo--", 4, 3, "0 2 3", "0 1 2 3"},
+		{"o-----o", 4, 2, "0 6", "0 4 5 6"},
+		{"-o-----o", 4, 2, "1 7", "0 | 1 5 6 7"},
+		{"oo<oo", 4, 3, "0 1", "0 1"},
+		{"o-<oo", 4, 3, "0", "0"},
+		{"--<oo", 4, 3, "2 3", "0 1 | 2 3"},
+		{"o<o<o", 4, 3, "0", "0"},
+		{"-<-<oo", 1, 1, "2", "1 | 2"},
+	} {
+		b := task.Next(path(c.path), task.Sizes{Most: c.most, Before: c.before})
+		before, rest := b.Context()
+		shown := numbers(rest)
+		if len(before) > 0 {
+			shown = numbers(before) + " | " + shown
+		}
+		if numbers(b.New) != c.new || shown != c.shown {
+			t.Errorf("the next of %q, at most %d, are %q with %q, want %q with %q", c.path, c.most, numbers(b.New), shown, c.new, c.shown)
+		}
+	}
+}
+
+func numbers(list []int) string { return strings.Trim(fmt.Sprint(list), "[]") }
+
+// FuzzNext: batch after batch a path is looked at once, in its order, and all of it.
+func FuzzNext(f *testing.F) {
+	f.Add("oo<-o", uint8(3), uint8(2))
+	f.Add("-o-----o<<oooooooooo", uint8(1), uint8(0))
+	f.Fuzz(func(t *testing.T, s string, most, before uint8) {
+		if strings.HasPrefix(s, "<") {
+			return
+		}
+		messages := path(s)
+		sizes := task.Sizes{Most: int(most) + 1, Before: int(before)}
+		var want, got []int
+		for i, m := range messages {
+			if m.Open {
+				want = append(want, i)
+			}
+		}
+		for {
+			b := task.Next(messages, sizes)
+			if len(b.New) == 0 {
+				break
+			}
+			if len(b.New) > sizes.Most {
+				t.Fatalf("%d are new, of at most %d", len(b.New), sizes.Most)
+			}
+			if !slices.IsSorted(b.Shown) || len(slices.Compact(slices.Clone(b.Shown))) != len(b.Shown) {
+				t.Fatalf("what is shown is %v", b.Shown)
+			}
+			if len(b.Shown) > len(b.New)*(sizes.Before+1) {
+				t.Fatalf("%d are shown with %d new ones", len(b.Shown), len(b.New))
+			}
+			for _, i := range b.New {
+				if !slices.Contains(b.Shown, i) {
+					t.Fatalf("%d is new and not shown", i)
+				}
+				messages[i].Open = false
+			}
+			for i := b.New[0]; i < b.New[len(b.New)-1]; i++ {
+				if messages[i].Fork {
+					t.Fatalf("the batch %v goes over the fork at %d", b.New, i)
+				}
+			}
+			before, rest := b.Context()
+			if rest[0] != b.New[0] || !slices.Equal(slices.Concat(before, rest), b.Shown) {
+				t.Fatalf("%v is parted into %v and %v", b.Shown, before, rest)
+			}
+			got = append(got, b.New...)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v are looked at, want %v", got, want)
+		}
+	})
+}
+
+// FuzzDecode: a record that can be read is written as one that says the same.
+func FuzzDecode(f *testing.F) {
+	one := task.Record{Time: at(1), Session: "s", Messages: []string{"m1"}, Status: task.Success, Tasks: []task.Task{a("t1", "m1", 1)}}
+	f.Add(one.Encode())
+	f.Add([]byte(`{"time":"2026-03-14 09:30","session_id":"s","message_ids":["\ud800"],"status":"failed"}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, err := task.Decode(line)
+		if err != nil {
+			return
+		}
+		once := r.Encode()
+		again, err := task.Decode(once)
+		if err != nil {
+			t.Fatalf("%s is written as %s: %v", line, once, err)
+		}
+		if twice := again.Encode(); string(twice) != string(once) {
+			t.Fatalf("%s is written as %s, and that as %s", line, once, twice)
+		}
+	})
+}

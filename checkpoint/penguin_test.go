@@ -154,7 +154,7 @@ func TestDamagedPenguin(t *testing.T) {
 		"cp_array":     {pack(t, `{"session":[]}`), 0, "no session"},
 		"cp_top":       {pack(t, `[]`), 0, "no session"},
 		"cp_nomessage": {pack(t, `{"session": {"messages":7}}`), 24, "no messages"},
-		"cp_twice":     {pack(t, `{"session":{"messages":[{"id":"a"},{"id":"a"}]}}`), 35, "stands twice"},
+		"cp_twice":     {pack(t, `{"session":{"messages":[{"id":"a"},{"id":"a"}]}}`), 35, "duplicate message id"},
 	}
 	packed := map[string][]byte{}
 	for id, c := range files {

@@ -108,7 +108,7 @@ func decode(data []byte) (map[string]*Entry, error) {
 		return w.Object(func(key []byte, keyStart int) error {
 			e := &Entry{ID: string(key), place: len(stored)}
 			if stored[e.ID] != nil {
-				return &rawjson.SyntaxError{Offset: keyStart, Problem: fmt.Sprintf("the key %q stands twice", key)}
+				return &rawjson.SyntaxError{Offset: keyStart, Problem: fmt.Sprintf("duplicate key %q", key)}
 			}
 			stored[e.ID] = e
 			start, first := w.Start()

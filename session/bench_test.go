@@ -9,9 +9,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// BenchmarkOutlines measures what every verb does before it does anything: to
-// recall the outlines of a line of 12 files and 10,000 messages, and to make
-// their tree.
+// BenchmarkOutlines measures the start of every verb: reading the cached outlines
+// of a line of 12 files and 10,000 messages, and building its tree.
 func BenchmarkOutlines(b *testing.B) {
 	files := map[string]string{}
 	var ids []string
@@ -20,7 +19,7 @@ func BenchmarkOutlines(b *testing.B) {
 		ids = append(ids, f.ID)
 	}
 	f, _ := folder(b, files)
-	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 	recall := func() (parts []*session.Outline) {
 		for _, id := range ids {
 			o, err := f.Outline(id)
@@ -52,9 +51,8 @@ func BenchmarkOutlines(b *testing.B) {
 }
 
 // BenchmarkDecode measures Decode of the 12 files of a chat of 10,000 messages,
-// about 19 MB, and beside it the walk alone, which only checks that they are JSON.
-// The metric x-copy is how many times as long that takes as to copy the same bytes
-// into one reused buffer, in the same run.
+// about 19 MB, and separately the JSON validation alone. The metric x-copy is the
+// ratio to the time of copying the same bytes into a reused buffer in the same run.
 func BenchmarkDecode(b *testing.B) {
 	files := testchat.Chat{Messages: 10_000, PerFile: 834, Text: 1530}.Files()
 	size := 0

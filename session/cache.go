@@ -11,29 +11,28 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// CacheDir is the folder inside the workspace for what is remembered of
-// sessions. All of it may be deleted.
+// CacheDir is the workspace folder of the caches of session files. All of it may be
+// deleted.
 const CacheDir = ".bough/cache"
 
 const (
 	outlineDir = CacheDir + "/sessions"
 
-	// outlineMagic begins a cached outline. It changes with what follows.
+	// outlineMagic is the start of a cached outline. It changes with the format.
 	outlineMagic = "bough outline 3\n"
 
-	// worthwhile is how large a file must be, in bytes, for its outline to be
-	// cached.
-	worthwhile = 128 << 10
+	// minCachedSize is the size in bytes from which a file's outline is cached.
+	minCachedSize = 128 << 10
 )
 
 func outlineFile(id string) string { return outlineDir + "/" + id }
 
-// Remember caches an outline, so that the file need not be parsed again while it
-// is the same. What cannot be cached is not; nor is a small file's, which is parsed
-// as fast as a cache is read; nor one of a system that does not tell when a file
-// changed last, whatever its modification time says.
+// Remember caches an outline, so that an unchanged file need not be parsed again.
+// It does not cache the outline of a small file, which is parsed as fast as a cache
+// is read, nor of a file on a system that does not report when a file changed,
+// whatever its modification time. Errors are ignored.
 func (f Folder) Remember(o *Outline) {
-	if !o.worthwhile() || o.opening.lost {
+	if !o.worthCaching() || o.opening.lost {
 		return
 	}
 	if o.remembered || o.Stat.Changed <= 0 || !o.ours && !o.Stat.settled(time.Now()) {
@@ -45,8 +44,8 @@ func (f Folder) Remember(o *Outline) {
 	o.remembered = durable.Cache(f.root, CacheDir, outlineFile(o.ID), pieces...) == nil
 }
 
-// SweepCache removes what was begun to be remembered and never finished. If
-// somebody is just doing that, it is not remembered.
+// SweepCache removes temporary files that an interrupted [Folder.Remember] left. A
+// concurrent Remember may then cache nothing.
 func (f Folder) SweepCache() {
 	entries, _ := durable.ReadDir(f.root, CacheDir)
 	for _, e := range entries {
@@ -56,7 +55,8 @@ func (f Folder) SweepCache() {
 	}
 }
 
-// ForgetOthers removes what is remembered of sessions that are not known.
+// ForgetOthers removes the cached outlines of all sessions for which known returns
+// false.
 func (f Folder) ForgetOthers(known func(id string) bool) {
 	entries, _ := durable.ReadDir(f.root, outlineDir)
 	for _, e := range entries {
@@ -66,32 +66,30 @@ func (f Folder) ForgetOthers(known func(id string) bool) {
 	}
 }
 
-// Misremembers reports whether the cache says something else of the file of o than
-// o does, although the file system says that it is the same file: the file or the
-// cache is not what was written.
+// Misremembers reports whether the cached outline of o's file differs from o
+// although the file's Stat is the same: the file or the cache is corrupt.
 func (f Folder) Misremembers(o *Outline) bool {
-	if !o.worthwhile() {
+	if !o.worthCaching() {
 		return false
 	}
 	was := f.recall(o.Stat, &scratch{})
 	return was != nil && !bytes.Equal(was.encode(), o.encode())
 }
 
-// settled reports whether the file's last change is old enough for the file
-// system's clock to tell it from the next one.
+// settled reports whether the file's last change is so old that the next one must
+// get another time stamp.
 func (st Stat) settled(now time.Time) bool {
 	return durable.Settled(st.ModTime.UnixNano(), now) && durable.Settled(st.Changed, now)
 }
 
-// worthwhile reports whether it takes longer to parse the file than to recall its
-// outline.
-func (o *Outline) worthwhile() bool { return o.size >= worthwhile }
+// worthCaching reports whether parsing the file takes longer than reading its
+// cached outline.
+func (o *Outline) worthCaching() bool { return o.size >= minCachedSize }
 
-// Forget removes what is remembered of a session that is gone.
+// Forget removes the cached outline of a session that no longer exists.
 func (f Folder) Forget(id string) { _ = f.root.Remove(outlineFile(id)) }
 
-// recall returns the outline that was remembered of the file st, nil if there
-// is none.
+// recall returns the cached outline of the file st, or nil.
 func (f Folder) recall(st Stat, memory *scratch) *Outline {
 	if !ValidID(st.ID) {
 		return nil
@@ -112,12 +110,12 @@ func (f Folder) recall(st Stat, memory *scratch) *Outline {
 	return nil
 }
 
-// statSize is how many bytes of a cached outline are what the file system said
-// of the file, and the checksum.
+// statSize is the size in bytes of the end of a cached outline: the file's Stat and
+// a checksum.
 const statSize = 4*8 + 4
 
-// encode returns the end of a cached outline: numbers of eight bytes, and the
-// CRC-32C of all that comes before.
+// encode returns the end of a cached outline: st as integers of eight bytes, and
+// the CRC-32C of before and of these integers.
 func (st Stat) encode(before []byte) []byte {
 	data := make([]byte, 0, statSize)
 	for _, n := range []int64{st.Size, st.ModTime.UnixNano(), st.Changed, int64(st.Inode)} {
@@ -129,8 +127,8 @@ func (st Stat) encode(before []byte) []byte {
 	return binary.LittleEndian.AppendUint32(data, all.CRC)
 }
 
-// decodeStat reads the end of a cached outline and reports whether the checksum
-// is right.
+// decodeStat decodes the end of a cached outline and reports whether the checksum
+// matches.
 func decodeStat(data []byte) (st Stat, ok bool) {
 	end := len(data) - statSize
 	if end < 0 || crc32c.Of(data[:len(data)-4]) != binary.LittleEndian.Uint32(data[len(data)-4:]) {
@@ -140,15 +138,15 @@ func decodeStat(data []byte) (st Stat, ok bool) {
 	return Stat{Size: number(0), ModTime: time.Unix(0, number(1)), Changed: number(2), Inode: uint64(number(3))}, true
 }
 
-// Encode makes o ready for [Folder.Remember], which else does it.
+// Encode encodes o for the cache now rather than in [Folder.Remember].
 func (o *Outline) Encode() {
-	if o.encoded == nil && o.worthwhile() {
+	if o.encoded == nil && o.worthCaching() {
 		o.encoded = o.encode()
 	}
 }
 
-// encode returns o as it is cached, but for the end: numbers as varints, text
-// with its length before it.
+// encode returns the cached form of o without its end: integers as varints, strings
+// prefixed with their length.
 func (o *Outline) encode() []byte {
 	e := &encoder{make([]byte, 0, 512+len(o.ids)+8*len(o.marks)+len(o.metadata))}
 	e.b = append(e.b, outlineMagic...)
@@ -195,7 +193,7 @@ func (o *Outline) encode() []byte {
 	return e.b
 }
 
-// decodeOutline reads a cached outline, nil if data is none.
+// decodeOutline decodes a cached outline. It returns nil if data is not valid.
 func decodeOutline(data []byte) *Outline {
 	st, ok := decodeStat(data)
 	if !ok {
@@ -247,7 +245,8 @@ func decodeOutline(data []byte) *Outline {
 	return o
 }
 
-// tiesFit reports whether the ties of o are those of the messages that have one.
+// tiesFit reports whether o has a tie for exactly those messages that are marked as
+// tied.
 func (o *Outline) tiesFit() bool {
 	n := 0
 	for i, m := range o.marks {
@@ -261,7 +260,7 @@ func (o *Outline) tiesFit() bool {
 	return n == len(o.ties)
 }
 
-// messages reads the marks of o.
+// messages decodes the marks of o.
 func (d *outlineDecoder) messages(o *Outline) {
 	o.ids = d.text()
 	n := d.count()
@@ -314,18 +313,18 @@ func bit(b bool) int {
 	return 0
 }
 
-// An outlineDecoder reads what an encoder wrote. Once something does not fit, it
-// is bad, and reads zeros.
+// An outlineDecoder reads what an encoder wrote. After an invalid value, bad is set
+// and all further reads return zero values.
 type outlineDecoder struct {
 	b   []byte
 	at  int
 	bad bool
 }
 
-// spoil makes the decoder bad.
+// spoil marks the input as invalid.
 func (d *outlineDecoder) spoil() { d.bad, d.at = true, len(d.b) }
 
-// left returns how much is not yet read, in bytes.
+// left returns the number of unread bytes.
 func (d *outlineDecoder) left() int { return len(d.b) - d.at }
 
 func (d *outlineDecoder) count() int {

@@ -16,8 +16,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// oldFolder makes a folder with files that nobody changed for a while, and
-// remembers them.
+// oldFolder creates a folder with files whose last change is old enough, and caches
+// their outlines.
 func oldFolder(t *testing.T, files map[string]string) (session.Folder, string) {
 	t.Helper()
 	f, dir := folder(t, files)
@@ -27,16 +27,16 @@ func oldFolder(t *testing.T, files map[string]string) (session.Folder, string) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 	return f, dir
 }
 
 func cacheFile(dir, id string) string { return filepath.Join(dir, session.CacheDir, "sessions", id) }
 
-// TestRemember: what is remembered is what the file says, is used only for that
-// file, and whatever happens to it is no loss.
+// TestRemember verifies that a cached outline equals the decoded one, is used only
+// for the unchanged file, and that damage of the cache loses nothing.
 func TestRemember(t *testing.T) {
-	content := string(file(`"title":"T"`, m("a"), message("b", `"tool_call_id":"c1","bough":{"format":"openai"}`), under("a", "c"))) + strings.Repeat(" ", session.Worthwhile)
+	content := string(file(`"title":"T"`, m("a"), message("b", `"tool_call_id":"c1","bough":{"format":"openai"}`), under("a", "c"))) + strings.Repeat(" ", session.MinCachedSize)
 	f, dir := oldFolder(t, map[string]string{"conversations/p.json": content, "conversations/q.json": content})
 	name := filepath.Join(dir, "conversations", "p.json")
 	p := outline(t, f, "p")
@@ -101,15 +101,15 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestRememberLater: a file that changed a moment ago may change again without a
-// sign of it.
+// TestRememberLater: a file that changed a moment ago may change again with the
+// same time stamp.
 func TestRememberLater(t *testing.T) {
-	f, dir := folder(t, map[string]string{"conversations/p.json": `{"messages":[]}` + strings.Repeat(" ", session.Worthwhile)})
+	f, dir := folder(t, map[string]string{"conversations/p.json": `{"messages":[]}` + strings.Repeat(" ", session.MinCachedSize)})
 	f.Remember(outline(t, f, "p"))
 	if _, err := os.Stat(cacheFile(dir, "p")); err == nil {
 		t.Error("a file that was made just now is remembered")
 	}
-	long := []byte(fmt.Sprintf(`{"id":"a","content":%q}`, strings.Repeat("long ", session.Worthwhile/5)))
+	long := []byte(fmt.Sprintf(`{"id":"a","content":%q}`, strings.Repeat("long ", session.MinCachedSize/5)))
 	o, err := create(f, dir, &session.Document{ID: "q", Messages: []session.Run{{Raw: long}}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -128,8 +128,8 @@ func withSum(data []byte) []byte {
 	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// FuzzOutline: no cached bytes, their checksum right or wrong, break anything,
-// and what is taken for an outline is written as it was read.
+// FuzzOutline: cached bytes with a right or wrong checksum never cause a panic, and
+// a decoded outline encodes to the same bytes.
 func FuzzOutline(f *testing.F) {
 	seeds := []string{`{"messages":[]}`, string(sealed(m("a"), under("a", "b"))), string(file(`"continued_from":"p"`, m("h"), marker("p", ""), message("b", `"tool_call_id":"c1"`)))}
 	for _, file := range (testchat.Chat{Messages: 24, PerFile: 12, Text: 20, Odd: true}).Files() {
@@ -163,10 +163,10 @@ func FuzzOutline(f *testing.F) {
 	})
 }
 
-// TestNoCache: what is no file that bough wrote is not read as a cache, and goes
-// when the session is gone.
+// TestNoCache: a file that bough did not write is not read as a cache, and the
+// cache of a deleted session is removed.
 func TestNoCache(t *testing.T) {
-	content := `{"messages":[]}` + strings.Repeat(" ", session.Worthwhile)
+	content := `{"messages":[]}` + strings.Repeat(" ", session.MinCachedSize)
 	f, dir := oldFolder(t, map[string]string{"conversations/p.json": content})
 	p := outline(t, f, "p")
 	f.Remember(p)

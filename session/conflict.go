@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A ConflictCopy is a file that a program which synchronises folders put beside a session,
-// because two machines had changed that. It is not a session.
+// A ConflictCopy is a file that a program for folder synchronization created beside
+// a session because two machines had changed it. It is not a session.
 type ConflictCopy struct {
-	Path string // inside the workspace
+	Path string // relative to the workspace
 	ID   string // of the session; "session_index" for a copy of the index
 }
 
-// ConflictCopies returns the conflict copies in the folder, by path.
+// ConflictCopies returns the conflict copies in the folder, sorted by path.
 func (f Folder) ConflictCopies() ([]ConflictCopy, error) {
 	names, err := f.names()
 	if err != nil {
@@ -29,7 +29,7 @@ func (f Folder) ConflictCopies() ([]ConflictCopy, error) {
 	return list, nil
 }
 
-// withoutConflicts returns names without those of conflict copies.
+// withoutConflicts returns names without conflict copies.
 func withoutConflicts(names []string) []string {
 	if !slices.ContainsFunc(names, mayBeConflict) {
 		return names
@@ -38,8 +38,8 @@ func withoutConflicts(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return conflictOf(name, all) != "" })
 }
 
-// conflictOf returns the id of the session that the file name is a conflict copy of, "" if
-// it is none. names are the files beside it.
+// conflictOf returns the id of the session to which the conflict copy name belongs,
+// or "". names are all files of the folder.
 func conflictOf(name string, names []string) string {
 	stem, ok := strings.CutSuffix(name, ext)
 	if !ok || !mayBeConflict(stem) {
@@ -52,16 +52,16 @@ func conflictOf(name string, names []string) string {
 	return id
 }
 
-// mayBeConflict reports whether stem has what all names of conflict copies have. It is
-// asked for each file of a folder.
+// mayBeConflict is a fast check for a substring that all names of conflict copies
+// have. It runs for each file of a folder.
 func mayBeConflict(stem string) bool {
 	return strings.IndexByte(stem, ' ') >= 0 || strings.Contains(stem, "conflict") || strings.Contains(stem, "TOP-")
 }
 
-// ConflictOf returns the id of the session that a file with the stem is a conflict copy of,
-// by the names that Dropbox, Nextcloud, ownCloud, Syncthing, OneDrive, Google Drive and
-// iCloud give. It returns "" for any other name. If sure is false the name is that of a
-// conflict copy only if the session has a file too.
+// ConflictOf returns the id of the session to which a conflict copy with this stem
+// belongs, by the naming schemes of Dropbox, Nextcloud, ownCloud, Syncthing,
+// OneDrive, Google Drive and iCloud, or "" for any other name. If sure is false,
+// the file is a conflict copy only if the folder also has a file for id.
 func ConflictOf(stem string) (id string, sure bool) {
 	sure = true
 	for {
@@ -77,9 +77,9 @@ func ConflictOf(stem string) (id string, sure bool) {
 	return id, sure
 }
 
-// conflictSuffix returns stem without what one conflict added to it.
+// conflictSuffix returns stem without the suffix of one conflict.
 func conflictSuffix(stem string) (rest string, sure, ok bool) {
-	// The name of a computer or a person may have brackets.
+	// The name of a computer or a person may contain parentheses.
 	if at := strings.Index(stem, " ("); at > 0 && strings.HasSuffix(stem, ")") {
 		rest, inside := stem[:at], strings.ToLower(stem[at+2:len(stem)-1])
 		switch {
@@ -111,7 +111,7 @@ func isNumber(s string) bool {
 	return len(s) > 0 && len(s) <= 4 && strings.Trim(s, "0123456789") == ""
 }
 
-// isStamp reports whether s begins as 20260101-120000 does.
+// isStamp reports whether s begins with a time such as 20260101-120000.
 func isStamp(s string) bool {
 	const layout = "20060102-150405"
 	if len(s) < len(layout) {
@@ -121,15 +121,16 @@ func isStamp(s string) bool {
 	return err == nil
 }
 
-// isComputer reports whether s is what Windows puts behind DESKTOP- in the name of a
-// computer, perhaps with a number behind it.
+// isComputer reports whether s is a computer name that Windows generates, without
+// its DESKTOP- prefix, optionally followed by a number.
 func isComputer(s string) bool {
 	name, number, numbered := strings.Cut(s, "-")
 	return len(name) >= 6 && len(name) <= 8 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" &&
 		(!numbered || isNumber(number))
 }
 
-// isGenerated reports whether id is one that a program made: in Penguin's shape, or a UUID.
+// isGenerated reports whether a program generated id: in Penguin's shape, or as a
+// UUID.
 func isGenerated(id string) bool {
 	const hex, digits = "0123456789abcdefABCDEF", "0123456789"
 	shape := func(sizes []int, of string) bool {

@@ -52,8 +52,8 @@ func TestConflictOf(t *testing.T) {
 	}
 }
 
-// TestConflictCopies holds that a folder lists a conflict copy as no session, one by number
-// only beside its session.
+// TestConflictCopies verifies that a conflict copy is not listed as a session, and
+// that one named by number counts only beside its session.
 func TestConflictCopies(t *testing.T) {
 	dir := t.TempDir()
 	const id, other = "session_20260314_093003_f3ff4d45", "session_20260314_093003_00000000"
@@ -136,9 +136,9 @@ func treeText(t *testing.T, data []byte) string {
 	return strings.Join(list, " ")
 }
 
-// TestMergeCopy holds that a session and its copy give one tree whichever is merged into
-// the other, with all messages of the first as they are, and that what contradicts is
-// refused.
+// TestMergeCopy verifies that a session and its copy result in the same tree
+// whichever is merged into the other, that all messages of the first are unchanged,
+// and that contradictions are refused.
 func TestMergeCopy(t *testing.T) {
 	type list = []string
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestMergeCopy(t *testing.T) {
 		a, b list
 		want string // the tree
 	}{
-		{"both went on", list{"1", "2", "3a"}, list{"1", "2", "3b", "4b"}, "1< 2<1 3a<2 3b<2 4b<3b"},
+		{"both continued", list{"1", "2", "3a"}, list{"1", "2", "3b", "4b"}, "1< 2<1 3a<2 3b<2 4b<3b"},
 		{"one went on", list{"1", "2"}, list{"1", "2", "3"}, "1< 2<1 3<2"},
 		{"nothing is shared", list{"1"}, list{"2", "3"}, "1< 2< 3<2"},
 		{"with branches", list{"1", "2", "3a", "4a<1"}, list{"1", "2", "5b", "6b<1"}, "1< 2<1 3a<2 4a<1 5b<2 6b<1"},
@@ -194,8 +194,8 @@ func TestMergeCopy(t *testing.T) {
 		a, b list
 		want string
 	}{
-		{list{"1", "2=x"}, list{"1", "2=y", "3"}, `message "2" has other contents in the copy`},
-		{list{"1", "2", "3"}, list{"1", "2", "3<1"}, `message "3" follows another message in the copy`},
+		{list{"1", "2=x"}, list{"1", "2=y", "3"}, `message "2" has different contents in the copy`},
+		{list{"1", "2", "3"}, list{"1", "2", "3<1"}, `message "3" has a different parent in the copy`},
 	} {
 		one, two := chat(t, "2026-03-14T10:00:00", c.a...), chat(t, "2026-03-14T10:00:00", c.b...)
 		for _, order := range [][2]*session.Session{{one, two}, {two, one}} {

@@ -9,11 +9,11 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// others are bytes that mean something where another one stood.
+// others are the bytes that have a meaning in JSON.
 const others = "\x00\xff\"{}[]\\,:0 "
 
-// changes calls f with data after every change of one byte: each bit of it
-// turned over, and each of others in its place. It returns how many there were.
+// changes calls f with data after every change of one byte: each bit flipped, and
+// each byte of others in its place. It returns the number of changes.
 func changes(data []byte, f func(at int, changed []byte)) (n int) {
 	changed := bytes.Clone(data)
 	for at, was := range data {
@@ -35,10 +35,10 @@ func changes(data []byte, f func(at int, changed []byte)) (n int) {
 	return n
 }
 
-// skeleton returns a document without white space and without what its strings
-// and numbers are. Numbers side by side count as one, because nothing tells that a
-// comma between them was a digit, or a point. Nor does anything tell that a blank
-// alone in brackets became a 0; nobody writes such blanks.
+// skeleton returns a document without white space and without the content of its
+// strings and numbers. Adjacent numbers count as one, because a digit or a point
+// could have replaced the comma between them. A single blank in brackets could also
+// have been a 0; no input has one.
 func skeleton(data []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(data); i++ {
@@ -66,14 +66,15 @@ func skeleton(data []byte) string {
 	return b.String()
 }
 
-// damaged reports whether err is damage at a place in a file of size bytes.
+// damaged reports whether err is a DamageError with an offset in a file of size
+// bytes.
 func damaged(err error, size int) bool {
 	var damage *session.DamageError
 	return errors.As(err, &damage) && damage.Offset >= 0 && damage.Offset <= size && damage.Problem != ""
 }
 
-// TestEveryPrefix: a file that ends too early is damaged at its end, or in the
-// character that is cut.
+// TestEveryPrefix: a truncated file is damaged at its end, or at the incomplete
+// character.
 func TestEveryPrefix(t *testing.T) {
 	n := 0
 	for name, data := range smallSessions() {
@@ -89,9 +90,9 @@ func TestEveryPrefix(t *testing.T) {
 	t.Logf("%d prefixes", n)
 }
 
-// TestEveryChange: a file in which one byte changed is damaged, at a place in it,
-// or the change is in one string or number: there are as many messages as before,
-// and all others are as they were.
+// TestEveryChange: a file with one changed byte is damaged at an offset in it, or
+// the change is in one string or number: the number of messages is the same, and
+// the others are unchanged.
 func TestEveryChange(t *testing.T) {
 	for name, data := range smallSessions() {
 		t.Run(name, func(t *testing.T) {

@@ -2,28 +2,27 @@
 //
 // A session is a JSON object with the eight keys that Penguin writes: id,
 // created_at, last_active, metadata, messages, llm_request_lifecycles,
-// tool_call_records, tool_result_records. Only messages must be there. What a
-// file says of its place among other files stands in its metadata: see [Meta].
-// docs/format.md is the whole specification.
+// tool_call_records and tool_result_records. Only messages is required. The
+// metadata links the file to other files: see [Meta]. docs/format.md is the
+// complete specification.
 //
-// A file is read once, from its first byte to its last, and validated; what is
-// known of it then is its [Outline]: ids, links, and where things stand, but not
-// the text of its messages. A [Session] is an outline with the bytes. Messages
-// are never decoded and encoded again, so number text, key order, escapes, NaN
-// and members that bough does not know survive everything that bough does. A
-// [Document] is a file that is made of the messages of others, an [Edit] changes
-// single members in place; both are written by copying bytes from file to file.
+// A file is read and validated in one pass. The result is an [Outline]: ids, links
+// and byte offsets, but not the text of the messages. A [Session] is an outline
+// with the bytes. Messages are never decoded and encoded again, so number text, key
+// order, escapes, NaN and unknown members survive all operations. A [Document] is a
+// new file made of messages of other files; an [Edit] changes single members in
+// place. Both are written by copying bytes from file to file.
 //
-// A line is a conversation as a person sees it: a session with its
-// continuations. [Tree] is the tree of messages in the files of a line. It needs
-// only their outlines.
+// A line is a conversation as a person sees it: a session with its continuations.
+// [Tree] is the tree of messages in the files of a line. It needs only their
+// outlines.
 //
-// A damaged file is a [DamageError] with the place of the damage, and nothing of
-// it is used. The package never repairs it; [Recover] makes another file of what is
-// whole of a torn one, for whoever asks for it. Only [Folder] touches the disk. It
-// keeps outlines in a cache, [CacheDir], for as long as the file system says
-// that the file is still the same; whoever copies bytes by an outline checks
-// that they have the checksum that they had, and says so if not: [ChangedError].
+// A damaged file is reported as a [DamageError] with the offset of the damage, and
+// none of its content is used. The package never repairs a file; [Recover] returns
+// a new file with the intact part of a truncated one. Only [Folder] accesses the
+// disk. It caches outlines in [CacheDir] and uses a cached outline only if the
+// file's [Stat] is unchanged. Code that copies bytes by the offsets of an outline
+// verifies the checksum of the file and returns a [ChangedError] if it differs.
 package session
 
 import (
@@ -34,9 +33,10 @@ import (
 // ErrNotFound is the error for a session that is not in the folder.
 var ErrNotFound = errors.New("no such session")
 
-// A DamageError says that a file is not a session, and where that shows.
+// A DamageError reports that a file is not a valid session, and the offset of the
+// damage.
 type DamageError struct {
-	Path    string // slash-separated, inside the workspace
+	Path    string // slash-separated, relative to the workspace
 	Offset  int    // in bytes from the start of the file
 	Problem string
 }

@@ -5,10 +5,11 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Run is messages that go into a document: messages From to before To of Part,
-// with the bytes and what stands between them there, or one message: Raw, or what Make
-// returns, which is asked twice and must not change. With Make a document of any length
-// takes little memory.
+// A Run is a part of a document's messages. If Part is set, the run is messages
+// From up to but not including To of Part, with the bytes between them. Otherwise
+// it is the single message Raw, or the result of Make, which is called twice and
+// must return the same bytes both times. With Make a document of any length needs
+// little memory.
 type Run struct {
 	Part     *Outline
 	From, To int
@@ -16,7 +17,7 @@ type Run struct {
 	Make     func() ([]byte, error)
 }
 
-// count returns how many messages the run is.
+// count returns the number of messages of the run.
 func (r Run) count() int {
 	if r.Part == nil {
 		return 1
@@ -24,19 +25,19 @@ func (r Run) count() int {
 	return r.To - r.From
 }
 
-// A Document is a session file to be written whole. Where its metadata has a
-// seal, the checksum of that is filled in when the messages are written.
+// A Document is a new session file. If its metadata has a seal, the seal's checksum
+// is filled in when the messages are written.
 type Document struct {
 	ID         string
 	CreatedAt  string
 	LastActive string
 	Metadata   []rawjson.Pair
 	Messages   []Run
-	Header     int // how many messages at the start repeat what the line already has
+	Header     int // number of initial messages that repeat messages of the line
 	Records    Records
 }
 
-// Count returns how many messages runs are.
+// Count returns the number of messages in runs.
 func Count(runs []Run) int {
 	n := 0
 	for _, r := range runs {
@@ -45,19 +46,19 @@ func Count(runs []Run) int {
 	return n
 }
 
-// Records are what a session holds beside its messages: what was recorded of
-// requests to models and of calls to tools.
+// Records are the arrays of a session beside its messages: the recorded requests to
+// models and the recorded tool calls.
 type Records struct {
 	Lifecycles, Calls, Results []Record
 }
 
-// A Record is records that go into a document: all those of Part, or one in Raw.
+// A Record is either all records of Part or the single record Raw.
 type Record struct {
 	Part *Outline
 	Raw  []byte
 }
 
-// Bytes returns the file, from parts that open opens.
+// Bytes returns the content of the file. It calls open for the parts.
 func (d *Document) Bytes(open Opener) ([]byte, error) {
 	l := d.layout()
 	if l.err != nil {
@@ -66,7 +67,7 @@ func (d *Document) Bytes(open Opener) ([]byte, error) {
 	return l.bytes(open)
 }
 
-// bytes returns the file.
+// bytes returns the content of the file.
 func (l *layout) bytes(open Opener) ([]byte, error) {
 	data := make([]byte, 0, l.at+1) // and one for a line break
 	for _, p := range l.pieces {
@@ -90,19 +91,19 @@ func (l *layout) bytes(open Opener) ([]byte, error) {
 	return data, nil
 }
 
-// list returns the records of one kind, in the order of [recordKeys].
+// list returns the records of one kind, numbered as in [recordKeys].
 func (r *Records) list(i int) []Record {
 	return [][]Record{r.Lifecycles, r.Calls, r.Results}[i]
 }
 
-// Add adds the records of another session.
+// Add appends the records of another session.
 func (r *Records) Add(other Records) {
 	r.Lifecycles = append(r.Lifecycles, other.Lifecycles...)
 	r.Calls = append(r.Calls, other.Calls...)
 	r.Results = append(r.Results, other.Results...)
 }
 
-// Records returns the records of o, of each kind in one piece.
+// Records returns the records of o as one Record per kind.
 func (o *Outline) Records() Records {
 	list := func(i int) []Record {
 		if o.records[i].count == 0 {
@@ -113,7 +114,7 @@ func (o *Outline) Records() Records {
 	return Records{list(0), list(1), list(2)}
 }
 
-// Records returns the records of s, each alone.
+// Records returns the records of s as one Record each.
 func (s *Session) Records() Records {
 	list := func(i int) (records []Record) {
 		if s.records[i].count == 0 {

@@ -9,25 +9,25 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// An Edit changes single members of a session file and leaves every other byte
-// where it is. Make one with [Outline.Edit], say what changes, and give it to
-// [Folder.Replace].
+// An Edit changes single members of a session file and keeps every other byte.
+// [Outline.Edit] returns one, its methods add changes, and [Folder.Replace] writes
+// it.
 type Edit struct {
 	o        *Outline
 	metadata []byte
 	messages [][]byte
 	active   string   // the new last_active, "" for the old one
-	changed  []splice // messages that get another metadata.bough
-	exactly  []splice // what changes in place of all that, if not nil
+	changed  []splice // messages with another metadata.bough
+	exactly  []splice // if not nil, replaces all other changes
 }
 
-// Edit begins an edit of the file of o, which does not change.
+// Edit returns an empty edit of the file of o. o is not modified.
 func (o *Outline) Edit() *Edit { return &Edit{o: o, metadata: o.metadata} }
 
-// Of returns the outline of the file that e changes.
+// Of returns the outline of the file before the edit.
 func (e *Edit) Of() *Outline { return e.o }
 
-// SetMeta sets a member of the metadata. The name must not hold a dot.
+// SetMeta sets a member of the metadata. The name must not contain a dot.
 func (e *Edit) SetMeta(name string, value any) {
 	metadata := e.metadata
 	if metadata == nil {
@@ -36,15 +36,15 @@ func (e *Edit) SetMeta(name string, value any) {
 	e.metadata = mustEdit(sjson.SetRawBytes(metadata, name, rawjson.Compact(value)))
 }
 
-// DeleteMeta removes a member of the metadata; a dot leads into an object.
+// DeleteMeta removes a member of the metadata; a dot in name separates levels.
 func (e *Edit) DeleteMeta(name string) {
 	if e.metadata != nil {
 		e.metadata = mustEdit(sjson.DeleteBytes(e.metadata, name))
 	}
 }
 
-// SetOwn sets a member of the metadata's object bough, nil removes it. The name
-// must not hold a dot.
+// SetOwn sets a member of the metadata's object bough; a nil value removes it. The
+// name must not contain a dot.
 func (e *Edit) SetOwn(name string, value []byte) {
 	if value == nil {
 		e.DeleteMeta("bough." + name)
@@ -57,9 +57,9 @@ func (e *Edit) SetOwn(name string, value []byte) {
 	e.metadata = mustEdit(sjson.SetRawBytes(metadata, "bough."+name, value))
 }
 
-// SetMessageOwn sets a member of metadata.bough of message i of s, whose outline e
-// is an edit of: the one thing of a message that may change. It reports whether
-// that can be: the metadata of a message may be no object.
+// SetMessageOwn sets a member of metadata.bough of message i of s, the session that
+// e edits. No other part of a message may change. It returns false and changes
+// nothing if metadata or metadata.bough of the message is not an object.
 func (e *Edit) SetMessageOwn(s *Session, i int, name string, value []byte) bool {
 	raw := s.Messages[i].Raw
 	for _, path := range []string{"metadata", "metadata.bough"} {
@@ -72,8 +72,8 @@ func (e *Edit) SetMessageOwn(s *Session, i int, name string, value []byte) bool 
 	return true
 }
 
-// ReplaceMessage puts a message, raw, in the place of message i: an open message that is
-// complete now, or one of which only metadata.bough changes.
+// ReplaceMessage replaces message i by raw: the complete form of an open message,
+// or the same message with another metadata.bough.
 func (e *Edit) ReplaceMessage(i int, raw []byte) {
 	e.changed = append(e.changed, splice{e.o.span(i, i+1), raw, reverting})
 }
@@ -88,17 +88,17 @@ func mustEdit(b []byte, err error) []byte {
 // SetActive sets last_active.
 func (e *Edit) SetActive(t string) { e.active = t }
 
-// Append adds a message, raw, at the end.
+// Append adds the message at the end.
 func (e *Edit) Append(message []byte) { e.messages = append(e.messages, message) }
 
-// A splice is bytes that take the place of others in a file.
+// A splice replaces a span of a file by other bytes.
 type splice struct {
 	rawjson.Span
 	with []byte
 	kind int
 }
 
-// The kinds of splices.
+// The kinds of splices, by what they write.
 const (
 	replacing = iota // the value of a member
 	appending        // messages
@@ -106,7 +106,7 @@ const (
 	reverting        // anything
 )
 
-// splices returns what the edit changes, in the order of the file.
+// splices returns the changes in the order of their offsets.
 func (e *Edit) splices() []splice {
 	if e.exactly != nil {
 		return e.exactly
@@ -140,10 +140,10 @@ func (e *Edit) splices() []splice {
 	return list
 }
 
-// separator stands between messages, as in Penguin's files.
+// separator separates messages, as in Penguin's files.
 const separator = ",\n    "
 
-// appended returns the messages that are added, with what goes before them.
+// appended returns the splice that inserts the new messages, with separators.
 func (e *Edit) appended() splice {
 	array, _ := rawjson.Find(e.o.members, keyMessages)
 	at, glue, end := array.Start+1, separator[1:], "\n"+rawjson.Indent
@@ -158,7 +158,7 @@ func (e *Edit) appended() splice {
 	return splice{rawjson.Span{Start: at, End: at}, append(with, end...), appending}
 }
 
-// layout returns the file as edited.
+// layout returns the edited file.
 func (e *Edit) layout() *layout {
 	l := &layout{}
 	at, appended := 0, 0
@@ -179,8 +179,8 @@ func (e *Edit) layout() *layout {
 	return l
 }
 
-// outline returns what the outline will be after splices that replace members
-// and append messages at the new offset appended.
+// outline returns the outline of the edited file. All splices must replace members
+// or append messages; the appended messages begin at the new offset appended.
 func (e *Edit) outline(splices []splice, appended int) *Outline {
 	was := e.o
 	o := &Outline{
@@ -235,8 +235,8 @@ func (e *Edit) outline(splices []splice, appended int) *Outline {
 	return o
 }
 
-// moved returns where a byte of the old file stands after splices. Where one
-// inserts bytes, what ends there stays and what begins there moves.
+// moved returns the offset in the new file of a byte of the old one. At an
+// insertion, the end of a span does not move, and the start of a span does.
 func moved(at int, splices []splice, end bool) int {
 	by := 0
 	for _, s := range splices {
@@ -247,19 +247,19 @@ func moved(at int, splices []splice, end bool) int {
 	return at + by
 }
 
-// A NewMessage is a message to be written.
+// A NewMessage is a message that is to be written.
 type NewMessage struct {
 	ID       string
 	Role     string
 	Content  []byte // JSON
-	Category string // "" for the one that goes with the role
+	Category string // "" for the default of the role
 	Time     string
 	Metadata []rawjson.Pair
-	Line     bool // it is written on one line
+	Line     bool // encode on one line
 }
 
-// Encode returns m as the ten keys of a message, laid out for a place in a
-// session's messages.
+// Encode returns m as an object with the ten keys of a message, indented for the
+// messages array of a session.
 func (m NewMessage) Encode() []byte {
 	const depth = 2
 	category := m.Category
@@ -287,7 +287,7 @@ func (m NewMessage) Encode() []byte {
 	}, depth)
 }
 
-// Category returns Penguin's category for messages of a role.
+// Category returns Penguin's default category for a role.
 func Category(role string) string {
 	switch role {
 	case "system":
@@ -298,8 +298,8 @@ func Category(role string) string {
 	return "DIALOG"
 }
 
-// Marker returns the message that ends the header of a continuation of previous
-// and says what the next message follows.
+// Marker returns the message that ends the header of a continuation of the session
+// previous. parent is the id of the message that the next message follows.
 func Marker(id, previous, parent, time string) []byte {
 	quote := func(v string) []byte { return rawjson.Compact(v) }
 	return NewMessage{
@@ -316,8 +316,8 @@ func Marker(id, previous, parent, time string) []byte {
 	}.Encode()
 }
 
-// Copy returns the members of message i of s with another id and time: how a
-// continuation repeats a header.
+// Copy returns message i of s with another id and time, for the header of a
+// continuation.
 func (s *Session) Copy(i int, id, time string) []byte {
 	pairs := rawjson.Pairs(s.data, s.span(i, i+1))
 	for k, p := range pairs {

@@ -15,19 +15,19 @@ func Encode(o *Outline) []byte {
 	return append(data, o.Stat.encode(data)...)
 }
 
-// Region returns the bytes of messages from to before to.
+// Region returns the bytes of the messages from up to but not including to.
 func (s *Session) Region(from, to int) []byte { return s.span(from, to).Of(s.data) }
 
-// Worthwhile is how large a file must be to be remembered.
-const Worthwhile = worthwhile
+// MinCachedSize is the size from which a file's outline is cached.
+const MinCachedSize = minCachedSize
 
 // Remembered reports whether o comes from the cache.
 func Remembered(o *Outline) bool { return o.remembered }
 
-// DecodeOutline reads a cached outline.
+// DecodeOutline decodes a cached outline.
 func DecodeOutline(data []byte) *Outline { return decodeOutline(data) }
 
-// LearnOpening gives o the opening that read has, if that of o is not known.
+// LearnOpening sets the opening of o to that of read if it is unknown.
 func LearnOpening(o, read *Outline) {
 	if o.opening.lost {
 		o.opening = read.opening

@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	// Dir is the folder of the session files inside a workspace.
+	// Dir is the folder of the session files in a workspace.
 	Dir = "conversations"
-	// IndexFile is the name of the index in it.
+	// IndexFile is the name of the index file in Dir.
 	IndexFile = indexStem + ext
-	// IndexPath is the path of the index inside the workspace.
+	// IndexPath is the path of the index, relative to the workspace.
 	IndexPath = Dir + "/" + IndexFile
 
 	indexStem = "session_index"
 	ext       = ".json"
 )
 
-// FileName returns the path of a session's file inside the workspace.
+// FileName returns the path of a session's file, relative to the workspace.
 func FileName(id string) string { return Dir + "/" + id + ext }
 
-// A Folder holds the session files of a workspace. It refuses ids that are not
-// [ValidID] and links that lead out of the workspace.
+// A Folder reads and writes the session files of a workspace. It refuses ids that
+// are not [ValidID] and symbolic links that lead out of the workspace.
 type Folder struct {
 	root   *os.Root
 	memory *Memory
 	fresh  bool
 }
 
-// NewFolder returns the session files of the workspace root, to be read and
-// written with memory; nil is new memory.
+// NewFolder returns the folder of the workspace root. It reuses the buffers of
+// memory; if memory is nil, it allocates a new one.
 func NewFolder(root *os.Root, memory *Memory) Folder {
 	if memory == nil {
 		memory = &Memory{}
@@ -47,24 +47,24 @@ func NewFolder(root *os.Root, memory *Memory) Folder {
 	return Folder{root: root, memory: memory}
 }
 
-// Fresh returns a folder that believes nothing that is remembered.
+// Fresh returns a folder that ignores cached outlines.
 func (f Folder) Fresh() Folder {
 	f.fresh = true
 	return f
 }
 
-// A Stat is what the file system says of a session file: while it is the same,
-// so is the file. Where the system tells no more than size and modification
-// time, that is all it is.
+// A Stat identifies one state of a session file: a file with an equal Stat is
+// unchanged. On systems that report only size and modification time the other
+// fields are zero.
 type Stat struct {
 	ID      string // the file's stem, whether or not it is a [ValidID]
 	Size    int64
 	ModTime time.Time
-	Changed int64 // when anything about the file changed last, in nanoseconds since 1970
+	Changed int64 // time of the last change of the file or its attributes, in nanoseconds since 1970
 	Inode   uint64
 }
 
-// Identity returns st as durable has it, the zero Identity if it says nothing.
+// Identity converts st to a durable.Identity, the zero Identity if st has no times.
 func (st Stat) Identity() durable.Identity {
 	if st.ModTime.IsZero() {
 		return durable.Identity{}
@@ -80,10 +80,10 @@ func statOf(id string, info fs.FileInfo) Stat {
 	return Stat{id, is.Size, time.Unix(0, is.ModTime), is.Changed, is.Inode}
 }
 
-// List returns every JSON file of the folder but the index and conflict copies, in no
-// order, those that cannot be looked at with only an ID, and the paths of temporary files.
-// Folders in it, which other assistants keep for themselves, are left alone. A
-// workspace without the folder has no sessions.
+// List returns every JSON file of the folder except the index and conflict copies,
+// in no order, and the paths of temporary files. A file that cannot be examined has
+// only an ID. Subfolders, in which other assistants keep their own files, are
+// skipped. A workspace without the folder has no sessions.
 func (f Folder) List() (list []Stat, temporary []string, err error) {
 	if err := durable.CheckDir(f.root, Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -131,7 +131,7 @@ func (f Folder) names() ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// Temporary returns the paths of temporary files beside the sessions.
+// Temporary returns the paths of temporary files in the folder.
 func (f Folder) Temporary() (list []string) {
 	entries, _ := durable.ReadDir(f.root, Dir)
 	for _, e := range entries {
@@ -142,8 +142,8 @@ func (f Folder) Temporary() (list []string) {
 	return list
 }
 
-// lookAt returns what the file system says of a file in the folder dir, nothing
-// if it is no session file.
+// lookAt returns the Stat of a file in the open folder dir, or the zero Stat if it
+// is not a session file.
 func (f Folder) lookAt(dir *os.Root, name string) Stat {
 	id, ok := strings.CutSuffix(name, ext)
 	if !ok || id == indexStem {
@@ -162,10 +162,10 @@ func (f Folder) lookAt(dir *os.Root, name string) Stat {
 	return statOf(id, info)
 }
 
-// Read reads the session id. The error is [ErrNotFound] if there is none, a
-// *[DamageError] with its path if it is no session.
+// Read reads the session id. The error is [ErrNotFound] if it does not exist and a
+// *[DamageError] with its path if it is not a valid session.
 func (f Folder) Read(id string) (*Session, error) {
-	memory := &scratch{} // the bytes stay
+	memory := &scratch{} // Read returns its bytes, so they must not be pooled
 	o, err := f.decode(id, memory)
 	if err != nil {
 		return nil, err
@@ -173,10 +173,10 @@ func (f Folder) Read(id string) (*Session, error) {
 	return o.with(memory.data), nil
 }
 
-// Look reads the session id into memory that is used again and, if its bytes are
-// wanted, calls use with it, which may keep nothing of them. Errors are those of
-// [Folder.Read], and of use. Of a file that is not wanted nobody knows whether it is a
-// session.
+// Look reads the session id into pooled memory. If wanted returns true for its
+// bytes, Look validates the file and calls use, which must not keep the bytes.
+// Errors are those of [Folder.Read] and of use. If wanted returns false, the file
+// is not validated.
 func (f Folder) Look(id string, wanted func(data []byte) bool, use func(*Session) error) error {
 	in, info, err := f.open(id)
 	if err != nil {
@@ -199,10 +199,10 @@ func (f Folder) Look(id string, wanted func(data []byte) bool, use func(*Session
 	return use(o.with(data))
 }
 
-// outlineOf returns the outline of the file st, which was read into memory: from the
-// cache, if that is of these bytes.
+// outlineOf returns the outline of the file st with the content data, from the
+// cache if the cached outline has the same checksum.
 func (f Folder) outlineOf(st Stat, data []byte, memory *scratch) (*Outline, error) {
-	if st.Size >= worthwhile && !f.fresh {
+	if st.Size >= minCachedSize && !f.fresh {
 		other := f.memory.scratch()
 		defer f.memory.scratches.Put(other)
 		if o := f.recall(st, other); o != nil && o.size == len(data) && o.CRC32C == crc32c.Of(data) {
@@ -218,7 +218,7 @@ func (f Folder) outlineOf(st Stat, data []byte, memory *scratch) (*Outline, erro
 }
 
 // Outline returns the outline of the session id, from the cache if the file is
-// the one that was seen then. Errors are those of [Folder.Read].
+// unchanged. Errors are those of [Folder.Read].
 func (f Folder) Outline(id string) (*Outline, error) {
 	memory := f.memory.scratch()
 	defer f.memory.scratches.Put(memory)
@@ -230,9 +230,9 @@ func (f Folder) Outline(id string) (*Outline, error) {
 	return f.decode(id, memory)
 }
 
-// Open returns the session of an outline. The error is a *[ChangedError] if its
-// file is not the one that the outline is of. An outline that came with its
-// bytes, from [Decode] or [Folder.Read], needs no file.
+// Open reads the session of an outline. The error is a *[ChangedError] if the file
+// has changed since the outline was made. An outline from [Decode] or [Folder.Read]
+// holds its bytes, so no file is read.
 func (f Folder) Open(o *Outline) (*Session, error) {
 	if o.data != nil {
 		return o.with(o.data), nil
@@ -259,7 +259,7 @@ func (f Folder) Open(o *Outline) (*Session, error) {
 	return o.with(data), nil
 }
 
-// decode reads the file of a session into memory.
+// decode reads and validates the file of a session.
 func (f Folder) decode(id string, memory *scratch) (*Outline, error) {
 	in, info, err := f.open(id)
 	if err != nil {
@@ -283,7 +283,7 @@ func (f Folder) decode(id string, memory *scratch) (*Outline, error) {
 	}
 	o.Stat = statOf(id, info)
 	if now, err := in.Stat(); err != nil || statOf(id, now) != o.Stat {
-		o.Stat.Changed = -1 // it was written to while it was being read
+		o.Stat.Changed = -1 // the file changed during the read
 	}
 	return o, nil
 }
@@ -307,10 +307,10 @@ func (f Folder) open(id string) (*os.File, fs.FileInfo, error) {
 	return in, info, err
 }
 
-// Create writes a new session file, for a batch to commit, and returns its
-// outline. The error is [fs.ErrExist] if the id is taken, a *[ChangedError] if a
-// part is not what its outline says. While it writes it tells watch, which may be
-// nil.
+// Create stages a new session file in a batch and returns its outline. The error is
+// [fs.ErrExist] if the id is in use and a *[ChangedError] if the file of a part has
+// changed since its outline was made. If watch is not nil, it is called with the
+// progress.
 func (f Folder) Create(b *durable.Batch, d *Document, watch Watch) (*Outline, error) {
 	if err := durable.MakeDir(f.root, Dir); err != nil {
 		return nil, err
@@ -318,10 +318,9 @@ func (f Folder) Create(b *durable.Batch, d *Document, watch Watch) (*Outline, er
 	return f.stage(b.Create, d.layout(), d.ID, watch)
 }
 
-// Replace writes a session file that is there, as edited, for a batch to commit,
-// and returns its outline. It takes the place of the file that e is an edit of and
-// of no other, see [durable.ErrChanged]. Errors are those of [Folder.Create] and of
-// [Folder.Read].
+// Replace stages the edited file in a batch and returns its outline. The commit
+// fails with [durable.ErrChanged] if the file has changed since e was made. Errors
+// are those of [Folder.Create] and [Folder.Read].
 func (f Folder) Replace(b *durable.Batch, e *Edit, watch Watch) (*Outline, error) {
 	l := e.layout()
 	if l.outline == nil {
@@ -352,22 +351,22 @@ func (f Folder) stage(put func(string, func(*durable.Writer) error) (fs.FileInfo
 	return l.outline, nil
 }
 
-// Written tells the outline of a file that bough wrote what the file system says
-// of the file: as [Folder.Create] does at first, and as it must be told again
-// when the file has its name, which changes that.
+// Written records the Stat of a file that bough itself wrote. [Folder.Create] calls
+// it; it must be called again after the file was renamed, which changes the Stat.
 func (o *Outline) Written(info fs.FileInfo) {
 	o.Stat, o.ours = statOf(o.ID, info), true
 }
 
-// Stat returns what the file system says of the file of a session.
+// Stat returns the Stat of the file of a session.
 func (f Folder) Stat(id string) (Stat, error) {
 	info, err := f.root.Stat(FileName(id))
 	return statOf(id, info), err
 }
 
-// Each calls f with each message of the session of an outline, in order, and keeps none
-// of them: the bytes are valid until f returns. The error is f's, or a *[ChangedError] if
-// the file is not the one that the outline is of; then what f was given is void.
+// Each calls each for every message of the session, in order. The bytes are valid
+// only until each returns. The error is that of each, or a *[ChangedError] if the
+// file has changed since the outline was made; then the caller must discard the
+// messages.
 func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
 	if o.data != nil {
 		for i, m := range o.with(o.data).Messages {
@@ -391,7 +390,7 @@ func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
 		if err := r.skip(span.Start); err != nil {
 			return r.changed(o, err)
 		}
-		raw, err := r.take(span.End)
+		raw, err := r.next(span.End)
 		if err != nil {
 			return r.changed(o, err)
 		}
@@ -408,15 +407,15 @@ func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
 	return nil
 }
 
-// An eachReader goes through a session file once.
+// An eachReader reads a session file once, from start to end.
 type eachReader struct {
 	in  *bufio.Reader
 	buf []byte
 	sum crc32c.Sum
 }
 
-// take returns what stands before the offset end.
-func (r *eachReader) take(end int) ([]byte, error) {
+// next returns the bytes up to the offset end.
+func (r *eachReader) next(end int) ([]byte, error) {
 	n := end - r.sum.N
 	r.buf = slices.Grow(r.buf[:0], n)[:n]
 	if _, err := io.ReadFull(r.in, r.buf); err != nil {
@@ -426,17 +425,17 @@ func (r *eachReader) take(end int) ([]byte, error) {
 	return r.buf, nil
 }
 
-// skip passes what stands before the offset end.
+// skip discards the bytes up to the offset end.
 func (r *eachReader) skip(end int) error {
 	for r.sum.N < end {
-		if _, err := r.take(min(end, r.sum.N+1<<20)); err != nil {
+		if _, err := r.next(min(end, r.sum.N+1<<20)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// changed returns the error for a file that ends too early.
+// changed converts the error for an unexpected end of the file.
 func (r *eachReader) changed(o *Outline, err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return &ChangedError{o.ID}

@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// folder makes a workspace with files, which are named from its top.
+// folder creates a workspace with files, whose paths are relative to it.
 func folder(t testing.TB, files map[string]string) (session.Folder, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -142,7 +142,7 @@ func TestCreateAndReplace(t *testing.T) {
 }
 
 // TestChanged: a file that another program changed after its outline was made is
-// neither copied from nor opened, and nothing is left of what was begun.
+// neither copied nor opened, and no temporary file is left.
 func TestChanged(t *testing.T) {
 	const content = `{"messages":[{"id":"a","x":1},{"id":"b"}],"tool_call_records":[1,2]}`
 	for name, change := range map[string]func(file string) error{
@@ -194,7 +194,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestWatch: whoever watches is told of every byte, and can stop.
+// TestWatch: the watch is called for every byte, and its error aborts the write.
 func TestWatch(t *testing.T) {
 	f, dir := folder(t, map[string]string{"conversations/p.json": string(file("", message("a", fmt.Sprintf(`"x":%q`, strings.Repeat("long ", 1<<18)))))})
 	d := &session.Document{ID: "q", Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: 1}}}
@@ -226,7 +226,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// create and replace write a file alone, in the folder of the workspace dir.
+// create and replace write a single file in the workspace dir.
 func create(f session.Folder, dir string, d *session.Document, watch session.Watch) (*session.Outline, error) {
 	return commit(dir, func(b *durable.Batch) (*session.Outline, error) { return f.Create(b, d, watch) })
 }

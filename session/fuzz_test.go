@@ -13,14 +13,14 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// addSessions gives a fuzz target session files to begin with.
+// addSessions adds session files to the seed corpus.
 func addSessions(f *testing.F) {
 	for _, data := range seeds(f) {
 		f.Add(data)
 	}
 }
 
-// seeds are session files, and some that are damaged.
+// seeds are session files, some of them damaged.
 func seeds(f *testing.F) (list [][]byte) {
 	files := []string{
 		`{"messages":[]}`,
@@ -52,8 +52,8 @@ func seeds(f *testing.F) (list [][]byte) {
 	return list
 }
 
-// FuzzDecode: what decodes is a document, and written back is as it was; what
-// does not is damaged at a place in it.
+// FuzzDecode: input that decodes is re-encoded to the same bytes; input that does
+// not is damaged at an offset in it.
 func FuzzDecode(f *testing.F) {
 	addSessions(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -93,9 +93,9 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRecover: of a session that is cut off anywhere every message is recovered
-// that is whole, byte for byte, in a file that is a session. What is recovered of
-// anything else stands in it.
+// FuzzRecover: from a session truncated anywhere every complete message is
+// recovered, byte for byte, in a valid session. The messages recovered from any
+// other input are part of it.
 func FuzzRecover(f *testing.F) {
 	for i, data := range seeds(f) {
 		f.Add(data, uint16(len(data)*(i%10+1)/11))
@@ -135,9 +135,9 @@ func FuzzRecover(f *testing.F) {
 	})
 }
 
-// FuzzEdit: an edit changes what it says and nothing else: every other member,
-// known or not, of the session, its metadata, and every message keeps its
-// bytes and its place.
+// FuzzEdit: an edit changes only its own members: every other member of the
+// session, its metadata and every message, known or not, keeps its bytes and its
+// place.
 func FuzzEdit(f *testing.F) {
 	addSessions(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -196,7 +196,7 @@ func pairs(t *testing.T, data []byte) []rawjson.Pair {
 	return list
 }
 
-// sameMembers compares objects but for the members that may change.
+// sameMembers compares objects except for the members that may change.
 func sameMembers(t *testing.T, what string, before, after []rawjson.Pair, but ...string) {
 	others := func(list []rawjson.Pair) (s string) {
 		for _, p := range list {
@@ -211,9 +211,9 @@ func sameMembers(t *testing.T, what string, before, after []rawjson.Pair, but ..
 	}
 }
 
-// FuzzTree: in any line, paths end in a root and never come back to a node, every
-// message is in the tree once, leaves and depths are what the edges say, and only a ring
-// of parent_ids is damage.
+// FuzzTree: in any line, every path ends in a root without visiting a node twice,
+// every message is in the tree once, leaves and depths agree with the edges, and
+// only a cycle of parent_ids is damage.
 func FuzzTree(f *testing.F) {
 	for _, seed := range []string{"", "\x00\x00\x00", "\x01\x02\x04\x03", "\x00\x05\x00\x0d\x01\x15\x02\x08", "\x00\x0b\x13\x03", "\x13\x0b\x1b\x93\x8b\x05\x23", "\x00\x92\x02\x00", "\xff\x1f\x20\x60\x81\x42\x07\x06\x05"} {
 		f.Add([]byte(seed))
@@ -233,7 +233,7 @@ func FuzzTree(f *testing.F) {
 			if _, err := newTree(decodeParts(t, parts)...); err == nil {
 				t.Errorf("joins make a ring of %q", data)
 			}
-			return // a ring
+			return // a cycle
 		}
 		messages := 0
 		for p, s := range tr.Parts {
@@ -276,8 +276,8 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// lineOf makes a line of data, one byte a step: its low bits say what happens,
-// the others to which message.
+// lineOf makes a line of data, one byte per step: its low bits select the step, the
+// others the message.
 func lineOf(data []byte) []part {
 	parts := []part{{id: "p0"}}
 	last := func() *part { return &parts[len(parts)-1] }
@@ -289,7 +289,7 @@ func lineOf(data []byte) []part {
 			add(m(id))
 		case 2:
 			if b < 128 {
-				add(under(other, id)) // earlier, later, itself, or gone
+				add(under(other, id)) // an earlier or later message, itself, or none
 			} else {
 				add(replaced("m0", fmt.Sprint("m", i+int(b>>3&3)), id))
 			}
@@ -310,7 +310,7 @@ func lineOf(data []byte) []part {
 		case 6:
 			from := parts[int(b>>3)%len(parts)].id
 			parts = append(parts, part{fmt.Sprint("p", i), fmt.Sprintf(`"continued_from":[%q]`, from), []string{marker(from, fmt.Sprintf(`,"parent_id":%q`, other))}})
-		case 7: // again what another file has, or the id with other content
+		case 7: // a message of another file, or its id with other content
 			if len(parts) > 1 && len(parts[0].messages) > 0 {
 				k := int(b>>3) % len(parts[0].messages)
 				if again := parts[0].messages[k]; b>>7 == 0 {
@@ -327,7 +327,7 @@ func lineOf(data []byte) []part {
 	return parts
 }
 
-// unique leaves out messages whose id came before.
+// unique removes messages with a duplicate id.
 func unique(messages []string) []string {
 	var list []string
 	seen := map[string]bool{}

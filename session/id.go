@@ -9,13 +9,12 @@ import (
 	"unicode"
 )
 
-// maxID is the longest id that bough takes, in bytes: with ".json" and a
-// temporary suffix it must fit a file name everywhere.
+// maxID is the maximum length of an id in bytes: with ".json" and a temporary
+// suffix it fits into a file name on every system.
 const maxID = 200
 
-// ValidID reports whether id can name a session: it is the stem of a file
-// name, holds no separator, dot, wildcard, '@', quote, or control character,
-// and is not empty.
+// ValidID reports whether id can name a session: a non-empty stem of a file name
+// without separators, dots, wildcards, '@', quotes and control characters.
 func ValidID(id string) bool {
 	if id == "" || len(id) > maxID || id == indexStem {
 		return false
@@ -36,8 +35,8 @@ func NewID(now time.Time, random io.Reader) (string, error) {
 	return "session_" + now.Local().Format("20060102_150405") + "_" + hex.EncodeToString(b[:]), nil
 }
 
-// Generated reports whether id is a whole id in one of the shapes that programs
-// generate: session_YYYYMMDD_HHMMSS_XXXXXXXX, the same after cp_ as Penguin calls its
+// Generated reports whether id has one of the shapes that programs generate:
+// session_YYYYMMDD_HHMMSS_XXXXXXXX, the same with the prefix cp_ of Penguin's
 // checkpoints, or a UUID.
 func Generated(id string) bool {
 	if IsUUID(id) {
@@ -70,8 +69,8 @@ func Generated(id string) bool {
 }
 
 // NewMessageID returns a message id: a UUID, version 4 (RFC 9562), in lower case.
-// It is made here because the usual package for it brings the network with it,
-// which costs each start of the command half a millisecond.
+// The usual package for UUIDs imports the network, which costs each start of the
+// command half a millisecond.
 func NewMessageID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
@@ -82,8 +81,8 @@ func NewMessageID(random io.Reader) (string, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 }
 
-// DefaultTitle is the title of a session that has none, as Penguin's index
-// gives it.
+// DefaultTitle returns the title that Penguin's index gives to a session without
+// one.
 func DefaultTitle(id string) string {
 	return "Session " + id[max(0, len(id)-8):]
 }

@@ -29,8 +29,8 @@ func TestNewMessageID(t *testing.T) {
 	}
 }
 
-// TestSurrogateIDs: ids that are different halves of surrogate pairs are
-// different ids, and name parents.
+// TestSurrogateIDs: ids that are different halves of surrogate pairs are different,
+// and can be named as parents.
 func TestSurrogateIDs(t *testing.T) {
 	s, err := session.Decode("s", []byte(`{"messages":[{"id":"\ud83d"},{"id":"\ud83e"},{"id":"c","metadata":{"parent_id":"\ud83d"}}]}`))
 	if err != nil {

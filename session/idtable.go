@@ -5,30 +5,30 @@ import (
 	"math/bits"
 )
 
-// An idTable finds things by their id. It keeps no ids: things are numbered
-// from 0 in the order in which they are added, and whoever asks knows the id of
-// each number.
+// An idTable is a hash table from ids to numbers. Numbers count from 0 in the order
+// of addition. The table stores only hashes; the caller must compare the ids of the
+// candidates that it returns.
 type idTable struct {
 	seed    maphash.Seed
-	heads   []int32 // by the low bits of the hash: 1 + the last number that has them, 0 for none
+	heads   []int32 // by the low bits of the hash: 1 + the last number with these bits, 0 for none
 	entries []entry // by number
 }
 
-// An entry is the number before with the same low bits of the hash, and the high
-// bits of the hash of this one.
+// An entry links to the previous number with the same low bits of the hash and
+// holds the high bits of its own hash.
 type entry struct {
 	before int32 // 1 + the number, 0 for none
 	high   uint32
 }
 
-// newIDTable returns a table made for n ids; more may be added.
+// newIDTable returns a table with room for n ids. It grows as needed.
 func newIDTable(n int) *idTable {
 	t := &idTable{seed: maphash.MakeSeed()}
 	t.reset(n)
 	return t
 }
 
-// reset empties the table and makes it ready for n ids.
+// reset empties the table and makes room for n ids.
 func (t *idTable) reset(n int) {
 	size := 1 << bits.Len(uint(max(n, 8)))
 	if cap(t.heads) < size {
@@ -39,13 +39,13 @@ func (t *idTable) reset(n int) {
 	clear(t.heads)
 }
 
-// hash returns what the table knows an id by.
+// hash returns the hash of an id.
 func (t *idTable) hash(id string) uint64 { return maphash.String(t.seed, id) }
 
-// hashBytes returns the hash of an id that is not yet a string.
+// hashBytes returns the hash of an id in bytes.
 func (t *idTable) hashBytes(id []byte) uint64 { return maphash.Bytes(t.seed, id) }
 
-// add takes in the next number, whose id has the hash.
+// add adds the next number, whose id has the given hash.
 func (t *idTable) add(hash uint64) {
 	head := &t.heads[hash&uint64(len(t.heads)-1)]
 	t.entries = append(t.entries, entry{*head, uint32(hash >> 32)})
@@ -57,7 +57,8 @@ func (t *idTable) last(hash uint64) int {
 	return t.find(t.heads[hash&uint64(len(t.heads)-1)], uint32(hash>>32))
 }
 
-// before returns the number before n whose id may have the same hash, -1 for none.
+// before returns the last number before n whose id may have the same hash, -1 for
+// none.
 func (t *idTable) before(n int) int { return t.find(t.entries[n].before, t.entries[n].high) }
 
 func (t *idTable) find(n int32, high uint32) int {

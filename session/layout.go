@@ -9,12 +9,12 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A piece of a file that is to be written: bytes, what makes so many of them, or where
-// they stand in another one.
+// A piece is a part of a file that is to be written: raw bytes, a function that
+// returns size bytes, or a span of another file.
 type piece struct {
 	raw  []byte
 	make func() ([]byte, error)
-	size int // of what make returns
+	size int // of the result of make
 	part *Outline
 	span rawjson.Span
 }
@@ -29,31 +29,31 @@ func (p piece) len() int {
 	return p.span.End - p.span.Start
 }
 
-// bytes returns the bytes of a piece that stands in no other file.
+// bytes returns the bytes of a piece without a part.
 func (p piece) bytes() ([]byte, error) {
 	if p.make == nil {
 		return p.raw, nil
 	}
 	raw, err := p.make()
 	if err == nil && len(raw) != p.size {
-		err = errors.New("a message is not what it was when its file was laid out")
+		err = errors.New("a message changed after the layout of its file")
 	}
 	return raw, err
 }
 
-// A layout is a file that is to be written: its pieces, and the outline that it
-// will have, but for checksums and what the file system will say.
+// A layout describes a file that is to be written: its pieces, and its outline
+// without checksums and Stat.
 type layout struct {
 	pieces  []piece
 	outline *Outline
-	at      int      // how much is laid out, in bytes
-	err     error    // why there is nothing to write
-	times   []string // of the messages that are made, in their order
+	at      int      // number of bytes so far
+	err     error    // if not nil, the file cannot be written
+	times   []string // times of the messages from Run.Make, in order
 
-	sealed     rawjson.Span // of the messages of a checkpoint
-	sealDigits int          // where in the first piece its checksum goes
+	sealed     rawjson.Span // span of a checkpoint's messages
+	sealDigits int          // offset of the seal's checksum in the first piece
 
-	untimed rawjson.Span // of the last message, where no outline knows its time
+	untimed rawjson.Span // span of the last message if its time is unknown
 }
 
 func (l *layout) raw(b []byte) {
@@ -72,14 +72,14 @@ func (l *layout) copy(part *Outline, span rawjson.Span) {
 	l.at += p.len()
 }
 
-// SealPlaceholder stands in a document where the checksum of its seal will be.
+// SealPlaceholder is written in place of a seal's checksum until that is known.
 const SealPlaceholder = "00000000"
 
-// manyMessages is how many messages of a document are outlined before it is
-// written.
+// manyMessages is the number of messages above which a document is written without
+// an outline of each message.
 const manyMessages = 1 << 17
 
-// layout returns the file: the eight keys, laid out as Penguin lays them out.
+// layout returns the layout of the file: the eight keys, formatted as Penguin does.
 func (d *Document) layout() *layout {
 	l := &layout{outline: &Outline{ID: d.ID, OwnID: d.ID, CreatedAt: d.CreatedAt, LastActive: d.LastActive}}
 	o := l.outline
@@ -110,7 +110,7 @@ func (d *Document) layout() *layout {
 	return l
 }
 
-// head lays out what comes before the messages, in one piece, and returns it.
+// head adds all members before the messages as one piece and returns it.
 func (l *layout) head(d *Document) []byte {
 	o := l.outline
 	head := []byte("{\n")
@@ -135,7 +135,7 @@ func (l *layout) head(d *Document) []byte {
 	return head
 }
 
-// messages lays out the messages and returns where they will stand.
+// messages adds the messages and returns their span.
 func (l *layout) messages(d *Document) rawjson.Span {
 	var all messages
 	count, at := Count(d.Messages), 0
@@ -173,7 +173,7 @@ func (l *layout) messages(d *Document) rawjson.Span {
 	return span
 }
 
-// make lays out a message that f makes, and returns it.
+// make adds the message that f returns and returns it.
 func (l *layout) make(f func() ([]byte, error), all *messages) []byte {
 	raw, err := f()
 	if err != nil {
@@ -186,7 +186,7 @@ func (l *layout) make(f func() ([]byte, error), all *messages) []byte {
 	return raw
 }
 
-// array lays out a member that is an array of n elements, which each puts there.
+// array adds a member that is an array of n elements; each(i) adds element i.
 func (l *layout) array(key, end string, n int, each func(i int)) rawjson.Span {
 	m := rawjson.Member{Key: key, KeyStart: l.at + len(rawjson.Indent)}
 	l.raw([]byte(rawjson.Indent + `"` + key + `": `))
@@ -214,7 +214,7 @@ func (l *layout) array(key, end string, n int, each func(i int)) rawjson.Span {
 	return span
 }
 
-// records lays out the member key, the i-th of the three.
+// records adds the member key, which has index i in [recordKeys].
 func (l *layout) records(i int, key, end string, list []Record) {
 	count := 0
 	span := l.array(key, end, len(list), func(k int) {
@@ -229,8 +229,8 @@ func (l *layout) records(i int, key, end string, list []Record) {
 	l.outline.records[i] = array{span, count}
 }
 
-// stamp gives the outline the times of its messages that the document knows.
-// made are those of the messages that are made.
+// stamp sets the times of the outline's leaves, as far as the document has them.
+// made are the times of the messages from Run.Make.
 func (d *Document) stamp(o *Outline, made []string) {
 	times := map[int]string{}
 	at := 0
@@ -250,7 +250,7 @@ func (d *Document) stamp(o *Outline, made []string) {
 	o.stampLeaves(times)
 }
 
-// stampLeaves gives o the times of its leaves, as far as they are among times.
+// stampLeaves sets the times of the leaves of o that are in times.
 func (o *Outline) stampLeaves(times map[int]string) {
 	for _, i := range o.leaves() {
 		if text, ok := times[i]; ok {
@@ -259,8 +259,8 @@ func (o *Outline) stampLeaves(times map[int]string) {
 	}
 }
 
-// setMetadata gives o metadata that will stand at an offset, and that was valid
-// before bough set members of it.
+// setMetadata sets the metadata of o, which begins at the offset at. The metadata
+// must be valid.
 func (o *Outline) setMetadata(metadata []byte, at int) {
 	members, err := rawjson.Members(metadata, rawjson.Root(metadata))
 	if err == nil {

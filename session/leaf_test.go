@@ -135,9 +135,9 @@ func TestPathsAndRuns(t *testing.T) {
 	}
 }
 
-// checkLeaves holds the leaves of a tree against its edges: they are the nodes
-// without children, and as many as there are roots and, of the children of a fork,
-// all but one.
+// checkLeaves verifies the leaves of a tree against its edges: they are the nodes
+// without children, and their number is that of the roots plus one for each
+// additional child of a node.
 func checkLeaves(t *testing.T, tr *session.Tree) {
 	t.Helper()
 	want := 0
@@ -167,7 +167,7 @@ func checkLeaves(t *testing.T, tr *session.Tree) {
 	}
 }
 
-// leaves writes the leaves of a tree as id:depth.
+// leaves formats the leaves of a tree as id:depth.
 func leaves(tr *session.Tree) string {
 	depths := tr.Depths()
 	var list []string
@@ -224,8 +224,8 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestDeepTree builds, walks and searches lines of 100,000 messages. Anything
-// quadratic takes minutes here.
+// TestDeepTree builds, walks and searches lines of 100,000 messages. A quadratic
+// algorithm takes minutes here.
 func TestDeepTree(t *testing.T) {
 	const n = 100_000
 	for _, c := range []struct {
@@ -262,8 +262,8 @@ func TestDeepTree(t *testing.T) {
 	}
 }
 
-// TestChildrenOldestFirst: what continues a file is older than what came to it
-// later.
+// TestChildrenOldestFirst: the continuation of a file is older than the messages
+// that were appended to the file later.
 func TestChildrenOldestFirst(t *testing.T) {
 	q := part{"q", `"continued_from":"p"`, []string{marker("p", ""), m("c"), m("d")}}
 	for _, c := range []struct {

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// A Memory is what files are read into and written from, to be used again for
-// others: new memory costs more than reading. The zero Memory is ready, and may be
-// used by several goroutines.
+// A Memory pools buffers for reading and writing files: allocating new ones takes
+// longer than reading. The zero Memory is ready to use. It is safe for concurrent
+// use.
 type Memory struct {
 	scratches sync.Pool // of *scratch
 	buffers   sync.Pool // of []byte in *[]byte, for a pipe
 }
 
-// scratch returns memory for reading files, one after the other.
+// scratch returns pooled memory for reading files.
 func (m *Memory) scratch() *scratch {
 	if s, ok := m.scratches.Get().(*scratch); ok {
 		return s
@@ -30,14 +30,14 @@ func (m *Memory) buffer(size int) []byte {
 	return make([]byte, size)
 }
 
-// A scratch is memory for reading files.
+// A scratch is reusable memory for reading one file at a time.
 type scratch struct {
 	data     []byte
 	messages messages
 	known    *idTable
 }
 
-// read reads all of a file. What it returns holds until the next read.
+// read reads all of a file. The result is valid until the next read.
 func (s *scratch) read(in *os.File) ([]byte, error) {
 	info, err := in.Stat()
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A CopyMerge is a session with what only a copy of its file has.
+// A CopyMerge is the result of [Session.MergeCopy].
 type CopyMerge struct {
-	Data     []byte // of the session file; nil if the copy has nothing that s lacks
-	Messages int    // how many messages were added
-	Records  int    // how many records of tools and of requests were added
+	Data     []byte // content of the merged file; nil if the copy has nothing to add
+	Messages int    // number of added messages
+	Records  int    // number of added records of tools and requests
 }
 
 // A MergeError says why a copy cannot be merged.
 type MergeError struct {
-	Message string // the id of the message that is in the way, "" for none
+	Message string // id of the conflicting message, or ""
 	Problem string
 }
 
@@ -29,12 +29,14 @@ func (e *MergeError) Error() string {
 	return fmt.Sprintf("message %q %s", e.Message, e.Problem)
 }
 
-// MergeCopy returns s with the messages and records that only other has, another copy of
-// the same file that went on by itself. All messages of s stay where they are, byte for
-// byte; those of other come behind them, and say their parents where the order does not.
+// MergeCopy adds to s the messages and records that only other has. other is a copy
+// of the same file that was changed independently. The messages of s keep their
+// places and bytes; those of other are appended, with a parent_id where their order
+// does not imply it.
 //
-// The error is a *[MergeError] where both have a message with one id and different
-// contents or parents, and where s is a checkpoint, which takes no messages.
+// The error is a *[MergeError] if the two have a message with the same id and
+// different contents or parents, or if s is a checkpoint and other has additional
+// messages.
 func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 	parents, err := s.parents()
 	if err != nil {
@@ -58,9 +60,9 @@ func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 		if at, ok := place[m.ID]; ok {
 			switch {
 			case !sameMessage(s.Messages[at].Raw, m.Raw):
-				return nil, &MergeError{m.ID, "has other contents in the copy"}
+				return nil, &MergeError{m.ID, "has different contents in the copy"}
 			case parents[at] != others[i]:
-				return nil, &MergeError{m.ID, "follows another message in the copy"}
+				return nil, &MergeError{m.ID, "has a different parent in the copy"}
 			}
 			continue
 		}
@@ -68,13 +70,13 @@ func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 		if i == other.Header && i > 0 && others[i] == "" && last != other.Messages[i-1].ID && !hasParent(raw) {
 			marker := gjson.GetBytes(other.Messages[i-1].Raw, "metadata.parent_id")
 			if marker.Type != gjson.String {
-				return nil, &MergeError{m.ID, "does not say which message of an earlier file it follows"}
+				return nil, &MergeError{m.ID, "has its parent in an earlier file, without a parent_id"}
 			}
 			others[i] = marker.Str
 		}
 		if !hasParent(raw) && others[i] != last {
 			if v := gjson.GetBytes(raw, "metadata"); v.Exists() && !v.IsObject() {
-				return nil, &MergeError{m.ID, "has metadata that cannot say its parent"}
+				return nil, &MergeError{m.ID, "has metadata that cannot hold a parent_id"}
 			}
 			parent := []byte("null")
 			if others[i] != "" {
@@ -87,12 +89,12 @@ func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 		merge.Messages++
 	}
 	if merge.Messages > 0 && s.Meta.Kind() == Checkpoint {
-		return nil, &MergeError{"", fmt.Sprintf("the copy has %d more messages, and a checkpoint takes none", merge.Messages)}
+		return nil, &MergeError{"", fmt.Sprintf("the copy has %d more messages, and a checkpoint is read-only", merge.Messages)}
 	}
 	return merge, merge.write(edit, s, other)
 }
 
-// write sets the data of the merge.
+// write sets the Data of the merge.
 func (c *CopyMerge) write(edit *Edit, s, other *Session) error {
 	if c.Messages > 0 {
 		edit.SetMeta("message_count", s.Len()+c.Messages)
@@ -125,7 +127,7 @@ func (c *CopyMerge) write(edit *Edit, s, other *Session) error {
 	return nil
 }
 
-// parents returns the id of the parent of each message in its file, "" for none.
+// parents returns the id of each message's parent in the same file, "" for none.
 func (s *Session) parents() ([]string, error) {
 	t, err := NewTree([]*Outline{s.Outline}, func(*Outline) (*Session, error) { return s, nil })
 	if err != nil {
@@ -140,11 +142,12 @@ func (s *Session) parents() ([]string, error) {
 	return list, nil
 }
 
-// hasParent reports whether a message says its parent itself.
+// hasParent reports whether a message has a parent_id.
 func hasParent(raw []byte) bool { return gjson.GetBytes(raw, "metadata.parent_id").Exists() }
 
-// sameMessage reports whether two messages are the same but for metadata.bough, which may
-// change later, for a parent that only one of them says, and for white space.
+// sameMessage reports whether two messages are equal except for white space,
+// metadata.bough, which may change later, and a parent_id that only one of them
+// has.
 func sameMessage(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

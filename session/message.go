@@ -9,15 +9,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Message is one message of a session, as the bytes it has in the file.
-// What its methods return is decoded at each call.
+// A Message is one message of a session, with its bytes in the file. Its methods
+// decode at each call.
 type Message struct {
 	ID  string
 	Raw []byte
 }
 
-// idText returns an id. One with half a surrogate pair is no text, and what text
-// there is of two of them may be the same: it is taken as it is escaped.
+// idText returns an id as a string. If it contains an unpaired surrogate, which no
+// Go string can represent, it returns the escaped form, so that different ids stay
+// different.
 func idText(v gjson.Result) string {
 	s := text(v)
 	if strings.ContainsRune(s, utf8.RuneError) && strings.Contains(v.Raw, `\u`) {
@@ -26,30 +27,32 @@ func idText(v gjson.Result) string {
 	return s
 }
 
-// Role is who speaks: user, assistant, system, tool.
+// Role is the author: user, assistant, system or tool.
 func (m Message) Role() string { return text(gjson.GetBytes(m.Raw, "role")) }
 
-// Category is Penguin's category: SYSTEM, CONTEXT, DIALOG, SYSTEM_OUTPUT …
+// Category is Penguin's category: SYSTEM, CONTEXT, DIALOG, SYSTEM_OUTPUT and
+// others.
 func (m Message) Category() string { return text(gjson.GetBytes(m.Raw, "category")) }
 
-// Time is when the message was written, and whether the file says so in a way
-// that can be read.
+// Time returns when the message was written. ok is false if the message has no time
+// or it cannot be parsed.
 func (m Message) Time() (time.Time, bool) {
 	return ParseTime(timeText(m.Raw))
 }
 
-// Text is the message's content for reading: the string it is, or the text of its
-// parts, tool calls as name(arguments), and other parts as their type in brackets.
+// Text is the content in readable form: the string itself, or the text of its
+// parts, with tool calls as name(arguments) and other parts as their type in
+// brackets.
 func (m Message) Text() string { return contentText(gjson.GetBytes(m.Raw, "content")) }
 
-// FirstWords is the first line of the message's text that has words, cut to 80 characters.
+// FirstWords is the first non-blank line of the text, cut to 80 characters.
 func (m Message) FirstWords() string { return firstWords(m.Text()) }
 
-// JSON returns the message on one line, with the tokens that it has: NaN and Infinity too.
+// JSON returns the message on one line. NaN and Infinity are kept.
 func (m Message) JSON() []byte { return rawjson.Dense(m.Raw) }
 
-// MarshalJSON returns the message with null in place of NaN and Infinity, which JSON does
-// not have.
+// MarshalJSON returns the message with null in place of NaN and Infinity, which are
+// not valid JSON.
 func (m Message) MarshalJSON() ([]byte, error) { return rawjson.Strict(m.JSON()), nil }
 
 func contentText(content gjson.Result) string {
@@ -80,8 +83,8 @@ func partText(part gjson.Result) string {
 	case "tool_use":
 		return text(part.Get("name")) + "(" + part.Get("input").Raw + ")"
 	case "tool_result":
-		if said := contentText(part.Get("content")); said != "" {
-			return said
+		if hasTime := contentText(part.Get("content")); hasTime != "" {
+			return hasTime
 		}
 	}
 	if file := text(part.Get("filename")); file != "" {
@@ -90,8 +93,7 @@ func partText(part gjson.Result) string {
 	return "[" + kind + "]"
 }
 
-// IsMarker reports whether m marks the place where a line goes on in another
-// file.
+// IsMarker reports whether m is the marker that ends the header of a continuation.
 func (m Message) IsMarker() bool {
 	_, ok := marks([]byte(gjson.GetBytes(m.Raw, "metadata").Raw))
 	return ok

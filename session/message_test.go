@@ -52,7 +52,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextAfterLoneSurrogate: a half of a character takes nothing else along.
+// TestTextAfterLoneSurrogate: an unpaired surrogate does not swallow the escape
+// after it.
 func TestTextAfterLoneSurrogate(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
 		{`"\ud83d!"`, "\ufffd!"},

@@ -8,35 +8,35 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// messages collects what an outline knows of messages, one after the other.
+// messages collects the messages of an outline in the order of the file.
 type messages struct {
 	marks   []mark
 	ids     []byte
 	tools   []toolUse
 	ties    []tie
 	markers []marker
-	time    []byte // the value of the last message's timestamp, nil if it has none
+	time    []byte // raw timestamp of the last message, nil if it has none
 }
 
-// reset forgets all messages and keeps the memory.
+// reset removes all messages and keeps the memory.
 func (c *messages) reset() {
 	c.marks, c.ids, c.tools, c.ties, c.markers = c.marks[:0], c.ids[:0], c.tools[:0], c.ties[:0], c.markers[:0]
 }
 
-// A marker is the previous session that message at names.
+// A marker is a message that names the previous session of its file.
 type marker struct {
 	at       int
 	previous string
 }
 
-// fields are the members of a message that an outline looks at, raw, nil where
-// they are not there.
+// fields are the raw members of a message that an outline depends on, nil if
+// absent.
 type fields struct {
 	id, metadata, content, toolCalls, toolCallID []byte
 }
 
-// add passes the message that w stands before and takes it in. It returns its
-// id, empty if it has none.
+// add parses the message at the position of w and adds it. It returns its id, empty
+// if it has none.
 func (c *messages) add(w *rawjson.Walker, data []byte) ([]byte, error) {
 	var f fields
 	var keys rawjson.Keys
@@ -70,11 +70,11 @@ func (c *messages) add(w *rawjson.Walker, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	end, _ := w.Start()
-	return c.take(f, uint32(start), uint32(end)), nil
+	return c.addFields(f, uint32(start), uint32(end)), nil
 }
 
-// addRaw takes in a message that is valid and will begin at start, and returns its time
-// as timeText does.
+// addRaw adds a valid message that will begin at the offset start, and returns its
+// time as timeText does.
 func (c *messages) addRaw(raw []byte, start int) string {
 	err := rawjson.Walk(raw, func(w *rawjson.Walker) error {
 		_, err := c.add(w, raw)
@@ -88,8 +88,8 @@ func (c *messages) addRaw(raw []byte, start int) string {
 	return text(gjson.ParseBytes(c.time))
 }
 
-// take takes in a message with its place in the file, and returns its id.
-func (c *messages) take(f fields, start, end uint32) (id []byte) {
+// addFields adds a message from its fields and its span, and returns its id.
+func (c *messages) addFields(f fields, start, end uint32) (id []byte) {
 	id = idOf(f.id)
 	if len(f.metadata) > 0 && f.metadata[0] != '{' {
 		f.metadata = nil
@@ -98,13 +98,13 @@ func (c *messages) take(f fields, start, end uint32) (id []byte) {
 	c.ids = append(c.ids, id...)
 	m.parent = uint32(len(c.ids))
 	at := len(c.marks)
-	if mayHold(f.metadata, "parent_id") {
+	if mayContain(f.metadata, "parent_id") {
 		var parent string
 		m.edge, parent = parentOf(f.metadata)
 		c.ids = append(c.ids, parent...)
 	}
-	if mayHold(f.metadata, "bough") {
-		c.takeOwn(&m, at, gjson.GetBytes(f.metadata, "bough"))
+	if mayContain(f.metadata, "bough") {
+		c.addOwn(&m, at, gjson.GetBytes(f.metadata, "bough"))
 	}
 	if previous, ok := marks(f.metadata); ok {
 		c.markers = append(c.markers, marker{at, previous})
@@ -116,9 +116,9 @@ func (c *messages) take(f fields, start, end uint32) (id []byte) {
 	return id
 }
 
-// takeOwn takes in metadata.bough of message at. Of members with the same name the first
+// addOwn reads metadata.bough of the message at. Of duplicate members the first one
 // counts.
-func (c *messages) takeOwn(m *mark, at int, own gjson.Result) {
+func (c *messages) addOwn(m *mark, at int, own gjson.Result) {
 	if !own.IsObject() {
 		return
 	}
@@ -149,8 +149,8 @@ func (c *messages) takeOwn(m *mark, at int, own gjson.Result) {
 	}
 }
 
-// copy takes in messages from to before to of o, the first of which will begin
-// at start.
+// copy adds the messages from up to but not including to of o. The first of them
+// will begin at the offset start.
 func (c *messages) copy(o *Outline, from, to int, start uint32) {
 	if from == to {
 		return
@@ -180,7 +180,8 @@ func (c *messages) copy(o *Outline, from, to int, start uint32) {
 // idOf returns the id of message i.
 func (c *messages) idOf(i int) []byte { return c.ids[c.marks[i].id:c.marks[i].parent] }
 
-// into gives o the messages. Its Meta says what it continues.
+// into copies the messages to o and finds the end of its header. o.Meta must be
+// set.
 func (c *messages) into(o *Outline) {
 	o.marks, o.ids = slices.Clone(c.marks), string(c.ids)
 	o.tools, o.ties = slices.Clone(c.tools), slices.Clone(c.ties)
@@ -194,7 +195,7 @@ func (c *messages) into(o *Outline) {
 	}
 }
 
-// parentOf returns what a message's metadata says of its parent.
+// parentOf reads the parent_id of a message's metadata.
 func parentOf(metadata []byte) (edge, string) {
 	switch v := gjson.GetBytes(metadata, "parent_id"); {
 	case !v.Exists():
@@ -206,22 +207,21 @@ func parentOf(metadata []byte) (edge, string) {
 	}
 }
 
-// marks reports whether metadata is that of a marker, which says where a line
-// goes on in another file, and the session that it names.
+// marks reports whether metadata belongs to the marker of a continuation, and
+// returns the session that it names.
 func marks(metadata []byte) (previous string, ok bool) {
-	if !mayHold(metadata, "session_transition") || text(gjson.GetBytes(metadata, "type")) != "session_transition" {
+	if !mayContain(metadata, "session_transition") || text(gjson.GetBytes(metadata, "type")) != "session_transition" {
 		return "", false
 	}
 	return text(gjson.GetBytes(metadata, "previous_session")), true
 }
 
-// mayHold reports whether metadata may hold the text s. It is a quick look
-// before a slow one.
-func mayHold(metadata []byte, s string) bool {
+// mayContain is a fast check that is false if metadata cannot contain the text s.
+func mayContain(metadata []byte, s string) bool {
 	return bytes.Contains(metadata, []byte(s)) || bytes.IndexByte(metadata, '\\') >= 0
 }
 
-// idOf returns the id that value is, empty if it is none.
+// idOf returns the id in a raw value, empty if it is not one.
 func idOf(value []byte) []byte {
 	if len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
 		return value[1 : len(value)-1]
@@ -229,5 +229,5 @@ func idOf(value []byte) []byte {
 	return []byte(idText(gjson.ParseBytes(value)))
 }
 
-// timeText returns the time of a message as it is written, "" if it has none.
+// timeText returns the timestamp of a message as written, "" if it has none.
 func timeText(message []byte) string { return text(gjson.GetBytes(message, "timestamp")) }

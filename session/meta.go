@@ -10,41 +10,40 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Kind says what a session is to the one that it comes from.
+// Kind is the role of a session in its lineage.
 type Kind string
 
 const (
-	Root         Kind = "root"         // comes from none
+	Root         Kind = "root"         // has no origin
 	Continuation Kind = "continuation" // the next file of the same line
-	Branch       Kind = "branch"       // a snapshot to go on in
+	Branch       Kind = "branch"       // a snapshot that can be continued
 	Checkpoint   Kind = "checkpoint"   // a read-only snapshot
 )
 
-// Meta is what a session's metadata says of the session itself and of its
-// place among others. Its names are those of docs/format.md.
+// Meta holds the links and properties in a session's metadata. The names are those
+// of docs/format.md.
 type Meta struct {
 	Title         string
-	ContinuedFrom []string // at most one: the session that this one continues or was copied from
-	ContinuedTo   []string // as the file has it; the index derives the truth
+	ContinuedFrom []string // at most one: the session that this one continues or is a copy of
+	ContinuedTo   []string // as in the file; the index computes the correct list
 	ListLinks     bool     // continued_from is written as a list: the file is in bough's dialect
 	BranchedFrom  string   // the session, or Penguin's checkpoint, that a snapshot was copied from
 	BranchPoint   string   // the last message that a snapshot copied
-	Lineage       []string // of a snapshot: root to source, when it was made
-	Snapshot      bool     // holds all messages of its path, whatever it comes from
-	Auto          bool     // a checkpoint that nobody asked for by name
+	Lineage       []string // of a snapshot: from the root to the source, at the time of the copy
+	Snapshot      bool     // holds all messages of its path, whatever its origin
+	Auto          bool     // an automatic checkpoint
 	Sealed        *Seal    // of a checkpoint that bough made
 
 	kind Kind // bough.kind
 }
 
-// A Seal says what a checkpoint held when it was made.
+// A Seal records the messages of a checkpoint at its creation.
 type Seal struct {
-	Messages int    // how many
-	CRC32C   string // of the bytes from the first message's first to the last one's last, eight hexadecimal digits
+	Messages int    // number of messages
+	CRC32C   string // of the span from the first to the last message, as eight hexadecimal digits
 }
 
-// Kind derives what the session is. A snapshot that does not say it is a
-// checkpoint is a branch.
+// Kind returns the kind of the session. A snapshot without bough.kind is a branch.
 func (m *Meta) Kind() Kind {
 	switch {
 	case m.Snapshot && m.kind == Checkpoint:
@@ -57,7 +56,8 @@ func (m *Meta) Kind() Kind {
 	return Root
 }
 
-// Origin returns the session that this one comes from, "" if none.
+// Origin returns the session that this one continues or was copied from, "" if
+// none.
 func (m *Meta) Origin() string {
 	if len(m.ContinuedFrom) > 0 {
 		return m.ContinuedFrom[0]
@@ -65,7 +65,7 @@ func (m *Meta) Origin() string {
 	return m.BranchedFrom
 }
 
-// Dialect returns the dialect that the session's links are written in.
+// Dialect returns the dialect of the session's links.
 func (m *Meta) Dialect() Dialect {
 	if m.ListLinks {
 		return Bough
@@ -73,8 +73,8 @@ func (m *Meta) Dialect() Dialect {
 	return Penguin
 }
 
-// DecodeMeta reads the links out of members of an object in data: a session's
-// metadata, or its entry in the index, which has the same names. An error is a
+// DecodeMeta decodes members of an object in data: a session's metadata, or its
+// entry in the index, which uses the same names. An error is a
 // *rawjson.SyntaxError.
 func DecodeMeta(data []byte, members []rawjson.Member) (m Meta, err error) {
 	for _, member := range members {
@@ -110,9 +110,9 @@ func DecodeMeta(data []byte, members []rawjson.Member) (m Meta, err error) {
 	return m, nil
 }
 
-// text returns a string, "" for anything else. gjson takes the escape after
-// that of a lone surrogate for its other half, so strings with such escapes are
-// decoded by encoding/json.
+// text returns the value of a string, "" for any other type. gjson decodes the
+// escape after an unpaired surrogate as the other half of the pair, so strings with
+// \u escapes are decoded by encoding/json.
 func text(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
@@ -126,7 +126,7 @@ func text(v gjson.Result) string {
 	return v.Str
 }
 
-// link reads continued_from: a string, a list of at most one, null, or absent.
+// link decodes continued_from: a string, a list of at most one, null, or absent.
 func link(v gjson.Result) ([]string, error) {
 	switch {
 	case v.Type == gjson.Null:
@@ -141,14 +141,14 @@ func link(v gjson.Result) ([]string, error) {
 	list := v.Array()
 	switch {
 	case len(list) > 1:
-		return nil, fmt.Errorf("lists %d sessions: a session comes from one", len(list))
+		return nil, fmt.Errorf("lists %d sessions; at most one is allowed", len(list))
 	case len(list) == 1 && (list[0].Type != gjson.String || list[0].Str == ""):
-		return nil, fmt.Errorf("lists something that is no session id")
+		return nil, fmt.Errorf("contains a value that is not a session id")
 	}
 	return names(v), nil
 }
 
-// names reads a list of strings, or one string as a list of it.
+// names decodes a list of strings; a single string counts as a list of one.
 func names(v gjson.Result) []string {
 	if v.Type == gjson.String && v.Str != "" {
 		return []string{v.Str}

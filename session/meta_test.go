@@ -112,7 +112,7 @@ func TestValidID(t *testing.T) {
 	}
 }
 
-// inZone makes the local time zone another one for a test.
+// inZone sets the local time zone for a test.
 func inZone(t *testing.T, hours int) {
 	local := time.Local
 	time.Local = time.FixedZone("test", hours*60*60)

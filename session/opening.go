@@ -7,16 +7,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// An opening is the first words of a conversation: those of the first message of a user
-// that has any. A continuation has none: the first file of its line has them.
+// An opening holds the first words of a conversation: those of the first user
+// message that has text. A continuation has none; the first file of its line has
+// it.
 type opening struct {
 	words string
-	at    int  // of the message, -1 if there is none
-	lost  bool // nothing is known: a file that was planned leaves out the message that had the words
+	at    int  // index of the message, or -1
+	lost  bool // unknown: the runs of a planned file do not include the message with the words
 }
 
-// mostWords is how many characters of an opening are kept.
-const mostWords = 80
+// maxWords is the maximum length of an opening in characters.
+const maxWords = 80
 
 // openingOf returns the opening of the session in data, whose outline is o.
 func (o *Outline) openingOf(data []byte) opening {
@@ -31,7 +32,7 @@ func (o *Outline) openingOf(data []byte) opening {
 	return opening{at: -1}
 }
 
-// add takes in message i, if none before it has words.
+// add sets the opening from message i unless it is already set.
 func (o *opening) add(message []byte, i int) {
 	if o.at >= 0 || o.lost {
 		return
@@ -41,7 +42,7 @@ func (o *opening) add(message []byte, i int) {
 	}
 }
 
-// addRun takes in the messages of a run, the first of which is message i.
+// addRun sets the opening from a run, whose first message becomes message i.
 func (o *opening) addRun(r Run, i int) {
 	was := r.Part.opening
 	switch {
@@ -53,7 +54,7 @@ func (o *opening) addRun(r Run, i int) {
 	}
 }
 
-// openingWords returns the first words of a message, "" if it is no user's.
+// openingWords returns the first words of a message, "" if its role is not user.
 func openingWords(message []byte) string {
 	if text(gjson.GetBytes(message, "role")) != "user" {
 		return ""
@@ -65,16 +66,16 @@ func openingWords(message []byte) string {
 	return firstWords(m.Text())
 }
 
-// firstWords returns the first line of a text that has words, at most mostWords
-// characters of it.
+// firstWords returns the first non-blank line of a text, cut to maxWords
+// characters.
 func firstWords(text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 		if line == "" {
 			continue
 		}
-		if runes := []rune(line); len(runes) > mostWords {
-			line = strings.TrimRight(string(runes[:mostWords-1]), " ") + "…"
+		if runes := []rune(line); len(runes) > maxWords {
+			line = strings.TrimRight(string(runes[:maxWords-1]), " ") + "…"
 		}
 		return line
 	}

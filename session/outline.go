@@ -10,115 +10,114 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// An Outline is what is known of a session file without the text of its
-// messages: enough to tell the tree of a line, to cut a path, and to copy
-// messages without parsing them again. It holds nothing that the file does not
-// say; what the file system says of the file is its Stat.
+// An Outline describes a session file without the text of its messages. It suffices
+// to build the tree of a line, to cut a path, and to copy messages without parsing
+// them again. Except for Stat, it depends only on the content of the file.
 type Outline struct {
-	// ID is what the session is known by: its file's stem. The file's own id
-	// member may say otherwise; nobody asks it.
+	// ID is the stem of the file name, which identifies the session. The id member
+	// in the file may differ and is ignored.
 	ID         string
 	OwnID      string // the file's id member, "" if it has none
 	CreatedAt  string // as in the file, "" if absent
 	LastActive string // as in the file, "" if absent
 	Meta       Meta
-	Header     int    // how many messages at the start repeat what the line already has
-	LinkOffset int    // where the file says what the session comes from, in bytes
+	Header     int    // number of initial messages that repeat messages of the line
+	LinkOffset int    // offset of the link to the origin
 	CRC32C     uint32 // of the whole file
-	FitsSeal   bool   // there is no seal, or it holds what was sealed and nothing more
-	Stat       Stat   // of the file that this is the outline of, zero for one that is no file
+	FitsSeal   bool   // the file has no seal, or exactly the sealed messages
+	Stat       Stat   // of the file, zero if the outline does not come from a file
 
-	size int  // of the file, in bytes
-	ours bool // bough wrote the file itself
+	size int  // of the file in bytes
+	ours bool // bough itself wrote the file
 
 	opening opening
 
-	brief int // how many messages there are, where no more is known of them
+	brief int // number of messages if nothing else is known of them, else 0
 
 	remembered bool   // by the cache
-	encoded    []byte // for the cache, nil before that
+	encoded    []byte // form for the cache, nil until encoded
 	members    []rawjson.Member
-	metadata   []byte // the object as it stands in the file, nil if there is none
+	metadata   []byte // raw object, or nil
 	marks      []mark
-	ids        string    // the messages' ids, and after each that of its parent if it is named
-	tools      []toolUse // of the messages that use tools, in order
-	ties       []tie     // of the messages with metadata.bough.joined or replaced_by, in order
-	stamps     []stamp   // of the messages whose time is known, in order
+	ids        string    // the messages' ids, each followed by the id of its parent if that is named
+	tools      []toolUse // of messages that use tools, in order
+	ties       []tie     // of messages with metadata.bough.joined or replaced_by, in order
+	stamps     []stamp   // of messages whose time is known, in order
 	records    [3]array
 
-	data []byte // the file, where it is held in memory
+	data []byte // content of the file if held in memory
 }
 
-// A mark is where a message stands in its file, and what it says of its parent.
+// A mark holds the span of a message, its id and its edge to its parent.
 type mark struct {
 	start, end uint32
-	id, parent uint32 // where its id and its parent's begin in ids
+	id, parent uint32 // offsets in ids of its id and its parent's id
 	edge       edge
-	late       bool // came when the file already had a continuation
+	late       bool // added after the file had been continued
 	stored     bool // see Outline.Stored
 	tied       bool // has a tie
 }
 
-// A toolUse is the calls that message at makes and answers.
+// A toolUse lists the calls that the message at makes and answers.
 type toolUse struct {
 	at             uint32
 	calls, results []string
 }
 
-// A tie is what metadata.bough of message at says of its place in the tree; "" is
-// nothing.
+// A tie holds the members of metadata.bough of the message at that change its place
+// in the tree, "" if absent.
 type tie struct {
 	at       uint32
 	joined   string // see OwnJoined
 	replaced string // see OwnReplacedBy
 }
 
-// A stamp is the time of message at, as it is written.
+// A stamp is the timestamp of the message at, as written.
 type stamp struct {
 	at   uint32
 	text string
 }
 
-// An array is where the elements of one stand: from the first byte of the first
-// to the last of the last.
+// An array is the span of the elements of a JSON array, without its brackets, and
+// their number.
 type array struct {
 	span  rawjson.Span
 	count int
 }
 
-// maxFile is how large a session file may be, in bytes.
+// maxFile is the maximum size of a session file in bytes.
 const maxFile int64 = math.MaxUint32
 
 const tooLarge = "larger than 4 GiB"
 
-// edge is what a message says of its parent.
+// edge is the form of a message's parent_id.
 type edge uint8
 
 const (
-	follows edge = iota // nothing: it follows the message before it
+	follows edge = iota // absent: the message before it is the parent
 	begins              // null: it is a root
 	named               // the id of its parent
 )
 
-// Len returns how many messages the file holds.
+// Len returns the number of messages in the file.
 func (o *Outline) Len() int { return len(o.marks) + o.brief }
 
-// Brief reports whether nothing is known of the messages but how many they are.
-// That is so of a very long file that was just written, so that writing it takes
-// no memory for what is known of its parts already.
+// Brief reports whether only the number of messages is known. That is the case for
+// a very long file that was just written, so that writing it needs no memory per
+// message.
 func (o *Outline) Brief() bool { return o.brief > 0 }
 
 // MessageID returns the id of message i.
 func (o *Outline) MessageID(i int) string { return o.ids[o.marks[i].id:o.marks[i].parent] }
 
-// Stored reports whether a program stored message i whole and in a format of its
-// own, which metadata.bough.format names.
+// Stored reports whether another program stored message i, complete and in the
+// format that metadata.bough.format names.
 func (o *Outline) Stored(i int) bool { return o.marks[i].stored }
 
-// Offset returns where message i begins in the file, in bytes.
+// Offset returns the offset of message i in the file in bytes.
 func (o *Outline) Offset(i int) int { return int(o.marks[i].start) }
 
-// parentID returns the id that message i names as its parent, "" for none.
+// parentID returns the parent_id of message i, "" if it names none.
 func (o *Outline) parentID(i int) string {
 	end := len(o.ids)
 	if i+1 < len(o.marks) {
@@ -127,7 +126,7 @@ func (o *Outline) parentID(i int) string {
 	return o.ids[o.marks[i].parent:end]
 }
 
-// tieOf returns the tie of message i, the zero one if it has none.
+// tieOf returns the tie of message i, or the zero value.
 func (o *Outline) tieOf(i int) tie {
 	if !o.marks[i].tied {
 		return tie{}
@@ -135,14 +134,14 @@ func (o *Outline) tieOf(i int) tie {
 	return o.ties[o.tiesBefore(i)]
 }
 
-// tiesBefore returns how many messages before i have a tie.
+// tiesBefore returns the number of messages before i that have a tie.
 func (o *Outline) tiesBefore(i int) int {
 	return sort.Search(len(o.ties), func(k int) bool { return int(o.ties[k].at) >= i })
 }
 
-// Time returns when message i was written, and whether the file says so in a way
-// that can be read. It is known of the last message and of those that no other
-// message of the file has as its parent.
+// Time returns the time of message i. ok is false if the message has no time or it
+// cannot be parsed. The times of the last message and of the leaves of the file are
+// known, no others.
 func (o *Outline) Time(i int) (time.Time, bool) {
 	if n, ok := o.stampOf(i); ok {
 		return ParseTime(o.stamps[n].text)
@@ -155,13 +154,13 @@ func (o *Outline) stampOf(i int) (int, bool) {
 	return n, n < len(o.stamps) && int(o.stamps[n].at) == i
 }
 
-// stampsBefore returns of how many messages before i the time is known.
+// stampsBefore returns the number of messages before i whose time is known.
 func (o *Outline) stampsBefore(i int) int {
 	return sort.Search(len(o.stamps), func(k int) bool { return int(o.stamps[k].at) >= i })
 }
 
-// Tools returns the ids of the tool calls that message i makes and of those that
-// it answers.
+// Tools returns the ids of the tool calls that message i makes and of those that it
+// answers.
 func (o *Outline) Tools(i int) (calls, results []string) {
 	n := o.toolsBefore(i)
 	if n == len(o.tools) || int(o.tools[n].at) != i {
@@ -170,13 +169,13 @@ func (o *Outline) Tools(i int) (calls, results []string) {
 	return o.tools[n].calls, o.tools[n].results
 }
 
-// toolsBefore returns how many messages before i use tools.
+// toolsBefore returns the number of messages before i that use tools.
 func (o *Outline) toolsBefore(i int) int {
 	return sort.Search(len(o.tools), func(k int) bool { return int(o.tools[k].at) >= i })
 }
 
-// OpenCalls goes over messages from to before to with the tool calls that are
-// open: those that were made and not answered.
+// OpenCalls updates open, the set of unanswered tool calls, by the messages from up
+// to but not including to.
 func (o *Outline) OpenCalls(from, to int, open map[string]bool) {
 	n := o.toolsBefore(from)
 	for ; n < len(o.tools) && int(o.tools[n].at) < to; n++ {
@@ -194,9 +193,9 @@ func (o *Outline) OpenCalls(from, to int, open map[string]bool) {
 // UsesTools reports whether any message makes or answers a tool call.
 func (o *Outline) UsesTools() bool { return len(o.tools) > 0 }
 
-// Frozen returns how many messages the session stands for: all of them, but of
-// a sealed checkpoint those that were sealed. What another program added to a
-// checkpoint is not part of it.
+// Frozen returns the number of messages that belong to the session: for a sealed
+// checkpoint the sealed messages, without those that another program appended, else
+// all.
 func (o *Outline) Frozen() int {
 	if seal := o.Meta.Sealed; seal != nil && o.Meta.Kind() == Checkpoint {
 		return min(max(seal.Messages, 0), o.Len())
@@ -204,16 +203,16 @@ func (o *Outline) Frozen() int {
 	return o.Len()
 }
 
-// Unsealed returns o as the outline of a session that was never sealed: with
-// what another program added to it.
+// Unsealed returns o without its seal, so that [Outline.Frozen] includes messages
+// that another program appended.
 func (o *Outline) Unsealed() *Outline {
 	open := *o
 	open.Meta.Sealed = nil
 	return &open
 }
 
-// Own returns a member of the object bough in the session's metadata, as it is in
-// the file, nil if it has none.
+// Own returns the raw member name of metadata.bough of the session, nil if it is
+// absent or null.
 func (o *Outline) Own(name string) []byte {
 	v := gjson.GetBytes(o.metadata, "bough."+name)
 	if !v.Exists() || v.Type == gjson.Null {
@@ -222,8 +221,7 @@ func (o *Outline) Own(name string) []byte {
 	return []byte(v.Raw)
 }
 
-// Metadata returns the members of the session's metadata, values as they are
-// in the file.
+// Metadata returns the members of the session's metadata with raw values.
 func (o *Outline) Metadata() []rawjson.Pair {
 	if o.metadata == nil {
 		return nil
@@ -231,8 +229,7 @@ func (o *Outline) Metadata() []rawjson.Pair {
 	return rawjson.Pairs(o.metadata, rawjson.Root(o.metadata))
 }
 
-// continues returns the session that o continues, "" for one that stands on its
-// own.
+// continues returns the session that o continues, "" if o is not a continuation.
 func (o *Outline) continues() string {
 	if o.Meta.Snapshot {
 		return ""
@@ -240,8 +237,8 @@ func (o *Outline) continues() string {
 	return o.Meta.Origin()
 }
 
-// span returns where messages from to before to stand, with all that stands
-// between them.
+// span returns the span of the messages from up to but not including to, with the
+// bytes between them.
 func (o *Outline) span(from, to int) rawjson.Span {
 	if from >= to {
 		return rawjson.Span{}
@@ -249,15 +246,15 @@ func (o *Outline) span(from, to int) rawjson.Span {
 	return rawjson.Span{Start: int(o.marks[from].start), End: int(o.marks[to-1].end)}
 }
 
-// leaves returns the messages whose time the outline knows: the last one, and
-// those that no other message of the file has as its parent.
+// leaves returns the messages whose time the outline knows: the last one, and those
+// that are not the parent of another message of the file.
 func (o *Outline) leaves() []int {
 	inner := make([]bool, len(o.marks))
 	var children []int
 	for i, m := range o.marks {
 		switch {
 		case i < o.Header:
-			inner[i] = true // and in no tree
+			inner[i] = true // not in the tree
 		case m.edge == follows && i > o.Header:
 			inner[i-1] = true
 		case m.edge == named:
@@ -285,20 +282,20 @@ func (o *Outline) leaves() []int {
 	return leaves
 }
 
-// A Summary is what the index keeps of a session.
+// A Summary holds the properties of a session that the index stores.
 type Summary struct {
 	ID         string
 	CreatedAt  string // as in the file, "" if absent
 	LastActive string // as in the file, "" if absent
 	Meta       Meta
-	Metadata   []rawjson.Pair // values as they are in the file
+	Metadata   []rawjson.Pair // raw values
 	Messages   int
-	Header     int // of those, how many repeat what the line already has
+	Header     int // number of initial messages that repeat messages of the line
 	Setting    Setting
-	Opening    *string // the first words of the first message of a user, "" if there are none; nil if that is not known
+	Opening    *string // the first words of the first user message, "" if there are none; nil if unknown
 }
 
-// Summary returns what the index keeps of the session.
+// Summary returns the summary of the session.
 func (o *Outline) Summary() Summary {
 	s := Summary{
 		ID:         o.ID,

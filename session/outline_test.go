@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// wantPlanned: what an outline is expected to be before a file is written is
-// what is read from it afterwards.
+// wantPlanned verifies that the outline computed before a file is written equals
+// the one decoded afterwards.
 func wantPlanned(t *testing.T, f session.Folder, o *session.Outline) {
 	t.Helper()
 	read, err := f.Fresh().Outline(o.ID)
@@ -134,8 +134,7 @@ func TestPlannedDocument(t *testing.T) {
 	}
 }
 
-// TestBrief: of a very long document no more is known before it is written than
-// what needs no memory for each message.
+// TestBrief: the outline of a very long document needs no memory per message.
 func TestBrief(t *testing.T) {
 	const n = 200_000
 	var content strings.Builder

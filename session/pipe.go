@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A pipe writes what it is given while more is being read. Whoever reads takes a
-// buffer, fills it and hands it on.
+// A pipe writes buffers in a goroutine while the caller reads more. The caller gets
+// an empty buffer, fills it and sends it.
 type pipe struct {
 	out    io.Writer
 	memory *Memory
@@ -16,14 +16,14 @@ type pipe struct {
 	failed atomic.Pointer[error]
 }
 
-// chunk returns how much of so many bytes is copied at once: what stays in the
-// processor's cache, and of a small file a part, so that reading and writing take
-// turns.
+// chunk returns the size of the buffers for a file of size bytes: small enough for
+// the processor's cache, and for a small file a fraction of it, so that reads and
+// writes overlap.
 func chunk(size int) int { return min(256<<10, max(32<<10, size/16)) }
 
-// newPipe begins to write to out what will be size bytes in all.
+// newPipe starts a pipe that will write size bytes to out.
 func newPipe(out io.Writer, size int, memory *Memory) *pipe {
-	const buffers = 3 // one is read into, one is written from, one is on the way
+	const buffers = 3 // one to read into, one to write from, one in between
 	p := &pipe{out, memory, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
 	for range buffers {
 		p.free <- memory.buffer(chunk(size))
@@ -51,17 +51,16 @@ func (p *pipe) err() error {
 	return nil
 }
 
-// buffer returns a buffer to fill.
+// buffer returns an empty buffer.
 func (p *pipe) buffer() []byte { return <-p.free }
 
-// send hands on a buffer that came from the pipe. The error is that of an
-// earlier write.
+// send passes a buffer to the writer. The error is that of an earlier write.
 func (p *pipe) send(buffer []byte) error {
 	p.full <- buffer
 	return p.err()
 }
 
-// copy sends bytes that stay with the caller.
+// copy sends a copy of b.
 func (p *pipe) copy(b []byte) error {
 	for len(b) > 0 {
 		buffer := p.buffer()
@@ -74,7 +73,7 @@ func (p *pipe) copy(b []byte) error {
 	return nil
 }
 
-// close waits until all is written.
+// close waits until all buffers are written.
 func (p *pipe) close() error {
 	close(p.full)
 	<-p.done

@@ -10,14 +10,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Recover returns what is left of a torn session file as a session: data up to
-// the end of its last whole message or record, with the bytes that it has there,
-// closed off. Only metadata.message_count says how many messages there are now.
+// Recover returns the intact part of a truncated session file as a valid session:
+// the bytes up to the end of the last complete message or record, with the missing
+// brackets. Only metadata.message_count is changed, to the number of messages that
+// are left.
 //
-// A file is torn if it ends before the session does; zeros at its end, which a
-// crash leaves where bytes were to be, count for nothing. It is not ok to
-// recover a file that is whole, that ends before its messages begin, or that is
-// damaged in another way: there may be messages behind the damage.
+// A file is truncated if it ends before the session does. Zero bytes at its end,
+// which a crash leaves for unwritten data, are ignored. If the file is complete,
+// ends before its messages begin, or has any other damage, ok is false: there may
+// be messages after the damage.
 func Recover(data []byte) (recovered []byte, messages int, ok bool) {
 	text := bytes.TrimRight(data, "\x00")
 	zeros := len(text) < len(data)
@@ -31,8 +32,7 @@ func Recover(data []byte) (recovered []byte, messages int, ok bool) {
 	return nil, 0, false
 }
 
-// wholeRunes returns data without the first bytes of a character whose other
-// bytes are cut off.
+// wholeRunes returns data without an incomplete UTF-8 sequence at its end.
 func wholeRunes(data []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
 		if rest := data[len(data)-n:]; utf8.RuneStart(rest[0]) {
@@ -45,21 +45,22 @@ func wholeRunes(data []byte) []byte {
 	return data
 }
 
-// endsAt reports whether err says that a document of size bytes ends too early.
+// endsAt reports whether err is a syntax error at the end of a document of size
+// bytes.
 func endsAt(err error, size int) bool {
 	var syntax *rawjson.SyntaxError
 	return errors.As(err, &syntax) && syntax.Offset == size
 }
 
-// remains are what is whole of a torn file.
+// remains is the intact part of a truncated file.
 type remains struct {
 	data []byte
-	end  int      // of the last value that is whole, or of the bracket that opens an array of them
-	keys []string // the members that are there, the last one perhaps not whole
-	open bool     // end lies in an array of messages or records
+	end  int      // offset after the last complete value, or after the bracket of an array of messages or records
+	keys []string // the members so far, the last one perhaps incomplete
+	open bool     // end is inside an array of messages or records
 }
 
-// walk goes through the file as far as it can.
+// walk parses the file as far as possible.
 func (r *remains) walk(w *rawjson.Walker) error {
 	return w.Object(func(key []byte, _ int) error {
 		name := string(key)
@@ -78,8 +79,8 @@ func (r *remains) walk(w *rawjson.Walker) error {
 	})
 }
 
-// pass passes a value, that of the member name if that is not empty. A number at
-// the end of the file may have had more digits.
+// pass parses a value; name is that of its member, "" for an element. A number at
+// the end of the file is not complete, as digits may be missing.
 func (r *remains) pass(w *rawjson.Walker, name string) error {
 	value, err := w.Value()
 	if err != nil {
@@ -95,7 +96,7 @@ func (r *remains) pass(w *rawjson.Walker, name string) error {
 	return nil
 }
 
-// close returns what is whole, with the brackets and the records that it lacks.
+// close returns the intact part with the missing brackets and members.
 func (r *remains) close() []byte {
 	const line = "\n" + rawjson.Indent
 	data := bytes.Clone(r.data[:r.end])
@@ -113,8 +114,8 @@ func (r *remains) close() []byte {
 	return append(data, "\n}"...)
 }
 
-// counted returns the session in data with the right message_count, if it has
-// one, and reports whether it is a session.
+// counted returns the session in data with the right message_count, if it has one.
+// ok is false if data is not a valid session.
 func counted(data []byte) (whole []byte, messages int, ok bool) {
 	o, err := outline("", data, &scratch{})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestRecover cuts small sessions after every byte: what is recovered has every
-// message that was whole, byte for byte, and the metadata.
+// TestRecover truncates small sessions after every byte: the recovered session has
+// every message that was complete, byte for byte, and the metadata.
 func TestRecover(t *testing.T) {
 	for name, data := range smallSessions() {
 		whole := decode(t, "s", data)
@@ -67,7 +67,7 @@ func has(pairs []rawjson.Pair, key string) bool {
 	return slices.ContainsFunc(pairs, func(p rawjson.Pair) bool { return p.Key == key })
 }
 
-// keysBut returns the keys of the metadata of s but for one.
+// keysBut returns the keys of the metadata of s except one.
 func keysBut(s *session.Session, but string) (keys []string) {
 	for _, p := range s.Metadata() {
 		if p.Key != but {
@@ -77,7 +77,7 @@ func keysBut(s *session.Session, but string) (keys []string) {
 	return keys
 }
 
-// TestRecoverOthers: what stands beside messages, and what is not torn.
+// TestRecoverOthers: records beside messages, and files that are not truncated.
 func TestRecoverOthers(t *testing.T) {
 	for _, c := range []struct{ torn, want string }{
 		{`{"messages":[{"id":"a"},{"id":"b`, "{\"messages\":[{\"id\":\"a\"}\n  ]" + noRecords},

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The eight keys of a session file, in the order in which they are written.
+// The eight keys of a session file, in the order of the file.
 const (
 	keyID         = "id"
 	keyCreated    = "created_at"
@@ -25,18 +25,17 @@ const (
 // recordKeys are the keys of the three arrays of records.
 var recordKeys = [...]string{keyLifecycles, keyCalls, keyResults}
 
-// A Session is one session file with its bytes: its outline, and its messages
-// as they stand in it.
+// A Session is a session file with its bytes: its outline and its messages, in the
+// order of the file.
 type Session struct {
 	*Outline
 	Messages []Message
 }
 
-// Decode reads a session from data, the content of the file with the stem id,
-// and keeps data. It checks everything that makes a session valid: one JSON
-// value, valid UTF-8, no key twice at the top, in the metadata, or among a
-// message's own members, ids present and unique. An error is a *[DamageError]
-// without a path.
+// Decode decodes a session from data, the content of the file with the stem id, and
+// keeps data. It validates the session: one JSON value, valid UTF-8, no duplicate
+// key at the top, in the metadata, or among a message's own members, ids present
+// and unique. An error is a *[DamageError] without a path.
 func Decode(id string, data []byte) (*Session, error) {
 	o, err := outline(id, data, &scratch{})
 	if err != nil {
@@ -48,7 +47,7 @@ func Decode(id string, data []byte) (*Session, error) {
 // Bytes returns the content of the file, which must not be modified.
 func (s *Session) Bytes() []byte { return s.data }
 
-// with returns the session whose outline is o and whose bytes are data.
+// with returns the session with the outline o and the bytes data.
 func (o *Outline) with(data []byte) *Session {
 	held := *o
 	held.data = data
@@ -59,7 +58,7 @@ func (o *Outline) with(data []byte) *Session {
 	return s
 }
 
-// outline reads the outline of the session in data.
+// outline decodes and validates the outline of the session in data.
 func outline(id string, data []byte, memory *scratch) (_ *Outline, err error) {
 	defer func() {
 		var syntax *rawjson.SyntaxError
@@ -78,14 +77,14 @@ func outline(id string, data []byte, memory *scratch) (_ *Outline, err error) {
 	return d.o, d.finish()
 }
 
-// A decoder makes the outline of a session from its bytes.
+// A decoder builds the outline of a session from its bytes.
 type decoder struct {
 	*scratch
 	o    *Outline
 	file []byte
 }
 
-// walk goes through the whole file and finds its members and messages.
+// walk parses the whole file and collects its members and messages.
 func (d *decoder) walk(w *rawjson.Walker) error {
 	at, first := w.Start()
 	if first != '{' {
@@ -112,9 +111,9 @@ func (d *decoder) walk(w *rawjson.Walker) error {
 	})
 }
 
-// walkMessages goes through the messages and returns where they end.
+// walkMessages parses the messages and returns the offset of their end.
 func (d *decoder) walkMessages(w *rawjson.Walker) (end int, err error) {
-	const small = 256 // bytes of a message: most are larger
+	const small = 256 // assumed size of a message in bytes; most are larger
 	if d.known == nil {
 		d.known = newIDTable(0)
 	}
@@ -138,7 +137,7 @@ func (d *decoder) walkMessages(w *rawjson.Walker) (end int, err error) {
 		hash := d.known.hashBytes(id)
 		for other := d.known.last(hash); other >= 0; other = d.known.before(other) {
 			if bytes.Equal(d.messages.idOf(other), id) {
-				return &DamageError{Offset: at, Problem: fmt.Sprintf("the message id %q stands twice", id)}
+				return &DamageError{Offset: at, Problem: fmt.Sprintf("duplicate message id %q", id)}
 			}
 		}
 		d.known.add(hash)
@@ -148,7 +147,7 @@ func (d *decoder) walkMessages(w *rawjson.Walker) (end int, err error) {
 	return end, err
 }
 
-// finish takes from the members what the outline says, once all are known.
+// finish sets the fields of the outline that depend on the members.
 func (d *decoder) finish() error {
 	o, data := d.o, d.file
 	o.OwnID = text(d.get(keyID))
@@ -192,8 +191,8 @@ func (d *decoder) get(key string) gjson.Result {
 	return gjson.ParseBytes(span.Of(d.file))
 }
 
-// linkOffset returns where among the members of the metadata the link to the
-// origin stands, or other where there is none.
+// linkOffset returns the offset of the link to the origin among the members of the
+// metadata, or other.
 func linkOffset(members []rawjson.Member, other int) int {
 	for _, key := range []string{"continued_from", "branched_from"} {
 		if v, ok := rawjson.Find(members, key); ok {
@@ -203,7 +202,7 @@ func linkOffset(members []rawjson.Member, other int) int {
 	return other
 }
 
-// arrayOf returns where the elements of an array among members stand.
+// arrayOf returns the span and number of the elements of the member key, an array.
 func arrayOf(data []byte, members []rawjson.Member, key string) array {
 	span, ok := rawjson.Find(members, key)
 	if !ok || data[span.Start] != '[' {
@@ -216,9 +215,9 @@ func arrayOf(data []byte, members []rawjson.Member, key string) array {
 	return array{rawjson.Span{Start: elements[0].Start, End: elements[len(elements)-1].End}, len(elements)}
 }
 
-// hexSum returns a CRC-32C as a seal has it: eight hexadecimal digits.
+// hexSum returns a CRC-32C in the form of a seal: eight hexadecimal digits.
 func hexSum(crc uint32) string { return fmt.Sprintf("%08x", crc) }
 
-// CallOf returns the id of the call that a record is about, "" if it names
+// CallOf returns the id of the tool call to which a record belongs, "" if it has
 // none.
 func CallOf(record []byte) string { return idText(gjson.GetBytes(record, "call_id")) }

@@ -61,7 +61,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeTakes: data, taken as it is.
+// TestDecodeTakes: unusual but valid data.
 func TestDecodeTakes(t *testing.T) {
 	for name, data := range map[string]string{
 		"only messages":              `{"messages":[]}`,
@@ -81,8 +81,8 @@ func TestDecodeTakes(t *testing.T) {
 	}
 }
 
-// TestDecodeRefuses: damage, with its place: where the text after the last "^"
-// in data began.
+// TestDecodeRefuses: damage with its offset, that of the text after the last "^" in
+// data.
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct{ data, problem string }{
 		{"^", "empty"},
@@ -99,10 +99,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{`^{}`, "no messages array"},
 		{`{"messages":^{}}`, "no messages array"},
 		{`{"messages":^null}`, "no messages array"},
-		{`{"messages":[],^"messages":[]}`, `"messages" stands twice`},
-		{`{"messages":[],"x":1,^"x":1}`, `"x" stands twice`},
-		{`{"metadata":{"a":1,^"\u0061":2},"messages":[]}`, `"a" stands twice`},
-		{`{"messages":[{"id":"a"},{"id":"b","content":"x",^"content":"y"}]}`, `"content" stands twice`},
+		{`{"messages":[],^"messages":[]}`, `duplicate key "messages"`},
+		{`{"messages":[],"x":1,^"x":1}`, `duplicate key "x"`},
+		{`{"metadata":{"a":1,^"\u0061":2},"messages":[]}`, `duplicate key "a"`},
+		{`{"messages":[{"id":"a"},{"id":"b","content":"x",^"content":"y"}]}`, `duplicate key "content"`},
 		{`{"messages":[],"metadata":^[]}`, "metadata is not an object"},
 		{`{"messages":[],"metadata":^"x"}`, "metadata is not an object"},
 		{`{"messages":[{"id":"a"}, ^7]}`, "message 2 is not an object"},
@@ -111,7 +111,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{`{"messages":[^{"id":""}]}`, "message 1 has no id"},
 		{`{"messages":[{"id":"a"},^{"id":7}]}`, "message 2 has no id"},
 		{`{"messages":[^{"metadata":{"id":"a"}}]}`, "message 1 has no id"},
-		{`{"messages":[{"id":"a"},{"id":"b"},^{"id":"\u0061"}]}`, `"a" stands twice`},
+		{`{"messages":[{"id":"a"},{"id":"b"},^{"id":"\u0061"}]}`, `duplicate message id "a"`},
 		{`{"metadata":{"continued_from":^7},"messages":[]}`, "continued_from"},
 		{`{"metadata":{"continued_from":^true},"messages":[]}`, "continued_from"},
 		{`{"metadata":{"continued_from":^{"id":"a"}},"messages":[]}`, "continued_from"},

@@ -2,16 +2,16 @@ package session
 
 import "github.com/tidwall/gjson"
 
-// A Setting is where a conversation took place; "" is what nobody says.
+// A Setting describes where a conversation took place; unknown fields are "".
 type Setting struct {
-	Tool      string `json:"tool"`       // the format of the transcript that it was imported from
-	Directory string `json:"directory"`  // the folder that it is about
-	GitBranch string `json:"git_branch"` // the branch of that when it began
+	Tool      string `json:"tool"`       // the format of the imported transcript
+	Directory string `json:"directory"`  // the working directory
+	GitBranch string `json:"git_branch"` // the git branch of the directory at the start
 	Model     string `json:"model"`
 }
 
-// Setting returns where the session says that it took place: what the first transcript
-// says that it was imported from, else what Penguin does.
+// Setting returns the setting of the session: that of the first transcript from
+// which it was imported, else that of Penguin's metadata.
 func (o *Outline) Setting() Setting {
 	source := gjson.GetBytes(o.metadata, "bough.sources.0")
 	s := Setting{

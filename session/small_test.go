@@ -7,8 +7,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// smallSessions are files with one of everything, small enough for a test to
-// look at each of their bytes.
+// smallSessions are files that cover all features, small enough for tests that run
+// once per byte.
 func smallSessions() map[string][]byte {
 	raw := func(messages ...string) (runs []session.Run) {
 		for _, m := range messages {

@@ -8,16 +8,16 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Splice is bytes of a file that took the place of others: enough, with the
-// file, to put those back.
+// A Splice is the replacement of a span of a file. Together with the new file it
+// suffices to restore the old one.
 type Splice struct {
-	At  int    // in the file as it was, in bytes
-	Old []byte // what stood there
-	New int    // how many bytes stand there instead
+	At  int    // offset in the old file
+	Old []byte // the replaced bytes
+	New int    // number of bytes that replaced them
 }
 
-// Splices returns what e changes, in the order of the file, with as few bytes as
-// possible. They begin and end between characters.
+// Splices returns the changes of e in the order of their offsets, as short as
+// possible. They begin and end at character boundaries.
 func (f Folder) Splices(e *Edit) ([]Splice, error) {
 	var list []Splice
 	for _, s := range e.splices() {
@@ -39,7 +39,7 @@ func (f Folder) Splices(e *Edit) ([]Splice, error) {
 	return list, nil
 }
 
-// bytes returns some bytes of the file of o.
+// bytes returns a span of the file of o.
 func (f Folder) bytes(o *Outline, span rawjson.Span) ([]byte, error) {
 	if o.data != nil {
 		return span.Of(o.data), nil
@@ -61,7 +61,8 @@ func (f Folder) bytes(o *Outline, span rawjson.Span) ([]byte, error) {
 	return data, nil
 }
 
-// commonStart returns how many bytes a and b begin with alike, whole characters.
+// commonStart returns the length of the common prefix of a and b, in whole
+// characters.
 func commonStart(a, b []byte) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -73,7 +74,8 @@ func commonStart(a, b []byte) int {
 	return n
 }
 
-// commonEnd returns how many bytes a and b end with alike, whole characters.
+// commonEnd returns the length of the common suffix of a and b, in whole
+// characters.
 func commonEnd(a, b []byte) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
@@ -85,8 +87,8 @@ func commonEnd(a, b []byte) int {
 	return n
 }
 
-// Revert begins the edit that takes splices back, after which the file of o is
-// what it was before them, byte for byte.
+// Revert returns an edit that undoes splices: it restores the file of o byte for
+// byte.
 func (o *Outline) Revert(splices []Splice) *Edit {
 	e := &Edit{o: o, exactly: []splice{}}
 	moved := 0
@@ -98,5 +100,5 @@ func (o *Outline) Revert(splices []Splice) *Edit {
 	return e
 }
 
-// Size returns how many bytes the file of o has.
+// Size returns the size of the file of o in bytes.
 func (o *Outline) Size() int { return o.size }

@@ -10,18 +10,17 @@ const (
 	naive = "2006-01-02T15:04:05.000000"
 )
 
-// FormatTime returns t as every answer and bough's dialect have it: UTC with
-// six digits and +00:00.
+// FormatTime formats t as in all JSON answers and in bough's dialect: UTC with six
+// digits and +00:00.
 func FormatTime(t time.Time) string { return t.UTC().Format(zoned) }
 
-// Dialect is how links and times are written in a folder.
+// Dialect is the format of links and times in a folder.
 type Dialect int
 
 const (
 	// Bough writes links as lists and times with a zone.
 	Bough Dialect = iota
-	// Penguin writes links as strings and times as naive local ones, as the
-	// Penguin assistant reads them.
+	// Penguin writes links as strings and times as local times without a zone.
 	Penguin
 )
 
@@ -32,7 +31,7 @@ func (d Dialect) String() string {
 	return "bough"
 }
 
-// Time returns t as d writes it.
+// Time formats t in the dialect d.
 func (d Dialect) Time(t time.Time) string {
 	if d == Penguin {
 		return t.Local().Format(naive)
@@ -40,9 +39,9 @@ func (d Dialect) Time(t time.Time) string {
 	return FormatTime(t)
 }
 
-// ParseTime reads a time in any of the forms found in session files and
-// reports whether it could. A time without a zone is local. Typographic
-// hyphens, which word processors put into times, count as hyphens.
+// ParseTime parses a time in any of the forms found in session files and reports
+// whether it could. A time without a zone is local. Typographic hyphens, which word
+// processors insert, count as hyphens.
 func ParseTime(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
 	usual := naive
@@ -76,7 +75,7 @@ func ParseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// plainHyphen turns hyphens, dashes and minus signs into the one on keyboards.
+// plainHyphen maps hyphens, dashes and minus signs to '-'.
 func plainHyphen(r rune) rune {
 	switch r {
 	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2212':

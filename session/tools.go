@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// calls returns the ids of the tool calls that the message makes, in the forms
-// of Penguin, OpenAI, Anthropic and Acontext.
+// calls returns the ids of the tool calls that the message makes, in the formats of
+// Penguin, OpenAI, Anthropic and Acontext.
 func (f fields) calls() []string {
 	var found ids
 	addEach := func(calls gjson.Result) {
@@ -16,7 +16,7 @@ func (f fields) calls() []string {
 			found.add(call.Get("id"))
 		}
 	}
-	if mayHold(f.metadata, "tool_calls") {
+	if mayContain(f.metadata, "tool_calls") {
 		addEach(gjson.GetBytes(f.metadata, "tool_calls"))
 	}
 	if f.toolCalls != nil {
@@ -30,7 +30,7 @@ func (f fields) calls() []string {
 // results returns the ids of the tool calls that the message answers.
 func (f fields) results() []string {
 	var found ids
-	if mayHold(f.metadata, "tool_call_id") {
+	if mayContain(f.metadata, "tool_call_id") {
 		found.add(gjson.GetBytes(f.metadata, "tool_call_id"))
 	}
 	if f.toolCallID != nil {
@@ -41,19 +41,19 @@ func (f fields) results() []string {
 	return found
 }
 
-// ids is a set of ids in the order in which they were found.
+// ids is a set of ids in the order of addition.
 type ids []string
 
 func (list *ids) add(v gjson.Result) {
 	if id := idText(v); id != "" && !slices.Contains(*list, id) {
-		*list = append(*list, strings.Clone(id)) // and let go of the message
+		*list = append(*list, strings.Clone(id)) // does not keep the message in memory
 	}
 }
 
-// addParts adds what stands at path in each part of a type, if content is an
+// addParts adds the id at path in each part of the type kind, if content is an
 // array of parts.
 func (list *ids) addParts(content []byte, kind, path string) {
-	if len(content) == 0 || content[0] != '[' || !mayHold(content, kind) {
+	if len(content) == 0 || content[0] != '[' || !mayContain(content, kind) {
 		return
 	}
 	for _, part := range gjson.ParseBytes(content).Array() {

@@ -7,57 +7,55 @@ import (
 )
 
 // A Tree is the tree of messages in the files of a line. Every message has one
-// parent or is a root. Headers that continuations repeat, and the markers that
-// end them, are not in the tree.
+// parent or is a root. The headers that continuations repeat and their markers are
+// not in the tree.
 //
-// A node is named by its number, from 0, in the order in which the files and
-// the messages in them stand.
+// Nodes are numbered from 0 in the order of the files and of the messages in them.
 type Tree struct {
 	Parts []*Outline
 
 	nodes []node
 	ids   *idTable
 	bases []int // per part, the node that its first message follows, or none
-	ends  []int // per part, the node that a message added to it follows
+	ends  []int // per part, the node that an appended message follows
 	inner []bool
 
-	replaced map[int]int   // of the leaves that are no ends, the nodes that replace them
-	newest   []dated       // per part, its newest leaf, or none
-	times    map[int]dated // of the leaves whose time their outlines do not know
+	replaced map[int]int       // maps a leaf that is not a tip to the node that replaces it
+	newest   []datedLeaf       // per part, its newest leaf, or none
+	times    map[int]datedLeaf // of the leaves whose time is not in their outlines
 
 	double bool
 }
 
-// A dated is a leaf with the time of its message.
-type dated struct {
-	node int
-	at   time.Time
-	said bool // the message has a time that can be read
+// A datedLeaf is a leaf with the time of its message.
+type datedLeaf struct {
+	node    int
+	at      time.Time
+	hasTime bool // the message has a time that can be parsed
 }
 
-// before reports whether d is older than other. What has no time is older than anything
-// that has one.
-func (d dated) before(other dated) bool {
-	if d.said && other.said {
+// before reports whether d is older than other. A leaf without a time is older than
+// any leaf that has one.
+func (d datedLeaf) before(other datedLeaf) bool {
+	if d.hasTime && other.hasTime {
 		return d.at.Before(other.at)
 	}
-	return other.said && !d.said
+	return other.hasTime && !d.hasTime
 }
 
-// A node is the place of a message in a tree: message index of a part, and its
-// parent.
+// A node is the message with an index in a part, and the node of its parent.
 type node struct {
 	part, index, parent int32
 }
 
-// none is the parent of a root, and the newest leaf of an empty line; orphan is
-// the parent of a message whose parent is named but is not there.
+// none is the parent of a root, and the newest leaf of an empty line. orphan is the
+// parent of a message whose parent_id names no message.
 const (
 	none   = -1
 	orphan = -2
 )
 
-// Len returns how many nodes there are.
+// Len returns the number of nodes.
 func (t *Tree) Len() int { return len(t.nodes) }
 
 // ID returns the id of the message at node n.
@@ -68,11 +66,11 @@ func (t *Tree) ID(n int) string {
 // Parent returns the parent of n, -1 for none.
 func (t *Tree) Parent(n int) int { return max(int(t.nodes[n].parent), none) }
 
-// Orphan reports whether n is a root whose parent is named but is not there.
+// Orphan reports whether n is a root whose parent_id names no message.
 func (t *Tree) Orphan(n int) bool { return t.nodes[n].parent == orphan }
 
-// Joined reports whether n follows its parent by a join: its parent_id names no message
-// of the line, and its metadata.bough.joined does.
+// Joined reports whether n has its parent by metadata.bough.joined, because its
+// parent_id names no message of the line.
 func (t *Tree) Joined(n int) bool {
 	o, i := t.Parts[t.Part(n)], t.Index(n)
 	if t.Parent(n) == none || o.tieOf(i).joined == "" {
@@ -81,16 +79,16 @@ func (t *Tree) Joined(n int) bool {
 	return o.marks[i].edge == begins || o.marks[i].edge == named && o.parentID(i) != t.ID(t.Parent(n))
 }
 
-// JoinIgnored reports whether n is a root although it is joined to a message that is
-// there: one that comes from n itself.
+// JoinIgnored reports whether n is a root although metadata.bough.joined names a
+// message, because that message is a descendant of n.
 func (t *Tree) JoinIgnored(n int) bool {
 	o, i := t.Parts[t.Part(n)], t.Index(n)
 	to := o.tieOf(i).joined
 	return to != "" && t.Parent(n) == none && o.marks[i].edge != follows && len(t.Find(to)) > 0
 }
 
-// Replaced returns the sibling that has the whole of the message at leaf n, and whether
-// there is one. Such a leaf is no end of the conversation.
+// Replaced returns the sibling with the complete content of the message at leaf n,
+// and whether there is one. Such a leaf is not a tip.
 func (t *Tree) Replaced(n int) (by int, ok bool) {
 	by, ok = t.replaced[n]
 	return by, ok
@@ -99,32 +97,32 @@ func (t *Tree) Replaced(n int) (by int, ok bool) {
 // Part returns the part whose file holds n.
 func (t *Tree) Part(n int) int { return int(t.nodes[n].part) }
 
-// Index returns which message of its part n is.
+// Index returns the index of n among the messages of its part.
 func (t *Tree) Index(n int) int { return int(t.nodes[n].index) }
 
 // Stored reports whether the message at n is [Outline.Stored].
 func (t *Tree) Stored(n int) bool { return t.Parts[t.Part(n)].Stored(t.Index(n)) }
 
-// Offset returns where the message at n begins in its file, in bytes.
+// Offset returns the offset of the message at n in its file in bytes.
 func (t *Tree) Offset(n int) int { return t.Parts[t.Part(n)].Offset(t.Index(n)) }
 
-// Tools returns the ids of the tool calls that the message at n makes and of
-// those that it answers.
+// Tools returns the ids of the tool calls that the message at n makes and of those
+// that it answers.
 func (t *Tree) Tools(n int) (calls, results []string) {
 	return t.Parts[t.Part(n)].Tools(t.Index(n))
 }
 
-// Time returns when the message at a leaf was written, and whether its file says
-// so in a way that can be read.
+// Time returns the time of the message at a leaf. ok is false if the message has no
+// time or it cannot be parsed.
 func (t *Tree) Time(leaf int) (time.Time, bool) {
 	if d, ok := t.times[leaf]; ok {
-		return d.at, d.said
+		return d.at, d.hasTime
 	}
 	return t.Parts[t.Part(leaf)].Time(t.Index(leaf))
 }
 
-// Find returns the nodes whose message has the id: more than one where two
-// files have different messages under it.
+// Find returns the nodes whose message has the id. There are several if two files
+// have different messages with the same id.
 func (t *Tree) Find(id string) []int {
 	var nodes []int
 	for n := t.ids.last(t.ids.hash(id)); n >= 0; n = t.ids.before(n) {
@@ -139,12 +137,11 @@ func (t *Tree) Find(id string) []int {
 // Double reports whether two messages of the tree have the same id.
 func (t *Tree) Double() bool { return t.double }
 
-// Follows returns the node that a message added to part p without a parent_id
-// would have as its parent, -1 for none.
+// Follows returns the parent of a message that is appended to part p without a
+// parent_id, -1 for none.
 func (t *Tree) Follows(p int) int { return t.ends[p] }
 
-// Path returns the nodes from the root to n. The path to a node that is no
-// node, -1, is empty.
+// Path returns the nodes from the root to n. If n is -1, the path is empty.
 func (t *Tree) Path(n int) []int {
 	length := 0
 	for at := n; at != none; at = t.Parent(at) {
@@ -158,9 +155,9 @@ func (t *Tree) Path(n int) []int {
 	return path
 }
 
-// Children returns for each node the nodes that have it as their parent,
-// oldest first: what came to a file when it was continued already is newer than
-// what continues it.
+// Children returns the children of each node, oldest first: a message that was
+// appended to a file after its continuation began is newer than the messages of the
+// continuation.
 func (t *Tree) Children() [][]int {
 	children := make([][]int, t.Len())
 	for n := range t.nodes {
@@ -176,20 +173,20 @@ func (t *Tree) Children() [][]int {
 	return children
 }
 
-// late reports whether the message at n came to its file when that already had a
-// continuation.
+// late reports whether the message at n was appended to its file after a
+// continuation of that file began.
 func (t *Tree) late(n int) bool { return t.Parts[t.Part(n)].marks[t.Index(n)].late }
 
-// Newest returns the newest leaf in part p and the parts that continue it, or
-// what p continues where they are empty, or -1 where that is empty too.
+// Newest returns the newest leaf in part p and the parts that continue it. If these
+// parts have no messages, it returns the node that p continues, or -1.
 //
-// The time of the leaves decides, one that has none counting as the oldest, and where
-// they have the same, the later place.
+// The time of the leaves decides; a leaf without a time is the oldest. At equal
+// times the later node wins.
 func (t *Tree) Newest(p int) int {
 	if len(t.Parts) == 0 {
 		return none
 	}
-	newest := dated{node: none}
+	newest := datedLeaf{node: none}
 	for _, part := range t.Continuing(p) {
 		d := t.newest[part]
 		if d.node != none && (newest.node == none || !d.before(newest)) {
@@ -202,14 +199,14 @@ func (t *Tree) Newest(p int) int {
 	return newest.node
 }
 
-// Leaf returns the newest leaf among the messages of part p, -1 if there is none.
+// Leaf returns the newest leaf in part p, or -1.
 func (t *Tree) Leaf(p int) int { return t.newest[p].node }
 
 // IsLeaf reports whether no message has n as its parent.
 func (t *Tree) IsLeaf(n int) bool { return !t.inner[n] }
 
-// Leaves returns the ends of the conversation, in the order of the nodes: all leaves but
-// those that another message replaces.
+// Leaves returns the tips of the conversation in the order of the nodes: all leaves
+// except those that another message replaces.
 func (t *Tree) Leaves() []int {
 	var leaves []int
 	for n, inner := range t.inner {
@@ -220,7 +217,7 @@ func (t *Tree) Leaves() []int {
 	return leaves
 }
 
-// Depths returns for each node how many messages its path has, itself included.
+// Depths returns for each node the number of messages on its path, itself included.
 func (t *Tree) Depths() []int {
 	depths := make([]int, t.Len())
 	t.downwards(func(n, parent int) {
@@ -232,8 +229,8 @@ func (t *Tree) Depths() []int {
 	return depths
 }
 
-// Joins returns for each node how many messages of its path are [Tree.Joined], itself
-// included. It is nil where no message is.
+// Joins returns for each node the number of [Tree.Joined] messages on its path,
+// itself included. It returns nil if there are none.
 func (t *Tree) Joins() []int {
 	if !slices.ContainsFunc(t.Parts, func(o *Outline) bool { return len(o.ties) > 0 }) {
 		return nil
@@ -248,10 +245,11 @@ func (t *Tree) Joins() []int {
 	return joins
 }
 
-// downwards calls f with each node and its parent, for the parent first.
+// downwards calls f for each node and its parent, in an order that visits parents
+// first.
 func (t *Tree) downwards(f func(n, parent int)) {
 	done := make([]bool, t.Len())
-	var walk []int // from a node towards the root, as far as it is not done
+	var walk []int // from a node towards the root, as far as not done
 	for n := range done {
 		for at := n; at != none && !done[at]; at = t.Parent(at) {
 			walk = append(walk, at)
@@ -264,7 +262,7 @@ func (t *Tree) downwards(f func(n, parent int)) {
 	}
 }
 
-// Continuing returns part p and the parts that continue it, however far.
+// Continuing returns p and all parts that directly or indirectly continue it.
 func (t *Tree) Continuing(p int) []int {
 	list := []int{p}
 	ids := map[string]bool{t.Parts[p].ID: true}
@@ -277,8 +275,8 @@ func (t *Tree) Continuing(p int) []int {
 	return list
 }
 
-// Runs returns the path from the root to n in runs: pieces of it that stand in
-// one file without a gap.
+// Runs returns the path from the root to n as runs of adjacent messages of one
+// file.
 func (t *Tree) Runs(n int) []Run {
 	var runs []Run
 	for ; n != none; n = t.Parent(n) {

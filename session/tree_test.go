@@ -25,7 +25,7 @@ func decodeParts(t *testing.T, parts []part) []*session.Session {
 	return list
 }
 
-// newTree makes the tree of sessions that are in memory.
+// newTree builds the tree of sessions in memory.
 func newTree(parts ...*session.Session) (*session.Tree, error) {
 	var outlines []*session.Outline
 	for _, s := range parts {
@@ -45,8 +45,8 @@ func tree(t *testing.T, parts []part) *session.Tree {
 	return tree
 }
 
-// edges writes every node of a tree as id<parent, or id~parent if it is joined: "-" for
-// a root, "?" for an orphan.
+// edges formats every node of a tree as id<parent, or id~parent if it is joined:
+// "-" for a root, "?" for an orphan.
 func edges(t *session.Tree) string {
 	var list []string
 	for n := range t.Len() {
@@ -74,10 +74,10 @@ func pathIDs(t *session.Tree, at int) string {
 	return strings.Join(list, " ")
 }
 
-// m is a message without metadata, under is one with a parent, late one that
-// came when its file was already continued, joined names as its parent what parent
-// is in JSON and is joined to another, replaced is one that another replaces, and
-// marker ends a header.
+// m is a message without metadata, under one with a parent, late one that was
+// appended after its file had been continued. joined has the raw JSON value parent
+// as its parent_id and is joined to another message, replaced is replaced by
+// another, and marker ends a header.
 func m(id string) string             { return message(id, "") }
 func under(parent, id string) string { return message(id, fmt.Sprintf(`"parent_id":%q`, parent)) }
 func late(parent, id string) string {
@@ -194,7 +194,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTreeNearest: of two messages under one id, a parent_id means the one in
+// TestTreeNearest: if two messages have the same id, a parent_id names the one in
 // its own file, else the nearest above.
 func TestTreeNearest(t *testing.T) {
 	tr := tree(t, []part{
@@ -212,8 +212,8 @@ func TestTreeNearest(t *testing.T) {
 	}
 }
 
-// TestTreeSnapshotContinued: what was late in the file that a snapshot copied
-// is not late in the snapshot, which Penguin's marker continues at its end.
+// TestTreeSnapshotContinued: a late message of the source is not late in a snapshot
+// that copied it, which Penguin's marker continues at its end.
 func TestTreeSnapshotContinued(t *testing.T) {
 	got := edges(tree(t, []part{
 		{"s", `"branched_from":"p","branch_point":"x","flattened_snapshot":true`, []string{m("a"), late("a", "x")}},
@@ -224,8 +224,8 @@ func TestTreeSnapshotContinued(t *testing.T) {
 	}
 }
 
-// TestTreeFrozen: where another program went on from a checkpoint, what it added
-// to the checkpoint first is part of the way.
+// TestTreeFrozen: if another program continued a checkpoint, the messages that it
+// first appended to the checkpoint are part of the path.
 func TestTreeFrozen(t *testing.T) {
 	edit := decode(t, "s", sealed(m("a"), m("b"))).Edit()
 	edit.Append([]byte(m("c")))

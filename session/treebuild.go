@@ -9,11 +9,11 @@ import (
 // An Opener returns the session of an outline, with its bytes.
 type Opener func(*Outline) (*Session, error)
 
-// NewTree builds the tree of a line. The first part is the first file of the
-// line; each other part continues an earlier one, or, where files are missing,
-// stands alone. Parents that form a ring are a *[DamageError]; a message that is
-// joined in a ring is a root. Hardly any tree needs more than the outlines; for
-// what does, open is asked, and its errors are returned.
+// NewTree builds the tree of a line. parts[0] is the first file of the line; every
+// other part continues an earlier one, or has no origin because files are missing.
+// A cycle of parents is a *[DamageError], unless a join is part of it: then the
+// joined messages become roots. The outlines suffice for most trees; otherwise
+// NewTree calls open and returns its errors.
 func NewTree(parts []*Outline, open Opener) (*Tree, error) {
 	total := 0
 	for _, o := range parts {
@@ -25,12 +25,12 @@ func NewTree(parts []*Outline, open Opener) (*Tree, error) {
 		ids:   newIDTable(total),
 		bases: make([]int, len(parts)),
 		ends:  make([]int, len(parts)),
-		times: map[int]dated{},
+		times: map[int]datedLeaf{},
 	}, open}
 	return b.Tree, b.build()
 }
 
-// A treeBuilder makes a tree.
+// A treeBuilder builds a tree.
 type treeBuilder struct {
 	*Tree
 	open Opener
@@ -53,15 +53,16 @@ func (t *treeBuilder) build() error {
 		partOf[o.ID] = p
 		t.link(p, place[p])
 	}
-	if err := t.checkRings(); err != nil {
+	if err := t.checkCycles(); err != nil {
 		return err
 	}
 	t.findChildren()
 	return t.findNewest()
 }
 
-// addMessages makes the nodes of part p and returns the node of each message.
-// A message that stands, byte for byte, in an earlier part is that one's node.
+// addMessages adds the nodes of part p and returns the node of each message. A
+// message that is byte for byte the same in an earlier part gets the node of that
+// one.
 func (t *treeBuilder) addMessages(p int) ([]int32, error) {
 	o := t.Parts[p]
 	nodes := make([]int32, t.messages(p))
@@ -71,7 +72,7 @@ func (t *treeBuilder) addMessages(p int) ([]int32, error) {
 			continue
 		}
 		hash := t.ids.hash(o.MessageID(i))
-		known, err := t.same(p, i, hash)
+		known, err := t.findCopy(p, i, hash)
 		if err != nil {
 			return nil, err
 		}
@@ -86,9 +87,9 @@ func (t *treeBuilder) addMessages(p int) ([]int32, error) {
 	return nodes, nil
 }
 
-// messages returns how many messages of part p are in the tree: of a checkpoint
-// that stands alone those that were sealed, of one that another program went on
-// from all of them.
+// messages returns the number of messages of part p that are in the tree: for a
+// single checkpoint only the sealed ones, for a checkpoint that another program
+// continued all.
 func (t *Tree) messages(p int) int {
 	if len(t.Parts) == 1 {
 		return t.Parts[p].Frozen()
@@ -96,9 +97,9 @@ func (t *Tree) messages(p int) int {
 	return t.Parts[p].Len()
 }
 
-// same returns the node of an earlier part that is message i of part p, byte for
-// byte, or none. The hash is that of its id.
-func (t *treeBuilder) same(p, i int, hash uint64) (int, error) {
+// findCopy returns the node in an earlier part of the same message, byte for byte,
+// as message i of part p, or none. hash is the hash of its id.
+func (t *treeBuilder) findCopy(p, i int, hash uint64) (int, error) {
 	if p == 0 {
 		return none, nil
 	}
@@ -131,7 +132,7 @@ func (t *treeBuilder) same(p, i int, hash uint64) (int, error) {
 	return none, nil
 }
 
-// base finds the node that the first message of part p follows.
+// base returns the node that the first message of part p follows.
 func (t *treeBuilder) base(p, previous int, place []int32) int {
 	o := t.Parts[p]
 	if o.Header > 0 && o.marks[o.Header-1].edge == named {
@@ -152,8 +153,9 @@ func (t *treeBuilder) base(p, previous int, place []int32) int {
 	return last
 }
 
-// copied returns how many messages at the start of a snapshot were copied into
-// it: what they say of the file that they came from does not hold here.
+// copied returns the number of initial messages that a snapshot copied from its
+// source. Their metadata about the position in their file does not apply to the
+// snapshot.
 func (o *Outline) copied() int {
 	if !o.Meta.Snapshot {
 		return 0
@@ -166,7 +168,7 @@ func (o *Outline) copied() int {
 	return 0
 }
 
-// link finds the parents of the messages of part p.
+// link sets the parents of the messages of part p.
 func (t *treeBuilder) link(p int, place []int32) {
 	o := t.Parts[p]
 	before := t.bases[p]
@@ -196,8 +198,8 @@ func (t *treeBuilder) link(p int, place []int32) {
 	t.ends[p] = before
 }
 
-// join returns the node that message i of part p is joined to, or other if it is joined
-// to none.
+// join returns the node to which message i of part p is joined, or other if there
+// is none.
 func (t *Tree) join(o *Outline, i, p int, other int32) int32 {
 	if to := o.tieOf(i).joined; to != "" {
 		if n, ok := t.nearest(to, p); ok {
@@ -207,8 +209,8 @@ func (t *Tree) join(o *Outline, i, p int, other int32) int32 {
 	return other
 }
 
-// nearest returns the node with an id: the one in part p if there is one, else
-// the last one in an earlier part, else any.
+// nearest returns the node with an id: the one in part p, else the last one in an
+// earlier part, else any.
 func (t *Tree) nearest(id string, p int) (int, bool) {
 	found := none
 	for _, n := range t.Find(id) {
@@ -222,8 +224,7 @@ func (t *Tree) nearest(id string, p int) (int, bool) {
 	return found, found != none
 }
 
-// findChildren finds the nodes that have children, and the leaves that are no ends
-// because another message replaces them.
+// findChildren sets inner and replaced.
 func (t *treeBuilder) findChildren() {
 	t.inner = make([]bool, t.Len())
 	for n := range t.nodes {
@@ -245,7 +246,8 @@ func (t *treeBuilder) findChildren() {
 }
 
 // replacement returns the node that replaces n, or none: a later child of the same
-// parent. What comes earlier cannot, so that two messages never replace each other.
+// parent. An earlier one is not allowed, so that two messages cannot replace each
+// other.
 func (t *treeBuilder) replacement(n int) int {
 	by := t.Parts[t.Part(n)].tieOf(t.Index(n)).replaced
 	if by == "" {
@@ -259,29 +261,29 @@ func (t *treeBuilder) replacement(n int) int {
 	return none
 }
 
-// findNewest finds the newest leaf of each part. It parses the time of a leaf once, and
-// where there is nothing to compare it with not at all.
+// findNewest finds the newest leaf of each part. It parses the time of each leaf at
+// most once, and not at all if there is only one leaf.
 func (t *treeBuilder) findNewest() error {
 	leaves := 0
 	for _, inner := range t.inner {
 		leaves += 1 - bit(inner)
 	}
-	t.newest = slices.Repeat([]dated{{node: none}}, len(t.Parts))
+	t.newest = slices.Repeat([]datedLeaf{{node: none}}, len(t.Parts))
 	for n, inner := range t.inner {
 		if inner {
 			continue
 		}
-		d := dated{node: n}
+		d := datedLeaf{node: n}
 		o, i := t.Parts[t.Part(n)], t.Index(n)
 		if k, known := o.stampOf(i); !known {
 			s, err := t.open(o)
 			if err != nil {
 				return err
 			}
-			d.at, d.said = s.Messages[i].Time()
+			d.at, d.hasTime = s.Messages[i].Time()
 			t.times[n] = d
 		} else if leaves > 1 {
-			d.at, d.said = ParseTime(o.stamps[k].text)
+			d.at, d.hasTime = ParseTime(o.stamps[k].text)
 		}
 		if _, replaced := t.replaced[n]; replaced {
 			continue
@@ -293,9 +295,9 @@ func (t *treeBuilder) findNewest() error {
 	return nil
 }
 
-// checkRings makes sure that every walk towards the root ends. It takes back all joins of
-// a ring that has one.
-func (t *treeBuilder) checkRings() error {
+// checkCycles returns an error if a node is its own ancestor. It first unjoins the
+// joined nodes of a cycle.
+func (t *treeBuilder) checkCycles() error {
 	const open, done = 1, 2
 	state := make([]uint8, t.Len())
 	var walk []int
@@ -319,10 +321,11 @@ func (t *treeBuilder) checkRings() error {
 	return nil
 }
 
-// unjoin makes the joined nodes of a ring roots, and reports whether there are any.
-func (t *treeBuilder) unjoin(ring []int) bool {
+// unjoin turns the joined nodes of a cycle into roots, and reports whether there
+// are any.
+func (t *treeBuilder) unjoin(cycle []int) bool {
 	found := false
-	for _, n := range ring {
+	for _, n := range cycle {
 		if !t.Joined(n) {
 			continue
 		}

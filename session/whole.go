@@ -9,10 +9,9 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// Whole returns all messages of the tree in runs, for one file in which they are
-// the same tree and whose last message is the newest leaf. A message that there
-// does not follow the one before it any longer gets told its parent, and open is
-// asked for its session.
+// Whole returns all messages of the tree in runs for a single file. The file has
+// the same tree, and its last message is the newest leaf. A message whose implied
+// parent changes gets an explicit parent_id; Whole calls open for its session.
 func (t *Tree) Whole(open Opener) ([]Run, error) {
 	var runs []Run
 	before := none
@@ -34,8 +33,8 @@ func (t *Tree) Whole(open Opener) ([]Run, error) {
 	return runs, nil
 }
 
-// newestLast returns the nodes in their order, but for those that only the newest
-// leaf has above it, which come last.
+// newestLast returns the nodes in their order, except that the newest leaf and its
+// ancestors with a single child come last.
 func (t *Tree) newestLast() []int {
 	order := make([]int, t.Len())
 	for n := range order {
@@ -61,7 +60,7 @@ func (t *Tree) newestLast() []int {
 	return append(slices.DeleteFunc(order, func(n int) bool { return tail[n] }), last...)
 }
 
-// withParent returns the message at n with its parent named in its metadata.
+// withParent returns the message at n with an explicit parent_id.
 func (t *Tree) withParent(n int, open Opener) ([]byte, error) {
 	o := t.Parts[t.Part(n)]
 	s, err := open(o)
@@ -74,7 +73,7 @@ func (t *Tree) withParent(n int, open Opener) ([]byte, error) {
 	}
 	raw := s.Messages[t.Index(n)].Raw
 	if v := gjson.GetBytes(raw, "metadata"); v.Exists() && v.Type != gjson.Null && !v.IsObject() {
-		return nil, fmt.Errorf("the message %q cannot be told its parent: its metadata is no object", t.ID(n))
+		return nil, fmt.Errorf("the message %q cannot hold a parent_id: its metadata is not an object", t.ID(n))
 	}
 	return sjson.SetRawBytes(slices.Clone(raw), "metadata.parent_id", parent)
 }

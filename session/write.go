@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A ChangedError says that a session file does not hold what it held when its
-// outline was made: another program changed it.
+// A ChangedError reports that another program changed a session file after its
+// outline was made.
 type ChangedError struct {
 	ID string
 }
@@ -27,17 +27,18 @@ type writer struct {
 	id     string
 	file   *durable.Writer
 	pipe   *pipe
-	at     int        // how much is written, in bytes
-	summed int        // of that, how much is in the sums
-	head   []byte     // the first piece, where a seal stands in it
+	at     int        // number of bytes written
+	summed int        // number of bytes included in the sums
+	head   []byte     // the first piece if it contains a seal
 	rest   crc32c.Sum // of all other pieces
 	sealed crc32c.Sum
-	last   []byte // the last message, where its time is not known
+	last   []byte // the last message if its time is unknown
 	layout *layout
 	watch  Watch
 }
 
-// A Watch is told how much of a file is written, in bytes. Its error stops that.
+// A Watch is called with the number of bytes written so far. Its error aborts the
+// write.
 type Watch func(done, total int64) error
 
 // write writes the file of a session and completes its outline.
@@ -80,8 +81,7 @@ func (w *writer) pieces() error {
 	return nil
 }
 
-// put writes bytes. The piece that a seal stands in is summed up when that is
-// known.
+// put writes bytes. If they contain the seal, their checksum is added in seal.
 func (w *writer) put(b []byte) error {
 	if w.at == 0 && w.layout.sealDigits > 0 {
 		w.head = b
@@ -95,13 +95,14 @@ func (w *writer) put(b []byte) error {
 	return cmp.Or(w.pipe.copy(b), w.watch(int64(w.at), int64(w.layout.at)))
 }
 
-// emit writes the bytes in a buffer of the pipe.
+// emit writes a buffer of the pipe.
 func (w *writer) emit(b []byte) error {
 	w.pass(b)
 	return cmp.Or(w.pipe.send(b), w.watch(int64(w.at), int64(w.layout.at)))
 }
 
-// pass takes note of bytes that are about to be written.
+// pass counts bytes that are about to be written and keeps the last message if
+// needed.
 func (w *writer) pass(b []byte) {
 	if span := w.layout.untimed; w.at < span.End && w.at+len(b) > span.Start {
 		w.last = append(w.last, b[max(span.Start-w.at, 0):min(span.End-w.at, len(b))]...)
@@ -109,7 +110,7 @@ func (w *writer) pass(b []byte) {
 	w.at += len(b)
 }
 
-// join takes in the sum of bytes that are about to be written, or just were.
+// join adds the checksum of written bytes.
 func (w *writer) join(s crc32c.Sum) {
 	if seal := w.layout.sealed; w.summed >= seal.Start && w.summed < seal.End {
 		w.sealed.Join(s)
@@ -118,9 +119,9 @@ func (w *writer) join(s crc32c.Sum) {
 	w.summed += s.N
 }
 
-// copy writes the first of pieces, and those after it that stand further on in
-// the same file. It reads all of that file and makes sure that it is the one
-// that the outline is of. It returns how many pieces it wrote.
+// copy writes the first piece and the following ones at increasing offsets of the
+// same file. It reads that file completely and verifies its checksum against the
+// outline. It returns the number of pieces written.
 func (w *writer) copy(pieces []piece) (n int, err error) {
 	part := pieces[0].part
 	in, _, err := w.folder.open(part.ID)
@@ -158,7 +159,7 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 	return n, r.finish(part)
 }
 
-// seal completes a checkpoint, and the outline's checksum.
+// seal fills in the checksum of a checkpoint and completes the outline.
 func (w *writer) seal() error {
 	o := w.layout.outline
 	if w.head != nil {
@@ -180,15 +181,15 @@ func (w *writer) seal() error {
 	return nil
 }
 
-// A partReader goes through a session file once.
+// A partReader reads a session file once, from start to end.
 type partReader struct {
 	in   *os.File
 	pipe *pipe
-	sum  crc32c.Sum // of what it has passed
+	sum  crc32c.Sum // of the bytes read so far
 }
 
-// pass goes on to the offset end, and hands what it passes to emit, if that is
-// not nil, in buffers of the pipe. It returns the sum of that.
+// pass reads up to the offset end. If emit is not nil, it is called with the bytes
+// in buffers of the pipe. pass returns their checksum.
 func (r *partReader) pass(end int, emit func([]byte) error) (s crc32c.Sum, err error) {
 	start := r.sum.N
 	for err == nil && start+s.N < end {
@@ -204,12 +205,12 @@ func (r *partReader) pass(end int, emit func([]byte) error) (s crc32c.Sum, err e
 	}
 	r.sum.Join(s)
 	if err == io.EOF {
-		err = nil // finish says what is wrong
+		err = nil // finish reports it
 	}
 	return s, err
 }
 
-// finish goes to the end of the file and makes sure that o is its outline.
+// finish reads to the end of the file and verifies its checksum against o.
 func (r *partReader) finish(o *Outline) error {
 	if _, err := r.pass(math.MaxInt, nil); err != nil {
 		return err

@@ -48,7 +48,7 @@ func TestParseErrors(t *testing.T) {
 		{`{"mcpServers": {"a": {"url": "http://x", "type": "stdio"}}}`, `line 1: the server "a": its type is stdio, but it has no command`},
 		{"{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"env\": {\"K\": 123456}}}}", `line 2: the server "a": env must not be a JSON number`},
 		{`{"mcpServers": {"a": {"command": ["x"]}}}`, `line 1: the server "a": command must not be a JSON array`},
-		{"{\"mcpServers\": {\n\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}", `line 3: the key "a" stands twice`},
+		{"{\"mcpServers\": {\n\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}", `line 3: duplicate key "a"`},
 		{"{\"mcpServers\": {\n\"a\": {\"command\": \"x\"},}}", "line 2: "},
 	} {
 		_, err := Parse([]byte(c.in))

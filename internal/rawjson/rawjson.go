@@ -117,7 +117,7 @@ func (k *Keys) Add(key []byte, keyStart int) error {
 	hint := hint(key)
 	switch {
 	case k.hints&hint != 0 && k.has(key):
-		return &SyntaxError{keyStart, fmt.Sprintf("the key %q stands twice", key)}
+		return &SyntaxError{keyStart, fmt.Sprintf("duplicate key %q", key)}
 	case k.n < len(k.few):
 		k.few[k.n] = key
 	default:

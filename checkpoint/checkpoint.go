@@ -1,19 +1,17 @@
-// Package checkpoint makes snapshots: flattened copies of the path to one
-// message, which stand alone.
+// Package checkpoint makes snapshots: self-contained, flattened copies of the path
+// to a message.
 //
-// A snapshot is a session file with the eight keys of every session. It holds
-// the messages of the path, each once, with the bytes that they have in the
-// files they come from; the records of tool calls that are on the path; and the
-// metadata of the conversation, without links, counts and second copies of the
-// transcript. Where it was taken stands in its own metadata. Delete every
-// session that it came from and it still opens, whole.
+// A snapshot is a session file with the eight keys of every session. It holds each
+// message of the path once, with the bytes of its original file; the records of the
+// tool calls on the path; and the metadata of the conversation, without links,
+// counts and second copies of the transcript. Its own metadata records the source.
+// A snapshot still opens after every session that it came from was deleted.
 //
-// A checkpoint is a snapshot that is read-only and sealed; a branch is one to
-// go on in. Everything here is decided from the outlines of sessions, and the
-// caller opens those whose records are asked for: the result is a
-// [session.Document] for somebody to write. Files are touched by [ListPenguin]
-// and [ReadPenguin] only, which read the checkpoints that Penguin keeps for
-// itself; nothing writes those.
+// A checkpoint is a read-only, sealed snapshot; a branch is a snapshot that can be
+// continued. The functions work on the outlines of sessions and call an opener for
+// those whose records are needed. The result is a [session.Document] that the
+// caller writes. Only [ListPenguin] and [ReadPenguin] access files: they read the
+// checkpoints that Penguin keeps in its own format, which bough never writes.
 package checkpoint
 
 import (
@@ -24,21 +22,21 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Spec says what a new snapshot is to be.
+// A Spec describes a new snapshot.
 type Spec struct {
 	ID      string
 	Title   string
 	Kind    session.Kind // session.Checkpoint or session.Branch
-	Auto    bool         // nobody asked for this checkpoint by name
-	Now     string       // in Dialect's form
+	Auto    bool         // an automatic checkpoint
+	Now     string       // in the format of Dialect
 	Dialect session.Dialect
 	Source  string   // the session whose file holds the last message
-	Lineage []string // root to Source
+	Lineage []string // from the root to Source
 }
 
-// Flatten returns the snapshot of the path to node at of t, -1 for that of an
-// empty conversation. Where that is not all of the conversation, open is asked
-// for the sessions that hold records. A checkpoint is sealed when it is written.
+// Flatten returns the snapshot of the path to node at of t; -1 is the empty path.
+// If the path is not the complete conversation, Flatten calls open for the sessions
+// that have records. A checkpoint is sealed when it is written.
 func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.Document, error) {
 	path := t.Runs(at)
 	point := ""
@@ -48,8 +46,8 @@ func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.
 	return snapshot(t, path, partsOf(t, path), point, spec, open)
 }
 
-// Copy returns the snapshot of all messages of t, with all branches, as a session
-// to go on in.
+// Copy returns a snapshot of all messages of t, with all branches, as a session
+// that can be continued.
 func Copy(t *session.Tree, spec Spec, open session.Opener) (*session.Document, error) {
 	all, err := t.Whole(open)
 	if err != nil {
@@ -62,7 +60,7 @@ func Copy(t *session.Tree, spec Spec, open session.Opener) (*session.Document, e
 	return snapshot(t, all, t.Parts, point, spec, open)
 }
 
-// snapshot returns the snapshot of messages of t, which lie in parts; point is the
+// snapshot returns the snapshot of messages of t, which are in parts; point is the
 // id of the last one.
 func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, point string, spec Spec, open session.Opener) (*session.Document, error) {
 	records, err := records(t, path, open)
@@ -99,9 +97,9 @@ func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, poi
 	return d, nil
 }
 
-// mark is what bough keeps of a snapshot in metadata.bough: beside what the snapshot
-// is, what programs said of the line that begins with first, and where that was imported
-// from, as they stand there.
+// mark returns metadata.bough of a snapshot: its kind, and the members that
+// programs stored in first, the first file of the line, and the transcripts it was
+// imported from, both unchanged.
 func mark(first *session.Outline, spec Spec, messages int) []byte {
 	pairs := []rawjson.Pair{{Key: "kind", Value: rawjson.Compact(spec.Kind)}}
 	set := func(key string, value []byte) {
@@ -115,7 +113,7 @@ func mark(first *session.Outline, spec Spec, messages int) []byte {
 	for _, key := range []string{"user", "configs", "untracked", "sources"} {
 		set(key, first.Own(key))
 	}
-	// Last, so that no other value can be taken for the placeholder.
+	// Last, so that no other value can be mistaken for the placeholder.
 	if spec.Kind == session.Checkpoint {
 		set("sealed", rawjson.Value(struct {
 			Messages int    `json:"messages"`
@@ -125,8 +123,8 @@ func mark(first *session.Outline, spec Spec, messages int) []byte {
 	return rawjson.AppendObject(nil, pairs, 2)
 }
 
-// View returns the path to node at of t as one document, under the id and with
-// the metadata of o: the conversation as o shows it.
+// View returns the path to node at of t as one document with the id and the
+// metadata of o.
 func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*session.Document, error) {
 	path := t.Runs(at)
 	records, err := records(t, path, open)
@@ -140,9 +138,9 @@ func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*se
 	}, err
 }
 
-// records returns the records of the line that belong to path: all of them
-// where path is all there is, else those whose tool call is on it. Records of
-// requests to models name no call, so a cut leaves them out.
+// records returns the records of the line that belong to path: all of them if path
+// is the complete conversation, else those whose tool call is on it. Records of
+// requests to models name no call, so a cut drops them.
 func records(t *session.Tree, path []session.Run, open session.Opener) (session.Records, error) {
 	var all session.Records
 	if session.Count(path) == t.Len() {
@@ -178,8 +176,8 @@ func records(t *session.Tree, path []session.Run, open session.Opener) (session.
 	return all, nil
 }
 
-// Carried returns the metadata that a snapshot takes over, and a session that is imported:
-// that of the files that its messages come from, the later ones winning.
+// Carried returns the metadata that a snapshot or an imported session inherits:
+// that of the files of its messages, where later files override earlier ones.
 func Carried(parts []*session.Outline) []rawjson.Pair {
 	var pairs []rawjson.Pair
 	for _, part := range parts {
@@ -198,7 +196,7 @@ func Carried(parts []*session.Outline) []rawjson.Pair {
 	return pairs
 }
 
-// partsOf returns the parts that path goes through, in order.
+// partsOf returns the parts that path visits, in order.
 func partsOf(t *session.Tree, path []session.Run) []*session.Outline {
 	parts := t.Parts[:1:1]
 	for _, run := range path {
@@ -209,8 +207,8 @@ func partsOf(t *session.Tree, path []session.Run) []*session.Outline {
 	return parts
 }
 
-// dropped reports whether a member of the metadata speaks of the place and size
-// of the file that it stands in, or repeats the transcript.
+// dropped reports whether a member of the metadata describes the position and size
+// of its file, or repeats the transcript.
 func dropped(key string) bool {
 	switch key {
 	case "title", "bough",

@@ -7,21 +7,20 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A ToolCutError says that a cut would separate a tool call from its result.
+// A ToolCutError reports that a cut would separate a tool call from its result.
 type ToolCutError struct {
-	Message string // where the cut was asked for
+	Message string // the id of the message of the requested cut
 	Call    string // the id of the call
-	Before  string // the nearest message before that leaves calls whole, "" if none
-	After   string // the nearest one after, "" if none
+	Before  string // the nearest message before that separates no call, "" if none
+	After   string // the nearest message after that separates no call, "" if none
 }
 
 func (e *ToolCutError) Error() string {
-	return fmt.Sprintf("a cut at %s would part the tool call %s from its result", e.Message, e.Call)
+	return fmt.Sprintf("a cut at %s would separate the tool call %s from its result", e.Message, e.Call)
 }
 
-// Cut reports whether the path to node at can be cut there: a *[ToolCutError]
-// if a result of a call at or before it comes after it. Calls that nothing
-// answers are no obstacle.
+// Cut returns a *[ToolCutError] if a cut at node at would separate a tool call at
+// or before it from a later result. Calls without a result do not matter.
 func Cut(t *session.Tree, at int) error {
 	if at < 0 || t.IsLeaf(at) {
 		return nil
@@ -34,7 +33,7 @@ func Cut(t *session.Tree, at int) error {
 		return nil
 	}
 	c := findCuts(t)
-	if !c.parts(at) {
+	if !c.separates(at) {
 		return nil
 	}
 	err := &ToolCutError{Message: t.ID(at), Call: c.below[at].call}
@@ -47,48 +46,49 @@ func Cut(t *session.Tree, at int) error {
 	return err
 }
 
-// WholeBefore returns the nearest node at or above at where the path can be
-// cut, -1 if there is none.
+// WholeBefore returns the node at or its nearest ancestor where Cut returns nil, or
+// -1.
 func WholeBefore(t *session.Tree, at int) int { return findCuts(t).before(at) }
 
-// cuts knows for every node of a tree whether the path can be cut there.
+// cuts holds for every node of a tree whether the path can be cut there.
 type cuts struct {
 	tree  *session.Tree
 	depth []int
-	below []answer // per node, of the calls answered below it the one made highest up
+	below []answer // per node, the answer below it whose call is nearest to the root
 }
 
-// An answer is a result below a node.
+// An answer is the result of a call below a node.
 type answer struct {
 	call  string
 	depth int // of the node that makes the call
-	via   int // the child below which the result is; none if there is no result
+	via   int // the child below which the result is, or none
 }
 
 const none = -1
 
-// parts reports whether a cut at n would part a call from its result.
-func (c *cuts) parts(n int) bool {
+// separates reports whether a cut at n would separate a call from its result.
+func (c *cuts) separates(n int) bool {
 	return c.below[n].via != none && c.below[n].depth <= c.depth[n]
 }
 
 func (c *cuts) before(n int) int {
-	for n >= 0 && c.parts(n) {
+	for n >= 0 && c.separates(n) {
 		n = c.tree.Parent(n)
 	}
 	return n
 }
 
-// after goes down towards the results that are missing.
+// after returns the nearest descendant of n, towards the missing results, that
+// separates no call.
 func (c *cuts) after(n int) int {
-	for c.parts(n) {
+	for c.separates(n) {
 		n = c.below[n].via
 	}
 	return n
 }
 
-// findCuts goes once over the tree, root to leaf, with the calls that are open
-// on the way, and hands what it finds at each result back up.
+// findCuts walks the tree once from root to leaf with the set of open calls, and
+// propagates the results that it finds back towards the root.
 func findCuts(t *session.Tree) *cuts {
 	c := &cuts{t, t.Depths(), make([]answer, t.Len())}
 	children := t.Children()
@@ -116,14 +116,14 @@ func findCuts(t *session.Tree) *cuts {
 	return c
 }
 
-// A step is a node to be visited, or to be left with what its visit changed.
+// A step is a node to visit, or to leave by undoing the changes of its visit.
 type step struct {
 	node    int
 	leaving bool
 	changes []change
 }
 
-// A change is what open said of a call before a visit; was is none if nothing.
+// A change is the depth of a call in open before a visit, none if it was absent.
 type change struct {
 	call string
 	was  int
@@ -139,8 +139,8 @@ func (s *step) restore(open map[string]int) {
 	}
 }
 
-// visit opens the calls that a node makes, closes those that it answers, and
-// notes at its parent the answer to the call made highest up.
+// visit adds the calls of a node to open, removes those that it answers, and
+// records at its parent the answer whose call is nearest to the root.
 func (c *cuts) visit(n int, open map[string]int) step {
 	leave := step{node: n, leaving: true}
 	calls, answers := c.tree.Tools(n)
@@ -170,15 +170,16 @@ func (c *cuts) visit(n int, open map[string]int) step {
 	return leave
 }
 
-// note keeps a at node n if its call is made higher up than those known.
+// note records the answer a at node n if its call is nearer to the root than the
+// known one.
 func (c *cuts) note(n int, a answer) {
 	if n != none && (c.below[n].via == none || a.depth < c.below[n].depth) {
 		c.below[n] = a
 	}
 }
 
-// handUp tells the parent of n what is answered below n, once all of that is
-// known.
+// handUp propagates the answer below n to its parent, once all nodes below n were
+// visited.
 func (c *cuts) handUp(n int) {
 	parent := c.tree.Parent(n)
 	if a := c.below[n]; a.via != none && parent != none && a.depth <= c.depth[parent] {

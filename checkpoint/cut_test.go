@@ -22,7 +22,7 @@ func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		parts []part
-		want  string // id, or id:call<before>after where a cut is refused, * for any
+		want  string // id, or id:call<before>after for a refused cut, * for any
 	}{
 		{"a call and its result", []part{plain}, "a b:c1<a>d c:c1<a>d d e"},
 		{"both in one message", []part{{id: "p", messages: []string{message("a", ""), both, message("c", "")}}}, "a b c"},
@@ -90,9 +90,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutFarApart: a result that comes thousands of messages after its call is
-// found, and the nearest whole places too; a search from each message anew would
-// take hours.
+// TestCutFarApart: a result thousands of messages after its call is found, with the
+// nearest allowed cuts; a search from each message anew would take hours.
 func TestCutFarApart(t *testing.T) {
 	const n = 100_000
 	messages := []string{message("first", ""), call("call", "c1")}
@@ -107,7 +106,7 @@ func TestCutFarApart(t *testing.T) {
 	}
 }
 
-// TestCutAllows: where Cut says yes, no result is left behind.
+// TestCutAllows: if Cut returns nil, no result is separated.
 func TestCutAllows(t *testing.T) {
 	tr := tree(t, part{id: "p", messages: []string{call("a", "c1"), call("b", "c2"), result("c", "c2"), result("d", "c1"), call("e", "c3")}})
 	for n := range tr.Len() {

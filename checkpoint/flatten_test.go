@@ -56,7 +56,7 @@ func grow(t *testing.T, parts ...*session.Session) *session.Tree {
 	return tr
 }
 
-// newTree makes the tree of sessions that are in memory.
+// newTree builds the tree of sessions in memory.
 func newTree(parts ...*session.Session) (*session.Tree, error) {
 	var outlines []*session.Outline
 	for _, s := range parts {
@@ -138,8 +138,8 @@ func idsOf(messages []session.Message) string {
 	return strings.Join(list, " ")
 }
 
-// TestFlattenFiles: a snapshot of a line over many files holds each message of
-// the conversation once, in order, byte for byte.
+// TestFlattenFiles: a snapshot of a line of many files holds each message of the
+// conversation once, in order, byte for byte.
 func TestFlattenFiles(t *testing.T) {
 	files := testchat.Chat{Messages: 500, PerFile: 40, Text: 60, Odd: true}.Files()
 	all := testchat.All(files)
@@ -183,7 +183,7 @@ func TestFlattenBranches(t *testing.T) {
 	}
 }
 
-// TestFlattenDocument shows whole snapshots, in both dialects.
+// TestFlattenDocument compares complete snapshots, in both dialects.
 func TestFlattenDocument(t *testing.T) {
 	tr := tree(t, part{"p", `"title":"Old","agent_id":"default","n":1.0,"message_count":9,"continued_from":[],"continued_to":["q"]`, []string{message("a", ""), message("b", "")}, ""})
 	const head = `{

@@ -9,10 +9,10 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// FuzzFlatten: flatten(branch(x)) is flatten(x). For any line and any node of
-// it, a snapshot that is written, read, and flattened again holds the same
-// messages, byte for byte and in order, and so does a checkpoint of a branch of
-// a checkpoint. What continues a snapshot comes after all of it.
+// FuzzFlatten: flatten(branch(x)) is flatten(x). For any line and node, a snapshot
+// that is written, read and flattened again holds the same messages, byte for byte
+// and in order, and so does a checkpoint of a branch of a checkpoint. The
+// continuation of a snapshot follows all its messages.
 func FuzzFlatten(f *testing.F) {
 	seeds := []string{
 		"\x00", "\x00\x00\x00\x00", "\x00\x00\x0a\x00", "\x00\x00\x05\x00\x00", "\x00\x00\x05\x00\x01\x0c",
@@ -31,12 +31,12 @@ func FuzzFlatten(f *testing.F) {
 		}
 		tr, err := newTree(parts(t, data)...)
 		if err != nil || tr.Len() == 0 {
-			return // a ring, or nothing
+			return // a cycle, or empty
 		}
 		n := int(at) % tr.Len()
 		want := raws(tr, n)
 		if !distinct(tr, n) {
-			return // no file can hold an id twice
+			return // a file cannot hold duplicate ids
 		}
 		last := tr
 		for i, kind := range []session.Kind{session.Checkpoint, session.Branch, session.Checkpoint} {
@@ -59,7 +59,7 @@ func FuzzFlatten(f *testing.F) {
 	})
 }
 
-// continued goes on from a snapshot as Penguin does, in another file.
+// continued continues a snapshot as Penguin does, in another file.
 func continued(t *testing.T, s *session.Session, want []string) {
 	t.Helper()
 	const more = `{"id":"more"}`
@@ -70,7 +70,7 @@ func continued(t *testing.T, s *session.Session, want []string) {
 	}
 }
 
-// distinct reports whether no two messages of the path have one id.
+// distinct reports whether the messages of the path have distinct ids.
 func distinct(tr *session.Tree, n int) bool {
 	seen := map[string]bool{}
 	for _, k := range tr.Path(n) {
@@ -83,8 +83,8 @@ func distinct(tr *session.Tree, n int) bool {
 	return true
 }
 
-// parts makes the files of a line of data, one byte a step: its low bits say
-// what happens, the others to which message.
+// parts makes the files of a line of data, one byte per step: its low bits select
+// the step, the others the message.
 func parts(t *testing.T, data []byte) []*session.Session {
 	list := []part{{id: "p0"}}
 	var first []string // ids in the first file
@@ -105,7 +105,7 @@ func parts(t *testing.T, data []byte) []*session.Session {
 		case 0, 1:
 			add(id, message(id, `"n":NaN,"s":"\ud83d "`))
 		case 2:
-			add(id, under(other, id)) // earlier, later, itself, or gone
+			add(id, under(other, id)) // an earlier or later message, itself, or none
 		case 3:
 			switch {
 			case b>>3 == 0:
@@ -126,7 +126,7 @@ func parts(t *testing.T, data []byte) []*session.Session {
 			}
 			list = append(list, part{id: fmt.Sprint("p", i), metadata: link, messages: []string{message("h"+id, ""), end}})
 			here = map[string]bool{}
-		case 7: // again what the first file has, or its id with other content
+		case 7: // a message of the first file, or its id with other content
 			if k := int(b>>3) & 15; len(list) > 1 && k < len(first) {
 				if b < 128 {
 					add(first[k], list[0].messages[k])

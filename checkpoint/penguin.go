@@ -22,34 +22,34 @@ const (
 	penguinDir = "checkpoints"
 	penguinExt = ".json.gz"
 
-	// maxPenguin bounds what one of Penguin's checkpoints may unpack to.
+	// maxPenguin is the maximum uncompressed size of one of Penguin's checkpoints.
 	maxPenguin = 1 << 30
 )
 
-// A Penguin is a checkpoint that Penguin made, in its own file
-// checkpoints/ID.json.gz: what Penguin says of it.
+// A Penguin describes a checkpoint that Penguin made, in its own file
+// checkpoints/ID.json.gz.
 type Penguin struct {
 	ID           string
 	Type         string // auto, manual, branch, rollback
 	Name         string
-	Session      string // the session that it was taken of
-	Message      string // the message at which it was taken
-	MessageCount int    // of that session's file then
+	Session      string // the session of the checkpoint
+	Message      string // the message of the checkpoint
+	MessageCount int    // of that session's file at the time
 	CreatedAt    time.Time
 	Auto         bool
-	Err          error // why nothing else is known, nil if it is
+	Err          error // why the file cannot be read, nil if it can; then all other fields but ID are zero
 }
 
-// PenguinFile returns the path of a checkpoint's file inside the workspace.
+// PenguinFile returns the path of a checkpoint's file, relative to the workspace.
 func PenguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
 
-// isPenguin reports whether id has the shape of the id of one of Penguin's
+// isPenguin reports whether id has the form of the id of one of Penguin's
 // checkpoints.
 func isPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.ValidID(id) }
 
-// ListPenguin returns Penguin's checkpoints, oldest first. What Penguin's own
-// list of them does not say is read from their files; for one that cannot be
-// read, there is only its id and Err.
+// ListPenguin returns Penguin's checkpoints, oldest first. Checkpoints that are
+// missing from Penguin's own list are read from their files; one that cannot be
+// read has only its ID and Err.
 func ListPenguin(root *os.Root) ([]Penguin, error) {
 	entries, err := durable.ReadDir(root, penguinDir)
 	var special *durable.NotRegularError
@@ -99,10 +99,10 @@ func penguin(id string, meta gjson.Result) Penguin {
 	}
 }
 
-// ReadPenguin reads one of Penguin's checkpoints as a session under the
-// checkpoint's id. Its automatic ones hold one file of a line, so the session
-// may continue another. The error is [session.ErrNotFound] if there is none, a
-// *[session.DamageError] if it cannot be read; offsets count unpacked bytes.
+// ReadPenguin reads one of Penguin's checkpoints as a session with the checkpoint's
+// id. An automatic one holds a single file of a line, so the session may continue
+// another. The error is [session.ErrNotFound] if it does not exist and a
+// *[session.DamageError] if it cannot be read; offsets count uncompressed bytes.
 func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
 	if !isPenguin(id) {
 		return nil, session.ErrNotFound
@@ -113,7 +113,7 @@ func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
 	}
 	content := gjson.GetBytes(data, "session")
 	if !content.IsObject() {
-		return nil, damage(id, 0, "no session in it")
+		return nil, damage(id, 0, "no session object")
 	}
 	s, err := session.Decode(id, []byte(content.Raw))
 	var broken *session.DamageError
@@ -123,7 +123,7 @@ func ReadPenguin(root *os.Root, id string) (*session.Session, error) {
 	return s, err
 }
 
-// unpack returns the JSON document in a checkpoint's file, checked.
+// unpack returns the JSON document of a checkpoint's file after validation.
 func unpack(root *os.Root, id string) ([]byte, error) {
 	packed, err := durable.ReadFile(root, PenguinFile(id))
 	if errors.Is(err, fs.ErrNotExist) {

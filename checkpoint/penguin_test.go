@@ -28,7 +28,7 @@ func pack(t *testing.T, data string) []byte {
 	return b.Bytes()
 }
 
-// penguins makes a workspace with files in the folder checkpoints.
+// penguins creates a workspace with files in the folder checkpoints.
 func penguins(t *testing.T, files map[string][]byte) *os.Root {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,8 +52,7 @@ func metaOf(kind, name, session, at string, auto bool) string {
 	return fmt.Sprintf(`{"type":%q,"name":%q,"session_id":%q,"message_id":"m1","message_count":7,"created_at":%q,"auto":%v,"parent_checkpoint":null}`, kind, name, session, at, auto)
 }
 
-// list returns what ListPenguin says of each checkpoint, a line each, and the
-// errors of those that cannot be read.
+// list returns one line for each result of ListPenguin, and the errors.
 func list(root *os.Root) (string, []error) {
 	var all []string
 	var damaged []error

@@ -10,23 +10,23 @@ import (
 	"github.com/bough-dev/bough/internal/crc32c"
 )
 
-// Retention says how long automatic checkpoints are kept: all of them for a
-// while, then one of every few, and at last none. The zero value is the default,
-// and a negative field sets no limit.
+// Retention is the policy for automatic checkpoints: all are kept for a while, then
+// one of every few, and finally none. The zero value is the default, and a negative
+// field sets no limit.
 type Retention struct {
 	// KeepAll is how long all are kept. Zero means 24 hours, negative as long as
 	// MaxAge allows.
 	KeepAll time.Duration
 
-	// EveryNth is of how many one is kept after that. Zero means 10; 1 and
-	// negative mean that all are.
+	// EveryNth is the sampling rate after that: one of every EveryNth is kept. Zero
+	// means 10; 1 and negative values keep all.
 	EveryNth int
 
-	// MaxAge is how long any is kept. Zero means 30 days, negative for ever.
+	// MaxAge is how long any is kept. Zero means 30 days, negative forever.
 	MaxAge time.Duration
 
-	// Most is how many are kept in all, the newest ones. Zero means 1,000,
-	// negative any number.
+	// Most is the maximum number that is kept, the newest ones. Zero means 1,000,
+	// negative no limit.
 	Most int
 }
 
@@ -35,10 +35,10 @@ type Taken struct {
 	ID      string
 	Line    string // the conversation, as the id of its first file
 	Created time.Time
-	Auto    bool // nobody asked for it by name
+	Auto    bool // an automatic checkpoint
 }
 
-// A Verdict says whether a checkpoint is kept, and why.
+// A Verdict is the decision about a checkpoint, with its reason.
 type Verdict struct {
 	ID     string
 	Keep   bool
@@ -46,23 +46,23 @@ type Verdict struct {
 }
 
 // Apply decides which checkpoints are kept at the time now. It returns a verdict
-// for each of list, in that order. The ids differ.
+// for each of list, in that order. The ids must be distinct.
 //
-// Those with names are kept for ever, and do not count. The newest automatic one
-// is always kept, and so is, as long as any, the newest of each conversation.
+// Named checkpoints are always kept and do not count. The newest automatic
+// checkpoint is always kept; the newest of each conversation is kept up to MaxAge.
 //
-// What was kept once as one of every few must not be counted again by the next
-// run, to which the others are gone: each run would keep a tenth of a tenth. No
-// rule that looks at what stands beside a checkpoint can tell the two apart. So
-// the checksum of the id decides, which nothing changes: one of every ten on
-// average, and the same ones for ever.
+// A checkpoint that was kept as one of every EveryNth must not be sampled again by
+// the next run, when the others are gone: each run would keep a tenth of a tenth.
+// No rule that depends on the other checkpoints can avoid this. So the checksum of
+// the id decides, which never changes: on average one of EveryNth, and always the
+// same ones.
 //
-// Nor must time alone bring back what an earlier run would have removed, as it
-// would where others are thinned out and make room. So what is too many is
-// counted as of the newest checkpoint, and not as of now.
+// Nor must the passage of time alone restore what an earlier run would have
+// removed, which could happen when sampling makes room for others. So the limit
+// Most is applied as of the newest checkpoint's time, not as of now.
 //
-// Clocks are wrong at times. A checkpoint from the future is kept as one of this
-// moment, and counts among the newest.
+// Clocks can be wrong. A checkpoint from the future is treated as one from now, and
+// counts among the newest.
 func (r Retention) Apply(list []Taken, now time.Time) []Verdict {
 	r = r.filled()
 	verdicts := make([]Verdict, len(list))
@@ -98,7 +98,7 @@ func (r Retention) Apply(list []Taken, now time.Time) []Verdict {
 	return verdicts
 }
 
-// filled returns r with the defaults where it has zeros.
+// filled returns r with defaults in place of zeros.
 func (r Retention) filled() Retention {
 	const day = 24 * time.Hour
 	return Retention{
@@ -109,8 +109,8 @@ func (r Retention) filled() Retention {
 	}
 }
 
-// judge decides about a checkpoint as if there were any room. What it does not
-// keep it does not keep at any later time.
+// judge decides about a checkpoint without regard to Most. A checkpoint that it
+// does not keep is not kept at any later time either.
 func (r Retention) judge(t Taken, at time.Time, newest, newestOfLine bool) (keep bool, reason string) {
 	older := func(limit time.Duration) bool { return limit > 0 && at.Sub(t.Created) > limit }
 	switch {
@@ -130,7 +130,7 @@ func (r Retention) judge(t Taken, at time.Time, newest, newestOfLine bool) (keep
 	return false, fmt.Sprintf("older than %s, and not one of every %d", span(r.KeepAll), r.EveryNth)
 }
 
-// span says how long d is: 1 day, 36 hours, 1m30s.
+// span formats d: 1 day, 36 hours, 1m30s.
 func span(d time.Duration) string {
 	const hour, day = time.Hour, 24 * time.Hour
 	count := func(n time.Duration, unit string) string {
@@ -148,7 +148,7 @@ func span(d time.Duration) string {
 	return d.String()
 }
 
-// thousands returns n, which is not negative, in groups of three digits.
+// thousands formats n, which must not be negative, with digits in groups of three.
 func thousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

@@ -15,7 +15,7 @@ const day = 24 * time.Hour
 
 var noon = time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC)
 
-// auto is an automatic checkpoint, so old at noon.
+// auto is an automatic checkpoint of the given age at noon.
 func auto(id, line string, age time.Duration) checkpoint.Taken {
 	return checkpoint.Taken{ID: id, Line: line, Created: noon.Add(-age), Auto: true}
 }
@@ -26,7 +26,7 @@ func TestRetention(t *testing.T) {
 		auto("old", "c", 30*day+1),
 		auto("a0", "a", 2*day),
 		auto("last", "b", 30*day),
-		auto("a5", "a", 2*day), // by its checksum one of every ten
+		auto("a5", "a", 2*day), // kept by its checksum
 		auto("a1", "a", day),
 		auto("a2", "a", day+1),
 		auto("now", "a", 0),
@@ -86,7 +86,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestRetentionTenth: about one of every ten is kept of what is older than a day.
+// TestRetentionTenth: about one of every ten is kept among those older than a day.
 func TestRetentionTenth(t *testing.T) {
 	list := []checkpoint.Taken{auto("now", "a", 0)}
 	for i := range 5000 {
@@ -107,7 +107,7 @@ func TestRetentionTenth(t *testing.T) {
 	}
 }
 
-// kept returns what r keeps of list.
+// kept returns the checkpoints of list that r keeps.
 func kept(r checkpoint.Retention, list []checkpoint.Taken, now time.Time) (keep []checkpoint.Taken) {
 	for i, v := range r.Apply(list, now) {
 		if v.Keep {
@@ -117,14 +117,14 @@ func kept(r checkpoint.Retention, list []checkpoint.Taken, now time.Time) (keep 
 	return keep
 }
 
-// TestRetentionLaws: of any checkpoints, with any clocks,
+// TestRetentionLaws: for any checkpoints and any clocks,
 //
-//   - those with names are kept, and the newest automatic one;
-//   - never more than Most automatic ones are;
-//   - the order of the list decides nothing;
-//   - to apply it again to what is kept removes nothing more;
-//   - what is removed stays removed, until a time comes that was in the future;
-//   - nor does it matter, until then, whether it was applied in between.
+//   - named ones are kept, and the newest automatic one;
+//   - at most Most automatic ones are kept;
+//   - the result does not depend on the order of the list;
+//   - applying it again to what is kept removes nothing more;
+//   - a removed one stays removed, until a time that was in the future;
+//   - until then, it does not matter whether it was applied in between.
 func TestRetentionLaws(t *testing.T) {
 	for seed := range uint64(4000) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -175,7 +175,7 @@ func TestRetentionLaws(t *testing.T) {
 }
 
 // randomTaken returns checkpoints of a few lines: some at the same time, some in
-// the future, some of a clock that was years off.
+// the future, some with a clock that was years off.
 func randomTaken(random *rand.Rand) (list []checkpoint.Taken) {
 	for i := range random.IntN(60) {
 		c := auto(fmt.Sprint("c", i), string(rune('a'+random.IntN(4))), time.Duration(random.IntN(400))*15*time.Minute)

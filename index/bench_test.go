@@ -13,9 +13,9 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// many makes a workspace of n sessions in bough's dialect, in which a command
-// has looked at every session: conversations of four continuations and five
-// branches each. Nothing is flushed to the disk, but the index.
+// many creates a workspace of n sessions in bough's dialect, in which a command has
+// examined every session: conversations of four continuations and five branches
+// each. Only the index is flushed to the disk.
 func many(b *testing.B, n int) *folder {
 	f := newFolder(b)
 	for i := range n {
@@ -52,8 +52,8 @@ func median(times []time.Duration) time.Duration {
 	return times[len(times)/2]
 }
 
-// BenchmarkOpen measures what a command takes to know what it needs of an index
-// of so many sessions: the lineage of one, which has five.
+// BenchmarkOpen measures what a command needs of an index of so many sessions: to
+// open it and to get the lineage of one session, which has five.
 func BenchmarkOpen(b *testing.B) {
 	for _, n := range []int{100, 100_000} {
 		f := many(b, n)
@@ -84,13 +84,12 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkAdd measures what it takes to add a session with its link to an index
-// of so many sessions. The metric x-append is how many times as long that takes
-// as to add a line of the same length to a file: open, write, fsync, close;
-// x-command the same for all that a command does, with opening the index and
-// remembering it, but without the session file; x-1000 how many times as long as
-// in an index of 1,000 sessions. All are medians of one run, one after the other
-// in each iteration.
+// BenchmarkAdd measures adding a session with its link to an index of so many
+// sessions. The metric x-append is the ratio to the time of adding a line of the
+// same length to a file: open, write, fsync, close. x-command is the same for all
+// that a command does, with opening the index and caching it, but without the
+// session file. x-1000 is the ratio to an index of 1,000 sessions. All are medians
+// of one run, measured in turn in each iteration.
 func BenchmarkAdd(b *testing.B) {
 	var thousand time.Duration
 	for _, n := range []int{1000, 100_000} {
@@ -123,7 +122,7 @@ type adding struct {
 	x                     *index.Index
 	s                     *session.Session
 	st                    session.Stat
-	command               time.Duration // the one that runs
+	command               time.Duration // the running one
 	adds, lines, commands []time.Duration
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// appendText appends a string with its length.
+// appendText appends a string prefixed with its length.
 func appendText(data []byte, s string) []byte {
 	return append(binary.AppendUvarint(data, uint64(len(s))), s...)
 }
@@ -25,8 +25,8 @@ func flag(set bool) byte {
 	return 0
 }
 
-// A decoder takes from data what was appended to it, in the same order. After
-// an error it gives zeros.
+// A decoder decodes values in the order in which they were appended. After an error
+// it returns zero values.
 type decoder struct {
 	data []byte
 	err  error

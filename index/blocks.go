@@ -10,15 +10,14 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// blockSize is how many bytes are read and checked together.
+// blockSize is the number of bytes that are read and verified together.
 const blockSize = 4096
 
-// errCache is behind the error for a cache that does not hold what was written
-// there. Whoever gets it does without.
+// errCache is the error for a damaged cache. The caller ignores the cache then.
 var errCache = errors.New("a damaged cache")
 
-// blocks is a file of which only those parts are read that are asked for, each
-// checked against its sum.
+// blocks is a file that is read in blocks on demand, each verified against its
+// checksum.
 type blocks struct {
 	file *os.File
 	size int64
@@ -26,7 +25,7 @@ type blocks struct {
 	seen map[int64][]byte
 }
 
-// sumsOf returns the sums for data.
+// sumsOf returns the checksums of the blocks of data.
 func sumsOf(data []byte) []byte {
 	var sums []byte
 	for len(data) > 0 {
@@ -37,8 +36,8 @@ func sumsOf(data []byte) []byte {
 	return sums
 }
 
-// openBlocks opens the file name, which holds size bytes and then their sums,
-// the CRC-32C of which is sum.
+// openBlocks opens the file name. It holds size bytes followed by their checksums,
+// and sum is the CRC-32C of these checksums.
 func openBlocks(root *os.Root, name string, size int64, sum uint32) (*blocks, error) {
 	f, err := durable.OpenCache(root, name, size+size/blockSize*4+4)
 	if err != nil {
@@ -71,7 +70,7 @@ func (b *blocks) readSums(sum uint32) error {
 	return nil
 }
 
-// read returns the n bytes from the offset at. Nobody changes them.
+// read returns the n bytes at the offset at. They must not be modified.
 func (b *blocks) read(at, n int64) ([]byte, error) {
 	if at < 0 || n < 0 || at > b.size || n > b.size-at {
 		return nil, errCache

@@ -12,11 +12,11 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// others are bytes that mean something where another one stood.
+// others are the bytes that have a meaning in JSON.
 const others = "\x00\xff\"{}[]\\,:0 "
 
-// changes calls f with data after every change of one byte, from the byte first
-// on in steps: each bit of it turned over, and each of others in its place.
+// changes calls f with data after every change of one byte, from the byte first in
+// steps: each bit flipped, and each byte of others in its place.
 func changes(data string, first, step int, f func(at int, changed string)) (n int) {
 	changed := []byte(data)
 	for at := first; at < len(data); at += step {
@@ -52,7 +52,7 @@ func few(whole string) string {
 	return string(rawjson.AppendObject(nil, pairs, 0))
 }
 
-// TestEveryPrefix: an index that ends too early is no index, and says where.
+// TestEveryPrefix: a truncated index is a syntax error at its end.
 func TestEveryPrefix(t *testing.T) {
 	n := 0
 	for _, w := range worlds {
@@ -69,8 +69,8 @@ func TestEveryPrefix(t *testing.T) {
 	t.Logf("%d prefixes", n)
 }
 
-// TestEveryChange: an index in which one byte changed is no index, at a place in
-// it, or says of all sessions but one what it said.
+// TestEveryChange: an index with one changed byte is a syntax error at an offset in
+// it, or has the same entries for all sessions but one.
 func TestEveryChange(t *testing.T) {
 	for _, w := range worlds {
 		_, whole := w.saved(t)
@@ -103,8 +103,8 @@ func TestEveryChange(t *testing.T) {
 	}
 }
 
-// TestChangedLinks: an index in which one byte changed says so when it is loaded,
-// or the sessions are linked as their files say.
+// TestChangedLinks: Load reports an index with one changed byte, or the links are
+// those of the files.
 func TestChangedLinks(t *testing.T) {
 	for i, w := range worlds {
 		folder, whole := w.saved(t)
@@ -120,8 +120,8 @@ func TestChangedLinks(t *testing.T) {
 	}
 }
 
-// TestChangedJournal: a journal that ends too early, or in which one byte changed,
-// says so when it is loaded, or the sessions are linked as their files say.
+// TestChangedJournal: Load reports a truncated journal or one with a changed byte,
+// or the links are those of the files.
 func TestChangedJournal(t *testing.T) {
 	w := worlds[0]
 	folder := w.folder(t)
@@ -149,7 +149,7 @@ func TestChangedJournal(t *testing.T) {
 	t.Logf("%d prefixes, %d changes", len(whole)/7, n)
 }
 
-// links says how the sessions of x are linked, in no order: that comes from times.
+// links lists the links of x, sorted by text, not by time.
 func links(x *index.Index) string {
 	var list []string
 	for _, e := range x.Entries() {

@@ -13,36 +13,36 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// An Entry is what the index knows of one session.
+// An Entry is the index's record of one session.
 type Entry struct {
 	ID string
 	session.Meta
 	CreatedAt    time.Time
 	LastActive   time.Time
 	MessageCount int
-	HeaderCount  int // of those, how many repeat what the line already has
+	HeaderCount  int // number of initial messages that repeat messages of the line
 	Setting      session.Setting
-	Opening      string // the first words of the first message of a user, "" if there are none
-	Err          error  // why the file cannot be used, nil if it can: damage, or no permission
+	Opening      string // the first words of the first user message, "" if there are none
+	Err          error  // why the file cannot be used, such as damage or missing permission; nil if it can
 
-	file  durable.Identity // of the file that the entry was taken from; an index file knows size and time only
-	raw   []byte           // the entry as it stands in the index, nil if it does not
-	to    []byte           // its continued_to there
-	flat  bool             // raw stands in the journal, on one line
-	fresh []rawjson.Pair   // what the file says, in Penguin's order; nil if raw still says it
-	place int              // among the members of the index
-	size  int              // of the entry in the index or in the journal, in bytes, at least
+	file  durable.Identity // the file that the entry describes; only size and time if read from an index file
+	raw   []byte           // the entry in the index, nil if not in it
+	to    []byte           // its continued_to in the index
+	flat  bool             // raw is in the journal, on one line
+	fresh []rawjson.Pair   // members of the file, in Penguin's order; nil if raw has the same ones
+	place int              // position among the members of the index
+	size  int              // lower bound of the size of the entry in the index or journal, in bytes
 }
 
-// DisplayTitle is the title of the session, or one made from its id.
+// DisplayTitle is the title of the session, or a default derived from its id.
 func (e *Entry) DisplayTitle() string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
 
 // Size is the size of the session's file in bytes.
 func (e *Entry) Size() int64 { return e.file.Size }
 
-// The members of an entry that are taken from its file: those that are made of
-// it, those that Penguin copies out of the metadata, in its order, and those
-// that bough copies too.
+// The members of an entry that come from its file: those computed from it, those
+// that Penguin copies from the metadata, in its order, and those that bough copies
+// in addition.
 var (
 	written = []string{"created_at", "last_active", "message_count", "token_count", "title",
 		"continued_from", "source_session_tokens", "continued_to", "bough"}
@@ -51,8 +51,8 @@ var (
 	copiedLinks = []string{"branched_from", "branch_point", "lineage", "flattened_snapshot"}
 )
 
-// take fills e from the session file it describes.
-func (e *Entry) take(s session.Summary) {
+// fill sets e from the summary of its session file.
+func (e *Entry) fill(s session.Summary) {
 	e.Meta = s.Meta
 	e.MessageCount, e.HeaderCount = s.Messages, s.Header
 	e.Setting = s.Setting
@@ -88,8 +88,7 @@ func (e *Entry) take(s session.Summary) {
 	e.renew(pairs)
 }
 
-// own is what bough keeps of e beside the copied members. Opening is nil if it is not
-// known.
+// own returns the member bough of e. opening is nil if it is unknown.
 func (e *Entry) own(opening *string) []byte {
 	own := struct {
 		Kind      session.Kind `json:"kind"`
@@ -101,7 +100,7 @@ func (e *Entry) own(opening *string) []byte {
 		GitBranch string       `json:"git_branch,omitempty"`
 		Model     string       `json:"model,omitempty"`
 		Size      int64        `json:"size"`
-		MTime     string       `json:"mtime"` // in nanoseconds, as a string: it is more than a float holds
+		MTime     string       `json:"mtime"` // in nanoseconds, as a string: a float64 cannot represent it
 	}{
 		e.Meta.Kind(), e.Auto, e.HeaderCount,
 		opening, e.Setting.Tool, e.Setting.Directory, e.Setting.GitBranch, e.Setting.Model,
@@ -110,10 +109,10 @@ func (e *Entry) own(opening *string) []byte {
 	return rawjson.Value(own, 2)
 }
 
-// spoil fills e for a file that cannot be used. Penguin wants an entry for
-// every file; this one keeps what an earlier entry said and describes no file,
-// so that the file is looked at again.
-func (e *Entry) spoil(err error) {
+// markUnusable sets e for a file that cannot be used. Penguin needs an entry for
+// every file; this one keeps the members of an earlier entry and describes no file,
+// so that the file is examined again.
+func (e *Entry) markUnusable(err error) {
 	e.Err = err
 	if e.raw != nil {
 		e.size = len(e.ID) + len(e.raw)
@@ -128,12 +127,12 @@ func (e *Entry) spoil(err error) {
 	})
 }
 
-// keep takes over how old stands in the index.
+// keep copies the position of old in the index.
 func (e *Entry) keep(old *Entry) {
 	e.raw, e.to, e.flat, e.place = old.raw, old.to, old.flat, old.place
 }
 
-// renew makes pairs the members of e that are taken from its file.
+// renew sets the members of e that come from its file.
 func (e *Entry) renew(pairs []rawjson.Pair) {
 	e.fresh = pairs
 	e.size = len(e.ID)
@@ -142,15 +141,15 @@ func (e *Entry) renew(pairs []rawjson.Pair) {
 	}
 }
 
-// describes reports whether e was taken from the file as it now is, as far as
-// size and time tell.
+// describes reports whether e was made from the current file, judging by size and
+// time.
 func (e *Entry) describes(file durable.Identity) bool {
 	return e.file.Size == file.Size && e.file.ModTime == file.ModTime && file.Size > 0
 }
 
 func (e *Entry) modTime() time.Time { return time.Unix(0, e.file.ModTime) }
 
-// timeOf reads a time of a session, or takes another where it cannot be read.
+// timeOf parses a time of a session. If it cannot be parsed, it returns other.
 func timeOf(s string, other time.Time) time.Time {
 	if t, ok := session.ParseTime(s); ok {
 		return t
@@ -158,8 +157,8 @@ func timeOf(s string, other time.Time) time.Time {
 	return other
 }
 
-// decodeEntry reads the entry of id from raw. One that bough did not write, or
-// that cannot be used, describes no file.
+// decodeEntry decodes the entry of id. An entry that bough did not write, or that
+// is invalid, describes no file.
 func decodeEntry(id string, raw []byte) *Entry {
 	e := &Entry{ID: id}
 	if rawjson.Check(raw) != nil {
@@ -171,7 +170,7 @@ func decodeEntry(id string, raw []byte) *Entry {
 	return e
 }
 
-// decode fills e from the members of the object at span in data.
+// decode sets e from the members of the object at span in data.
 func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member) {
 	meta, err := session.DecodeMeta(data, members)
 	if err != nil {
@@ -202,9 +201,9 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 	}
 }
 
-// decodeOwn takes from the entry's object bough what its own method put there. One that
-// does not say the opening describes no file: it is of a version that did not know it, or
-// of a file that has to be read for it.
+// decodeOwn decodes the entry's member bough, the inverse of own. An entry without
+// an opening describes no file: an older version wrote it, or the file must be read
+// for the opening.
 func (e *Entry) decodeOwn(v gjson.Result) {
 	e.HeaderCount = int(v.Get("header").Int())
 	opening := v.Get("opening")
@@ -221,26 +220,24 @@ func (e *Entry) decodeOwn(v gjson.Result) {
 	}
 }
 
-// coherent reports whether the links of an entry agree with the kind that it
-// names and with one another. The loss of one of them, by a byte that went bad,
-// makes another session of it.
+// coherent reports whether the links of an entry agree with its kind and with each
+// other. A corrupt byte that removes one of them would make it a different session.
 func coherent(m *session.Meta, kind string) bool {
 	return string(m.Kind()) == kind &&
 		(len(m.Lineage) == 0 || m.Origin() != "") &&
 		(m.BranchedFrom == "" || m.BranchedFrom == m.Origin())
 }
 
-// differs reports whether the index said something else of a session than its
-// file does, of what a person would notice.
+// differs reports whether a visible property of the session in the index differs
+// from its file.
 func (e *Entry) differs(file *Entry) bool {
 	return e.MessageCount != file.MessageCount ||
 		e.DisplayTitle() != file.DisplayTitle() ||
 		!slices.Equal(e.ContinuedFrom, file.ContinuedFrom)
 }
 
-// bytes returns the entry without what is derived: as it stands where it still
-// holds, else with what the file says in it and with all that bough does not
-// know.
+// bytes returns the entry without computed members: raw if it is still valid, else
+// the members of the file and the unknown members of raw.
 func (e *Entry) bytes() []byte {
 	if e.fresh == nil {
 		return e.raw
@@ -248,8 +245,8 @@ func (e *Entry) bytes() []byte {
 	return e.encode(nil)
 }
 
-// encode returns the entry as bough writes it into the index, with to as its
-// continued_to; nil is none.
+// encode returns the entry for the index with to as its continued_to; if to is nil,
+// without one.
 func (e *Entry) encode(to []byte) []byte {
 	var pairs []rawjson.Pair
 	known := map[string]bool{"continued_to": true}

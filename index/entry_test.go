@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestEncode shows whole index files, in both dialects.
+// TestEncode compares complete index files, in both dialects.
 func TestEncode(t *testing.T) {
 	f := newFolder(t)
 	f.session("a", 0, `"title":"\u5206 <A>","continued_from":[],"continued_to":[],"token_count":12.0,"unknown":1`)
@@ -122,8 +122,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestUnusable: files that cannot be used are entries for Penguin and errors
-// for us; the others can be used.
+// TestUnusable: files that cannot be used are entries for Penguin and errors for
+// bough; the others can be used.
 func TestUnusable(t *testing.T) {
 	f := worlds[1].folder(t)
 	f.save(f.load())
@@ -207,7 +207,7 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-// TestPutAndRemove follows a folder through changes without reading it again.
+// TestPutAndRemove applies changes to an index without reading the folder again.
 func TestPutAndRemove(t *testing.T) {
 	f := newFolder(t)
 	x := f.load()

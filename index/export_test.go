@@ -15,8 +15,8 @@ const (
 	TablePath = tablePath
 )
 
-// A Limits opens an index as one that has a journal from so many bytes on, and
-// that journal at most so many.
+// A Limits opens an index with other limits of the sizes of the index and its
+// journal.
 type Limits struct{ Index, Journal int64 }
 
 func (l Limits) Open(root *os.Root, aliases map[string]string) (*Index, error) {
@@ -29,11 +29,11 @@ func (l Limits) Load(root *os.Root, aliases map[string]string) (*Index, error) {
 	return x, x.load()
 }
 
-// Asked reports whether x has not looked at every session.
+// Asked reports whether x has not examined every session.
 func (x *Index) Asked() bool { return x.last != nil }
 
-// Forge makes what is remembered in root a table of these bytes, in which the
-// names and the ids end at the places given, and a look that goes with it.
+// Forge writes a cache to root: a table of these bytes, with the given end offsets
+// of names and ids, and a look that fits it.
 func Forge(root *os.Root, names, ids int64, data []byte) error {
 	old, err := root.ReadFile(lookPath)
 	if err != nil {
@@ -51,7 +51,7 @@ func Forge(root *os.Root, names, ids int64, data []byte) error {
 	return durable.Cache(root, session.CacheDir, lookPath, l.encode())
 }
 
-// TableOf returns the table that is remembered in root, as [Forge] takes it.
+// TableOf returns the cached table in root in the form of [Forge]'s arguments.
 func TableOf(root *os.Root) (names, ids int64, data []byte, err error) {
 	old, err := root.ReadFile(lookPath)
 	if err != nil {
@@ -65,8 +65,7 @@ func TableOf(root *os.Root) (names, ids int64, data []byte, err error) {
 	return l.layout.Names, l.layout.IDs, data[:l.layout.Size], err
 }
 
-// Relook decodes data as a look, with the sum that it should have, and encodes
-// it again.
+// Relook decodes data, a look without its checksum, and encodes it again.
 func Relook(data []byte) ([]byte, error) {
 	l, err := decodeLook(binary.LittleEndian.AppendUint32(data, crc32c.Of(data)))
 	if err != nil {
@@ -76,7 +75,7 @@ func Relook(data []byte) ([]byte, error) {
 	return again[:len(again)-4], nil
 }
 
-// Decode reads an index file and returns what its entries say.
+// Decode decodes an index file and returns a summary of each entry.
 func Decode(data []byte) (map[string]string, error) {
 	stored, err := decode(data)
 	entries := map[string]string{}

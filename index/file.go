@@ -13,26 +13,26 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// files are the files of the index as they were when they were read or
-// written, each the zero Identity if it was not there.
+// files identifies the index files as last read or written. A missing file has the
+// zero Identity.
 type files struct {
 	index, journal durable.Identity
-	lines          int64 // how many bytes of the journal are whole lines
+	lines          int64 // number of bytes of the journal that are complete lines
 }
 
-// changed returns when the files of the index were written. The index knows of a
-// session file its size and modification time, which a program may set: a file that
-// changed after the index is read.
+// changed returns when the files of the index were written. The index records the
+// size and modification time of a session file, which a program can set
+// arbitrarily; so a file that changed after the index is read again.
 func (f *files) changed() int64 {
 	return max(f.index.Changed, f.journal.Changed)
 }
 
-// read reads the index and the journal. The journal is read first: an old
-// journal does not hurt a new index, but an old index lacks what a new journal
-// does not have any more. If either file was replaced, begun or removed meanwhile,
-// both are read once more. The error is about the index.
+// read reads the index and the journal. The journal is read first: an old journal
+// with a new index is harmless, but an old index lacks the lines that a new journal
+// no longer has. If either file was replaced, created or removed meanwhile, both
+// are read again. The error concerns the index.
 func (f *files) read(root *os.Root) (index, journal []byte, err error) {
-	const tries = 100 // a fold that takes place during each of them is not expected
+	const tries = 100 // a fold during each of them is practically impossible
 	for range tries {
 		var journalErr error
 		f.journal, journal = identifyJournal(root), nil
@@ -54,7 +54,7 @@ func (f *files) read(root *os.Root) (index, journal []byte, err error) {
 	return index, journal, err
 }
 
-// identify returns the identity of a file, zero if it cannot be looked at.
+// identify returns the identity of a file, or zero on any error.
 func identify(root *os.Root, name string) durable.Identity {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -63,8 +63,8 @@ func identify(root *os.Root, name string) durable.Identity {
 	return durable.Identify(info)
 }
 
-// identifyJournal returns the identity of the journal, zero if there is none: what
-// is a link, or no file, is none.
+// identifyJournal returns the identity of the journal, or zero if it does not exist
+// or is not a regular file. It does not follow links.
 func identifyJournal(root *os.Root) durable.Identity {
 	info, err := root.Lstat(JournalPath)
 	if err != nil || !info.Mode().IsRegular() {
@@ -73,8 +73,7 @@ func identifyJournal(root *os.Root) durable.Identity {
 	return durable.Identify(info)
 }
 
-// decode takes what it can from the index file, which could be read unless err
-// says otherwise.
+// decode decodes the index file. err is the error of reading it.
 func (x *Index) decode(data []byte, err error) map[string]*Entry {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -93,10 +92,10 @@ func (x *Index) decode(data []byte, err error) map[string]*Entry {
 	return stored
 }
 
-// decode reads an index file. Entries that cannot be used describe no file.
+// decode decodes an index file. An invalid entry describes no file.
 func decode(data []byte) (map[string]*Entry, error) {
 	stored := make(map[string]*Entry, len(data)/512)
-	keys := map[string]string{} // of members, so that not every entry has its own
+	keys := map[string]string{} // interned member names
 	var members []rawjson.Member
 	err := rawjson.Walk(data, func(w *rawjson.Walker) error {
 		if at, first := w.Start(); first != '{' {
@@ -171,8 +170,8 @@ func (x *Index) byPlace() []*Entry {
 	return list
 }
 
-// beside returns e as it is to be written into an index where children name it
-// in their continued_from: as it stands there where it still holds.
+// beside returns e as it is written to an index in which children have e in their
+// continued_from: raw if it is still valid.
 func (e *Entry) beside(children []*Entry) []byte {
 	to := e.continuedTo(children)
 	switch {
@@ -187,8 +186,8 @@ func (e *Entry) beside(children []*Entry) []byte {
 	return e.encode(to)
 }
 
-// continuedTo returns the derived member in the dialect of the entry: a list,
-// or for Penguin a string where it can be one, or nothing.
+// continuedTo returns the computed continued_to in the dialect of the entry: a
+// list, or in Penguin's dialect a string for one child and nothing for none.
 func (e *Entry) continuedTo(children []*Entry) []byte {
 	slices.SortFunc(children, byAge)
 	switch {

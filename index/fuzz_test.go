@@ -13,16 +13,16 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// inZone makes the local time zone another one for a test.
+// inZone sets the local time zone for a test.
 func inZone(t *testing.T, hours int) {
 	local := time.Local
 	time.Local = time.FixedZone("test", hours*60*60)
 	t.Cleanup(func() { time.Local = local })
 }
 
-// FuzzLoad: whatever the index holds, Load answers the links that the files
-// have, and what it saves is whole. The one thing an index can do is to claim
-// the very size and time of a file, so the files here have times of their own.
+// FuzzLoad: whatever the index contains, Load returns the links of the files, and
+// saves a valid index. An index could claim the exact size and time of a file, so
+// the files here have times that no seed has.
 func FuzzLoad(f *testing.F) {
 	var folders []*folder
 	for _, w := range worlds {
@@ -63,8 +63,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzDecode: an index is an object without a key twice, and has an entry for each
-// of its members; what is none is damaged at a place in it.
+// FuzzDecode: an index is an object without duplicate keys, and has an entry for
+// each of its members; any other input is a syntax error at an offset in it.
 func FuzzDecode(f *testing.F) {
 	for _, w := range worlds {
 		folder := w.folder(f)
@@ -101,7 +101,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// dated gives the sessions of a world times of their own, which no seed has.
+// dated gives the sessions of a world times that no seed has.
 func (f *folder) dated() {
 	for i, id := range ids {
 		f.date(id+".json", time.Date(2026, 5, 26, 0, i, 0, 111111111, time.UTC))
@@ -114,8 +114,8 @@ func (f folder) in(t *testing.T) *folder {
 	return &f
 }
 
-// FuzzJournal: whatever the journal holds, Load answers the links that the files
-// have, and what it saves is whole.
+// FuzzJournal: whatever the journal contains, Load returns the links of the files,
+// and saves a valid index.
 func FuzzJournal(f *testing.F) {
 	w := worlds[0]
 	folder := w.folder(f)
@@ -151,8 +151,8 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// FuzzTable: a table of any bytes, with sums that fit them, is no reason to
-// panic, and no session is what its file does not say.
+// FuzzTable: a table of any bytes with matching checksums never causes a panic, and
+// no entry differs from its file.
 func FuzzTable(f *testing.F) {
 	w := worlds[0]
 	folder := w.remembered(f)
@@ -206,7 +206,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// FuzzLook: a look that can be read is written as it was.
+// FuzzLook: a look that can be decoded encodes to the same bytes.
 func FuzzLook(f *testing.F) {
 	folder := worlds[0].remembered(f)
 	for range 2 {

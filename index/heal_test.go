@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestLinks reads the links from the files, and again from the index that was
-// made of them.
+// TestLinks reads the links from the files, and again from the index that was made
+// of them.
 func TestLinks(t *testing.T) {
 	for _, w := range worlds {
 		f := w.folder(t)
@@ -25,7 +25,7 @@ func TestLinks(t *testing.T) {
 		f.save(x)
 		f.healthy(w.dialect.String())
 		w.check(t, "from the index", f.load())
-		// Only the index says what stands here now.
+		// Only the index now has the links.
 		for _, id := range ids {
 			at := mtime(t, f.path(id+".json"))
 			f.write(id+".json", strings.Repeat(" ", len(f.read(id+".json"))))
@@ -38,8 +38,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestChangedInPlace: a session that was changed after the index was written is read,
-// although its size and its modification time are what they were.
+// TestChangedInPlace: a session that was changed after the index was written is
+// read, even if its size and its modification time are unchanged.
 func TestChangedInPlace(t *testing.T) {
 	for _, w := range worlds {
 		f := w.folder(t)
@@ -51,7 +51,7 @@ func TestChangedInPlace(t *testing.T) {
 		if durable.Identify(info).Changed == 0 {
 			t.Skip("this system does not tell when a file changed last")
 		}
-		time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+		time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 		data := f.read(ids[0] + ".json")
 		f.write(ids[0]+".json", strings.Repeat(" ", len(data)))
 		f.date(ids[0]+".json", info.ModTime())
@@ -75,7 +75,7 @@ func mtime(t testing.TB, path string) time.Time {
 	return info.ModTime()
 }
 
-// TestHeal damages an index and makes sure that nothing is lost.
+// TestHeal damages an index and verifies that nothing is lost.
 func TestHeal(t *testing.T) {
 	replace := func(pattern, with string) func(string) string {
 		return func(s string) string {
@@ -92,7 +92,7 @@ func TestHeal(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		damage  func(string) string
-		trouble string // a piece of what is said of it, "" for nothing
+		trouble string // a substring of Trouble, "" for none
 		torn    bool
 	}{
 		{"an entry that Penguin replaced", entry("cont", `"cont": {"created_at":"2026-05-25T15:01:00","last_active":"2026-05-25T15:01:00","message_count":1,"token_count":0,"title":"Session cont"}`), "out of date", false},
@@ -132,8 +132,7 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// TestFileChanged: an index counts only while the file is the one it was taken
-// from.
+// TestFileChanged: an entry is used only while its file is unchanged.
 func TestFileChanged(t *testing.T) {
 	w := worlds[0]
 	for name, change := range map[string]func(f *folder){
@@ -169,8 +168,8 @@ func TestFileChanged(t *testing.T) {
 	}
 }
 
-// TestForeignMembers: what another program keeps in an entry stays, whether or
-// not the entry is written anew.
+// TestForeignMembers: members of another program in an entry are kept, whether or
+// not the entry is rewritten.
 func TestForeignMembers(t *testing.T) {
 	w := worlds[1]
 	f := w.folder(t)
@@ -203,8 +202,8 @@ func TestForeignMembers(t *testing.T) {
 	}
 }
 
-// TestSameBytes: entries that still hold keep their bytes and their places, and
-// an index that holds is not written at all.
+// TestSameBytes: valid entries keep their bytes and their positions, and a valid
+// index is not written at all.
 func TestSameBytes(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.save(f.load())
@@ -241,8 +240,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestFresh: the index is never older than a session file, whatever the clock
-// says.
+// TestFresh: the index is never older than a session file, whatever the clock.
 func TestFresh(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.date("tail.json", time.Date(2036, 1, 1, 0, 0, 0, 999, time.UTC))
@@ -263,8 +261,8 @@ func TestFresh(t *testing.T) {
 	f.healthy("an index of the past")
 }
 
-// TestEarlierIndex: an index of a version that did not know the opening is made anew from
-// the files, and nobody is told of it.
+// TestEarlierIndex: an index of a version without openings is rebuilt from the
+// files, without a message.
 func TestEarlierIndex(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.write("said.json", `{"metadata":{"bough":{"sources":[{"format":"codex","directory":"/d","git_branch":"main","model":"m"}]}},"messages":[{"id":"m","role":"user","content":"How wet is too wet?"}]}`)

@@ -12,28 +12,28 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// An Index is the sessions of a workspace and their links.
+// An Index lists the sessions of a workspace and their links.
 //
-// One that was opened by [Open] may know a session only once it is asked for
-// it; the answers are the same. Entry and Err may be called from several
-// goroutines, while nothing else is.
+// An Index from [Open] may load a session only when it is requested; the results
+// are the same. Entry and Err are safe for concurrent use with each other, but not
+// with other methods.
 type Index struct {
-	// Trouble says in one sentence why the index file could not be used as it
-	// was, "" if it could.
+	// Trouble is one sentence on why the index file could not be used as it was, or
+	// "".
 	Trouble string
-	// Torn reports that the index file is there and is no JSON object.
+	// Torn reports that the index file exists but is not a JSON object.
 	Torn bool
-	// Old reports that the index file is older than a session file, which for
-	// Penguin makes it out of date.
+	// Old reports that the index file is older than a session file. Penguin then
+	// considers it out of date.
 	Old bool
-	// Blank reports that the index file says nothing: it is not there, is torn,
-	// cannot be read or lists no session.
+	// Blank reports that the index file is missing, truncated, unreadable or lists
+	// no session.
 	Blank bool
-	// Temporary is the paths of temporary files beside the sessions, where these
-	// were listed. Under the lock nobody is writing them.
+	// Temporary lists the paths of temporary files beside the sessions, if the
+	// folder was listed. While the caller holds the lock, no writer is using them.
 	Temporary []string
-	// Foreign is what changed since the index was written, as far as was looked:
-	// by another program, or by a command that was interrupted.
+	// Foreign lists the changes since the index was written, by another program or
+	// by an interrupted command, as far as sessions were examined.
 	Foreign Foreign
 
 	root    *os.Root
@@ -42,43 +42,44 @@ type Index struct {
 	limits  limits
 
 	mu      sync.Mutex
-	entries map[string]*Entry // nil for a session that is gone
-	last    *last             // what else there is, nil if entries is all of it
-	failed  error             // why entries is not all of it, where it had to be
+	entries map[string]*Entry // nil for a deleted session
+	last    *last             // the cached table, nil if entries is complete
+	failed  error             // why a load that was needed failed
 
-	names    map[name][]string   // sessions of entries by what others call them, and some that no longer are; nil until somebody asks
-	lineages map[string][]string // whole ones, as far as they were asked for
+	names    map[name][]string   // candidates by name, possibly outdated; nil until needed
+	lineages map[string][]string // complete lineages, as far as requested
 	sorted   []string            // the ids of all entries, oldest session first; nil after a change
 	count    count
-	places   int // how many places among the members of the index are taken
+	places   int // next free position among the members of the index
 
-	changed map[string]bool // sessions of which the index says something else, or nothing; true if they were put in or removed
-	rewrite bool            // the index has to be written whole
-	absent  bool            // the index is not there
-	found   string          // Trouble, as it was when every session was looked at
-	claimed bool            // an entry has a link that only another session's file tells
-	newest  int64           // modification time of the session files, in nanoseconds since 1970
+	changed map[string]bool // sessions whose entry in the index is outdated or missing; true if added or removed
+	rewrite bool            // the index must be written completely
+	absent  bool            // the index does not exist
+	found   string          // Trouble at the time when every session was examined
+	claimed bool            // an entry has a link that only another session's file records
+	newest  int64           // newest modification time of the session files, in nanoseconds since 1970
 
 	files  files
 	folder watch
-	before look // the one that x was opened from, if it was of an index that held; else zero
+	before look // the look that x was opened from if its index was valid, else zero
 }
 
-// Foreign is sessions whose files are not what the index says.
+// Foreign lists sessions whose files differ from the index.
 type Foreign struct {
-	Added   []string // that the index does not list
-	Changed []string // whose file has another size, or says something else
-	Touched []string // whose file has another time and says the same, as far as the index tells
-	Removed []string // that are gone
-	// Had is how many messages those of Changed had that have more now.
+	Added   []string // not in the index
+	Changed []string // the file has another size or other properties
+	Touched []string // the file has another time and, as far as known, the same properties
+	Removed []string // the file no longer exists
+	// Had holds the former number of messages of those in Changed that now have
+	// more.
 	Had map[string]int
 }
 
-// A count sums up sessions.
+// A count holds totals of sessions.
 type count struct {
 	Sessions int64
-	Lists    int64 // how many of them have a list of links
-	Bytes    int64 // of the index that is made of them, at least
+	Lists    int64 // number of sessions with a list of links
+	Bytes    int64 // lower bound of the size of their index
 }
 
 func (c *count) add(e *Entry, sign int64) {
@@ -89,7 +90,7 @@ func (c *count) add(e *Entry, sign int64) {
 	}
 }
 
-// A name is what a session is called by.
+// A name is a key for looking up sessions.
 type name struct {
 	kind byte
 	text string
@@ -98,13 +99,13 @@ type name struct {
 // The kinds of names.
 const (
 	ownID     = 'i'
-	ownTitle  = 't' // folded
+	ownTitle  = 't' // with folded case
 	continues = 'c' // the session that it continues
 	copies    = 's' // the session in a snapshot's continued_from
 	branches  = 'b' // the origin of a session without a continued_from
 )
 
-// names returns what others may ask for e by.
+// names returns the keys under which e can be looked up.
 func (e *Entry) names() []name {
 	list := []name{{ownTitle, fold(e.DisplayTitle())}}
 	switch {
@@ -119,7 +120,7 @@ func (e *Entry) names() []name {
 	return list
 }
 
-// set makes e what is known of id, nil for a session that is gone.
+// set sets the entry of id; nil marks a deleted session.
 func (x *Index) set(id string, e *Entry) {
 	if old := x.entries[id]; old != nil {
 		x.count.add(old, -1)
@@ -137,14 +138,14 @@ func (x *Index) set(id string, e *Entry) {
 	}
 }
 
-// register makes a session be found by its names.
+// register adds a session to the look-up tables of its names.
 func (x *Index) register(id string, names []name) {
 	for _, n := range names {
 		x.names[n] = append(x.names[n], id)
 	}
 }
 
-// entry returns what is known of id, nil if there is no such session.
+// entry returns the entry of id, or nil.
 func (x *Index) entry(id string) *Entry {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -158,8 +159,8 @@ func (x *Index) entry(id string) *Entry {
 	return e
 }
 
-// named returns the sessions that n is a name of, and some that it is not.
-func (x *Index) named(n name) []string {
+// withName returns the sessions that have the name n, and possibly others.
+func (x *Index) withName(n name) []string {
 	ids := x.remembered(n)
 	if x.names == nil {
 		x.names = make(map[name][]string, 2*len(x.entries))
@@ -179,12 +180,12 @@ func (x *Index) named(n name) []string {
 	return slices.Compact(ids)
 }
 
-// byAge sorts entries by when the sessions were made.
+// byAge compares entries by the creation time of their sessions.
 func byAge(a, b *Entry) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// all looks at every session and returns their ids, the oldest first.
+// all examines every session and returns their ids, oldest first.
 func (x *Index) all() []string {
 	if x.Whole() != nil {
 		return nil
@@ -192,7 +193,7 @@ func (x *Index) all() []string {
 	return x.ids()
 }
 
-// ids returns the ids of all entries, the oldest session first.
+// ids returns the ids of all entries, oldest session first.
 func (x *Index) ids() []string {
 	if x.sorted == nil {
 		list := make([]*Entry, 0, len(x.entries))
@@ -210,8 +211,8 @@ func (x *Index) ids() []string {
 	return x.sorted
 }
 
-// Entry returns the entry of a session that is there and whole, nil if there is
-// none.
+// Entry returns the entry of a session, or nil if it does not exist or cannot be
+// used.
 func (x *Index) Entry(id string) *Entry {
 	if e := x.entry(id); e != nil && e.Err == nil {
 		return e
@@ -219,7 +220,7 @@ func (x *Index) Entry(id string) *Entry {
 	return nil
 }
 
-// Err returns why the file of id cannot be used, nil if it can or is not there.
+// Err returns why the file of id cannot be used, nil if it can or does not exist.
 func (x *Index) Err(id string) error {
 	if e := x.entry(id); e != nil {
 		return e.Err
@@ -227,18 +228,18 @@ func (x *Index) Err(id string) error {
 	return nil
 }
 
-// Titled returns the sessions with that [Entry.DisplayTitle], oldest first, then
-// those that cannot be used.
+// Titled returns the sessions with that [Entry.DisplayTitle], oldest first,
+// followed by those that cannot be used.
 func (x *Index) Titled(title string) ([]string, error) {
-	return x.matching(x.named(name{ownTitle, fold(title)}), func(e *Entry) bool { return e.DisplayTitle() == title })
+	return x.matching(x.withName(name{ownTitle, fold(title)}), func(e *Entry) bool { return e.DisplayTitle() == title })
 }
 
-// TitledFold is [Index.Titled] without regard to case, as [strings.EqualFold] compares.
+// TitledFold is [Index.Titled] without regard to case, as in [strings.EqualFold].
 func (x *Index) TitledFold(title string) ([]string, error) {
-	return x.matching(x.named(name{ownTitle, fold(title)}), func(e *Entry) bool { return strings.EqualFold(e.DisplayTitle(), title) })
+	return x.matching(x.withName(name{ownTitle, fold(title)}), func(e *Entry) bool { return strings.EqualFold(e.DisplayTitle(), title) })
 }
 
-// fold returns the same string for all strings that [strings.EqualFold] holds for equal.
+// fold maps strings that are equal under [strings.EqualFold] to the same string.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -249,7 +250,7 @@ func fold(s string) string {
 	}, s)
 }
 
-// IDs returns the ids of all sessions, in no order, some of which may be gone.
+// IDs returns the ids of all sessions, in no order; some may be deleted.
 func (x *Index) IDs() []string {
 	ids := x.rememberedWith("")
 	for id := range x.entries {
@@ -258,8 +259,8 @@ func (x *Index) IDs() []string {
 	return ids
 }
 
-// Containing returns the sessions whose id contains piece, oldest first, then
-// those that cannot be used.
+// Containing returns the sessions whose id contains piece, oldest first, followed
+// by those that cannot be used.
 func (x *Index) Containing(piece string) ([]string, error) {
 	ids := x.rememberedWith(piece)
 	for id := range x.entries {
@@ -271,8 +272,8 @@ func (x *Index) Containing(piece string) ([]string, error) {
 	return x.matching(slices.Compact(ids), func(e *Entry) bool { return strings.Contains(e.ID, piece) })
 }
 
-// matching returns those of ids that match: oldest first, then, by id, those
-// that cannot be used.
+// matching returns those of ids that match: oldest first, followed by those that
+// cannot be used, by id.
 func (x *Index) matching(ids []string, match func(*Entry) bool) ([]string, error) {
 	var list []*Entry
 	for _, id := range ids {
@@ -297,7 +298,7 @@ func (x *Index) matching(ids []string, match func(*Entry) bool) ([]string, error
 	return idsOf(list), nil
 }
 
-// Entries returns the sessions, oldest first. It looks at every session.
+// Entries returns the sessions, oldest first. It examines every session.
 func (x *Index) Entries() []*Entry {
 	var list []*Entry
 	for _, id := range x.all() {
@@ -308,8 +309,8 @@ func (x *Index) Entries() []*Entry {
 	return list
 }
 
-// Unusable returns the files that cannot be used, by id. It looks at every
-// session.
+// Unusable returns the entries of files that cannot be used, by id. It examines
+// every session.
 func (x *Index) Unusable() []*Entry {
 	var list []*Entry
 	for _, id := range x.all() {
@@ -321,9 +322,8 @@ func (x *Index) Unusable() []*Entry {
 	return list
 }
 
-// Dialect returns the dialect of the folder: bough's if it is empty or any
-// session, or the entry of one that cannot be read, has a list for its
-// continued_from; else Penguin's.
+// Dialect returns the dialect of the folder: bough's if the folder is empty or any
+// session or unusable entry has a list as continued_from; else Penguin's.
 func (x *Index) Dialect() session.Dialect {
 	if x.count.Lists > 0 || x.count.Sessions == 0 {
 		return session.Bough
@@ -331,8 +331,8 @@ func (x *Index) Dialect() session.Dialect {
 	return session.Penguin
 }
 
-// Mixed returns a session whose links are written in each dialect, and whether
-// the folder has both. It looks at every session.
+// Mixed returns one session of each dialect, and whether the folder has both. It
+// examines every session.
 func (x *Index) Mixed() (bough, penguin string, mixed bool) {
 	for _, e := range x.Entries() {
 		switch {
@@ -345,17 +345,17 @@ func (x *Index) Mixed() (bough, penguin string, mixed bool) {
 	return bough, penguin, bough != "" && penguin != ""
 }
 
-// A Reader returns what the index keeps of a session, from its file. The error
-// is [session.ErrNotFound] if there is none. The file has size bytes, and all
-// that have to be read for the index have total.
+// A Reader reads the summary of a session from its file. The error is
+// [session.ErrNotFound] if the file does not exist. size is the size of the file;
+// total is the size of all files that must be read for the index.
 type Reader func(id string, size, total int64) (session.Summary, error)
 
-// Put takes in a session that was written, or is going to be, as the file that
-// st describes.
+// Put adds or updates a session that was written, or will be written, to the file
+// that st describes.
 func (x *Index) Put(s session.Summary, st session.Stat) { x.put(s, st.Identity()) }
 
-// Written tells x what the file system says of the file of a session that was
-// put in, once the file has its name, which changes that.
+// Written updates the Stat of a session that was put, after its file was renamed,
+// which changes the Stat.
 func (x *Index) Written(st session.Stat) {
 	if e := x.entries[st.ID]; e != nil {
 		e.file = st.Identity()
@@ -369,7 +369,7 @@ func (x *Index) put(s session.Summary, file durable.Identity) {
 	} else {
 		x.places++
 	}
-	e.take(s)
+	e.fill(s)
 	x.set(s.ID, e)
 	x.changed[s.ID] = true
 	x.newest = max(x.newest, file.ModTime)
@@ -378,8 +378,8 @@ func (x *Index) put(s session.Summary, file durable.Identity) {
 	}
 }
 
-// claim makes e, if it cannot be used and nothing says what it continues, a
-// continuation of the session whose file names it.
+// claim makes e a continuation of from, whose file names it, if e cannot be used
+// and has no link of its own.
 func (x *Index) claim(e *Entry, from string) {
 	if e == nil || e.Err == nil || len(e.ContinuedFrom) > 0 || e.ID == from {
 		return
@@ -391,41 +391,41 @@ func (x *Index) claim(e *Entry, from string) {
 	}
 }
 
-// Says reports whether the index says of a session what its file says, of what a
-// person would notice.
+// Says reports whether the visible properties of a session in the index agree with
+// its file.
 func (x *Index) Says(s session.Summary) bool {
 	file := &Entry{ID: s.ID}
-	file.take(s)
+	file.fill(s)
 	e := x.Entry(s.ID)
 	return e != nil && !e.differs(file)
 }
 
-// Correct takes in what the file of a session says, where the index said
-// something else of the same file.
+// Correct updates the entry of a session with its summary if the two differ for the
+// same file.
 func (x *Index) Correct(s session.Summary) { x.put(s, x.entry(s.ID).file) }
 
-// Remove forgets a session.
+// Remove removes a session.
 func (x *Index) Remove(id string) {
-	x.entry(id) // and it is counted
+	x.entry(id) // loads it, so that it is counted
 	x.set(id, nil)
 	x.changed[id] = true
 }
 
-// Rewrite has the whole index written by the next [Index.Save], without a journal, so that
-// nothing is left of what was removed.
+// Rewrite makes the next [Index.Save] write the complete index without a journal,
+// so that no trace of removed sessions remains.
 func (x *Index) Rewrite() { x.rewrite = true }
 
-// Stale reports whether the index does not say what the Index knows.
+// Stale reports whether the index file differs from x.
 func (x *Index) Stale() bool { return x.rewrite || len(x.changed) > 0 }
 
-// note notes that the index says something else of a session than its file.
+// note records that the index file differs from the session's file.
 func (x *Index) note(id string) {
 	if !x.changed[id] {
 		x.changed[id] = false
 	}
 }
 
-// outOfDate notes that the index said something else than the files.
+// outOfDate sets Trouble: the index file differed from the session files.
 func (x *Index) outOfDate(why string) {
 	if x.Trouble == "" {
 		x.Trouble = "the index is out of date: " + why

@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A folder is a workspace in the making.
+// A folder is a workspace under construction.
 type folder struct {
 	t    testing.TB
 	dir  string
@@ -81,8 +81,7 @@ func (f *folder) date(name string, at time.Time) {
 	}
 }
 
-// session writes a session of one message, made in the minute that is asked
-// for.
+// session writes a session of one message, created in the given minute.
 func (f *folder) session(id string, minute int, metadata string) {
 	f.t.Helper()
 	at := fmt.Sprintf("2026-05-25T15:%02d:00+00:00", minute)
@@ -116,8 +115,8 @@ func (f *folder) entries() map[string]json.RawMessage {
 	return entries
 }
 
-// healthy makes sure that the index is what Penguin takes for fresh, and that
-// bough finds nothing to do.
+// healthy verifies that Penguin considers the index up to date, and that bough
+// finds nothing to do.
 func (f *folder) healthy(name string) {
 	f.t.Helper()
 	names, err := filepath.Glob(f.path("*.json"))
@@ -152,7 +151,7 @@ func (f *folder) healthy(name string) {
 	}
 }
 
-// A world is sessions with all kinds of links, and what they come to.
+// A world is a set of sessions with all kinds of links, and the expected results.
 type world struct {
 	dialect   session.Dialect
 	metadata  map[string]string
@@ -190,7 +189,7 @@ func (w world) folder(t testing.TB) *folder {
 	return f
 }
 
-// check compares an index of w with what its links come to.
+// check compares an index of w with the expected results.
 func (w world) check(t *testing.T, name string, x *index.Index) {
 	t.Helper()
 	name = w.dialect.String() + ", " + name

@@ -9,16 +9,16 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// JournalPath is the path of the journal of the index inside the workspace.
+// JournalPath is the path of the journal of the index, relative to the workspace.
 const JournalPath = session.Dir + "/session_index.journal"
 
-// limits say where the journal begins and ends.
+// limits are the sizes at which a journal is begun and folded.
 type limits struct {
 	index   int64 // an index of fewer bytes has no journal
-	journal int64 // how many bytes a journal has at most
+	journal int64 // maximum size of the journal in bytes
 }
 
-var usual = limits{1 << 20, 1 << 20}
+var defaultLimits = limits{1 << 20, 1 << 20}
 
 // large reports whether the index may have a journal.
 func (x *Index) large() bool {
@@ -28,10 +28,10 @@ func (x *Index) large() bool {
 // A line is one line of the journal.
 type line struct {
 	id    string
-	entry []byte // nil for a session that is gone
+	entry []byte // nil for a deleted session
 }
 
-// append appends the line to data.
+// append appends the encoded line to data.
 func (l line) append(data []byte) []byte {
 	data = append(data, `{"id":`...)
 	data = append(data, rawjson.Compact(l.id)...)
@@ -44,8 +44,8 @@ func (l line) append(data []byte) []byte {
 	return append(data, "}\n"...)
 }
 
-// appendFlat appends a JSON value on one line: a line break in it stands
-// between two tokens, and so does the white space that follows.
+// appendFlat appends a JSON value on one line. It removes line breaks, which can
+// only occur between two tokens, and the white space after them.
 func appendFlat(data, value []byte) []byte {
 	for {
 		i := bytes.IndexAny(value, "\r\n")
@@ -57,7 +57,7 @@ func appendFlat(data, value []byte) []byte {
 	}
 }
 
-// parseLine reads a line of the journal and reports whether it is one.
+// parseLine parses a line of the journal and reports whether it is valid.
 func parseLine(data []byte) (l line, ok bool) {
 	if rawjson.Check(data) != nil {
 		return l, false
@@ -79,8 +79,8 @@ func parseLine(data []byte) (l line, ok bool) {
 	return l, true
 }
 
-// replay puts what the journal says into stored. A line that is none is left
-// out: what it said stands in the files.
+// replay applies the journal to stored. An invalid line is ignored: the session's
+// file is read instead.
 func (x *Index) replay(stored map[string]*Entry, journal []byte) {
 	n := 0
 	for data := range bytes.Lines(journal) {

@@ -17,7 +17,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// small lets an index of a few sessions have a journal.
+// small allows a journal for an index of a few sessions.
 var small = index.Limits{Index: 100, Journal: 2200}
 
 func (f *folder) loadAt(l index.Limits) *index.Index {
@@ -38,8 +38,8 @@ func (f *folder) openAt(l index.Limits) *index.Index {
 	return x
 }
 
-// rest lets an hour go by without a change of the folder. It is not always the
-// same hour.
+// rest simulates an hour without a change of the folder. It is not always the same
+// hour.
 func (f *folder) rest() {
 	f.t.Helper()
 	at := time.Now().Add(-time.Hour - time.Duration(rand.Int64N(int64(time.Hour))))
@@ -69,7 +69,7 @@ func (f *folder) journal() string {
 	return string(data)
 }
 
-// TestJournal shows a whole journal.
+// TestJournal compares a complete journal.
 func TestJournal(t *testing.T) {
 	f := newFolder(t)
 	f.session("a", 0, `"title":"\u5206 <A>","continued_from":[],"continued_to":[]`)
@@ -100,7 +100,7 @@ func TestJournal(t *testing.T) {
 		t.Errorf("what was saved is stale: %v, %q; a is %v, old %v", x.Stale(), x.Trouble, x.Entry("a"), x.Entry("old"))
 	}
 
-	// Under the usual limits such an index has no journal.
+	// Under the default limits such an index has no journal.
 	x = f.load()
 	if !x.Stale() || !strings.Contains(x.Trouble, "not folded in") {
 		t.Errorf("a journal where none may be: stale %v, %q", x.Stale(), x.Trouble)
@@ -154,7 +154,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestNoJournal: where the index has none.
+// TestNoJournal: cases in which the index has no journal.
 func TestNoJournal(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -186,8 +186,8 @@ func TestNoJournal(t *testing.T) {
 	}
 }
 
-// TestJournalDamaged: a line that is none says nothing, and the sessions are
-// read from their files.
+// TestJournalDamaged: an invalid line is ignored, and the sessions are read from
+// their files.
 func TestJournalDamaged(t *testing.T) {
 	const line = `{"id":"late","entry":{"title":"x"}}`
 	for _, c := range []struct {
@@ -240,7 +240,7 @@ func TestJournalDamaged(t *testing.T) {
 	}
 }
 
-// TestFold stops the folding of a journal after each step.
+// TestFold interrupts the folding of a journal after each step.
 func TestFold(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.save(f.loadAt(small))
@@ -252,8 +252,8 @@ func TestFold(t *testing.T) {
 		t.Fatal("there is no journal")
 	}
 
-	// The entry of late is corrected, fresh comes, tail goes. At first the index
-	// cannot be written.
+	// The entry of late is corrected, fresh is added, tail is removed. At first the
+	// index cannot be written.
 	f.session("late", 50, `"title":"New","continued_from":["root"],"continued_to":[]`)
 	s, err := session.NewFolder(f.root, nil).Read("late")
 	if err != nil {
@@ -305,8 +305,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestAppendIsAll: adding a session writes one line and nothing else under
-// conversations, however many there are.
+// TestAppendIsAll: adding a session writes one line and nothing else to
+// conversations, however many sessions there are.
 func TestAppendIsAll(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.save(f.loadAt(small))

@@ -18,14 +18,14 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A game is a workspace in which bough and other programs do things at random.
+// A game is a workspace in which bough and other programs make random changes.
 type game struct {
 	*folder
 	limits  index.Limits
 	random  *rand.Rand
 	clock   time.Time
-	ids     []string // all that there ever were
-	penguin bool     // links are mostly as Penguin writes them
+	ids     []string // all ids ever used
+	penguin bool     // most links are in Penguin's dialect
 	inPlace bool     // a file was changed without a change of the folder
 	old     map[string][]byte
 	done    []string
@@ -52,7 +52,7 @@ func (g *game) fatal(err error) {
 	}
 }
 
-// any returns an id that is or was there, or a new one.
+// any returns a present or former id, or a new one.
 func (g *game) any() string {
 	if len(g.ids) == 0 || g.random.IntN(5) == 0 {
 		id := fmt.Sprint("s", len(g.ids))
@@ -62,7 +62,7 @@ func (g *game) any() string {
 	return g.ids[g.random.IntN(len(g.ids))]
 }
 
-// there returns the ids whose files are there.
+// there returns the ids whose files exist.
 func (g *game) there() (ids []string) {
 	for _, id := range g.ids {
 		if _, err := os.Lstat(g.path(id + ".json")); err == nil {
@@ -103,7 +103,7 @@ func (g *game) content(id string) string {
 	return fmt.Sprintf(`{"created_at":"2026-05-25T15:%02d:00+00:00","metadata":{%s},"messages":[{"id":"m"}]}`, g.random.IntN(60), links)
 }
 
-// now returns a time that nobody had before.
+// now returns a time that was not used before.
 func (g *game) now() time.Time {
 	g.clock = g.clock.Add(time.Second + 13*time.Nanosecond)
 	return g.clock
@@ -125,7 +125,7 @@ func (g *game) put(x *index.Index, id string) {
 	x.Put(s.Summary(), st)
 }
 
-// open opens the workspace, by the last look if there is one.
+// open opens the workspace, by the last look if possible.
 func (g *game) open() *index.Index {
 	x, err := g.limits.Open(g.root, g.aliases)
 	g.fatal(err)
@@ -138,7 +138,7 @@ func (g *game) load() *index.Index {
 	return x
 }
 
-// write is a command that changes something.
+// write is a command that makes a change.
 func (g *game) write() string {
 	x := g.open()
 	defer x.Close()
@@ -170,7 +170,7 @@ func (g *game) write() string {
 	return what
 }
 
-// refused is a command that changes nothing in the end.
+// refused is a command that makes no change in the end.
 func (g *game) refused() string {
 	x := g.open()
 	defer x.Close()
@@ -182,7 +182,7 @@ func (g *game) refused() string {
 	return "refused"
 }
 
-// read is a command that only looks, while nothing has happened for a while.
+// read is a command that only reads, after a pause.
 func (g *game) read() string {
 	g.rest()
 	x := g.open()
@@ -195,7 +195,7 @@ func (g *game) read() string {
 	return "read"
 }
 
-// foreign is what another program does to session files.
+// foreign is another program's change of session files.
 func (g *game) foreign() string {
 	id, at := g.any(), g.now()
 	switch g.random.IntN(5) {
@@ -229,7 +229,7 @@ func (g *game) write1(name, content string, at time.Time) {
 	g.date(name, at)
 }
 
-// spoil damages a file that bough can do without.
+// spoil damages a file that bough can rebuild.
 func (g *game) spoil() string {
 	name := []string{index.LookPath, index.LookPath, index.TablePath, index.TablePath, index.JournalPath, session.IndexPath}[g.random.IntN(6)]
 	path := filepath.Join(g.dir, filepath.FromSlash(name))
@@ -254,7 +254,8 @@ func (g *game) spoil() string {
 	return "spoil " + name
 }
 
-// TestLaw: whatever happened before, what was remembered answers as the files do.
+// TestLaw: after any sequence of events, a cached index returns the same results as
+// the files.
 func TestLaw(t *testing.T) {
 	asked, journaled := 0, 0
 	for seed := range uint64(24) {
@@ -283,7 +284,7 @@ func TestLaw(t *testing.T) {
 	}
 }
 
-// says compares one answer.
+// says compares one result.
 func (g *game) says(what string, x, y any) {
 	g.t.Helper()
 	if a, b := fmt.Sprint(x), fmt.Sprint(y); a != b {
@@ -291,7 +292,7 @@ func (g *game) says(what string, x, y any) {
 	}
 }
 
-// sameNames compares which sessions x and y find by pieces of names.
+// sameNames compares the sessions that x and y find by pieces of names.
 func (g *game) sameNames(x, y *index.Index) {
 	g.t.Helper()
 	for _, text := range []string{"T0", "t1", "T1", "T2", "Session s1", "session S1", "s", "1", "a.b", "\x00", ""} {
@@ -305,7 +306,7 @@ func (g *game) sameNames(x, y *index.Index) {
 	}
 }
 
-// same compares what x, opened, and y, loaded, answer.
+// same compares the results of x, opened, and y, loaded.
 func (g *game) same(x, y *index.Index) {
 	g.t.Helper()
 	says := g.says

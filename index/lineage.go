@@ -7,8 +7,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Origin returns the session that id comes from, under the name that the
-// workspace has for it; "" if it comes from none.
+// Origin returns the id in this workspace of the session that id comes from, "" if
+// none.
 func (x *Index) Origin(id string) string {
 	e := x.Entry(id)
 	if e == nil {
@@ -24,13 +24,12 @@ func (x *Index) resolve(id string) string {
 	return id
 }
 
-// Lineage returns the session ids from the root to id, which is there.
+// Lineage returns the session ids from the root to id, which must exist.
 //
-// It goes over continuations and over the origins of snapshots. Where an origin
-// is gone, what the nearest snapshot recorded of its lineage stands in for it;
-// a session that continues one that is gone, with nothing recorded, is a
-// *[MissingError], and a ring is a *[CycleError]. With either comes the lineage
-// as far as it is known.
+// It follows continuations and the origins of snapshots. If an origin no longer
+// exists, the lineage recorded in the nearest snapshot replaces it. Without such a
+// record a missing session is a *[MissingError]. A cycle is a *[CycleError].
+// Both errors come with the known part of the lineage.
 func (x *Index) Lineage(id string) ([]string, error) {
 	chain := []string{id} // from id towards the root
 	seen := map[string]bool{id: true}
@@ -55,8 +54,8 @@ func (x *Index) Lineage(id string) ([]string, error) {
 	}
 }
 
-// recorded completes a lineage whose last id is gone from what a snapshot in it
-// recorded.
+// recorded completes a lineage whose last id does not exist with the lineage
+// recorded in a snapshot of it.
 func (x *Index) recorded(chain []string) ([]string, error) {
 	gone := chain[len(chain)-1]
 	if len(chain) == 1 || x.failed != nil {
@@ -86,8 +85,8 @@ func reversed(ids []string) []string {
 	return ids
 }
 
-// missing returns the error for id, which from continues and which is not
-// there or cannot be used.
+// missing returns the error for id, which from continues and which does not exist
+// or cannot be used.
 func (x *Index) missing(id, from string) error {
 	if err := x.Err(id); err != nil {
 		return err
@@ -95,10 +94,10 @@ func (x *Index) missing(id, from string) error {
 	return &MissingError{ID: id, From: from}
 }
 
-// Line returns the ids of the files of the line that id is in, each after the
-// one it continues. A session missing on the way from id to the line's first
-// file is a *[MissingError]; with it comes the line as far as it is there. For
-// files that continue the line and cannot be used, see [Index.Broken].
+// Line returns the ids of the files of id's line, each after the one that it
+// continues. If a session between id and the first file is missing, the error is a
+// *[MissingError] and the result is the existing part. [Index.Broken] reports
+// unusable files that continue the line.
 func (x *Index) Line(id string) ([]string, error) {
 	first := id
 	var missing error
@@ -133,8 +132,8 @@ func (x *Index) Line(id string) ([]string, error) {
 	return line, cmp.Or(missing, x.failed)
 }
 
-// Broken returns why the line goes on after the session id in a file that cannot
-// be used, nil if it does not.
+// Broken returns why a continuation of the session id cannot be used, nil if all
+// can.
 func (x *Index) Broken(id string) error {
 	for _, child := range x.Continuations(id) {
 		if err := x.Err(child); err != nil {
@@ -144,8 +143,8 @@ func (x *Index) Broken(id string) error {
 	return x.failed
 }
 
-// Continuations returns the sessions that continue id, oldest first, those that
-// cannot be used too.
+// Continuations returns the sessions that continue id, including unusable ones,
+// oldest first.
 func (x *Index) Continuations(id string) []string {
 	return x.children([]name{{continues, id}}, func(e *Entry) bool { return e.from() == id && e.Kind() == session.Continuation })
 }
@@ -155,8 +154,8 @@ func (x *Index) ContinuedTo(id string) []string {
 	return x.children([]name{{continues, id}, {copies, id}}, func(e *Entry) bool { return e.from() == id })
 }
 
-// Children returns the sessions that come from id, oldest first: what continues
-// it, also what cannot be used, and the snapshots copied from it.
+// Children returns the sessions that come from id, oldest first: its continuations,
+// including unusable ones, and the snapshots copied from it.
 func (x *Index) Children(id string) []string {
 	var names []name
 	for alias, of := range x.aliases {
@@ -168,12 +167,11 @@ func (x *Index) Children(id string) []string {
 	return x.children(names, func(e *Entry) bool { return x.resolve(e.Origin()) == id })
 }
 
-// children returns those of the sessions with these names that match, oldest
-// first.
+// children returns those sessions with one of the names that match, oldest first.
 func (x *Index) children(names []name, match func(*Entry) bool) (ids []string) {
 	var list []*Entry
 	for _, n := range names {
-		for _, child := range x.named(n) {
+		for _, child := range x.withName(n) {
 			if e := x.entry(child); e != nil && match(e) {
 				list = append(list, e)
 			}
@@ -190,7 +188,7 @@ func idsOf(list []*Entry) (ids []string) {
 	return ids
 }
 
-// from returns the session in the continued_from of e, "" if there is none.
+// from returns the session in the continued_from of e, or "".
 func (e *Entry) from() string {
 	if len(e.ContinuedFrom) == 0 {
 		return ""
@@ -198,10 +196,10 @@ func (e *Entry) from() string {
 	return e.ContinuedFrom[0]
 }
 
-// Parents returns for each session the one to show it under: its origin, or,
-// where that is gone, the nearest session of its recorded lineage that is
-// there. A session that has none, or that is in a ring, has no parent. It looks
-// at every session.
+// Parents returns the parent of each session in the tree of sessions: its origin,
+// or if that does not exist, the nearest existing session of its recorded lineage.
+// A session without either, or in a cycle, has no parent. It examines every
+// session.
 func (x *Index) Parents() map[string]string {
 	parents := map[string]string{}
 	for _, e := range x.Entries() {

@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestGaps: what is answered where sessions are missing.
+// TestGaps: the results if sessions are missing.
 func TestGaps(t *testing.T) {
 	const snapshot = `"flattened_snapshot":true,"branched_from":%q,"lineage":[%s]`
 	branch := func(from string, lineage ...string) string {
@@ -29,7 +29,7 @@ func TestGaps(t *testing.T) {
 		lineage  string
 		line     string
 		missing  string // "id from", of the line and, without a snapshot above, of the lineage
-		whole    bool   // the lineage is whole all the same
+		whole    bool   // the lineage is complete nevertheless
 	}{
 		{"a branch of what is gone", map[string]string{"b": branch("g", "r", "g")}, "b", "r g b", "b", "", true},
 		{"a branch of what is gone, nothing recorded", map[string]string{"b": branch("g")}, "b", "g b", "b", "", true},
@@ -145,7 +145,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestDamagedOrigin: a file that cannot be used is named with its damage.
+// TestDamagedOrigin: a file that cannot be used is reported with its damage.
 func TestDamagedOrigin(t *testing.T) {
 	f := newFolder(t)
 	f.session("c", 2, `"continued_from":"r"`)

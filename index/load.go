@@ -13,14 +13,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Load reads the index and makes it agree with the session files. It reads
-// every file that the index does not describe as it now is, and writes nothing.
-// Files that cannot be used are entries with an Err. An error means that the
-// folder cannot be read.
+// Load reads the index and updates it from the session files. It reads every file
+// that differs from its entry, and writes nothing. A file that cannot be used
+// becomes an entry with an Err. An error means that the folder cannot be read.
 //
-// Aliases are ids under which other programs name a session as the origin of
-// another: Penguin names its checkpoints. They may be nil. Files are read by
-// read, several at once; nil reads and validates them. The root must stay open
+// aliases maps ids that other programs use for an origin to session ids: Penguin
+// refers to its checkpoints. It may be nil. read is called concurrently for the
+// files; if nil, files are read and validated from root. The root must stay open
 // while the Index is used.
 func Load(root *os.Root, aliases map[string]string, read Reader) (*Index, error) {
 	x := newIndex(root, aliases, read)
@@ -37,11 +36,11 @@ func newIndex(root *os.Root, aliases map[string]string, read Reader) *Index {
 			return o.Summary(), nil
 		}
 	}
-	return &Index{root: root, aliases: aliases, reader: read, limits: usual}
+	return &Index{root: root, aliases: aliases, reader: read, limits: defaultLimits}
 }
 
-// Whole makes sure that x looked at every session, as after [Load]. The methods
-// that need it call it; who calls it before learns whether it failed.
+// Whole loads every session, as [Load] does. Methods that need all sessions call
+// it; a caller that calls it first gets the error.
 func (x *Index) Whole() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -55,8 +54,8 @@ func (x *Index) whole() error {
 	return x.failed
 }
 
-// load fills x from the disk. What was put in or removed since the index was
-// saved counts as if it stood there.
+// load loads x from the disk. Sessions that were put or removed since the index was
+// saved count as if they were in it.
 func (x *Index) load() error {
 	pending := map[string]*Entry{}
 	for id, own := range x.changed {
@@ -64,7 +63,7 @@ func (x *Index) load() error {
 			pending[id] = x.entries[id]
 		}
 	}
-	x.forget()
+	x.reset()
 	data, journal, err := x.files.read(x.root)
 	x.folder.begin(x.root)
 	var list []file
@@ -99,10 +98,10 @@ func (x *Index) load() error {
 	return nil
 }
 
-// compare takes in the files that are there: with what the index says of them
-// where it describes them, else read. So is one that continues a session that
-// nobody knows: its entry may be wrong. What is pending counts whatever is there:
-// its files may not have their names yet.
+// compare adds the existing files. An entry is used if it describes its file and
+// does not continue an unknown session, which could be due to a corrupt entry; else
+// the file is read. Pending sessions take precedence, as their files may not have
+// been renamed yet.
 func (x *Index) compare(stored map[string]*Entry, list []file, pending map[string]*Entry) {
 	x.entries = make(map[string]*Entry, len(list))
 	for id, e := range pending {
@@ -135,11 +134,11 @@ func (x *Index) compare(stored map[string]*Entry, list []file, pending map[strin
 	var unlisted []*Entry
 	for _, e := range read {
 		if e == nil {
-			continue // gone since the listing
+			continue // deleted since the listing
 		}
 		old := stored[e.ID]
 		if old != nil && e.Err == nil && old.describes(e.file) && !old.differs(e) {
-			x.describe(old, file{e.ID, e.file}) // what it continues is missing indeed
+			x.describe(old, file{e.ID, e.file}) // its origin is really missing
 			continue
 		}
 		x.reread(e, old)
@@ -152,15 +151,15 @@ func (x *Index) compare(stored map[string]*Entry, list []file, pending map[strin
 	x.compareKeys(stored, unlisted)
 }
 
-// describe takes in the entry of a file that it describes.
+// describe adds the entry of a file that it describes.
 func (x *Index) describe(e *Entry, f file) {
 	e.file = f.Identity
 	x.entries[f.id] = e
 	x.count.add(e, 1)
 }
 
-// compareKeys finds what the index lists and is not there, and gives a place to
-// what it does not list.
+// compareKeys finds the entries without a file, and assigns positions to files
+// without an entry.
 func (x *Index) compareKeys(stored map[string]*Entry, unlisted []*Entry) {
 	var gone []*Entry
 	for id, e := range stored {
@@ -190,7 +189,7 @@ func (x *Index) compareKeys(stored map[string]*Entry, unlisted []*Entry) {
 	}
 }
 
-// settle draws the conclusions from all entries together.
+// settle sets the fields that depend on all entries.
 func (x *Index) settle() {
 	orphaned := false
 	for _, e := range x.entries {
@@ -211,16 +210,16 @@ func (x *Index) settle() {
 	x.Old = !journaled && !x.absent && x.files.index.ModTime < x.newest
 }
 
-// read makes the entry of a file that the index does not describe; old is what
-// it says, nil for nothing. All that have to be read have total bytes. It returns
-// nil if the file is gone.
+// read returns the entry for a file that the index does not describe; old is its
+// entry in the index, or nil. total is the size of all files that must be read.
+// read returns nil if the file no longer exists.
 func (x *Index) read(f file, old *Entry, total int64) *Entry {
 	e := &Entry{ID: f.id, file: f.Identity}
 	if old != nil {
 		e.keep(old)
 	}
 	if !session.ValidID(f.id) {
-		e.spoil(&session.DamageError{Path: session.FileName(f.id), Problem: "the file's name cannot be a session id"})
+		e.markUnusable(&session.DamageError{Path: session.FileName(f.id), Problem: "the file's name cannot be a session id"})
 		return e
 	}
 	s, err := x.reader(f.id, f.Size, total)
@@ -231,17 +230,18 @@ func (x *Index) read(f file, old *Entry, total int64) *Entry {
 		if old != nil {
 			e.Meta, e.CreatedAt, e.LastActive = old.Meta, old.CreatedAt, old.LastActive
 			if !gjson.GetBytes(old.raw, "bough").Exists() {
-				e.ContinuedFrom = nil // nobody recorded of what kind the session is
+				e.ContinuedFrom = nil // no record says whether it continues or copies its origin
 			}
 		}
-		e.spoil(err)
+		e.markUnusable(err)
 	default:
-		e.take(s)
+		e.fill(s)
 	}
 	return e
 }
 
-// reread notes that e was read from its file, where the index says old.
+// reread records that e was read from its file and replaces the entry old of the
+// index.
 func (x *Index) reread(e, old *Entry) {
 	if e.fresh != nil {
 		x.note(e.ID)
@@ -254,7 +254,7 @@ func (x *Index) reread(e, old *Entry) {
 		x.outOfDate(e.ID + " changed")
 	}
 	switch {
-	case !differs && old.file.Size == 0 && e.file.Size == 0: // it cannot be looked at, as before
+	case !differs && old.file.Size == 0 && e.file.Size == 0: // still unreadable, as before
 	case !differs && old.file.Size == e.file.Size:
 		x.Foreign.Touched = append(x.Foreign.Touched, e.ID)
 	case differs || old.file.Size > 0:
@@ -265,14 +265,14 @@ func (x *Index) reread(e, old *Entry) {
 	}
 }
 
-// A file is what the file system says of a session file.
+// A file identifies a session file.
 type file struct {
 	id string // the file's stem, whether or not it is a valid id
 	durable.Identity
 }
 
-// listFiles returns the session files, those that cannot be looked at with a
-// zero Identity, and the paths of temporary files.
+// listFiles returns the session files and the paths of temporary files. A file that
+// cannot be examined has a zero Identity.
 func listFiles(root *os.Root) (list []file, temporary []string, err error) {
 	stats, temporary, err := session.NewFolder(root, nil).List()
 	list = make([]file, len(stats))

@@ -12,37 +12,36 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Where the last look is remembered.
+// The files of the last look.
 const (
 	tablePath = session.CacheDir + "/index"
 	lookPath  = session.CacheDir + "/look"
 
-	mostLook = 64 << 20 // bytes
+	maxLook = 64 << 20 // bytes
 )
 
-// A look is what was found when every session was looked at, and what has
-// changed since.
+// A look is the cached result of examining every session, with the changes since.
 type look struct {
 	folder  durable.Identity // without the size
 	files   files
 	count   count
 	layout  layout
-	stale   bool // the index said something else than the files, or was not to be used
+	stale   bool // the index differed from the files, or could not be used
 	torn    bool
 	old     bool
 	trouble string
-	recent  map[string]recent // sessions that are not, or not as they are, in the table
+	recent  map[string]recent // sessions that were changed or added after the table was built
 }
 
-// A recent is a session with a line in the journal that the table does not know.
+// A recent is a journal line of a session that is newer than the table.
 type recent struct {
 	file  durable.Identity
 	at    int64  // the offset of the line in the journal
-	size  uint64 // of the line in bytes; 0 for a session that is gone
+	size  uint64 // of the line in bytes; 0 for a deleted session
 	names []name
 }
 
-// mark begins a look, and says how it is written.
+// mark is the start of a look file, with the version of its format.
 const mark = "bough look 4\n"
 
 func (l *look) encode() []byte {
@@ -97,17 +96,16 @@ func decodeLook(data []byte) (*look, error) {
 	return l, d.err
 }
 
-// last is the last look, being asked.
+// last is an open look with its table.
 type last struct {
 	*look
 	table *table
 }
 
-// Open returns what [Load] would return. It takes it from the last look, as far
-// as it is asked for it, if the folder, the index and the journal have not
-// changed since.
+// Open returns the same as [Load]. If the folder, the index and the journal have
+// not changed since the last look, it loads sessions from that on demand.
 func Open(root *os.Root, aliases map[string]string, read Reader) (*Index, error) {
-	return open(root, aliases, read, usual)
+	return open(root, aliases, read, defaultLimits)
 }
 
 func open(root *os.Root, aliases map[string]string, read Reader, limits limits) (*Index, error) {
@@ -132,7 +130,7 @@ func (x *Index) open() bool {
 	if err != nil {
 		return false
 	}
-	x.forget()
+	x.reset()
 	x.last = &last{l, t}
 	if l.files.index != identify(x.root, session.IndexPath) || l.files.journal != identifyJournal(x.root) ||
 		l.folder != folderOf(x.root) {
@@ -146,7 +144,7 @@ func (x *Index) open() bool {
 }
 
 func readLook(root *os.Root) ([]byte, error) {
-	f, err := durable.OpenCache(root, lookPath, mostLook)
+	f, err := durable.OpenCache(root, lookPath, maxLook)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +152,7 @@ func readLook(root *os.Root) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Close ends what [Open] began. The Index is not used after it.
+// Close releases the files of [Open]. The Index must not be used afterwards.
 func (x *Index) Close() {
 	if x.last != nil {
 		x.last.table.file.Close()
@@ -162,8 +160,8 @@ func (x *Index) Close() {
 	}
 }
 
-// forget empties x, for everything to be looked at.
-func (x *Index) forget() {
+// reset empties x before a load.
+func (x *Index) reset() {
 	x.before = look{}
 	if x.last != nil && !x.last.stale {
 		x.before = *x.last.look

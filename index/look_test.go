@@ -15,8 +15,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// remembered returns a workspace of a world in which a command has looked at
-// every session.
+// remembered returns a workspace of a world in which a command has examined every
+// session.
 func (w world) remembered(t testing.TB) *folder {
 	t.Helper()
 	f := w.folder(t)
@@ -25,7 +25,7 @@ func (w world) remembered(t testing.TB) *folder {
 	return f
 }
 
-// look is a command that looks at every session.
+// look is a command that examines every session.
 func (f *folder) look() {
 	f.t.Helper()
 	f.rest()
@@ -37,14 +37,14 @@ func (f *folder) look() {
 	}
 }
 
-// forgets reports whether the next command looks at every session.
+// forgets reports whether the next command examines every session.
 func (f *folder) forgets() bool {
 	x := f.openAt(small)
 	defer x.Close()
 	return !x.Asked()
 }
 
-// agrees makes sure that the next command answers as the files do.
+// agrees verifies that the next command returns the same results as the files.
 func (f *folder) agrees(name string) {
 	f.t.Helper()
 	y := f.loadAt(small)
@@ -70,7 +70,7 @@ func (f *folder) agrees(name string) {
 	}
 }
 
-// TestRemember: when it is worth it, and when it is safe.
+// TestRemember: the conditions under which an index is cached.
 func TestRemember(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -122,8 +122,7 @@ func (f *folder) touch(at time.Time) {
 	}
 }
 
-// TestFlippedBytes: no byte of what is remembered can be wrong and change an
-// answer.
+// TestFlippedBytes: a wrong byte in the cache never changes a result.
 func TestFlippedBytes(t *testing.T) {
 	f := worlds[0].remembered(t)
 	x := f.openAt(small)
@@ -162,7 +161,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// TestDamagedTable: who finds the table damaged writes it anew.
+// TestDamagedTable: a command that finds the table damaged rewrites it.
 func TestDamagedTable(t *testing.T) {
 	f := worlds[0].remembered(t)
 	data, err := f.root.ReadFile(index.TablePath)
@@ -186,8 +185,8 @@ func TestDamagedTable(t *testing.T) {
 	x.Close()
 }
 
-// TestNoWay: if neither what is remembered nor the folder can be read, every
-// answer is that.
+// TestNoWay: if neither the cache nor the folder can be read, every method returns
+// the error.
 func TestNoWay(t *testing.T) {
 	f := worlds[0].remembered(t)
 	x := f.openAt(small)
@@ -223,7 +222,7 @@ func TestNoWay(t *testing.T) {
 	}
 }
 
-// TestGoroutines: several may ask for sessions at once.
+// TestGoroutines: sessions may be requested concurrently.
 func TestGoroutines(t *testing.T) {
 	f := worlds[0].remembered(t)
 	x := f.openAt(small)
@@ -241,7 +240,7 @@ func TestGoroutines(t *testing.T) {
 	asking.Wait()
 }
 
-// TestSwapped: what was remembered of another workspace does not count.
+// TestSwapped: the cache of another workspace is ignored.
 func TestSwapped(t *testing.T) {
 	other := worlds[0].folder(t)
 	other.session("root", 0, `"title":"Toor","continued_from":[],"continued_to":["tail"]`)
@@ -276,8 +275,8 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// TestLateReader: what a reader remembers of an index that is out of date is
-// completed by the next writer, by lines.
+// TestLateReader: a look that a reader cached from an outdated index is completed
+// by the next writer with journal lines.
 func TestLateReader(t *testing.T) {
 	f := worlds[0].remembered(t)
 	before := f.read(session.IndexFile)
@@ -301,8 +300,7 @@ func TestLateReader(t *testing.T) {
 	x.Close()
 }
 
-// TestOpenedChanges follows an index that does not know every session through
-// changes of links.
+// TestOpenedChanges changes links in an index that has not loaded every session.
 func TestOpenedChanges(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.write("lost.json", "{")
@@ -331,7 +329,7 @@ func TestOpenedChanges(t *testing.T) {
 	}
 }
 
-// TestPlaces: a key of the index keeps its place when the journal is folded in.
+// TestPlaces: a key of the index keeps its position when the journal is folded.
 func TestPlaces(t *testing.T) {
 	f := worlds[0].remembered(t)
 	tight := index.Limits{Index: 100, Journal: 10}
@@ -347,7 +345,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestTitledFold: a title is found in any case, from the files as from what is remembered.
+// TestTitledFold: a title is found in any case, in the files and in the cache.
 func TestTitledFold(t *testing.T) {
 	f := newFolder(t)
 	for id, title := range map[string]string{"a": "Straße nach Kyoto", "b": "straße NACH kyoto", "c": "Strasse nach Kyoto", "d": "Kelvin"} {

@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestSameTick: what another program does right after a command shows, whatever
-// the clock of the file system is worth.
+// TestSameTick: a change by another program right after a command is detected,
+// whatever the resolution of the file system's clock.
 func TestSameTick(t *testing.T) {
 	f := worlds[0].remembered(t)
 	for i := range 100 {
@@ -39,8 +39,8 @@ func TestSameTick(t *testing.T) {
 	}
 }
 
-// TestMeanwhile: what another program does while a command runs is seen by the
-// next one.
+// TestMeanwhile: a change by another program during a command is detected by the
+// next command.
 func TestMeanwhile(t *testing.T) {
 	for name, run := range map[string]func(f *folder, x *index.Index, foreign func()){
 		"before the change": func(f *folder, x *index.Index, foreign func()) {
@@ -71,8 +71,8 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// TestBehindOnesBack: a session that changed in place, its size and time as they
-// were, is seen by whoever asks for it.
+// TestBehindOnesBack: a session that was changed in place, with the same size and
+// time, is detected by a command that asks for it.
 func TestBehindOnesBack(t *testing.T) {
 	for name, prepare := range map[string]func(f *folder){
 		"in the table": func(*folder) {},
@@ -98,7 +98,7 @@ func TestBehindOnesBack(t *testing.T) {
 		}
 		before := info()
 		if durable.Identify(before).Inode == 0 {
-			return // this system does not tell
+			return // this system reports no time of change
 		}
 		edited := strings.Replace(f.read("root.json"), "Root", "Toor", 1)
 		for durable.Identify(before) == durable.Identify(info()) {
@@ -123,8 +123,7 @@ func TestBehindOnesBack(t *testing.T) {
 	}
 }
 
-// TestJournalMeanwhile: a journal that changes while a command runs is not taken
-// for what it was.
+// TestJournalMeanwhile: a change of the journal during a command is detected.
 func TestJournalMeanwhile(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -168,8 +167,8 @@ func TestJournalMeanwhile(t *testing.T) {
 	f.agrees("another program added a line")
 }
 
-// TestReadWhileFolding reads the index while its journal is folded in again and
-// again: it never misses what stands in one of the two.
+// TestReadWhileFolding reads the index while its journal is folded repeatedly: no
+// entry is ever missing from both.
 func TestReadWhileFolding(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.save(f.loadAt(small))
@@ -197,7 +196,7 @@ func TestReadWhileFolding(t *testing.T) {
 		for range 100 {
 			put("session_index.journal", journal)
 			put(session.IndexFile, index0)
-			for range 4 { // and a reader has time to read
+			for range 4 { // so that a reader has time to read
 				if _, err := durable.Replace(f.root, "unrelated", durable.Bytes(journal)); err != nil {
 					t.Error(err)
 				}

@@ -9,8 +9,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// plainEntry is what a program that only read docs/format.md takes from an
-// entry.
+// plainEntry is an entry as decoded by a program that only follows docs/format.md.
 type plainEntry struct {
 	Title         string          `json:"title"`
 	MessageCount  int             `json:"message_count"`
@@ -32,8 +31,8 @@ func (e plainEntry) from() []string {
 	return list
 }
 
-// readPlain reads the index as docs/format.md says, and returns how many bytes
-// its entries have.
+// readPlain reads the index as docs/format.md specifies, and returns the number of
+// bytes of its entries.
 func (f *folder) readPlain() (entries map[string]plainEntry, size int64, journal string) {
 	f.t.Helper()
 	data, err := os.ReadFile(f.path("session_index.json"))
@@ -72,8 +71,8 @@ func (f *folder) readPlain() (entries map[string]plainEntry, size int64, journal
 	return entries, size, string(lines)
 }
 
-// plain makes sure that the index and the journal, read by another program, say
-// what the files say, and that there is a journal only where there may be one.
+// plain verifies that the index and the journal, read by another program, agree
+// with the files, and that there is a journal only if one is allowed.
 func (g *game) plain() {
 	g.t.Helper()
 	entries, size, journal := g.readPlain()

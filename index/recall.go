@@ -5,9 +5,9 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// recall returns what the last look found of a session, if its file still is
-// what it was, else what the file says. If the last look is damaged, it looks at
-// every session.
+// recall returns the entry of a session from the last look if its file is
+// unchanged, else from the file. If the last look is damaged, it examines every
+// session.
 func (x *Index) recall(id string) *Entry {
 	r, err := x.last.lookUp(x, id)
 	if err != nil {
@@ -19,8 +19,8 @@ func (x *Index) recall(id string) *Entry {
 	return x.entries[id]
 }
 
-// lookUp returns the record of a session, nil if there is none. Of a session
-// whose line cannot be read there is one that fits no file.
+// lookUp returns the record of a session, or nil. If the session's journal line
+// cannot be read, the record fits no file.
 func (l *last) lookUp(x *Index, id string) (*record, error) {
 	recent, ok := l.recent[id]
 	if !ok {
@@ -52,11 +52,11 @@ func (x *Index) readLine(r recent) (l line, ok bool) {
 	return parseLine(data)
 }
 
-// confirm makes r an entry, as it is now.
+// confirm adds the entry of r, after comparing it with the file.
 func (x *Index) confirm(r *record) {
 	e := decodeEntry(r.id, r.entry)
 	e.file = r.file
-	x.entries[r.id] = e // and it is counted
+	x.entries[r.id] = e // counted already
 	f := file{id: r.id}
 	if info, err := x.root.Stat(session.FileName(r.id)); err == nil {
 		f.Identity = durable.Identify(info)
@@ -75,12 +75,12 @@ func (x *Index) confirm(r *record) {
 	x.set(r.id, again)
 }
 
-// remembered returns the sessions that n was a name of at the last look.
+// remembered returns the sessions that had the name n at the last look.
 func (x *Index) remembered(n name) []string {
 	if x.last == nil {
 		return nil
 	}
-	ids, err := x.last.table.named(n)
+	ids, err := x.last.table.withName(n)
 	if err != nil {
 		x.giveUp()
 		return nil
@@ -104,15 +104,14 @@ func (x *Index) rememberedWith(piece string) []string {
 	return ids
 }
 
-// giveUp looks at every session, because the last look is damaged. If that
-// fails too, every session has the error.
+// giveUp examines every session because the last look is damaged. If that fails
+// too, every session has the error.
 func (x *Index) giveUp() {
 	x.Whole()
 	x.before = look{}
 }
 
-// journaled takes down where in the journal the lines stand that were just
-// added.
+// journaled records the offsets of lines that were just appended to the journal.
 func (x *Index) journaled(ends []lineEnd) {
 	if x.last == nil {
 		return

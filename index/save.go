@@ -9,10 +9,10 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Save writes down what x knows and the index does not say: as lines of the
-// journal, where the index may have one, else as the whole index. An index
-// without a journal is made no older than any session file, which is how
-// Penguin tells that it is fresh.
+// Save writes the changes in x: as lines of the journal if the index may have one,
+// else as a complete index. An index without a journal gets a modification time no
+// older than that of any session file, because Penguin considers it out of date
+// otherwise.
 func (x *Index) Save() error {
 	if x.failed != nil {
 		return x.failed
@@ -35,10 +35,10 @@ func (x *Index) Save() error {
 	return nil
 }
 
-// Stage puts the index into a batch of files that change together, if it does
-// not say what x knows and is written whole, and reports whether it did. Else it
-// is up to [Index.Save], after the batch is committed; so it is while not every
-// session was looked at.
+// Stage adds the index to a batch of files that change together, if it has changed
+// and must be written completely, and reports whether it did. Otherwise
+// [Index.Save] writes it after the commit of the batch; that is also the case while
+// not every session has been examined.
 func (x *Index) Stage(b *durable.Batch) (bool, error) {
 	if x.last != nil || !x.Stale() || x.large() || x.files.journal != (durable.Identity{}) {
 		return false, nil
@@ -56,8 +56,7 @@ func (x *Index) Stage(b *durable.Batch) (bool, error) {
 	return err == nil, err
 }
 
-// Staged tells x that what it put into a batch is there now, for those who go on
-// with it.
+// Staged tells x that the batch has been committed.
 func (x *Index) Staged() {
 	x.files.index = identify(x.root, session.IndexPath)
 	x.rewrite, x.Torn, x.Foreign = false, false, Foreign{}
@@ -68,7 +67,7 @@ func (x *Index) write() error {
 	if err := durable.MakeDir(x.root, session.Dir); err != nil {
 		return err
 	}
-	if x.last != nil && x.rewrite { // the last look kept only that, not what has to be written
+	if x.last != nil && x.rewrite { // the last look records that a rewrite is needed, but not the changes
 		if err := x.Whole(); err != nil {
 			return err
 		}
@@ -85,7 +84,7 @@ func (x *Index) write() error {
 	return x.fold()
 }
 
-// lines returns the lines for what changed, in the order of the index, and
+// lines returns the journal lines of the changes, in the order of the index, and
 // where each of them ends.
 func (x *Index) lines() (data []byte, ends []lineEnd) {
 	var list []*Entry
@@ -105,13 +104,13 @@ func (x *Index) lines() (data []byte, ends []lineEnd) {
 	return data, ends
 }
 
-// A lineEnd says where among lines the one of a session ends.
+// A lineEnd is the offset at which the line of a session ends.
 type lineEnd struct {
 	id string
 	at int
 }
 
-// append adds lines to the journal.
+// append appends lines to the journal.
 func (x *Index) append(lines []byte) error {
 	add := func() error {
 		info, err := durable.AppendCache(x.root, JournalPath, lines)
@@ -119,7 +118,7 @@ func (x *Index) append(lines []byte) error {
 			return err
 		}
 		if info.Size() != x.files.lines+int64(len(lines)) {
-			x.folder.safe = false // somebody else wrote to it
+			x.folder.safe = false // another program wrote to it
 		}
 		x.files.journal, x.files.lines = durable.Identify(info), info.Size()
 		return nil
@@ -130,8 +129,8 @@ func (x *Index) append(lines []byte) error {
 	return add()
 }
 
-// fold writes the index whole and removes the journal. Between the two the
-// journal has to say nothing that the new index does not say, so it is completed
+// fold writes the complete index and removes the journal. A crash between the two
+// must leave a journal that agrees with the new index, so the journal is completed
 // first.
 func (x *Index) fold() error {
 	if err := x.Whole(); err != nil {

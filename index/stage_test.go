@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// asked returns an index of five sessions that was opened by a look, large only
-// by the title of the first.
+// asked returns an index of five sessions opened by a look. It is large only
+// because of the title of the first.
 func asked(f *folder) *index.Index {
 	f.t.Helper()
 	f.session("s0", 0, fmt.Sprintf(`"title":%q,"continued_from":[],"continued_to":[]`, strings.Repeat("long ", 1000)))
@@ -31,8 +31,8 @@ func asked(f *folder) *index.Index {
 	return x
 }
 
-// TestStageAsked: an index that knows only the sessions that were asked for is
-// not written whole, also where it is no longer large.
+// TestStageAsked: an index that has not loaded every session is not written
+// completely, even if it is no longer large.
 func TestStageAsked(t *testing.T) {
 	f := newFolder(t)
 	x := asked(f)
@@ -49,8 +49,8 @@ func TestStageAsked(t *testing.T) {
 	}
 }
 
-// TestWholePending: what was put in and removed counts, although the files have
-// not changed yet, when every session has to be looked at.
+// TestWholePending: sessions that were put or removed count during a load, even if
+// the files have not changed yet.
 func TestWholePending(t *testing.T) {
 	f := newFolder(t)
 	x := asked(f)
@@ -82,7 +82,7 @@ func TestWholePending(t *testing.T) {
 	}
 }
 
-// TestJournalLink: a journal that is a link is none, and nothing is written
+// TestJournalLink: a journal that is a link is ignored, and nothing is written
 // through it.
 func TestJournalLink(t *testing.T) {
 	f := newFolder(t)

@@ -13,23 +13,23 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// A table is a file of entries in which those that are asked for are found
-// without reading the others. It holds, one after the other: the names of all
-// sessions, each as its hash and the place of the entry, sorted; the ids, each
-// with a zero byte after it; the entries. All numbers are little-endian.
+// A table is a file of entries with look-ups by name that do not read the other
+// entries. It holds in this order: the names of all sessions, each as its hash and
+// the offset of the entry, sorted; the ids, each followed by a zero byte; the
+// entries. All integers are little-endian.
 type table struct {
 	layout
 	*blocks
 }
 
-// A layout says where the parts of a table end, in bytes.
+// A layout holds the end offsets of the parts of a table.
 type layout struct {
 	Names, IDs, Size int64
-	Sum              uint32 // of the sums of the blocks
+	Sum              uint32 // CRC-32C of the checksums of the blocks
 }
 
-// posting is the size of one name: hash and place.
-const posting = 16
+// postingSize is the size of one name: hash and offset.
+const postingSize = 16
 
 func (n name) hash() uint64 {
 	h := fnv.New64a()
@@ -37,7 +37,7 @@ func (n name) hash() uint64 {
 	return h.Sum64()
 }
 
-// buildTable returns the table of entries and the sums of its blocks.
+// buildTable returns the table of entries and the checksums of its blocks.
 func buildTable(list []*Entry) (l layout, data, sums []byte) {
 	type place struct {
 		hash uint64
@@ -54,7 +54,7 @@ func buildTable(list []*Entry) (l layout, data, sums []byte) {
 		records = appendRecord(records, e)
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.at, b.at)) })
-	l.Names = int64(len(places) * posting)
+	l.Names = int64(len(places) * postingSize)
 	l.IDs = l.Names + int64(len(ids))
 	l.Size = l.IDs + int64(len(records))
 	data = make([]byte, 0, l.Size)
@@ -68,8 +68,8 @@ func buildTable(list []*Entry) (l layout, data, sums []byte) {
 	return l, data, sums
 }
 
-// appendRecord appends an entry: its length, the identity of its file, whether
-// that cannot be used, the id, and the entry as the index has it.
+// appendRecord appends an entry: its length, the identity of its file, whether that
+// cannot be used, the id, and the entry as in the index.
 func appendRecord(data []byte, e *Entry) []byte {
 	start := len(data)
 	data = append(data, 0, 0, 0, 0)
@@ -81,9 +81,9 @@ func appendRecord(data []byte, e *Entry) []byte {
 	return data
 }
 
-// openTable opens the table that l describes.
+// openTable opens the table with the layout l.
 func openTable(root *os.Root, l layout) (*table, error) {
-	if l.Names < 0 || l.Names%posting != 0 || l.IDs < l.Names || l.Size < l.IDs {
+	if l.Names < 0 || l.Names%postingSize != 0 || l.IDs < l.Names || l.Size < l.IDs {
 		return nil, errCache
 	}
 	b, err := openBlocks(root, tablePath, l.Size, l.Sum)
@@ -93,12 +93,12 @@ func openTable(root *os.Root, l layout) (*table, error) {
 	return &table{l, b}, nil
 }
 
-// find returns the places of the entries that have n as a name, and perhaps of
-// some that do not.
+// find returns the offsets of the entries that have the name n, and possibly of
+// others.
 func (t *table) find(n name) (places []int64, err error) {
-	want, count := n.hash(), int(t.Names/posting)
+	want, count := n.hash(), int(t.Names/postingSize)
 	name := func(i int) (hash uint64, at int64) {
-		data, e := t.read(int64(i)*posting, posting)
+		data, e := t.read(int64(i)*postingSize, postingSize)
 		if e != nil {
 			err = e
 			return 0, 0
@@ -116,7 +116,7 @@ func (t *table) find(n name) (places []int64, err error) {
 	return places, err
 }
 
-// record returns the entry at a place, not decoded.
+// record returns the entry at an offset, not decoded.
 func (t *table) record(at int64) (r record, err error) {
 	if at < t.IDs {
 		return r, errCache
@@ -137,7 +137,7 @@ func (t *table) record(at int64) (r record, err error) {
 	return r, d.err
 }
 
-// A record is what a table has of a session.
+// A record is an entry in a table.
 type record struct {
 	id       string
 	file     durable.Identity
@@ -145,7 +145,7 @@ type record struct {
 	entry    []byte
 }
 
-// lookUp returns the record of a session, nil if there is none.
+// lookUp returns the record of a session, or nil.
 func (t *table) lookUp(id string) (*record, error) {
 	places, err := t.find(name{ownID, id})
 	if err != nil {
@@ -159,9 +159,8 @@ func (t *table) lookUp(id string) (*record, error) {
 	return nil, nil
 }
 
-// named returns the sessions that have n as a name, and perhaps some that do
-// not.
-func (t *table) named(n name) ([]string, error) {
+// withName returns the sessions that have the name n, and possibly others.
+func (t *table) withName(n name) ([]string, error) {
 	places, err := t.find(n)
 	if err != nil {
 		return nil, err

@@ -9,22 +9,22 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A watch says whether the folder of the sessions is still what it was.
+// A watch detects changes of the folder of the sessions.
 type watch struct {
-	seen durable.Identity // without the size, when the sessions were listed
-	safe bool             // whatever happened there since shows
+	seen durable.Identity // without the size, at the time of the listing
+	safe bool             // every later change will be detected
 }
 
-// folderOf returns the identity of the folder, without its size, which says
-// nothing of what is in it.
+// folderOf returns the identity of the folder without its size, which does not
+// depend on its content.
 func folderOf(root *os.Root) durable.Identity {
 	id := identify(root, session.Dir)
 	id.Size = 0
 	return id
 }
 
-// begin looks at the folder before its sessions are listed. What happens after
-// that shows in its modification time if that was settled, see [durable.Settled].
+// begin records the folder's identity before its sessions are listed. A later
+// change shows in the modification time if that was settled, see [durable.Settled].
 func (w *watch) begin(root *os.Root) {
 	at := time.Now()
 	seen := folderOf(root)
@@ -32,9 +32,9 @@ func (w *watch) begin(root *os.Root) {
 	w.seen = seen
 }
 
-// Change calls f, which changes files in conversations, and returns its error.
-// The caller holds the lock of the workspace. Changes made outside of it are
-// seen as those of another program: the next command looks at every session.
+// Change calls f, which changes files in conversations, and returns its error. The
+// caller must hold the lock of the workspace. Changes outside of Change count as
+// those of another program: the next command examines every session.
 func (x *Index) Change(f func() error) error {
 	if !x.large() {
 		x.folder.safe = false
@@ -47,8 +47,9 @@ func (x *Index) Change(f func() error) error {
 	return err
 }
 
-// stamp gives the folder a modification time of a moment ago, which no clock
-// gives it again, so that every later change shows, however soon it comes.
+// stamp sets the folder's modification time to a random time shortly before now,
+// which no clock produces again, so that every later change is detected, however
+// soon it comes.
 func (w *watch) stamp(root *os.Root) {
 	at := time.Now().Add(-time.Second - time.Duration(rand.Int64N(int64(time.Second))))
 	err := durable.Touch(root, session.Dir, at)
@@ -57,19 +58,19 @@ func (w *watch) stamp(root *os.Root) {
 	w.safe = w.safe && err == nil && w.seen.ModTime/fine == at.UnixNano()/fine
 }
 
-// Remember writes down what x found, so that the next [Open] need not look at
-// every session, if it is worth it and if a change of the folder after that will
-// show. It is called when a command is done, also when it failed. What cannot be
-// written is left: it is only remembered. While there are temporary files x is not
-// remembered: an Index that was opened from a look does not list them, and the next
-// writer removes them.
+// Remember caches the result in x, so that the next [Open] need not examine every
+// session. It does so only if the index is large and later changes of the folder
+// will be detected. It is called at the end of a command, even if that failed.
+// Errors are ignored, as this is only a cache. If there are temporary files,
+// nothing is cached: an Index opened from a look does not list them, and the next
+// writer must remove them.
 func (x *Index) Remember() {
 	if len(x.Temporary) > 0 || x.failed != nil || x.claimed || !x.large() || !x.folder.safe || x.folder.seen != folderOf(x.root) {
 		return
 	}
 	for _, own := range x.changed {
 		if own {
-			return // not even saved
+			return // not saved
 		}
 	}
 	l := look{folder: x.folder.seen, files: x.files, count: x.count}

@@ -5,17 +5,16 @@ import (
 	"os"
 )
 
-// An access says who may use a file, and what is attached to it beside its
-// content.
+// An access is the ownership, permissions and extended attributes of a file.
 type access struct {
 	mode     fs.FileMode
-	owner    *owner // nil for the owner that the system gives it
-	attrs    []attr // extended attributes; on Linux an access control list is one
-	known    bool   // attrs are all of them
-	replaces bool   // the access is that of a file that exists
+	owner    *owner // nil for the default owner
+	attrs    []attr // extended attributes, on Linux with access control lists
+	known    bool   // attrs is complete
+	replaces bool   // the access is that of an existing file
 }
 
-// An owner is a user and a group, by their numbers.
+// An owner is a user id and a group id.
 type owner struct{ uid, gid int }
 
 // An attr is one extended attribute.
@@ -24,25 +23,26 @@ type attr struct {
 	value []byte
 }
 
-// accessOf returns the access of a file that is going to be replaced.
+// accessOf returns the access of a file that will be replaced.
 func accessOf(root *os.Root, name string, info fs.FileInfo) access {
 	a := access{mode: info.Mode().Perm(), owner: ownerOf(info), replaces: true}
 	a.attrs, a.known = attrsOf(root, name)
 	return a
 }
 
-// set gives a file the access a. Where the system does not let it have the owner or
-// the attributes, its permissions are narrower.
+// set applies a to a file. If the system refuses the owner or the attributes, the
+// permissions are reduced.
 func (a access) set(f *os.File) error {
 	group := a.owner == nil || setOwner(f, *a.owner)
 	attrs := !a.replaces || setAttrs(f, a.attrs) && a.known
 	return f.Chmod(narrow(a.mode, attrs, group))
 }
 
-// narrow returns the permissions that grant nobody more than mode does for a file
-// that may lack the attributes or the group that mode was for. Without the
-// attributes only the owner has access: the bits of the group may be those of a
-// list. With another group, the members of either get what everybody has.
+// narrow returns reduced permissions for a file that may lack the attributes or the
+// group for which mode was meant, so that no user gains access. Without the
+// attributes only the owner has access, because the group bits may be the mask of
+// an access control list. With another group, both the group and others get the
+// intersection of their permissions.
 func narrow(mode fs.FileMode, attrs, group bool) fs.FileMode {
 	switch {
 	case !attrs:

@@ -1,8 +1,8 @@
 package durable
 
-// grants says that attributes may say who has access to a file: the lists of access
-// rights of macOS are none.
+// grants reports whether attributes can grant access to a file: access control
+// lists are not attributes on macOS.
 const grants = false
 
-// copied reports whether an attribute of a file belongs to its replacement.
+// copied reports whether an attribute is copied to the replacement of a file.
 func copied(name string) bool { return name != "com.apple.provenance" }

@@ -2,11 +2,11 @@ package durable
 
 import "strings"
 
-// grants says that attributes may say who has access to a file.
+// grants reports whether attributes can grant access to a file.
 const grants = true
 
-// copied reports whether an attribute of a file belongs to its replacement. Those
-// that the kernel derives from the content do not, nor does a capability.
+// copied reports whether an attribute is copied to the replacement of a file: not
+// if the kernel derives it from the content, and not if it is a capability.
 func copied(name string) bool {
 	switch name {
 	case "security.evm", "security.ima", "security.capability":

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An aclEntry is an entry of an access control list as the kernel has it.
+// An aclEntry is an entry of an access control list in the kernel's format.
 type aclEntry struct {
 	Tag, Perm uint16
 	ID        uint32
 }
 
-// accessList returns a list that lets the user 1234 read, and the group nothing. Its
-// mask is what a file shows as the bits of its group.
+// accessList returns a list that lets the user 1234 read, and the group nothing.
+// Its mask shows as the group bits of the file.
 func accessList() []byte {
 	const none = ^uint32(0)
 	var b bytes.Buffer
@@ -59,8 +59,8 @@ func ownerOf(t *testing.T, name string) (uid, gid int) {
 	return int(st.Uid), int(st.Gid)
 }
 
-// anotherOwner returns an owner to whom this process may give a file: as root one
-// that it is not.
+// anotherOwner returns an owner to whom this process may give a file: for root
+// another user.
 func anotherOwner() (uid, gid int) {
 	if os.Geteuid() == 0 {
 		return 1234, 4321
@@ -76,8 +76,8 @@ const (
 	defaultACL = "system.posix_acl_default"
 )
 
-// TestReplaceKeepsAccess: a replaced file keeps its owner, group, permissions, access
-// control list and attributes, however it is replaced.
+// TestReplaceKeepsAccess: a replaced file keeps its owner, group, permissions,
+// access control list and attributes, whichever function replaces it.
 func TestReplaceKeepsAccess(t *testing.T) {
 	uid, gid := anotherOwner()
 	for _, expect := range []bool{false, true} {
@@ -115,8 +115,8 @@ func TestReplaceKeepsAccess(t *testing.T) {
 	}
 }
 
-// TestReplaceInheritsNothing: in a folder that gives its new files an access control
-// list, a file without one does not get it, nor does a new file become readable.
+// TestReplaceInheritsNothing: in a folder with a default access control list, a
+// file without a list does not inherit it, and a new file does not become readable.
 func TestReplaceInheritsNothing(t *testing.T) {
 	root, dir := open(t)
 	name := filepath.Join(dir, "a")
@@ -135,8 +135,8 @@ func TestReplaceInheritsNothing(t *testing.T) {
 	wantMode(t, filepath.Join(dir, "b"), durable.Mode)
 }
 
-// TestRootsFiles: what root makes in a folder of somebody else belongs to them, and
-// so does the copy of their file.
+// TestRootsFiles: files that root creates in another user's folder belong to that
+// user, and so do copies of that user's files.
 func TestRootsFiles(t *testing.T) {
 	uid, gid := anotherOwner()
 	root, dir := open(t)

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newAccess returns the access of a new file. What root adds to a folder belongs to
-// the owner of the folder, who could not read it otherwise.
+// newAccess returns the access of a new file. A file that root creates in a folder
+// belongs to the owner of the folder, who could not read it otherwise.
 func newAccess(root *os.Root, name string) access {
 	return access{mode: Mode, owner: heir(root, name)}
 }
@@ -38,8 +38,9 @@ func heir(root *os.Root, name string) *owner {
 	return nil
 }
 
-// bequeath gives a folder that was just made to the owner of the one that it is in,
-// as newAccess does with files. A folder that has something in it is not the one.
+// bequeath gives a new folder to the owner of its parent, as newAccess does with
+// files. It does nothing if the folder is not empty, because then it is not the new
+// one.
 func bequeath(root *os.Root, name string) {
 	o := heir(root, name)
 	if o == nil {
@@ -62,8 +63,8 @@ func ownerOf(info fs.FileInfo) *owner {
 	return nil
 }
 
-// setOwner gives a file an owner as far as the system lets it, and reports whether
-// it has the group.
+// setOwner sets the owner of a file as far as the system allows, and reports
+// whether the file has the group.
 func setOwner(f *os.File, o owner) bool {
 	info, err := f.Stat()
 	if err != nil {
@@ -73,7 +74,7 @@ func setOwner(f *os.File, o owner) bool {
 	return *is == o || f.Chown(o.uid, o.gid) == nil || is.gid == o.gid || f.Chown(-1, o.gid) == nil
 }
 
-// attrsOf returns the attributes of a file that its replacement is to have, and
+// attrsOf returns the attributes of a file that its replacement must have, and
 // reports whether all of them could be read.
 func attrsOf(root *os.Root, name string) (list []attr, ok bool) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -102,7 +103,7 @@ func readAttrs(fd int) (list []attr, ok bool) {
 	return list, true
 }
 
-// read calls get with a buffer that is large enough for what it returns.
+// read calls get with a sufficiently large buffer and returns the result.
 func read(get func(buf []byte) (int, error)) ([]byte, error) {
 	for size := 256; ; size *= 8 {
 		buf := make([]byte, size)
@@ -114,8 +115,8 @@ func read(get func(buf []byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// setAttrs makes list the attributes of a new file, and reports whether they are. An
-// access control list that the file inherited from its folder is removed.
+// setAttrs sets the attributes of a new file to list, and reports whether it could.
+// It removes an access control list that the file inherited from its folder.
 func setAttrs(f *os.File, list []attr) bool {
 	fd := int(f.Fd())
 	has, ok := readAttrs(fd)

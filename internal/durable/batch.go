@@ -11,64 +11,63 @@ import (
 	"time"
 )
 
-// ErrChanged is behind the error for a file that is not what [Batch.Expect] said:
-// another program changed it. What that program wrote is untouched.
+// ErrChanged is the error for a file that differs from [Batch.Expect]: another
+// program changed it, and the file of that program is kept.
 var ErrChanged = errors.New("another program changed it meanwhile")
 
-// A PartialError says that only the first operations of a [Batch] were made: the
-// next one failed, and it and those after it changed nothing.
+// A PartialError reports that a [Batch] was committed up to an operation that
+// failed. The failed operation and all later ones changed nothing.
 type PartialError struct {
-	Made int // how many were made
+	Made int // number of committed operations
 	Err  error
 }
 
 func (e *PartialError) Error() string { return e.Err.Error() }
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// A Batch is files that change together: some are written, some get another
-// name. Nobody sees any of it until [Batch.Commit]. A batch that is not committed
-// must be discarded.
+// A Batch is a set of file changes that are committed together. None of them is
+// visible before [Batch.Commit]. A batch that is not committed must be discarded.
 //
-// A batch holds one operation, or several, see [Batch.Begin]. The first file of an
+// A batch holds one or more operations, see [Batch.Begin]. The first file of an
 // operation decides whether the operation happens; its other files follow.
 type Batch struct {
-	// Around, if it is not nil, is called with every function that makes, renames
-	// or removes a file, and has to call it.
+	// Around, if not nil, is called with every function that creates, renames or
+	// removes a file, and must call it.
 	Around func(func() error) error
 
-	// Named, if it is not nil, is called when the first file has its name, with
-	// what the file system says of it, while the disk is busy with that.
+	// Named, if not nil, is called with the FileInfo of the first file after its
+	// rename, while the folder is being fsynced.
 	Named func(fs.FileInfo)
 
 	root    *os.Root
 	changes []*change
-	ops     int  // operations that have a change
-	goesOn  bool // the next change belongs to the last of them
+	ops     int  // number of operations with a change
+	sameOp  bool // the next change belongs to the last operation
 	log     *logLines
 }
 
-// NewBatch returns an empty batch of files inside root.
+// NewBatch returns an empty batch for files in root.
 func NewBatch(root *os.Root) *Batch { return &Batch{root: root} }
 
-// Len returns how many files are in the batch.
+// Len returns the number of files in the batch.
 func (b *Batch) Len() int { return len(b.changes) }
 
-// Begin begins another operation: the next file that is put into the batch decides
-// whether it happens. It does nothing if the current one has no file.
-func (b *Batch) Begin() { b.goesOn = false }
+// Begin begins another operation: the next file that is added decides whether it
+// happens. It does nothing if the current operation has no file.
+func (b *Batch) Begin() { b.sameOp = false }
 
-// Touches reports whether the batch changes the file name, or moves a file there.
+// Touches reports whether the batch changes or moves the file name, or moves a file
+// to it.
 func (b *Batch) Touches(name string) bool {
 	return slices.ContainsFunc(b.changes, func(c *change) bool {
 		return c.name == name || c.target == name || c.moves() && c.from == name
 	})
 }
 
-// Replace puts a file into the batch that will take the place of name, or be it.
-// It returns what the file system says of the file before it has its name. The new
-// file has the access of the one that it replaces, or less where the system refuses:
-// its owner, permissions and extended attributes. A symbolic link stays, and the file
-// that it names is replaced.
+// Replace adds a file that replaces name, or creates it. It returns the FileInfo of
+// the temporary file. The new file has the owner, permissions and extended
+// attributes of the replaced one, or fewer permissions if the system refuses those.
+// If name is a symbolic link, its target is replaced.
 func (b *Batch) Replace(name string, write func(*Writer) error) (fs.FileInfo, error) {
 	target, err := resolve(b.root, name)
 	if err != nil {
@@ -87,8 +86,7 @@ func (b *Batch) Replace(name string, write func(*Writer) error) (fs.FileInfo, er
 	return b.stage(&change{name: name, target: target}, access, write)
 }
 
-// Create puts a new file into the batch. The error is [fs.ErrExist] if there is
-// something of that name.
+// Create adds a new file. The error is [fs.ErrExist] if the name is in use.
 func (b *Batch) Create(name string, write func(*Writer) error) (fs.FileInfo, error) {
 	if err := absent(b.root, "create", name); err != nil {
 		return nil, err
@@ -100,7 +98,7 @@ func (b *Batch) Create(name string, write func(*Writer) error) (fs.FileInfo, err
 	return info, err
 }
 
-// absent returns an error, [fs.ErrExist], if there is something of that name.
+// absent returns an error if the name is in use, [fs.ErrExist] if it exists.
 func absent(root *os.Root, op, name string) error {
 	_, err := root.Lstat(name)
 	switch {
@@ -112,9 +110,9 @@ func absent(root *os.Root, op, name string) error {
 	return err
 }
 
-// Derive puts a file into the batch as Replace does, one that follows from those of
-// all operations and may be older than they are after a crash. It need not wait
-// until they are there to stay. It is not changed if an operation fails.
+// Derive adds a file as Replace does, one whose content follows from the files of
+// all operations and that may be out of date after a crash. So its rename does not
+// wait until the others are durable. It is not changed if an operation fails.
 func (b *Batch) Derive(name string, write func(*Writer) error) (fs.FileInfo, error) {
 	info, err := b.Replace(name, write)
 	if c := b.changes; err == nil && len(c) > 1 {
@@ -124,8 +122,8 @@ func (b *Batch) Derive(name string, write func(*Writer) error) (fs.FileInfo, err
 	return info, err
 }
 
-// Move puts into the batch that the file from gets the name to, which must be
-// free, in a folder that is there.
+// Move adds a rename of the file from to the name to, which must not exist, in an
+// existing folder.
 func (b *Batch) Move(from, to string) error {
 	if _, err := b.root.Lstat(from); err != nil {
 		return err
@@ -136,19 +134,19 @@ func (b *Batch) Move(from, to string) error {
 	return b.add(&change{name: to, target: to, from: from, created: true})
 }
 
-// Expect makes sure that the file that came last into the batch takes the place
-// of the one that id identifies, the zero Identity for none, and of no other:
-// else the commit fails with [ErrChanged].
+// Expect makes the commit fail with [ErrChanged] unless the last added file
+// replaces exactly the file that id identifies; the zero Identity means that no
+// file exists.
 func (b *Batch) Expect(id Identity) { b.last().expect = &id }
 
-// Touch sets the modification time of the file that came last into the batch.
+// Touch sets the modification time of the last added file.
 func (b *Batch) Touch(t time.Time) error { return Touch(b.root, b.last().from, t) }
 
-// Log adds lines to the file name as [Append] does: one for each operation of the
-// batch, in their order. They are safe before any file has its name, and those of
-// operations that fail are taken back; after a crash any of them may be there
-// although its operation did not happen. When all is done an empty line follows
-// them, for which nobody waits. A batch has such lines once.
+// Log appends lines to the file name as [Append] does: one for each operation of
+// the batch, in their order. They are durable before any file is renamed. Lines of
+// failed operations are removed, but after a crash a line may exist although its
+// operation did not happen. After the commit an empty line is appended, without
+// fsync. Log may be called once per batch.
 func (b *Batch) Log(name string, lines ...[]byte) error {
 	l, err := openLog(b.root, name)
 	if err == nil {
@@ -163,24 +161,24 @@ func (b *Batch) last() *change { return b.changes[len(b.changes)-1] }
 func (b *Batch) add(c *change) error {
 	for _, name := range []string{c.name, c.target, c.from} {
 		if name != "" && b.Touches(name) {
-			return &fs.PathError{Op: "replace", Path: name, Err: errors.New("changes twice at once")}
+			return &fs.PathError{Op: "replace", Path: name, Err: errors.New("two changes of one file in a batch")}
 		}
 	}
-	if c.rank = follows; !b.goesOn {
+	if c.rank = follows; !b.sameOp {
 		c.rank = decides
 		b.ops++
 	}
-	b.goesOn = true
+	b.sameOp = true
 	c.op = b.ops - 1
 	b.changes = append(b.changes, c)
 	return nil
 }
 
-// forgetOperation takes back that c, the last change, began an operation.
+// forgetOperation removes the operation that c, the last change, began.
 func (b *Batch) forgetOperation(c *change) {
 	if c.rank == decides {
 		b.ops--
-		b.goesOn = false
+		b.sameOp = false
 	}
 }
 
@@ -230,24 +228,24 @@ func (b *Batch) drop(c *change) {
 	b.around(func() error { return unlink(b.root, c.from) })
 }
 
-// Discard removes all that is not committed.
+// Discard removes the temporary files of all changes that are not committed.
 func (b *Batch) Discard() {
 	for _, c := range b.changes {
 		if !c.done {
 			b.drop(c)
 		}
 	}
-	b.changes, b.ops, b.goesOn = nil, 0, false
+	b.changes, b.ops, b.sameOp = nil, 0, false
 	b.log.close(false)
 	b.log = nil
 }
 
-// Commit makes the changes. When it returns without err the first one of each
-// operation is there to stay, and then the others are made, which follow from it:
-// what goes wrong with those is later. With err, which is ctx's if that ended while
-// the disk was writing, nothing that anybody may rely on has changed; but a
-// *[PartialError] says that the operations before the one that failed are made. It
-// returns what the file system says of each file, nil for one that was not changed.
+// Commit makes the changes. If err is nil, the first change of each operation is
+// durable, and then the other changes were made; errors of these are returned as
+// later. If err is not nil, nothing relevant has changed, unless it is a
+// *[PartialError]: then the operations before the failed one were made. err is that
+// of ctx if ctx ended before the renames. infos has the FileInfo of each file, nil
+// if it was not changed.
 func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err error) {
 	defer b.Discard()
 	if err := cmp.Or(b.sync(), ctx.Err()); err != nil {
@@ -261,8 +259,8 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 	return b.rename()
 }
 
-// rename gives all files their names: the first one of each operation and what is
-// derived, then, when these are there to stay, the others.
+// rename renames all files: first the first file of each operation and derived
+// files, then, when these are durable, the others.
 func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	r := &renaming{Batch: b, infos: make([]fs.FileInfo, len(b.changes))}
 	failed := b.around(r.first)
@@ -301,12 +299,12 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	return r.infos, r.later, failed
 }
 
-// A renaming is a batch whose files get their names.
+// A renaming is the rename phase of a batch.
 type renaming struct {
 	*Batch
 	infos []fs.FileInfo
-	made  int      // operations whose first file has its name
-	dirs  []string // that changed and are not safe
+	made  int      // number of operations whose first file is renamed
+	dirs  []string // changed folders that are not yet fsynced
 	later error
 }
 
@@ -317,8 +315,8 @@ func (r *renaming) name(i int) (err error) {
 	return err
 }
 
-// first names the first file of each operation until one fails, else then what is
-// derived from all of them.
+// first renames the first file of each operation until one fails. If none fails, it
+// renames the derived files.
 func (r *renaming) first() error {
 	for i, c := range r.changes {
 		if c.rank == decides {
@@ -332,7 +330,7 @@ func (r *renaming) first() error {
 	return nil
 }
 
-// rest names the files of a rank of those operations that are made.
+// rest renames the files with a rank of the operations that were made.
 func (r *renaming) rest(rank rank) {
 	for i, c := range r.changes {
 		if c.rank == rank && c.op < r.made {
@@ -341,13 +339,13 @@ func (r *renaming) rest(rank rank) {
 	}
 }
 
-// syncDirs waits until the names in folders are safe.
+// syncDirs fsyncs folders.
 func syncDirs(root *os.Root, dirs []string) error {
 	slices.Sort(dirs)
 	return each(slices.Compact(dirs), func(dir string) error { return syncDir(root, dir) })
 }
 
-// sync waits until the bytes of all files are safe, and the lines of the log.
+// sync waits until the temporary files and the lines of the log are durable.
 func (b *Batch) sync() error {
 	waits := make([]func() error, 0, len(b.changes)+1)
 	if b.log != nil {
@@ -364,14 +362,14 @@ func (b *Batch) sync() error {
 	return each(waits, func(wait func() error) error { return wait() })
 }
 
-// each calls f for every element, for all of them at once, and returns the error
-// of the first that has one.
+// each calls f for all elements concurrently and returns the first error in the
+// order of list.
 func each[T any](list []T, f func(T) error) error {
 	errs := make([]error, len(list))
 	var all sync.WaitGroup
 	for i, v := range list {
 		if i == len(list)-1 || seam.Load() != nil {
-			errs[i] = f(v) // nothing else is left to do meanwhile
+			errs[i] = f(v) // nothing else to wait for
 		} else {
 			all.Go(func() { errs[i] = f(v) })
 		}
@@ -380,8 +378,8 @@ func each[T any](list []T, f func(T) error) error {
 	return cmp.Or(errs...)
 }
 
-// only commits a batch of one file.
-func (b *Batch) only() (fs.FileInfo, error) {
+// commitOne commits a batch of one file.
+func (b *Batch) commitOne() (fs.FileInfo, error) {
 	infos, _, err := b.Commit(context.Background())
 	if err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ func stage(t *testing.T, b *durable.Batch, name, content string) fs.FileInfo {
 	return info
 }
 
-// TestBatch: nothing of a batch shows before it is committed, then all of it.
+// TestBatch: no change of a batch is visible before the commit, and all are after
+// it.
 func TestBatch(t *testing.T) {
 	root, dir := open(t)
 	put(t, filepath.Join(dir, "b"), "old", 0o640)
@@ -73,7 +74,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchDiscard: of a batch that is not committed nothing is left.
+// TestBatchDiscard: a discarded batch leaves nothing.
 func TestBatchDiscard(t *testing.T) {
 	root, dir := open(t)
 	put(t, filepath.Join(dir, "b"), "old", 0o600)
@@ -90,10 +91,10 @@ func TestBatchDiscard(t *testing.T) {
 	}
 }
 
-// TestBatchFails: where the first change cannot be made, none is; where another
-// one cannot, the rest is.
+// TestBatchFails: if the first change fails, none is made; if another one fails,
+// the rest is made.
 func TestBatchFails(t *testing.T) {
-	block := func(t *testing.T, dir, name string) { // a folder with something in it is not replaced
+	block := func(t *testing.T, dir, name string) { // a folder that is not empty cannot be replaced
 		t.Helper()
 		if err := os.MkdirAll(filepath.Join(dir, name, "inner"), 0o700); err != nil {
 			t.Fatal(err)
@@ -125,7 +126,7 @@ func TestBatchFails(t *testing.T) {
 	}
 }
 
-// TestBatchStopped: what nobody waits for any longer is not done.
+// TestBatchStopped: a commit with a canceled context changes nothing.
 func TestBatchStopped(t *testing.T) {
 	root, dir := open(t)
 	b := durable.NewBatch(root)
@@ -140,8 +141,8 @@ func TestBatchStopped(t *testing.T) {
 	}
 }
 
-// TestBatchMove: a file gets another name with the others, never that of one
-// that is there.
+// TestBatchMove: a move is committed with the other changes and never replaces a
+// file.
 func TestBatchMove(t *testing.T) {
 	root, dir := open(t)
 	put(t, filepath.Join(dir, "a"), "a", 0o600)
@@ -172,7 +173,8 @@ func TestBatchMove(t *testing.T) {
 	}
 }
 
-// TestBatchLog: the line that tells of a batch is there with it, and not without.
+// TestBatchLog: the line of a batch is appended if and only if the batch is
+// committed.
 func TestBatchLog(t *testing.T) {
 	root, dir := open(t)
 	log := filepath.Join(dir, "log")
@@ -201,8 +203,8 @@ func TestBatchLog(t *testing.T) {
 	}
 }
 
-// TestBatchExpect: a file that another program wrote stays, whenever that was,
-// and so does all else.
+// TestBatchExpect: a file that another program wrote is never replaced, whenever
+// that happened, and nothing else is changed.
 func TestBatchExpect(t *testing.T) {
 	for _, when := range []durable.Action{durable.Sync, durable.Swap} {
 		root, dir := open(t)

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// begin asks the system to write n bytes of f to the disk, from an offset on,
-// without waiting. It is a hint: what f holds is safe only after an fsync.
-func begin(f *os.File, from, n int64) {
+// startWriteback starts writeback of n bytes of f from an offset, without waiting. It is a
+// hint: data is durable only after an fsync.
+func startWriteback(f *os.File, from, n int64) {
 	const write = 2 // SYNC_FILE_RANGE_WRITE
 	_ = syscall.SyncFileRange(int(f.Fd()), from, n, write)
 }

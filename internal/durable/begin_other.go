@@ -4,5 +4,5 @@ package durable
 
 import "os"
 
-// begin does nothing: only Linux can be asked, and not everywhere.
-func begin(*os.File, int64, int64) {}
+// startWriteback does nothing: the call exists only on Linux, and not on all architectures.
+func startWriteback(*os.File, int64, int64) {}

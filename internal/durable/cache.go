@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Cache makes name hold pieces, without waiting for the disk: after a crash the
-// file may be gone or hold anything, so whoever reads it must be able to tell.
-// Several processes may do it at once; one of them is the last. Folders that are
-// missing are made, without waiting either. The file is in dir or below it; its
-// temporary file is in dir itself, so that those of killed processes are found there.
+// Cache writes pieces to the file name without fsync: after a crash the file may be
+// missing or have any content, so readers must verify it. It is safe for concurrent
+// use by several processes; the last one wins. Missing folders are created, also
+// without fsync. name is in dir or below it; the temporary file is in dir itself,
+// so that those of killed processes can be found there.
 func Cache(root *os.Root, dir, name string, pieces ...[]byte) error {
 	if _, err := root.Stat(path.Dir(name)); errors.Is(err, fs.ErrNotExist) {
 		if err := makeDir(root, path.Dir(name), func(string) error { return nil }); err != nil {
@@ -41,14 +41,14 @@ func Cache(root *os.Root, dir, name string, pieces ...[]byte) error {
 	return err
 }
 
-// OpenCache opens what [Cache] wrote. The error is [fs.ErrInvalid] if name has more
-// than most bytes, and also if it is not a regular file.
-func OpenCache(root *os.Root, name string, most int64) (*os.File, error) {
+// OpenCache opens a file that [Cache] wrote. The error is [fs.ErrInvalid] if it is
+// larger than maxSize bytes or not a regular file.
+func OpenCache(root *os.Root, name string, maxSize int64) (*os.File, error) {
 	f, err := OpenRegular(root, name)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || info.Size() > most {
+	if info, err := f.Stat(); err != nil || info.Size() > maxSize {
 		f.Close()
 		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}))
 	}

@@ -8,34 +8,33 @@ import (
 	"path"
 )
 
-// A change is a name that is going to be that of another file: one that was
-// written to a temporary file, or one that has another name.
+// A change is a rename: of a temporary file to its target, or of an existing file.
 type change struct {
 	name, from string
-	target     string // what name is, or the file that it names as a symbolic link
-	file       *file  // nil for one that only changes its name
+	target     string // name, or the target of name if it is a symbolic link
+	file       *file  // nil for a rename of an existing file
 	ahead      *aheadWriter
 	rank       rank
-	op         int       // the operation that it belongs to, by its place in the batch
-	created    bool      // there must be nothing of that name
-	expect     *Identity // what must be there
+	op         int       // the index of its operation in the batch
+	created    bool      // the name must not exist
+	expect     *Identity // the file that must exist
 	done       bool
-	left       error // why the temporary name, which is that of the old file, is still there
+	left       error // why the old file still exists under the temporary name
 }
 
-// moves reports whether c gives a file that is there another name.
+// moves reports whether c renames an existing file.
 func (c *change) moves() bool { return c.file == nil }
 
-// A rank says when the change of a file is made.
+// A rank is the phase of a commit in which a change is made.
 type rank int
 
 const (
-	follows rank = iota // when the first file of its operation is there to stay
-	decides             // first: its operation happens with it
-	derived             // with those that decide, and only if all of them are made
+	follows rank = iota // after the first change of its operation is durable
+	decides             // first: the operation happens with it
+	derived             // with those that decide, and only if all of them succeed
 )
 
-// check reports whether the name of c still is what it must be.
+// check reports whether the file name is still in the expected state.
 func (c *change) check(root *os.Root) error {
 	if c.created {
 		return absent(root, "create", c.name)
@@ -61,11 +60,11 @@ func (c *change) dirs() []string {
 	return []string{path.Dir(c.name)}
 }
 
-// make makes the change, and returns what the file system says of the file then.
+// make makes the change and returns the FileInfo of the renamed file.
 func (c *change) make(root *os.Root) (info fs.FileInfo, err error) {
 	if c.created {
 		if err := absent(root, "create", c.name); err != nil {
-			return nil, err // it came while this was being written
+			return nil, err // created since the batch was begun
 		}
 	}
 	if c.expect == nil || *c.expect == (Identity{}) {
@@ -87,8 +86,8 @@ func (c *change) rename(root *os.Root) (fs.FileInfo, error) {
 	return root.Lstat(c.target)
 }
 
-// exchange gives the file its name as rename does, and the one that had it the
-// temporary name for as long as it takes to see that it is the expected one.
+// exchange renames the file like rename. The old file gets the temporary name until
+// it is verified to be the expected one.
 func (c *change) exchange(root *os.Root) (fs.FileInfo, error) {
 	if err := swap(root, c.from, c.target); errors.Is(err, errors.ErrUnsupported) {
 		return c.rename(root)
@@ -110,8 +109,8 @@ func (c *change) exchange(root *os.Root) (fs.FileInfo, error) {
 	return info, err
 }
 
-// renamed reports whether id may identify the file that was identified before,
-// and then renamed, which changes only one time.
+// renamed reports whether id can be the identity of the file before after a rename,
+// which changes only Changed.
 func (id Identity) renamed(before Identity) bool {
 	id.Changed = before.Changed
 	return id == before

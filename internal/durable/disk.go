@@ -7,42 +7,42 @@ import (
 	"time"
 )
 
-// A Step is one thing that this package asks of the file system: everything that
-// it changes there is a sequence of steps.
+// A Step is one call to the file system. All changes that this package makes are
+// sequences of steps.
 type Step struct {
 	Do   Action
-	Name string // of the file or folder, inside the workspace
+	Name string // of the file or folder, relative to the workspace
 	To   string // the other name, for Rename, Swap and Link
-	At   int64  // where Data goes, or how long the file becomes
-	Data []byte // what is written
+	At   int64  // offset of Data, or the new size of the file
+	Data []byte // bytes to write
 }
 
-// An Action is what a [Step] does.
+// An Action is the kind of a [Step].
 type Action string
 
 const (
-	Make     Action = "make"     // a file that was not there
-	Open     Action = "open"     // a file that is there
-	Write    Action = "write"    // bytes into a file
-	Cut      Action = "cut"      // a file off at a length
-	Chmod    Action = "chmod"    // another owner, other permissions and attributes
-	Sync     Action = "sync"     // wait until the bytes of a file are safe
-	SyncDir  Action = "syncdir"  // wait until the names in a folder are safe
-	Rename   Action = "rename"   // a file gets another name, over what had it
-	Swap     Action = "swap"     // two files change names
-	Link     Action = "link"     // a file gets a second name
-	Unlink   Action = "unlink"   // a file is removed
-	Mkdir    Action = "mkdir"    // a folder that was not there
-	SetTimes Action = "settimes" // another modification time
+	Make     Action = "make"     // create a file
+	Open     Action = "open"     // open an existing file
+	Write    Action = "write"    // write bytes into a file
+	Cut      Action = "cut"      // truncate a file
+	Chmod    Action = "chmod"    // set owner, permissions and attributes
+	Sync     Action = "sync"     // fsync a file
+	SyncDir  Action = "syncdir"  // fsync a folder
+	Rename   Action = "rename"   // rename a file, replacing the target
+	Swap     Action = "swap"     // exchange the names of two files
+	Link     Action = "link"     // create a hard link
+	Unlink   Action = "unlink"   // remove a file
+	Mkdir    Action = "mkdir"    // create a folder
+	SetTimes Action = "settimes" // set the modification time
 )
 
-// seam is called before every step, see [Interpose].
+// seam, if not nil, is called before every step, see [Interpose].
 var seam atomic.Pointer[func(root *os.Root, s Step) error]
 
-// Interpose has f called before every step of every goroutine until restore is
-// called, and has steps follow one another that else may be side by side. A step
-// for which f returns an error is not done, but for half of what was to be
-// written, and fails with that error. It is for tests.
+// Interpose calls f before every step of every goroutine until restore is called,
+// and makes concurrent steps sequential. If f returns an error, the step fails with
+// that error and is not executed, except that a write writes half of its data. It
+// is for tests.
 func Interpose(f func(root *os.Root, s Step) error) (restore func()) {
 	seam.Store(&f)
 	return func() { seam.Store(nil) }
@@ -55,12 +55,12 @@ func step(root *os.Root, s Step) error {
 	return nil
 }
 
-// A file is a file that changes.
+// A file is a file open for changes.
 type file struct {
 	os   *os.File
 	root *os.Root
 	name string
-	at   int64 // where the next write goes
+	at   int64 // offset of the next write
 }
 
 // openFile opens a file for changes.
@@ -117,8 +117,8 @@ func (f *file) setAccess(a access) error {
 	return a.set(f.os)
 }
 
-// inherit gives a file that was just made the access of a new one, if that is not
-// what it has: what only root can make different.
+// inherit applies newAccess to a file that was just created, if that differs from
+// the default, which is the case only for root.
 func (f *file) inherit() error {
 	if a := newAccess(f.root, f.name); a.owner != nil {
 		return f.setAccess(a)
@@ -156,7 +156,7 @@ func syncDir(root *os.Root, name string) error {
 	if err := step(root, Step{Do: SyncDir, Name: name}); err != nil {
 		return &fs.PathError{Op: "sync", Path: name, Err: err}
 	}
-	return waitDir(root, name)
+	return fsyncDir(root, name)
 }
 
 func move(root *os.Root, from, to string) error {
@@ -173,7 +173,7 @@ func link(root *os.Root, from, to string) error {
 	return root.Link(from, to)
 }
 
-// swap makes two files change names, where the system can.
+// swap exchanges the names of two files, if the system supports that.
 func swap(root *os.Root, a, b string) error {
 	if err := step(root, Step{Do: Swap, Name: a, To: b}); err != nil {
 		return &os.LinkError{Op: "swap", Old: a, New: b, Err: err}

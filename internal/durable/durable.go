@@ -1,35 +1,36 @@
-// Package durable changes files so that a change is there whole or not at all,
-// and stays there once it is acknowledged. It is the only package that writes, but
-// for the word that the holder of the lock leaves and for caches that are removed.
+// Package durable changes files atomically and durably: a change is made completely
+// or not at all, and an acknowledged change survives a power failure. It is the
+// only package that writes, except for the content of the lock file and for the
+// removal of caches.
 //
-// A change is a [Batch] of operations: every file is written to a temporary one
-// beside it and fsynced, and so is a line in a log for each operation; the first file
-// of each operation is renamed over its target, and the folder is fsynced; then the
-// others are. After a crash each target holds its old bytes or its new ones, the
-// first file of an operation decides whether that happened, whatever became of the
-// others, and its line says what is left to do. Temporary files may be left over.
-// Their names begin with a dot and end in [TempSuffix], never in ".json", so that no
-// reader takes one for a session. A log grows by its lines and one fsync; see
-// [Append].
+// A change is a [Batch] of operations. The content of every file is written to a
+// temporary file beside it and fsynced, and so is one line in a log for each
+// operation. Then the first file of each operation is renamed over its target and
+// the folder is fsynced; then the other files follow. After a crash each target has
+// either its old or its new content. The first file of an operation decides whether
+// the operation happened, and its line in the log describes what remains to be
+// done. Temporary files may be left over. Their names begin with a dot and end in
+// [TempSuffix], never in ".json", so that no reader mistakes one for a session. A
+// log is only appended to, with one fsync; see [Append].
 //
-// A file that another program replaced meanwhile, without the lock, is not written
-// over: see [Batch.Expect].
+// A file that another program replaced meanwhile, without the lock, is not
+// overwritten: see [Batch.Expect].
 //
-// What is only remembered, and checked by whoever reads it, is written by [Cache]
-// and [AppendCache], which wait for no disk.
+// Caches, which readers verify, are written by [Cache] and [AppendCache] without
+// fsync.
 //
-// All names are relative to an [os.Root], which keeps them inside it. The caller
-// makes sure that one process at a time writes there. Tests see every [Step], and
-// make it fail, by [Interpose].
+// All names are relative to an [os.Root]. The caller must ensure that only one
+// process at a time writes there. Tests can observe every [Step], and make it fail,
+// with [Interpose].
 //
 // # Systems
 //
-// Linux is what all of this is tested on. On macOS an fsync is F_FULLFSYNC, and two
-// names are exchanged by renamex_np. Windows renames atomically, but only files
-// that are closed, and has no fsync of a folder: after a power failure the old file
-// may be back, or a new one gone. It cannot exchange two names either, so that what
-// another program writes between the last look at a file and its rename, some
-// microseconds, is lost. So it is on file systems that cannot exchange.
+// All of this is tested on Linux. On macOS fsync is F_FULLFSYNC, and two names are
+// exchanged by renamex_np. Windows renames atomically, but only closed files, and
+// has no fsync of a folder: after a power failure the old file may be back, or a
+// new one missing. Windows and some file systems cannot exchange two names. There,
+// a file that another program writes between the last check and the rename, which
+// are microseconds apart, is lost.
 package durable
 
 import (
@@ -42,17 +43,17 @@ import (
 	"path/filepath"
 )
 
-// TempSuffix ends the name of every temporary file.
+// TempSuffix is the suffix of all temporary files.
 const TempSuffix = ".bough-tmp"
 
-// Mode is the permission of new files and DirMode that of new folders: what
-// people say to an assistant is private.
+// Mode is the permission of new files and DirMode that of new folders.
+// Conversations are private.
 const (
 	Mode    fs.FileMode = 0o600
 	DirMode fs.FileMode = 0o700
 )
 
-// A Writer writes a file that is not there yet.
+// A Writer writes a new file.
 type Writer struct {
 	*bufio.Writer
 	file *file
@@ -67,7 +68,7 @@ func (w *Writer) Patch(at int64, p []byte) error {
 	return err
 }
 
-// Bytes returns a function for [Replace] and a [Batch] that writes pieces.
+// Bytes returns a write function for [Replace] and [Batch] that writes pieces.
 func Bytes(pieces ...[]byte) func(*Writer) error {
 	return func(w *Writer) error {
 		for _, p := range pieces {
@@ -79,22 +80,22 @@ func Bytes(pieces ...[]byte) func(*Writer) error {
 	}
 }
 
-// Replace makes name hold what write writes, as [Batch.Replace] does, and returns what
-// the file system says of it then.
+// Replace replaces or creates the file name as [Batch.Replace] does, and returns
+// its FileInfo after the rename.
 func Replace(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
 	b := NewBatch(root)
 	if _, err := b.Replace(name, write); err != nil {
 		return nil, err
 	}
-	return b.only()
+	return b.commitOne()
 }
 
-// resolve returns the name of the file that name is or, as a symbolic link, names.
-// That need not exist.
+// resolve returns name or, if it is a symbolic link, its target, which need not
+// exist.
 func resolve(root *os.Root, name string) (string, error) {
-	const most = 40 // links, as in the kernel
+	const maxLinks = 40 // links, as in the kernel
 	target := name
-	for range most {
+	for range maxLinks {
 		info, err := root.Lstat(target)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -121,8 +122,8 @@ func resolve(root *os.Root, name string) (string, error) {
 	return "", &fs.PathError{Op: "resolve", Path: name, Err: errors.New("too many symbolic links")}
 }
 
-// openTemp makes the temporary file for name, in the folder of name: what an
-// interrupted write leaves is looked for there.
+// openTemp creates the temporary file for name, in the folder of name, where
+// leftovers of an interrupted write are searched for.
 func openTemp(root *os.Root, name string) (f *file, temp string, err error) {
 	const flag = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	temp = path.Join(path.Dir(name), "."+path.Base(name)+TempSuffix)
@@ -144,7 +145,7 @@ func fill(f *file, out io.Writer, write func(*Writer) error) error {
 	return w.Flush()
 }
 
-// Remove removes the file name, so that it stays away.
+// Remove removes the file name durably.
 func Remove(root *os.Root, name string) error {
 	if err := unlink(root, name); err != nil {
 		return err
@@ -152,7 +153,7 @@ func Remove(root *os.Root, name string) error {
 	return syncDir(root, path.Dir(name))
 }
 
-// RemoveAll removes the folder name with all that is in it, so that it stays away.
+// RemoveAll removes the folder name and its content durably.
 func RemoveAll(root *os.Root, name string) error {
 	if err := unlinkAll(root, name); err != nil {
 		return err
@@ -179,8 +180,7 @@ func unlinkAll(root *os.Root, name string) error {
 	return unlink(root, name)
 }
 
-// RemoveEmpty removes the folder name and those in it, as far as there is nothing in
-// them.
+// RemoveEmpty removes the folder name and its subfolders, as far as they are empty.
 func RemoveEmpty(root *os.Root, name string) {
 	entries, err := ReadDir(root, name)
 	if err != nil {
@@ -191,12 +191,12 @@ func RemoveEmpty(root *os.Root, name string) {
 			RemoveEmpty(root, path.Join(name, e.Name()))
 		}
 	}
-	unlink(root, name) // which is refused if there is something in it
+	unlink(root, name) // fails if it is not empty
 }
 
-// KeepOriginal gives a file that is going to be replaced the name to as well, which
-// must be free: a program that still writes to it writes to what is kept. Where the
-// file system cannot, it makes a copy.
+// KeepOriginal creates a hard link to for a file that will be replaced: a program
+// that has it open writes to the kept file. to must not exist. If the file system
+// does not support links, KeepOriginal makes a copy.
 func KeepOriginal(root *os.Root, name, to string) error {
 	target, err := resolve(root, name)
 	if err != nil {
@@ -208,9 +208,9 @@ func KeepOriginal(root *os.Root, name, to string) error {
 	return syncDir(root, path.Dir(to))
 }
 
-// Keep copies a file that is going to be replaced to the name to, which must be
-// free. The copy belongs to the owner of the file, who alone has access to it. A copy
-// that was interrupted may be incomplete.
+// Keep copies a file that will be replaced to the name to, which must not exist.
+// The copy belongs to the owner of the file, who alone has access to it. An
+// interrupted copy may be incomplete.
 func Keep(root *os.Root, name, to string) error {
 	in, err := OpenRegular(root, name)
 	if err != nil {
@@ -244,14 +244,13 @@ func Keep(root *os.Root, name, to string) error {
 	return syncDir(root, path.Dir(to))
 }
 
-// MakeDir makes the folder name and those above it inside root, where they are
-// missing, so that they are still there after a power failure.
+// MakeDir creates the folder name and its missing parents in root durably.
 func MakeDir(root *os.Root, name string) error {
 	return makeDir(root, name, func(parent string) error { return syncDir(root, parent) })
 }
 
-// makeDir makes a folder and those above it, and calls made with the parent of
-// each that was missing.
+// makeDir creates a folder and its missing parents, and calls made with the parent
+// of each folder that it created.
 func makeDir(root *os.Root, name string, made func(parent string) error) error {
 	switch info, err := root.Stat(name); {
 	case err == nil && info.IsDir():
@@ -273,9 +272,9 @@ func makeDir(root *os.Root, name string, made func(parent string) error) error {
 	return made(parent)
 }
 
-// MakeShared makes the empty file name if it does not exist and the process is root in
-// a folder of somebody else, who is going to open it too. Else whoever opens it makes
-// it.
+// MakeShared creates the empty file name if it does not exist and the process is
+// root in another user's folder, so that the user can open it too. Otherwise it
+// does nothing; the first user of the file creates it.
 func MakeShared(root *os.Root, name string) error {
 	a := newAccess(root, name)
 	if a.owner == nil {
@@ -292,8 +291,7 @@ func MakeShared(root *os.Root, name string) error {
 	return f.setAccess(a)
 }
 
-// MakeRoot makes the folder dir, and those above it, where they are missing, and
-// opens it.
+// MakeRoot creates the folder dir and its missing parents, and opens it.
 func MakeRoot(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {

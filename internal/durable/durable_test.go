@@ -100,7 +100,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceKeepsReaders: who has the old file open goes on reading it.
+// TestReplaceKeepsReaders: a reader that has the old file open still reads the old
+// content.
 func TestReplaceKeepsReaders(t *testing.T) {
 	root, dir := open(t)
 	file := filepath.Join(dir, "a.json")
@@ -145,8 +146,8 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
-// TestTemp looks at the folder while a file is being written. What a crash left
-// over is no obstacle.
+// TestTemp examines the folder while a file is being written. Leftovers of a crash
+// do not matter.
 func TestTemp(t *testing.T) {
 	root, dir := open(t)
 	put(t, filepath.Join(dir, ".a.json"+durable.TempSuffix), "left over by a crash", 0o644)
@@ -374,9 +375,9 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestIdentity: a file that was changed behind one's back, its size and time as
-// they were, is another where the system can tell, as soon as its clock has gone
-// on.
+// TestIdentity: a file that was changed in place, with the same size and
+// modification time, has another identity if the system reports the time of the
+// change, as soon as its clock has advanced.
 func TestIdentity(t *testing.T) {
 	root, dir := open(t)
 	info, err := durable.Create(root, "a.json", durable.Bytes([]byte("one")))
@@ -404,7 +405,7 @@ func TestIdentity(t *testing.T) {
 	t.Errorf("the changed file has the identity that it had: %v", before)
 }
 
-// TestOpenCache: only a regular file of a size that can be is taken for a cache.
+// TestOpenCache: only a regular file within the size limit is opened.
 func TestOpenCache(t *testing.T) {
 	root, dir := open(t)
 	put(t, filepath.Join(dir, "cache"), "12345", 0o600)

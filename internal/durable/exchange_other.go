@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// exchange is not to be had: there is no such call.
+// exchange is not supported on this system.
 func exchange(*os.Root, string, string) error { return errors.ErrUnsupported }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange makes two files change names. The error is [errors.ErrUnsupported] where
-// the file system cannot.
+// exchange exchanges the names of two files. The error is [errors.ErrUnsupported]
+// if the file system cannot.
 func exchange(root *os.Root, a, b string) error {
 	dirA, err := root.Open(path.Dir(a))
 	if err != nil {

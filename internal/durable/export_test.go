@@ -5,22 +5,22 @@ import (
 	"os"
 )
 
-// Create makes a new file, as [Replace] does. It returns an error that is
-// [fs.ErrExist] if there is something of that name.
+// Create creates a file, as [Replace] does. The error is [fs.ErrExist] if the name
+// is in use.
 func Create(root *os.Root, name string, write func(*Writer) error) (fs.FileInfo, error) {
 	b := NewBatch(root)
 	if _, err := b.Create(name, write); err != nil {
 		return nil, err
 	}
-	return b.only()
+	return b.commitOne()
 }
 
-// Move gives the file from the name to, as a batch of that alone.
+// Move renames the file from to the name to, in a batch of its own.
 func Move(root *os.Root, from, to string) error {
 	b := NewBatch(root)
 	if err := b.Move(from, to); err != nil {
 		return err
 	}
-	_, err := b.only()
+	_, err := b.commitOne()
 	return err
 }

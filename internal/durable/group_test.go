@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// several returns a batch of three operations of two files each, with lines in a log.
+// several returns a batch of three operations with two files each, with lines in a
+// log.
 func several(t *testing.T) (*os.Root, *Batch) {
 	t.Helper()
 	root, err := os.OpenRoot(t.TempDir())
@@ -41,8 +42,8 @@ func several(t *testing.T) (*os.Root, *Batch) {
 	return root, b
 }
 
-// TestSeveral: the first file of every operation has its name before any other file,
-// and one wait is enough for all of them.
+// TestSeveral: the first file of every operation is renamed before any other file,
+// and one fsync suffices for all of them.
 func TestSeveral(t *testing.T) {
 	root, b := several(t)
 	var steps []string
@@ -65,8 +66,8 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestPartial: if the first file of an operation cannot get its name, those before it
-// are made, and nothing is left of it and of those after it.
+// TestPartial: if the first file of an operation cannot be renamed, the operations
+// before it are made, and it and the later ones leave nothing.
 func TestPartial(t *testing.T) {
 	for fails, want := range []struct {
 		log   string
@@ -111,7 +112,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// TestTwice: no two operations of a batch change the same file.
+// TestTwice: no two operations of a batch may change the same file.
 func TestTwice(t *testing.T) {
 	root, b := several(t)
 	defer b.Discard()

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// An Identity is what the file system says of a file or folder without its
-// content: while it is the same, so is the content. Where the system tells no
-// more than size and modification time, that is all it is.
+// An Identity identifies one state of a file or folder by metadata of the file
+// system: while it is equal, so is the content. On systems that report only size
+// and modification time the other fields are zero.
 type Identity struct {
 	Size    int64
 	ModTime int64 // in nanoseconds since 1970
-	Changed int64 // when anything about the file changed last, the same way
+	Changed int64 // time of the last change of the file or its attributes, in nanoseconds since 1970
 	Inode   uint64
 }
 
-// Settled reports whether a change at a time that the file system tells, in
-// nanoseconds since 1970, is so old that the next change has another time. The
-// clock behind such times is taken to move on within 50 ms, or within three
-// seconds where they seem to have whole seconds only.
+// Settled reports whether a time of change, in nanoseconds since 1970, is so old
+// that the next change gets another time. It assumes that the file system's clock
+// advances at least every 50 ms, or every three seconds if the time is a multiple
+// of a second.
 func Settled(change int64, now time.Time) bool {
 	tick := 50 * time.Millisecond
 	if change%int64(time.Second) == 0 {
@@ -27,8 +27,7 @@ func Settled(change int64, now time.Time) bool {
 	return now.Sub(time.Unix(0, change)) > tick
 }
 
-// Identify returns the identity of the file that info was taken of, the zero
-// Identity for nil.
+// Identify returns the identity of the file of info, the zero Identity for nil.
 func Identify(info fs.FileInfo) Identity {
 	if info == nil {
 		return Identity{}

@@ -9,10 +9,9 @@ import (
 	"syscall"
 )
 
-// Append adds a line to the file name, which it makes if it is not there, and
-// returns what the file system says of it then. What a write that did not end
-// left after the last line break is cut off first. A line that is not
-// acknowledged may be there all the same.
+// Append appends a line to the file name, creating it if necessary, and returns its
+// FileInfo. It first removes an incomplete last line that an interrupted write
+// left. A line may exist even if Append returned an error.
 func Append(root *os.Root, name string, line []byte) (info fs.FileInfo, err error) {
 	l, err := openLog(root, name)
 	if err != nil {
@@ -28,9 +27,9 @@ func Append(root *os.Root, name string, line []byte) (info fs.FileInfo, err erro
 	return l.file.os.Stat()
 }
 
-// AppendCache adds lines to the file name as [Append] does, but does not wait for
-// the disk: after a crash they may be gone or hold anything, so whoever reads them
-// must be able to tell.
+// AppendCache appends lines to the file name as [Append] does, but without fsync:
+// after a crash they may be missing or have any content, so readers must verify
+// them.
 func AppendCache(root *os.Root, name string, lines []byte) (info fs.FileInfo, err error) {
 	l, err := openLog(root, name)
 	if err != nil {
@@ -43,7 +42,7 @@ func AppendCache(root *os.Root, name string, lines []byte) (info fs.FileInfo, er
 	return l.file.os.Stat()
 }
 
-// CutLog makes the file name, which [Append] wrote, end after size bytes.
+// CutLog truncates the file name, which [Append] wrote, to size bytes.
 func CutLog(root *os.Root, name string, size int64) error {
 	f, err := openFile(root, name, os.O_RDWR|syscall.O_NONBLOCK, Mode)
 	if err != nil {
@@ -56,11 +55,11 @@ func CutLog(root *os.Root, name string, size int64) error {
 	return f.Sync()
 }
 
-// logLines are lines that are being added to a file of lines.
+// logLines are lines that are being appended to a file.
 type logLines struct {
 	file *file
-	size int64   // of the lines before
-	at   []int64 // where each of the new ones begins
+	size int64   // of the existing lines
+	at   []int64 // offsets of the new lines
 }
 
 func openLog(root *os.Root, name string) (*logLines, error) {
@@ -85,7 +84,7 @@ func openLog(root *os.Root, name string) (*logLines, error) {
 	return &logLines{file: f, size: size}, nil
 }
 
-// add adds lines in one write.
+// add appends lines in one write.
 func (l *logLines) add(lines ...[]byte) error {
 	at := l.file.at
 	for _, line := range lines {
@@ -96,7 +95,7 @@ func (l *logLines) add(lines ...[]byte) error {
 	return err
 }
 
-// cut takes back all but the first n lines.
+// cut removes all new lines except the first n.
 func (l *logLines) cut(n int) error {
 	if l == nil || n >= len(l.at) {
 		return nil
@@ -108,7 +107,7 @@ func (l *logLines) cut(n int) error {
 	return l.file.Sync()
 }
 
-// sync waits until the lines are safe, and the name of the file if it is new.
+// sync fsyncs the lines, and the folder if the file is new.
 func (l *logLines) sync() error {
 	if err := l.file.Sync(); err != nil {
 		return err
@@ -119,14 +118,14 @@ func (l *logLines) sync() error {
 	return nil
 }
 
-// complete says that what the lines tell of is done.
+// complete records that the operations of the lines are done.
 func (l *logLines) complete() {
 	if l != nil {
-		l.add([]byte("\n")) // who misses it looks
+		l.add([]byte("\n")) // if it is missing, readers check the operations
 	}
 }
 
-// close ends the adding, and takes the lines back unless they are kept.
+// close closes the file, and removes the new lines if keep is false.
 func (l *logLines) close(keep bool) {
 	if l == nil {
 		return
@@ -137,8 +136,7 @@ func (l *logLines) close(keep bool) {
 	l.file.os.Close()
 }
 
-// wholeLines cuts off what stands after the last line break of f and returns
-// the size of the rest.
+// wholeLines truncates f after its last line break and returns the new size.
 func wholeLines(f *file) (int64, error) {
 	info, err := f.os.Stat()
 	if err != nil {

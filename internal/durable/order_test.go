@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestOrder holds the order of what a commit does: all bytes are safe before any
-// name changes; the first name, and what is derived, is safe before the others
-// change. What happens side by side is in no order.
+// TestOrder verifies the order of a commit: all content is durable before any
+// rename; the first rename, and derived files, are durable before the others begin.
+// Concurrent steps have no order.
 func TestOrder(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -86,8 +86,7 @@ write log`
 	}
 }
 
-// TestCreateLate: a new file does not take the place of one that came while it
-// was being written.
+// TestCreateLate: a new file does not replace one that was created meanwhile.
 func TestCreateLate(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {

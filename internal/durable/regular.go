@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// A NotRegularError says that something else is in the place of a file or folder that
-// was to be read or written: a named pipe, a socket, a device. It was not opened.
+// A NotRegularError reports that a named pipe, socket, device or other special file
+// has the name of a file or folder that was to be read or written. It was not
+// opened.
 type NotRegularError struct {
 	Op   string
 	Path string
@@ -47,8 +48,8 @@ func TypeName(mode fs.FileMode) string {
 }
 
 // OpenRegular opens the file name for reading. The error is a *[NotRegularError] if
-// it is not a regular file, nor a symbolic link to one: to open a named pipe would
-// wait for a writer, and to open a device may have effects.
+// it is not a regular file or a symbolic link to one: opening a named pipe would
+// block, and opening a device may have side effects.
 func OpenRegular(root *os.Root, name string) (*os.File, error) {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -57,7 +58,7 @@ func OpenRegular(root *os.Root, name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &NotRegularError{Op: "open", Path: name, Mode: info.Mode()}
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have been replaced since
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not block if the file was replaced by a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func OpenRegular(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads the file name, which [OpenRegular] opens.
+// ReadFile reads the file name, opened by [OpenRegular].
 func ReadFile(root *os.Root, name string) ([]byte, error) {
 	f, err := OpenRegular(root, name)
 	if err != nil {
@@ -98,8 +99,8 @@ func ReadFile(root *os.Root, name string) ([]byte, error) {
 	}
 }
 
-// ReadDir returns what is in the folder name, sorted by name. The error is a
-// *[NotRegularError] if it is something else, which is not opened.
+// ReadDir returns the entries of the folder name, sorted by name. The error is a
+// *[NotRegularError] if it is not a folder.
 func ReadDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 	if err := CheckDir(root, name); err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func ReadDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 }
 
 // CheckDir returns an error if name is not a folder, a *[NotRegularError] if it is
-// something else.
+// a file of another type.
 func CheckDir(root *os.Root, name string) error {
 	info, err := root.Stat(name)
 	if err == nil && !info.IsDir() {

@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// TestSpecialFiles: what is not a regular file is neither read nor written over, and
-// nothing waits for a named pipe.
+// TestSpecialFiles: special files are neither read nor overwritten, and no call
+// blocks on a named pipe.
 func TestSpecialFiles(t *testing.T) {
 	root, dir := open(t)
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
@@ -41,8 +41,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestReplaceThroughLink: a symbolic link stays one, and the file that it names is
-// replaced, also where another program must not have changed it.
+// TestReplaceThroughLink: a symbolic link is kept and its target is replaced, also
+// with Expect.
 func TestReplaceThroughLink(t *testing.T) {
 	for _, to := range []string{"b", "sub/b", "second"} {
 		root, dir := open(t)

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// waitDir makes the names in a folder survive a power failure.
-func waitDir(root *os.Root, name string) error {
+// fsyncDir fsyncs a folder.
+func fsyncDir(root *os.Root, name string) error {
 	d, err := root.Open(name)
 	if err != nil {
 		return err
@@ -17,8 +17,8 @@ func waitDir(root *os.Root, name string) error {
 	return d.Sync()
 }
 
-// rename gives the file f its name, closes it, and returns what the file system
-// says of it then: a rename changes that.
+// rename renames the file f, closes it, and returns its FileInfo, which the rename
+// changed.
 func rename(root *os.Root, f *file, temp, name string) (fs.FileInfo, error) {
 	if err := move(root, temp, name); err != nil {
 		return nil, err

@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// waitDir does nothing: Windows has no fsync of a folder.
-func waitDir(*os.Root, string) error { return nil }
+// fsyncDir does nothing: Windows has no fsync of a folder.
+func fsyncDir(*os.Root, string) error { return nil }
 
-// rename closes the file f, gives it its name, and returns what the file system
-// says of it: Windows does not rename an open file.
+// rename closes the file f, renames it, and returns its FileInfo: Windows cannot
+// rename an open file.
 func rename(root *os.Root, f *file, temp, name string) (fs.FileInfo, error) {
 	info, err := f.os.Stat()
 	if err != nil {
@@ -22,5 +22,5 @@ func rename(root *os.Root, f *file, temp, name string) (fs.FileInfo, error) {
 	return info, move(root, temp, name)
 }
 
-// exchange is not to be had: there is no such call.
+// exchange is not supported on this system.
 func exchange(*os.Root, string, string) error { return errors.ErrUnsupported }

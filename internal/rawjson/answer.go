@@ -15,20 +15,20 @@ import (
 // answerTime is the layout of times in answers.
 const answerTime = "2006-01-02T15:04:05.000000-07:00"
 
-// A Source is a value that has its JSON already: a document on one line, which may hold
+// A Source is a value with its own JSON: a document on one line, which may contain
 // Python's number tokens.
 type Source interface{ JSON() []byte }
 
-// Answer returns v as JSON on one line, as encoding/json has it, except that
+// Answer encodes v as JSON on one line, as encoding/json does, except that
 //
 //   - a time.Time is UTC with six digits and +00:00, and the zero time is null,
 //   - a nil slice is [] and a nil map is {},
-//   - a [Source] is what it returns,
+//   - a [Source] is encoded as the result of its JSON method,
 //   - any other struct is encoded by its fields, even if it has a MarshalJSON, so that a
 //     struct which embeds one keeps its own fields,
 //   - <, > and & are not escaped.
 //
-// Answer panics if v cannot be JSON.
+// Answer panics if v cannot be encoded.
 func Answer(v any) []byte { return appendAnswer(nil, reflect.ValueOf(v)) }
 
 func appendAnswer(dst []byte, v reflect.Value) []byte {
@@ -96,7 +96,7 @@ func appendAnswer(dst []byte, v reflect.Value) []byte {
 type field struct {
 	name  string
 	value reflect.Value
-	depth int // how many embedded structs it is in
+	depth int // number of embedded structs around it
 }
 
 func appendStruct(dst []byte, v reflect.Value) []byte {
@@ -117,7 +117,7 @@ func appendStruct(dst []byte, v reflect.Value) []byte {
 	return append(dst, '}')
 }
 
-// fieldsOf appends the fields of v, which are in its object, in their order.
+// fieldsOf appends the fields of v that are encoded, in their order.
 func fieldsOf(list []field, v reflect.Value, depth int) []field {
 	for i := range v.NumField() {
 		f, value := v.Type().Field(i), v.Field(i)
@@ -149,7 +149,7 @@ func fieldsOf(list []field, v reflect.Value, depth int) []field {
 	return list
 }
 
-// isOmitted reports whether a field with these options of its tag is left out.
+// isOmitted reports whether a field with these tag options is omitted.
 func isOmitted(v reflect.Value, options string) bool {
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
@@ -168,12 +168,13 @@ func isOmitted(v reflect.Value, options string) bool {
 	return false
 }
 
-// Escaped returns value, a document, with an escape in place of each character that may
-// drive a terminal: DEL, the controls of C1, separators of lines and paragraphs, and
-// characters that override or isolate the direction of text. It is equal as JSON.
+// Escaped replaces each character in value, a document, that could control a
+// terminal by an escape: DEL, C1 controls, line and paragraph separators, and
+// characters that override or isolate the direction of text. The result is equal as
+// JSON.
 func Escaped(value []byte) []byte {
 	var out []byte
-	kept := 0 // where in value begins what is not in out
+	kept := 0 // offset in value of the part not yet in out
 	for i := 0; i < len(value); {
 		if value[i] < 0x7f {
 			i++
@@ -196,11 +197,10 @@ func drivesTerminal(r rune) bool {
 	return r >= 0x7f && r <= 0x9f || r >= '\u2028' && r <= '\u202e' || r >= '\u2066' && r <= '\u206f'
 }
 
-// Strict returns value, a document, with null in place of Python's number tokens, which
-// only Python reads.
+// Strict replaces Python's number tokens in value, a document, by null.
 func Strict(value []byte) []byte {
 	var out []byte
-	kept := 0 // where in value begins what is not in out
+	kept := 0 // offset in value of the part not yet in out
 	for i := 0; i < len(value); {
 		switch c := value[i]; {
 		case c == '"':

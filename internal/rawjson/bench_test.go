@@ -9,10 +9,9 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// BenchmarkWalk measures a walk through documents of 800 messages with 1,500
-// bytes of text each, whose values nobody looks at. The metric x-copy is how many
-// times as long that takes as to copy the same bytes into one reused buffer, in
-// the same run.
+// BenchmarkWalk measures walking through documents of 800 messages with 1,500 bytes
+// of text each, without examining the values. The metric x-copy is the ratio to the
+// time of copying the same bytes into a reused buffer in the same run.
 func BenchmarkWalk(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"plain", "The branch of a conversation holds what came before it. "},
@@ -40,7 +39,7 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// messages lays out a document as the files are that bough reads.
+// messages returns a document with the layout of session files.
 func messages(text string) []byte {
 	doc := []byte("{\n  \"messages\": [")
 	for i := range 800 {

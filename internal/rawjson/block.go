@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// A block is 64 bytes of a document with a part of a string in them, and what is
-// known of them. Strings are nearly all of a document, so they are not read byte by
-// byte: words of eight bytes are looked at with arithmetic, and only a block with
-// the end of a string, or with something odd, is looked at more closely.
+// A block is 64 bytes of a document that contain a part of a string, with their
+// scan state. Strings are most of a document, so they are not scanned byte by byte:
+// words of eight bytes are examined with arithmetic, and only a block with the end
+// of a string or with a suspicious byte is examined bit by bit.
 type block struct {
-	end    int    // where the block ends in the document
-	stops  uint64 // where strings end or go wrong: a bit for each byte, the lowest for the first
+	end    int    // offset in the document of the end of the block
+	stops  uint64 // bit n is set if byte n ends a string or is invalid
 	carry  uint64 // 1 if the byte after the block is escaped
 	backs  uint64 // not 0 if there were backslashes since the block was begun
-	beyond uint64 // not 0 if there were bytes beyond ASCII since then
+	beyond uint64 // not 0 if there were non-ASCII bytes since then
 }
 
 const (
@@ -22,12 +22,11 @@ const (
 	highs = 0x80 * ones
 )
 
-// next goes on from the end of the block to the next one with a stop, which is a
-// quote that is not escaped, a control character, or what makes no escape after a
-// backslash. Behind the last byte of data there is always one.
+// next advances to the next block with a stop: an unescaped quote, a control
+// character, or a byte that is not a valid escape after a backslash. There is
+// always a stop after the last byte of data.
 //
-// Until it is known that there is a stop, bit k of byte n of a mask stands for byte
-// n of word k.
+// Until a stop is found, bit k of byte n of a mask represents byte n of word k.
 func (b *block) next(data []byte) {
 	var own [64]byte
 	for b.stops = 0; b.stops == 0; b.end += 64 {
@@ -57,12 +56,13 @@ func (b *block) next(data []byte) {
 		quotes, backs = ^quotes, ^backs
 		b.backs |= backs
 
-		// One byte on in these masks: from byte 7 of a word, to byte 0 of the next word.
+		// In these masks the next byte is in byte n+1, and after byte 7 of a word
+		// in byte 0 of the next word.
 		after := bits.RotateLeft64(backs, 8)
 		escaped := after&^0xff | after<<1&0xff | b.carry
 		b.carry = after >> 7 & 1
 		if escaped&backs != 0 {
-			escaped, b.carry = inTurn(transpose(backs), escaped&1)
+			escaped, b.carry = escapedInRun(transpose(backs), escaped&1)
 		}
 		stops := quotes &^ escaped
 		escaped &^= backs
@@ -85,21 +85,21 @@ func (b *block) next(data []byte) {
 	}
 }
 
-// marks takes the next word of a block, v, which is ASCII, into the marks of the
-// words before: in quotes, bytes that are neither quotes nor control characters; in
-// backs, those that are no backslashes. graphic is highs as long as there is no
-// control character.
+// marks adds the next word v of a block, which is ASCII, to the masks of the
+// preceding words: quotes has a bit for bytes that are neither quotes nor control
+// characters; backs has one for bytes that are not backslashes. graphic is highs as
+// long as there is no control character.
 func marks(v, quotes, backs, graphic uint64) (uint64, uint64, uint64) {
 	return quotes>>1 | (v^ones*2+ones*0x5f)&highs,
 		backs>>1 | (v^ones*'\\'+ones*0x7f)&highs,
 		graphic & (v + ones*0x60)
 }
 
-// inTurn returns which bytes of a block are escaped, and 1 if the one after it is,
-// where backslashes follow on backslashes, so that only going through them tells
-// which of them are escaped themselves. In backs, the lowest bit is for the first
-// byte, which is escaped if carry is 1.
-func inTurn(backs, carry uint64) (escaped, after uint64) {
+// escapedInRun returns which bytes of a block are escaped, and 1 if the byte after it is,
+// for blocks with adjacent backslashes, where only a sequential scan shows which of
+// them are escaped themselves. The lowest bit of backs is the first byte, which is
+// escaped if carry is 1.
+func escapedInRun(backs, carry uint64) (escaped, after uint64) {
 	escaped = carry
 	for left := backs &^ carry; left != 0; {
 		first := left & -left
@@ -109,7 +109,7 @@ func inTurn(backs, carry uint64) (escaped, after uint64) {
 	return transpose(escaped), (backs &^ escaped) >> 63
 }
 
-// short reports whether c makes an escape of two bytes.
+// short reports whether a backslash and c are a complete escape.
 func short(c byte) bool {
 	switch c {
 	case 'n', 'r', 't', 'b', 'f', '/', '"', '\\':
@@ -128,7 +128,7 @@ func hex(v uint32) bool {
 	return (digit|letter)&^v&highs == highs
 }
 
-// ascii makes a of p, with 0x7f for bytes beyond ASCII.
+// ascii copies p to a, with 0x7f in place of non-ASCII bytes.
 func ascii(a, p *[64]byte) {
 	for i := 0; i < 64; i += 8 {
 		v := word(p[i : i+8])
@@ -139,7 +139,7 @@ func ascii(a, p *[64]byte) {
 
 func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// transpose makes bit n of byte k of bit k of byte n.
+// transpose sets bit n of byte k to bit k of byte n.
 func transpose(x uint64) uint64 {
 	t := (x ^ x>>7) & 0x00AA00AA00AA00AA
 	x ^= t ^ t<<7

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// sameTexts passes the strings in data, one after the other, by blocks and byte
-// by byte.
+// sameTexts scans the strings in data by blocks and byte by byte and compares the
+// results.
 func sameTexts(t *testing.T, data []byte) {
 	t.Helper()
 	s := scanner{data: data}
@@ -31,8 +31,8 @@ func sameTexts(t *testing.T, data []byte) {
 	}
 }
 
-// TestTextByBlocks: it makes no difference to a string where in a block it begins,
-// goes wrong, or ends.
+// TestTextByBlocks: the position in a block where a string begins, ends or is
+// invalid does not matter.
 func TestTextByBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, pieces := range []string{
@@ -55,7 +55,7 @@ func TestTextByBlocks(t *testing.T) {
 	}
 }
 
-// FuzzText: by blocks, strings are what they are byte by byte.
+// FuzzText: scanning strings by blocks and byte by byte gives the same result.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"\"\\\\\\\"\"", "\"é\"a\"\"\"\\u12g4\"", "\"\\\x00\"", "\"\xff"} {
 		f.Add([]byte(seed), byte(63))

@@ -27,9 +27,9 @@ func addDocuments(f *testing.F) {
 	}
 }
 
-// plain returns data with each of Python's number tokens, outside strings and
-// not part of a longer word, replaced by a number of its length, and whether
-// data is UTF-8 without a byte order mark.
+// plain returns data with each of Python's number tokens, outside strings and not
+// part of a longer word, replaced by a number of its length, and whether data is
+// UTF-8 without a byte order mark.
 func plain(data []byte) ([]byte, bool) {
 	if !utf8.Valid(data) || bytes.HasPrefix(data, []byte("\ufeff")) {
 		return nil, false
@@ -58,9 +58,9 @@ func plain(data []byte) ([]byte, bool) {
 	return out, true
 }
 
-// FuzzCheck: a document is what encoding/json takes as one value, but for
-// Python's numbers, in UTF-8, without a byte order mark; an error names a place
-// in it.
+// FuzzCheck: a valid document is a single value for encoding/json, except for
+// Python's numbers, in UTF-8 without a byte order mark; an error has an offset in
+// it.
 func FuzzCheck(f *testing.F) {
 	addDocuments(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -79,7 +79,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzDense: a document without white space is what encoding/json makes of it.
+// FuzzDense: a document without white space equals the result of encoding/json.
 func FuzzDense(f *testing.F) {
 	addDocuments(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -93,8 +93,7 @@ func FuzzDense(f *testing.F) {
 	})
 }
 
-// FuzzSpans: members and elements, put together again, are the value that they
-// were taken from.
+// FuzzSpans: members and elements, joined again, equal the original value.
 func FuzzSpans(f *testing.F) {
 	addDocuments(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -145,8 +144,8 @@ func rejoin(t *testing.T, data []byte, s rawjson.Span) {
 	}
 }
 
-// sameKey compares a key with what encoding/json reads. Lone surrogates are
-// nothing to compare.
+// sameKey compares a key with that of encoding/json, unless it has unpaired
+// surrogates.
 func sameKey(t *testing.T, quoted []byte, key string) {
 	var want string
 	if err := json.NewDecoder(bytes.NewReader(quoted)).Decode(&want); err != nil {

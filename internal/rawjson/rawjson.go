@@ -1,12 +1,10 @@
-// Package rawjson reads JSON without decoding it: it says whether a document
-// is whole, where its members and elements begin and end, and leaves the bytes
-// as they are.
+// Package rawjson parses JSON without decoding it: it validates a document, finds
+// the offsets of its members and elements, and leaves the bytes unchanged.
 //
-// A document is one JSON value (RFC 8259) in valid UTF-8 without a byte order
-// mark. The tokens NaN, Infinity and -Infinity, which Python writes, count as
-// numbers. Nothing here changes a byte, and no number or string passes through
-// a Go value, so what a caller copies from one document to another arrives
-// exactly as it was.
+// A document is one JSON value (RFC 8259) in valid UTF-8 without a byte order mark.
+// The tokens NaN, Infinity and -Infinity, which Python writes, count as numbers. No
+// number or string is converted to a Go value, so values that a caller copies from
+// one document to another keep their exact bytes.
 package rawjson
 
 import (
@@ -15,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deeply arrays and objects may be nested, the limit of
+// MaxDepth is the maximum nesting depth of arrays and objects, the limit of
 // encoding/json.
 const MaxDepth = 10000
 
-// A SyntaxError says what is wrong in a document, and where.
+// A SyntaxError is a syntax error in a document with its offset.
 type SyntaxError struct {
 	Offset  int // in bytes from the start of the document
 	Problem string
@@ -29,23 +27,22 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: %s", e.Offset, e.Problem)
 }
 
-// A Span is where a value stands: data[Start:End].
+// A Span is the range of a value: data[Start:End].
 type Span struct {
 	Start, End int
 }
 
-// Of returns the bytes of data that s covers.
+// Of returns the bytes of data in the span.
 func (s Span) Of(data []byte) []byte { return data[s.Start:s.End:s.End] }
 
-// A Member is one key of an object with the place of its value.
+// A Member is one key of an object with the span of its value.
 type Member struct {
 	Key      string // unescaped
-	KeyStart int    // where the quoted key begins
+	KeyStart int    // offset of the quoted key
 	Value    Span
 }
 
-// Check reports what is wrong with data as a document, nil if nothing.
-// The error is a *[SyntaxError].
+// Check validates data as a document. The error is a *[SyntaxError].
 func Check(data []byte) error {
 	return Walk(data, func(w *Walker) error {
 		_, err := w.Value()
@@ -53,7 +50,7 @@ func Check(data []byte) error {
 	})
 }
 
-// checkText reports what is wrong with data as text.
+// checkText returns the first error of data as text.
 func checkText(data []byte) error {
 	switch {
 	case len(bytes.TrimLeft(data, " \t\r\n")) == 0:
@@ -77,14 +74,14 @@ func invalidUTF8(data []byte) int {
 	return len(data)
 }
 
-// Root returns the place of the value in data, which has passed [Check].
+// Root returns the span of the value in data, a valid document.
 func Root(data []byte) Span {
 	start := len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
 	return Span{start, len(bytes.TrimRight(data, " \t\r\n"))}
 }
 
-// Members lists the members of the object at s in data, which has passed
-// [Check]. A key that stands twice is a *[SyntaxError].
+// Members returns the members of the object at s in data, a valid document. A
+// duplicate key is a *[SyntaxError].
 func Members(data []byte, s Span) ([]Member, error) {
 	if data[s.Start] != '{' {
 		return nil, &SyntaxError{s.Start, "not an object"}
@@ -103,16 +100,15 @@ func Members(data []byte, s Span) ([]Member, error) {
 	return members, err
 }
 
-// Keys are the keys of one object so far. The zero Keys is empty.
+// Keys is the set of keys of one object. The zero Keys is empty.
 type Keys struct {
-	hints uint64     // of each key its hint
-	few   [16][]byte // the first ones, which most objects do not exceed
+	hints uint64     // the hints of all keys
+	few   [16][]byte // the first keys, enough for most objects
 	n     int
 	many  map[string]bool
 }
 
-// Add takes in a key that begins at keyStart. One that stands twice is a
-// *[SyntaxError].
+// Add adds a key that begins at keyStart. A duplicate key is a *[SyntaxError].
 func (k *Keys) Add(key []byte, keyStart int) error {
 	hint := hint(key)
 	switch {
@@ -131,8 +127,8 @@ func (k *Keys) Add(key []byte, keyStart int) error {
 	return nil
 }
 
-// hint returns one of 64 bits for a key, by its length and its ends: keys with
-// different hints are different.
+// hint returns one of 64 bits for a key, computed from its length, first and last
+// byte: keys with different hints are different.
 func hint(key []byte) uint64 {
 	n := len(key)
 	if n > 0 {
@@ -150,8 +146,8 @@ func (k *Keys) has(key []byte) bool {
 	return k.many[string(key)]
 }
 
-// Elements lists the places of the elements of the array at s in data, which
-// has passed [Check].
+// Elements returns the spans of the elements of the array at s in data, a valid
+// document.
 func Elements(data []byte, s Span) []Span {
 	var spans []Span
 	w := &Walker{scanner: scanner{data: data[:s.End]}, at: s.Start}
@@ -166,9 +162,8 @@ func Elements(data []byte, s Span) []Span {
 	return spans
 }
 
-// Pairs returns the members of the object at s in data, which has passed
-// [Check] and has no key twice, to be written elsewhere: keys and values as they
-// stand.
+// Pairs returns the members of the object at s in data with raw keys and values.
+// data must be a valid document and the object must not have duplicate keys.
 func Pairs(data []byte, s Span) []Pair {
 	members, err := Members(data, s)
 	if err != nil {
@@ -183,8 +178,8 @@ func Pairs(data []byte, s Span) []Pair {
 	return pairs
 }
 
-// Find returns the place of key's value among members, and reports whether
-// there is one.
+// Find returns the span of key's value among members, and reports whether the key
+// exists.
 func Find(members []Member, key string) (Span, bool) {
 	for _, m := range members {
 		if m.Key == key {

@@ -74,12 +74,12 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// TestCheckLongStrings puts what ends or breaks a string, and what only looks
-// like it, at every place of strings of many lengths.
+// TestCheckLongStrings puts bytes that end or break a string, and ones that only
+// look like it, at every position of strings of many lengths.
 func TestCheckLongStrings(t *testing.T) {
 	for _, c := range []struct {
 		piece string
-		bad   int // which byte of the piece is wrong, -1 for none
+		bad   int // index of the invalid byte of the piece, -1 for none
 	}{
 		{"\x1f", 0}, {"\x00", 0}, {"\n", 0}, {"\"", 1}, {`\x`, 1}, {`\u12g4`, 4},
 		{" ", -1}, {"!", -1}, {"\x7f", -1}, {`\"`, -1}, {`\\`, -1}, {`\u001f`, -1}, {"é", -1}, {"\U0010ffff", -1}, {"{[", -1},
@@ -98,7 +98,8 @@ func TestCheckLongStrings(t *testing.T) {
 	}
 }
 
-// TestCheckEscapes: what may stand after a backslash is what encoding/json takes.
+// TestCheckEscapes: the bytes accepted after a backslash are those of
+// encoding/json.
 func TestCheckEscapes(t *testing.T) {
 	for c := range byte(0x80) {
 		for _, rest := range []string{`"`, `0aF9"`, strings.Repeat("a", 100) + `"`} {
@@ -110,7 +111,8 @@ func TestCheckEscapes(t *testing.T) {
 	}
 }
 
-// TestPythonNumbersStandAlone: what Python writes is a token, not a part of one.
+// TestPythonNumbersStandAlone: Python's numbers are accepted only as complete
+// tokens.
 func TestPythonNumbersStandAlone(t *testing.T) {
 	for _, doc := range []string{`[1NaN]`, `[-NaN]`, `[NaN5]`, `[NaN.5]`, `[NaNNaN]`, `[1e-Infinity]`, `[--Infinity]`, `[NaNe1]`} {
 		if err := rawjson.Check([]byte(doc)); err == nil {
@@ -181,8 +183,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestSpanOf makes sure that appending to a value does not write into the
-// document.
+// TestSpanOf verifies that appending to a value does not write into the document.
 func TestSpanOf(t *testing.T) {
 	doc := []byte(`[1,2]`)
 	_ = append(rawjson.Span{Start: 1, End: 2}.Of(doc), "xxx"...)
@@ -219,8 +220,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestManyMembers: among many keys one that stands twice is found, early or late.
-// A look at all the others for each would take minutes.
+// TestManyMembers: a duplicate among many keys is found, early or late. A quadratic
+// comparison would take minutes.
 func TestManyMembers(t *testing.T) {
 	const n = 200_000
 	var doc bytes.Buffer

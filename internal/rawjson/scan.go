@@ -5,16 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// A scanner passes the parts of a document. Its methods take the place where a
-// part begins and return where it ends or, if not ok, where the first byte is
-// that cannot stand where it stands.
+// A scanner scans the parts of a document. Its methods take the offset of a part
+// and return its end offset or, if not ok, the offset of the first invalid byte.
 type scanner struct {
 	data  []byte
 	depth int
 	near  block
 }
 
-// value passes any value.
+// value scans any value.
 func (s *scanner) value(i int) (end int, ok bool) {
 	switch s.peek(i) {
 	case '"':
@@ -35,7 +34,7 @@ func (s *scanner) value(i int) (end int, ok bool) {
 	return s.number(i)
 }
 
-// inside passes an object or array.
+// inside scans an object or array.
 func (s *scanner) inside(i int) (end int, ok bool) {
 	open := s.data[i]
 	i, more, ok := s.enter(i, open)
@@ -56,8 +55,8 @@ func (s *scanner) inside(i int) (end int, ok bool) {
 	return i, ok
 }
 
-// enter goes into an object or array, to the first member or element if there is
-// one.
+// enter scans the opening bracket of an object or array. If more is true, next is
+// the offset of the first member or element.
 func (s *scanner) enter(i int, open byte) (next int, more, ok bool) {
 	if s.peek(i) != open {
 		return i, false, false
@@ -73,7 +72,8 @@ func (s *scanner) enter(i int, open byte) (next int, more, ok bool) {
 	return i, true, true
 }
 
-// after goes from behind a member or element to the next one if there is one.
+// after scans what follows a member or element. If more is true, next is the offset
+// of the next one.
 func (s *scanner) after(i int, open byte) (next int, more, ok bool) {
 	i = s.space(i)
 	switch s.peek(i) {
@@ -86,7 +86,7 @@ func (s *scanner) after(i int, open byte) (next int, more, ok bool) {
 	return i, false, false
 }
 
-// colon goes from behind a key to its value.
+// colon scans from the end of a key to its value.
 func (s *scanner) colon(i int) (next int, ok bool) {
 	i = s.space(i)
 	if s.peek(i) != ':' {
@@ -95,8 +95,8 @@ func (s *scanner) colon(i int) (next int, ok bool) {
 	return s.space(i + 1), true
 }
 
-// literal passes a value that is spelled out. What only begins like one of Python's
-// is invalid from its beginning, as it is for everybody else.
+// literal scans the literal name. A token that only begins like one of Python's is
+// invalid from its first byte, as for other parsers.
 func (s *scanner) literal(i int, name string) (end int, ok bool) {
 	rest := s.data[i:]
 	if len(rest) >= len(name) && string(rest[:len(name)]) == name {
@@ -112,7 +112,7 @@ func (s *scanner) literal(i int, name string) (end int, ok bool) {
 	return i + n, false
 }
 
-// number passes a number.
+// number scans a number.
 func (s *scanner) number(i int) (end int, ok bool) {
 	if s.peek(i) == '-' {
 		i++
@@ -140,7 +140,7 @@ func (s *scanner) number(i int) (end int, ok bool) {
 	return i, true
 }
 
-// digits passes one digit or more.
+// digits scans one or more digits.
 func (s *scanner) digits(i int) (end int, ok bool) {
 	start := i
 	for s.peek(i)-'0' <= 9 {
@@ -149,8 +149,7 @@ func (s *scanner) digits(i int) (end int, ok bool) {
 	return i, i > start
 }
 
-// space passes white space, if there is any: mostly a blank, or a line's end and
-// an indent.
+// space skips white space: usually a blank, or a line break and an indent.
 func (s *scanner) space(i int) int {
 	data := s.data
 	for i < len(data) && data[i] <= ' ' {
@@ -171,7 +170,8 @@ func (s *scanner) space(i int) int {
 	return i
 }
 
-// text passes a string: by blocks and, if one of them has a doubt, byte by byte.
+// text scans a string: by blocks and, if a block has a suspicious byte, byte by
+// byte.
 func (s *scanner) text(i int) (end int, ok bool) {
 	if s.peek(i) != '"' {
 		return i, false
@@ -190,8 +190,7 @@ func (s *scanner) text(i int) (end int, ok bool) {
 	return end + 1, true
 }
 
-// plainText passes a string byte by byte. Where it is not UTF-8 is for [Walk] to
-// say.
+// plainText scans a string byte by byte. It does not check UTF-8; [Walk] does.
 func (s *scanner) plainText(i int) (end int, ok bool) {
 	start := i + 1
 	for i = start; s.peek(i) != '"'; {
@@ -209,7 +208,7 @@ func (s *scanner) plainText(i int) (end int, ok bool) {
 	return i + 1, utf8.Valid(s.data[start:i])
 }
 
-// escape passes a backslash and what belongs to it.
+// escape scans an escape sequence.
 func (s *scanner) escape(i int) (end int, ok bool) {
 	i++
 	if short(s.peek(i)) {

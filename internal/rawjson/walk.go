@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// A Walker goes through a document once, from front to back, and checks all
-// that it passes. The zero Walker is not usable; see [Walk].
+// A Walker parses and validates a document once, from start to end. The zero Walker
+// is not usable; see [Walk].
 type Walker struct {
 	scanner
 	at int
 }
 
-// errStop is behind the error of every document that ends too early or has a
-// byte where it cannot stand; Walk says which.
+// errStop is the internal error for an invalid or truncated document; Walk replaces
+// it by the details.
 var errStop = errors.New("not JSON")
 
-// Walk calls f with a Walker that stands before the value of the document data.
-// f must pass the value, with Object, Array, or Value, and return the error of
-// one that fails. Walk returns f's error, or what is wrong with the document as
-// a *[SyntaxError]; if data is not even text, that comes first.
+// Walk calls f with a Walker at the value of the document data. f must parse the
+// value with Object, Array or Value, and return the error if one fails. Walk
+// returns the error of f, or a *[SyntaxError] for an invalid document. Errors of
+// the encoding come first.
 func Walk(data []byte, f func(*Walker) error) error {
 	w := &Walker{scanner: scanner{data: data}}
 	w.at = w.space(0)
@@ -42,7 +42,7 @@ func Walk(data []byte, f func(*Walker) error) error {
 	return err
 }
 
-// stopped says why the walker could not go on.
+// stopped returns the error at the position where the walker stopped.
 func (w *Walker) stopped() error {
 	switch {
 	case w.depth > MaxDepth:
@@ -54,12 +54,11 @@ func (w *Walker) stopped() error {
 	return &SyntaxError{w.at, fmt.Sprintf("invalid character %q", r)}
 }
 
-// Start returns where the value begins that the walker stands before, and its
-// first byte, 0 at the end.
+// Start returns the offset of the next value and its first byte, 0 at the end.
 func (w *Walker) Start() (at int, first byte) { return w.at, w.peek(w.at) }
 
-// Object passes an object. It calls f for each member, with the key, unescaped,
-// and where the quoted key begins; f must pass the value.
+// Object parses an object. It calls f for each member, with the unescaped key and
+// the offset of the quoted key; f must parse the value.
 func (w *Walker) Object(f func(key []byte, keyStart int) error) error {
 	i, more, ok := w.enter(w.at, '{')
 	for more {
@@ -83,7 +82,7 @@ func (w *Walker) Object(f func(key []byte, keyStart int) error) error {
 	return w.to(i, ok)
 }
 
-// Array passes an array. It calls f for each element; f must pass it.
+// Array parses an array. It calls f for each element; f must parse it.
 func (w *Walker) Array(f func() error) error {
 	i, more, ok := w.enter(w.at, '[')
 	for more {
@@ -96,14 +95,14 @@ func (w *Walker) Array(f func() error) error {
 	return w.to(i, ok)
 }
 
-// Value passes any value and returns where it stands.
+// Value parses any value and returns its span.
 func (w *Walker) Value() (Span, error) {
 	start := w.at
 	err := w.to(w.value(start))
 	return Span{start, w.at}, err
 }
 
-// to goes to where the scanner came.
+// to sets the position to the result of the scanner.
 func (w *Walker) to(at int, ok bool) error {
 	w.at = at
 	if !ok {

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Indent is what every level of a file that bough writes is indented by, as
-// Penguin's files are.
+// Indent is the indentation of one level in files that bough writes, the same as in
+// Penguin's files.
 const Indent = "  "
 
-// Value returns v as JSON for a place depth levels deep in a file, laid out as
-// Python's json.dumps(indent=2) does it, but with text as UTF-8. It panics if
-// v cannot be JSON.
+// Value encodes v as JSON for a position depth levels deep in a file, formatted as
+// by Python's json.dumps(indent=2), but with text as UTF-8. It panics if v cannot
+// be encoded.
 func Value(v any, depth int) []byte {
 	return Layout(Compact(v), depth)
 }
 
-// Compact returns v as JSON on one line. It panics if v cannot be JSON.
+// Compact encodes v as JSON on one line. It panics if v cannot be encoded.
 func Compact(v any) []byte {
 	if s, ok := v.(string); ok && isPlain(s) {
 		return appendQuoted(make([]byte, 0, len(s)+2), s)
@@ -31,7 +31,7 @@ func Compact(v any) []byte {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
-// isPlain reports whether s stands in JSON as it is, between quotes.
+// isPlain reports whether s needs no escapes in JSON.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -45,8 +45,8 @@ func appendQuoted(dst []byte, plain string) []byte {
 	return append(append(append(dst, '"'), plain...), '"')
 }
 
-// Layout returns value, a document without Python's number tokens, indented
-// for a place depth levels deep. A value with such tokens is returned as it is.
+// Layout indents value, a document without Python's number tokens, for a position
+// depth levels deep. A value with such tokens is returned unchanged.
 func Layout(value []byte, depth int) []byte {
 	var buf bytes.Buffer
 	prefix := string(bytes.Repeat([]byte(Indent), depth))
@@ -60,11 +60,11 @@ func Layout(value []byte, depth int) []byte {
 type Pair struct {
 	Key    string
 	Value  []byte
-	quoted []byte // the key as it stood where it comes from, nil for a new one
+	quoted []byte // the original quoted key, nil for a new one
 }
 
-// AppendObject appends an object of pairs for a place depth levels deep,
-// values as they are.
+// AppendObject appends an object of pairs for a position depth levels deep, with
+// raw values.
 func AppendObject(dst []byte, pairs []Pair, depth int) []byte {
 	if len(pairs) == 0 {
 		return append(dst, "{}"...)
@@ -82,8 +82,8 @@ func AppendObject(dst []byte, pairs []Pair, depth int) []byte {
 	return append(dst, '}')
 }
 
-// AppendLine appends an object of pairs on one line without white space, values as they
-// are.
+// AppendLine appends an object of pairs on one line without white space, with raw
+// values.
 func AppendLine(dst []byte, pairs []Pair) []byte {
 	size := len("{}")
 	for _, p := range pairs {
@@ -118,8 +118,8 @@ func newLine(dst []byte, depth int) []byte {
 	return dst
 }
 
-// AppendObjects appends an array of objects for a place depth levels deep, values as they
-// are.
+// AppendObjects appends an array of objects for a position depth levels deep, with
+// raw values.
 func AppendObjects(dst []byte, list [][]Pair, depth int) []byte {
 	if len(list) == 0 {
 		return append(dst, "[]"...)
@@ -134,11 +134,11 @@ func AppendObjects(dst []byte, list [][]Pair, depth int) []byte {
 	return append(newLine(dst, depth), ']')
 }
 
-// Dense returns value, a document, without the white space between its tokens; value
-// itself if there is none.
+// Dense returns value, a document, without the white space between its tokens; it
+// returns value itself if there is nothing to remove.
 func Dense(value []byte) []byte {
 	var out []byte
-	kept := 0 // where in value begins what is not in out
+	kept := 0 // offset in value of the part not yet in out
 	for i := 0; i < len(value); {
 		switch value[i] {
 		case '"':

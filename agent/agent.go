@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Dir is the folder of the agents inside the workspace.
+// Dir is the folder of the agents, relative to the workspace.
 const Dir = "agents"
 
-// Path returns the path of an agent's file inside the workspace.
+// Path returns the path of an agent's file, relative to the workspace.
 func Path(name string) string { return Dir + "/" + name + ".json" }
 
-// NameOf returns the name of the agent whose file is at path, and whether it is one.
+// NameOf returns the name of the agent whose file is at path, and whether it is
+// one.
 func NameOf(path string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(strings.TrimPrefix(path, Dir+"/"), ".json")
 	return name, ok && ValidName(name) && Path(name) == path
 }
 
-// ValidName reports whether an agent can have the name: up to 63 of the letters a to
-// z, digits, and after the first of them '.', '_' and '-'. So it is a safe name for a
-// file, too.
+// ValidName reports whether an agent can have the name: up to 63 of the letters a
+// to z, digits, and after the first character '.', '_' and '-'. Such a name is also
+// safe as a file name.
 func ValidName(name string) bool {
 	const most = 63
 	if name == "" || len(name) > most || strings.ContainsRune("._-", rune(name[0])) {
@@ -31,23 +32,23 @@ func ValidName(name string) bool {
 	})
 }
 
-// An Agent is the owner of trees. Only one that [Decode] returned keeps what it does
-// not know.
+// An Agent owns trees. Unknown members of its file are kept only if it was returned
+// by [Decode].
 type Agent struct {
 	ID      string
 	Name    string
 	Model   string // "" if none is chosen
-	System  string // "" for nothing
+	System  string // "" for none
 	Trees   []Tree // oldest first, at least one
 	Head    Head   // in one of the trees
 	Queue   Queue
-	Turn    Turn // for [Turn.Recover] if nobody carries it out
+	Turn    Turn // call [Turn.Recover] unless a program is running it
 	Created time.Time
 
 	Policy       SteerPolicy
-	NoCheckpoint bool // no automatic checkpoint is made before a turn
+	NoCheckpoint bool // do not make an automatic checkpoint before a turn
 
-	raw []byte // the file that it was read from, nil for a new one
+	raw []byte // the decoded file, nil for a new agent
 }
 
 // A Tree is one of an agent's conversations.
@@ -55,20 +56,20 @@ type Tree struct {
 	ID      string // of the first file of the line
 	Name    string // "" if it has none
 	Created time.Time
-	Node    string // where the head last was in it, "" if it was empty then
+	Node    string // last position of the head in it, "" if it was empty then
 
-	Archived bool // its user does not need it now; the head is elsewhere
+	Archived bool // not in use; the head is in another tree
 
 	raw []byte
 }
 
-// A Head is where the next message of an agent goes.
+// A Head is the position of the next message of an agent.
 type Head struct {
-	Tree string // its id
-	Node string // the message that it answers, "" in an empty tree
+	Tree string // id of the tree
+	Node string // id of the parent message, "" in an empty tree
 }
 
-// Tree returns the tree with an id, nil if the agent has none.
+// Tree returns the tree with an id, or nil.
 func (a *Agent) Tree(id string) *Tree {
 	i := slices.IndexFunc(a.Trees, func(t Tree) bool { return t.ID == id })
 	if i < 0 {
@@ -77,8 +78,8 @@ func (a *Agent) Tree(id string) *Tree {
 	return &a.Trees[i]
 }
 
-// Move moves the head to a message of one of the trees, "" in an empty one. That tree is
-// not archived then. It panics if the agent has no such tree.
+// Move moves the head to a message of one of the trees, "" in an empty one, and
+// unarchives that tree. It panics if the agent has no such tree.
 func (a *Agent) Move(tree, node string) {
 	t := a.Tree(tree)
 	t.Node, t.Archived = node, false

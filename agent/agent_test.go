@@ -76,7 +76,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestUnknown: what others keep in the file stays, byte for byte, whatever changes.
+// TestUnknown: unknown members of the file stay, byte for byte, whatever changes.
 func TestUnknown(t *testing.T) {
 	odd := strings.NewReplacer(
 		`"model_id"`, `"notes": [ {"n":1e-07, "x":[]} ],   "model_id"`,
@@ -109,8 +109,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestQueueAndTurn: what is to be delivered and what is done are members, and a file
-// without them is one of an agent that is idle.
+// TestQueueAndTurn: the queue and the turn are members, and a file without them is
+// that of an idle agent.
 func TestQueueAndTurn(t *testing.T) {
 	old := strings.NewReplacer("  \"queue\": [],\n  \"turn\": {\n    \"state\": \"idle\"\n  },\n  \"steer_policy\": \"after_call\",\n  \"auto_checkpoint\": true,\n", "").Replace(file)
 	a := decode(t, old)
@@ -200,8 +200,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what can be decoded comes back byte for byte, and after a move the head
-// is where it was moved, in a tree that is not archived, and moved back it says what it said.
+// FuzzDecode: a decoded file encodes to the same bytes. After a move the head is at
+// its new position, in a tree that is not archived, and a move back restores the
+// file.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(file))
 	f.Add([]byte(strings.ReplaceAll(file, " ", "")))

@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Encode returns the file of a. What it was read from stands in it as it was, but for
-// the values that are other ones now.
+// Encode returns the file of a. Compared to the decoded file, only values that
+// changed differ.
 func (a *Agent) Encode() []byte {
 	if a.raw == nil {
 		data := rawjson.AppendObject(nil, []rawjson.Pair{
@@ -142,8 +142,8 @@ func orNull(s string) []byte {
 	return rawjson.Compact(s)
 }
 
-// setMember puts value in place of that of a member of an object that has passed
-// Decode, or adds the member, and leaves every other byte.
+// setMember replaces the value of a member of object, or adds the member, and keeps
+// every other byte. The object must have passed Decode.
 func setMember(object []byte, key string, value []byte) []byte {
 	root := rawjson.Root(object)
 	members, _ := rawjson.Members(object, root)
@@ -159,21 +159,21 @@ func setMember(object []byte, key string, value []byte) []byte {
 	return slices.Concat(object[:at], with, object[at:])
 }
 
-// valueOf returns the value of a member that is there.
+// valueOf returns the value of a member that exists.
 func valueOf(object []byte, key string) []byte {
 	members, _ := rawjson.Members(object, rawjson.Root(object))
 	at, _ := rawjson.Find(members, key)
 	return at.Of(object)
 }
 
-// Decode reads the file of the agent with a name. The error is a
+// Decode decodes the file of the agent with a name. The error is a
 // [*session.DamageError].
 func Decode(name string, data []byte) (*Agent, error) {
 	d := decoder{data: data}
 	d.fail(rawjson.Check(data))
 	var strict *json.SyntaxError
 	if err := json.Unmarshal(data, new(json.RawMessage)); errors.As(err, &strict) {
-		d.wrong(int(strict.Offset)-1, "%s", strict) // one of Python's numbers, which nothing here needs
+		d.wrong(int(strict.Offset)-1, "%s", strict) // one of Python's numbers, which agents do not need
 	}
 	a := &Agent{raw: data}
 	if d.err == nil {
@@ -185,7 +185,7 @@ func Decode(name string, data []byte) (*Agent, error) {
 	return a, nil
 }
 
-// A decoder reads the values of an agent's file, until the first that is wrong.
+// A decoder decodes an agent's file up to the first error.
 type decoder struct {
 	data []byte
 	err  *rawjson.SyntaxError
@@ -202,7 +202,7 @@ func (d *decoder) wrong(at int, format string, a ...any) {
 	d.fail(&rawjson.SyntaxError{Offset: at, Problem: fmt.Sprintf(format, a...)})
 }
 
-// An object is the members of one, and where it begins.
+// An object is a JSON object with its members and its offset.
 type object struct {
 	*decoder
 	at      int
@@ -211,7 +211,7 @@ type object struct {
 
 func (d *decoder) object(s rawjson.Span, what string) object {
 	if d.data[s.Start] != '{' {
-		d.wrong(s.Start, "%s is no object", what)
+		d.wrong(s.Start, "%s is not an object", what)
 		return object{d, s.Start, nil}
 	}
 	members, err := rawjson.Members(d.data, s)
@@ -219,11 +219,11 @@ func (d *decoder) object(s rawjson.Span, what string) object {
 	return object{d, s.Start, members}
 }
 
-// text returns a member that is a string, or null if it may be.
+// text returns a member that is a string, or null if that is allowed.
 func (o object) text(key string, null bool) string {
 	at, ok := rawjson.Find(o.members, key)
 	if !ok {
-		o.wrong(o.at, "there is no %s", key)
+		o.wrong(o.at, "%s is missing", key)
 		return ""
 	}
 	value := at.Of(o.data)
@@ -232,12 +232,12 @@ func (o object) text(key string, null bool) string {
 	}
 	var s string
 	if value[0] != '"' || json.Unmarshal(value, &s) != nil {
-		o.wrong(at.Start, "%s is no string", key)
+		o.wrong(at.Start, "%s is not a string", key)
 	}
 	return s
 }
 
-// flag returns a member that is true or false, or what stands for it if it is not there.
+// flag returns a boolean member, or otherwise if it is absent.
 func (o object) flag(key string, otherwise bool) bool {
 	at, ok := rawjson.Find(o.members, key)
 	if !ok {
@@ -251,14 +251,14 @@ func (o object) flag(key string, otherwise bool) bool {
 	return otherwise
 }
 
-// value reads a member that may be missing into v and reports whether it is there.
+// value decodes an optional member into v and reports whether it exists.
 func (o object) value(key string, v any) bool {
 	at, ok := rawjson.Find(o.members, key)
 	if !ok {
 		return false
 	}
 	if err := json.Unmarshal(at.Of(o.data), v); err != nil {
-		o.wrong(at.Start, "%s is not what it should be: %s", key, err)
+		o.wrong(at.Start, "%s is invalid: %s", key, err)
 	}
 	return true
 }
@@ -267,12 +267,12 @@ func (o object) time(key string) time.Time {
 	s := o.text(key, false)
 	t, ok := session.ParseTime(s)
 	if at, there := rawjson.Find(o.members, key); there && !ok {
-		o.wrong(at.Start, "%s is no time", key)
+		o.wrong(at.Start, "%s is not a time", key)
 	}
 	return t
 }
 
-// where returns where a member stands, or the object if it is not there.
+// where returns the offset of a member, or of the object if the member is absent.
 func (o object) where(key string) int {
 	if at, ok := rawjson.Find(o.members, key); ok {
 		return at.Start
@@ -284,7 +284,7 @@ func (o object) where(key string) int {
 func (o object) list(key string) []rawjson.Span {
 	at, ok := rawjson.Find(o.members, key)
 	if !ok || o.data[at.Start] != '[' {
-		o.wrong(o.where(key), "there is no list %s", key)
+		o.wrong(o.where(key), "%s is not a list", key)
 		return nil
 	}
 	return rawjson.Elements(o.data, at)
@@ -297,7 +297,7 @@ func (d *decoder) agent(name string, a *Agent) {
 	a.Created = o.time("created_at")
 	a.NoCheckpoint = !o.flag("auto_checkpoint", true)
 	if o.value("steer_policy", &a.Policy) && !a.Policy.valid() {
-		d.wrong(o.where("steer_policy"), "there is no policy %q", a.Policy)
+		d.wrong(o.where("steer_policy"), "unknown steer_policy %q", a.Policy)
 	}
 	if o.value("queue", &a.Queue) {
 		if problem := a.Queue.problem(); problem != "" {
@@ -310,17 +310,17 @@ func (d *decoder) agent(name string, a *Agent) {
 		}
 	}
 	if !session.IsUUID(a.ID) {
-		d.wrong(o.where("id"), "the id %q is no UUID", a.ID)
+		d.wrong(o.where("id"), "the id %q is not a UUID", a.ID)
 	}
 	if a.Name != name {
-		d.wrong(o.where("name"), "the file gives itself the name %q", a.Name)
+		d.wrong(o.where("name"), "the name %q does not match the file name", a.Name)
 	}
 	names := map[string]bool{}
 	for _, s := range o.list("trees") {
 		t := d.tree(s)
 		switch {
 		case a.Tree(t.ID) != nil:
-			d.wrong(s.Start, "the tree %q stands twice", t.ID)
+			d.wrong(s.Start, "duplicate tree %q", t.ID)
 		case t.Name != "" && names[t.Name]:
 			d.wrong(s.Start, "two trees have the name %q", t.Name)
 		}
@@ -331,12 +331,12 @@ func (d *decoder) agent(name string, a *Agent) {
 	for _, s := range o.list("tree_ids") {
 		var id string
 		if json.Unmarshal(s.Of(d.data), &id) != nil {
-			d.wrong(s.Start, "the id of a tree is no string")
+			d.wrong(s.Start, "the id of a tree is not a string")
 		}
 		ids = append(ids, id)
 	}
 	if !slices.EqualFunc(ids, a.Trees, func(id string, t Tree) bool { return id == t.ID }) {
-		d.wrong(o.where("tree_ids"), "tree_ids and trees say different things")
+		d.wrong(o.where("tree_ids"), "tree_ids and trees differ")
 	}
 	if at, ok := rawjson.Find(o.members, "head"); ok {
 		head := d.object(at, "the head")
@@ -346,7 +346,7 @@ func (d *decoder) agent(name string, a *Agent) {
 	case t == nil:
 		d.wrong(o.where("head"), "the head is in none of the trees")
 	case t.Node != a.Head.Node:
-		d.wrong(o.where("head"), "the head is at another message than its tree says")
+		d.wrong(o.where("head"), "the head differs from the node_id of its tree")
 	}
 }
 
@@ -356,7 +356,7 @@ func (d *decoder) tree(s rawjson.Span) Tree {
 	t.Created = o.time("created_at")
 	t.Archived = o.flag("archived", false)
 	if !session.ValidID(t.ID) {
-		d.wrong(o.where("id"), "the id %q is none that a session can have", t.ID)
+		d.wrong(o.where("id"), "%q is not a valid session id", t.ID)
 	}
 	return t
 }

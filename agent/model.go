@@ -5,31 +5,31 @@ import (
 	"encoding/json"
 )
 
-// A Model answers conversations. Implementations may be used by several goroutines.
+// A Model answers conversations. Implementations must be safe for concurrent use.
 type Model interface {
-	// Ask returns the model's next message. While it comes in, its text is given to
-	// stream, piece by piece and in valid UTF-8, from one goroutine and never after Ask
-	// has returned; a model that does not stream never calls it.
+	// Ask returns the model's next message. While the message arrives, Ask passes
+	// its text to stream, in pieces of valid UTF-8, from one goroutine and never
+	// after Ask has returned; a model that does not stream never calls it.
 	//
-	// The error says in words for a person why there is no message: the model cannot be
-	// reached, refused, answered something that is no message, or stopped before the end
-	// of one. What was streamed until then is not lost. Time-outs and repeated attempts
-	// are Ask's own affair, but nothing is tried again once something was streamed. When
-	// ctx is done Ask returns soon.
+	// The error is a text for a person: the model cannot be reached, refused,
+	// returned an invalid message, or stopped before the end of one. The streamed
+	// text is not lost. Ask handles timeouts and retries, but must not retry once
+	// text was streamed. When ctx is done Ask returns soon.
 	Ask(ctx context.Context, r *Request, stream func(text string)) (*Reply, error)
 }
 
-// A Request is what a model is asked. Its JSON is what a program gets that is a model.
+// A Request is the input of a model. Its JSON is the input of a model that is a
+// program.
 type Request struct {
 	Agent    string    `json:"agent"`    // the agent's name
-	ModelID  string    `json:"model_id"` // which model of the provider
-	System   string    `json:"system"`   // what it is to be, "" for nothing
-	Messages []Message `json:"messages"` // root first, see [Context]
+	ModelID  string    `json:"model_id"` // the provider's name of the model
+	System   string    `json:"system"`   // the system prompt, "" for none
+	Messages []Message `json:"messages"` // from the root, see [Context]
 	Tools    []Tool    `json:"tools,omitempty"`
 }
 
-// A Message is what a session file says of a message. Package content reads it in all
-// the forms in which programs store it.
+// A Message is a message of a session file. Package content decodes its content in
+// all the formats that programs store.
 type Message struct {
 	ID       string          `json:"id"`
 	Role     string          `json:"role"`
@@ -37,42 +37,42 @@ type Message struct {
 	Metadata json.RawMessage `json:"metadata"` // an object
 }
 
-// A Reply is a whole message of a model. Every call in it has a name and an id that no
-// other call in it has, and there is a text or a call; a turn fails with one that is
-// otherwise.
+// A Reply is a complete message of a model. Every call must have a name and a
+// unique id, and there must be text or a call; otherwise the turn fails.
 type Reply struct {
 	Text  string
 	Calls []Call
 }
 
-// A Call is a call of a tool, as a model made it.
+// A Call is a tool call by a model.
 type Call struct {
-	ID        string `json:"id"` // the model's name for it
+	ID        string `json:"id"` // assigned by the model
 	Name      string `json:"name"`
-	Arguments string `json:"arguments"` // JSON, if the model is sane
+	Arguments string `json:"arguments"` // usually JSON, not validated
 }
 
-// Tools are what a model may call. Implementations may be used by several goroutines.
+// Tools are the tools that a model may call. Implementations must be safe for
+// concurrent use.
 type Tools interface {
-	// List returns the tools that there are.
+	// List returns the available tools.
 	List(ctx context.Context) ([]Tool, error)
 
-	// Call carries a call out and returns what the model is to read. The error says why
-	// there is nothing to read: no such tool, arguments that are not for it, a time-out,
-	// too large a result. The model reads that instead. When ctx is done Call returns soon.
+	// Call executes a call and returns the result for the model. The error is a
+	// text that the model reads in place of a result: unknown tool, invalid
+	// arguments, timeout, too large a result. When ctx is done Call returns soon.
 	Call(ctx context.Context, c Call) (Result, error)
 }
 
-// A Tool is what a model is told of a tool.
+// A Tool is the description of a tool for the model.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"schema"` // of its arguments, a JSON Schema
-	Writes      bool            `json:"-"`      // it may change something, so the user is asked first
+	Schema      json.RawMessage `json:"schema"` // JSON Schema of its arguments
+	Writes      bool            `json:"-"`      // it may have side effects, so the user is asked first
 }
 
-// A Result is what a tool says.
+// A Result is the result of a tool.
 type Result struct {
 	Text   string // valid UTF-8
-	Failed bool   // the tool was called, and says that it failed
+	Failed bool   // the tool was called and reports that it failed
 }

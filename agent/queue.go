@@ -5,42 +5,44 @@ import (
 	"slices"
 )
 
-// A DeliveryMode says when a message of the user comes to the agent.
+// A DeliveryMode is the time at which a message of the user is delivered to the
+// agent.
 type DeliveryMode string
 
 const (
-	Normal   DeliveryMode = "normal"    // nothing runs
-	Steer    DeliveryMode = "steer"     // now: after the call that runs, or the message that comes in
-	FollowUp DeliveryMode = "follow_up" // when the turn is over
+	Normal   DeliveryMode = "normal"    // immediately; no turn is running
+	Steer    DeliveryMode = "steer"     // now: after the running call, or after the message that is streaming
+	FollowUp DeliveryMode = "follow_up" // after the turn
 )
 
-// An EntryState says whether an entry may be delivered.
+// An EntryState is whether an entry may be delivered.
 type EntryState string
 
 const (
-	Waiting EntryState = "waiting" // for its time
+	Waiting EntryState = "waiting" // for its turn
 	Held    EntryState = "held"    // until the user resumes the queue
 )
 
-// An Entry is a message of the user that is not delivered yet. When it is, it becomes
-// the message with its id, so it is delivered once however often that is tried.
+// An Entry is an undelivered message of the user. On delivery it becomes the
+// message with its id, so it is delivered once however often delivery is attempted.
 type Entry struct {
-	ID      string       `json:"id"` // of the message that it will be
+	ID      string       `json:"id"` // of the message that it will become
 	Mode    DeliveryMode `json:"delivery_mode"`
 	Content string       `json:"content"`
 	State   EntryState   `json:"state"`
-	Cut     bool         `json:"cut,omitempty"` // of a steer: does not wait for the end of a message
+	Cut     bool         `json:"cut,omitempty"` // of a steer: interrupt a streaming message
 }
 
-// A Queue is the entries of an agent, oldest first: the member queue of its file. Two
-// entries may say the same and are still two.
+// A Queue is the list of an agent's entries, oldest first: the member queue of its
+// file. Entries with the same content are distinct.
 //
-// A steer goes before all others; among steers, and among the others, the oldest goes
-// first, one at a time. All are held when a turn is over for any other reason than that
-// the agent is done, and after a restart; then nothing goes before [Queue.Resume].
+// Steers are delivered before all other entries; among steers, and among the
+// others, the oldest is first, one at a time. All are held when a turn ends for any
+// reason other than Finished, and after a restart; then none is delivered before
+// [Queue.Resume].
 type Queue []Entry
 
-// Add puts an entry at the end, waiting, unless one with its id is there.
+// Add appends a waiting entry, unless the queue has an entry with its id.
 func (q *Queue) Add(e Entry) {
 	if q.at(e.ID) < 0 {
 		e.State = Waiting
@@ -48,7 +50,7 @@ func (q *Queue) Add(e Entry) {
 	}
 }
 
-// Drop takes an entry out and reports whether it was there.
+// Drop removes an entry and reports whether it existed.
 func (q *Queue) Drop(id string) bool {
 	i := q.at(id)
 	if i < 0 {
@@ -58,10 +60,11 @@ func (q *Queue) Drop(id string) bool {
 	return true
 }
 
-// Hold has all entries wait until [Queue.Resume].
+// Hold marks all entries as held until [Queue.Resume].
 func (q Queue) Hold() { q.set(Held) }
 
-// Resume lets entries that are held be delivered. Tell the turn: [OnQueue].
+// Resume marks all entries as waiting. The caller must then pass [OnQueue] to the
+// turn.
 func (q Queue) Resume() { q.set(Waiting) }
 
 func (q Queue) set(s EntryState) {
@@ -74,12 +77,13 @@ func (q Queue) at(id string) int {
 	return slices.IndexFunc(q, func(e Entry) bool { return e.ID == id })
 }
 
-// steer returns the steer whose turn it is, nil if none waits.
+// steer returns the next steer, or nil if none is waiting.
 func (q Queue) steer() *Entry {
 	return q.first(func(e Entry) bool { return e.Mode == Steer })
 }
 
-// next returns the entry whose turn it is when nothing runs, nil if none waits.
+// next returns the next entry to deliver to an idle agent, or nil if none is
+// waiting.
 func (q Queue) next() *Entry {
 	if e := q.steer(); e != nil {
 		return e
@@ -87,12 +91,13 @@ func (q Queue) next() *Entry {
 	return q.first(func(Entry) bool { return true })
 }
 
-// cut reports whether a steer waits that does not wait for the end of a message.
+// cut reports whether a waiting steer may interrupt a message.
 func (q Queue) cut() bool {
 	return q.first(func(e Entry) bool { return e.Mode == Steer && e.Cut }) != nil
 }
 
-// spendCut has the steers that wait not cut the answer to one that went before.
+// spendCut removes the permission to interrupt from all waiting steers, so that
+// they do not interrupt the answer to the one that was just delivered.
 func (q Queue) spendCut() {
 	for i := range q {
 		if q[i].State == Waiting {
@@ -110,18 +115,18 @@ func (q Queue) first(is func(Entry) bool) *Entry {
 	return &e
 }
 
-// problem says why q is none that a queue can be, "" if it is one.
+// problem returns why q is not a valid queue, or "".
 func (q Queue) problem() string {
 	for i, e := range q {
 		switch {
 		case e.ID == "":
 			return "a queued message has no id"
 		case q.at(e.ID) != i:
-			return fmt.Sprintf("the queued message %q stands twice", e.ID)
+			return fmt.Sprintf("duplicate queued message %q", e.ID)
 		case !slices.Contains([]DeliveryMode{Normal, Steer, FollowUp}, e.Mode):
-			return fmt.Sprintf("no message is delivered %q", e.Mode)
+			return fmt.Sprintf("unknown delivery_mode %q", e.Mode)
 		case e.State != Waiting && e.State != Held:
-			return fmt.Sprintf("no queued message is %q", e.State)
+			return fmt.Sprintf("unknown state %q of a queued message", e.State)
 		}
 	}
 	return ""

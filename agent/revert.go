@@ -2,12 +2,12 @@ package agent
 
 import "slices"
 
-// Revert returns the file of the agent with a name as it is now, without what one change
-// made of it, which had it before and left it as after. What others did since stays,
-// above all to the queue and the turn, which go on without regard to what is taken back.
-// A message that the change delivered or dropped is queued again, and held; a turn that
-// it found running is over, as aborted. It reports false where something that the change
-// made is another now, and where one of the files is none of an agent.
+// Revert returns the file of the agent with a name without the effect of one
+// change. now is the current file, before and after are those before and after the
+// change. Later changes stay, above all in the queue and the turn. A message that
+// the change delivered or dropped is queued again and held; a turn that was running
+// before the change ends as aborted. ok is false if a value that the change set has
+// been changed again, or if a file is not a valid agent.
 func Revert(name string, now, before, after []byte) (data []byte, ok bool) {
 	var list [3]*Agent
 	for i, data := range [][]byte{now, before, after} {
@@ -45,13 +45,13 @@ func Revert(name string, now, before, after []byte) (data []byte, ok bool) {
 			a.Turn = Turn{State: Idle, Prompt: was.Turn.Prompt, Last: was.Turn.Last, Ended: Aborted}
 		}
 		if n := len(was.Turn.Unwritten); n > 0 {
-			a.Turn.Last = was.Turn.Unwritten[0].Parent // what was not written then is not any more
+			a.Turn.Last = was.Turn.Unwritten[0].Parent // it will not be written any more
 		}
 	}
 	return a.Encode(), ok
 }
 
-// revert takes a change of a value back, and reports false if it is another by now.
+// revert restores a value, and reports false if it has been changed again.
 func revert[T comparable](value *T, was, made T) bool {
 	if was == made {
 		return true

@@ -7,8 +7,8 @@ import (
 	"github.com/bough-dev/bough/agent"
 )
 
-// TestRevert: what a change did is taken back, what others did since stays, and what
-// was changed again is refused.
+// TestRevert: a change is undone, later changes stay, and a value that was changed
+// again is refused.
 func TestRevert(t *testing.T) {
 	type change = func(*agent.Agent)
 	queued := func(ids ...string) change {

@@ -6,103 +6,104 @@ import (
 	"slices"
 )
 
-// A State is what a turn waits for.
+// A State is the event source for which a turn waits.
 type State string
 
 const (
 	Idle       State = "idle"       // the user
 	Streaming  State = "streaming"  // the model
 	InTool     State = "tool"       // a tool
-	Confirming State = "confirming" // the user's word on a call
+	Confirming State = "confirming" // the user's confirmation of a call
 )
 
-// An Ending is why a turn is over.
+// An Ending is the reason why a turn ended.
 type Ending string
 
 const (
 	Finished Ending = "finished" // the model made no more calls
-	Failed   Ending = "failed"   // it gave no message that can be used
-	Aborted  Ending = "aborted"  // the user wanted so
-	Limited  Ending = "limited"  // it made calls and calls, see [Rules]
-	Crashed  Ending = "crashed"  // the program that carried it out is gone
+	Failed   Ending = "failed"   // the model returned no valid message
+	Aborted  Ending = "aborted"  // by the user
+	Limited  Ending = "limited"  // too many calls, see [Rules]
+	Crashed  Ending = "crashed"  // the program that ran it exited
 )
 
-// A Turn is what an agent does with a prompt: it asks the model, runs the tools that the
-// model calls, one after the other, and asks again, until the model calls none. It is
-// the member turn of the agent's file and decides everything, but does nothing: it is
-// told what happened, an [Event], and answers with what is to be done, [Action]s. The
-// zero Turn is idle. One that was read from a file is for [Turn.Recover] first, whatever
-// it says, and for Step only then.
+// A Turn is the processing of a prompt by an agent: it asks the model, runs the
+// tools that the model calls, one after the other, and asks again, until the model
+// calls none. It is the member turn of the agent's file, and a pure state machine:
+// its input is an [Event], its output a list of [Action]s. The zero Turn is idle. A
+// turn that was read from a file must pass [Turn.Recover] before Step is called,
+// whatever its state.
 //
-// # Carrying it out
+// # Executing a turn
 //
-// Whoever carries a turn out reads the turn and the queue, calls [Turn.Step] with an
-// event, stores both, and then carries out the actions, in their order; the head moves to
-// each message that is written. When all are, it is stored together with the turn, whose
-// Unwritten is nil then. Nothing is done before it is stored, so [Turn.Recover] knows
-// after a crash what may have been done. Pieces of text are an exception: storing them
-// each time is not worth it.
+// The caller reads the turn and the queue, calls [Turn.Step] with an event, stores
+// both, and then executes the actions in order; the head moves to each message that
+// is written. When all messages are written, the caller stores the head together
+// with the turn, whose Unwritten is then nil. No action is executed before the turn
+// is stored, so [Turn.Recover] knows after a crash which actions may have been
+// executed. Pieces of text are an exception: storing each is too expensive.
 //
-// A model call and a tool call go on while other events come in. What comes of them is
-// an event with the id of the message that will tell of it, which the action named. An
-// event about something that the turn does not wait for any more is too late and changes
-// nothing.
+// While a model call or tool call is running, other events may arrive. Its outcome
+// is an event with the id of the resulting message, as in the action. An event for
+// which the turn no longer waits is ignored.
 //
-// # What holds
+// # Invariants
 //
-// A message of the user is written before the model is asked. Each call of a message
-// that is written gets one result before the model is asked again. What is streamed is
-// not written: the whole message is, or, if there will be none, what came of it, marked
-// as partial, which is never shown to the model again ([Context]).
+// A message of the user is written before the model is asked. Each call of a
+// written message gets exactly one result before the model is asked again. Streamed
+// pieces are not written: the complete message is, or, if it was interrupted, its
+// text so far, marked as partial. A partial message is never shown to the model
+// ([Context]).
 //
-// When the model fails, the turn is over and says why; [OnRetry] asks again for an
-// answer to the same message. So it is with a turn that was aborted, that crashed, or
-// that came to its limit.
+// When the model fails, the turn ends with an error; [OnRetry] asks for another
+// answer to the same message. The same applies to a turn that was aborted, crashed,
+// or reached its limit.
 //
 // # Steering
 //
-// A steer that waits is delivered when the running call returns, and at once when a call
-// waits for the user's word, which is no word on it. Then the remaining calls get
-// results that name it in place of being run. While a message comes in the steer waits
-// for its end, unless it is to cut it. The policy FinishBatch has it wait for all calls.
+// A waiting steer is delivered when the running call returns, or at once if a call
+// waits for the user's confirmation, which it does not confirm. The remaining calls
+// are not run; their results name the steer. While a message is streaming the steer
+// waits for its end, unless Cut is set. With the policy FinishBatch it waits for
+// all calls.
 type Turn struct {
 	State         State      `json:"state"`
-	Prompt        string     `json:"prompt,omitempty"`         // the message of the user that is answered, also afterwards
-	Last          string     `json:"last,omitempty"`           // the message that the next one follows; retry only while the head is there
-	Reply         string     `json:"reply,omitempty"`          // while streaming: the message that comes in
-	Text          string     `json:"text,omitempty"`           // what has come of it
-	Calls         []OpenCall `json:"calls,omitempty"`          // without a result; the first runs, or waits for the user's word
-	Asked         int        `json:"asked,omitempty"`          // how often the model was asked since the user said something
-	InterruptedBy string     `json:"interrupted_by,omitempty"` // the steer that stopped a message or calls last, of this turn or of those before it that have no answer
-	Ended         Ending     `json:"ended,omitempty"`          // "" while it runs, and if there was none
+	Prompt        string     `json:"prompt,omitempty"`         // the message of the user that is being answered, or was
+	Last          string     `json:"last,omitempty"`           // the parent of the next message; retry is possible only while the head is there
+	Reply         string     `json:"reply,omitempty"`          // while streaming: the id of the message
+	Text          string     `json:"text,omitempty"`           // its text so far
+	Calls         []OpenCall `json:"calls,omitempty"`          // without a result; the first one is running, or waits for confirmation
+	Asked         int        `json:"asked,omitempty"`          // number of requests to the model since the user's last message
+	InterruptedBy string     `json:"interrupted_by,omitempty"` // the last steer that interrupted a message or calls, in this turn or an unanswered one before it
+	Ended         Ending     `json:"ended,omitempty"`          // "" while it is running, and for the zero Turn
 	Error         string     `json:"error,omitempty"`          // why it failed
 	Unwritten     []Node     `json:"unwritten,omitempty"`      // messages that may not be written yet
 }
 
-// An OpenCall is a call that has no result yet.
+// An OpenCall is a call without a result.
 type OpenCall struct {
 	Call
-	Node string `json:"node"` // the message that will be its result
+	Node string `json:"node"` // id of the message that will be its result
 }
 
-// problem says why t is none that a turn can be, "" if it is one.
+// problem returns why t is not a valid turn, or "".
 func (t *Turn) problem() string {
 	calls := len(t.Calls) > 0
 	switch t.State {
 	case "", Idle:
 		if calls || t.Reply != "" {
-			return "a turn that is idle waits for something"
+			return "an idle turn has a reply or calls"
 		}
 	case Streaming:
 		if t.Reply == "" || calls {
-			return "a turn that is streaming does not say what"
+			return "a streaming turn has no reply, or has calls"
 		}
 	case InTool, Confirming:
 		if !calls || t.Reply != "" {
-			return "a turn that waits for a tool does not say for which call"
+			return "a turn that waits for a tool has no call, or has a reply"
 		}
 	default:
-		return fmt.Sprintf("no turn can be %q", t.State)
+		return fmt.Sprintf("unknown state %q of the turn", t.State)
 	}
 	for _, c := range t.Calls {
 		if c.ID == "" || c.Node == "" {
@@ -117,79 +118,80 @@ func (t *Turn) problem() string {
 	return ""
 }
 
-// A SteerPolicy says when a steer is delivered while tools run.
+// A SteerPolicy is when a steer is delivered while tools are running.
 type SteerPolicy string
 
 const (
-	AfterCall   SteerPolicy = "after_call"   // when the running call returns; the rest is skipped
-	FinishBatch SteerPolicy = "finish_batch" // when all calls of the message have returned
+	AfterCall   SteerPolicy = "after_call"   // after the running call; the others are skipped
+	FinishBatch SteerPolicy = "finish_batch" // after all calls of the message
 )
 
 func (p SteerPolicy) valid() bool { return p == AfterCall || p == FinishBatch }
 
-// ParseSteerPolicy returns the policy of that name, and whether there is one.
+// ParseSteerPolicy returns the policy with a name, and whether it exists.
 func ParseSteerPolicy(name string) (p SteerPolicy, ok bool) {
 	p = SteerPolicy(name)
 	return p, p.valid()
 }
 
-// Rules are how a user wants turns to be. The zero value is the default, but for NewID.
+// Rules are a user's settings for turns. NewID must be set; the other fields
+// default to zero.
 type Rules struct {
-	NewID    func() string // makes an id of a message, which is like no other
-	Policy   SteerPolicy   // "" for AfterCall
-	MaxAsks  int           // how often the model is asked before the user says something again, 0 for 50
-	MaxCalls int           // how many calls one reply may make, 0 for 128
-	Again    bool          // a turn that fails is tried again, so what is queued goes on waiting
+	NewID    func() string // returns a unique message id
+	Policy   SteerPolicy   // "" means AfterCall
+	MaxAsks  int           // maximum number of requests to the model per message of the user, 0 means 50
+	MaxCalls int           // maximum number of calls in one reply, 0 means 128
+	Again    bool          // the caller retries failed turns, so the queue is not held after one
 }
 
-// An EventKind says what happened.
+// An EventKind is the kind of an [Event], with the fields that it uses.
 type EventKind string
 
 const (
-	OnPrompt  EventKind = "prompt"  // ID, Text: the user says something; a new id, or the text is lost
-	OnQueue   EventKind = "queue"   // an entry was added, or the queue resumed
-	OnRetry   EventKind = "retry"   // ID: the user wants an answer after all, below that message, "" for Last
-	OnText    EventKind = "text"    // ID, Text: a piece of the message that comes in
-	OnReply   EventKind = "reply"   // ID, Text, Calls: the whole message
-	OnFailure EventKind = "failure" // ID, Text: there will be none, and why; "": it broke off
+	OnPrompt  EventKind = "prompt"  // ID, Text: the user sends a message; ID must be new, or the text is lost
+	OnQueue   EventKind = "queue"   // an entry was added, or the queue was resumed
+	OnRetry   EventKind = "retry"   // ID: the user wants another answer below that message, "" for Last
+	OnText    EventKind = "text"    // ID, Text: a piece of the streaming message
+	OnReply   EventKind = "reply"   // ID, Text, Calls: the complete message
+	OnFailure EventKind = "failure" // ID, Text: the model failed, and why; "": it broke off
 	OnResult  EventKind = "result"  // ID, Text, Failed: a tool has returned
-	OnConfirm EventKind = "confirm" // ID: the call that is to be run needs the user's word
-	OnAnswer  EventKind = "answer"  // ID, Yes: the user's word
-	OnAbort   EventKind = "abort"   // the user wants the turn to be over
+	OnConfirm EventKind = "confirm" // ID: the next call needs the user's confirmation
+	OnAnswer  EventKind = "answer"  // ID, Yes: the user's answer
+	OnAbort   EventKind = "abort"   // the user aborts the turn
 )
 
-// An Event is something that happened. Its texts are valid UTF-8.
+// An Event is an input of a turn. Its texts are valid UTF-8.
 type Event struct {
 	Kind   EventKind
-	ID     string // of the message that will tell of it
+	ID     string // of the resulting message
 	Text   string
 	Calls  []Call
 	Failed bool
 	Yes    bool
 }
 
-// An ActionKind says what is to be done.
+// An ActionKind is the kind of an [Action], with the fields that it uses.
 type ActionKind string
 
 const (
-	DoWrite   ActionKind = "write"   // Node: write it, unless there is a message with its id
-	DoAsk     ActionKind = "ask"     // ID: of the reply, Leaf: answer the path to there. Then [OnText], [OnReply], [OnFailure]
-	DoRun     ActionKind = "run"     // ID, Call, Confirmed: run it. Then [OnResult], or [OnConfirm] if it is not confirmed
+	DoWrite   ActionKind = "write"   // Node: write it, unless a message with its id exists
+	DoAsk     ActionKind = "ask"     // ID of the reply, Leaf: answer the path to Leaf. Then [OnText], [OnReply], [OnFailure]
+	DoRun     ActionKind = "run"     // ID, Call, Confirmed: run it. Then [OnResult], or [OnConfirm] if it must be confirmed
 	DoConfirm ActionKind = "confirm" // ID, Call: ask the user. Then [OnAnswer]
-	DoStop    ActionKind = "stop"    // ID: what was asked, run or to be confirmed is not waited for any more
-	DoEmit    ActionKind = "emit"    // Event, ID, Text: tell who listens
+	DoStop    ActionKind = "stop"    // ID: cancel the request, call or confirmation
+	DoEmit    ActionKind = "emit"    // Event, ID, Text: notify listeners
 )
 
-// The events that are emitted.
+// The events for listeners.
 const (
 	ChatStart       = "chat_start"       // ID: the message that is answered
-	ChatContent     = "chat_content"     // ID, Text: a piece of a message that comes in
+	ChatContent     = "chat_content"     // ID, Text: a piece of a streaming message
 	ChatComplete    = "chat_complete"    // ID: the last message, Text: the [Ending]
 	SteerDelivered  = "steer_delivered"  // ID: the steer
-	TurnInterrupted = "turn_interrupted" // ID: the steer that stopped a message or calls, "" if the user aborted
+	TurnInterrupted = "turn_interrupted" // ID: the steer that interrupted a message or calls, "" for an abort
 )
 
-// An Action is something that is to be done.
+// An Action is something that the caller of a turn must execute.
 type Action struct {
 	Kind      ActionKind
 	ID        string
@@ -201,8 +203,9 @@ type Action struct {
 	Text      string
 }
 
-// ErrRunning is the error for a prompt while a turn runs: one can steer it, or follow up.
+// ErrRunning is the error for a prompt while a turn is running: the user can steer
+// or follow up.
 var ErrRunning = errors.New("a turn is running")
 
-// ErrNoRetry is the error for a retry when nothing was left without an answer.
-var ErrNoRetry = errors.New("nothing is without an answer")
+// ErrNoRetry is the error for a retry without an unanswered message.
+var ErrNoRetry = errors.New("no message without an answer")

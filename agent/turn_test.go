@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 )
 
-// A play carries scripts out. An event stands on a line of its own:
+// A play executes scripts. Each event is on a line of its own:
 //
 //	prompt ID TEXT, steer ID TEXT, cut ID TEXT, follow ID TEXT, drop ID, resume
 //	text TEXT, reply TEXT | CALL TOOL, CALL TOOL, failure WHY
@@ -17,7 +17,7 @@ import (
 //	abort, retry, crash
 //	late KIND ID TEXT
 //
-// and what is to be done is indented below it. The turn makes the ids n1, n2 ...
+// The expected actions are indented below it. The turn generates the ids n1, n2 ...
 type play struct {
 	turn  agent.Turn
 	queue agent.Queue
@@ -34,7 +34,7 @@ func newPlay() *play {
 	return p
 }
 
-// about returns the id of the message that the turn waits for.
+// about returns the id of the message for which the turn waits.
 func (p *play) about() string {
 	if len(p.turn.Calls) > 0 {
 		return p.turn.Calls[0].Node
@@ -153,7 +153,7 @@ func TestTurn(t *testing.T) {
 		maxAsks     int
 		script      string
 		state       agent.State
-		queue       string // what is left in it
+		queue       string // the remaining entries
 	}{
 		{name: "a prompt and its answer", state: agent.Idle, script: `
 prompt p1 Hello
@@ -415,7 +415,7 @@ reply Good day.
   write n3 assistant after n2: Good day.
   chat_complete n3 finished
 retry
-  refused: nothing is without an answer
+  refused: no message without an answer
 `, queue: "f1 held"},
 		{name: "a model that talks nonsense", state: agent.Idle, script: `
 prompt p1 Hello
@@ -633,8 +633,8 @@ crash
 	}
 }
 
-// TestInterruptedBy: the turn says which steer interrupted it, until the next one begins,
-// and that says it too if the one that was interrupted has no answer.
+// TestInterruptedBy: the turn has the steer that interrupted it until the next turn
+// begins, which keeps it if the interrupted one has no answer.
 func TestInterruptedBy(t *testing.T) {
 	p := newPlay()
 	for _, c := range []struct{ line, by string }{
@@ -685,7 +685,7 @@ func TestTurnJSON(t *testing.T) {
 	}
 }
 
-// TestRecoverAnything: a turn that makes no sense is over, too.
+// TestRecoverAnything: an invalid turn ends, too.
 func TestRecoverAnything(t *testing.T) {
 	for _, data := range []string{
 		`{}`,

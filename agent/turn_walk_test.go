@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/agent"
 )
 
-// A world carries a turn out as its doc comment says, on a disk that survives crashes,
-// and holds it to the laws.
+// A world executes a turn as its doc comment specifies, on a disk that survives
+// crashes, and verifies the invariants.
 type world struct {
 	t     testing.TB
 	turn  agent.Turn
@@ -22,11 +22,11 @@ type world struct {
 
 	nodes   map[string]agent.Node
 	head    string
-	queued  map[string]bool // entries that are on the disk, or were
+	queued  map[string]bool // entries that are or were on the disk
 	dropped map[string]bool
-	waits   map[string]agent.ActionKind // what was begun and is not over
-	endings map[agent.Ending]int        // how often it stood there
-	written []string                    // what was to be written when it was stored
+	waits   map[string]agent.ActionKind // actions that were begun and are not finished
+	endings map[agent.Ending]int        // how often it was stored
+	written []string                    // the unwritten messages when it was last stored
 	trace   []string
 }
 
@@ -79,8 +79,8 @@ func (w *world) load() {
 	w.turn, w.queue = s.Turn, s.Queue
 }
 
-// step tells the turn of e, and crashes after so many actions: -1 before it is stored,
-// 1000 not at all.
+// step passes e to the turn, and crashes after crash actions: -1 before it is
+// stored, 1000 not at all.
 func (w *world) step(e agent.Event, crash int) {
 	w.trace = append(w.trace, fmt.Sprintf("%s %s, crash %d", e.Kind, e.ID, crash))
 	made := w.made
@@ -119,7 +119,7 @@ func (w *world) step(e agent.Event, crash int) {
 	w.check()
 }
 
-// recover begins anew from the disk, and crashes again after so many actions.
+// recover restarts from the disk, and crashes again after crash actions.
 func (w *world) recover(crash int) {
 	w.trace = append(w.trace, fmt.Sprintf("recover, crash %d", crash))
 	clear(w.waits)
@@ -143,7 +143,7 @@ func (w *world) recover(crash int) {
 	}
 }
 
-// carryOut reports whether it came to the end.
+// carryOut reports whether it completed all actions.
 func (w *world) carryOut(actions []agent.Action, crash int, again bool) bool {
 	for i, a := range actions {
 		if i == crash {
@@ -260,7 +260,7 @@ func (w *world) check() {
 	}
 }
 
-// walk does what data says.
+// walk interprets data as a sequence of events.
 func (w *world) walk(data []byte) {
 	next := func() int {
 		if len(data) == 0 {
@@ -270,7 +270,7 @@ func (w *world) walk(data []byte) {
 		data = data[1:]
 		return int(b)
 	}
-	var late []string // ids of what is over
+	var late []string // ids of finished messages
 	for len(data) > 0 {
 		var about string
 		var kind agent.ActionKind
@@ -288,7 +288,7 @@ func (w *world) walk(data []byte) {
 			w.queue.Add(agent.Entry{ID: w.id(), Mode: mode, Content: "the same", Cut: b%16 == 2})
 			e.Kind = agent.OnQueue
 		case 4:
-			if next()%4 == 0 { // another program adds one, and nobody carries it out
+			if next()%4 == 0 { // another program adds an entry without running the turn
 				w.queue.Add(agent.Entry{ID: w.id(), Mode: agent.FollowUp})
 				w.store()
 				w.recover(1000)
@@ -337,7 +337,7 @@ func (w *world) walk(data []byte) {
 	}
 }
 
-// expected makes an event of what the turn waits for.
+// expected fills in an event for which the turn waits.
 func (w *world) expected(e *agent.Event, kind agent.ActionKind, b int) agent.EventKind {
 	switch kind {
 	case agent.DoAsk:
@@ -371,7 +371,7 @@ func (w *world) expected(e *agent.Event, kind agent.ActionKind, b int) agent.Eve
 	return ""
 }
 
-// FuzzTurn: whatever happens, in whatever order, and wherever it crashes, the laws hold.
+// FuzzTurn: the invariants hold for any sequence of events and crashes.
 func FuzzTurn(f *testing.F) {
 	f.Add([]byte{0, 1, 8, 7, 1, 8, 2, 1, 1, 1, 8, 2, 1}, false)
 	f.Add([]byte{0, 1, 8, 9, 1, 8, 4, 1, 1, 1, 8, 0, 1, 8, 3, 16}, true)
@@ -380,7 +380,7 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// TestTurnWalk walks at random, and far enough to have seen everything.
+// TestTurnWalk makes random walks, long enough to see every ending.
 func TestTurnWalk(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(30) {

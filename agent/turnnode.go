@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Kind is what a message is in a conversation with an agent: the member kind of its
-// metadata. A turn writes the first three.
+// A Kind is the kind of a message in a conversation with an agent: the member kind
+// of its metadata. A turn writes the first three.
 type Kind string
 
 const (
@@ -18,13 +18,14 @@ const (
 	KindToolBoundary Kind = "tool_boundary" // the result of a call
 	KindSystem       Kind = "system"
 
-	// A batch of clarifications is what one side asks together and the other answers
-	// together: the messages from the one to the other. A model is shown them as any.
+	// A batch of clarifications consists of questions that one side asks together
+	// and the other answers together: the messages from opened to closed. The model
+	// gets them like any others.
 	KindClarificationOpened Kind = "clarification_opened"
 	KindClarificationClosed Kind = "clarification_closed"
 )
 
-// KindOf returns the kind of a message of a role that says no other.
+// KindOf returns the kind of a message with a role and without a kind of its own.
 func KindOf(role string) Kind {
 	if role == "tool" {
 		return KindToolBoundary
@@ -35,20 +36,20 @@ func KindOf(role string) Kind {
 // A Node is a message that a turn writes.
 type Node struct {
 	ID        string       `json:"id"`
-	Parent    string       `json:"parent,omitempty"` // the message that it follows, "" for the head
+	Parent    string       `json:"parent,omitempty"` // "" for the head
 	Kind      Kind         `json:"kind"`
-	Mode      DeliveryMode `json:"delivery_mode"` // how it came, Normal if the user did not write it
+	Mode      DeliveryMode `json:"delivery_mode"` // Normal if the user did not write it
 	Text      string       `json:"text"`
 	Calls     []Call       `json:"calls,omitempty"`
-	CallID    string       `json:"call_id,omitempty"`    // of a result: of what
+	CallID    string       `json:"call_id,omitempty"`    // of a result: the id of its call
 	Tool      string       `json:"tool,omitempty"`       // of a result: the tool's name
-	Failed    bool         `json:"failed,omitempty"`     // of a result: there is none, Text says why
-	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer for which the call was not run
-	Partial   bool         `json:"partial,omitempty"`    // not the whole message, and not shown to the model
-	Model     string       `json:"model_id,omitempty"`   // of an assistant's: who answered
+	Failed    bool         `json:"failed,omitempty"`     // of a result: the call failed, Text says why
+	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer because of which the call was not run
+	Partial   bool         `json:"partial,omitempty"`    // incomplete, and not shown to the model
+	Model     string       `json:"model_id,omitempty"`   // of an assistant's message: the model that answered
 }
 
-// metadata is what the metadata of a message says of a Node.
+// metadata is the metadata of a message with the properties of a Node.
 type metadata struct {
 	Kind   Kind          `json:"kind"`
 	Mode   DeliveryMode  `json:"delivery_mode"`
@@ -65,7 +66,7 @@ type nodeMetadata struct {
 	Model     string `json:"model_id,omitempty"`
 }
 
-// A calledFunc is a call as package content reads it.
+// A calledFunc is a call in the format that package content decodes.
 type calledFunc struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -75,10 +76,10 @@ type calledFunc struct {
 	} `json:"function"`
 }
 
-// Message returns what stands in a session file of n: the role user, assistant or tool,
-// the text, and as metadata kind, delivery_mode, the calls as tool_calls, of a result
-// tool_call_id and action_type, the tool's name, and in the object bough failed,
-// skipped_by, partial and model_id where they say something.
+// Message returns the message of n in a session file: the role user, assistant or
+// tool, the text, and as metadata kind, delivery_mode, the calls as tool_calls, for
+// a result tool_call_id and action_type, the tool's name, and in the object bough
+// failed, skipped_by, partial and model_id unless they are zero.
 func (n *Node) Message() Message {
 	m := metadata{Kind: n.Kind, Mode: n.Mode, CallID: n.CallID, Tool: n.Tool}
 	for _, c := range n.Calls {
@@ -96,10 +97,11 @@ func (n *Node) Message() Message {
 	return Message{ID: n.ID, Role: role, Content: rawjson.Compact(n.Text), Metadata: rawjson.Compact(m)}
 }
 
-// Context returns of a path, root first, what a model is shown. Partial messages are left
-// out. A call without a result, as in a copy that was made while it ran, gets one after
-// the others of its message, without an id; a result without a call, or a second one, is
-// left out. Calls and results count as [Node.Message] has them.
+// Context returns the messages of a path, root first, that the model gets. Partial
+// messages are dropped. A call without a result, as in a copy that was made while
+// it was running, gets one after the others of its message, without an id; a result
+// without a call, and a second result, is dropped. Calls and results are recognized
+// in the format of [Node.Message].
 func Context(path []Message) []Message {
 	list := make([]Message, 0, len(path))
 	var open []Call

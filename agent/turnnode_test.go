@@ -33,7 +33,7 @@ func TestNodeMessage(t *testing.T) {
 	}
 }
 
-// TestNodeItems: providers are given calls and results in their own forms.
+// TestNodeItems: providers get calls and results in their own formats.
 func TestNodeItems(t *testing.T) {
 	nodes := []agent.Node{
 		{ID: "m1", Kind: agent.KindUser, Mode: agent.Normal, Text: "Look"},

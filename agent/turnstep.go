@@ -7,7 +7,7 @@ const (
 	maxCalls = 128
 )
 
-// A step is one step of a turn.
+// A step is the execution of one step of a turn.
 type step struct {
 	*Turn
 	q   *Queue
@@ -15,8 +15,8 @@ type step struct {
 	out []Action
 }
 
-// Step takes in what happened and returns what is to be done. The error is ErrRunning or
-// ErrNoRetry, and then nothing has changed.
+// Step processes an event and returns the actions to execute. The error is
+// ErrRunning or ErrNoRetry, and then nothing has changed.
 func (t *Turn) Step(q *Queue, r Rules, e Event) ([]Action, error) {
 	if t.State == "" {
 		t.State = Idle
@@ -49,7 +49,7 @@ func (t *Turn) Step(q *Queue, r Rules, e Event) ([]Action, error) {
 	return s.out, nil
 }
 
-// awaited returns the id of the message that will tell of what the turn waits for.
+// awaited returns the id of the message for which the turn waits.
 func (t *Turn) awaited() string {
 	if len(t.Calls) > 0 {
 		return t.Calls[0].Node
@@ -57,10 +57,10 @@ func (t *Turn) awaited() string {
 	return t.Reply
 }
 
-// Recover has a turn that nobody carries out any more be over, and says what is to be
-// done to make its conversation whole. That is for every program that opens an agent, as
-// long as no other carries out its turn: what is queued waits for the user then. Nothing
-// is run or asked again: nobody knows what came of it.
+// Recover ends a turn whose program is gone, and returns the actions that make its
+// conversation complete. Every program that opens an agent must call it unless
+// another program is running the turn. The queue is held. Calls are not run again
+// and the model is not asked again, because their outcome is unknown.
 func (t *Turn) Recover(q *Queue) []Action {
 	s := &step{Turn: t, q: q}
 	for _, n := range t.Unwritten {
@@ -78,7 +78,7 @@ func (t *Turn) Recover(q *Queue) []Action {
 	return s.out
 }
 
-// queued looks at what was put into the queue.
+// queued processes a change of the queue.
 func (s *step) queued() {
 	switch {
 	case s.State == Idle:
@@ -96,7 +96,7 @@ func (s *step) queued() {
 	}
 }
 
-// start delivers an entry when nothing runs.
+// start delivers an entry to an idle agent.
 func (s *step) start(e *Entry) {
 	s.q.Drop(e.ID)
 	if e.Mode == Steer {
@@ -107,7 +107,7 @@ func (s *step) start(e *Entry) {
 
 func (s *step) begin(e Entry) {
 	is := Turn{State: Idle, Unwritten: s.Unwritten}
-	if s.Ended != Finished { // the turn that was interrupted has no answer yet
+	if s.Ended != Finished { // the interrupted turn has no answer yet
 		is.InterruptedBy = s.InterruptedBy
 	}
 	*s.Turn = is
@@ -116,20 +116,20 @@ func (s *step) begin(e Entry) {
 	s.ask()
 }
 
-// say writes a message of the user, which is the one to answer now.
+// say writes a message of the user, which is the one to answer from now on.
 func (s *step) say(e Entry) {
 	s.write(Node{ID: e.ID, Kind: KindUser, Mode: e.Mode, Text: e.Content})
 	s.Prompt, s.Asked = e.ID, 0
 }
 
-// model takes in what the model says.
+// model processes an event of the model.
 func (s *step) model(e Event) {
 	switch e.Kind {
 	case OnText:
 		s.Text += e.Text
 		s.emit(ChatContent, s.Reply, e.Text)
 	case OnReply:
-		if problem := nonsense(e, s.r.MaxCalls); problem != "" {
+		if problem := invalidReply(e, s.r.MaxCalls); problem != "" {
 			if e.Text == "" {
 				e.Text = s.Text
 			}
@@ -152,9 +152,9 @@ func (s *step) model(e Event) {
 	}
 }
 
-// nonsense says why a reply is none, "" if it is one. limit is how many calls it may make, 0
-// for maxCalls.
-func nonsense(e Event, limit int) string {
+// invalidReply returns why a reply is not valid, or "". limit is the maximum number
+// of calls, 0 means maxCalls.
+func invalidReply(e Event, limit int) string {
 	if limit <= 0 {
 		limit = maxCalls
 	}
@@ -179,7 +179,7 @@ func nonsense(e Event, limit int) string {
 	return ""
 }
 
-// tool takes in what becomes of the first of the open calls.
+// tool processes an event about the first of the open calls.
 func (s *step) tool(e Event) {
 	call := s.Calls[0]
 	switch {
@@ -200,7 +200,8 @@ func (s *step) tool(e Event) {
 	}
 }
 
-// next goes on after a message or a result; done says that the model wants no more.
+// next continues after a message or a result; done means that the model made no
+// calls.
 func (s *step) next(done bool) {
 	steer := s.q.steer()
 	if steer != nil && len(s.Calls) > 0 && s.r.Policy != FinishBatch {
@@ -252,7 +253,8 @@ func (s *step) abort() {
 	s.end(Aborted, "")
 }
 
-// closeCalls gives results to all open calls, running to the one that runs.
+// closeCalls writes results for all open calls; running is the text for the one
+// that is running.
 func (s *step) closeCalls(running string) {
 	for len(s.Calls) > 0 {
 		text := "Not run: the turn was over before."
@@ -263,7 +265,7 @@ func (s *step) closeCalls(running string) {
 	}
 }
 
-// end has the turn be over. When the agent is done it goes on with what is queued.
+// end ends the turn. After Finished it delivers the next entry of the queue.
 func (s *step) end(why Ending, problem string) {
 	s.State, s.Ended, s.Error = Idle, why, problem
 	s.emit(ChatComplete, s.Last, string(why))
@@ -276,7 +278,7 @@ func (s *step) end(why Ending, problem string) {
 	}
 }
 
-// partial writes what has come of a message, if anything has.
+// partial writes the text received so far, if any, as a partial message.
 func (s *step) partial(text string) {
 	if text != "" {
 		s.write(Node{ID: s.Reply, Kind: KindAssistant, Text: text, Partial: true})

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Retention says how far undo reaches back. Operations that are older lose their
-// changes: they stay in the log with their numbers, and cannot be taken back. Automatic
-// ones and those of other programs are removed.
+// Retention is the policy for how far undo reaches back. Older operations lose
+// their changes: they stay in the log with their numbers but cannot be undone.
+// Older automatic operations and those of other programs are removed.
 type Retention struct {
-	// Age is how long an operation can be taken back at least. Zero means 30 days.
+	// Age is how long an operation can be undone at least. Zero means 30 days.
 	Age time.Duration
-	// Operations is how many of the newest operations can be taken back at least, not
+	// Operations is the minimum number of operations that can be undone, not
 	// counting automatic ones and those of other programs. Zero means 10,000.
 	Operations int
-	// Every is how many operations there must be to compact, and how many pass between
-	// two looks. Zero means 1,000.
+	// Every is the minimum number of operations to compact, and the number of
+	// operations between two checks. Zero means 1,000.
 	Every int
 }
 
-// WithDefaults returns r with the defaults in the place of zeros.
+// WithDefaults returns r with the defaults in place of zeros.
 func (r Retention) WithDefaults() Retention {
 	return Retention{cmp.Or(r.Age, 30*24*time.Hour), cmp.Or(r.Operations, 10_000), cmp.Or(r.Every, 1000)}
 }
 
-// A Horizon says which operations are compacted: those with a number up to Seq and a
+// A Horizon selects the operations to compact: those with a number up to Seq and a
 // time before Before.
 type Horizon struct {
 	Seq    Seq
@@ -35,9 +35,9 @@ type Horizon struct {
 // Passed reports whether o is compacted.
 func (h Horizon) Passed(o *Operation) bool { return o.Seq <= h.Seq && o.Time < h.Before }
 
-// Horizon returns what is to be compacted of l. Due is false where that is fewer than
-// r.Every operations. Before is the oldest time that is kept, and now the time, both as
-// the log has times.
+// Horizon returns the horizon for compacting l. due is false if fewer than r.Every
+// operations would be compacted. before is the oldest time that is kept, and now
+// the current time, both in the format of the log.
 func (l *Log) Horizon(r Retention, before, now string) (h Horizon, due bool, err error) {
 	h.Before = before
 	newest := Seq(0)
@@ -68,8 +68,8 @@ func (l *Log) Horizon(r Retention, before, now string) (h Horizon, due bool, err
 	return h, !few, err
 }
 
-// fewBelow reports whether fewer than r.Every operations with a number up to seq and a
-// time before before have changes. It stops at the first that is newer.
+// fewBelow reports whether fewer than r.Every operations with a number up to seq
+// and a time before before have changes. It stops at the first newer one.
 func (l *Log) fewBelow(r Retention, seq Seq, before, now string) (bool, error) {
 	n := 0
 	for line, err := range l.From(0) {
@@ -88,7 +88,7 @@ func (l *Log) fewBelow(r Retention, seq Seq, before, now string) (bool, error) {
 	return true, nil
 }
 
-// Compact writes l to w without the changes of the operations behind h.
+// Compact writes l to w without the changes of the operations that h selects.
 func (l *Log) Compact(w io.Writer, h Horizon) error {
 	var k Keeper
 	return l.Rewrite(w, true, func(line Line) *Operation {

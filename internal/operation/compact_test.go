@@ -9,8 +9,9 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 )
 
-// TestCompact: an operation keeps its changes if it is recent or one of the newest; others
-// keep their line and number; a group is not divided; automatic operations do not count.
+// TestCompact: an operation keeps its changes if it is recent or one of the newest;
+// others keep their line and number; a group is not divided; automatic operations
+// do not count.
 func TestCompact(t *testing.T) {
 	const before, now = "2026-05-20", "2026-05-30"
 	r := operation.Retention{Operations: 2, Every: 2}

@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// lineStart begins every line.
+// lineStart is the start of every line.
 const lineStart = `{"seq":`
 
-// Broken reports damage that no interrupted write leaves: bytes after the last line
-// break that are not the beginning of one line, or lines none of which is an operation.
-// Such a log cannot be continued. The damage is nil if there is none. Last is the
-// highest number that such bytes name.
+// Broken returns damage that an interrupted write cannot cause: bytes after the
+// last line break that are not the beginning of one line, or lines without any
+// valid operation. New lines must not be appended to such a log. damage is nil if
+// there is none. last is the highest operation number in these bytes.
 func (l *Log) Broken() (damage *DamageError, last Seq, err error) {
 	if l.end > l.size {
 		torn, last, err := l.scanTail()
@@ -21,7 +21,7 @@ func (l *Log) Broken() (damage *DamageError, last Seq, err error) {
 			return nil, 0, err
 		}
 		if !torn {
-			return &DamageError{l.size, "what follows is not the beginning of one line"}, last, nil
+			return &DamageError{l.size, "the bytes after the last line break are not the beginning of one line"}, last, nil
 		}
 	}
 	for _, err := range l.Newest() {
@@ -35,8 +35,8 @@ func (l *Log) Broken() (damage *DamageError, last Seq, err error) {
 }
 
 // scanTail reports whether the bytes after the last line break are the beginning of
-// one line, perhaps with zeros that a crash left in the place of the rest, and returns
-// the highest number that they name.
+// one line, possibly with zeros that a crash left in place of the rest, and returns
+// the highest operation number in them.
 func (l *Log) scanTail() (torn bool, last Seq, err error) {
 	const overlap = 64
 	block := make([]byte, 1<<16)
@@ -73,10 +73,11 @@ func (l *Log) scanTail() (torn bool, last Seq, err error) {
 	return torn, last, nil
 }
 
-// Rewrite writes the operations to w, the oldest first, as edit returns them: nil drops
-// one. A damaged line is dropped, or is the error if strict is true.
+// Rewrite writes the operations to w, oldest first, as edit returns them; nil drops
+// an operation. A damaged line is dropped, or returned as the error if strict is
+// true.
 func (l *Log) Rewrite(w io.Writer, strict bool, edit func(Line) *Operation) error {
-	settled := false // all that was written, and no empty line follows it
+	settled := false // all lines so far are settled, but no empty line follows them
 	put := func(data []byte) error {
 		_, err := w.Write(data)
 		return err

@@ -10,14 +10,14 @@ import (
 
 // The limits of differences.
 const (
-	minDiff   = 1 << 10 // a file that is smaller is logged whole
-	maxDiffs  = 32      // how many differences follow one file that is logged whole
-	maxResync = 64      // how many lines are compared to find where two files agree again
+	minDiff   = 1 << 10 // a smaller file is logged completely
+	maxDiffs  = 32      // maximum number of differences after a complete file
+	maxResync = 64      // maximum number of lines to compare until two files agree again
 )
 
-// Diff makes c, of a small file that held before and holds after, say only what differs,
-// where that is shorter. What the file holds stays in the log once in a while: newest are
-// the operations before c, the newest first.
+// Diff replaces the texts in c, a change of a small file from before to after, by
+// their difference if that is shorter. Once in a while the complete text stays in
+// the log. newest are the operations before c, newest first.
 func (c *Change) Diff(before, after string, newest iter.Seq[*Operation]) {
 	if len(before) < minDiff || len(after) < minDiff {
 		return
@@ -36,8 +36,9 @@ func (c *Change) Diff(before, after string, newest iter.Seq[*Operation]) {
 	}
 }
 
-// chain returns how many differences of a file come after the last time when it was logged
-// whole, if the newest of them leads to the state is, and few lines are between.
+// chain returns the number of differences of a file since it was last logged
+// completely. ok is false if the newest of them does not lead to the state is, or
+// too many lines are between them.
 func chain(newest iter.Seq[*Operation], file string, is *State) (n int, ok bool) {
 	lines := 0
 	for o := range newest {
@@ -62,7 +63,7 @@ func chain(newest iter.Seq[*Operation], file string, is *State) (n int, ok bool)
 	return 0, false
 }
 
-// differences returns the edits that make after of before, by lines.
+// differences returns the line-based edits from before to after.
 func differences(before, after string) (list []Splice) {
 	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	at := 0
@@ -82,8 +83,8 @@ func differences(before, after string) (list []Splice) {
 	return list
 }
 
-// resync returns how many lines to skip in both so that they agree again, all if they do
-// not soon.
+// resync returns the number of lines to skip in both so that they agree again, all
+// lines if they do not soon.
 func resync(a, b []string) (n, m int) {
 	agree := func(n, m int) bool {
 		for k := range 2 {
@@ -106,7 +107,7 @@ func resync(a, b []string) (n, m int) {
 	return len(a), len(b)
 }
 
-// apply returns text with the edits made.
+// apply applies the edits to text. ok is false if they do not fit.
 func apply(text string, list []Splice) (string, bool) {
 	var b strings.Builder
 	at := 0
@@ -122,7 +123,7 @@ func apply(text string, list []Splice) (string, bool) {
 	return b.String(), true
 }
 
-// revert returns what text, which apply made, was before.
+// revert returns the text before apply.
 func revert(text string, list []Splice) (string, bool) {
 	back := make([]Splice, len(list))
 	shift := 0
@@ -138,14 +139,14 @@ func (s *State) holds(text string) bool {
 	return s != nil && s.Size == int64(len(text)) && (s.CRC32C == "" || s.CRC32C == fmt.Sprintf("%08x", crc32c.Of([]byte(text))))
 }
 
-// A Filler completes changes that say only what differs, of operations that it is given
-// the oldest first. The zero Filler knows nothing.
+// A Filler restores the texts of changes that were stored as differences. It must
+// be given the operations oldest first. The zero Filler is ready to use.
 type Filler struct {
-	files map[string]string // what they held last
+	files map[string]string // their last known text
 }
 
-// Fill returns o with Before and After in all changes of small files where they are known,
-// o itself if nothing has to be completed. ok is false if some are not known.
+// Fill returns o with Before and After in all changes of small files as far as they
+// are known, or o itself if nothing is missing. ok is false if some are unknown.
 func (f *Filler) Fill(o *Operation) (full *Operation, ok bool) {
 	full, ok = o, true
 	for i := range o.Changes {
@@ -184,7 +185,8 @@ func (f *Filler) fill(c *Change) (ok bool) {
 	return ok && c.Is.holds(c.After) && c.Was.holds(c.Before)
 }
 
-// Full returns o as [Filler.Fill] does, of a log whose operations are newest.
+// Full returns o as [Filler.Fill] does. newest are the operations of its log,
+// newest first.
 func Full(newest iter.Seq[*Operation], o *Operation) (*Operation, bool) {
 	missing := map[string]bool{}
 	for _, c := range o.Changes {
@@ -221,11 +223,11 @@ func Full(newest iter.Seq[*Operation], o *Operation) (*Operation, bool) {
 	return f.Fill(o)
 }
 
-// A Keeper rewrites operations, which it is given the oldest first, so that the texts of
-// small files can be read from what is left of the log.
+// A Keeper rewrites operations, which it must be given oldest first, so that the
+// texts of small files can be restored from the rewritten log.
 type Keeper struct {
 	filler Filler
-	stored map[string]string // what a reader of the new log knows of files
+	stored map[string]string // texts of files that a reader of the new log knows
 }
 
 // Full returns o as [Filler.Fill] does.
@@ -234,15 +236,15 @@ func (k *Keeper) Full(o *Operation) *Operation {
 	return full
 }
 
-// Drop says that the changes of o are not in the new log.
+// Drop records that the changes of o are not in the new log.
 func (k *Keeper) Drop(o *Operation) {
 	for _, c := range o.Changes {
 		delete(k.stored, c.File)
 	}
 }
 
-// Keep returns o, of which [Keeper.Full] returned full, for the new log. Want is full, or
-// a copy of it with other arguments and other texts.
+// Keep returns the operation o for the new log. full is the result of [Keeper.Full]
+// for o; want is full, or a copy of it with other arguments and texts.
 func (k *Keeper) Keep(o, full, want *Operation) *Operation {
 	kept, edited := *want, want != full
 	kept.Changes = append([]Change(nil), o.Changes...)

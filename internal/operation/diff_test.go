@@ -15,8 +15,8 @@ func stateOf(text string) *operation.State {
 	return &operation.State{Size: int64(len(text)), CRC32C: fmt.Sprintf("%08x", crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)))}
 }
 
-// versions returns texts of several hundred lines, each made of the one before by a few
-// edits, some of them large.
+// versions returns texts of several hundred lines, each made of the one before by a
+// few edits, some of them large.
 func versions(r *rand.Rand, n int) (list []string) {
 	lines := make([]string, 300)
 	for i := range lines {
@@ -41,9 +41,9 @@ func versions(r *rand.Rand, n int) (list []string) {
 	return list
 }
 
-// TestDiff: what a file held before and after each of many operations is known from the
-// differences that the log has, which are few bytes; from either end of the log, after
-// compaction, and where texts were taken out.
+// TestDiff: the texts of a file before and after each of many operations are
+// restored from the differences in the log, which are few bytes; from either end of
+// the log, after compaction, and after texts were removed.
 func TestDiff(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := versions(r, 120)
@@ -124,7 +124,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffSmall: a small file, and one of which most is another, is logged whole.
+// TestDiffSmall: a small file, and one that changes almost completely, is logged
+// completely.
 func TestDiffSmall(t *testing.T) {
 	none := func(func(*operation.Operation) bool) {}
 	for _, c := range []struct{ before, after string }{

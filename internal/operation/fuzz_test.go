@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 )
 
-// FuzzLog: whatever a log holds, it is read the same from both ends; an operation
-// that is added to it is the newest one; and what undo takes back is in it.
+// FuzzLog: any log is read the same from both ends; an operation that is appended
+// is the newest one; and the operations that undo selects are in the log.
 func FuzzLog(f *testing.F) {
 	o := operation.Operation{
 		Seq: 7, Time: "2026-05-25T15:32:04.000000+00:00", Verb: "append",

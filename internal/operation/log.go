@@ -14,19 +14,19 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// A Log is the log of a workspace as it was when it was opened, to be read.
+// A Log is the log of a workspace at the time when it was opened, for reading.
 type Log struct {
 	in   io.ReaderAt
-	file *os.File // that in is, nil if it is none
-	size int64    // of the whole lines, in bytes
-	end  int64    // of the file
-	tail []Line   // that are not settled, the oldest first
+	file *os.File // the file behind in, or nil
+	size int64    // of the complete lines in bytes
+	end  int64    // size of the file
+	tail []Line   // unsettled lines, oldest first
 }
 
-// A DamageError says that a line of the log is no operation. The other lines can
-// be used.
+// A DamageError reports that a line of the log is not a valid operation. The other
+// lines can be used.
 type DamageError struct {
-	Offset  int64 // of the line in the file, in bytes
+	Offset  int64 // of the line in the file in bytes
 	Problem string
 }
 
@@ -34,7 +34,7 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("%s: byte %d: %s", Path, e.Offset, e.Problem)
 }
 
-// Open opens the log in root, which need not be there.
+// Open opens the log in root, which need not exist.
 func Open(root *os.Root) (*Log, error) {
 	f, err := durable.OpenRegular(root, Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,8 +56,8 @@ func Open(root *os.Root) (*Log, error) {
 	return l, nil
 }
 
-// NewLog returns the log of which the file has size bytes. What stands after its
-// last line break is no line: it is being written, or was never finished.
+// NewLog returns the log in file, which has size bytes. Bytes after the last line
+// break are ignored: they are being written, or were never completed.
 func NewLog(file io.ReaderAt, size int64) (*Log, error) {
 	l := &Log{in: file, end: size}
 	var err error
@@ -68,29 +68,29 @@ func NewLog(file io.ReaderAt, size int64) (*Log, error) {
 	return l, err
 }
 
-// Close ends the reading.
+// Close closes the file.
 func (l *Log) Close() {
 	if l.file != nil {
 		l.file.Close()
 	}
 }
 
-// Size returns how many bytes the lines of l have.
+// Size returns the size of the lines of l in bytes.
 func (l *Log) Size() int64 { return l.size }
 
-// A Line is an operation and where it stands in the log.
+// A Line is an operation with its position in the log.
 type Line struct {
 	*Operation
-	Raw     []byte // as it stands there, without the line break
-	At      int64  // in bytes
-	Settled bool   // all of the operation was made, or as much of it as ever will be
+	Raw     []byte // in the log, without the line break
+	At      int64  // offset in bytes
+	Settled bool   // the operation was made completely or will not be continued
 }
 
-// End returns the offset of what follows the line.
+// End returns the offset after the line.
 func (l Line) End() int64 { return l.At + int64(len(l.Raw)) + 1 }
 
-// Unsettled returns the lines of operations that may be going on, or were
-// interrupted, the oldest first: the last line and those of its group before it, if
+// Unsettled returns the lines of operations that may be in progress or were
+// interrupted, oldest first: the last line and the lines of its group before it, if
 // no empty line follows them.
 func (l *Log) Unsettled() []Line { return l.tail }
 
@@ -104,7 +104,7 @@ func (l *Log) unsettled() (lines []Line, err error) {
 		}
 		line, err := s.operation(false)
 		if err != nil {
-			continue // a line that is none tells of nothing
+			continue // an invalid line has no operation
 		}
 		if len(lines) > 0 && (line.Group == 0 || line.Group != lines[0].Group) {
 			break
@@ -118,8 +118,8 @@ func (l *Log) unsettled() (lines []Line, err error) {
 // settled reports whether the line at an offset is settled.
 func (l *Log) settled(at int64) bool { return len(l.tail) == 0 || at < l.tail[0].At }
 
-// Newest returns the operations, the newest first. A line that is none comes as a
-// *[DamageError]; any other error is the last.
+// Newest returns the operations, newest first. An invalid line is returned as a
+// *[DamageError]; any other error ends the sequence.
 func (l *Log) Newest() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for s, err := range l.linesBefore(l.size) {
@@ -134,7 +134,8 @@ func (l *Log) Newest() iter.Seq2[Line, error] {
 	}
 }
 
-// Operations returns the operations, the newest first, without what cannot be read.
+// Operations returns the operations, newest first, without those that cannot be
+// read.
 func (l *Log) Operations() iter.Seq[*Operation] {
 	return func(yield func(*Operation) bool) {
 		for line, err := range l.Newest() {
@@ -145,8 +146,8 @@ func (l *Log) Operations() iter.Seq[*Operation] {
 	}
 }
 
-// From returns the operations that stand at the offset at and after it, the oldest
-// first, with errors as [Log.Newest] has them.
+// From returns the operations at and after the offset at, oldest first, with errors
+// as in [Log.Newest].
 func (l *Log) From(at int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		if l.in == nil {
@@ -187,17 +188,17 @@ func (s span) operation(settled bool) (Line, error) {
 	return Line{o, s.text[:len(s.text)-1], s.at, settled}, nil
 }
 
-// linesBefore returns the lines that end at or before end, the last one first.
+// linesBefore returns the lines that end at or before end, last one first.
 func (l *Log) linesBefore(end int64) iter.Seq2[span, error] {
 	return func(yield func(span, error) bool) {
-		var tail []byte // of what was read, before end, what is not returned yet
+		var tail []byte // the part that was read but not yet returned
 		block := int64(4 << 10)
 		for at := end; at > 0; block = min(2*block, 1<<20) {
 			n := min(block, at)
 			at -= n
 			more := make([]byte, n, n+int64(len(tail)))
 			got, err := l.in.ReadAt(more, at)
-			if err == io.EOF { // a line was taken back meanwhile
+			if err == io.EOF { // a line was removed meanwhile
 				more, tail, err = more[:got], nil, nil
 			}
 			if err != nil {
@@ -223,7 +224,7 @@ func (l *Log) linesBefore(end int64) iter.Seq2[span, error] {
 	}
 }
 
-// lastBreak returns the offset after the last line break before end, 0 if there is none.
+// lastBreak returns the offset after the last line break before end, or 0.
 func lastBreak(in io.ReaderAt, end int64) (int64, error) {
 	block := make([]byte, min(end, 4<<10))
 	for end > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 )
 
-// read returns the log that text is.
+// read returns the log with the content text.
 func read(t *testing.T, text string) *operation.Log {
 	t.Helper()
 	log, err := operation.NewLog(strings.NewReader(text), int64(len(text)))
@@ -23,9 +23,9 @@ func read(t *testing.T, text string) *operation.Log {
 	return log
 }
 
-// tell says what lines hold: numbers, with a mark for what is settled, and where
-// damage is.
-func tell(t *testing.T, lines iter.Seq2[operation.Line, error]) string {
+// describe formats lines: their numbers, with a mark for settled ones, and the
+// offsets of damage.
+func describe(t *testing.T, lines iter.Seq2[operation.Line, error]) string {
 	t.Helper()
 	var list []string
 	for line, err := range lines {
@@ -44,7 +44,7 @@ func tell(t *testing.T, lines iter.Seq2[operation.Line, error]) string {
 	return strings.Join(list, " ")
 }
 
-// TestLog: the operations come from both ends, whatever stands between them.
+// TestLog: the operations are read from both ends, with any lines between them.
 func TestLog(t *testing.T) {
 	long := strings.Repeat("long ", 100_000)
 	for _, c := range []struct{ text, newest, oldest string }{
@@ -59,16 +59,16 @@ func TestLog(t *testing.T) {
 		{"{\"seq\":1,\"verb\":\"" + long + "\"}\n\n{\"seq\":2,\"verb\":\"" + long + "\"}\n", "2 1.", "1. 2"},
 	} {
 		log := read(t, c.text)
-		if got := tell(t, log.Newest()); got != c.newest {
+		if got := describe(t, log.Newest()); got != c.newest {
 			t.Errorf("the newest of %.40q are %s, want %s", c.text, got, c.newest)
 		}
-		if got := tell(t, log.From(0)); got != c.oldest {
+		if got := describe(t, log.From(0)); got != c.oldest {
 			t.Errorf("the oldest of %.40q are %s, want %s", c.text, got, c.oldest)
 		}
 	}
 }
 
-// TestLogMany: every line of a long log comes, in order, and says where it stands.
+// TestLogMany: every line of a long log is returned, in order, with its offset.
 func TestLogMany(t *testing.T) {
 	var text strings.Builder
 	const n = 3000
@@ -89,11 +89,10 @@ func TestLogMany(t *testing.T) {
 	}
 }
 
-// TestStack: undo goes back, redo comes forward, and what was done since is in the
-// way of that.
+// TestStack: undo goes back and redo forward, and a newer operation prevents redo.
 func TestStack(t *testing.T) {
 	for _, c := range []struct {
-		done       string // oldest first: a verb of one letter with its session, or u and r with what they take back
+		done       string // oldest first: a verb of one letter with its session, or u and r with the undone operation
 		in         string
 		undo, redo operation.Seq
 	}{
@@ -146,7 +145,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// TestOpen: a log that is not there has no lines, and one that is no file is an
+// TestOpen: a missing log has no lines, and a log that is not a regular file is an
 // error.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
@@ -156,7 +155,7 @@ func TestOpen(t *testing.T) {
 	}
 	defer root.Close()
 	log, err := operation.Open(root)
-	if err != nil || tell(t, log.Newest()) != "" || tell(t, log.From(0)) != "" || log.Size() != 0 {
+	if err != nil || describe(t, log.Newest()) != "" || describe(t, log.From(0)) != "" || log.Size() != 0 {
 		t.Errorf("without a log: %v", err)
 	}
 	log.Close()
@@ -173,14 +172,14 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(name, []byte("{\"seq\":1,\"verb\":\"a\"}\n{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if log, err = operation.Open(root); err != nil || tell(t, log.Newest()) != "1" || log.Size() != 21 {
+	if log, err = operation.Open(root); err != nil || describe(t, log.Newest()) != "1" || log.Size() != 21 {
 		t.Errorf("Open = %v", err)
 	}
 	log.Close()
 }
 
-// TestUnsettled: the lines of one group after the last empty line may tell of what was
-// interrupted; without a group only the last line does.
+// TestUnsettled: the lines of one group after the last empty line may be unsettled;
+// without a group only the last line is.
 func TestUnsettled(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", ""},
@@ -228,11 +227,11 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// TestGroups: undo and redo take all of a group that is not taken back, the newest
-// first, and one that was interrupted is gone on with.
+// TestGroups: undo and redo select all operations of a group, newest first, and
+// continue an interrupted one.
 func TestGroups(t *testing.T) {
 	for _, c := range []struct {
-		done       string // seq, verb, group and what is taken back, oldest first
+		done       string // seq, verb, group and the undone operation, oldest first
 		in         string
 		undo, redo []operation.Seq
 		goesOn     operation.Seq
@@ -242,8 +241,8 @@ func TestGroups(t *testing.T) {
 		{"a1 b1 c d1", "", []operation.Seq{4, 2, 1}, nil, 0},
 		{"a1 b1 c d1", "b", []operation.Seq{2}, nil, 0},
 		{"a1 b1 c d1 u5=4", "", []operation.Seq{2, 1}, []operation.Seq{5}, 5},              // the undo was interrupted
-		{"a1 b1 c d1 u5=4 u5=2 u5=1", "", []operation.Seq{3}, []operation.Seq{7, 6, 5}, 0}, // and then came to its end
-		{"a1 b1 c d1 u=4", "", []operation.Seq{3}, []operation.Seq{5}, 0},                  // of one alone
+		{"a1 b1 c d1 u5=4 u5=2 u5=1", "", []operation.Seq{3}, []operation.Seq{7, 6, 5}, 0}, // and then completed
+		{"a1 b1 c d1 u=4", "", []operation.Seq{3}, []operation.Seq{5}, 0},                  // a single undo
 		{"a1 b1 u3=2 u3=1 r5=4", "", []operation.Seq{1}, []operation.Seq{3}, 0},            // the redo was interrupted
 		{"a1 b1 u3=2 u3=1 r5=4 r5=3", "", []operation.Seq{2, 1}, nil, 0},
 		{"a1 b1 u3=2 u3=1", "b", nil, []operation.Seq{3}, 0},
@@ -284,8 +283,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestChecksum: a line that is not as it was written is damage, and one of an earlier
-// version, which has no checksum, is an operation.
+// TestChecksum: a line with a wrong checksum is damage, and a line of an earlier
+// version, which has none, is an operation.
 func TestChecksum(t *testing.T) {
 	o := operation.Operation{Seq: 1, Verb: "append", Args: map[string]any{"role": "user"}}
 	line := string(o.Encode())
@@ -300,20 +299,20 @@ func TestChecksum(t *testing.T) {
 		{old, "1"},
 		{strings.Replace(old, "user", "tool", 1), "1"},
 	} {
-		if got := tell(t, read(t, c.text).Newest()); got != c.want {
+		if got := describe(t, read(t, c.text).Newest()); got != c.want {
 			t.Errorf("%q is read as %s, want %s", c.text, got, c.want)
 		}
 	}
 }
 
-// TestBroken: a log that lost its line breaks or is garbage is not taken for one with a
-// torn last line, and one with a torn last line not for broken.
+// TestBroken: a log that lost its line breaks or is garbage is broken, and one with
+// an incomplete last line is not.
 func TestBroken(t *testing.T) {
 	one, two := string((&operation.Operation{Seq: 1, Verb: "a"}).Encode()), string((&operation.Operation{Seq: 2, Verb: strings.Repeat("a", 100_000)}).Encode())
 	flat := strings.ReplaceAll(one+two, "\n", "")
 	for _, c := range []struct {
 		name, text string
-		damage     string // where, "" for none
+		damage     string // its offset, "" for none
 		last       operation.Seq
 	}{
 		{"empty", "", "", 0},
@@ -342,7 +341,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestRewrite: a rewritten log has the lines that edit returns, each as settled as it was.
+// TestRewrite: a rewritten log has the lines that edit returns, each as settled as
+// before.
 func TestRewrite(t *testing.T) {
 	line := func(n operation.Seq) string { return string((&operation.Operation{Seq: n, Verb: "a"}).Encode()) }
 	text := line(1) + "\n" + "none\n" + line(2) + line(3) + "\n" + line(4)
@@ -356,7 +356,7 @@ func TestRewrite(t *testing.T) {
 		}
 		return l.Operation
 	})
-	if got := tell(t, read(t, b.String()).From(0)); err != nil || got != "1. 3. 4" || !strings.Contains(b.String(), `"verb":"b"`) {
+	if got := describe(t, read(t, b.String()).From(0)); err != nil || got != "1. 3. 4" || !strings.Contains(b.String(), `"verb":"b"`) {
 		t.Errorf("the log is %s, %v: %s", got, err, b.String())
 	}
 	var damage *operation.DamageError

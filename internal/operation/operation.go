@@ -1,24 +1,23 @@
-// Package operation keeps the log of what was done to a workspace.
+// Package operation keeps the log of the changes of a workspace.
 //
-// It stores .bough/operations.jsonl: one JSON object on a line for each change
-// that a user made, oldest first, and one for what other programs were seen to
-// have changed. A line says who, when and what, and holds enough to take the
-// change back: of a session that was edited the bytes that were there before, of
-// one that was made or moved to the trash where it is. It never holds what a
-// session holds otherwise.
+// It stores .bough/operations.jsonl: one JSON object per line for each change by
+// the user, oldest first, and one for each detected change by another program. A
+// line records who, when and what, with enough data to undo the change: for an
+// edited session the replaced bytes, for a created or trashed session its path. It
+// contains no other content of sessions.
 //
-// A line is safe on the disk before the first file of its change gets its name,
-// which is the moment at which the change exists. Several operations of one group
-// may be made at once; then all of their lines are. When all of it is made an empty
-// line follows, for which nobody waits. So a line before an empty one is the truth,
-// and those after the last empty one may tell of what was interrupted: each of them
-// counts if its first change was made, see [Change].
+// A line is durable before the first file of its change is renamed, which is the
+// moment at which the change exists. Several operations of one group may be made at
+// once; then all of their lines are durable before. After the change an empty line
+// follows, without fsync. So the lines before an empty line are true, and those
+// after the last empty line may be of an interrupted operation: such an operation
+// happened if its first change was made, see [Change].
 //
-// Lines are added, and one that tells of nothing is taken out again. The log is
-// replaced by another, with the same numbers, when old operations lose their changes
-// and when what was deleted for good is taken out of it. Numbers grow from operation
-// to operation, from 1, by one but where a line was taken out. The last member of a
-// line is a checksum.
+// Lines are appended, and the line of an operation that did not happen is removed.
+// The log is rewritten, with the same numbers, when old operations lose their
+// changes and when deleted content is purged from it. Numbers start at 1 and
+// increase by one, with gaps where a line was removed. The last member of a line is
+// a checksum.
 package operation
 
 import (
@@ -32,19 +31,19 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// Path is the path of the log inside the workspace.
+// Path is the path of the log, relative to the workspace.
 const Path = ".bough/operations.jsonl"
 
-// External is the verb of what another program changed. It cannot be taken back.
+// External is the verb of a change by another program. It cannot be undone.
 const External = "external"
 
-// The verbs of operations that take others back.
+// The verbs of operations that undo others.
 const (
 	Undo = "undo"
 	Redo = "redo"
 )
 
-// A Seq is the number of an operation. Zero, which is none, is null in JSON.
+// A Seq is the number of an operation. Zero means none and is null in JSON.
 type Seq int64
 
 // MarshalJSON implements [json.Marshaler].
@@ -55,21 +54,21 @@ func (s Seq) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(s), 10), nil
 }
 
-// An Operation is one change that a user made to a workspace.
+// An Operation is one change of a workspace by the user.
 type Operation struct {
 	Seq      Seq            `json:"seq"`
 	Time     string         `json:"time"`
 	Verb     string         `json:"verb"`
 	Args     map[string]any `json:"args"`
 	Sessions []string       `json:"sessions"`        // whose files changed, or where the head or a bookmark was set
-	Undoes   Seq            `json:"undoes"`          // the operation that this one takes back
-	Group    Seq            `json:"group,omitempty"` // the number of the first of those that undo takes back together, 0 if it stands alone
-	Changes  []Change       `json:"changes"`         // none if it cannot be taken back
-	Auto     bool           `json:"auto,omitempty"`  // nobody asked for it, and undo passes over it
-	Seen     []Change       `json:"seen,omitempty"`  // what another program was seen to have changed
+	Undoes   Seq            `json:"undoes"`          // the operation that this one undoes
+	Group    Seq            `json:"group,omitempty"` // the number of the first operation that undo reverts together with this one, 0 for a single operation
+	Changes  []Change       `json:"changes"`         // empty if it cannot be undone
+	Auto     bool           `json:"auto,omitempty"`  // an automatic operation, which undo skips
+	Seen     []Change       `json:"seen,omitempty"`  // detected changes by another program
 }
 
-// A Change is what happened to one file. The first one of an operation decides
+// A Change is the change of one file. The first change of an operation decides
 // whether it happened; the others follow from it.
 //
 //	Was   Is   Moved
@@ -78,26 +77,26 @@ type Operation struct {
 //	yes   -    path   it was moved to the trash
 //	yes   yes  -      it was edited
 type Change struct {
-	File    string   `json:"file"`              // its path inside the workspace
-	Was     *State   `json:"was"`               // before, null if there was none
-	Is      *State   `json:"is"`                // after, null if there is none
+	File    string   `json:"file"`              // its path relative to the workspace
+	Was     *State   `json:"was"`               // before, null if it did not exist
+	Is      *State   `json:"is"`                // after, null if it does not exist
 	Moved   string   `json:"moved,omitempty"`   // where in the trash it is, or was
-	Splices []Splice `json:"splices,omitempty"` // what took the place of what
-	Kept    string   `json:"kept,omitempty"`    // where in the trash is what it held, if the whole of it was replaced
-	Link    bool     `json:"link,omitempty"`    // only a link changed, which follows from those of other sessions
-	Before  string   `json:"before,omitempty"`  // what a small file, which is no session, held
-	After   string   `json:"after,omitempty"`   // and what it holds
-	Differs bool     `json:"differs,omitempty"` // Splices say what a small file held; After may be there once in a while, see [Full]
+	Splices []Splice `json:"splices,omitempty"` // the replaced bytes
+	Kept    string   `json:"kept,omitempty"`    // where in the trash the old file is, if it was replaced completely
+	Link    bool     `json:"link,omitempty"`    // only a link changed, which depends on other sessions
+	Before  string   `json:"before,omitempty"`  // the old text of a small file other than a session
+	After   string   `json:"after,omitempty"`   // the new text
+	Differs bool     `json:"differs,omitempty"` // Splices have the difference of the texts of a small file; After is set once in a while, see [Full]
 }
 
-// A State is what a file holds.
+// A State is the state of a file's content.
 type State struct {
 	Size   int64  `json:"size"`             // in bytes
-	CRC32C string `json:"crc32c,omitempty"` // eight hexadecimal digits; "" if nobody computed it
+	CRC32C string `json:"crc32c,omitempty"` // eight hexadecimal digits; "" if not computed
 	MTime  string `json:"mtime,omitempty"`  // modification time in nanoseconds since 1970
 }
 
-// Same reports whether s and other hold the same, as far as both say.
+// Same reports whether s and other agree in all fields that both have.
 func (s *State) Same(other *State) bool {
 	if s == nil || other == nil {
 		return s == other
@@ -105,12 +104,12 @@ func (s *State) Same(other *State) bool {
 	return s.Size == other.Size && (s.CRC32C == "" || other.CRC32C == "" || s.CRC32C == other.CRC32C)
 }
 
-// A Splice is bytes of a session file that took the place of others.
+// A Splice is the replacement of a span of a file.
 type Splice struct {
-	At   int    `json:"at"`             // in the file as it was, in bytes
-	Old  string `json:"old"`            // what stood there
-	New  int    `json:"new"`            // how many bytes stand there instead
-	Text string `json:"text,omitempty"` // these, if the file is no session
+	At   int    `json:"at"`             // offset in the old file
+	Old  string `json:"old"`            // the replaced bytes
+	New  int    `json:"new"`            // number of bytes that replaced them
+	Text string `json:"text,omitempty"` // these bytes, if the file is not a session
 }
 
 // Encode returns the line of o.
@@ -130,14 +129,15 @@ func (o *Operation) Encode() []byte {
 	return fmt.Appendf(data, `%s%08x"}`+"\n", checksum, crc32c.Of(data))
 }
 
-// checksum begins the last member of a line: the CRC-32C of all bytes before it.
+// checksum is the start of the last member of a line: the CRC-32C of all bytes
+// before it.
 const checksum = `,"crc32c":"`
 
-// maxSeq is the highest number that an operation can have.
+// maxSeq is the maximum number of an operation.
 const maxSeq = 1 << 53
 
-// fitsChecksum reports whether a line, without its line break, is as it was written. A
-// line without a checksum is one of an earlier version.
+// fitsChecksum reports whether the checksum of a line, without its line break,
+// matches. A line without a checksum is of an earlier version.
 func fitsChecksum(line []byte) bool {
 	at := len(line) - len(checksum) - len(`00000000"}`)
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(checksum)) {
@@ -146,7 +146,7 @@ func fitsChecksum(line []byte) bool {
 	return string(line[at+len(checksum):]) == fmt.Sprintf(`%08x"}`, crc32c.Of(line[:at]))
 }
 
-// decode reads a line.
+// decode decodes a line.
 func decode(line []byte) (*Operation, error) {
 	o := &Operation{}
 	if data := bytes.TrimRight(line, "\r\n"); !fitsChecksum(data) {

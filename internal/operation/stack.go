@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Undoable returns the operation that an undo takes back: of newest, which are the
-// newest first, the first one that is not taken back. With a session it is the
-// first that changed that session. Operations of other programs, automatic ones,
-// those without changes and those that are lost are skipped. As is the operation
-// that made its changes last, a redo where there was one. Both are nil if there is
-// none.
+// Undoable returns the operation that undo reverts: the first one of newest,
+// ordered newest first, that is not undone. With a session it is the first one that
+// changed that session. Operations of other programs, automatic ones, those without
+// changes and those for which lost returns true are skipped. as is the operation
+// that made the changes last: target itself, or its redo. Both are nil if there is
+// nothing to undo.
 func Undoable(newest iter.Seq[*Operation], session string, lost func(*Operation) bool) (target, as *Operation) {
 	for t := range AllUndoable(newest, session, lost) {
 		return t.Operation, t.As
@@ -20,12 +20,12 @@ func Undoable(newest iter.Seq[*Operation], session string, lost func(*Operation)
 	return nil, nil
 }
 
-// AllUndoable returns the operations that repeated calls of [Undoable] return, each of
-// them undone before the next call.
+// AllUndoable returns the results of repeated calls of [Undoable], each undone
+// before the next call.
 func AllUndoable(newest iter.Seq[*Operation], session string, lost func(*Operation) bool) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		redone := map[Seq]*Operation{} // the last redo of an operation
-		for o := range standing(newest, session, redone) {
+		for o := range effective(newest, session, redone) {
 			if as := cmp.Or(redone[o.Seq], o); o.Undoes == 0 && !lost(as) && !yield(Target{o, as}) {
 				return
 			}
@@ -33,16 +33,16 @@ func AllUndoable(newest iter.Seq[*Operation], session string, lost func(*Operati
 	}
 }
 
-// A Target is an operation that is going to be taken back.
+// A Target is an operation to revert.
 type Target struct {
 	*Operation
-	As *Operation // that made its changes last: itself, or a redo
+	As *Operation // the operation that made the changes last: itself, or a redo
 }
 
-// Undoables returns the operations that an undo takes back, in the order in which it
-// does: what [Undoable] returns, with all others of its group that are not taken back.
-// With a session it is that operation alone. An undo of a group that did not come to
-// its end goes on with the rest of that group; then by is the group of that undo.
+// Undoables returns the operations that undo reverts, in that order: the result of
+// [Undoable], with all others of its group that are not undone. With a session it
+// is a single operation. An interrupted undo of a group is continued with the rest
+// of that group; then by is the group of that undo.
 func Undoables(newest iter.Seq[*Operation], session string, lost func(*Operation) bool) (targets []Target, by Seq) {
 	if session == "" {
 		if group, by := undoing(newest); group != 0 {
@@ -61,14 +61,14 @@ func Undoables(newest iter.Seq[*Operation], session string, lost func(*Operation
 	return UndoablesOf(newest, target.Group, lost), 0
 }
 
-// TakesBack is the argument of an undo or a redo that says which group the operation
-// that it takes back belongs to.
+// TakesBack is the argument of an undo or redo that holds the group of the
+// operation that it reverts.
 const TakesBack = "group"
 
-// undoing returns the group that the newest operation takes back and its own group, if
-// it is one of an undo of a group.
+// undoing returns the group that the newest operation undoes and its own group, if
+// it belongs to the undo of a group.
 func undoing(newest iter.Seq[*Operation]) (group, by Seq) {
-	for o := range standing(newest, "", map[Seq]*Operation{}) {
+	for o := range effective(newest, "", map[Seq]*Operation{}) {
 		if n, ok := o.Args[TakesBack].(float64); ok && o.Verb == Undo && o.Group != 0 {
 			return Seq(n), o.Group
 		}
@@ -77,11 +77,10 @@ func undoing(newest iter.Seq[*Operation]) (group, by Seq) {
 	return 0, 0
 }
 
-// UndoablesOf returns the operations of a group that an undo takes back, the newest
-// first.
+// UndoablesOf returns the operations of a group that undo reverts, newest first.
 func UndoablesOf(newest iter.Seq[*Operation], group Seq, lost func(*Operation) bool) (targets []Target) {
 	redone := map[Seq]*Operation{}
-	for o := range standing(newest, "", redone) {
+	for o := range effective(newest, "", redone) {
 		if o.Seq < group {
 			break
 		}
@@ -92,10 +91,10 @@ func UndoablesOf(newest iter.Seq[*Operation], group Seq, lost func(*Operation) b
 	return targets
 }
 
-// Redoables returns the undos that a redo takes back, in the order in which it does:
-// what [Redoable] returns, with all others of its group that are not taken back. With
-// a session it is that undo alone. If there is none because something was done after
-// the newest undo, that is newer.
+// Redoables returns the undos that redo reverts, in that order: the result of
+// [Redoable], with all others of its group that are not reverted. With a session it
+// is a single undo. If an operation after the newest undo prevents redo, it is
+// returned as newer.
 func Redoables(newest iter.Seq[*Operation], session string) (targets []Target, newer *Operation) {
 	undo, newer := Redoable(newest, session)
 	switch {
@@ -107,9 +106,9 @@ func Redoables(newest iter.Seq[*Operation], session string) (targets []Target, n
 	return RedoablesOf(newest, undo.Group), nil
 }
 
-// RedoablesOf returns the undos of a group that a redo takes back, the newest first.
+// RedoablesOf returns the undos of a group that redo reverts, newest first.
 func RedoablesOf(newest iter.Seq[*Operation], group Seq) (targets []Target) {
-	for o := range standing(newest, "", map[Seq]*Operation{}) {
+	for o := range effective(newest, "", map[Seq]*Operation{}) {
 		if o.Seq < group {
 			break
 		}
@@ -120,7 +119,7 @@ func RedoablesOf(newest iter.Seq[*Operation], group Seq) (targets []Target) {
 	return targets
 }
 
-// Find returns the operations of newest that have the numbers, by those.
+// Find returns the operations of newest with the given numbers.
 func Find(newest iter.Seq[*Operation], seqs []Seq) map[Seq]*Operation {
 	found := make(map[Seq]*Operation, len(seqs))
 	if len(seqs) == 0 {
@@ -142,11 +141,10 @@ func Find(newest iter.Seq[*Operation], seqs []Seq) map[Seq]*Operation {
 	return found
 }
 
-// Redoable returns the operation that a redo takes back: the newest undo that is
-// not taken back itself, unless something was done after it, which then is
-// returned as newer.
+// Redoable returns the operation that redo reverts: the newest undo that is not
+// reverted itself. If a newer operation prevents that, it is returned as newer.
 func Redoable(newest iter.Seq[*Operation], session string) (undo, newer *Operation) {
-	for o := range standing(newest, session, map[Seq]*Operation{}) {
+	for o := range effective(newest, session, map[Seq]*Operation{}) {
 		switch o.Verb {
 		case Undo:
 			return o, nil
@@ -158,10 +156,10 @@ func Redoable(newest iter.Seq[*Operation], session string) (undo, newer *Operati
 	return nil, nil
 }
 
-// standing returns the operations of newest that changed session, "" for any, that
-// can be taken back and are not. It puts into redone the last redo of those that
-// come later.
-func standing(newest iter.Seq[*Operation], session string, redone map[Seq]*Operation) iter.Seq[*Operation] {
+// effective returns the operations of newest that changed session, "" for any, and
+// that can be undone and are not. It stores in redone the last redo of each later
+// operation.
+func effective(newest iter.Seq[*Operation], session string, redone map[Seq]*Operation) iter.Seq[*Operation] {
 	return func(yield func(*Operation) bool) {
 		back := map[Seq]*Operation{} // what took an operation back
 		for o := range newest {

@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// An envelope is every answer that is JSON.
+// An envelope is the JSON object of every answer.
 type envelope struct {
 	Code  int    `json:"code"`
 	Data  any    `json:"data,omitempty"`
@@ -24,7 +24,7 @@ type envelope struct {
 	Error string `json:"error,omitempty"`
 }
 
-// An answer is what a handler returns: a status and the data of the envelope.
+// An answer is the result of a handler: a status and the data of the envelope.
 type answer struct {
 	status int
 	data   any    // nil for none
@@ -33,7 +33,7 @@ type answer struct {
 
 func ok(data any) *answer { return &answer{status: http.StatusOK, data: data} }
 
-// A failure is a status with what a person is told of it, and the detail.
+// A failure is an error with an HTTP status, a message for a person, and a detail.
 type failure struct {
 	status int
 	msg    string
@@ -42,12 +42,12 @@ type failure struct {
 
 func (f *failure) Error() string { return f.msg + ": " + f.detail }
 
-// wrong is the failure of a request that cannot be carried out as it is.
+// wrong returns the failure for an invalid request.
 func wrong(msg string, detail any) error {
 	return &failure{http.StatusBadRequest, msg, fmt.Sprint(detail)}
 }
 
-// statusOf returns what a code of a workspace is over HTTP.
+// statusOf returns the HTTP status of a workspace's error code.
 func statusOf(c workspace.Code) int {
 	switch c {
 	case workspace.Usage:
@@ -64,7 +64,7 @@ func statusOf(c workspace.Code) int {
 	return http.StatusInternalServerError
 }
 
-// explain makes any error a failure.
+// explain converts any error to a failure.
 func explain(err error) *failure {
 	var (
 		own   *failure
@@ -75,9 +75,9 @@ func explain(err error) *failure {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &said):
-		return &failure{http.StatusBadRequest, "the message cannot be taken: " + said.Error(), "see the format's own description"}
+		return &failure{http.StatusBadRequest, "the message is invalid: " + said.Error(), "see the format's own description"}
 	case errors.As(err, &large):
-		return &failure{http.StatusRequestEntityTooLarge, "the body is too large", fmt.Sprintf("at most %d bytes are taken", large.Limit)}
+		return &failure{http.StatusRequestEntityTooLarge, "the body is too large", fmt.Sprintf("at most %d bytes are accepted", large.Limit)}
 	case errors.Is(err, workspace.ErrTooLarge):
 		return &failure{http.StatusRequestEntityTooLarge, plainName(err.Error()), string(workspace.Refused)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -91,18 +91,17 @@ func explain(err error) *failure {
 	f := &failure{statusOf(e.Code), plainName(e.Message), string(e.Code)}
 	switch {
 	case e.Code == workspace.ReadOnly:
-		f.detail += ": a copy of it is a session to go on in"
+		f.detail += ": a copy of it is a session that can be continued"
 	case e.Hint != "" && !strings.Contains(e.Hint, "'bough "): // which is for people at a shell
 		f.detail += ": " + e.Hint
 	}
 	return f
 }
 
-// namePrefix begins the names by which the server tells a workspace that it means a
-// UUID and nothing else.
+// namePrefix is the prefix of names that a workspace must resolve by UUID only.
 const namePrefix = "urn:uuid:"
 
-// plainName returns a message of a workspace with UUIDs as the client gave them.
+// plainName returns a message of a workspace with UUIDs as in the request.
 func plainName(msg string) string { return strings.ReplaceAll(msg, namePrefix, "") }
 
 // write sends an answer.
@@ -114,7 +113,7 @@ func write(w http.ResponseWriter, a *answer) {
 	send(w, a.status, pieces{rawjson.Compact(envelope{Data: a.data, Msg: a.msg})})
 }
 
-// writeFailure sends what went wrong.
+// writeFailure sends a failure.
 func writeFailure(w http.ResponseWriter, f *failure) {
 	switch f.status {
 	case http.StatusUnauthorized:
@@ -127,11 +126,11 @@ func writeFailure(w http.ResponseWriter, f *failure) {
 	send(w, f.status, pieces{rawjson.Compact(envelope{Code: f.status, Msg: f.msg, Error: f.detail})})
 }
 
-// Pieces are JSON, one after the other. They need not be put together or looked through
-// again, which takes its time where a conversation is long.
+// pieces is a JSON document in pieces. They are written without being joined or
+// validated again, which is slow for a long conversation.
 type pieces [][]byte
 
-// send writes a document. That the client is gone is no concern of anybody.
+// send writes a document. It ignores errors: the client is gone then.
 func send(w http.ResponseWriter, status int, body pieces) {
 	size := 0
 	for _, piece := range body {
@@ -146,11 +145,11 @@ func send(w http.ResponseWriter, status int, body pieces) {
 	}
 }
 
-// quote returns a text of a client as it may stand in an answer: short and in quotes.
+// quote quotes a text of a client for an answer, shortened if necessary.
 func quote(s string) string {
-	const most = 100
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
+	const maxLength = 100
+	if len(s) > maxLength {
+		s = strings.ToValidUTF8(s[:maxLength], "") + "…"
 	}
 	return strconv.Quote(s)
 }

@@ -17,30 +17,30 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// An attachment can be read in two ways: with the token, through the session whose
-// messages refer to it, or by a link that the server signed and that may be given to
-// whoever is to see it, such as a page that shows the conversation. What comes is never
-// shown as a page of this server, whatever it holds.
+// An attachment can be read in two ways: with the token, through a session whose
+// messages refer to it, or by a signed link that may be given to others, for
+// example to a page that shows the conversation. The response headers prevent
+// browsers from showing an attachment as a page of this server.
 
-// assetPath begins the path of every link.
+// assetPath is the prefix of the path of every link.
 const assetPath = "/api/v1/material/"
 
 // A link is a signed address of an attachment.
 type link struct {
 	sha256  string
-	name    string // of the file, may be empty
+	name    string // file name, may be empty
 	mime    string
 	expires int64 // in seconds since 1970
 }
 
-// A publicURL is a link as Acontext's clients know it.
+// A publicURL is a link in Acontext's format.
 type publicURL struct {
 	URL    string `json:"url"`
 	Expire string `json:"expire_at"`
 }
 
-// linkHours is how long a link can be used, and up to an hour more, so that it stays
-// the same for an hour and what it leads to can be cached.
+// linkHours is the validity of a link. It is extended by up to an hour, so that the
+// link is the same for an hour and its response can be cached.
 const linkHours = 24
 
 func (c *call) publicURL(sum, name, mime string) publicURL {
@@ -57,14 +57,14 @@ func (c *call) publicURL(sum, name, mime string) publicURL {
 	return publicURL{u.String(), session.FormatTime(until)}
 }
 
-// sign returns what only somebody with the token can compute.
+// sign returns the signature of l, which requires the token.
 func (s *Server) sign(l link) string {
 	h := hmac.New(sha256.New, []byte(s.opts.Token))
 	fmt.Fprintf(h, "bough asset\n%q %q %q %d", l.sha256, l.name, l.mime, l.expires)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// sharedAsset answers a link.
+// sharedAsset answers a request for a link.
 func sharedAsset(c *call) (*answer, error) {
 	q := c.query()
 	l := link{c.r.PathValue("sha256"), q.text("name"), q.text("type"), 0}
@@ -73,17 +73,17 @@ func sharedAsset(c *call) (*answer, error) {
 		return nil, q.err
 	}
 	if !hmac.Equal([]byte(q.text("signature")), []byte(c.sign(l))) {
-		return nil, &failure{http.StatusForbidden, "this link is not one that the server made", "its signature is wrong"}
+		return nil, &failure{http.StatusForbidden, "the link is invalid", "its signature does not match"}
 	}
 	if !time.Unix(l.expires, 0).After(c.opts.Now()) {
-		return nil, &failure{http.StatusForbidden, "this link is no longer good", "reading the messages again gives another one"}
+		return nil, &failure{http.StatusForbidden, "the link has expired", "read the messages again to get a new one"}
 	}
 	c.w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	c.w.Header().Set("Cache-Control", "private, max-age=3600, immutable")
 	return nil, c.serveAsset(l)
 }
 
-// serveAsset writes an attachment so that no browser takes it for more than bytes.
+// serveAsset writes an attachment so that browsers treat it as a download.
 func (c *call) serveAsset(l link) error {
 	f, err := c.workspace.OpenFile(c.r.Context(), l.sha256)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *call) serveAsset(l link) error {
 	return nil
 }
 
-// disposition has a browser save a file under its name.
+// disposition returns the Content-Disposition for saving a file under its name.
 func disposition(name string) string {
 	if name != "" {
 		if s := mime.FormatMediaType("attachment", map[string]string{"filename": name}); s != "" {
@@ -112,7 +112,8 @@ func disposition(name string) string {
 	return "attachment"
 }
 
-// downloadAsset answers an attachment that a message of the session refers to.
+// downloadAsset answers a request for an attachment that a message of the session
+// refers to.
 func downloadAsset(c *call) (*answer, error) {
 	name, err := c.session()
 	if err != nil {
@@ -124,7 +125,7 @@ func downloadAsset(c *call) (*answer, error) {
 	case q.err != nil:
 		return nil, q.err
 	case key == "":
-		return nil, wrong("s3_key is missing", "it is that of an asset")
+		return nil, wrong("s3_key is missing", "it is the key of an asset")
 	}
 	all, err := c.workspace.All(c.r.Context(), name, workspace.ReadOptions{})
 	if err != nil {
@@ -142,5 +143,5 @@ func downloadAsset(c *call) (*answer, error) {
 		return nil, err
 	}
 	f.Close()
-	return nil, &failure{http.StatusForbidden, "no message of this session refers to " + quote(key), "ask through the session that does"}
+	return nil, &failure{http.StatusForbidden, "no message of this session refers to " + quote(key), "request it through the session that does"}
 }

@@ -20,11 +20,12 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// The benchmarks measure what goes through HTTP as ratios to the same in the library,
-// as the metric x-lib: medians of one run, in which both are done in turns. Tokens are
-// counted over HTTP only, and remembered from the first turn on. The conversation has 10,000 messages of some 1.5 KB, in one file or in twelve.
+// The benchmarks measure requests over HTTP as ratios to the same calls in the
+// library, as the metric x-lib: medians of one run, in which both are measured in
+// turn. Tokens are counted over HTTP only, and cached after the first turn. The
+// conversation has 10,000 messages of some 1.5 KB, in one file or in twelve.
 
-// inTurns measures one function against another.
+// inTurns measures one function relative to another.
 func inTurns(b *testing.B, over, lib func()) {
 	b.Helper()
 	over()
@@ -46,7 +47,8 @@ func inTurns(b *testing.B, over, lib func()) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// benchSite returns a site with the conversation, its id, and the paths of its files.
+// benchSite returns a site with the conversation, its id, and the paths of its
+// files.
 func benchSite(b *testing.B, perFile int) (s *site, id string, files []string) {
 	b.Helper()
 	dir := b.TempDir()
@@ -59,11 +61,11 @@ func benchSite(b *testing.B, perFile int) (s *site, id string, files []string) {
 	}
 	s = newSiteOf(b, dir, &workspace.Options{Limit: 100_000}, server.Options{Count: new(tokens.Counter).Count})
 	id = session.UUID(made[0].ID)
-	s.store(id, "And one more.", "") // the first one who writes makes the index
+	s.store(id, "And one more.", "") // the first writer creates the index
 	return s, id, files
 }
 
-// get reads an answer and throws it away.
+// get reads an answer and discards it.
 func (s *site) get(path string) {
 	s.t.Helper()
 	s.discard(s.request("GET", path, nil), 200)
@@ -143,9 +145,10 @@ func BenchmarkServer(b *testing.B) {
 	}
 }
 
-// BenchmarkMany has 64 clients at once, each of which stores a message in a branch of
-// its own and reads that branch, and measures it against the same in the library, one
-// after the other. In the end every branch is there, and is nobody else's.
+// BenchmarkMany has 64 concurrent clients, each of which stores a message in a
+// branch of its own and reads that branch, and measures this relative to the same
+// calls in the library, one after the other. In the end every branch has exactly
+// the messages of its client.
 func BenchmarkMany(b *testing.B) {
 	const clients = 64
 	s, id, _ := benchSite(b, 834)
@@ -158,7 +161,7 @@ func BenchmarkMany(b *testing.B) {
 		depth  int
 		stored []string
 	}
-	list := make([]client, 2*clients) // those of the library too
+	list := make([]client, 2*clients) // including those of the library
 	for i := range list {
 		list[i] = client{trunk.Nodes[50*i].UUID, 50*i + 1, nil}
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A leafItem is the end of a branch.
+// A leafItem is a leaf in Acontext's format.
 type leafItem struct {
 	Message   string `json:"message_id"`
 	Depth     int    `json:"depth"`

@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// connections bounds how many connections a server has. Those on which no request is
-// carried out are waiting: they sent nothing yet, or a part of a header, or are idle. When
-// there are too many connections, the one that has been waiting longest is closed, so that
-// clients that send nothing keep nobody else out.
+// connections limits the number of open connections. A connection without a request
+// in progress is waiting: the client has sent nothing yet, or part of a header, or
+// is idle. If there are too many connections, the one that has waited longest is
+// closed, so that clients that send nothing cannot block others.
 type connections struct {
-	most int
+	maxOpen int
 
 	mu      sync.Mutex
-	open    map[net.Conn]*list.Element // in waiting, nil while a request is carried out
-	waiting list.List                  // of net.Conn, the longest waiting first
+	open    map[net.Conn]*list.Element // elements of waiting, nil while a request is in progress
+	waiting list.List                  // of net.Conn, longest waiting first
 }
 
-func newConnections(most int) *connections {
-	return &connections{most: most, open: map[net.Conn]*list.Element{}}
+func newConnections(maxOpen int) *connections {
+	return &connections{maxOpen: maxOpen, open: map[net.Conn]*list.Element{}}
 }
 
 type connectionKey struct{}
@@ -39,7 +39,7 @@ func (s *connections) changed(c net.Conn, state http.ConnState) {
 	case http.StateNew, http.StateIdle:
 		s.stop(c)
 		s.open[c] = s.waiting.PushBack(c)
-		if len(s.open) > s.most {
+		if len(s.open) > s.maxOpen {
 			longest := s.waiting.Front().Value.(net.Conn)
 			s.stop(longest)
 			delete(s.open, longest)
@@ -51,7 +51,7 @@ func (s *connections) changed(c net.Conn, state http.ConnState) {
 	}
 }
 
-// begin notes that a request of a connection is carried out.
+// begin records that a request of a connection is in progress.
 func (s *connections) begin(ctx context.Context) {
 	c, ok := ctx.Value(connectionKey{}).(net.Conn)
 	if !ok { // the server is used as a handler
@@ -64,7 +64,7 @@ func (s *connections) begin(ctx context.Context) {
 	}
 }
 
-// stop has c not be waiting.
+// stop removes c from the waiting connections.
 func (s *connections) stop(c net.Conn) {
 	if at := s.open[c]; at != nil {
 		s.waiting.Remove(at)

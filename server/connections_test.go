@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/server"
 )
 
-// TestConnections: clients that send nothing, or never a whole header, keep nobody out,
-// however many they are; requests under way are not cut for them.
+// TestConnections: any number of clients that send nothing, or an incomplete
+// header, cannot block others, and do not interrupt requests in progress.
 func TestConnections(t *testing.T) {
 	const most = 4
 	s := newSite(t, server.Options{Limits: server.Limits{Connections: most}})
@@ -31,7 +31,7 @@ func TestConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		c.SetDeadline(time.Now().Add(time.Minute)) // what is far too long
+		c.SetDeadline(time.Now().Add(time.Minute)) // much longer than needed
 		return c
 	}
 	ask := func(c net.Conn, path string) {
@@ -78,7 +78,7 @@ func TestConnections(t *testing.T) {
 	answered(bufio.NewReader(slow))
 }
 
-// TestLong: requests that take as long as they do leave room for others.
+// TestLong: requests without a time limit leave room for others.
 func TestLong(t *testing.T) {
 	s := newSite(t, server.Options{Limits: server.Limits{Long: 1}})
 	entered, leave := make(chan bool), make(chan bool)

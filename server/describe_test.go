@@ -17,8 +17,8 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// description returns openapi.json, in which no answer of bough's own may have
-// members that it does not name.
+// description returns openapi.json, changed so that answers of bough must not have
+// undeclared members.
 var description = sync.OnceValues(func() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromFile("openapi.json")
@@ -37,7 +37,7 @@ var description = sync.OnceValues(func() (*openapi3.T, error) {
 	return doc, nil
 })
 
-// TestDescription holds openapi.json and the server to the same routes.
+// TestDescription: openapi.json and the server have the same routes.
 func TestDescription(t *testing.T) {
 	doc, err := description()
 	if err != nil {
@@ -65,8 +65,8 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// described checks that an answer is one that openapi.json has for the request, and, if
-// it is a success, that so is the request.
+// described verifies that an answer conforms to openapi.json, and for a success
+// also the request.
 func described(t testing.TB, r *http.Request, re *reply) {
 	t.Helper()
 	doc, err := description()
@@ -113,7 +113,7 @@ func described(t testing.TB, r *http.Request, re *reply) {
 	}
 }
 
-// find returns the operation of a path, with what stands for its parameters.
+// find returns the operation for a path, with the values of its parameters.
 func find(doc *openapi3.T, method, path string) (*routers.Route, map[string]string) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -138,7 +138,7 @@ next:
 	return nil, nil
 }
 
-// validate checks a value against a schema of openapi.json.
+// validate validates a value against a schema of openapi.json.
 func validate(t testing.TB, schema string, data []byte) {
 	t.Helper()
 	doc, err := description()

@@ -37,7 +37,7 @@ func addEvent(c *call) (*answer, error) {
 	return ok(c.eventItem(line.UUID, e)), nil
 }
 
-// An eventItem is an event as Acontext's clients know them.
+// An eventItem is an event in Acontext's format.
 type eventItem struct {
 	ID        string          `json:"id"`
 	Session   string          `json:"session_id"`

@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestExampleInFiles is the example of M1 to M8 in a conversation that another program
-// wrote, over four files, and that forks in the second one.
+// TestExampleInFiles is the example of M1 to M8 in a conversation that another
+// program wrote, in four files, with a fork in the second one.
 func TestExampleInFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, session.Dir), 0o700); err != nil {

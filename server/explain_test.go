@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestExplain: each code of a workspace has a status, and UUIDs are told as clients
-// give them.
+// TestExplain: each error code of a workspace has a status, and UUIDs appear as in
+// the request.
 func TestExplain(t *testing.T) {
 	for code, want := range map[workspace.Code]int{
 		workspace.Failed: 500, workspace.Usage: 400, workspace.NotFound: 404, workspace.Ambiguous: 409, workspace.ReadOnly: 409,
@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 		status, msg, detail := server.Explain(err)
 		told := ": look"
 		if code == workspace.ReadOnly {
-			told = ": a copy of it is a session to go on in"
+			told = ": a copy of it is a session that can be continued"
 		}
 		if status != want || msg != `no session "x"` || detail != string(code)+told {
 			t.Errorf("%s: %d, %q, %q; want %d, %q", code, status, msg, detail, want, told)

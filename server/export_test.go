@@ -14,10 +14,10 @@ func Cut(n, after, limit int, newest bool) (from, to, last int, more bool) {
 	return p.from, p.to, p.last, p.more
 }
 
-// Handle adds an endpoint that is not described.
+// Handle adds an endpoint that openapi.json does not describe.
 func (s *Server) Handle(pattern string, f func()) { s.handle(endpoint{pattern: pattern}, f) }
 
-// HandleLong adds an endpoint that takes as long as it does.
+// HandleLong adds an endpoint without a time limit.
 func (s *Server) HandleLong(pattern string, f func()) {
 	s.handle(endpoint{pattern: pattern, long: true}, f)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/server"
 )
 
-// TestFormats stores a message in each form and reads all in each.
+// TestFormats stores a message in each format and reads all in each.
 func TestFormats(t *testing.T) {
 	s := newSite(t, server.Options{Count: func(string) int { return 10 }})
 	id := s.create(nil).ID
@@ -86,8 +86,8 @@ func sameJSON(t *testing.T, a json.RawMessage, b string) bool {
 	return string(p) == string(q)
 }
 
-// TestStrategies applies them to the page of the path, up to the message where they
-// are pinned.
+// TestStrategies applies strategies to the page of the path, up to the pinned
+// message.
 func TestStrategies(t *testing.T) {
 	s := newSite(t, server.Options{Count: func(text string) int { return len(text) }})
 	id := s.create(nil).ID

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A web page can have a browser send requests to this machine, and can have its own
-// name lead to this machine (DNS rebinding), but it cannot choose the Host, Origin
-// and Sec-Fetch-Site headers that the browser sends. So they say whether a request
-// comes from a page.
+// A web page can make a browser send requests to this machine, and can let its own
+// host name resolve to this machine (DNS rebinding), but it cannot choose the Host,
+// Origin and Sec-Fetch-Site headers that the browser sends. So these headers
+// identify requests from pages.
 
-// refusal says why a request is not answered whatever it asks for, nil if it may be.
+// refusal returns why a request is refused independent of its content, or nil.
 func (s *Server) refusal(r *http.Request) error {
 	if !s.hostAllowed(r) {
-		return &failure{http.StatusForbidden, "this server does not go by the name " + quote(r.Host), "use localhost or 127.0.0.1"}
+		return &failure{http.StatusForbidden, "this server does not accept the host name " + quote(r.Host), "use localhost or 127.0.0.1"}
 	}
 	if origin := r.Header["Origin"]; len(origin) > 0 && (len(origin) > 1 || origin[0] != "http://"+r.Host) {
 		return &failure{http.StatusForbidden, "web pages may not use this server", "the request comes from " + quote(strings.Join(origin, ", "))}
@@ -25,8 +25,8 @@ func (s *Server) refusal(r *http.Request) error {
 	return nil
 }
 
-// fromElsewhere says why a request is not answered that a browser sends for a page of
-// another server, nil if it does not.
+// fromElsewhere returns the error for a request that a browser sends for a page of
+// another server, or nil.
 func fromElsewhere(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
 	case "", "none", "same-origin":
@@ -36,8 +36,8 @@ func fromElsewhere(r *http.Request) error {
 	}
 }
 
-// hostAllowed reports whether the request was sent to a name that only this machine
-// goes by. A name that leads here by somebody else's choice is not one.
+// hostAllowed reports whether the Host of the request can only refer to this
+// machine. A name that others can let resolve to this machine is not allowed.
 func (s *Server) hostAllowed(r *http.Request) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -63,8 +63,8 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 	return ok && local.AddrPort().Addr().Unmap() == addr.Unmap()
 }
 
-// authorized reports whether the request brings the token. How long it takes to say
-// tells nothing of the token.
+// authorized reports whether the request has the token. Its duration does not
+// depend on the token.
 func (s *Server) authorized(r *http.Request) bool {
 	brought, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {

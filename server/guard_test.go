@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/server"
 )
 
-// TestUnauthorized lets nobody in without the token, and tells nobody anything.
+// TestUnauthorized: requests without the token are refused and get no information.
 func TestUnauthorized(t *testing.T) {
 	s := newSite(t, server.Options{})
 	for _, brought := range []string{
@@ -46,7 +46,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestPages keeps web pages out, whatever they make a browser send.
+// TestPages: requests of web pages are refused, with any headers that a page can
+// set.
 func TestPages(t *testing.T) {
 	s := newSite(t, server.Options{Hosts: []string{"desk.example", "10.1.2.3", ""}})
 	own := strings.TrimPrefix(s.url, "http://")
@@ -85,7 +86,7 @@ func TestPages(t *testing.T) {
 		{"", "http://evil.example", "cross-site", false},
 		{"", "null", "", false},
 		{"", "http://localhost:3000", "", false},
-		{"", "http://localhost:" + port, "", false}, // it was asked by another name
+		{"", "http://localhost:" + port, "", false}, // it was requested by another name
 		{"", "https://" + own, "", false},
 		{"", "http://" + own + ".evil.example", "", false},
 		{"", "file://", "", false},
@@ -120,7 +121,7 @@ func TestPages(t *testing.T) {
 	s.do(r).want(403)
 }
 
-// TestNowhere answers as JSON also where there is nothing.
+// TestNowhere: unknown paths are answered in JSON too.
 func TestNowhere(t *testing.T) {
 	s := newSite(t, server.Options{})
 	const id = "/api/v1/session/00000000-0000-4000-8000-000000000000"

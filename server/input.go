@@ -17,12 +17,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// session returns the name by which the workspace finds the session of the path: by
-// its UUID and nothing else.
+// session returns the workspace's name for the session in the path, by its UUID
+// only.
 func (c *call) session() (string, error) { return nameOf("session_id", c.r.PathValue("session_id")) }
 
-// nameOf returns the name of the session or message that a UUID stands for, in any
-// form that uuid.Parse takes.
+// nameOf returns the workspace's name for the session or message with a UUID, in
+// any form that uuid.Parse accepts.
 func nameOf(what, id string) (string, error) {
 	u, err := parseUUID(what, id)
 	if err != nil {
@@ -34,7 +34,7 @@ func nameOf(what, id string) (string, error) {
 // uuidIn returns the UUID in a name.
 func uuidIn(name string) string { return strings.TrimPrefix(name, namePrefix) }
 
-// parseUUID returns a UUID in its usual form.
+// parseUUID returns a UUID in its standard form.
 func parseUUID(what, s string) (string, error) {
 	u, err := uuid.Parse(s)
 	if err != nil {
@@ -43,7 +43,7 @@ func parseUUID(what, s string) (string, error) {
 	return u.String(), nil
 }
 
-// decode reads the body, a JSON object, into v. A body that is not there is an empty
+// decode decodes the body, a JSON object, into v. An absent body counts as an empty
 // object.
 func (c *call) decode(v any) error {
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, c.opts.Limits.Body))
@@ -59,15 +59,15 @@ func (c *call) decode(v any) error {
 	return c.unmarshal("body", body, v)
 }
 
-// bodyError says what went wrong with reading a body.
+// bodyError returns the failure for an error of reading a body.
 func bodyError(err error) error {
 	if f := explain(err); f.status != http.StatusInternalServerError {
 		return f
 	}
-	return wrong("the body did not arrive whole", err)
+	return wrong("the body is incomplete", err)
 }
 
-// jsonType refuses what a client says is no JSON. One that says nothing means JSON.
+// jsonType refuses a Content-Type other than JSON. An absent one means JSON.
 func jsonType(contentType string) error {
 	if contentType == "" {
 		return nil
@@ -79,17 +79,17 @@ func jsonType(contentType string) error {
 	return nil
 }
 
-// unmarshal reads a JSON object of a client into v.
+// unmarshal decodes a JSON object of a client into v.
 func (c *call) unmarshal(what string, data []byte, v any) error {
 	switch {
 	case !utf8.Valid(data):
 		return wrong("the "+what+" is not valid UTF-8", "JSON is UTF-8 (RFC 8259)")
 	case deeper(data, c.opts.Limits.Depth):
-		return wrong("the "+what+" is nested too deeply", fmt.Sprintf("at most %d levels are taken", c.opts.Limits.Depth))
+		return wrong("the "+what+" is nested too deeply", fmt.Sprintf("at most %d levels are accepted", c.opts.Limits.Depth))
 	case !json.Valid(data):
 		return wrong("the "+what+" is not JSON", json.Unmarshal(data, new(any)))
 	case !isObject(data):
-		return wrong("the "+what+" must be a JSON object", "it is another value")
+		return wrong("the "+what+" must be a JSON object", "it is a value of another type")
 	}
 	var mistyped *json.UnmarshalTypeError
 	switch err := json.Unmarshal(data, v); {
@@ -98,15 +98,15 @@ func (c *call) unmarshal(what string, data []byte, v any) error {
 		if mistyped.Type.Kind() == reflect.Bool {
 			must = "must be true or false"
 		}
-		return wrong(mistyped.Field+" has the wrong type", "it "+must+", and is another value: "+mistyped.Value)
+		return wrong(mistyped.Field+" has the wrong type", "it "+must+", not "+mistyped.Value)
 	case err != nil:
-		return wrong("the "+what+" cannot be read", err)
+		return wrong("the "+what+" cannot be decoded", err)
 	}
 	return nil
 }
 
-// deeper reports whether arrays and objects are nested more than limit deep in data,
-// which need not be JSON.
+// deeper reports whether arrays and objects are nested more than limit deep in
+// data, which need not be valid JSON.
 func deeper(data []byte, limit int) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(data); i++ {
@@ -133,8 +133,9 @@ func isNull(data json.RawMessage) bool {
 	return len(data) == 0 || bytes.Equal(bytes.TrimSpace(data), []byte("null"))
 }
 
-// object checks a member that must be an object of no more than [Limits].Object
-// bytes. One that is absent or null is nil, which needed says is wrong.
+// object validates a member that must be an object of at most [Limits].Object
+// bytes. It returns nil if the member is absent or null, which is an error if it is
+// required.
 func (c *call) object(name string, value json.RawMessage, needed bool) (json.RawMessage, error) {
 	switch {
 	case isNull(value) && needed:
@@ -142,15 +143,15 @@ func (c *call) object(name string, value json.RawMessage, needed bool) (json.Raw
 	case isNull(value):
 		return nil, nil
 	case !isObject(value):
-		return nil, wrong(name+" must be an object", "it is another value")
+		return nil, wrong(name+" must be an object", "it is a value of another type")
 	case len(value) > c.opts.Limits.Object:
-		return nil, wrong(name+" is too large", fmt.Sprintf("%d bytes; at most %d are taken", len(value), c.opts.Limits.Object))
+		return nil, wrong(name+" is too large", fmt.Sprintf("%d bytes; at most %d are accepted", len(value), c.opts.Limits.Object))
 	}
 	return value, nil
 }
 
-// A query is the parameters of a request. The first error of its methods stands in
-// err, after which they return zero values.
+// A query holds the parameters of a request. Its methods store the first error in
+// err and then return zero values.
 type query struct {
 	values url.Values
 	err    error
@@ -160,7 +161,7 @@ func (c *call) query() *query {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	q := &query{values: values}
 	if err != nil {
-		q.err = wrong("the query cannot be read", err)
+		q.err = wrong("the query cannot be parsed", err)
 	}
 	for name, list := range values {
 		if !utf8.ValidString(name + strings.Join(list, "")) {
@@ -178,7 +179,7 @@ func (q *query) text(name string) string {
 	return q.values.Get(name)
 }
 
-// truth returns a parameter that is true or false.
+// truth returns a boolean parameter.
 func (q *query) truth(name string, byDefault bool) bool {
 	s := q.text(name)
 	if s == "" {
@@ -191,7 +192,7 @@ func (q *query) truth(name string, byDefault bool) bool {
 	return b
 }
 
-// number returns a parameter that is a number from least to most.
+// number returns a numeric parameter, which must be between least and most.
 func (q *query) number(name string, byDefault, least, most int) int {
 	s := q.text(name)
 	if s == "" {
@@ -205,7 +206,7 @@ func (q *query) number(name string, byDefault, least, most int) int {
 	return n
 }
 
-// cursor returns the place where the answer before ended, nil for none.
+// cursor returns the cursor, the end of the previous page, or nil.
 func (q *query) cursor() *cursor {
 	s := q.text("cursor")
 	if s == "" {
@@ -213,7 +214,7 @@ func (q *query) cursor() *cursor {
 	}
 	at, err := parseCursor(s)
 	if err != nil {
-		q.err = wrong("cursor is none of this server's", err)
+		q.err = wrong("cursor is not valid", err)
 	}
 	return at
 }

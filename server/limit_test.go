@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/server"
 )
 
-// TestBodies refuses what is no body, and what is too much of one.
+// TestBodies: invalid and too large bodies are refused.
 func TestBodies(t *testing.T) {
 	s := newSite(t, server.Options{Limits: server.Limits{Body: 64 << 10, Depth: 20, Object: 1 << 10, Query: 1 << 10}})
 	deep := func(n int) string {
@@ -65,8 +65,7 @@ func TestBodies(t *testing.T) {
 	s.do(r).fails(415, "must be JSON")
 }
 
-// FuzzDeeper: a document is deeper than a limit if a decoder that goes through it meets
-// more brackets that are open.
+// FuzzDeeper: deeper agrees with the maximum number of open brackets in a decoder.
 func FuzzDeeper(f *testing.F) {
 	for _, s := range []string{`{}`, `[[]]`, `{"[":["]","\\\"["]}`, `"\\"`, `[{"a":[1]},[]]`, `{"a":"\u005b["}`} {
 		f.Add([]byte(s))
@@ -96,7 +95,7 @@ func FuzzDeeper(f *testing.F) {
 	})
 }
 
-// TestCut goes through lists of all lengths, page by page, both ways: each item comes
+// TestCut pages through lists of all lengths, in both directions: each item appears
 // once, in order.
 func TestCut(t *testing.T) {
 	for n := range 12 {
@@ -139,20 +138,20 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestPanic answers also where bough itself goes wrong, and goes on.
+// TestPanic: a panic of a handler is answered, and the server continues.
 func TestPanic(t *testing.T) {
 	var logged []string
 	s := newSite(t, server.Options{Log: func(line string) { logged = append(logged, line) }})
 	s.server.Handle("GET /api/v1/broken", func() { panic("out of order") })
-	s.ask("GET", "/api/v1/broken", nil).fails(500, "inside bough")
+	s.ask("GET", "/api/v1/broken", nil).fails(500, "internal error")
 	if len(logged) != 1 || !strings.Contains(logged[0], "out of order") || !strings.Contains(logged[0], "limit_test.go") {
 		t.Errorf("logged %q", logged)
 	}
 	s.ask("GET", "/api/v1/ping", nil).want(200)
 }
 
-// TestRequests takes no more requests at once than it is to, and is told nothing by
-// those without the token.
+// TestRequests: the number of concurrent requests is limited, and requests without
+// the token do not learn about it.
 func TestRequests(t *testing.T) {
 	const most = 3
 	s := newSite(t, server.Options{Limits: server.Limits{Requests: most}})

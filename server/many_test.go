@@ -11,9 +11,9 @@ import (
 	"github.com/bough-dev/bough/server"
 )
 
-// TestMany has many clients write and read one session at once, each in a branch of
-// its own, and some in one together: nothing is lost, and no branch has a message of
-// another.
+// TestMany has many clients write and read one session concurrently, each in a
+// branch of its own, and some in a common one: nothing is lost, and no branch has a
+// message of another.
 func TestMany(t *testing.T) {
 	const (
 		clients = 64
@@ -68,7 +68,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestManyNewest has many clients store without a parent: the messages are one path.
+// TestManyNewest has many clients store without a parent: the messages form one
+// path.
 func TestManyNewest(t *testing.T) {
 	const (
 		clients = 32

@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A messageItem is a message as Acontext's clients, of both generations, know it.
+// A messageItem is a message in Acontext's format, for clients of both generations.
 type messageItem struct {
 	messagePlace
 	Role  string         `json:"role"`
@@ -20,14 +20,14 @@ type messageItem struct {
 	messageState
 }
 
-// A messagePlace says where a message stands.
+// A messagePlace is the position of a message.
 type messagePlace struct {
 	ID      string  `json:"id"`
 	Session string  `json:"session_id"`
 	Parent  *string `json:"parent_id"`
 }
 
-// A messageState is what is known of a message beside what it says.
+// A messageState holds the properties of a message besides its content.
 type messageState struct {
 	Meta      json.RawMessage `json:"meta"`
 	Task      *string         `json:"task_id"`
@@ -36,7 +36,7 @@ type messageState struct {
 	UpdatedAt string          `json:"updated_at"`
 }
 
-// newMessageItem returns the message at n of a line, without what it says.
+// newMessageItem returns the message at n of a line, without its content.
 func newMessageItem(l *workspace.LineEntry, n *workspace.Node, t workspace.Tracked) messageItem {
 	at := n.Time
 	if at.IsZero() {
@@ -56,7 +56,7 @@ func orNull(s string) *string {
 	return &s
 }
 
-// orEmpty returns an object, the empty one for none.
+// orEmpty returns object, or the empty object for nil.
 func orEmpty(object json.RawMessage) json.RawMessage {
 	if object == nil {
 		return json.RawMessage("{}")
@@ -64,7 +64,7 @@ func orEmpty(object json.RawMessage) json.RawMessage {
 	return object
 }
 
-// acontextItems fills in the items in the form of Acontext, which has more than the
+// acontextItems adds the items in Acontext's format, which has more than the
 // content of a message.
 func (c *call) acontextItems(rd *reading, path *workspace.Path, p page, messages []*content.Message, places []int, out *messageList) error {
 	tracked, err := c.workspace.Tracked(c.r.Context(), path, c.buffer.Running)
@@ -86,7 +86,7 @@ func (c *call) acontextItems(rd *reading, path *workspace.Path, p page, messages
 	return nil
 }
 
-// joined returns an object with the members of objects, none of which is empty.
+// joined returns an object with the members of objects, none of which may be empty.
 func joined(objects ...json.RawMessage) json.RawMessage {
 	size := 0
 	for _, o := range objects {
@@ -103,7 +103,7 @@ func joined(objects ...json.RawMessage) json.RawMessage {
 	return all
 }
 
-// link adds where the assets of a message can be had, if that is wanted.
+// link adds the URLs of the assets of a message if requested.
 func (l *messageList) link(c *call, rd *reading, m *content.Message) {
 	for _, part := range m.Parts {
 		if a := part.Asset; a != nil && rd.links {
@@ -115,8 +115,8 @@ func (l *messageList) link(c *call, rd *reading, m *content.Message) {
 	}
 }
 
-// storedMeta returns the meta of an item of a list, which in Acontext is more than what
-// the user noted: what the format said of the message, and that in __user_meta__.
+// storedMeta returns the meta of an item of a list. Acontext combines two objects:
+// the message's metadata in its format, and the user's metadata in __user_meta__.
 func storedMeta(m *content.Message, noted json.RawMessage) json.RawMessage {
 	own, err := m.Own.MarshalJSON()
 	if err != nil || noted == nil {
@@ -131,9 +131,9 @@ func storedMeta(m *content.Message, noted json.RawMessage) json.RawMessage {
 	return append(append(own, noted...), '}')
 }
 
-// inline returns a function that says where the asset of a part can be had by whoever
-// the messages are sent to, for whom links into this machine are useless: in the
-// message itself.
+// inline returns a function that returns the URL of an asset for a recipient on
+// another machine, who cannot follow links to this one: a data URL with the
+// content.
 func (c *call) inline(rd *reading) func(*content.Asset) string {
 	left := c.opts.Limits.Inline
 	return func(a *content.Asset) string {

@@ -70,7 +70,7 @@ func (s *site) read(id, query string) messageList {
 	return list
 }
 
-// texts are the contents of items in the form of OpenAI.
+// texts joins the contents of items in OpenAI's format.
 func (l *messageList) texts(t testing.TB) string {
 	t.Helper()
 	var texts []string
@@ -94,7 +94,7 @@ func (s *site) branches(id string) []leaf {
 	return b.Leaves
 }
 
-// TestExample is the example of the description of branches: M1 to M8, in a line of
+// TestExample is the example in the description of branches: M1 to M8, in a line of
 // one file and in lines of many.
 func TestExample(t *testing.T) {
 	for _, limit := range []int{1000, 4, 2, 1} {
@@ -151,7 +151,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestPaths goes through a path page by page, both ways, with pages of any length.
+// TestPaths pages through a path, in both directions, with pages of any length.
 func TestPaths(t *testing.T) {
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID
@@ -183,7 +183,7 @@ func TestPaths(t *testing.T) {
 			}
 		}
 	}
-	// A cursor of another branch is none of this path.
+	// A cursor of another branch is invalid for this path.
 	list := s.read(id, "limit=4")
 	if got := list.texts(t); got != "0 1 2 aside" {
 		t.Errorf("the newest path begins with %s", got)
@@ -195,8 +195,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestPathsOfTwins holds that pages come to an end where several messages of a path go
-// by one UUID, and that each is on one of them if their times are not the same.
+// TestPathsOfTwins: paging ends if several messages of a path have the same UUID,
+// and each is on one of the pages if their times differ.
 func TestPathsOfTwins(t *testing.T) {
 	const uuid = "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
 	for _, seconds := range []string{"12345", "11111"} {
@@ -232,7 +232,7 @@ func TestPathsOfTwins(t *testing.T) {
 	}
 }
 
-// TestNotes changes what the user noted with a message.
+// TestNotes changes the user's metadata of a message.
 func TestNotes(t *testing.T) {
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID
@@ -256,7 +256,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestNative reads and goes on with sessions that another program wrote.
+// TestNative reads and continues sessions that another program wrote.
 func TestNative(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "conversations"), 0o700); err != nil {
@@ -289,7 +289,7 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// TestEventsAmong gives events with the messages of the same time.
+// TestEventsAmong: a page of messages includes the events of the same time.
 func TestEventsAmong(t *testing.T) {
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID

@@ -2,7 +2,7 @@ package server
 
 import "encoding/json"
 
-// patchMeta changes what the user noted with a message.
+// patchMeta changes the user's metadata of a message.
 func patchMeta(c *call) (*answer, error) {
 	name, err := c.session()
 	if err != nil {

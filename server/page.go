@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// A cursor is the last item of a page, in the direction in which pages follow each
-// other. As text it is base64url, without padding, of "<nanoseconds since
-// 1970>|<UUID>", as Acontext's is.
+// A cursor identifies the last item of a page, in the direction of paging. Its text
+// is the unpadded base64url encoding of "<nanoseconds since 1970>|<UUID>", as in
+// Acontext.
 type cursor = workspace.Cursor
 
 func cursorText(c cursor) string {
@@ -41,15 +41,16 @@ func parseCursor(s string) (*cursor, error) {
 	return &cursor{Time: time.Unix(0, ns).UTC(), UUID: u.String()}, nil
 }
 
-// A page is which of the items of a list are answered: those from From to before To.
+// A page is a part of a list: the items from up to but not including to.
 type page struct {
 	from, to int
-	more     bool // there are others, in the direction of paging
-	last     int  // the item that the cursor of the next page names, if there are more
+	more     bool // there are more items in the direction of paging
+	last     int  // the item of the next page's cursor, if there are more
 }
 
-// cut returns the page of n items that comes after the item after, -1 for none; with
-// newest pages go from the end to the beginning. A limit of 0 is none.
+// cut returns the page of n items that follows the item after, -1 for the first
+// page. If newest is set, pages go from the end to the start. A limit of 0 means no
+// limit.
 func cut(n, after, limit int, newest bool) page {
 	from, to := after+1, n
 	if newest {
@@ -80,7 +81,8 @@ type listAnswer[T any] struct {
 	More  bool   `json:"has_more"`
 }
 
-// paged answers a page of a list that is oldest first, in the order that is wanted.
+// paged answers a page of a list that is sorted oldest first, in the requested
+// order.
 func paged[From, To any](list []From, after *cursor, limit int, newest bool, at func(*From) cursor, item func(*From) To) (*answer, error) {
 	if newest {
 		list = slices.Clone(list)
@@ -104,5 +106,5 @@ func paged[From, To any](list []From, after *cursor, limit int, newest bool, at 
 	return ok(out), nil
 }
 
-// noCursor is the failure of a cursor that names nothing in its list.
-func noCursor() error { return wrong("cursor is not of this list", "what it names is not there") }
+// noCursor returns the failure for a cursor whose item is not in the list.
+func noCursor() error { return wrong("cursor is not of this list", "its item does not exist") }

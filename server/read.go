@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A messageList is what getMessages answers: items, and the rest.
+// A messageList is the answer of getMessages.
 type messageList struct {
 	Items []json.RawMessage
 	messageRest
@@ -26,7 +26,7 @@ type messageRest struct {
 	URLs   map[string]publicURL `json:"public_urls,omitempty"`
 }
 
-// A reading is what a client wants of a path.
+// A reading holds the parameters of a request for a path.
 type reading struct {
 	session, leaf string // names
 	format        content.Format
@@ -35,7 +35,7 @@ type reading struct {
 	newest        bool
 	links, events bool
 	strategies    []content.Strategy
-	pin           string // the UUID of the last message that they are applied to, "" for the last one
+	pin           string // the UUID of the last message that the strategies apply to, "" for the last one
 }
 
 func (c *call) reading() (*reading, error) {
@@ -63,7 +63,7 @@ func (c *call) reading() (*reading, error) {
 	}
 	if strategies != "" {
 		if rd.strategies, err = content.ParseStrategies([]byte(strategies)); err != nil {
-			return nil, wrong("edit_strategies cannot be read", err)
+			return nil, wrong("edit_strategies is invalid", err)
 		}
 	}
 	return rd, nil
@@ -125,7 +125,7 @@ func (l *messageList) pieces() pieces {
 	return append(p, []byte("],"), rest[len("{"):])
 }
 
-// page returns which of the nodes of a path are wanted.
+// page returns the requested part of the nodes of a path.
 func (rd *reading) page(nodes []workspace.Node) (page, error) {
 	after := -1
 	if rd.after != nil {
@@ -136,9 +136,10 @@ func (rd *reading) page(nodes []workspace.Node) (page, error) {
 	return cut(len(nodes), after, rd.limit, rd.newest), nil
 }
 
-// at returns the place of the message that the cursor names, -1 for none. In files of
-// other programs several may go by one UUID: then it is the one of that time, and of
-// those the last one in the direction of paging, so that pages come to an end.
+// at returns the index of the message that the cursor names, or -1. In files of
+// other programs several messages may have the same UUID: then it prefers one with
+// the cursor's time, and among equals the last one in the direction of paging, so
+// that paging ends.
 func (rd *reading) at(nodes []workspace.Node) int {
 	at, exact := -1, false
 	for i, n := range nodes {
@@ -153,12 +154,12 @@ func (rd *reading) at(nodes []workspace.Node) int {
 	return at
 }
 
-// messages returns what the nodes say, as the strategies leave it, with the place of
-// each among the nodes. before are those above them, which are not wanted but may hold
-// calls whose results are.
+// messages returns the contents of nodes after the strategies, with the index of
+// each in nodes. before are the nodes above them, which are not part of the page
+// but may hold the calls of its results.
 func (rd *reading) messages(before, nodes []workspace.Node, out *messageList, count func(string) int) ([]*content.Message, []int) {
 	list := readAll(nodes)
-	edited := len(nodes) // so many are edited
+	edited := len(nodes) // number of nodes to edit
 	for i := range nodes {
 		if nodes[i].UUID == rd.pin {
 			edited = i + 1
@@ -173,7 +174,7 @@ func (rd *reading) messages(before, nodes []workspace.Node, out *messageList, co
 	return content.Edit(list, edited, rd.strategies, count)
 }
 
-// readAll returns what nodes say.
+// readAll decodes the contents of nodes.
 func readAll(nodes []workspace.Node) []*content.Message {
 	list := make([]*content.Message, len(nodes))
 	for i := range nodes {
@@ -182,8 +183,8 @@ func readAll(nodes []workspace.Node) []*content.Message {
 	return list
 }
 
-// eventsAmong returns the events of the line with a UUID from the time of the messages,
-// if they are wanted.
+// eventsAmong returns the events of the line with a UUID in the time span of the
+// messages, if requested.
 func (c *call) eventsAmong(rd *reading, line string, nodes []workspace.Node) ([]eventItem, error) {
 	if !rd.events || len(nodes) == 0 {
 		return nil, nil
@@ -210,7 +211,7 @@ func (c *call) eventsAmong(rd *reading, line string, nodes []workspace.Node) ([]
 	return items, nil
 }
 
-// countTokens answers how many tokens all messages of a session are.
+// countTokens answers the number of tokens of all messages of a session.
 func countTokens(c *call) (*answer, error) {
 	name, err := c.session()
 	if err != nil {

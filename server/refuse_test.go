@@ -15,8 +15,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// snapshot returns what every file of a workspace holds, but for what is only
-// remembered.
+// snapshot returns the content of every file of a workspace, except caches.
 func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -36,7 +35,7 @@ func snapshot(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// TestRefused says of each request what is wrong, and writes nothing.
+// TestRefused: invalid requests are answered with the error and write nothing.
 func TestRefused(t *testing.T) {
 	s := newSite(t, server.Options{Limits: server.Limits{Parts: 3}})
 	id := s.create(nil).ID
@@ -141,7 +140,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestTrouble answers for a workspace in which something is wrong.
+// TestTrouble: answers for a damaged or locked workspace.
 func TestTrouble(t *testing.T) {
 	s := newSiteOf(t, t.TempDir(), &workspace.Options{Wait: -1}, server.Options{})
 	good, bad := s.create(nil).ID, s.create(nil).ID

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// An endpoint is a method and a path, and what answers there.
+// An endpoint is a method and a path with its handler.
 type endpoint struct {
 	pattern string // of http.ServeMux
-	open    bool   // without the token
-	shared  bool   // also for pages of other servers, which show what is there
-	long    bool   // as long as it takes
-	// answer carries out a request. Where it returns neither an answer nor an error
-	// it has written one itself.
+	open    bool   // does not require the token
+	shared  bool   // also for pages of other servers
+	long    bool   // has no time limit
+	// answer handles a request. If it returns neither an answer nor an error, it
+	// has written the answer itself.
 	answer func(*call) (*answer, error)
 }
 
-// endpoints are all that the server answers. openapi.json describes each.
+// endpoints are all endpoints of the server. openapi.json describes each of them.
 var endpoints = []endpoint{
 	{pattern: "GET /health", open: true, answer: health},
 	{pattern: "GET /openapi.json", open: true, answer: describe},
@@ -58,7 +58,7 @@ type route struct {
 	server *Server
 }
 
-// A call is a request under way.
+// A call is a request in progress.
 type call struct {
 	*Server
 	w http.ResponseWriter
@@ -90,18 +90,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
 		default:
-			writeFailure(w, &failure{http.StatusServiceUnavailable, "too many requests at once", fmt.Sprintf("at most %d are answered", cap(slots))})
+			writeFailure(w, &failure{http.StatusServiceUnavailable, "too many requests at once", fmt.Sprintf("at most %d are accepted", cap(slots))})
 			return
 		}
 	}
 	if found {
-		s.mux.ServeHTTP(w, r) // which tells r what the parts of the path are
+		s.mux.ServeHTTP(w, r) // which sets the path values of r
 		return
 	}
 	rt.ServeHTTP(w, r)
 }
 
-// admit says why a request is not carried out, nil if it is to be.
+// admit returns why a request is refused, or nil.
 func (s *Server) admit(rt *route, r *http.Request) error {
 	if err := s.refusal(r); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *Server) admit(rt *route, r *http.Request) error {
 		return &failure{status: http.StatusUnauthorized, msg: "Unauthorized"}
 	}
 	if n := len(r.URL.RawQuery); n > s.opts.Limits.Query {
-		return &failure{http.StatusRequestURITooLong, "the query is too long", fmt.Sprintf("%d bytes; at most %d are taken", n, s.opts.Limits.Query)}
+		return &failure{http.StatusRequestURITooLong, "the query is too long", fmt.Sprintf("%d bytes; at most %d are accepted", n, s.opts.Limits.Query)}
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fail answers with what went wrong, and logs what is no fault of the client.
+// fail answers with the failure for err, and logs internal errors.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := explain(err)
 	if f.status == http.StatusInternalServerError {
@@ -144,7 +144,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeFailure(w, f)
 }
 
-// recover answers for a handler that panicked. What it had begun to write is cut off.
+// recover answers for a handler that panicked. A partially written answer is cut
+// off.
 func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
@@ -154,10 +155,10 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 		panic(p)
 	}
 	s.opts.Log(fmt.Sprintf("%s %s: %v\n%s", r.Method, quote(r.URL.Path), p, debug.Stack()))
-	writeFailure(w, &failure{http.StatusInternalServerError, "something went wrong inside bough", "the server's log has the details"})
+	writeFailure(w, &failure{http.StatusInternalServerError, "internal error", "see the server's log"})
 }
 
-// errorLog returns what net/http is to tell its troubles.
+// errorLog returns the logger for net/http.
 func (s *Server) errorLog() *log.Logger { return log.New(logWriter(s.opts.Log), "", 0) }
 
 type logWriter func(string)
@@ -167,10 +168,11 @@ func (f logWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// methods are those that any endpoint has.
+// methods are all methods that endpoints use.
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// notFound answers where there is no endpoint, or one of other methods.
+// notFound answers a path without an endpoint, or a method that the endpoint does
+// not support.
 func notFound(c *call) (*answer, error) {
 	var allowed []string
 	for _, m := range methods {
@@ -181,10 +183,10 @@ func notFound(c *call) (*answer, error) {
 		}
 	}
 	if len(allowed) == 0 || slices.Contains(allowed, c.r.Method) {
-		return nil, &failure{http.StatusNotFound, "bough has nothing at " + quote(c.r.URL.Path), "openapi.json lists what it has"}
+		return nil, &failure{http.StatusNotFound, "no endpoint at " + quote(c.r.URL.Path), "openapi.json lists all endpoints"}
 	}
 	c.w.Header().Set("Allow", strings.Join(allowed, ", "))
-	return nil, &failure{http.StatusMethodNotAllowed, c.r.Method + " is not possible at " + quote(c.r.URL.Path), "possible: " + strings.Join(allowed, ", ")}
+	return nil, &failure{http.StatusMethodNotAllowed, c.r.Method + " is not allowed at " + quote(c.r.URL.Path), "allowed: " + strings.Join(allowed, ", ")}
 }
 
 func isRoute(h http.Handler) bool {

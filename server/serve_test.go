@@ -15,8 +15,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// serve runs a server of a new workspace until the test calls stop, which returns what
-// Serve returned.
+// serve runs a server of a new workspace until the test calls stop, which returns
+// the result of Serve.
 func serve(t *testing.T, o server.Options) (addr string, stop func() error) {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
@@ -38,7 +38,7 @@ func serve(t *testing.T, o server.Options) (addr string, stop func() error) {
 	}
 }
 
-// TestSlow cuts off clients that do not go on.
+// TestSlow: clients that stop sending are disconnected.
 func TestSlow(t *testing.T) {
 	addr, stop := serve(t, server.Options{Limits: server.Limits{Headers: 50 * time.Millisecond, Request: 100 * time.Millisecond}})
 	defer stop()
@@ -61,11 +61,11 @@ func TestSlow(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(20 * time.Second)) // what is far too long
+			conn.SetDeadline(time.Now().Add(20 * time.Second)) // much longer than needed
 			if _, err := io.WriteString(conn, c.sent); err != nil {
 				t.Fatal(err)
 			}
-			answer, err := io.ReadAll(conn) // until the server closes
+			answer, err := io.ReadAll(conn) // until the server closes the connection
 			if err != nil && !strings.Contains(err.Error(), "reset") {
 				t.Fatalf("the server waits: %v", err)
 			}
@@ -82,7 +82,7 @@ func TestSlow(t *testing.T) {
 	r.Body.Close()
 }
 
-// TestHeaders refuses headers without an end.
+// TestHeaders: headers of unlimited size are refused.
 func TestHeaders(t *testing.T) {
 	addr, stop := serve(t, server.Options{Limits: server.Limits{Header: 8 << 10}})
 	defer stop()
@@ -106,7 +106,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestStop has a server that is to stop bring a request to its end, and take no other.
+// TestStop: a stopping server completes a request in progress, and accepts no
+// other.
 func TestStop(t *testing.T) {
 	addr, stop := serve(t, server.Options{})
 	conn, err := net.Dial("tcp", addr)
@@ -116,7 +117,7 @@ func TestStop(t *testing.T) {
 	defer conn.Close()
 	body := `{"user":"somebody"}`
 	fmt.Fprintf(conn, "POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body[:5])
-	time.Sleep(50 * time.Millisecond) // so that the request is under way
+	time.Sleep(50 * time.Millisecond) // so that the request is in progress
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
 	for {
@@ -145,7 +146,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopLate stops a server although a request does not come to its end.
+// TestStopLate: a server stops even if a request does not complete.
 func TestStopLate(t *testing.T) {
 	addr, stop := serve(t, server.Options{Limits: server.Limits{Stop: 50 * time.Millisecond}})
 	conn, err := net.Dial("tcp", addr)

@@ -1,28 +1,27 @@
-// Package server shows a workspace over HTTP as Acontext's API does, so that
-// programs which were written for Acontext work with a folder of session files
-// when their client is pointed at it.
+// Package server provides access to a workspace over HTTP with Acontext's API, so
+// that programs for Acontext can use a folder of session files by changing the
+// address in their client.
 //
-// A session over HTTP is a line: a conversation with whatever continues it, under
-// the UUID of its first file. A message goes by its UUID, its parent is the message
-// that it answers, and a message without answers is a leaf. Beyond Acontext, a
-// message may be stored below any other of its session (parent_id), the path to any
-// message can be read (leaf_id), and the leaves can be listed (branches).
+// A session over HTTP is a line: a conversation with its continuations, under the
+// UUID of its first file. Messages are identified by UUIDs; the parent of a message
+// is the message that it answers. In addition to Acontext, a message can be stored
+// below any other message of its session (parent_id), the path to any message can
+// be read (leaf_id), and the leaves can be listed (branches).
 //
-// Every answer is JSON, but for the bytes of an attachment:
+// Every answer is JSON, except for the bytes of an attachment:
 //
 //	{"code": 0, "data": ..., "msg": ""}
 //	{"code": 404, "msg": "no session ...", "error": "not_found: ..."}
 //
-// where msg is for a person, error is the detail, and code of a failure is the
-// status of the answer. openapi.json describes every route; a test keeps it true.
+// msg is for a person, error is the detail, and the code of a failure is its HTTP
+// status. openapi.json describes every route; a test verifies it.
 //
-// The server is made for the machine that it runs on. A request is answered only if
-// it was sent to a name of that machine, comes from no web page but one of its own,
-// and brings the token; see [Options]. What may be large is bounded by [Limits], and
-// who is slow is cut off.
+// The server is meant for the machine that it runs on. A request is accepted only
+// if it was sent to a name of that machine, does not come from a web page of
+// another server, and has the token; see [Options]. [Limits] bound sizes and times.
 //
-// A handler reads the request, calls the workspace once and writes what that
-// returns. All that is to be decided about conversations is decided there.
+// A handler decodes the request, calls the workspace once and encodes the result.
+// All rules about conversations are in the workspace.
 package server
 
 import (
@@ -39,40 +38,41 @@ import (
 	"github.com/google/uuid"
 )
 
-// Options are the choices for a server.
+// Options configure a server.
 type Options struct {
-	// Token is what a client brings as its bearer token. It must not be empty.
+	// Token is the bearer token that clients must send. It must not be empty.
 	Token string
 
-	// Hosts are names and addresses, without a port, under which the server may be
-	// asked beside localhost, the loopback addresses and the address that the
+	// Hosts are names and addresses, without a port, that requests may have as
+	// their host besides localhost, the loopback addresses and the address that the
 	// client connected to.
 	Hosts []string
 
-	// Buffer has what is stored looked at. Nil is one without a processor, where all
-	// stays pending. Serve closes it.
+	// Buffer processes stored messages. If nil, the server uses one without a
+	// processor, and all messages stay pending. Serve closes it.
 	Buffer *buffer.Buffer
 
-	// Count returns how many tokens of a language model a text is. It is asked about
-	// every text of a conversation each time that is read, so it should remember them.
-	// Nil means that nothing is counted, and all is 0.
+	// Count returns the number of tokens of a text for a language model. It is
+	// called for every text of a conversation each time that the conversation is
+	// read, so it should cache its results. If nil, all counts are 0.
 	Count func(text string) int
 
-	// Limits bound what a client may ask for.
+	// Limits bound the requests of clients.
 	Limits Limits
 
-	// Now is the clock. Nil means time.Now.
+	// Now is the clock. If nil, time.Now is used.
 	Now func() time.Time
 
-	// Random is where ids of tool calls come from. Nil means crypto/rand.
+	// Random is the source of tool call ids. If nil, crypto/rand is used.
 	Random io.Reader
 
-	// Log is told, in one line each, what went wrong that is not the client's
-	// fault. Nil means that nobody is told.
+	// Log is called with one line for each error that is not the client's fault. If
+	// nil, these are discarded.
 	Log func(string)
 }
 
-// Limits bound what a client may ask for. The zero value of each is its default.
+// Limits bound the requests of clients. Zero means the default, given after each
+// field.
 type Limits struct {
 	Body     int64 // bytes of a body of JSON; 32 MiB
 	Upload   int64 // bytes of a body with files; 128 MiB
@@ -83,19 +83,19 @@ type Limits struct {
 	Depth    int   // of arrays and objects in a body; 512
 	Query    int   // bytes of a query; 64 KiB
 	Header   int   // bytes of all headers; 128 KiB
-	Requests int   // at once; 256
-	Long     int   // of these, requests that take as long as they do; 32
+	Requests int   // concurrent; 256
+	Long     int   // of these, requests without a time limit; 32
 	Copy     int   // messages of a session that is to be copied; 100,000
 
-	// Connections is how many connections there may be at once; 512. When there are
-	// more, the one on which no request has come for longest is closed.
+	// Connections is the maximum number of open connections; 512. If there are
+	// more, the one that has waited longest for a request is closed.
 	Connections int
 
 	// Headers is how long a client may take to send its headers, Request to send
-	// all, Answer how long until it has the answer, Idle until it sends another
-	// request: 10 s, 2 min, 5 min, 1 min. Only a flush may take as long as it does.
+	// the complete request, Answer until it has the answer, Idle until it sends
+	// another request: 10 s, 2 min, 5 min, 1 min. Only a flush has no time limit.
 	Headers, Request, Answer, Idle time.Duration
-	// Stop is how long requests may go on when the server is to stop; 10 s.
+	// Stop is how long requests may continue when the server stops; 10 s.
 	Stop time.Duration
 }
 
@@ -137,10 +137,10 @@ type Server struct {
 	workspace *workspace.Workspace
 	opts      Options
 	buffer    *buffer.Buffer
-	project   uuid.UUID // what the workspace is called in answers, and names in it are made with
+	project   uuid.UUID // identifies the workspace in answers, and is the namespace of UUIDs in it
 	mux       *http.ServeMux
-	slots     chan struct{} // one taken per request under way
-	long      chan struct{} // one taken per request under way that has no time limit
+	slots     chan struct{} // one element per request in progress
+	long      chan struct{} // one element per request in progress without a time limit
 	conns     *connections
 }
 
@@ -181,9 +181,9 @@ func New(w *workspace.Workspace, o Options) *Server {
 	return s
 }
 
-// Serve answers requests that come to l until ctx ends. Then it takes no more of
-// them, lets those that are under way, and the processor of the buffer, come to their
-// end within [Limits].Stop, and returns nil. It closes l and the buffer.
+// Serve answers requests on l until ctx is done. Then it accepts no more, lets
+// requests in progress and the processor of the buffer complete within
+// [Limits].Stop, and returns nil. It closes l and the buffer.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -217,7 +217,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-failed
 	if late := <-closed; late != nil {
-		s.opts.Log("what was looking for tasks was stopped: " + late.Error())
+		s.opts.Log("the task processor was stopped: " + late.Error())
 	}
 	return err
 }

@@ -18,8 +18,8 @@ import (
 
 const token = "sk-ac-test"
 
-// A site is a server of a new workspace, asked over a real connection. Every request
-// that it takes and every answer that it gives must be as openapi.json has it.
+// A site is a server of a new workspace with a real connection. Every request and
+// every answer must conform to openapi.json.
 type site struct {
 	t      testing.TB
 	w      *workspace.Workspace
@@ -60,7 +60,7 @@ func newSiteOf(t testing.TB, dir string, wo *workspace.Options, o server.Options
 	return s
 }
 
-// A reply is an answer as it came.
+// A reply is the answer to a request.
 type reply struct {
 	t      testing.TB
 	what   string
@@ -73,8 +73,8 @@ type reply struct {
 	Error  string          `json:"error"`
 }
 
-// ask sends a request with the token. body is nil, JSON as a string, or anything that
-// json.Marshal takes.
+// ask sends a request with the token. body is nil, JSON as a string, or any value
+// for json.Marshal.
 func (s *site) ask(method, path string, body any) *reply {
 	s.t.Helper()
 	var in io.Reader
@@ -107,7 +107,7 @@ func (s *site) request(method, path string, body io.Reader) *http.Request {
 	return r
 }
 
-// do sends a request, and checks that the answer is one of this server.
+// do sends a request, and verifies the common properties of its answer.
 func (s *site) do(r *http.Request) *reply {
 	s.t.Helper()
 	a, err := http.DefaultClient.Do(r)
@@ -142,7 +142,7 @@ func (re *reply) want(status int) *reply {
 	return re
 }
 
-// fails checks a failure: its status, and a piece of its message.
+// fails checks a failure: its status, and a substring of its message.
 func (re *reply) fails(status int, msg string) {
 	re.t.Helper()
 	re.want(status)
@@ -162,7 +162,8 @@ func (re *reply) data(v any) {
 	}
 }
 
-// hold takes the lock of a workspace, as another process would, until it is released.
+// hold acquires the lock of a workspace, like another process, until it is
+// released.
 func hold(t *testing.T, dir string) (release func()) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)

@@ -10,7 +10,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// A sessionItem is a line as Acontext's clients, of both generations, know sessions.
+// A sessionItem is a line in Acontext's format for sessions, for clients of both
+// generations.
 type sessionItem struct {
 	ID        string          `json:"id"`
 	Project   string          `json:"project_id"`
@@ -38,8 +39,8 @@ func (s *Server) sessionItem(l *workspace.LineEntry) sessionItem {
 	return item
 }
 
-// plainJSON returns a value of a session file as JSON that every reader takes: nil,
-// which is null, where it holds the number tokens that only Python knows.
+// plainJSON returns a value of a session file if it is valid JSON, or nil, encoded
+// as null, if it contains Python's number tokens.
 func plainJSON(value json.RawMessage) json.RawMessage {
 	if !json.Valid(value) {
 		return nil
@@ -175,7 +176,7 @@ func (c *call) setConfigs(merge bool) (*workspace.LineEntry, error) {
 	return c.workspace.SetConfigs(c.r.Context(), name, configs, merge)
 }
 
-// copySession says what is wrong in Acontext's words, which its clients may look for.
+// copySession uses Acontext's error messages, which clients may compare.
 func copySession(c *call) (*answer, error) {
 	name, err := c.session()
 	if err != nil {
@@ -198,7 +199,8 @@ func copySession(c *call) (*answer, error) {
 	return ok(map[string]string{"old_session_id": old, "new_session_id": l.UUID}), nil
 }
 
-// reword returns err as a failure with another message, and its own as the detail.
+// reword returns err as a failure with another message, and its original message as
+// the detail.
 func reword(err error, msg string) *failure {
 	f := explain(err)
 	return &failure{f.status, msg, f.msg}

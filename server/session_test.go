@@ -21,7 +21,7 @@ type sessionItem struct {
 	Configs   json.RawMessage `json:"configs"`
 }
 
-// create begins a session and returns its id.
+// create creates a session and returns it.
 func (s *site) create(body any) sessionItem {
 	s.t.Helper()
 	var item sessionItem
@@ -73,7 +73,7 @@ func compact(t *testing.T, raw json.RawMessage) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestUseUUID begins a session once, whatever form its UUID is given in.
+// TestUseUUID creates a session once, in whichever form its UUID is given.
 func TestUseUUID(t *testing.T) {
 	s := newSite(t, server.Options{})
 	lower := strings.ToLower(sample)
@@ -94,8 +94,8 @@ func TestUseUUID(t *testing.T) {
 	s.ask("POST", "/api/v1/session", `{"use_uuid":"x"}`).fails(400, "use_uuid is not a UUID")
 }
 
-// TestNames answers each route for what is no UUID, and for a UUID that is not there.
-// No session is found by anything but its UUID.
+// TestNames: each route rejects an invalid UUID and an unknown one. Sessions are
+// found only by UUID.
 func TestNames(t *testing.T) {
 	s := newSite(t, server.Options{})
 	entry, err := s.w.New(t.Context(), "A Title")
@@ -176,7 +176,7 @@ func TestConfigs(t *testing.T) {
 	}
 }
 
-// TestList pages through sessions, both ways, and filters them.
+// TestList pages through sessions, in both directions, and filters them.
 func TestList(t *testing.T) {
 	s := newSite(t, server.Options{})
 	var all []string
@@ -236,7 +236,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestContinued has a line of several files be one session.
+// TestContinued: a line of several files is one session.
 func TestContinued(t *testing.T) {
 	s := newSiteOf(t, t.TempDir(), &workspace.Options{Limit: 2}, server.Options{})
 	id := s.create(nil).ID
@@ -254,7 +254,7 @@ func TestContinued(t *testing.T) {
 	if len(page.Items) != 1 || page.Items[0].ID != id {
 		t.Errorf("listed: %+v", page.Items)
 	}
-	// A UUID of any of its files is the session's.
+	// The UUID of any of its files identifies the session.
 	last := session.UUID(files.Sessions[0].ID)
 	if last == id {
 		t.Fatalf("%+v is no continuation", files.Sessions[0])
@@ -298,7 +298,7 @@ func TestCopy(t *testing.T) {
 	if compact(t, item.Configs) != `{"a":1}` {
 		t.Errorf("the copy has configs %s", item.Configs)
 	}
-	s.ask("DELETE", "/api/v1/session/"+id, nil).want(200) // a copy stands alone
+	s.ask("DELETE", "/api/v1/session/"+id, nil).want(200) // a copy is self-contained
 	s.ask("GET", "/api/v1/session/"+copied.New+"/branches", nil).want(200)
 
 	if _, err := s.w.Append(t.Context(), workspace.Append{Session: copied.New, Text: "4"}); err != nil {

@@ -19,7 +19,7 @@ type newMessage struct {
 	Parent json.RawMessage `json:"parent_id"`
 }
 
-// storeMessage stores a message, with the files that come with it.
+// storeMessage stores a message with its files.
 func storeMessage(c *call) (*answer, error) {
 	in, form, err := c.newMessage()
 	defer form.remove()
@@ -72,7 +72,7 @@ func storeMessage(c *call) (*answer, error) {
 	return &answer{status: http.StatusCreated, data: item}, nil
 }
 
-// newMessage reads the body. What it returns as a form is to be removed also with an
+// newMessage decodes the body. The caller must remove the form, even if there is an
 // error.
 func (c *call) newMessage() (*newMessage, *form, error) {
 	in := &newMessage{}
@@ -89,27 +89,27 @@ func (c *call) newMessage() (*newMessage, *form, error) {
 	return in, f, c.unmarshal("payload", f.payload, in)
 }
 
-// parse reads the message in a body.
+// parse decodes the message in a body.
 func (c *call) parse(in *newMessage) (*content.Message, error) {
 	format, err := content.ParseFormat(in.Format)
 	switch {
 	case err != nil:
 		return nil, wrong("format is unknown", err)
 	case isNull(in.Blob):
-		return nil, wrong("blob is missing", "it is the message, an object")
+		return nil, wrong("blob is missing", "it must be the message, an object")
 	}
 	m, err := content.Parse(format, in.Blob, c.opts.Random)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(m.Parts); n > c.opts.Limits.Parts {
-		return nil, wrong("the message has too many parts", fmt.Sprintf("%d; at most %d are taken", n, c.opts.Limits.Parts))
+		return nil, wrong("the message has too many parts", fmt.Sprintf("%d; at most %d are accepted", n, c.opts.Limits.Parts))
 	}
 	return m, nil
 }
 
-// attach makes the files of a form the assets of the parts that name them, and returns
-// those that are named.
+// attach sets the assets of the parts that refer to files of a form, and returns
+// these files.
 func attach(m *content.Message, f *form) ([]workspace.File, error) {
 	var files []workspace.File
 	for i := range m.Parts {
@@ -135,17 +135,18 @@ func attach(m *content.Message, f *form) ([]workspace.File, error) {
 	return files, nil
 }
 
-// bucket is where clients are told that attachments are: in the workspace.
+// bucket is the bucket of attachments in answers: all are in the workspace.
 const bucket = "bough"
 
-// parentName returns the name of the message that a new one answers, "" for the newest.
+// parentName returns the name of the parent of a new message, "" for the newest
+// message.
 func parentName(raw json.RawMessage) (string, error) {
 	if isNull(raw) {
 		return "", nil
 	}
 	var id string
 	if err := json.Unmarshal(raw, &id); err != nil {
-		return "", wrong("parent_id is not a UUID", "it is no string")
+		return "", wrong("parent_id is not a UUID", "it is not a string")
 	}
 	if id = strings.TrimSpace(id); id == "" {
 		return "", nil
@@ -153,8 +154,8 @@ func parentName(raw json.RawMessage) (string, error) {
 	return nameOf("parent_id", id)
 }
 
-// matched returns a message whose tool results name their calls: where they name only
-// the tool, the calls are those of the path.
+// matched sets the call ids of tool results that name only the tool, from the calls
+// on the path.
 func matched(m *content.Message, path func() ([]workspace.Node, error)) (*content.Message, error) {
 	if !m.Unmatched() {
 		return m, nil
@@ -170,7 +171,7 @@ func matched(m *content.Message, path func() ([]workspace.Node, error)) (*conten
 	return out, nil
 }
 
-// stored returns what a message says as it will stand in its file.
+// stored converts a message to the form in which it is stored.
 func stored(m *content.Message) workspace.Content {
 	s := m.Stored()
 	out := workspace.Content{Role: s.Role, Value: s.Content}
@@ -180,8 +181,9 @@ func stored(m *content.Message) workspace.Content {
 	return out
 }
 
-// trackedNew returns how far the looking at a message is that was just stored. What
-// goes wrong with that must not be an answer: the client would store it again.
+// trackedNew returns the tracking state of a message that was just stored. It logs
+// errors instead of returning them, because the client would store the message
+// again.
 func (c *call) trackedNew(l *workspace.LineEntry, n *workspace.Node) workspace.Tracked {
 	list, err := c.workspace.Tracked(c.r.Context(), &workspace.Path{Line: *l, Nodes: []workspace.Node{*n}}, c.buffer.Running)
 	if err != nil {

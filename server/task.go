@@ -9,8 +9,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A taskItem is a task as Acontext's clients know them, with the branch that it was
-// found in.
+// A taskItem is a task in Acontext's format, with the branch in which it was found.
 type taskItem struct {
 	ID        string          `json:"id"`
 	Session   string          `json:"session_id"`
@@ -46,7 +45,7 @@ func (s *Server) taskItem(sessionID string, t *task.Task) taskItem {
 	return item
 }
 
-// listTasks answers the tasks of a session, or with leaf_id those of the path to one
+// listTasks answers the tasks of a session, or with leaf_id those of the path to a
 // message.
 func listTasks(c *call) (*answer, error) {
 	name, err := c.session()
@@ -96,7 +95,7 @@ func observingStatus(c *call) (*answer, error) {
 	return ok(trackingItem{t.Observed, t.InProcess, t.Pending, session.FormatTime(t.UpdatedAt)}), nil
 }
 
-// A trackingItem is a Tracking as Acontext's clients know it.
+// A trackingItem is a Tracking in Acontext's format.
 type trackingItem struct {
 	Observed  int    `json:"observed"`
 	InProcess int    `json:"in_process"`
@@ -104,14 +103,14 @@ type trackingItem struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// A flushAnswer says how looking at what was pending came out.
+// A flushAnswer is the result of a flush.
 type flushAnswer struct {
-	Status int    `json:"status"` // 0 for well
+	Status int    `json:"status"` // 0 for success
 	Errmsg string `json:"errmsg"`
 }
 
-// flush waits until all that is pending was looked at. That a processor fails is an
-// answer, not a failure of the request.
+// flush waits until all pending messages are processed. An error of the processor
+// is part of the answer, not a failure of the request.
 func flush(c *call) (*answer, error) {
 	name, err := c.session()
 	if err != nil {

@@ -33,7 +33,8 @@ func (s *site) tasks(id, query string) (items []taskItem) {
 	return page.Items
 }
 
-// observing returns how many messages of a session are observed, in process, pending.
+// observing returns the numbers of observed, in-process and pending messages of a
+// session.
 func (s *site) observing(id string) [3]int {
 	s.t.Helper()
 	var o struct {
@@ -45,7 +46,7 @@ func (s *site) observing(id string) [3]int {
 	return [3]int{o.Observed, o.InProcess, o.Pending}
 }
 
-// statuses are those of the messages on a path.
+// statuses returns the statuses of the messages on a path.
 func (s *site) statuses(id, leaf string) string {
 	s.t.Helper()
 	var list []string
@@ -59,7 +60,7 @@ func (s *site) statuses(id, leaf string) string {
 	return strings.Join(list, " ")
 }
 
-// newWatched returns a site whose messages a processor looks at.
+// newWatched returns a site with a processor.
 func newWatched(t *testing.T, o server.Options, p buffer.Processor) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,7 +73,7 @@ func newWatched(t *testing.T, o server.Options, p buffer.Processor) *site {
 	return newSiteOf(t, dir, nil, o)
 }
 
-// TestUnwatched: without a processor what is tracked stays pending.
+// TestUnwatched: without a processor tracked messages stay pending.
 func TestUnwatched(t *testing.T) {
 	s := newSite(t, server.Options{})
 	tracked, untracked := s.create(nil).ID, s.create(`{"disable_task_tracking":true}`).ID
@@ -100,8 +101,8 @@ func TestUnwatched(t *testing.T) {
 	s.ask("GET", "/api/v1/session/"+tracked+"/task?leaf_id="+unknown, nil).fails(404, unknown)
 }
 
-// TestWatched: what a processor finds belongs to the branch that it was given, and no
-// other branch.
+// TestWatched: the tasks that a processor finds belong to the branch that it got,
+// and to no other branch.
 func TestWatched(t *testing.T) {
 	s := newWatched(t, server.Options{}, func(_ context.Context, c buffer.Context) (buffer.Result, error) {
 		var said []string
@@ -154,7 +155,7 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// TestFlushLong: a flush may take longer than any other answer.
+// TestFlushLong: a flush may take longer than any other request.
 func TestFlushLong(t *testing.T) {
 	began := make(chan bool)
 	s := newWatched(t, server.Options{Limits: server.Limits{Answer: time.Second, Request: time.Second}},
@@ -172,7 +173,7 @@ func TestFlushLong(t *testing.T) {
 	<-began
 }
 
-// TestFlushFails: that a processor fails is an answer.
+// TestFlushFails: an error of the processor is part of the answer.
 func TestFlushFails(t *testing.T) {
 	s := newWatched(t, server.Options{}, func(context.Context, buffer.Context) (buffer.Result, error) {
 		return buffer.Result{}, errors.New("no idea")
@@ -192,7 +193,7 @@ func TestFlushFails(t *testing.T) {
 	}
 }
 
-// TestWatchedAtOnce: what is stored is looked at without anybody asking.
+// TestWatchedAtOnce: stored messages are processed without a request for it.
 func TestWatchedAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	w, err := workspace.Open(t.Context(), dir, nil)

@@ -13,8 +13,9 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestTip: where no leaf_id or parent_id is given the newest leaf counts by its time, not
-// by its place, and of equal times the one that stands last; forms of time do not matter.
+// TestTip: without leaf_id or parent_id the newest leaf counts by its time, not by
+// its position; among equal times the last one; the format of the time does not
+// matter.
 func TestTip(t *testing.T) {
 	const name = "session_20260525_153200_4b9ad01c"
 	for _, c := range []struct {
@@ -71,8 +72,8 @@ func TestTip(t *testing.T) {
 	}
 }
 
-// TestCheckpointConfigs: the configs tell checkpoints apart, and no client can have another
-// session look like one.
+// TestCheckpointConfigs: the configs distinguish checkpoints, and no client can
+// make another session look like one.
 func TestCheckpointConfigs(t *testing.T) {
 	s := newSite(t, server.Options{})
 	id := s.create(`{"configs":{"a":1,"bough":{"kind":"checkpoint"}}}`).ID

@@ -15,11 +15,11 @@ import (
 	"unicode/utf8"
 )
 
-// An upload is a file of a body, kept in a temporary file until the message that it
-// comes with is stored.
+// An upload is a file of a body, kept in a temporary file until its message is
+// stored.
 type upload struct {
-	field  string // what the parts of a message name it by
-	name   string // of the file, as the client has it
+	field  string // its field name, by which parts of a message refer to it
+	name   string // file name on the client
 	mime   string
 	sha256 string
 	size   int64
@@ -32,7 +32,7 @@ func (u *upload) open() (io.ReadCloser, error) {
 
 // A form is a body with files.
 type form struct {
-	payload []byte // the field of that name: what a body without files would be
+	payload []byte // the field payload: the JSON body
 	uploads []upload
 }
 
@@ -40,11 +40,11 @@ type form struct {
 func (f *form) remove() {
 	for _, u := range f.uploads {
 		u.temp.Close()
-		os.Remove(u.temp.Name()) // where that was not possible before
+		os.Remove(u.temp.Name()) // if that was not possible earlier
 	}
 }
 
-// file returns the upload of a field, nil if there is none.
+// file returns the upload of a field, or nil.
 func (f *form) file(field string) *upload {
 	for i := range f.uploads {
 		if f.uploads[i].field == field {
@@ -59,13 +59,14 @@ func isForm(r *http.Request) bool {
 	return err == nil && media == "multipart/form-data"
 }
 
-// form reads a body with files. What it returns is to be removed also with an error.
+// form reads a body with files. The caller must remove the form, even if there is
+// an error.
 func (c *call) form() (*form, error) {
 	f := &form{}
 	c.r.Body = http.MaxBytesReader(c.w, c.r.Body, c.opts.Limits.Upload)
 	parts, err := c.r.MultipartReader()
 	if err != nil {
-		return f, wrong("the body cannot be read", err)
+		return f, wrong("the body cannot be parsed", err)
 	}
 	for {
 		part, err := parts.NextRawPart()
@@ -76,7 +77,7 @@ func (c *call) form() (*form, error) {
 			return f, bodyError(err)
 		}
 		if part.FileName() != "" {
-			err = c.take(f, part)
+			err = c.add(f, part)
 		} else if part.FormName() == "payload" {
 			f.payload, err = c.payload(part)
 		}
@@ -92,15 +93,15 @@ func (c *call) payload(part *multipart.Part) ([]byte, error) {
 		return nil, bodyError(err)
 	}
 	if int64(len(body)) > c.opts.Limits.Body {
-		return nil, &failure{http.StatusRequestEntityTooLarge, "the payload is too large", fmt.Sprintf("at most %d bytes are taken", c.opts.Limits.Body)}
+		return nil, &failure{http.StatusRequestEntityTooLarge, "the payload is too large", fmt.Sprintf("at most %d bytes are accepted", c.opts.Limits.Body)}
 	}
 	return body, nil
 }
 
-// take keeps a file.
-func (c *call) take(f *form, part *multipart.Part) (err error) {
+// add adds a file.
+func (c *call) add(f *form, part *multipart.Part) (err error) {
 	if len(f.uploads) == c.opts.Limits.Files {
-		return wrong("too many files", fmt.Sprintf("at most %d are taken at once", c.opts.Limits.Files))
+		return wrong("too many files", fmt.Sprintf("at most %d are accepted", c.opts.Limits.Files))
 	}
 	name := part.FileName()
 	if !utf8.ValidString(name) {
@@ -110,7 +111,7 @@ func (c *call) take(f *form, part *multipart.Part) (err error) {
 	if err != nil {
 		return err
 	}
-	os.Remove(temp.Name()) // so that nothing stays of it, however this program ends; not on Windows
+	os.Remove(temp.Name()) // so that it disappears however this program ends; not on Windows
 	u := upload{field: part.FormName(), name: name, temp: temp}
 	defer func() { f.uploads = append(f.uploads, u) }()
 	hash, start := sha256.New(), &head{}
@@ -122,8 +123,8 @@ func (c *call) take(f *form, part *multipart.Part) (err error) {
 	return nil
 }
 
-// uploadError says what went wrong with reading a file of a body and keeping it, which
-// is the fault of the client only if it is not that of the disk here.
+// uploadError returns the failure for an error of reading a file of a body and
+// storing it: an internal error if the local disk failed.
 func uploadError(err error) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) {
@@ -132,8 +133,8 @@ func uploadError(err error) error {
 	return bodyError(err)
 }
 
-// mimeOf returns what a file is: what the client says, or where that says nothing,
-// what it begins like.
+// mimeOf returns the declared type of a file, or if there is none, the type
+// detected from its first bytes.
 func mimeOf(declared string, start []byte) string {
 	media, _, err := mime.ParseMediaType(declared)
 	if err != nil || media == "application/octet-stream" {
@@ -142,7 +143,7 @@ func mimeOf(declared string, start []byte) string {
 	return declared
 }
 
-// A head is the first bytes of what is written to it.
+// A head keeps the first bytes that are written to it.
 type head struct{ bytes.Buffer }
 
 func (h *head) Write(b []byte) (int, error) {

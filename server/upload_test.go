@@ -19,7 +19,7 @@ import (
 	"github.com/bough-dev/bough/server"
 )
 
-// A field is one of a form: a file if it has a name.
+// A field is a field of a form: a file if it has a name.
 type field struct {
 	field, name, mime, data string
 }
@@ -73,7 +73,7 @@ func partOf(t *testing.T, raw json.RawMessage) part {
 
 const png = "\x89PNG\r\n\x1a\n and what an image holds"
 
-// tempFiles returns what uploads left in the folder for temporary files.
+// tempFiles returns the temporary files that uploads left.
 func tempFiles(t *testing.T) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(os.TempDir(), "bough-upload-*"))
@@ -83,7 +83,7 @@ func tempFiles(t *testing.T) []string {
 	return list
 }
 
-// TestUpload stores files with messages, and gives them back in all ways.
+// TestUpload stores files with messages, and reads them in all ways.
 func TestUpload(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := newSite(t, server.Options{})
@@ -132,7 +132,7 @@ func TestUpload(t *testing.T) {
 	other := s.create(nil).ID
 	s.ask("GET", strings.Replace(download, id, other, 1)+url.QueryEscape(image.Asset.Key), nil).fails(403, "refers")
 
-	// By a link, without it.
+	// By a link, without the token.
 	list := s.read(id, "format=acontext")
 	if len(list.URLs) != 2 {
 		t.Fatalf("links: %v", list.URLs)
@@ -164,14 +164,14 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%s: links %v", query, got.URLs)
 		}
 	}
-	// Whoever the messages are sent to cannot follow links into this machine.
+	// Recipients of exported messages cannot follow links to this machine.
 	inside := s.read(id, "format=openai")
 	if !bytes.Contains(inside.Items[1], []byte("data:image/png;base64,")) {
 		t.Errorf("for OpenAI: %s", inside.Items[1])
 	}
 }
 
-// link follows a link without the token.
+// link requests a link without the token.
 func (s *site) link(link string) *reply {
 	s.t.Helper()
 	r := s.request("GET", strings.TrimPrefix(link, s.url), nil)
@@ -180,7 +180,7 @@ func (s *site) link(link string) *reply {
 	return s.do(r)
 }
 
-// TestLinks lets nobody make or change a link, or use an old one.
+// TestLinks: links cannot be forged or changed, and expire.
 func TestLinks(t *testing.T) {
 	now := time.Now()
 	s := newSite(t, server.Options{Now: func() time.Time { return now }})
@@ -223,11 +223,10 @@ func TestLinks(t *testing.T) {
 	now = now.Add(24 * time.Hour)
 	s.link(good).want(200)
 	now = now.Add(time.Hour)
-	s.link(good).fails(403, "no longer")
+	s.link(good).fails(403, "has expired")
 }
 
-// TestForms refuses bodies with files that are not what they should be, and keeps
-// nothing of them.
+// TestForms: invalid bodies with files are refused and leave nothing.
 func TestForms(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := newSite(t, server.Options{Limits: server.Limits{Upload: 64 << 10, Body: 16 << 10, Files: 2}})

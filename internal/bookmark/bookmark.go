@@ -1,8 +1,8 @@
 // Package bookmark reads and edits the file of the bookmarks of a workspace.
 //
-// It stores bookmarks.json: an object with the array bookmarks, the oldest first.
-// Each element names a message, by the first file of its line and its id, and gives
-// it a label:
+// It stores bookmarks.json: an object with the array bookmarks, oldest first. Each
+// element gives a label to a message, which is identified by the first file of its
+// line and its id:
 //
 //	{
 //	  "bookmarks": [
@@ -17,9 +17,8 @@
 //	  ]
 //	}
 //
-// An edit changes the bytes of what it is about and no others: members that this
-// package does not know, of the file and of a bookmark, stay where they are. The
-// functions are pure.
+// An edit changes only the bytes of its bookmark: unknown members of the file and
+// of a bookmark are kept. The functions are pure.
 package bookmark
 
 import (
@@ -32,17 +31,17 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Path is the path of the file inside the workspace.
+// Path is the path of the file, relative to the workspace.
 const Path = "bookmarks.json"
 
-// A Scope says how much of a conversation a bookmark is about.
+// A Scope is the part of a conversation to which a bookmark refers.
 type Scope string
 
 // The scopes.
 const (
 	Message Scope = "message" // this message
 	Branch  Scope = "branch"  // the path from the root to it
-	Subtree Scope = "subtree" // it and all that comes from it
+	Subtree Scope = "subtree" // it and all its descendants
 )
 
 // Scopes are all scopes.
@@ -50,23 +49,23 @@ var Scopes = []Scope{Message, Branch, Subtree}
 
 // A Bookmark is a label on a message.
 type Bookmark struct {
-	Session   string `json:"session_id"` // the first file of the line, or the checkpoint, that the message is in
+	Session   string `json:"session_id"` // the first file of the message's line, or the checkpoint
 	Message   string `json:"node_id"`
 	Label     string `json:"label"`
-	Summary   string `json:"summary"`    // what to find there, may be empty
-	Scope     Scope  `json:"scope"`      // one of [Scopes], or what another program wrote
-	CreatedAt string `json:"created_at"` // when it was made, or moved
+	Summary   string `json:"summary"`    // a description, may be empty
+	Scope     Scope  `json:"scope"`      // one of [Scopes], or the value of another program
+	CreatedAt string `json:"created_at"` // when it was created or moved
 }
 
-// A File is the bookmarks of a workspace as they are stored.
+// A File is the decoded file of bookmarks.
 type File struct {
-	Bookmarks []Bookmark // the oldest first
+	Bookmarks []Bookmark // oldest first
 	data      []byte
 	array     rawjson.Span
 	elements  []rawjson.Span
 }
 
-// Decode reads the file, which is not there if data is nil. What is no such file is
+// Decode decodes the file. Nil data means that the file does not exist. An error is
 // a *[session.DamageError].
 func Decode(data []byte) (*File, error) {
 	if data == nil {
@@ -86,7 +85,7 @@ func Decode(data []byte) (*File, error) {
 		f.array = root
 	}
 	if data[f.array.Start] != '[' {
-		return nil, damaged(f.array.Start, "no array of bookmarks")
+		return nil, damaged(f.array.Start, "no bookmarks array")
 	}
 	f.elements = rawjson.Elements(data, f.array)
 	for _, at := range f.elements {
@@ -99,7 +98,7 @@ func Decode(data []byte) (*File, error) {
 	return f, nil
 }
 
-// read reads one bookmark. What it must have is a message and a label.
+// read decodes one bookmark. The ids and the label are required.
 func read(data []byte, at rawjson.Span) (b Bookmark, err error) {
 	members, err := rawjson.Members(data, at)
 	if err != nil {
@@ -107,7 +106,7 @@ func read(data []byte, at rawjson.Span) (b Bookmark, err error) {
 	}
 	text := func(key string) (s string) {
 		if value, ok := rawjson.Find(members, key); ok && data[value.Start] == '"' {
-			json.Unmarshal(value.Of(data), &s) // it is checked: a string that JSON can hold
+			json.Unmarshal(value.Of(data), &s) // it is a valid JSON string
 		}
 		return s
 	}
@@ -135,7 +134,7 @@ func damaged(offset int, problem string) error {
 	return &session.DamageError{Path: Path, Offset: offset, Problem: problem}
 }
 
-// Labelled returns which of the bookmarks have a label.
+// Labelled returns the indexes of the bookmarks with a label.
 func (f *File) Labelled(label string) (list []int) {
 	for i, b := range f.Bookmarks {
 		if b.Label == label {
@@ -145,7 +144,7 @@ func (f *File) Labelled(label string) (list []int) {
 	return list
 }
 
-// Add returns the file with one more bookmark, at the end.
+// Add returns the file with b appended.
 func (f *File) Add(b Bookmark) []byte { return f.add(rawjson.Value(b, 2)) }
 
 func (f *File) add(element []byte) []byte {
@@ -167,14 +166,14 @@ func (f *File) Remove(i int) []byte {
 	return f.splice(f.array.Start, f.array.End, "[]")
 }
 
-// Replace returns the file with b in place of bookmark i, which keeps the members
-// that this package does not know.
+// Replace returns the file with b in place of bookmark i, whose unknown members are
+// kept.
 func (f *File) Replace(i int, b Bookmark) []byte {
 	object := rawjson.Value(b, 2)
 	pairs := rawjson.Pairs(object, rawjson.Root(object))
-	members, _ := rawjson.Members(f.data, f.elements[i]) // as when it was decoded
+	members, _ := rawjson.Members(f.data, f.elements[i]) // no error, as in Decode
 	data := slices.Clone(f.data)
-	end := members[len(members)-1].Value.End // there is a label at least
+	end := members[len(members)-1].Value.End // it has at least a label
 	for _, p := range pairs {
 		if _, known := rawjson.Find(members, p.Key); !known {
 			added := ",\n      " + string(rawjson.Compact(p.Key)) + ": " + string(p.Value)
@@ -192,7 +191,7 @@ func (f *File) Replace(i int, b Bookmark) []byte {
 	return data
 }
 
-// splice returns the file with something else in place of data[start:end].
+// splice returns the file with data[start:end] replaced.
 func (f *File) splice(start, end int, with string) []byte {
 	return slices.Concat(f.data[:start], []byte(with), f.data[end:])
 }

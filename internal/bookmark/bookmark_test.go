@@ -109,9 +109,9 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestRevert: what came since stays, and what is not as it was left is not touched.
+// TestRevert: later bookmarks stay, and a bookmark that was changed again is kept.
 func TestRevert(t *testing.T) {
-	file := func(of ...string) (data []byte) { // each a label and where it is
+	file := func(of ...string) (data []byte) { // each a label and its message
 		for _, word := range of {
 			label, message, _ := strings.Cut(word, ":")
 			data = decode(t, data).Add(bookmark.Bookmark{Session: "s", Message: message, Label: label})
@@ -137,8 +137,8 @@ func TestRevert(t *testing.T) {
 	}
 }
 
-// FuzzEdit: whatever the file is, an edit changes the bookmark that it is about and
-// no other, and what was added and removed again left every byte where it was.
+// FuzzEdit: in any file, an edit changes only its bookmark, and adding and removing
+// one restores every byte.
 func FuzzEdit(f *testing.F) {
 	f.Add([]byte(small), "b", 0)
 	f.Add([]byte(foreign), "c", 1)

@@ -2,10 +2,9 @@ package bookmark
 
 import "slices"
 
-// Revert takes back, in the file as it is now, the change that made after of before,
-// which is nil if there was no file. It reports whether it could: a bookmark that
-// came, moved or went since then stays, but what is to be taken back must be as that
-// change left it.
+// Revert returns the file now without the change from before to after; before is
+// nil if the file did not exist. Bookmarks that were added, moved or removed later
+// stay. ok is false if a bookmark that the change set was changed again.
 func Revert(now, before, after []byte) (data []byte, ok bool) {
 	f, err := Decode(now)
 	if err != nil {

@@ -1,72 +1,70 @@
-// Package buffer gives a processor what was stored in conversations, branch by
-// branch, and keeps the tasks that it finds there.
+// Package buffer passes stored messages to a processor, branch by branch, and
+// records the tasks that it finds.
 //
-// A conversation is a tree, and one message of it belongs to one path: the messages
-// from the root to it. What a processor is given with a message is of its path, never
-// of a branch that leaves it elsewhere.
+// A conversation is a tree, and a message belongs to one path: the messages from
+// the root to it. The processor gets a message with context from its path only,
+// never from other branches.
 //
 // # When
 //
-// Messages wait until 16 are pending on a path, or until nothing was stored on it for
-// 8 seconds, or until somebody flushes the conversation. What is pending is given to
-// the processor in batches of at most 32 messages. A batch begins with the first
-// message of the path that is pending, and ends at the latest where the conversation
-// forks: what stands before a fork is looked at once, for all branches together. Two
-// branches that have the first pending message in common are worked on one after the
-// other, all others side by side, four at a time.
+// Messages wait until 16 are pending on a path, until no message was stored on it
+// for 8 seconds, or until the conversation is flushed. The pending messages are
+// passed to the processor in batches of at most 32. A batch begins with the first
+// pending message of the path and ends at the latest where the conversation forks:
+// the messages before a fork are processed once for all branches. Two branches with
+// the same first pending message are processed one after the other, all others
+// concurrently, four at a time.
 //
-// # What
+// # Protocol
 //
-// The processor is given a [Context] and returns a [Result]. A program that is one,
-// see [Command], reads the first as JSON and writes the second:
+// The processor gets a [Context] and returns a [Result]. A program, see [Command],
+// reads the former as JSON and writes the latter:
 //
 //	{
 //	  "session_id": UUID,
 //	  "branch_id": UUID,       the first message after the fork, or the root
-//	  "leaf_id": UUID,         the last one of the new messages
+//	  "leaf_id": UUID,         the last of the new messages
 //	  "message_ids": [UUID],   the new messages, in the order of their path
 //	  "context": [MESSAGE],    at most three messages before the first new one
-//	  "messages": [MESSAGE],   the new messages, and at most three before each of
-//	                           them that are not new
+//	  "messages": [MESSAGE],   the new messages, each with at most three others
+//	                           before it
 //	  "path": [UUID],          from the root to the leaf
-//	  "tasks": [TASK]          those that are visible on the path
+//	  "tasks": [TASK]          the tasks that are visible on the path
 //	}
 //
-// A MESSAGE is {"id", "parent_id", "role", "content", "created_at"}, its content a
-// string or an array of parts, as it was stored; a TASK is {"id", "order", "data",
-// "status", "is_planning", "message_ids"}. No answer at all means that nothing was
-// found. Else it is
+// A MESSAGE is {"id", "parent_id", "role", "content", "created_at"}. Its content is a
+// string or an array of parts, as it was stored. A TASK is {"id", "order", "data",
+// "status", "is_planning", "message_ids"}. An empty output means that nothing was
+// found. Otherwise it is
 //
 //	{"tasks": [{
-//	  "id": UUID,              of a task that has changed; a new one has none
-//	  "task_description": "",  the member of data with that name
+//	  "id": UUID,              of a changed task; absent in a new one
+//	  "task_description": "",  member of data
 //	  "data": {},              progresses, user_preferences, and anything else
 //	  "status": "pending",     or running, success, failed
 //	  "is_planning": false,
-//	  "message_ids": [UUID]    the messages of the path that it is about; without it
-//	                           the new ones
+//	  "message_ids": [UUID]    messages of the path, by default the new ones
 //	}]}
 //
-// Of a task that has changed only what is different need be there: the members of
-// data take the place of those with the same name, null removes one. A new one needs
-// a task_description, and is pending unless it says otherwise. An answer that does
-// not fit, such as one with a task that is not visible on the path, is a failure, and
-// nothing of it counts.
+// For a task that has changed, only the changes are needed: members of data replace
+// those with the same name, null removes one. A new task needs a task_description,
+// and is pending by default. An invalid answer, such as one with a task that is not
+// visible on the path, is a failure and is ignored completely.
 //
-// # What goes wrong
+// # Failures
 //
-// A batch for which the processor returns an error, panics, or takes longer than it
-// may has failed, and so have its messages. They are looked at again with a message
-// that is stored on that path after they were begun with, or by a flush. After three
-// times they stay failed, and those that come after them are looked at without them.
+// If the processor returns an error, panics, or exceeds its timeout, the batch and
+// its messages have failed. They are retried when another message is stored on that
+// path, or by a flush. After three failures they stay failed, and later messages
+// are processed without them.
 //
-// A batch is recorded when the processor has returned, by one line in a file; see
-// package task. A crash before that leaves its messages pending, and after a restart
-// they are looked at again, with the next message that is stored on their path or by
-// a flush. So a message is looked at at least once, and tasks are kept once: what two
-// programs look at side by side counts for the first of them that is done.
+// A batch is recorded by one line in a file after the processor has returned; see
+// package task. A crash before that leaves its messages pending; after a restart
+// they are processed again with the next message that is stored on their path, or
+// by a flush. So a message is processed at least once, and tasks are recorded once:
+// if two programs process the same batch, the first result counts.
 //
-// No processor is called under the lock of the workspace.
+// The processor is never called while the lock of the workspace is held.
 package buffer
 
 import (
@@ -79,49 +77,48 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A Processor looks at messages and returns the tasks that it finds. It must return
-// when ctx ends; what it returns later is lost. It may be called from several
-// goroutines.
+// A Processor finds tasks in messages. It must return when ctx ends; a later result
+// is lost. It must be safe for concurrent use.
 type Processor func(ctx context.Context, c Context) (Result, error)
 
-// Options are the choices for a buffer.
+// Options configure a buffer.
 type Options struct {
-	// Processor is given the messages. If it is nil what is stored stays pending.
+	// Processor processes the messages. If nil, stored messages stay pending.
 	Processor Processor
 
-	// Batch is how many messages have to be pending on a path for the processor to be
-	// called at once. Zero means 16. It is given twice as many at most.
+	// Batch is the number of pending messages on a path for which the processor is
+	// called at once. A batch has at most twice as many. Zero means 16.
 	Batch int
 
-	// Before is how many messages it is shown before each that is new. Zero means 3;
-	// negative means none.
+	// Before is the number of context messages before each new message. Zero means
+	// 3; negative means none.
 	Before int
 
-	// Idle is after how long without a new message on a path what is pending there is
-	// looked at, however little it is. Zero means 8 seconds.
+	// Idle is the time without a new message on a path after which its pending
+	// messages are processed. Zero means 8 seconds.
 	Idle time.Duration
 
-	// Timeout is how long the processor may take. Zero means 10 minutes.
+	// Timeout is the time limit of a processor call. Zero means 10 minutes.
 	Timeout time.Duration
 
-	// Most is how many calls there are at the same time. Zero means 4.
+	// Most is the maximum number of concurrent calls. Zero means 4.
 	Most int
 
-	// Note is told, in one sentence each, what went wrong, maybe by several goroutines
-	// at once. Nil means that nobody is told.
+	// Note is called with one sentence for each problem, possibly concurrently. If
+	// nil, problems are discarded.
 	Note func(string)
 }
 
-// ErrClosed is the error of a flush when the buffer is closed.
+// ErrClosed is the error of a flush of a closed buffer.
 var ErrClosed = errors.New("the buffer is closed")
 
-// A Buffer has what is stored in the conversations of a workspace looked at. Its
-// methods may be called from several goroutines.
+// A Buffer processes the messages that are stored in the conversations of a
+// workspace. It is safe for concurrent use.
 type Buffer struct {
 	w       *workspace.Workspace
 	o       Options
 	sizes   task.Sizes
-	slots   chan struct{}   // as many as calls are allowed
+	slots   chan struct{}   // one element per concurrent call
 	ctx     context.Context // of the processors
 	stop    context.CancelFunc
 	closing chan struct{}
@@ -130,8 +127,8 @@ type Buffer struct {
 	mu      sync.Mutex
 	closed  bool
 	lines   map[string]*line
-	busy    map[string]bool // the first messages of the batches that are being looked at
-	running map[string]bool // and all of them
+	busy    map[string]bool // the first messages of the batches in progress
+	running map[string]bool // all messages of the batches in progress
 	ticks   int64
 }
 
@@ -169,8 +166,8 @@ func New(w *workspace.Workspace, o Options) *Buffer {
 	return b
 }
 
-// Stored says that a message was stored in a line: the name of that, always the same
-// one, and the message's id. It does not wait for anything.
+// Stored reports that a message was stored in a line. line must always be the same
+// name for one line. Stored does not block.
 func (b *Buffer) Stored(line, message string) {
 	if b.o.Processor == nil {
 		return
@@ -186,9 +183,9 @@ func (b *Buffer) Stored(line, message string) {
 	b.wake(l)
 }
 
-// Flush has everything looked at that is pending in a line, on all its branches, and
-// waits for it. The error is the first one of a processor; or ctx's, if that ends
-// before, and then the work goes on.
+// Flush processes all pending messages of a line, on all its branches, and waits
+// for the result. The error is the first one of the processor, or that of ctx; then
+// the work continues.
 func (b *Buffer) Flush(ctx context.Context, line string) error {
 	if b.o.Processor == nil {
 		return nil
@@ -214,8 +211,8 @@ func (b *Buffer) Flush(ctx context.Context, line string) error {
 	return err
 }
 
-// force has the paths in list looked at now. The channel tells of each of them how it
-// ended.
+// force processes the paths in list immediately. The channel receives the result of
+// each.
 func (b *Buffer) force(line string, list []workspace.Pending) (<-chan error, error) {
 	waits := make(chan error, len(list))
 	b.mu.Lock()
@@ -233,21 +230,21 @@ func (b *Buffer) force(line string, list []workspace.Pending) (<-chan error, err
 	return waits, nil
 }
 
-// Running reports whether a processor is looking at the message with an id.
+// Running reports whether the message with an id is being processed.
 func (b *Buffer) Running(message string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.running[message]
 }
 
-// Status returns how far the looking at the messages of a line is.
+// Status returns the tracking state of a line.
 func (b *Buffer) Status(ctx context.Context, line string) (*workspace.Tracking, error) {
 	return b.w.Tracking(ctx, line, b.Running)
 }
 
-// Close ends the buffer. Processors may bring to an end what they are doing until ctx
-// ends; then they are stopped, and the error is ctx's. What they have not looked at
-// stays pending.
+// Close closes the buffer. Running processors may complete until ctx is done; then
+// they are stopped, and the error is that of ctx. Unprocessed messages stay
+// pending.
 func (b *Buffer) Close(ctx context.Context) error {
 	b.mu.Lock()
 	if !b.closed {

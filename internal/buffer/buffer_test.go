@@ -22,7 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// later lets a time go by, and waits until nothing is going on.
+// later advances the time, and waits until all goroutines are blocked.
 func later(d time.Duration) {
 	synctest.Wait()
 	time.Sleep(d)
@@ -31,7 +31,8 @@ func later(d time.Duration) {
 
 const second = time.Second
 
-// TestIdle: what is stored is looked at after a silence on its branch.
+// TestIdle: messages are processed after a time without new messages on their
+// branch.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, nil)
@@ -56,8 +57,8 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestBatch: enough messages are looked at without a silence, and no more at once than
-// twice as many.
+// TestBatch: a full batch is processed without waiting, and has at most twice the
+// threshold.
 func TestBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{Batch: 4, Before: 1}, nil)
@@ -85,15 +86,15 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// TestTree: the example of the feature. What two branches have in common is looked at
-// once, and each of them sees its own tasks and nothing else.
+// TestTree: the example of the feature. The messages that two branches share are
+// processed once, and each branch has only its own tasks.
 func TestTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{Most: 1}, func(_ context.Context, c buffer.Context) (buffer.Result, error) {
 			var last string
 			json.Unmarshal(c.Messages[len(c.Messages)-1].Content, &last)
 			res := found(strings.TrimPrefix(last, "text of "))
-			for _, t := range c.Tasks { // each task goes on with what comes
+			for _, t := range c.Tasks { // each task continues with the new messages
 				if t.Order == 1 {
 					res.Tasks = append(res.Tasks, buffer.Found{ID: t.ID, Data: json.RawMessage(fmt.Sprintf(`{"progresses":[%q]}`, last))})
 				}
@@ -131,7 +132,7 @@ func member(object json.RawMessage, name string) string {
 	return string(m[name])
 }
 
-// gate is a processor that waits until it is let through.
+// gate is a processor that blocks until it is released.
 type gate struct {
 	room   chan string
 	let    chan buffer.Result
@@ -155,8 +156,8 @@ func (g *gate) process(ctx context.Context, c buffer.Context) (buffer.Result, er
 	}
 }
 
-// TestSiblings: branches are looked at side by side once what they have in common is
-// done, and no more of them than are allowed.
+// TestSiblings: branches are processed concurrently after the messages that they
+// share, up to the limit.
 func TestSiblings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -193,8 +194,8 @@ func TestSiblings(t *testing.T) {
 	})
 }
 
-// TestBelow: what comes below a message that is being looked at waits for that, and
-// not for longer than its own silence.
+// TestBelow: messages below a message in progress wait for it, but not longer than
+// their own idle time.
 func TestBelow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -221,8 +222,8 @@ func TestBelow(t *testing.T) {
 	})
 }
 
-// TestFailures: a batch that failed is looked at again when something new comes, three
-// times in all, and what comes after it then is looked at without it.
+// TestFailures: a failed batch is retried when a new message arrives, three times
+// in all, and later messages are then processed without it.
 func TestFailures(t *testing.T) {
 	for name, answer := range map[string]buffer.Processor{
 		"an error": func(context.Context, buffer.Context) (buffer.Result, error) {
@@ -272,13 +273,13 @@ func TestFailures(t *testing.T) {
 				r.is("another flush", r.flush("s"), "")
 				r.gave("at last", "")
 				r.is("the tasks", r.tasks("s", ""), "")
-				later(time.Hour) // for what does not end
+				later(time.Hour) // for processors that do not return
 			})
 		})
 	}
 }
 
-// TestAnswers: an answer that does not fit is a failure, and nothing of it counts.
+// TestAnswers: an invalid answer is a failure and is ignored completely.
 func TestAnswers(t *testing.T) {
 	other := "8c0e4f6a-5f5b-4d0a-9a53-2f8f1f7c3a11"
 	yes := true
@@ -305,13 +306,13 @@ func TestAnswers(t *testing.T) {
 
 		{"a task of the sibling", func(_ buffer.Context, sibling string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{ID: sibling, Status: task.Success}}}
-		}, "which is none of this path", "1 shared"},
+		}, "which is not on this path", "1 shared"},
 		{"a task of nobody", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "good"}, {ID: other, Description: "x"}}}
-		}, "which is none of this path", "1 shared"},
+		}, "which is not on this path", "1 shared"},
 		{"a task twice", func(c buffer.Context, _ string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{ID: c.Tasks[0].ID}, {ID: c.Tasks[0].ID}}}
-		}, "or twice", "1 shared"},
+		}, "changed it twice", "1 shared"},
 		{"a message of nobody", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "x", Messages: []string{other}}}}
 		}, "which is not on this path", "1 shared"},
@@ -364,8 +365,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAbout: a task is about the messages that the processor names, else about the new
-// ones, and about all that it was about before.
+// TestAbout: a task refers to the messages that the processor names, by default the
+// new ones, and to all its earlier ones.
 func TestAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var name []string
@@ -396,7 +397,7 @@ func TestAbout(t *testing.T) {
 	})
 }
 
-// TestFlush: a flush waits for all branches, and says what went wrong.
+// TestFlush: a flush waits for all branches, and returns the error.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := "nothing"
@@ -439,8 +440,8 @@ func TestFlush(t *testing.T) {
 	})
 }
 
-// TestFlushTogether: several who flush at once, while messages come, all wait for what
-// was there, and nothing is looked at twice.
+// TestFlushTogether: concurrent flushes, while messages arrive, all wait for the
+// existing messages, and no message is processed twice.
 func TestFlushTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{Batch: 2}, func(context.Context, buffer.Context) (buffer.Result, error) {
@@ -476,8 +477,8 @@ func TestFlushTogether(t *testing.T) {
 	})
 }
 
-// TestDeleted: a session that goes while it is being looked at is no trouble, and if
-// it comes back it has been looked at.
+// TestDeleted: a session that is deleted while it is processed causes no error, and
+// if it is restored it is already processed.
 func TestDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -509,7 +510,8 @@ func TestDeleted(t *testing.T) {
 	})
 }
 
-// TestDamaged: a session that cannot be read is said, and is looked at when it can be.
+// TestDamaged: a session that cannot be read is reported, and is processed when it
+// can be.
 func TestDamaged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, nil)
@@ -539,7 +541,8 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
-// TestUnrecorded: what cannot be recorded is asked for again, with the next message.
+// TestUnrecorded: if a result cannot be recorded, the batch is processed again with
+// the next message.
 func TestUnrecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, func(context.Context, buffer.Context) (buffer.Result, error) { return found("x"), nil })
@@ -566,7 +569,7 @@ func TestUnrecorded(t *testing.T) {
 	})
 }
 
-// TestLocked: what was found is recorded when the lock can be had, however long that
+// TestLocked: a result is recorded when the lock becomes free, however long that
 // takes.
 func TestLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -591,8 +594,8 @@ func TestLocked(t *testing.T) {
 	})
 }
 
-// TestNobody: without a processor everything stays pending.
-func TestNobody(t *testing.T) {
+// TestNoProcessor: without a processor all messages stay pending.
+func TestNoProcessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, nil)
 		r.close()
@@ -604,7 +607,8 @@ func TestNobody(t *testing.T) {
 	})
 }
 
-// TestUnlocked: the processor is not called under the lock of the workspace.
+// TestUnlocked: the processor is not called while the lock of the workspace is
+// held.
 func TestUnlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, nil)
@@ -621,8 +625,8 @@ func TestUnlocked(t *testing.T) {
 	})
 }
 
-// TestCopies: what a line and a copy of it have in common is looked at once, although
-// both are flushed.
+// TestCopies: the messages that a line and its copy share are processed once, even
+// if both are flushed.
 func TestCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, func(context.Context, buffer.Context) (buffer.Result, error) {
@@ -645,8 +649,8 @@ func TestCopies(t *testing.T) {
 	})
 }
 
-// TestInTheBatch: what is told late, of a message that the batch had already, is nothing
-// new.
+// TestInTheBatch: a late notification about a message that was already in the batch
+// changes nothing.
 func TestInTheBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, func(context.Context, buffer.Context) (buffer.Result, error) {
@@ -671,8 +675,8 @@ func TestInTheBatch(t *testing.T) {
 	})
 }
 
-// TestFaster: what another program has looked at meanwhile is passed over, and what
-// comes after it is looked at once.
+// TestFaster: messages that another program has processed meanwhile are skipped,
+// and later ones are processed at once.
 func TestFaster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -682,7 +686,7 @@ func TestFaster(t *testing.T) {
 		later(9 * second)
 		r.given()
 		r.store("s", "m1 m2")
-		later(9 * second) // it waits for a place
+		later(9 * second) // it waits for a slot
 		other := func(messages ...string) {
 			t.Helper()
 			_, err := r.w.Worked(t.Context(), task.Record{Session: "s", Messages: messages, Status: task.Success})

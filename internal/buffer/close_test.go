@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/internal/buffer"
 )
 
-// TestClose: what is being looked at is brought to an end, what waits stays pending,
-// and another buffer goes on with it.
+// TestClose: calls in progress complete, waiting messages stay pending, and another
+// buffer continues with them.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -69,7 +69,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestCloseNow: a processor that takes too long is stopped, which is no failure.
+// TestCloseNow: a processor that takes too long is stopped, which is not a failure.
 func TestCloseNow(t *testing.T) {
 	for _, obeys := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

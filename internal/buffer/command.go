@@ -13,19 +13,18 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// maxOutput is how much a command may answer, in bytes.
+// maxOutput is the maximum size of a command's output in bytes.
 const maxOutput = 1 << 20
 
-// Command returns a processor that runs a command line for each batch, with sh -c, on
-// Windows with cmd /C. It reads a [Context] as JSON from its standard input and writes
-// a [Result] as JSON to its standard output, at most 1 MiB, or nothing. Every other
-// exit code than 0 is a failure, for which the last line of its standard error is the
-// reason. When ctx ends it is killed, with all that it started and that is in its
-// process group.
+// Command returns a processor that runs a command line for each batch, with sh -c,
+// on Windows with cmd /C. It reads a [Context] as JSON from standard input and
+// writes a [Result] as JSON to standard output, at most 1 MiB, or nothing. An exit
+// code other than 0 is a failure, whose error is the last line of standard error.
+// When ctx ends the command is killed with all other processes of its process
+// group.
 //
-// log, if it is not nil, is told what the command writes to its standard error, line
-// by line: of each call the first twenty lines, of each line the first 300 bytes. It
-// is called by several goroutines, as the processor is.
+// log, if not nil, is called with the lines of standard error, for each call at
+// most twenty lines of at most 300 bytes. It must be safe for concurrent use.
 func Command(line string, log func(string)) Processor {
 	if log == nil {
 		log = func(string) {}
@@ -39,9 +38,9 @@ func Command(line string, log func(string)) Processor {
 	}
 }
 
-// run runs a command line and returns what it answers.
+// run runs a command line and returns its output.
 func run(ctx context.Context, line string, input []byte, log func(string)) ([]byte, error) {
-	out := &limited{most: maxOutput}
+	out := &limited{limit: maxOutput}
 	talk := &talk{log: log}
 	err := child.Run(ctx, line, input, out, talk)
 	talk.end()
@@ -55,7 +54,7 @@ func run(ctx context.Context, line string, input []byte, log func(string)) ([]by
 	return out.data, nil
 }
 
-// decodeResult reads what a command answers.
+// decodeResult decodes the output of a command.
 func decodeResult(out []byte) (r Result, err error) {
 	if len(bytes.TrimSpace(out)) == 0 {
 		return Result{}, nil
@@ -64,36 +63,36 @@ func decodeResult(out []byte) (r Result, err error) {
 		return Result{}, errors.New("its answer is not valid UTF-8")
 	}
 	if err := json.Unmarshal(out, &r); err != nil {
-		return Result{}, fmt.Errorf("its answer is not what it should be: %w", err)
+		return Result{}, fmt.Errorf("its answer is invalid: %w", err)
 	}
 	return r, nil
 }
 
-// A limited writer keeps what is written, up to a limit.
+// A limited writer stores its input up to a limit.
 type limited struct {
-	data []byte
-	most int
+	data  []byte
+	limit int
 }
 
 func (w *limited) Write(p []byte) (int, error) {
-	if len(w.data)+len(p) > w.most {
-		return 0, fmt.Errorf("it answered more than %d bytes", w.most)
+	if len(w.data)+len(p) > w.limit {
+		return 0, fmt.Errorf("it answered more than %d bytes", w.limit)
 	}
 	w.data = append(w.data, p...)
 	return len(p), nil
 }
 
 const (
-	mostLines = 20  // of standard error that are logged
-	mostLine  = 300 // how much of each, in bytes
+	maxLines = 20  // logged lines of standard error per call
+	maxLine  = 300 // length of a logged line in bytes
 )
 
-// A talk logs what a command says beside its answer.
+// A talk logs the standard error of a command.
 type talk struct {
 	log   func(string)
-	part  []byte // of the line that is not finished
+	part  []byte // of the incomplete line
 	lines int
-	last  string // line that is not empty
+	last  string // last line that is not empty
 }
 
 func (t *talk) Write(p []byte) (int, error) {
@@ -101,7 +100,7 @@ func (t *talk) Write(p []byte) (int, error) {
 		switch {
 		case c == '\n' || c == '\r':
 			t.end()
-		case len(t.part) < 2*mostLine:
+		case len(t.part) < 2*maxLine:
 			t.part = append(t.part, c)
 		}
 	}
@@ -110,16 +109,16 @@ func (t *talk) Write(p []byte) (int, error) {
 
 // end ends a line.
 func (t *talk) end() {
-	line := short(string(t.part), mostLine)
+	line := short(string(t.part), maxLine)
 	t.part = t.part[:0]
 	if line == "" {
 		return
 	}
 	t.last = line
-	if t.lines++; t.lines <= mostLines {
+	if t.lines++; t.lines <= maxLines {
 		t.log(line)
 	}
-	if t.lines == mostLines+1 {
+	if t.lines == maxLines+1 {
 		t.log("…")
 	}
 }

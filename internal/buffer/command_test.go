@@ -15,7 +15,7 @@ import (
 	"github.com/bough-dev/bough/internal/buffer"
 )
 
-// TestCommand: a program is a processor, whatever it does.
+// TestCommand: a program can be a processor, whatever it does.
 func TestCommand(t *testing.T) {
 	for _, c := range []struct {
 		name  string // of commands
@@ -32,10 +32,10 @@ func TestCommand(t *testing.T) {
 		{"talk", "", "", 21},
 		{"flood", "it answered more than 1048576 bytes", "", 0},
 		{"hang", "it took longer than 500ms", "", 0},
-		{"garbage", "its answer is not what it should be: invalid character 'I'", "", 0},
-		{"twice", "its answer is not what it should be", "", 0},
-		{"array", "its answer is not what it should be", "", 0},
-		{"number", "its answer is not what it should be", "", 0},
+		{"garbage", "its answer is invalid: invalid character 'I'", "", 0},
+		{"twice", "its answer is invalid", "", 0},
+		{"array", "its answer is invalid", "", 0},
+		{"number", "its answer is invalid", "", 0},
 		{"latin", "its answer is not valid UTF-8", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// shellContext is a context that a command is given.
+// shellContext is an input for a command.
 var shellContext = buffer.Context{Session: "s", New: []string{"m"}, Leaf: "m"}
 
 func needShell(t *testing.T) {
@@ -77,7 +77,7 @@ func needShell(t *testing.T) {
 	}
 }
 
-// TestCommandGroup: with a command that takes too long all are killed that it started.
+// TestCommandGroup: if a command exceeds its timeout, all its processes are killed.
 func TestCommandGroup(t *testing.T) {
 	needShell(t)
 	here := filepath.Join(t.TempDir(), "here")
@@ -98,8 +98,8 @@ func TestCommandGroup(t *testing.T) {
 	}
 }
 
-// TestCommandLeaves: what a command leaves behind with its output is not waited for,
-// and killed; what it answered counts.
+// TestCommandLeaves: a process that a command leaves behind with its output is
+// killed without waiting for it, and the output of the command counts.
 func TestCommandLeaves(t *testing.T) {
 	needShell(t)
 	here := filepath.Join(t.TempDir(), "here")
@@ -118,7 +118,7 @@ func TestCommandLeaves(t *testing.T) {
 	}
 }
 
-// TestCommandLarge: a command may read all of a large context, a part of it or nothing.
+// TestCommandLarge: a command may read all, part or nothing of a large context.
 func TestCommandLarge(t *testing.T) {
 	needShell(t)
 	large := shellContext

@@ -17,8 +17,8 @@ import (
 	"github.com/bough-dev/bough/internal/buffer"
 )
 
-// A watcher makes sure, call by call, that what is pending on a path is looked at in
-// its order, each message by one call at a time and once with success.
+// A watcher verifies for each call that the pending messages of a path are
+// processed in order, each message by one call at a time and once successfully.
 type watcher struct {
 	*room
 	mu    sync.Mutex
@@ -33,7 +33,7 @@ func newWatcher(r *room, most int) *watcher {
 	return &watcher{room: r, busy: map[string]bool{}, done: map[string]bool{}, fails: map[string]int{}, most: most}
 }
 
-// begin takes down that the messages of c are looked at.
+// begin records that the messages of c are in progress.
 func (w *watcher) begin(c buffer.Context) {
 	w.room.mu.Lock() // of the names
 	defer w.room.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *watcher) begin(c buffer.Context) {
 	}
 }
 
-// end takes down how that ended.
+// end records the result.
 func (w *watcher) end(c buffer.Context, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,8 +74,8 @@ func (w *watcher) end(c buffer.Context, err error) {
 	}
 }
 
-// TestRandom: whatever is stored where and when, whatever fails and whatever is
-// flushed, what is looked at is right, and at last nothing is left.
+// TestRandom: for random messages, failures and flushes, all messages are processed
+// correctly and none is left.
 func TestRandom(t *testing.T) {
 	for seed := range uint64(12) {
 		synctest.Test(t, func(t *testing.T) {
@@ -147,8 +147,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestCrowd: 64 who store at once, on branches of their own and on one in common, lose
-// nothing and mix nothing.
+// TestCrowd: 64 concurrent clients, on branches of their own and on a common one,
+// lose nothing and mix nothing.
 func TestCrowd(t *testing.T) {
 	r := newRoom(t, buffer.Options{Batch: 4, Idle: 50 * time.Millisecond}, nil)
 	w := newWatcher(r, 8)
@@ -165,7 +165,7 @@ func TestCrowd(t *testing.T) {
 			for i := range 3 {
 				name := fmt.Sprintf("w%d.%d", n, i)
 				if n%4 == 0 && i == 0 {
-					r.store("s", name) // after whatever came last
+					r.store("s", name) // after the newest message
 				} else {
 					r.store("s", name+"<"+last)
 				}

@@ -1,6 +1,6 @@
 package buffer
 
-// DecodeResult reads what a command answers.
+// DecodeResult decodes the output of a command.
 var DecodeResult = decodeResult
 
 // TasksOf returns the tasks of a batch that a processor found.

@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// FuzzAnswer: whatever a command answers, either nothing of it counts, or all of it can
-// be recorded and says the same when it is read; and it is about the path alone.
+// FuzzAnswer: for any output of a command, either all of it is ignored, or it can
+// be recorded and decodes to the same tasks, which refer only to the path.
 func FuzzAnswer(f *testing.F) {
 	const known = "5f0f9d3a-7c55-4d0c-9a31-0a6f62f4c1b7"
 	b := &workspace.Batch{

@@ -8,38 +8,38 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A line is what the buffer knows of a line in which something is pending.
+// A line is the state of a line with pending messages.
 type line struct {
 	name    string
 	ends    map[string]*end
 	failed  map[string]*failure // by each message of the batch
-	blocked map[string]bool     // first messages that are busy, and that an end waits for
+	blocked map[string]bool     // first messages that are busy and for which an end waits
 	timer   *time.Timer
-	looking bool // somebody is finding out what is pending
-	again   bool // and has to begin anew
+	looking bool // a goroutine is in look
+	again   bool // and must start again
 }
 
-// An end is a message on the path to which something is pending.
+// An end is the last message of a path with pending messages.
 type end struct {
-	since  int64     // when it was stored, or flushed, in ticks
-	due    time.Time // when it is looked at although it is not much
-	forced bool      // all that is pending is looked at, at once
+	since  int64     // the tick at which it was stored or flushed
+	due    time.Time // when it is processed even if the batch is small
+	forced bool      // process all pending messages at once
 	waits  []chan<- error
 }
 
-// A failure is what went wrong with a batch, which now waits for something new.
+// A failure is the error of a batch, which is retried after a new message.
 type failure struct {
 	error
-	since int64 // when the batch was begun, in ticks
+	since int64 // the tick at which the batch was begun
 }
 
-// tick is what the order of events is told by. The caller has the mutex.
+// tick returns the next number for ordering events. The caller must hold the mutex.
 func (b *Buffer) tick() int64 {
 	b.ticks++
 	return b.ticks
 }
 
-// line returns what is known of a line.
+// line returns the state of a line, creating it if necessary.
 func (b *Buffer) line(name string) *line {
 	l := b.lines[name]
 	if l == nil {
@@ -58,10 +58,10 @@ func (l *line) end(message string) *end {
 	return e
 }
 
-// settle forgets an end, for which nothing is left to do, or nothing can be done.
+// settle removes an end that needs no more work, or cannot be processed.
 func (l *line) settle(message string, err error) {
 	for _, wait := range l.ends[message].waits {
-		wait <- err // there is room
+		wait <- err // the channel has room
 	}
 	delete(l.ends, message)
 }
@@ -81,7 +81,8 @@ func (l *line) stopTimer() {
 	}
 }
 
-// wake has somebody find out what is pending in a line. The caller has the mutex.
+// wake starts a look at a line, or makes the current one start again. The caller
+// must hold the mutex.
 func (b *Buffer) wake(l *line) {
 	switch {
 	case b.closed:
@@ -93,8 +94,8 @@ func (b *Buffer) wake(l *line) {
 	}
 }
 
-// look finds out what is pending on the paths to the ends of a line, until it has
-// nothing more to find out, and has that looked at whose time has come.
+// look finds the pending messages on the paths to the ends of a line, until there
+// are no more changes, and starts the batches that are due.
 func (b *Buffer) look(l *line) {
 	for again := true; again; {
 		b.mu.Lock()
@@ -110,7 +111,8 @@ func (b *Buffer) look(l *line) {
 	}
 }
 
-// looked takes in what was found out of ends, and reports whether to look again.
+// looked processes the result of looking at ends, and reports whether to look
+// again.
 func (b *Buffer) looked(l *line, ends []string, list []workspace.Pending, err error) (again bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,12 +141,12 @@ func (b *Buffer) looked(l *line, ends []string, list []workspace.Pending, err er
 	return false
 }
 
-// A start is a batch that is to be looked at: its first message, and an end of a path
-// that goes through it.
+// A start is a batch to process: its first message, and the end of a path through
+// it.
 type start struct{ first, end string }
 
-// decide says what is to be looked at now, given what is pending on the paths to
-// ends, and settles those for which nothing is to be done.
+// decide returns the batches to start now, given the pending messages on the paths
+// to ends, and settles the ends that need no work.
 func (l *line) decide(ends []string, list []workspace.Pending, busy map[string]bool, enough int, now time.Time) (starts []start) {
 	found := map[string]bool{}
 	for _, p := range list {
@@ -161,7 +163,7 @@ func (l *line) decide(ends []string, list []workspace.Pending, busy map[string]b
 		switch {
 		case e == nil:
 		case p.Covered && !e.forced:
-			l.settle(p.Message, nil) // it is on the path to another
+			l.settle(p.Message, nil) // it is on the path to another end
 		case l.stuck(p, e):
 			l.settle(p.Message, l.failed[p.First].error)
 		case busy[p.First] || l.blocked[p.First]:
@@ -174,7 +176,7 @@ func (l *line) decide(ends []string, list []workspace.Pending, busy map[string]b
 	return starts
 }
 
-// worked takes in how a batch ended that began at a tick.
+// worked records the result of a batch that was begun at a tick.
 func (l *line) worked(messages []string, began int64, err error) {
 	f := &failure{err, began}
 	for _, id := range messages {
@@ -184,15 +186,15 @@ func (l *line) worked(messages []string, began int64, err error) {
 	}
 }
 
-// stuck reports whether what is pending on the path to e has failed, and nothing new
-// came since.
+// stuck reports whether the pending messages on the path to e have failed, and no
+// new one was stored since.
 func (l *line) stuck(p workspace.Pending, e *end) bool {
 	f := l.failed[p.First]
 	return f != nil && e.since < f.since
 }
 
-// setTimer has somebody look when the next end is due. One that was due before is
-// being looked at, or waits for that to end.
+// setTimer starts a timer for the next end that is due. An end that was already due
+// is in progress, or waits for another batch.
 func (b *Buffer) setTimer(l *line, now time.Time) {
 	l.stopTimer()
 	var next time.Time

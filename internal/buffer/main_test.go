@@ -18,11 +18,10 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// Names of the variables in which a process started by these tests finds what it is to
-// be.
+// Environment variables that select the role of a process started by these tests.
 const (
 	asCommand = "BOUGH_TEST_COMMAND" // a processor, see commands
-	asServer  = "BOUGH_TEST_SERVER"  // one that flushes the line s of the workspace in that folder
+	asServer  = "BOUGH_TEST_SERVER"  // a process that flushes the line s of the workspace in that folder
 	until     = "BOUGH_TEST_UNTIL"   // where it stops: in the processor, or before a step
 )
 
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// commands are what a process does that is a processor; it returns its exit code.
+// commands are the processors that a process can run; each returns its exit code.
 var commands = map[string]func() int{
 	"find": func() int {
 		var c buffer.Context
@@ -84,7 +83,7 @@ var commands = map[string]func() int{
 	"latin":   func() int { fmt.Println("{\"tasks\":[{\"task_description\":\"caf\xe9\"}]}"); return 0 },
 }
 
-// serve looks for tasks until it comes to a place, says so, and stays there.
+// serve processes messages until it reaches a place, reports that, and blocks.
 func serve(dir, place string) {
 	w, err := workspace.Open(context.Background(), dir, nil)
 	if err != nil {
@@ -112,9 +111,9 @@ func serve(dir, place string) {
 	stay("after it")
 }
 
-// TestKilled: who is killed between the call of the processor and the record of it
-// leaves messages that are pending. They are looked at again, and what is found is
-// there once.
+// TestKilled: if the process is killed between the call of the processor and the
+// record, the messages stay pending. They are processed again, and the tasks are
+// recorded once.
 func TestKilled(t *testing.T) {
 	for _, place := range []string{"in the processor", "before make", "before open", "before write", "before sync", "after it"} {
 		r := newRoom(t, buffer.Options{}, func(context.Context, buffer.Context) (buffer.Result, error) {
@@ -146,7 +145,7 @@ func TestKilled(t *testing.T) {
 		cmd.Wait()
 		r.is(place+": a flush", r.flush("s"), "")
 		again, tasks := "m1 m2", "1 of another"
-		if place == "after it" || place == "before sync" { // the system lives on
+		if place == "after it" || place == "before sync" { // the system did not crash
 			again, tasks = "", "1 of one who was killed"
 		}
 		r.gave(place, again)

@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/internal/task"
 )
 
-// TestPage holds docs/tasks.md to what is so: its first piece of JSON is a whole
-// Context, its second a Result, with nothing that they do not know.
+// TestPage verifies docs/tasks.md: its first JSON block is a complete Context, its
+// second a Result, without unknown members.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tasks.md"))
 	if err != nil {

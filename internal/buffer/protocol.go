@@ -11,17 +11,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Context is a batch of messages with what has to be known to understand them. All
+// A Context is a batch of messages with the context needed to understand them. All
 // ids are UUIDs, as over HTTP.
 type Context struct {
 	Session  string    `json:"session_id"`
 	Branch   string    `json:"branch_id"`   // the first message after the fork, or the root
-	Leaf     string    `json:"leaf_id"`     // the last one of the new messages
+	Leaf     string    `json:"leaf_id"`     // the last of the new messages
 	New      []string  `json:"message_ids"` // the new messages, in the order of their path
 	Context  []Message `json:"context"`     // messages before the first new one
-	Messages []Message `json:"messages"`    // the new messages, and some of what stands between them
+	Messages []Message `json:"messages"`    // the new messages, with context between them
 	Path     []string  `json:"path"`        // from the root to the leaf
-	Tasks    []Task    `json:"tasks"`       // those that are visible on the path, in their order
+	Tasks    []Task    `json:"tasks"`       // the tasks that are visible on the path, in their order
 }
 
 // A Message is one message.
@@ -30,35 +30,35 @@ type Message struct {
 	Parent  *string         `json:"parent_id"` // nil for a root
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`    // a string, or an array of parts
-	Created *string         `json:"created_at"` // nil if its file does not say
+	Created *string         `json:"created_at"` // nil if unknown
 }
 
-// A Task is a task that was found before.
+// A Task is a task that was found earlier.
 type Task struct {
 	ID       string          `json:"id"`
 	Order    int             `json:"order"`
 	Data     json.RawMessage `json:"data"` // see [task.CheckData]
 	Status   task.Status     `json:"status"`
 	Planning bool            `json:"is_planning"`
-	Messages []string        `json:"message_ids"` // that it is about
+	Messages []string        `json:"message_ids"` // the messages to which it refers
 }
 
-// A Result is what a processor found.
+// A Result is the output of a processor.
 type Result struct {
 	Tasks []Found `json:"tasks"`
 }
 
-// A Found is a task that is new or has changed. What is not set is as it was.
+// A Found is a new or changed task. Unset fields are unchanged.
 type Found struct {
-	ID          string          `json:"id"` // of a task that has changed
+	ID          string          `json:"id"` // of a changed task
 	Description string          `json:"task_description"`
-	Data        json.RawMessage `json:"data"` // an object: null removes a member
+	Data        json.RawMessage `json:"data"` // an object; null removes a member
 	Status      task.Status     `json:"status"`
 	Planning    *bool           `json:"is_planning"`
 	Messages    []string        `json:"message_ids"` // of the path; nil for the new ones
 }
 
-// contextOf returns what a processor is given with a batch.
+// contextOf returns the input of a processor for a batch.
 func contextOf(b *workspace.Batch) Context {
 	uuids := func(ids []string) []string {
 		list := make([]string, len(ids))
@@ -98,8 +98,8 @@ func messagesOf(nodes []workspace.Node) []Message {
 	return list
 }
 
-// contentOf returns the content of a message as it stands in its file, or, where that
-// is not JSON because of Python's numbers, its text.
+// contentOf returns the raw content of a message, or its text if the content is not
+// valid JSON because of Python's numbers.
 func contentOf(n workspace.Node) json.RawMessage {
 	if raw := gjson.GetBytes(n.Raw, "content").Raw; json.Valid([]byte(raw)) {
 		return json.RawMessage(raw)
@@ -107,7 +107,7 @@ func contentOf(n workspace.Node) json.RawMessage {
 	return rawjson.Compact(n.Text())
 }
 
-// tasksOf returns the tasks of a batch that a processor found, to be recorded.
+// tasksOf returns the tasks in the result of a processor, to be recorded.
 func tasksOf(b *workspace.Batch, r Result) ([]task.Task, error) {
 	known := map[string]task.Task{}
 	for _, t := range b.Tasks {
@@ -124,7 +124,7 @@ func tasksOf(b *workspace.Batch, r Result) ([]task.Task, error) {
 		if f.ID != "" {
 			was, ok := known[f.ID]
 			if !ok {
-				return nil, fmt.Errorf("it says that the task %.40q has changed, which is none of this path, or twice", f.ID)
+				return nil, fmt.Errorf("it changed the task %.40q, which is not on this path, or changed it twice", f.ID)
 			}
 			delete(known, f.ID)
 			t = was
@@ -153,7 +153,7 @@ func tasksOf(b *workspace.Batch, r Result) ([]task.Task, error) {
 	return list, nil
 }
 
-// change makes of t what f says.
+// change applies f to t.
 func (f *Found) change(t *task.Task) error {
 	if f.Status != "" {
 		t.Status = f.Status

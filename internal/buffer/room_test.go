@@ -19,8 +19,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A room is a workspace in which messages are stored, with a buffer and a processor
-// that remembers what it was given.
+// A room is a workspace with a buffer and a processor that records its inputs.
 type room struct {
 	*testing.T
 	w     *workspace.Workspace
@@ -36,8 +35,7 @@ type room struct {
 	answer  func(ctx context.Context, c buffer.Context) (buffer.Result, error)
 }
 
-// newRoom makes a room. Calls of its processor are answered with answer, nil for
-// nothing found.
+// newRoom creates a room. answer is the processor; nil finds nothing.
 func newRoom(t *testing.T, o buffer.Options, answer buffer.Processor) *room {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
@@ -55,7 +53,7 @@ func newRoom(t *testing.T, o buffer.Options, answer buffer.Processor) *room {
 	return r
 }
 
-// restart begins with a new buffer.
+// restart replaces the buffer by a new one.
 func (r *room) restart(o buffer.Options) {
 	o.Processor = r.process
 	o.Note = func(note string) {
@@ -87,7 +85,7 @@ func (r *room) process(ctx context.Context, c buffer.Context) (buffer.Result, er
 	return answer(ctx, c)
 }
 
-// await waits until messages are known that were stored a moment ago.
+// await waits until messages that were just stored are known.
 func (r *room) await(ids []string) {
 	for _, id := range ids {
 		for try := 0; r.nameOf(id) == "" && try < 1000; try++ {
@@ -96,7 +94,7 @@ func (r *room) await(ids []string) {
 	}
 }
 
-// check makes sure that all that the processor is given is of one path.
+// check verifies that the processor's input is of a single path.
 func (r *room) check(c buffer.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,14 +153,14 @@ func (r *room) nameOf(id string) string {
 	return r.names[id]
 }
 
-// idOfName returns the id of a message, "" if there is none of that name.
+// idOfName returns the id of a message, "" if unknown.
 func (r *room) idOfName(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ids[name]
 }
 
-// say returns the names of messages. The caller has the mutex.
+// say returns the names of messages. The caller must hold the mutex.
 func (r *room) say(ids []string) string {
 	var list []string
 	for _, id := range ids {
@@ -171,8 +169,8 @@ func (r *room) say(ids []string) string {
 	return strings.Join(list, " ")
 }
 
-// put stores messages in a session without telling the buffer: "b" follows the newest
-// message, "b<a" answers a. The first one makes the session.
+// put stores messages in a session without notifying the buffer: "b" follows the
+// newest message, "b<a" answers a. The first message creates the session.
 func (r *room) put(line, messages string) {
 	r.Helper()
 	name := filepath.Join(r.w.Dir(), filepath.FromSlash(session.FileName(line)))
@@ -207,7 +205,7 @@ func (r *room) put(line, messages string) {
 	}
 }
 
-// store adds messages to a session and tells the buffer of each.
+// store adds messages to a session and notifies the buffer of each.
 func (r *room) store(line, messages string) {
 	r.Helper()
 	for _, word := range strings.Fields(messages) {
@@ -225,7 +223,7 @@ func (r *room) flush(line string) string {
 	return ""
 }
 
-// given describes what the processor was given, call by call, and forgets it.
+// given describes the inputs of the processor, call by call, and clears them.
 func (r *room) given() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -237,7 +235,7 @@ func (r *room) given() string {
 	return strings.Join(list, ", ")
 }
 
-// gave makes sure of what the processor was given.
+// gave verifies the inputs of the processor.
 func (r *room) gave(what, want string) {
 	r.Helper()
 	if got := r.given(); got != want {
@@ -263,7 +261,8 @@ func (r *room) tasks(line, name string) string {
 	return strings.Join(texts, ", ")
 }
 
-// status describes how far a line is: observed, in process, pending, failed.
+// status describes the tracking state of a line: observed, in process, pending,
+// failed.
 func (r *room) status(line string) string {
 	r.Helper()
 	t, err := r.b.Status(r.Context(), line)
@@ -273,7 +272,7 @@ func (r *room) status(line string) string {
 	return fmt.Sprintf("%d/%d/%d/%d", t.Observed, t.InProcess, t.Pending, t.Failed)
 }
 
-// is makes sure of something that is said in a word.
+// is compares two strings.
 func (r *room) is(what, got, want string) {
 	r.Helper()
 	if got != want {

@@ -12,10 +12,10 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// grace is how long a processor that was told to stop is waited for.
+// grace is the time that a stopped processor has to return.
 const grace = 5 * time.Second
 
-// work has a batch looked at, and then somebody find out what is pending now.
+// work processes a batch, and then looks at the line again.
 func (b *Buffer) work(name string, s start) {
 	select {
 	case b.slots <- struct{}{}:
@@ -40,9 +40,9 @@ func (b *Buffer) work(name string, s start) {
 	}
 }
 
-// workOn has the next batch on the path to an end looked at, if it begins with the
-// message that it should, and returns the messages of it. What the processor did wrong
-// is recorded.
+// workOn processes the next batch on the path to an end, if it begins with the
+// expected message, and returns the messages of the batch. Errors of the processor
+// are recorded.
 func (b *Buffer) workOn(name string, s start) (messages []string, err error) {
 	batch, err := b.w.Batch(b.ctx, name, s.end, b.sizes)
 	switch {
@@ -59,7 +59,7 @@ func (b *Buffer) workOn(name string, s start) (messages []string, err error) {
 	return batch.New, b.workWith(batch)
 }
 
-// workWith has a batch looked at and records that.
+// workWith processes a batch and records the result.
 func (b *Buffer) workWith(batch *workspace.Batch) error {
 	b.mark(batch.New, true)
 	defer b.mark(batch.New, false)
@@ -83,8 +83,8 @@ func (b *Buffer) workWith(batch *workspace.Batch) error {
 	return failure
 }
 
-// record records a batch. What a processor found may have cost a lot, so one who keeps
-// the lock for long is waited for.
+// record records a batch. The result may have been expensive, so it waits long for
+// the lock.
 func (b *Buffer) record(r task.Record) error {
 	const patience = 5 * time.Minute
 	for began := time.Now(); ; {
@@ -100,7 +100,7 @@ func (b *Buffer) record(r task.Record) error {
 	}
 }
 
-// mark takes down that messages are being looked at, or no longer.
+// mark records whether messages are in progress.
 func (b *Buffer) mark(messages []string, running bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,7 +113,7 @@ func (b *Buffer) mark(messages []string, running bool) {
 	}
 }
 
-// process calls the processor and checks its answer.
+// process calls the processor and validates its result.
 func (b *Buffer) process(batch *workspace.Batch) ([]task.Task, error) {
 	ctx, cancel := context.WithTimeoutCause(b.ctx, b.o.Timeout, fmt.Errorf("it took longer than %v", b.o.Timeout))
 	defer cancel()
@@ -124,7 +124,8 @@ func (b *Buffer) process(batch *workspace.Batch) ([]task.Task, error) {
 	return tasksOf(batch, result)
 }
 
-// call calls a processor. One that does not return when ctx ends is left alone.
+// call calls a processor. If it does not return when ctx ends, call returns without
+// it.
 func call(ctx context.Context, p Processor, c Context) (Result, error) {
 	type answer struct {
 		Result
@@ -156,7 +157,7 @@ func call(ctx context.Context, p Processor, c Context) (Result, error) {
 	}
 }
 
-// why says why a processor failed: because it had to end, if it had to.
+// why returns the error of a processor, or the cause of ctx if that has ended.
 func why(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -164,9 +165,9 @@ func why(ctx context.Context, err error) error {
 	return err
 }
 
-// short returns s on one line without control characters, and not much longer than
-// most bytes.
-func short(s string, most int) string {
+// short returns s on one line without control characters, shortened to about limit
+// bytes.
+func short(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
 			return ' '
@@ -174,11 +175,11 @@ func short(s string, most int) string {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= most {
+	if len(s) <= limit {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:most] + "…"
+	return s[:limit] + "…"
 }

@@ -1,5 +1,5 @@
-// Package child runs command lines that users wrote, and programs that bough talks to, and
-// ends them with all that they started.
+// Package child runs command lines of users and programs that bough communicates
+// with, and ends them with all processes that they started.
 package child
 
 import (
@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// drain is how long what a command started, and left behind, is waited for if it
-// still has its output.
+// drain is the time to wait for processes that a command left behind with its
+// output.
 const drain = 2 * time.Second
 
-// Run runs a command line with sh -c, on Windows with cmd /C, and returns when it has
-// ended and all that it wrote is written. When ctx ends, or a write to out fails, it is
-// killed, with all that it started and that is in its process group, and the error is
-// the cause of that. What it started and left behind with its output is not waited for
-// long, and killed. Any other error is that of [exec.Cmd.Wait].
+// Run runs a command line with sh -c, on Windows with cmd /C, and returns when it
+// has exited and its output is written. When ctx ends, or a write to out fails, Run
+// kills the command with all processes of its process group and returns the cause.
+// Processes that it left behind with its output are killed after a short wait. Any
+// other error is that of [exec.Cmd.Wait].
 func Run(ctx context.Context, line string, input []byte, out, talk io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -33,7 +33,7 @@ func Run(ctx context.Context, line string, input []byte, out, talk io.Writer) er
 	defer group.close()
 	err = cmd.Wait()
 	if errors.Is(err, exec.ErrWaitDelay) {
-		group.kill() // somebody in it still has the output
+		group.kill() // a process in it still has the output
 		err = nil
 	}
 	if ctx.Err() != nil {
@@ -42,7 +42,7 @@ func Run(ctx context.Context, line string, input []byte, out, talk io.Writer) er
 	return err
 }
 
-// A sink is told when a write fails.
+// A sink calls failed when a write fails.
 type sink struct {
 	io.Writer
 	failed func(error)

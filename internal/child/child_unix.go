@@ -13,11 +13,11 @@ func shell(ctx context.Context, line string) *exec.Cmd {
 	return exec.CommandContext(ctx, "/bin/sh", "-c", line)
 }
 
-// A group is a command with all that it starts: a process group.
+// A group is a command with all its processes: a process group.
 type group struct{ id int }
 
-// startGroup starts a command in a group of its own. When the command's context ends, if
-// it has one, cancel is called with the group.
+// startGroup starts a command in a group of its own. If the command has a context,
+// cancel is called with the group when that ends.
 func startGroup(cmd *exec.Cmd, cancel func(*group)) (*group, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if cmd.Cancel != nil {
@@ -32,11 +32,11 @@ func startGroup(cmd *exec.Cmd, cancel func(*group)) (*group, error) {
 	return &group{cmd.Process.Pid}, nil
 }
 
-// end asks all that are in the group to end.
+// end asks all processes of the group to exit.
 func (g *group) end() { syscall.Kill(-g.id, syscall.SIGTERM) }
 
-// kill kills all that are in the group. While somebody is in it the number is no
-// other group's, and a number is not given again soon.
+// kill kills all processes of the group. While it has a process its number is not
+// reused, and not soon after that.
 func (g *group) kill() { syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g *group) close() {}

@@ -9,22 +9,22 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// shell returns the command that runs a command line, which cmd takes as it is.
+// shell returns the command for a command line, which is passed to cmd unchanged.
 func shell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "cmd")
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /S /C "` + line + `"`}
 	return cmd
 }
 
-// A group is a command with all that it starts: a job.
+// A group is a command with all its processes: a job.
 type group struct {
 	mu  sync.Mutex
 	cmd *exec.Cmd
-	job windows.Handle // 0 if there is none
+	job windows.Handle // 0 if it could not be created
 }
 
-// startGroup starts a command in a job of its own. When the command's context ends, if it
-// has one, cancel is called with the job.
+// startGroup starts a command in a job of its own. If the command has a context,
+// cancel is called with the job when that ends.
 func startGroup(cmd *exec.Cmd, cancel func(*group)) (*group, error) {
 	g := &group{cmd: cmd}
 	if cmd.Cancel != nil {
@@ -40,7 +40,7 @@ func startGroup(cmd *exec.Cmd, cancel func(*group)) (*group, error) {
 	defer g.mu.Unlock()
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return g, nil // the command alone can be killed
+		return g, nil // only the command itself can be killed
 	}
 	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
 	if err == nil {
@@ -55,10 +55,10 @@ func startGroup(cmd *exec.Cmd, cancel func(*group)) (*group, error) {
 	return g, nil
 }
 
-// end kills: a program without a console cannot be asked.
+// end kills: a program without a console cannot be asked to exit.
 func (g *group) end() { g.kill() }
 
-// kill kills all that are in the group.
+// kill kills all processes of the group.
 func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -9,55 +9,56 @@ import (
 	"time"
 )
 
-// A Command is a command line that may do anything: answer too much, hang, leave
-// programs behind. It is run as [Run] runs one.
+// A Command is a command line that is not trusted: it may write too much, hang, or
+// leave processes behind. It is run as by [Run].
 type Command struct {
 	Line  string
-	Dir   string   // where it runs, "" for the folder of this program
-	Env   []string // its environment, each NAME=VALUE; nil for that of this program
-	Bind  []string // what is added to that, each NAME=VALUE; the last of a name counts
-	Input []byte   // its standard input, as much as it wants of it
+	Dir   string   // working directory, "" for that of this program
+	Env   []string // environment, each NAME=VALUE; nil for that of this program
+	Bind  []string // additions to it, each NAME=VALUE; the last of a name counts
+	Input []byte   // standard input, which the command need not read
 
-	MaxOutput int           // how much of its standard output is taken, in bytes; 0 for 1 MiB
-	Timeout   time.Duration // how long it may take; 0 for as long as it likes
-	Grace     time.Duration // from the request to end until it is killed; 0 for 2 s
+	MaxOutput int           // maximum size of the standard output in bytes; 0 means 1 MiB
+	Timeout   time.Duration // 0 means no limit
+	Grace     time.Duration // time from the request to exit until it is killed; 0 means 2 s
 }
 
-// An End is why a command ended.
+// An End is the reason why a command ended.
 type End string
 
 const (
-	Exited    End = "exited"    // by itself, or killed by somebody else
+	Exited    End = "exited"    // by itself, or killed by another process
 	TimedOut  End = "timed out" // it took longer than Command.Timeout
 	Cancelled End = "cancelled" // the context ended
 	Flooded   End = "flooded"   // it wrote more than Command.MaxOutput
 )
 
-// An Outcome is what became of a command.
+// An Outcome is the result of a command.
 type Outcome struct {
-	Output   []byte // its standard output, the beginning of it if it was Flooded
-	Said     string // the end of its standard error, as [Process.Said] has it
+	Output   []byte // standard output, only the beginning if End is Flooded
+	Said     string // the end of its standard error, as in [Process.Said]
 	End      End
-	Exit     int    // its exit status, -1 if it has none: a signal killed it, or it was not started
-	Reason   string // why it did not end well, for a person; "" if it did
+	Exit     int    // exit status, -1 if it has none: a signal killed it, or it was not started
+	Reason   string // why it failed, for a person; "" if it succeeded
 	Duration time.Duration
 }
 
-// Run runs the command and returns when it has ended. An error is that it could not be
-// started; all that it does then is an Outcome, whatever it is.
+// Run runs the command and returns when it has ended. An error means that it could
+// not be started; everything after that is reported in the Outcome.
 //
-// When its time is over, it writes too much, or ctx ends, all that are in its process
-// group are asked to end (SIGTERM) and those that have not after Grace are killed. Those
-// who are in the group when the command has ended, by itself too, are killed: at once, or
-// after Grace if they have its output. What they write in that time counts. On Windows
-// there is nothing to ask with: all that it started are killed at once.
+// If the command exceeds its timeout or its output limit, or ctx ends, all
+// processes of its group are asked to exit (SIGTERM), and killed if they have not
+// after Grace. When the command has exited, the remaining processes of the group
+// are killed: at once, or after Grace if they have its output. Their output in that
+// time counts. On Windows there is no such request: all processes that it started
+// are killed at once.
 //
-// A program that leaves the group (setsid, a daemon) is not found, except on Windows. If
-// it has the output it is not waited for longer than Grace.
+// A process that leaves the group (setsid, a daemon) is not killed, except on
+// Windows. If it has the output, Run waits for it at most for Grace.
 func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 	for _, b := range c.Bind {
 		if name, _, ok := strings.Cut(b, "="); !ok || name == "" || strings.Contains(b, "\x00") {
-			return nil, fmt.Errorf("%q cannot be in an environment: it is to be NAME=VALUE", name)
+			return nil, fmt.Errorf("%q is not a valid environment variable; want NAME=VALUE", name)
 		}
 	}
 	timeout := fmt.Errorf("it took longer than %v", c.Timeout)
@@ -72,9 +73,9 @@ func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	out := &head{most: c.MaxOutput}
-	if out.most <= 0 {
-		out.most = 1 << 20
+	out := &head{limit: c.MaxOutput}
+	if out.limit <= 0 {
+		out.limit = 1 << 20
 	}
 	var said tail
 	cmd := shell(ctx, c.Line)
@@ -94,13 +95,13 @@ func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 		g.end()
 	})
 	if err != nil {
-		// That it is the folder that is missing, the error would not say.
+		// The error does not mention that the folder is missing.
 		if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil {
 			return nil, err
 		}
 		return nil, err
 	}
-	cmd.Wait() // how it ended stands in cmd.ProcessState
+	cmd.Wait() // the result is in cmd.ProcessState
 	group.kill()
 	group.close()
 
@@ -122,18 +123,18 @@ func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 	return o, nil
 }
 
-// A head keeps the beginning of what is written to it, and fails then.
+// A head stores the beginning of its input, and fails after that.
 type head struct {
-	data []byte
-	most int
-	over error // once there was more
+	data  []byte
+	limit int
+	over  error // once the limit was exceeded
 }
 
 func (h *head) Write(b []byte) (int, error) {
-	n := min(len(b), h.most-len(h.data))
+	n := min(len(b), h.limit-len(h.data))
 	h.data = append(h.data, b[:n]...)
 	if n < len(b) {
-		h.over = fmt.Errorf("it wrote more than %d bytes", h.most)
+		h.over = fmt.Errorf("it wrote more than %d bytes", h.limit)
 	}
 	return n, h.over
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// this is a command that runs this program as one that is run.
+// this is a command that runs this test program in another role.
 func this(how string) *Command {
 	line := `"` + os.Args[0] + `"`
 	if runtime.GOOS != "windows" {
@@ -29,12 +29,12 @@ func run(t *testing.T, ctx context.Context, c *Command) *Outcome {
 		t.Fatal(err)
 	}
 	for runtime.NumGoroutine() > before {
-		time.Sleep(time.Millisecond) // the timer of the test ends a leak
+		time.Sleep(time.Millisecond) // the timeout of the test reports a leak
 	}
 	return o
 }
 
-// TestCommand: whatever a program does, Run comes back with what became of it.
+// TestCommand: whatever a program does, Run returns with its outcome.
 func TestCommand(t *testing.T) {
 	large := bytes.Repeat([]byte("line\n"), 1<<20) // more than a pipe holds
 	const limit = 100_000
@@ -45,7 +45,7 @@ func TestCommand(t *testing.T) {
 		end    End
 		exit   int
 		reason string
-		output string // the beginning
+		output string // its beginning
 		said   string
 	}{
 		{how: "cat", input: []byte("hello"), end: Exited, output: "hello"},
@@ -82,7 +82,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestCancel: an end of the context is told with its cause.
+// TestCancel: when the context ends, Run reports its cause.
 func TestCancel(t *testing.T) {
 	why := errors.New("nobody wants it")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -128,9 +128,9 @@ func TestNotStarted(t *testing.T) {
 		want    string
 	}{
 		{Command{Dir: filepath.Join(t.TempDir(), "none")}, "none"},
-		{Command{Bind: []string{"KEY"}}, `"KEY" cannot be in an environment`},
-		{Command{Bind: []string{"=secret"}}, `"" cannot be in an environment`},
-		{Command{Bind: []string{"KEY=secret\x00"}}, `"KEY" cannot be in an environment`},
+		{Command{Bind: []string{"KEY"}}, `"KEY" is not a valid environment variable`},
+		{Command{Bind: []string{"=secret"}}, `"" is not a valid environment variable`},
+		{Command{Bind: []string{"KEY=secret\x00"}}, `"KEY" is not a valid environment variable`},
 	} {
 		o, err := c.command.Run(t.Context())
 		if o != nil || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestGroup: nobody whom a command started is left, however it ended.
+// TestGroup: no process that a command started is left, however it ended.
 func TestGroup(t *testing.T) {
 	for _, c := range []struct {
 		how string
@@ -34,7 +34,7 @@ func TestGroup(t *testing.T) {
 			time.AfterFunc(3*time.Second, cancel)
 		}
 		o := run(t, ctx, command)
-		// The one beside says "up" before or after its number is written.
+		// The process beside it prints "up" before or after its number is written.
 		var pid int
 		if _, err := fmt.Sscan(strings.TrimPrefix(string(o.Output), "up\n"), &pid); err != nil || o.End != c.end {
 			t.Fatalf("%s: it ended %+v: %v", c.how, o, err)
@@ -42,7 +42,7 @@ func TestGroup(t *testing.T) {
 		gone(t, pid)
 	}
 
-	// One that has let go of the output is not waited for.
+	// Run does not wait for a process without the output.
 	o := run(t, t.Context(), &Command{Line: "sleep 3600 >/dev/null 2>&1 & echo $!", Grace: time.Hour})
 	var pid int
 	if _, err := fmt.Sscan(string(o.Output), &pid); err != nil || o.End != Exited || o.Exit != 0 {
@@ -51,7 +51,8 @@ func TestGroup(t *testing.T) {
 	gone(t, pid)
 }
 
-// TestEscape: one that has left the group lives on, and is not waited for.
+// TestEscape: a process that has left the group survives, and Run does not wait for
+// it.
 func TestEscape(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is not installed")
@@ -66,7 +67,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// gone waits until a process is dead, and fails if it is not in a minute.
+// gone waits until a process is dead, and fails after a minute.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	for range 6000 {
@@ -74,7 +75,7 @@ func gone(t *testing.T, pid int) {
 			return
 		}
 		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && dead(string(stat)) {
-			return // nobody has asked how it ended
+			return // a zombie
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

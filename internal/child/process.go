@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// lastWords is how long the standard error of a program is waited for that has ended, if
-// something that it started still has it.
+// lastWords is the time to wait for the standard error of a program after its exit,
+// if another process still has it.
 const lastWords = 500 * time.Millisecond
 
-// A Process is a running program. It has a group of its own: what interrupts this
-// program does not interrupt it.
+// A Process is a running program in a process group of its own, so that an
+// interrupt of this program does not reach it.
 type Process struct {
 	Stdin  io.WriteCloser
 	Stdout io.ReadCloser // ends when the program does
@@ -23,12 +23,12 @@ type Process struct {
 	cmd   *exec.Cmd
 	group *group
 	said  tail
-	made  atomic.Bool // to end
+	made  atomic.Bool // Stop has asked it to exit
 	done  chan struct{}
 }
 
-// Start starts a command, whose standard input, output and error are not set. What it
-// writes to its standard error is kept, the end of it.
+// Start starts a command, whose standard input, output and error must not be set.
+// The end of its standard error is kept.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -49,7 +49,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 		return nil, err
 	}
 	go func() {
-		cmd.Wait() // how it ended stands in cmd.ProcessState
+		cmd.Wait() // the result is in cmd.ProcessState
 		p.group.kill()
 		p.group.close()
 		close(p.done)
@@ -57,12 +57,12 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Done is closed when the program has ended.
+// Done returns a channel that is closed when the program has exited.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Stop ends the program and returns when it has ended: it closes its standard input,
-// after the time grace asks it to end, which Windows cannot, and after another such
-// time kills it and what is left of its group.
+// Stop ends the program and returns when it has exited: it closes standard input,
+// after the time grace asks it to exit, which Windows cannot, and after another
+// grace kills it and the rest of its group.
 func (p *Process) Stop(grace time.Duration) {
 	p.Stdin.Close()
 	if !p.endsWithin(grace) {
@@ -86,8 +86,8 @@ func (p *Process) endsWithin(d time.Duration) bool {
 	}
 }
 
-// Failure says how the program ended, such as "exit status 1". It is "" while it runs, if
-// it ended well, and if it had to be made to end.
+// Failure describes how the program failed, such as "exit status 1". It is "" while
+// the program is running, if it succeeded, and if Stop ended it.
 func (p *Process) Failure() string {
 	select {
 	case <-p.done:
@@ -100,14 +100,14 @@ func (p *Process) Failure() string {
 	return p.cmd.ProcessState.String()
 }
 
-// Note adds to what the program said.
+// Note adds to the standard error of the program.
 func (p *Process) Note(b []byte) { p.said.Write(b) }
 
-// Said returns the end of what the program wrote to its standard error: valid UTF-8, at
-// most 1 KiB, "" if it wrote nothing.
+// Said returns the end of the program's standard error: valid UTF-8, at most 1 KiB,
+// "" if it is empty.
 func (p *Process) Said() string { return p.said.String() }
 
-// A tail keeps the end of what is written to it.
+// A tail stores the end of its input.
 type tail struct {
 	mu   sync.Mutex
 	data []byte
@@ -132,7 +132,7 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	s := string(t.data)
 	if t.cut {
-		// The first line is not whole, unless it is the only one.
+		// The first line is incomplete, unless it is the only one.
 		if _, rest, ok := strings.Cut(s, "\n"); ok && strings.TrimSpace(rest) != "" {
 			s = rest
 		}

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// asChild is set in the environment of a test program that is to be one that is run.
+// asChild is an environment variable that makes the test program act as a child
+// process.
 const asChild = "TEST_AS_CHILD"
 
 func TestMain(m *testing.M) {
@@ -62,7 +63,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// beside starts this program once more, with the same output, and writes its number.
+// beside starts this program again, with the same output, and writes its number.
 func beside(how string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asChild+"="+how)

@@ -37,7 +37,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestSetKeepsBytes: what another member holds stays as it is, byte for byte.
+// TestSetKeepsBytes: other members are kept byte for byte.
 func TestSetKeepsBytes(t *testing.T) {
 	const before = "{\n  \"mine\": [1,  2],\n  \"wait\": \"5s\",\n  \"import\": { \"skip\": [ \"a\" ] }\n}\n"
 	f := write(t, before, Workspace)
@@ -81,8 +81,8 @@ func TestSetThroughLink(t *testing.T) {
 	}
 }
 
-// TestLayers: the workspace's value counts, lists add up, and a workspace has no say in
-// what is the user's.
+// TestLayers: the workspace's value counts, lists are joined, and a workspace
+// cannot set the user's settings.
 func TestLayers(t *testing.T) {
 	l := Layered{
 		Workspace: write(t, `{"wait":"1s","pager":"evil","trust":["/"],"import":{"skip":["b"]}}`, Workspace),

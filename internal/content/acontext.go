@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// fromAcontext reads a role, parts and meta.
+// fromAcontext parses an object with role, parts and meta.
 func fromAcontext(blob []byte) (*Message, error) {
 	var role, list, meta []byte
 	each(blob, func(name, value []byte) {
@@ -36,7 +36,7 @@ func fromAcontext(blob []byte) (*Message, error) {
 	return m, nil
 }
 
-// read takes in what Acontext calls the meta of a message.
+// read parses Acontext's meta of a message.
 func (o *Own) read(meta []byte) {
 	var rest writer
 	each(meta, func(name, value []byte) {
@@ -57,8 +57,8 @@ func (o *Own) read(meta []byte) {
 	o.Rest = rest.object()
 }
 
-// acontextPart reads a part as a program sends it: with the field of a file that is to
-// be its asset, and without an asset.
+// acontextPart parses a part of a request: it may name the form field of its asset,
+// and has no asset.
 func acontextPart(element []byte) (Part, error) {
 	if !isObject(element) {
 		return Part{}, wrong("", "must be an object")
@@ -93,7 +93,7 @@ func acontextPart(element []byte) (Part, error) {
 	return p, p.check(kind)
 }
 
-// check reports what a part of its type lacks.
+// check returns an error if a required member of the part's type is missing.
 func (p *Part) check(kind []byte) error {
 	needs := func(names ...string) error {
 		for _, name := range names {
@@ -105,14 +105,14 @@ func (p *Part) check(kind []byte) error {
 	}
 	switch {
 	case kind == nil:
-		return wrong("type", "a part needs one")
+		return wrong("type", "missing")
 	case !isPartType(p.Type):
-		return wrong("type", "%s is no type of a part", kind)
+		return wrong("type", "unknown part type %s", kind)
 	}
 	switch p.Type {
 	case TypeText, TypeThinking:
 		if p.Text == "" {
-			return wrong("text", "a part of type %s needs one that is not empty", p.Type)
+			return wrong("text", "must not be empty in a part of type %s", p.Type)
 		}
 	case TypeToolCall:
 		return needs("name", "arguments")
@@ -124,7 +124,7 @@ func (p *Part) check(kind []byte) error {
 	return nil
 }
 
-// append writes a part as Acontext has it, as its JSON is.
+// append writes a part in Acontext's format.
 func (p *Part) append(w *writer) {
 	w.open('{')
 	w.text("type", p.Type)
@@ -147,7 +147,7 @@ func (p *Part) append(w *writer) {
 	w.close('}')
 }
 
-// readPart reads a part as append writes it. It reports false if it is not just that.
+// readPart parses a part that append wrote. ok is false if raw has anything else.
 func readPart(raw []byte) (p Part, ok bool) {
 	ok = true
 	each(raw, func(name, value []byte) {
@@ -164,7 +164,7 @@ func readPart(raw []byte) (p Part, ok bool) {
 			ok = ok && isText(value)
 			p.Filename = text(value)
 		case "meta":
-			if ok = ok && isObject(value); !saysNothing(value) {
+			if ok = ok && isObject(value); !isBlank(value) {
 				p.Meta = tidy(value)
 			}
 		default:
@@ -174,7 +174,7 @@ func readPart(raw []byte) (p Part, ok bool) {
 	return p, ok && isPartType(p.Type)
 }
 
-// toAcontext writes m as Parse reads it.
+// toAcontext writes m in the format that Parse accepts.
 func toAcontext(w *writer, m *Message) {
 	w.open('{')
 	w.text("role", m.Role)

@@ -1,6 +1,6 @@
 package content
 
-// fromAnthropic reads a message of Anthropic's messages.
+// fromAnthropic parses a message of Anthropic's Messages API.
 func fromAnthropic(blob []byte) (*Message, error) {
 	var role, said []byte
 	each(blob, func(name, value []byte) {
@@ -27,8 +27,8 @@ func fromAnthropic(blob []byte) (*Message, error) {
 	return m, err
 }
 
-// anyBlock reads one block of content. One of a type that nobody knows here, such as
-// what the provider's own tools say, is kept as it is.
+// anyBlock parses one block of content. A block of an unknown type, such as the
+// provider's own tools use, is kept unchanged.
 func anyBlock(element []byte) (Part, error) {
 	p, err := anthropicBlock(element)
 	if err == nil && p.Type == "" {
@@ -37,15 +37,15 @@ func anyBlock(element []byte) (Part, error) {
 	return p, err
 }
 
-// anthropicBlock reads one block of content. Of one of a type that it does not know
-// the part has no type.
+// anthropicBlock parses one block of content. For an unknown type the part has no
+// type.
 func anthropicBlock(element []byte) (p Part, err error) {
 	if !isObject(element) {
 		return p, wrong("", "must be an object")
 	}
 	kind, err := textOf("type", member(element, "type"))
 	if err != nil || kind == "" {
-		return p, wrong("type", "a block needs one")
+		return p, wrong("type", "missing")
 	}
 	var said, source, id, input []byte
 	var meta, rest writer
@@ -110,7 +110,7 @@ func anthropicBlock(element []byte) (p Part, err error) {
 	return p, nil
 }
 
-// need reports that a member is no string.
+// need returns an error if a member is not a string.
 func need(at string, value []byte) error {
 	if !isText(value) {
 		return wrong(at, "must be a string")
@@ -118,8 +118,8 @@ func need(at string, value []byte) error {
 	return nil
 }
 
-// resultText returns the text of the content of a tool result, as a JSON string, and
-// keeps content that is not only text in meta.
+// resultText returns the text of a tool result's content as a JSON string, and
+// stores content with other blocks in meta.
 func resultText(meta *writer, said []byte) []byte {
 	if !isArray(said) {
 		return said

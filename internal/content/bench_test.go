@@ -11,9 +11,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// BenchmarkItems measures how a path of 10,000 messages is read and written in a form,
-// in nanoseconds a byte, and as a multiple of what it costs in the same run to scan
-// the same bytes with gjson, and to decode them with encoding/json.
+// BenchmarkItems measures reading and writing a path of 10,000 messages in a
+// format, in nanoseconds per byte, and as a ratio to scanning the same bytes with
+// gjson, and to decoding them with encoding/json, in the same run.
 func BenchmarkItems(b *testing.B) {
 	path := longPath(10_000)
 	size := 0
@@ -60,8 +60,8 @@ func BenchmarkItems(b *testing.B) {
 	}
 }
 
-// longPath returns messages as they stand in session files: questions and answers of a
-// page, calls and results as bough stores them and as Penguin does.
+// longPath returns messages as in session files: questions and answers of a page,
+// calls and results in bough's and Penguin's formats.
 func longPath(n int) [][]byte {
 	page := strings.Repeat(`The branch of a conversation holds what came before it.\nIts leaf is \"here\" — `, 12)
 	var list [][]byte

@@ -1,7 +1,6 @@
-// Package content is what one message says: who speaks, and the parts of what is
-// said, in the terms of Acontext. It reads messages in the forms of model providers,
-// writes them in these forms, and knows how they stand in a session file. It is
-// pure: bytes in, bytes out.
+// Package content converts the content of messages: the role and the parts, in
+// Acontext's terms. It reads and writes the formats of model providers and of
+// session files. It is pure: bytes in, bytes out.
 //
 // A [Message] has the role user or assistant and a list of parts. A [Part] has a type
 // (text, image, audio, video, file, tool-call, tool-result, data, thinking,
@@ -18,13 +17,14 @@
 //	thinking           signature
 //	redacted_thinking  data
 //
-// # In and out
+// # Formats
 //
-// [Parse] takes a message in one of four forms, [Items] gives messages in one, always
-// one item for each message. What a form says that the parts have no place for stays
-// in [Own] and in meta under its own name, and is given back in the same form. In
-// another form it is left out, and so is a part that the other form does not know; a
-// block of Anthropic's of a type that is not known here is kept whole, for that form:
+// [Parse] decodes a message in one of four formats, [Items] encodes messages in
+// one, always with one item per message. Members of a format without a place in the
+// parts are kept in [Own] and in meta under their own names, and are written again
+// in the same format. Other formats drop them, and drop parts that they do not
+// support. A block of Anthropic's of an unknown type is kept unchanged for that
+// format:
 //
 //	            openai             anthropic       gemini
 //	system      the role again     user            user
@@ -35,25 +35,25 @@
 //	file        file, or its URL   document        inlineData, fileData
 //	data        its text           its text        its text
 //
-// A message of several tool results is one message in the forms of Anthropic and
-// Gemini, and several in that of OpenAI. As there is one item for each message, it
-// becomes one of role tool with the id of the first result and a text part for each
-// result, and for each text that stands with them.
+// A message with several tool results is one message in the formats of Anthropic
+// and Gemini, and several in OpenAI's. As there is one item per message, it becomes
+// one of role tool with the id of the first result and a text part for each result
+// and for each text between them.
 //
-// A tool result of Anthropic may hold more than text. Then meta.content is all of it,
-// and the part's text is the text in it, which is what the other forms get.
+// A tool result of Anthropic may contain more than text. Then meta.content is all
+// of it, and the part's text is the text in it, which the other formats use.
 //
-// # In a session file
+// # Session files
 //
-// [Message.Stored] says what stands in the file, [Read] reads it again, and makes of a
-// message that another program wrote what can be made of it. The role is system for
-// a message that was system or developer, tool for one of tool results only, else
-// the message's. The content is a string if the message is one text and nothing
-// else, otherwise an array of parts. The rest are members for the message's
+// [Message.Stored] returns the stored form, and [Read] decodes it, as well as
+// messages of other programs as far as possible. The role is system for a message
+// that was system or developer, tool for one with only tool results, else the
+// message's role. The content is a string if the message is a single text,
+// otherwise an array of parts. The rest are members of the message's
 // metadata.bough:
 //
-//	format         the form that the message came in
-//	name           who speaks
-//	original_role  the role that the message had there, if the file's does not say it
-//	rest           what else the form said of it, an object
+//	format         the original format of the message
+//	name           the name of the author
+//	original_role  the original role, if it differs
+//	rest           its other members, an object
 package content

@@ -6,14 +6,14 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// Edit returns a list of messages made shorter, and for each message that is left its
-// place in list. Only the first n messages are edited, so that what a program pinned
-// stays a prefix that does not change; n is the length of list if nothing is pinned.
-// count counts tokens. list does not change.
+// Edit shortens a list of messages. It returns the remaining messages and their
+// indexes in list. It edits only the first n messages, so that a pinned prefix does
+// not change; n is len(list) if nothing is pinned. count counts tokens. list is not
+// modified.
 //
-// A tool result goes only with its call, and with it whatever else the messages of the
-// two call or answer. A message that is tied to one beyond the first n in this way is
-// never removed.
+// A tool result is removed only together with its call, and with everything else
+// that the messages of the two call or answer. A message that is connected in this
+// way to one after the first n is never removed.
 func Edit(list []*Message, n int, strategies []Strategy, count func(text string) int) (edited []*Message, places []int) {
 	edited = slices.Clone(list)
 	places = make([]int, len(list))
@@ -43,11 +43,11 @@ func Edit(list []*Message, n int, strategies []Strategy, count func(text string)
 	return edited, places
 }
 
-// A place is that of a part in a list of messages.
+// A place is the position of a part in a list of messages.
 type place struct{ message, part int }
 
-// older returns the places of the parts of a type without the newest ones that stay.
-// stays says whether one stays anyway.
+// older returns the places of the parts of a type, except the newest ones that are
+// kept and those for which stays returns true.
 func (s *Strategy) older(list []*Message, kind string, stays func(tool) bool) []place {
 	var found []place
 	for i, m := range list {
@@ -68,7 +68,7 @@ func edit(list []*Message, at place, change func(*Part)) {
 	list[at.message] = &m
 }
 
-// removeResults puts a placeholder in the place of older results.
+// removeResults replaces older results by a placeholder.
 func (s *Strategy) removeResults(list []*Message, count func(string) int) {
 	names := namesOf(list)
 	older := s.older(list, TypeToolResult, func(t tool) bool {
@@ -84,14 +84,14 @@ func (s *Strategy) removeResults(list []*Message, count func(string) int) {
 		}
 		edit(list, at, func(p *Part) {
 			p.Text = s.placeholder
-			if p.meta("content") != nil { // all of the result
+			if p.meta("content") != nil { // the complete result
 				p.Meta = must(sjson.DeleteBytes(p.Meta, "content"))
 			}
 		})
 	}
 }
 
-// removeArguments leaves older calls no arguments.
+// removeArguments removes the arguments of older calls.
 func (s *Strategy) removeArguments(list []*Message, count func(string) int) {
 	older := s.older(list, TypeToolCall, func(t tool) bool { return slices.Contains(s.tools, t.name) })
 	for _, at := range older {
@@ -112,8 +112,8 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// shorten says which messages must go so that the first n have no more tokens than the
-// strategy allows, as far as that can be.
+// shorten returns which messages to remove so that the first n have no more tokens
+// than the strategy allows, as far as possible.
 func (s *Strategy) shorten(list []*Message, n int, count func(string) int) (gone []bool) {
 	gone = make([]bool, len(list))
 	tokens := make([]int, n)
@@ -126,7 +126,7 @@ func (s *Strategy) shorten(list []*Message, n int, count func(string) int) (gone
 		return gone
 	}
 	groups := tied(list)
-	var free []int // the messages that may go
+	var free []int // the messages that may be removed
 	for i := range n {
 		if g := groups[i]; g[len(g)-1] < n {
 			free = append(free, i)
@@ -147,10 +147,10 @@ func (s *Strategy) shorten(list []*Message, n int, count func(string) int) (gone
 	return gone
 }
 
-// tied returns for each message the places of those that go with it, in order: those
-// with which it shares the id of a tool call, and those with which they do.
+// tied returns for each message the indexes of those that are removed with it, in
+// order: those that share the id of a tool call with it, directly or indirectly.
 func tied(list []*Message) [][]int {
-	group := make([]int, len(list)) // for each message one that it goes with, for the first itself
+	group := make([]int, len(list)) // union-find: for each message another of its group, or itself
 	root := func(i int) int {
 		for group[i] != i {
 			group[i] = group[group[i]]

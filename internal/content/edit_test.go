@@ -20,8 +20,9 @@ func decodedMeta(p content.Part, name string) string {
 	return s
 }
 
-// said makes messages of words: "x" says x, "!id(args)" calls the tool id without
-// digits, "=id:x" answers; a word may hold several of them, with commas between.
+// said makes messages of words: "x" is the text x, "!id(args)" a call of the tool
+// that is id without digits, "=id:x" a result; a word may have several of them,
+// separated by commas.
 func said(words ...string) (list []*content.Message) {
 	for i, word := range words {
 		m := &content.Message{Role: []string{"user", "assistant"}[i%2]}
@@ -89,7 +90,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestEditContent: with the text of a result goes what stands for all of it.
+// TestEditContent: removing a result also removes its complete content.
 func TestEditContent(t *testing.T) {
 	list := parsed(t, content.Anthropic, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"type":"url","url":"x"}}]}]}`)
 	strategies, err := content.ParseStrategies([]byte(`[{"type":"remove_tool_result","params":{"keep_recent_n_tool_results":0}}]`))
@@ -103,8 +104,8 @@ func TestEditContent(t *testing.T) {
 	}
 }
 
-// TestMiddleOut: it is the message in the middle that goes, each time, as one sees who
-// goes through the list each time.
+// TestMiddleOut: the message in the middle is removed each time, as in a naive
+// implementation.
 func TestMiddleOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -172,8 +173,8 @@ func middleOut(list []*content.Message, most int, count func(string) int) (place
 	return places
 }
 
-// FuzzEdit: no result is left without its call, what lies beyond the pin stays as it
-// is, and limits hold.
+// FuzzEdit: no result is left without its call, messages after the pin are
+// unchanged, and limits are kept.
 func FuzzEdit(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 0}, 4, 0, 3)
 	f.Add([]byte{1, 132, 2, 5, 1, 2}, 3, 1, 2)

@@ -2,8 +2,8 @@ package content_test
 
 import "github.com/bough-dev/bough/internal/content"
 
-// forms are messages as programs send them: what they say, as Acontext has it, and,
-// if not "", what is given back in the same form; "same" is what came.
+// forms are messages in the formats of programs: the message in Acontext's format,
+// and, if not "", the item in the original format; "same" is the input.
 var forms = []struct {
 	name   string
 	format content.Format

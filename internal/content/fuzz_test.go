@@ -15,11 +15,11 @@ import (
 
 var formats = []content.Format{content.OpenAI, content.Acontext, content.Anthropic, content.Gemini}
 
-// digits is the randomness of tests.
+// digits is a deterministic source of randomness.
 func digits() *strings.Reader { return strings.NewReader("0123456789abcdef0123456789abcdef0123456789") }
 
-// FuzzParse: what a session file holds of a message says what the message said;
-// what is written in a form is read in that form, and written the same again.
+// FuzzParse: the stored form of a message decodes to the same message; an encoded
+// item decodes, and encodes to the same bytes again.
 func FuzzParse(f *testing.F) {
 	n := 0
 	for _, c := range forms {
@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestLaws holds the laws for messages that are made up of what messages are made of.
+// TestLaws verifies the same for random messages.
 func TestLaws(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	taken := 0
@@ -59,7 +59,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// madeUp returns a message of random members.
+// madeUp returns a message with random members.
 func madeUp(random *rand.Rand, came content.Format) []byte {
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	kind := func() string {
@@ -119,8 +119,8 @@ func madeUp(random *rand.Rand, came content.Format) []byte {
 	return fmt.Appendf(nil, `{"role": "%s", %q: %s, %s}`, role, said, whole, more)
 }
 
-// keepsLaws reports whether a message can be read, and fails if it is not kept or not
-// written as it must be.
+// keepsLaws reports whether a message can be parsed, and fails if the result breaks
+// a law.
 func keepsLaws(t *testing.T, came content.Format, blob []byte) bool {
 	m, err := content.Parse(came, blob, digits())
 	if err != nil {
@@ -140,7 +140,7 @@ func keepsLaws(t *testing.T, came content.Format, blob []byte) bool {
 	for _, form := range formats {
 		first, read := rewritten(t, form, m)
 		if read == nil && form == content.Acontext && form != came {
-			continue // it has no empty texts, which others have
+			continue // it drops empty texts, which others keep
 		}
 		second, read := rewritten(t, form, read)
 		third, _ := rewritten(t, form, read)
@@ -151,7 +151,7 @@ func keepsLaws(t *testing.T, came content.Format, blob []byte) bool {
 	return true
 }
 
-// rewritten returns m in a form, and what that says.
+// rewritten encodes m in a format, and decodes the result.
 func rewritten(t *testing.T, form content.Format, m *content.Message) (string, *content.Message) {
 	if m == nil {
 		return "", nil
@@ -164,7 +164,7 @@ func rewritten(t *testing.T, form content.Format, m *content.Message) (string, *
 	return string(item), read
 }
 
-// inFile returns a message as it stands in a session file.
+// inFile returns a message in the form of a session file.
 func inFile(s content.Stored, indented bool) []byte {
 	members := []rawjson.Pair{}
 	for _, m := range s.Own {
@@ -178,7 +178,7 @@ func inFile(s content.Stored, indented bool) []byte {
 	return fmt.Appendf(nil, `{"role": %q, "content": %s, "category": "DIALOG", "id": "a", "metadata": {"parent_id": null, "bough": %s}}`, s.Role, said, own)
 }
 
-// show returns a message with all that it says.
+// show returns a message as JSON.
 func show(m *content.Message) string {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -187,8 +187,8 @@ func show(m *content.Message) string {
 	return string(b)
 }
 
-// FuzzRead: whatever a message of a session file is, it is read, and every form of it
-// is JSON.
+// FuzzRead: any message of a session file can be read, and its items in all formats
+// are valid JSON.
 func FuzzRead(f *testing.F) {
 	for _, c := range natives {
 		f.Add([]byte(c.in))

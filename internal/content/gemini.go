@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fromGemini reads a content of Gemini.
+// fromGemini parses a content of Gemini.
 func fromGemini(blob []byte, random io.Reader) (*Message, error) {
 	var role, list []byte
 	each(blob, func(name, value []byte) {
@@ -34,7 +34,7 @@ func fromGemini(blob []byte, random io.Reader) (*Message, error) {
 	return m, err
 }
 
-// geminiPart reads one part of a content.
+// geminiPart parses one part of a content.
 func geminiPart(element []byte, random io.Reader) (p Part, err error) {
 	if !isObject(element) {
 		return p, wrong("", "must be an object")
@@ -79,7 +79,7 @@ func geminiPart(element []byte, random io.Reader) (p Part, err error) {
 		}
 		p.Text, err = textOf("text", said)
 	default:
-		err = wrong("", "is none of text, inlineData, fileData, functionCall and functionResponse")
+		err = wrong("", "must have text, inlineData, fileData, functionCall or functionResponse")
 	}
 	if err != nil {
 		return p, err
@@ -92,7 +92,7 @@ func geminiPart(element []byte, random io.Reader) (p Part, err error) {
 	return p, nil
 }
 
-// geminiData reads a file, or where it is, into meta, and returns the type of the
+// geminiData parses a file or its address into meta, and returns the type of the
 // part.
 func geminiData(meta *writer, at string, object []byte, kind, as string) (string, error) {
 	if !isObject(object) {
@@ -111,7 +111,7 @@ func geminiData(meta *writer, at string, object []byte, kind, as string) (string
 		}
 	})
 	if !isText(data) {
-		return "", wrong(at, "holds no file")
+		return "", wrong(at, "has no file")
 	}
 	meta.text("type", kind)
 	if isText(mime) {
@@ -122,7 +122,7 @@ func geminiData(meta *writer, at string, object []byte, kind, as string) (string
 	return typeOfMedia(text(mime)), nil
 }
 
-// typeOfMedia returns the type of a part for a media type, image for none.
+// typeOfMedia returns the part type for a media type, image for "".
 func typeOfMedia(mime string) string {
 	switch kind, _, _ := strings.Cut(mime, "/"); kind {
 	case "", "image":
@@ -135,7 +135,7 @@ func typeOfMedia(mime string) string {
 	return TypeFile
 }
 
-// geminiCall reads a functionCall into meta.
+// geminiCall parses a functionCall into meta.
 func geminiCall(meta *writer, call []byte, random io.Reader) error {
 	if !isObject(call) {
 		return wrong("functionCall", "must be an object")
@@ -164,7 +164,7 @@ func geminiCall(meta *writer, call []byte, random io.Reader) error {
 	return nil
 }
 
-// geminiResult reads a functionResponse into meta, and returns its text.
+// geminiResult parses a functionResponse into meta, and returns its text.
 func geminiResult(meta *writer, response []byte) (string, error) {
 	if !isObject(response) {
 		return "", wrong("functionResponse", "must be an object")

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 )
 
-// Items returns messages in a form, one item for each. link says where a file can be
-// had, as an http or data URL; a part whose asset has none, "", is left out. It may be
-// nil. In the form of Acontext an item is what [Parse] takes: without ids and times.
+// Items encodes messages in a format, one item for each. link returns the address
+// of a file, as an http or data URL; a part is dropped if that is "". link may be
+// nil. In Acontext's format an item has the form that [Parse] accepts: without ids
+// and times.
 //
-// In the form of Gemini a tool result needs the name of its tool, which is that of
+// In Gemini's format a tool result needs the name of its tool, which is taken from
 // the call in list.
 func Items(f Format, list []*Message, link func(*Asset) string) []json.RawMessage {
 	if link == nil {
@@ -25,7 +26,7 @@ func Items(f Format, list []*Message, link func(*Asset) string) []json.RawMessag
 		names := namesOf(list)
 		write = func(w *writer, m *Message, link func(*Asset) string) { toGemini(w, m, link, names) }
 	default:
-		panic("content: no such format: " + string(f))
+		panic("content: unknown format: " + string(f))
 	}
 	size := 0
 	for _, m := range list {
@@ -51,7 +52,7 @@ func Items(f Format, list []*Message, link func(*Asset) string) []json.RawMessag
 	return items
 }
 
-// namesOf returns the names of the tools that are called, by the ids of the calls.
+// namesOf returns the names of the called tools by the ids of the calls.
 func namesOf(list []*Message) map[string]string {
 	names := map[string]string{}
 	for _, m := range list {
@@ -66,13 +67,13 @@ func namesOf(list []*Message) map[string]string {
 	return names
 }
 
-// object returns the arguments or the result of a call as an object: itself if it is
-// one, else an object with the text under a name, an empty one for no text.
+// object returns the arguments or the result of a call as an object: s itself if it
+// is one, else an object with s as the member name, or an empty object for "".
 func object(s, name string) []byte {
 	if s == "" {
 		return []byte(`{}`)
 	}
-	if b := []byte(s); b[0] == '{' && json.Valid(b) && !tooDeep(b, mostDepth) {
+	if b := []byte(s); b[0] == '{' && json.Valid(b) && !tooDeep(b, maxDepth) {
 		return tidy(b)
 	}
 	var w writer

@@ -7,13 +7,13 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// TestItems: what came in one form is given in the others.
+// TestItems: a message of one format is encoded in the others.
 func TestItems(t *testing.T) {
 	for _, c := range []struct {
 		name                      string
 		format                    content.Format
 		in                        string
-		openai, anthropic, gemini string // "" for what came
+		openai, anthropic, gemini string // "" for the input
 	}{
 		{"system", content.OpenAI, `{"role":"system","content":"Be short."}`, ``,
 			`{"role":"user","content":[{"type":"text","text":"Be short."}]}`,
@@ -88,7 +88,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestItemsAsset: files are where the caller says.
+// TestItemsAsset: the addresses of files are those of the caller.
 func TestItemsAsset(t *testing.T) {
 	list := []*content.Message{{Role: "user", Parts: []content.Part{
 		{Type: "image", Asset: &content.Asset{SHA256: "1", MIME: "image/png"}, Filename: "a.png"},
@@ -115,7 +115,7 @@ func TestItemsAsset(t *testing.T) {
 	}
 }
 
-// TestItemsMany: there is one item for each message, and none runs into the next.
+// TestItemsMany: there is one item per message, and items do not overlap in memory.
 func TestItemsMany(t *testing.T) {
 	var list []*content.Message
 	for range 100 {

@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// each calls f with the members of an object in their order, f with names unescaped
-// and values as they stand. Of anything else it calls f with nothing.
+// each calls f with the unescaped names and raw values of the members of an object,
+// in order. It does nothing for any other value.
 func each(object []byte, f func(name, value []byte)) {
 	if len(object) <= len(`{}`) {
 		return
@@ -28,8 +28,8 @@ func each(object []byte, f func(name, value []byte)) {
 	})
 }
 
-// elements calls f with the elements of an array. Of anything else it calls f with
-// nothing.
+// elements calls f with the elements of an array. It does nothing for any other
+// value.
 func elements(array []byte, f func(value []byte)) {
 	_ = rawjson.Walk(array, func(w *rawjson.Walker) error {
 		return w.Array(func() error {
@@ -42,7 +42,7 @@ func elements(array []byte, f func(value []byte)) {
 	})
 }
 
-// member returns the first member of that name, nil if there is none.
+// member returns the first member with a name, or nil.
 func member(object []byte, name string) (found []byte) {
 	each(object, func(key, value []byte) {
 		if found == nil && string(key) == name {
@@ -52,7 +52,7 @@ func member(object []byte, name string) (found []byte) {
 	return found
 }
 
-// set puts a value where there is none yet. null is no value.
+// set sets *at to value if it is not set and value is not null.
 func set(at *[]byte, value []byte) {
 	if *at == nil && !isNull(value) {
 		*at = value
@@ -64,16 +64,16 @@ func isText(value []byte) bool   { return len(value) > 0 && value[0] == '"' }
 func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
 func isArray(value []byte) bool  { return len(value) > 0 && value[0] == '[' }
 
-// saysNothing reports whether a value is null or empty.
-func saysNothing(value []byte) bool {
+// isBlank reports whether a value is null or an empty array or object.
+func isBlank(value []byte) bool {
 	if isArray(value) || isObject(value) {
 		return len(bytes.TrimSpace(value[1:len(value)-1])) == 0
 	}
 	return isNull(value)
 }
 
-// text returns the text of a string, "" for any other value. Half a surrogate pair
-// becomes U+FFFD, which gjson does not see to.
+// text returns the value of a string, "" for any other type. Unpaired surrogates,
+// which gjson does not handle, become U+FFFD.
 func text(value []byte) string {
 	switch {
 	case !isText(value):
@@ -88,8 +88,8 @@ func text(value []byte) string {
 	return s
 }
 
-// tidy returns a value without white space, and with null for the numbers of Python
-// that are none in JSON.
+// tidy returns a value without white space, and with null in place of Python's
+// number tokens.
 func tidy(value []byte) []byte {
 	out := make([]byte, 0, len(value))
 	for i := 0; i < len(value); {
@@ -119,13 +119,13 @@ func tidy(value []byte) []byte {
 	return out
 }
 
-// tooDeep reports whether a value is nested more than most deep.
-func tooDeep(value []byte, most int) bool {
+// tooDeep reports whether the nesting depth of a value exceeds limit.
+func tooDeep(value []byte, limit int) bool {
 	depth := 0
 	for i := 0; i < len(value); i++ {
 		switch value[i] {
 		case '{', '[':
-			if depth++; depth > most {
+			if depth++; depth > limit {
 				return true
 			}
 		case '}', ']':
@@ -137,7 +137,7 @@ func tooDeep(value []byte, most int) bool {
 	return false
 }
 
-// afterText returns where the text ends that begins at i in a value.
+// afterText returns the offset after the string that begins at i.
 func afterText(value []byte, i int) int {
 	i++
 	for {
@@ -152,10 +152,10 @@ func afterText(value []byte, i int) int {
 	}
 }
 
-// A writer puts JSON together. What it is given as values is JSON.
+// A writer builds JSON. Its values must be raw JSON.
 type writer struct{ b []byte }
 
-// next begins another value, after a comma if it is not the first one.
+// next writes the comma before another value, if needed.
 func (w *writer) next() {
 	if n := len(w.b); n > 0 && w.b[n-1] != '{' && w.b[n-1] != '[' && w.b[n-1] != ':' {
 		w.b = append(w.b, ',')
@@ -174,29 +174,29 @@ func (w *writer) key(name string) {
 	w.b = append(appendText(w.b, name), ':')
 }
 
-// text writes a member that is a string.
+// text writes a member with a string.
 func (w *writer) text(name, value string) {
 	w.key(name)
 	w.b = appendText(w.b, value)
 }
 
-// raw writes a member.
+// raw writes a member with a raw value.
 func (w *writer) raw(name string, value []byte) {
 	w.key(name)
 	w.b = append(w.b, value...)
 }
 
-// member writes a member, as each has it.
+// member writes a member with arguments as from each.
 func (w *writer) member(name, value []byte) { w.raw(string(name), value) }
 
-// keep writes a member if it says something.
+// keep writes a member unless it is blank.
 func (w *writer) keep(name, value []byte) {
-	if !saysNothing(value) {
+	if !isBlank(value) {
 		w.raw(string(name), tidy(value))
 	}
 }
 
-// object returns the members that were written as an object, nil if there are none.
+// object returns the written members as an object, nil if there are none.
 func (w *writer) object() json.RawMessage {
 	if len(w.b) == 0 {
 		return nil

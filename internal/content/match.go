@@ -9,10 +9,10 @@ import (
 // of the tool, as Gemini does. [Match] finds the calls.
 func (m *Message) Unmatched() bool { return m.Own.Format == Gemini && m.hasResults() }
 
-// Match returns m with the ids of the calls that its results answer. path is the
-// messages before it, root first. A result answers the oldest call of the path of a
-// tool with its name that has no result yet or, if it has an id, the one with that id,
-// which must be of that tool. The error, an *[Error], names a result without a call.
+// Match returns m with the call ids of its tool results. path holds the messages
+// before it, root first. A result answers the oldest unanswered call of a tool with
+// its name on the path, or, if it has an id, the call with that id, which must be
+// of that tool. The error, an *[Error], names a result without a call.
 func Match(m *Message, path []*Message) (*Message, error) {
 	var open []tool
 	answered := func(is func(tool) bool) (tool, bool) {
@@ -50,7 +50,7 @@ func Match(m *Message, path []*Message) (*Message, error) {
 			call, ok := answered(func(t tool) bool { return t.id == result.id })
 			switch {
 			case !ok:
-				return nil, wrong(at+".id", "no call with the id %q waits for a result", result.id)
+				return nil, wrong(at+".id", "no call with the id %q is without a result", result.id)
 			case call.name != result.name:
 				return nil, wrong(at+".name", "the call with the id %q is of %q, not of %q", result.id, call.name, result.name)
 			}
@@ -58,7 +58,7 @@ func Match(m *Message, path []*Message) (*Message, error) {
 		}
 		call, ok := answered(func(t tool) bool { return t.name == result.name })
 		if !ok {
-			return nil, wrong(at, "no call of %q waits for a result", result.name)
+			return nil, wrong(at, "no call of %q is without a result", result.name)
 		}
 		var meta writer
 		meta.text("tool_call_id", call.id)
@@ -68,9 +68,9 @@ func Match(m *Message, path []*Message) (*Message, error) {
 	return &matched, nil
 }
 
-// Follow has the tool results in list know which tools they are of where the calls are
-// in before, the messages before it: what is done with list alone, by [Edit] and
-// [Items], is then what would be done with it as a part of the whole.
+// Follow stores in the tool results of list the names of their tools, from the
+// calls in before, the messages before list. [Edit] and [Items] of list then have
+// the same result as for the complete path.
 func Follow(before, list []*Message) {
 	names := namesOf(before)
 	for _, m := range list {

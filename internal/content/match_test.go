@@ -6,7 +6,7 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// parsed returns messages in a form.
+// parsed returns messages in a format.
 func parsed(t *testing.T, f content.Format, blobs ...string) (list []*content.Message) {
 	t.Helper()
 	for _, blob := range blobs {
@@ -32,15 +32,15 @@ func TestMatch(t *testing.T) {
 		{"each once", []string{calls}, `{"functionResponse":{"name":"a"}},{"functionResponse":{"name":"a"}}`,
 			`{"functionResponse":{"id":"a1","name":"a","response":{}}},{"functionResponse":{"id":"a2","name":"a","response":{}}}`},
 		{"no more than once", []string{calls}, `{"functionResponse":{"name":"b"}},{"text":"x"},{"functionResponse":{"name":"b"}}`,
-			`parts[2].functionResponse: no call of "b" waits for a result`},
+			`parts[2].functionResponse: no call of "b" is without a result`},
 		{"after an answer", []string{calls, `{"role":"user","parts":[{"functionResponse":{"id":"a1","name":"a"}}]}`}, `{"functionResponse":{"name":"a"}}`,
 			`{"functionResponse":{"id":"a2","name":"a","response":{}}}`},
 		{"by id", []string{calls}, `{"functionResponse":{"id":"a2","name":"a"}}`, `{"functionResponse":{"id":"a2","name":"a","response":{}}}`},
 		{"an id, then a name", []string{calls}, `{"functionResponse":{"id":"a1","name":"a"}},{"functionResponse":{"name":"a"}}`,
 			`{"functionResponse":{"id":"a1","name":"a","response":{}}},{"functionResponse":{"id":"a2","name":"a","response":{}}}`},
 		{"another tool", []string{calls}, `{"functionResponse":{"id":"a1","name":"b"}}`, `parts[0].functionResponse.name: the call with the id "a1" is of "a", not of "b"`},
-		{"an unknown id", []string{calls}, `{"functionResponse":{"id":"z","name":"a"}}`, `parts[0].functionResponse.id: no call with the id "z" waits for a result`},
-		{"nothing before", nil, `{"functionResponse":{"name":"a"}}`, `parts[0].functionResponse: no call of "a" waits for a result`},
+		{"an unknown id", []string{calls}, `{"functionResponse":{"id":"z","name":"a"}}`, `parts[0].functionResponse.id: no call with the id "z" is without a result`},
+		{"nothing before", nil, `{"functionResponse":{"name":"a"}}`, `parts[0].functionResponse: no call of "a" is without a result`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := parsed(t, content.Gemini, c.path...)
@@ -65,8 +65,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestMatchForms: a result of Gemini may answer a call in any form; others know their
-// calls.
+// TestMatchForms: a result of Gemini may answer a call in any format; results in
+// other formats have ids.
 func TestMatchForms(t *testing.T) {
 	path := parsed(t, content.OpenAI, `{"role":"assistant","tool_calls":[{"id":"c1","function":{"name":"f"}}]}`)
 	m := parsed(t, content.Gemini, `{"role":"user","parts":[{"functionResponse":{"name":"f"}}]}`)[0]

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A media is a file or an image, or where it is.
+// A media is a file or an image, or its address.
 type media struct {
-	url    string // http, data, or whatever somebody wrote
+	url    string // http, data, or any other text
 	mime   string
 	data   string // base64; text if kind is text
-	kind   string // what Anthropic calls the type of a source
-	id     string // what a provider calls it
+	kind   string // Anthropic's type of a source
+	id     string // assigned by a provider
 	name   string
-	format string // of audio, as OpenAI has it: wav, mp3
+	format string // of audio, as in OpenAI's format: wav, mp3
 	detail string
 }
 
-// media returns what a part says of its file.
+// media returns the file of a part.
 func (p *Part) media(link func(*Asset) string) media {
 	m := media{name: p.Filename}
 	if p.Asset != nil {
@@ -59,8 +59,8 @@ func (p *Part) media(link func(*Asset) string) media {
 	return m
 }
 
-// inline returns the content of the file in base64 and its media type, which is other
-// if nobody says it. It reports false if the content is elsewhere.
+// inline returns the content of the file in base64 and its media type, other if
+// unknown. ok is false if the content is not inline.
 func (m media) inline(other string) (data, mime string, ok bool) {
 	data, mime = m.data, m.mime
 	if head, body, isData := strings.Cut(m.url, ";base64,"); data == "" && isData && strings.HasPrefix(head, "data:") {
@@ -73,8 +73,7 @@ func (m media) inline(other string) (data, mime string, ok bool) {
 	return data, mime, data != "" && m.kind != "text"
 }
 
-// elsewhere returns the address of the file, "" if that is the file itself or there is
-// none.
+// elsewhere returns the address of the file, "" if it is inline or unknown.
 func (m media) elsewhere() string {
 	if strings.HasPrefix(m.url, "data:") {
 		return ""
@@ -82,7 +81,7 @@ func (m media) elsewhere() string {
 	return m.url
 }
 
-// audioFormat returns what OpenAI calls the format of a media type.
+// audioFormat returns OpenAI's format name for a media type.
 func audioFormat(mime string) string {
 	switch _, format, _ := strings.Cut(mime, "/"); format {
 	case "mpeg", "mpga":

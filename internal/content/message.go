@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Message is what one message says.
+// A Message is the content of one message.
 type Message struct {
 	Role  string // user or assistant
 	Parts []Part // not nil
@@ -19,18 +19,18 @@ const (
 	assistant = "assistant"
 )
 
-// A Part is one piece of what a message says.
+// A Part is one part of a message.
 type Part struct {
 	Type     string          `json:"type"`
 	Text     string          `json:"text,omitempty"`
 	Asset    *Asset          `json:"asset,omitempty"`
 	Filename string          `json:"filename,omitempty"` // of the asset
-	Meta     json.RawMessage `json:"meta,omitempty"`     // an object without white space, nil if it is empty
+	Meta     json.RawMessage `json:"meta,omitempty"`     // an object without white space, nil if empty
 
-	// FileField is the form field with the file that is to become the asset.
+	// FileField is the form field with the file for the asset.
 	FileField string `json:"-"`
 
-	called string // the tool that a result is of, as [Follow] found it
+	called string // the name of a result's tool, set by [Follow]
 }
 
 // The types of parts.
@@ -65,17 +65,17 @@ type Asset struct {
 	SizeB  int64  `json:"size_b"`
 }
 
-// Own is what the form that a message came in says beside its parts. Its JSON is what
-// Acontext calls the meta of a message.
+// Own holds the members of a message in its original format besides its parts. Its
+// JSON is Acontext's meta of a message.
 type Own struct {
-	Format Format          // the form, "" for a message of a session file that came in none
-	Name   string          // who speaks
-	Role   string          // the role there, if it is another than the message's: system, developer
-	Rest   json.RawMessage // other members, an object without white space, nil if there are none
+	Format Format          // the original format, "" for a message of a session file without one
+	Name   string          // name of the author
+	Role   string          // the original role if it differs from the message's: system, developer
+	Rest   json.RawMessage // other members, an object without white space, or nil
 }
 
 // MarshalJSON returns o as an object with the members source_format, name and
-// original_role, as far as they are known, and the others.
+// original_role unless empty, and the other members.
 func (o Own) MarshalJSON() ([]byte, error) {
 	var w writer
 	w.open('{')
@@ -91,7 +91,7 @@ func (o Own) MarshalJSON() ([]byte, error) {
 	return w.b, nil
 }
 
-// A Format is a form in which programs send and expect messages.
+// A Format is a format in which programs send and expect messages.
 type Format string
 
 // The formats.
@@ -102,7 +102,7 @@ const (
 	Gemini    Format = "gemini"    // of contents
 )
 
-// ParseFormat returns the format of that name, OpenAI for none. The error is an
+// ParseFormat returns the format with a name, OpenAI for "". The error is an
 // *[Error].
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(name); f {
@@ -111,12 +111,12 @@ func ParseFormat(name string) (Format, error) {
 	case OpenAI, Acontext, Anthropic, Gemini:
 		return f, nil
 	}
-	return "", &Error{Problem: fmt.Sprintf("the format %q is none of openai, acontext, anthropic or gemini", name)}
+	return "", &Error{Problem: fmt.Sprintf("unknown format %q; want openai, acontext, anthropic or gemini", name)}
 }
 
-// An Error says what is wrong with what a program sent, in words for a person.
+// An Error is an error in the input of a program, for a person.
 type Error struct {
-	At      string // where: content[2].image_url, "" for all of it
+	At      string // path such as content[2].image_url, "" for the complete input
 	Problem string
 }
 
@@ -131,7 +131,7 @@ func wrong(at, format string, args ...any) error {
 	return &Error{at, fmt.Sprintf(format, args...)}
 }
 
-// in returns err, if it is not nil, for the place at, inside which it was found.
+// in returns err, if not nil, with at prepended to its path.
 func in(at string, err error) error {
 	e, ok := err.(*Error)
 	switch {
@@ -145,7 +145,7 @@ func in(at string, err error) error {
 	return &Error{at + e.At, e.Problem}
 }
 
-// Tokens returns how many tokens m has, as count counts them: of all its texts, and
+// Tokens returns the number of tokens of m as counted by count: of all texts, and
 // of the names and arguments of tool calls.
 func (m *Message) Tokens(count func(text string) int) int {
 	n := 0
@@ -170,12 +170,12 @@ func (m *Message) hasResults() bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Type == TypeToolResult })
 }
 
-// A tool is what the meta of a tool call or a tool result says.
+// A tool is the decoded meta of a tool call or tool result.
 type tool struct {
-	id        string // of the call, "" if nobody knows
+	id        string // of the call, "" if unknown
 	name      string // of the tool
-	kind      string // what kind of call: function, tool_use ...
-	arguments string // JSON, mostly
+	kind      string // type of the call: function, tool_use and others
+	arguments string // usually JSON
 	hasArgs   bool
 	signature string
 }
@@ -210,5 +210,5 @@ func (p *Part) tool() tool {
 	return t
 }
 
-// meta returns a member of the part's meta, nil if there is none.
+// meta returns a member of the part's meta, or nil.
 func (p *Part) meta(name string) []byte { return member(p.Meta, name) }

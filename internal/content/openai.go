@@ -1,6 +1,6 @@
 package content
 
-// fromOpenAI reads a message of chat completions.
+// fromOpenAI parses a message of chat completions.
 func fromOpenAI(blob []byte) (*Message, error) {
 	var role, name, said, refusal, calls, call, id []byte
 	var rest writer
@@ -50,7 +50,7 @@ func fromOpenAI(blob []byte) (*Message, error) {
 	return m, err
 }
 
-// openAIContent reads content, a string or an array of parts.
+// openAIContent parses content, a string or an array of parts.
 func openAIContent(said []byte, part func([]byte) (Part, error)) ([]Part, error) {
 	switch {
 	case isText(said):
@@ -61,9 +61,9 @@ func openAIContent(said []byte, part func([]byte) (Part, error)) ([]Part, error)
 	return nil, wrong("content", "must be a string or an array of parts")
 }
 
-// openAIAnswer reads what an assistant says.
+// openAIAnswer parses the content and calls of an assistant.
 func openAIAnswer(said, refusal, calls, call []byte) (list []Part, err error) {
-	if text(said) != "" || said != nil && !isText(said) && !saysNothing(said) {
+	if text(said) != "" || said != nil && !isText(said) && !isBlank(said) {
 		if list, err = openAIContent(said, textOnly); err != nil {
 			return nil, err
 		}
@@ -93,18 +93,18 @@ func openAIAnswer(said, refusal, calls, call []byte) (list []Part, err error) {
 	return list, nil
 }
 
-// refused returns the part that is a refusal.
+// refused returns the part for a refusal.
 func refused(at string, value []byte) (p Part, err error) {
 	p = Part{Type: TypeText, Meta: []byte(`{"is_refusal":true}`)}
 	p.Text, err = textOf(at, value)
 	return p, err
 }
 
-// openAIResult reads the result of a tool call, known by its id, or of a function,
-// known by its name.
+// openAIResult parses the result of a tool call, identified by its id, or of a
+// function, identified by its name.
 func openAIResult(said, id []byte, name string) ([]Part, error) {
 	p := Part{Type: TypeToolResult}
-	if said != nil && !saysNothing(said) {
+	if said != nil && !isBlank(said) {
 		texts, err := openAIContent(said, textOnly)
 		if err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func openAIResult(said, id []byte, name string) ([]Part, error) {
 	return []Part{p}, nil
 }
 
-// joined returns the texts of parts as one.
+// joined returns the concatenated texts of parts.
 func joined(list []Part) string {
 	var s string
 	for i := range list {
@@ -135,7 +135,7 @@ func joined(list []Part) string {
 	return s
 }
 
-// openAICall reads one of tool_calls.
+// openAICall parses one of tool_calls.
 func openAICall(element []byte) (Part, error) {
 	if !isObject(element) {
 		return Part{}, wrong("", "must be an object")
@@ -173,7 +173,8 @@ func openAICall(element []byte) (Part, error) {
 	return Part{Type: TypeToolCall, Meta: meta.object()}, nil
 }
 
-// openAIFunction reads what is called with what, the member at of a call, into meta.
+// openAIFunction parses the member at of a call, with the name and arguments, into
+// meta.
 func openAIFunction(meta *writer, at string, function []byte) error {
 	if !isObject(function) {
 		return wrong(at, "must be an object")
@@ -200,22 +201,22 @@ func openAIFunction(meta *writer, at string, function []byte) error {
 	return nil
 }
 
-// textOnly reads a part where only text may stand.
+// textOnly parses a part that must be a text.
 func textOnly(element []byte) (Part, error) {
 	p, err := openAIPart(element)
 	if err == nil && p.Type != TypeText {
-		err = wrong("type", "only text may stand here")
+		err = wrong("type", "only text is allowed here")
 	}
 	return p, err
 }
 
-// openAIPart reads one part of content.
+// openAIPart parses one part of content.
 func openAIPart(element []byte) (p Part, err error) {
 	if !isObject(element) {
 		return p, wrong("", "must be an object")
 	}
 	kind := member(element, "type")
-	at := text(kind) // the member with what the part is about has its name
+	at := text(kind) // the member with the content of the part has the name of its type
 	var about []byte
 	var rest writer
 	each(element, func(name, value []byte) {
@@ -250,20 +251,20 @@ func openAIPart(element []byte) (p Part, err error) {
 		err = inner(&meta, at, about)
 	default:
 		if kind == nil {
-			return p, wrong("type", "a part needs one")
+			return p, wrong("type", "missing")
 		}
-		return p, wrong("type", "%s is none of text, image_url, input_audio, file and refusal", kind)
+		return p, wrong("type", "%s is not one of text, image_url, input_audio, file and refusal", kind)
 	}
 	if err == nil && about == nil {
-		err = wrong(at, "a part of type %s needs it", at)
+		err = wrong(at, "missing in a part of type %s", at)
 	}
 	each(rest.object(), meta.member)
 	p.Meta = meta.object()
 	return p, err
 }
 
-// inner reads the members of an object, the member at of a part, into meta, of which
-// some must be strings.
+// inner parses an object, the member at of a part, into meta. The members named by
+// strings must be strings.
 func inner(meta *writer, at string, object []byte, strings ...string) error {
 	if !isObject(object) {
 		return wrong(at, "must be an object")

@@ -10,13 +10,13 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// mostDepth is how deeply a message may be nested. Programs that read session files
-// stop at a thousand or so.
-const mostDepth = 256
+// maxDepth is the maximum nesting depth of a message. Programs that read session
+// files fail at about a thousand.
+const maxDepth = 256
 
-// Parse returns what a message in the form f says. Tool calls of Gemini without an id
-// get one, call_ and eight hexadecimal digits that are read from random. Nobody can
-// tell yet which call a result of Gemini answers: see [Message.Unmatched].
+// Parse decodes a message in the format f. Tool calls of Gemini without an id get
+// one, call_ and eight hexadecimal digits from random. The calls of Gemini's
+// results are found later: see [Message.Unmatched].
 //
 // The error is an *[Error], or that of random.
 func Parse(f Format, blob []byte, random io.Reader) (*Message, error) {
@@ -25,12 +25,12 @@ func Parse(f Format, blob []byte, random io.Reader) (*Message, error) {
 		return nil, wrong("", "the message is not UTF-8")
 	case !isJSON(blob):
 		return nil, wrong("", "the message is not JSON")
-	case tooDeep(blob, mostDepth):
-		return nil, wrong("", "the message is nested more than %d deep", mostDepth)
+	case tooDeep(blob, maxDepth):
+		return nil, wrong("", "the message is nested more than %d deep", maxDepth)
 	}
 	blob = tidy(blob)
 	if !isObject(blob) {
-		return nil, wrong("", "the message is no JSON object")
+		return nil, wrong("", "the message is not a JSON object")
 	}
 	var m *Message
 	var err error
@@ -44,7 +44,7 @@ func Parse(f Format, blob []byte, random io.Reader) (*Message, error) {
 	case Gemini:
 		m, err = fromGemini(blob, random)
 	default:
-		panic("content: no such format: " + string(f))
+		panic("content: unknown format: " + string(f))
 	}
 	if err != nil {
 		return nil, err
@@ -52,15 +52,15 @@ func Parse(f Format, blob []byte, random io.Reader) (*Message, error) {
 	return m.whole(), nil
 }
 
-// isJSON reports what [json.Valid] does, faster.
+// isJSON is a faster [json.Valid].
 func isJSON(blob []byte) bool {
 	if bytes.Contains(blob, []byte("NaN")) || bytes.Contains(blob, []byte("Infinity")) {
-		return json.Valid(blob) // rawjson takes Python's numbers
+		return json.Valid(blob) // rawjson accepts Python's numbers
 	}
 	return rawjson.Check(blob) == nil
 }
 
-// whole returns m with parts that are not nil, so that its JSON is an array.
+// whole sets Parts to an empty slice if it is nil, so that its JSON is an array.
 func (m *Message) whole() *Message {
 	if m.Parts == nil {
 		m.Parts = []Part{}
@@ -68,7 +68,8 @@ func (m *Message) whole() *Message {
 	return m
 }
 
-// parts makes a part of each element of an array. One of type "" is left out.
+// parts parses each element of an array into a part. Parts with an empty type are
+// dropped.
 func parts(at string, array []byte, part func(element []byte) (Part, error)) ([]Part, error) {
 	var list []Part
 	var err error
@@ -87,17 +88,17 @@ func parts(at string, array []byte, part func(element []byte) (Part, error)) ([]
 	return list, err
 }
 
-// roleOf returns a role, which must be one of those listed.
+// roleOf returns a role, which must be one of roles.
 func roleOf(value []byte, roles ...string) (string, error) {
 	if value == nil {
-		return "", wrong("role", "a message needs one: %s", choice(roles))
+		return "", wrong("role", "missing; want %s", choice(roles))
 	}
 	for _, role := range roles {
 		if text(value) == role {
 			return role, nil
 		}
 	}
-	return "", wrong("role", "%s is none of %s", value, choice(roles))
+	return "", wrong("role", "%s is not %s", value, choice(roles))
 }
 
 func choice(names []string) string {
@@ -112,7 +113,7 @@ func choice(names []string) string {
 	return s
 }
 
-// textOf returns the text of a member that is a string, "" if there is none.
+// textOf returns the text of an optional string member.
 func textOf(at string, value []byte) (string, error) {
 	if value != nil && !isText(value) {
 		return "", wrong(at, "must be a string")

@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// asItem returns a message as Acontext has it.
+// asItem returns a message in Acontext's format.
 func asItem(m *content.Message) string {
 	return string(content.Items(content.Acontext, []*content.Message{m}, nil)[0])
 }
@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: what is wrong with a message is said with its place.
+// TestParseRefuses: errors of a message have their path.
 func TestParseRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300)
 	for _, c := range []struct {
@@ -51,26 +51,26 @@ func TestParseRefuses(t *testing.T) {
 		{content.OpenAI, `{"role":"user"`, "the message is not JSON"},
 		{content.OpenAI, `{"role":"user","content":NaN}`, "the message is not JSON"},
 		{content.OpenAI, "{\"role\":\"user\",\"content\":\"\xff\"}", "the message is not UTF-8"},
-		{content.OpenAI, `"Hi"`, "the message is no JSON object"},
+		{content.OpenAI, `"Hi"`, "the message is not a JSON object"},
 		{content.OpenAI, `{"role":"user","content":"x","a":` + deep + `}`, "the message is nested more than 256 deep"},
-		{content.OpenAI, `{"content":"Hi"}`, "role: a message needs one: user, assistant, system, developer, tool or function"},
-		{content.OpenAI, `{"role":null,"content":"Hi"}`, "role: a message needs one: user, assistant, system, developer, tool or function"},
-		{content.OpenAI, `{"role":"model","content":"Hi"}`, `role: "model" is none of user, assistant, system, developer, tool or function`},
-		{content.OpenAI, `{"role":7,"content":"Hi"}`, `role: 7 is none of user, assistant, system, developer, tool or function`},
+		{content.OpenAI, `{"content":"Hi"}`, "role: missing; want user, assistant, system, developer, tool or function"},
+		{content.OpenAI, `{"role":null,"content":"Hi"}`, "role: missing; want user, assistant, system, developer, tool or function"},
+		{content.OpenAI, `{"role":"model","content":"Hi"}`, `role: "model" is not user, assistant, system, developer, tool or function`},
+		{content.OpenAI, `{"role":7,"content":"Hi"}`, `role: 7 is not user, assistant, system, developer, tool or function`},
 		{content.OpenAI, `{"role":"user"}`, "content: must be a string or an array of parts"},
 		{content.OpenAI, `{"role":"user","content":null}`, "content: must be a string or an array of parts"},
 		{content.OpenAI, `{"role":"user","content":[]}`, "content: must be a string or an array of parts"},
 		{content.OpenAI, `{"role":"user","content":7}`, "content: must be a string or an array of parts"},
 		{content.OpenAI, `{"role":"user","content":"Hi","name":7}`, "name: must be a string"},
 		{content.OpenAI, `{"role":"user","content":["Hi"]}`, "content[0]: must be an object"},
-		{content.OpenAI, `{"role":"user","content":[{"type":"text","text":"a"},{"type":"video_url"}]}`, `content[1].type: "video_url" is none of text, image_url, input_audio, file and refusal`},
-		{content.OpenAI, `{"role":"user","content":[{"text":"a"}]}`, "content[0].type: a part needs one"},
-		{content.OpenAI, `{"role":"user","content":[{"type":"text"}]}`, "content[0].text: a part of type text needs it"},
+		{content.OpenAI, `{"role":"user","content":[{"type":"text","text":"a"},{"type":"video_url"}]}`, `content[1].type: "video_url" is not one of text, image_url, input_audio, file and refusal`},
+		{content.OpenAI, `{"role":"user","content":[{"text":"a"}]}`, "content[0].type: missing"},
+		{content.OpenAI, `{"role":"user","content":[{"type":"text"}]}`, "content[0].text: missing in a part of type text"},
 		{content.OpenAI, `{"role":"user","content":[{"type":"text","text":7}]}`, "content[0].text: must be a string"},
 		{content.OpenAI, `{"role":"user","content":[{"type":"image_url"}]}`, "content[0].image_url: must be an object"},
 		{content.OpenAI, `{"role":"user","content":[{"type":"image_url","image_url":{"detail":"low"}}]}`, "content[0].image_url.url: must be a string"},
 		{content.OpenAI, `{"role":"user","content":[{"type":"input_audio","input_audio":{}}]}`, "content[0].input_audio.data: must be a string"},
-		{content.OpenAI, `{"role":"system","content":[{"type":"file","file":{}}]}`, "content[0].type: only text may stand here"},
+		{content.OpenAI, `{"role":"system","content":[{"type":"file","file":{}}]}`, "content[0].type: only text is allowed here"},
 		{content.OpenAI, `{"role":"assistant","content":7}`, "content: must be a string or an array of parts"},
 		{content.OpenAI, `{"role":"assistant","refusal":7}`, "refusal: must be a string"},
 		{content.OpenAI, `{"role":"assistant","tool_calls":{}}`, "tool_calls: must be an array"},
@@ -82,15 +82,15 @@ func TestParseRefuses(t *testing.T) {
 		{content.OpenAI, `{"role":"tool","tool_call_id":7,"content":"x"}`, "tool_call_id: must be a string"},
 		{content.OpenAI, `{"role":"tool","tool_call_id":"a","content":7}`, "content: must be a string or an array of parts"},
 
-		{content.Acontext, `{"parts":[]}`, "role: a message needs one: user or assistant"},
-		{content.Acontext, `{"role":"system"}`, `role: "system" is none of user or assistant`},
+		{content.Acontext, `{"parts":[]}`, "role: missing; want user or assistant"},
+		{content.Acontext, `{"role":"system"}`, `role: "system" is not user or assistant`},
 		{content.Acontext, `{"role":"user","parts":{}}`, "parts: must be an array"},
 		{content.Acontext, `{"role":"user","meta":[]}`, "meta: must be an object"},
 		{content.Acontext, `{"role":"user","parts":["Hi"]}`, "parts[0]: must be an object"},
-		{content.Acontext, `{"role":"user","parts":[{"text":"Hi"}]}`, "parts[0].type: a part needs one"},
-		{content.Acontext, `{"role":"user","parts":[{"type":"poem"}]}`, `parts[0].type: "poem" is no type of a part`},
-		{content.Acontext, `{"role":"user","parts":[{"type":"text"}]}`, "parts[0].text: a part of type text needs one that is not empty"},
-		{content.Acontext, `{"role":"user","parts":[{"type":"thinking","text":""}]}`, "parts[0].text: a part of type thinking needs one that is not empty"},
+		{content.Acontext, `{"role":"user","parts":[{"text":"Hi"}]}`, "parts[0].type: missing"},
+		{content.Acontext, `{"role":"user","parts":[{"type":"poem"}]}`, `parts[0].type: unknown part type "poem"`},
+		{content.Acontext, `{"role":"user","parts":[{"type":"text"}]}`, "parts[0].text: must not be empty in a part of type text"},
+		{content.Acontext, `{"role":"user","parts":[{"type":"thinking","text":""}]}`, "parts[0].text: must not be empty in a part of type thinking"},
 		{content.Acontext, `{"role":"user","parts":[{"type":"text","text":7}]}`, "parts[0].text: must be a string"},
 		{content.Acontext, `{"role":"user","parts":[{"type":"file","file_field":7}]}`, "parts[0].file_field: must be a string"},
 		{content.Acontext, `{"role":"user","parts":[{"type":"file","meta":7}]}`, "parts[0].meta: must be an object"},
@@ -99,24 +99,24 @@ func TestParseRefuses(t *testing.T) {
 		{content.Acontext, `{"role":"user","parts":[{"type":"tool-result","text":"x","meta":{"tool_call_id":null}}]}`, "parts[0].meta.tool_call_id: a part of type tool-result needs it"},
 		{content.Acontext, `{"role":"user","parts":[{"type":"data","meta":{}}]}`, "parts[0].meta.data_type: a part of type data needs it"},
 
-		{content.Anthropic, `{"content":"Hi"}`, "role: a message needs one: user or assistant"},
-		{content.Anthropic, `{"role":"system","content":"Hi"}`, `role: "system" is none of user or assistant`},
+		{content.Anthropic, `{"content":"Hi"}`, "role: missing; want user or assistant"},
+		{content.Anthropic, `{"role":"system","content":"Hi"}`, `role: "system" is not user or assistant`},
 		{content.Anthropic, `{"role":"user"}`, "content: must be a string or an array of blocks"},
 		{content.Anthropic, `{"role":"user","content":["Hi"]}`, "content[0]: must be an object"},
-		{content.Anthropic, `{"role":"user","content":[{"text":"Hi"}]}`, "content[0].type: a block needs one"},
+		{content.Anthropic, `{"role":"user","content":[{"text":"Hi"}]}`, "content[0].type: missing"},
 		{content.Anthropic, `{"role":"user","content":[{"type":"text"}]}`, "content[0].text: must be a string"},
 		{content.Anthropic, `{"role":"user","content":[{"type":"image","source":"x"}]}`, "content[0].source: must be an object"},
 		{content.Anthropic, `{"role":"user","content":[{"type":"tool_use","name":"f"}]}`, "content[0].id: must be a string"},
 		{content.Anthropic, `{"role":"user","content":[{"type":"tool_use","id":"a"}]}`, "content[0].name: must be a string"},
 		{content.Anthropic, `{"role":"user","content":[{"type":"tool_result"}]}`, "content[0].tool_use_id: must be a string"},
 
-		{content.Gemini, `{"parts":[]}`, "role: a message needs one: user or model"},
-		{content.Gemini, `{"role":"assistant"}`, `role: "assistant" is none of user or model`},
+		{content.Gemini, `{"parts":[]}`, "role: missing; want user or model"},
+		{content.Gemini, `{"role":"assistant"}`, `role: "assistant" is not user or model`},
 		{content.Gemini, `{"role":"user","parts":"Hi"}`, "parts: must be an array"},
 		{content.Gemini, `{"role":"user","parts":["Hi"]}`, "parts[0]: must be an object"},
-		{content.Gemini, `{"role":"user","parts":[{}]}`, "parts[0]: is none of text, inlineData, fileData, functionCall and functionResponse"},
+		{content.Gemini, `{"role":"user","parts":[{}]}`, "parts[0]: must have text, inlineData, fileData, functionCall or functionResponse"},
 		{content.Gemini, `{"role":"user","parts":[{"text":7}]}`, "parts[0].text: must be a string"},
-		{content.Gemini, `{"role":"user","parts":[{"inlineData":{}}]}`, "parts[0].inlineData: holds no file"},
+		{content.Gemini, `{"role":"user","parts":[{"inlineData":{}}]}`, "parts[0].inlineData: has no file"},
 		{content.Gemini, `{"role":"user","parts":[{"fileData":7}]}`, "parts[0].fileData: must be an object"},
 		{content.Gemini, `{"role":"model","parts":[{"functionCall":7}]}`, "parts[0].functionCall: must be an object"},
 		{content.Gemini, `{"role":"model","parts":[{"functionCall":{}}]}`, "parts[0].functionCall.name: must be a string that is not empty"},
@@ -132,8 +132,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseRandom: without randomness there is no id, and an error that is not the
-// fault of the message.
+// TestParseRandom: if random fails, Parse returns its error, which is not an
+// *Error.
 func TestParseRandom(t *testing.T) {
 	_, err := content.Parse(content.Gemini, []byte(`{"role":"model","parts":[{"functionCall":{"name":"f"}}]}`), strings.NewReader("123"))
 	if err != io.ErrUnexpectedEOF {
@@ -166,8 +166,8 @@ func TestParseFormat(t *testing.T) {
 	}
 }
 
-// sameJSON reports whether two documents are the same but for the order of members
-// and how strings are escaped. Numbers are the same if their text is.
+// sameJSON reports whether two documents are equal, ignoring the order of members
+// and the escapes of strings. Numbers must have the same text.
 func sameJSON(t *testing.T, a, b string) bool {
 	t.Helper()
 	return reflect.DeepEqual(decoded(t, a), decoded(t, b))
@@ -183,8 +183,8 @@ func decoded(t *testing.T, s string) (v any) {
 	return v
 }
 
-// TestParseValid: what is no JSON for encoding/json is none for Parse, and everything else
-// comes whole, however its texts are escaped.
+// TestParseValid: input that is invalid for encoding/json is invalid for Parse, and
+// any other input is decoded completely, with any escapes.
 func TestParseValid(t *testing.T) {
 	for _, said := range []string{
 		`""`, `"a\"b"`, `"a\\"`, `"\\\""`, `"a\\\"b\\\\"`, `"{\"a\":[1]}"`, `"NaN"`, `"Infinity -Infinity"`, `"\ud800"`,

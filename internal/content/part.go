@@ -2,39 +2,39 @@ package content
 
 import "encoding/json"
 
-// Text returns the part that is a text.
+// Text returns a text part.
 func Text(text string) Part { return Part{Type: TypeText, Text: text} }
 
-// Thinking returns the part that is what a model thought, with the signature of its
+// Thinking returns a part with a model's thoughts and the signature of its
 // provider, "" for none.
 func Thinking(text, signature string) Part {
 	return Part{Type: TypeThinking, Text: text, Meta: members("signature", signature)}
 }
 
-// Image returns the part that is an image: its media type, and its bytes in base64.
+// Image returns an image part with its media type and its bytes in base64.
 func Image(mime, data string) Part {
 	return Part{Type: TypeImage, Meta: members("type", "base64", "media_type", mime, "data", data)}
 }
 
-// ImageURL returns the part that is an image that stands elsewhere, or in a data URL.
+// ImageURL returns an image part with the image's URL, which may be a data URL.
 func ImageURL(url string) Part {
 	return Part{Type: TypeImage, Meta: members("url", url)}
 }
 
-// A Call is what a part says of a call of a tool.
+// A Call describes a tool call in a part.
 type Call struct {
-	ID        string // of the call, "" if nobody knows
-	Name      string // of the tool, "" if nobody knows
-	Arguments string // JSON, mostly; "" of a result
-	Failed    bool   // of a result: what the tool says is an error
+	ID        string // of the call, "" if unknown
+	Name      string // of the tool, "" if unknown
+	Arguments string // usually JSON; "" for a result
+	Failed    bool   // of a result: it is an error
 }
 
-// ToolCall returns the part that is a call of a tool.
+// ToolCall returns a part with a tool call.
 func ToolCall(c Call) Part {
 	return Part{Type: TypeToolCall, Meta: members("id", c.ID, "name", c.Name, "arguments", c.Arguments)}
 }
 
-// ToolResult returns the part that is what a tool said when it was called.
+// ToolResult returns a part with the result of a tool call.
 func ToolResult(c Call, text string) Part {
 	var w writer
 	w.open('{')
@@ -51,14 +51,14 @@ func ToolResult(c Call, text string) Part {
 	return Part{Type: TypeToolResult, Text: text, Meta: w.b}
 }
 
-// Call returns what a tool call or a tool result says of the call.
+// Call returns the call of a tool call or tool result.
 func (p *Part) Call() Call {
 	t := p.tool()
 	return Call{ID: t.id, Name: t.name, Arguments: t.arguments, Failed: p.Type == TypeToolResult && string(p.meta("is_error")) == "true"}
 }
 
-// File returns where the file of a part is: in base64 with its media type if the part
-// holds it, else its URL, "" if nobody can tell.
+// File returns the file of a part: in base64 with its media type if it is inline,
+// else its URL, "" if unknown.
 func (p *Part) File() (mime, data, url string) {
 	m := p.media(func(*Asset) string { return "" })
 	if data, mime, ok := m.inline(""); ok {
@@ -67,8 +67,8 @@ func (p *Part) File() (mime, data, url string) {
 	return m.mime, "", m.elsewhere()
 }
 
-// members returns an object of members with texts, without those that are empty; nil
-// if there are none.
+// members returns an object of members with texts, without empty ones; nil if there
+// are none.
 func members(pairs ...string) json.RawMessage {
 	var w writer
 	w.open('{')

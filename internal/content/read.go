@@ -1,10 +1,11 @@
 package content
 
-// Read returns what a message of a session file says, raw its bytes, which are valid.
-// What bough stored comes back as it was. In what others wrote it knows tool calls in
-// metadata.tool_calls and tool_calls, results by metadata.tool_call_id and
-// tool_call_id, and the parts of OpenAI, Anthropic and Penguin. Anything else in content
-// becomes a part of type data, whose meta.raw is what was there.
+// Read decodes a message of a session file; raw must be valid JSON. Messages that
+// bough stored are restored exactly. In messages of other programs it recognizes
+// tool calls in metadata.tool_calls and tool_calls, results by
+// metadata.tool_call_id and tool_call_id, and the parts of OpenAI, Anthropic and
+// Penguin. Any other content becomes a part of type data with the raw value in
+// meta.raw.
 func Read(raw []byte) *Message {
 	var role, name, said, calls, result, metadata []byte
 	each(raw, func(key, value []byte) {
@@ -51,7 +52,7 @@ func Read(raw []byte) *Message {
 	m.addCalls(metaCalls)
 	m.addCalls(calls)
 	if n == 1 && len(m.Parts) > 1 && m.Parts[0].isEmpty() {
-		m.Parts = m.Parts[1:] // nothing but calls
+		m.Parts = m.Parts[1:] // only calls
 	}
 	if as == "tool" || as == "function" {
 		id := text(metaResult)
@@ -66,7 +67,7 @@ func Read(raw []byte) *Message {
 	return m.whole()
 }
 
-// readStored reads the members of metadata.bough.
+// readStored decodes the members of metadata.bough.
 func (o *Own) readStored(bough []byte) {
 	var format, name, role, rest []byte
 	each(bough, func(key, value []byte) {
@@ -88,12 +89,12 @@ func (o *Own) readStored(bough []byte) {
 	if isText(role) {
 		o.Role = text(role)
 	}
-	if isObject(rest) && !saysNothing(rest) {
+	if isObject(rest) && !isBlank(rest) {
 		o.Rest = tidy(rest)
 	}
 }
 
-// readContent reads content of any kind.
+// readContent decodes content of any type.
 func readContent(said []byte) []Part {
 	switch {
 	case said == nil:
@@ -108,7 +109,7 @@ func readContent(said []byte) []Part {
 	return list
 }
 
-// readAny reads an element of content, of whatever form it is.
+// readAny decodes an element of content in any format.
 func readAny(raw []byte) Part {
 	if isText(raw) {
 		return Part{Type: TypeText, Text: text(raw)}
@@ -126,8 +127,8 @@ func readAny(raw []byte) Part {
 	return readOther(raw)
 }
 
-// readOther reads an element of content that is in none of the forms: a text or a file
-// with members of its own, which become meta, or something else.
+// readOther decodes an element of content that is in none of the formats: a text or
+// a file with unknown members, which become meta, or anything else.
 func readOther(raw []byte) Part {
 	kind, said := text(member(raw, "type")), member(raw, "text")
 	p := Part{Text: text(said)}
@@ -158,7 +159,7 @@ func readOther(raw []byte) Part {
 	return p
 }
 
-// addCalls adds tool calls as OpenAI has them, those that m does not make yet.
+// addCalls adds tool calls in OpenAI's format that m does not have yet.
 func (m *Message) addCalls(calls []byte) {
 	if !isArray(calls) {
 		return
@@ -180,11 +181,10 @@ func (m *Message) addCalls(calls []byte) {
 	})
 }
 
-// isEmpty reports whether p is an empty text, as it stands beside tool calls.
+// isEmpty reports whether p is an empty text, as programs write beside tool calls.
 func (p *Part) isEmpty() bool { return p.Type == TypeText && p.Text == "" && p.Meta == nil }
 
-// result makes what a tool says the result of a call: its texts become one result,
-// unless there are results.
+// result turns the texts of m into one tool result, unless m has results.
 func (m *Message) result(id, name string) {
 	if m.hasResults() {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// natives are messages of session files that other programs wrote: what they say, as
-// Acontext has it.
+// natives are messages of session files of other programs, with the same message in
+// Acontext's format.
 var natives = []struct{ name, in, is string }{
 	{"user", `{"role":"user","content":"Hi","category":"DIALOG","id":"a","metadata":{}}`,
 		`{"role":"user","parts":[{"type":"text","text":"Hi"}]}`},
@@ -69,13 +69,13 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestStored: how messages stand in a file.
+// TestStored: the stored forms of messages.
 func TestStored(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		format content.Format
 		in     string
-		stored string // as in inFile
+		stored string // in the form of inFile
 	}{
 		{"a text", content.OpenAI, `{"role":"user","content":"Hi <b>\n"}`,
 			`"user" "Hi <b>\n" format="openai"`},
@@ -111,7 +111,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredAsset: a part keeps its file, and invalid text never gets into a file.
+// TestStoredAsset: a part keeps its file, and invalid text is never stored.
 func TestStoredAsset(t *testing.T) {
 	m := &content.Message{Role: "user", Parts: []content.Part{
 		{Type: "file", Filename: "a.txt", Asset: &content.Asset{Bucket: "b", S3Key: "k", ETag: "e", SHA256: "s", MIME: "text/plain", SizeB: 1 << 40}},
@@ -125,7 +125,8 @@ func TestStoredAsset(t *testing.T) {
 	}
 }
 
-// TestLongText: texts are read and written whole, wherever their escapes are.
+// TestLongText: texts are read and written completely, with escapes at any
+// position.
 func TestLongText(t *testing.T) {
 	for _, piece := range []string{"plain ", `\n`, `\"`, `\\`, `\u00e9`, `\ud83d\udc27`, `\ud83d`, `\udc27x`, `\ud83dx\u0041`, `\ud83d\ud83d\udc27`, "é🐧"} {
 		for n := range 70 {

@@ -1,15 +1,15 @@
 package content
 
-// A row is places in a list, in order, that are taken away from the front or the
-// middle, and whatever goes with them, each in constant time.
+// A row is an ordered list of indexes that supports removal from the front, from
+// the middle, and of any element, each in constant time.
 type row struct {
-	next, prev []int // by place and 1, with 0 before the first one and after the last
+	next, prev []int // by index + 1, with 0 before the first and after the last
 	len        int
-	mid        int // and 1
-	before     int // how many stand before mid
+	mid        int // index + 1
+	before     int // number of elements before mid
 }
 
-// newRow returns a row of places below n.
+// newRow returns a row of indexes below n.
 func newRow(places []int, n int) *row {
 	r := &row{next: make([]int, n+1), prev: make([]int, n+1), len: len(places)}
 	last := 0
@@ -24,7 +24,7 @@ func newRow(places []int, n int) *row {
 
 func (r *row) first() int { return r.next[0] - 1 }
 
-// middle returns the place with half of all, rounded down, before it.
+// middle returns the index with half of all elements, rounded down, before it.
 func (r *row) middle() int {
 	for ; r.before > r.len/2; r.before-- {
 		r.mid = r.prev[r.mid]
@@ -35,7 +35,7 @@ func (r *row) middle() int {
 	return r.mid - 1
 }
 
-// remove takes a place away.
+// remove removes an index.
 func (r *row) remove(place int) {
 	i := place + 1
 	r.next[r.prev[i]], r.prev[r.next[i]] = r.next[i], r.prev[i]

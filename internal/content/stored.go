@@ -2,7 +2,7 @@ package content
 
 import "encoding/json"
 
-// Stored is what of a message stands in a session file.
+// Stored is the form of a message in a session file.
 type Stored struct {
 	Role    string          // user, assistant, system or tool
 	Content json.RawMessage // a string or an array of parts
@@ -23,7 +23,7 @@ const (
 	keyRest   = "rest"
 )
 
-// Stored returns what of m stands in a session file. [Read] makes m of it again, but
+// Stored returns the form of m in a session file. [Read] restores m from it, except
 // for the form fields of files.
 func (m *Message) Stored() Stored {
 	s := Stored{Role: m.Role}
@@ -65,7 +65,7 @@ func (m *Message) onlyResults() bool {
 	return len(m.Parts) > 0
 }
 
-// isPlain reports whether m is one text and nothing else.
+// isPlain reports whether m is a single text.
 func (m *Message) isPlain() bool {
 	if len(m.Parts) != 1 {
 		return false

@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// A Strategy is one way to make a list of messages shorter: see [ParseStrategies].
+// A Strategy shortens a list of messages: see [ParseStrategies].
 type Strategy struct {
 	kind        string
-	keep        int      // how many of the newest results or calls stay as they are
-	placeholder string   // what older results become
-	tools       []string // whose results or calls stay as they are
-	over        int      // only what has more tokens changes, if it is not 0
-	tokens      int      // how many there may be
+	keep        int      // number of the newest results or calls that are kept
+	placeholder string   // replaces older results
+	tools       []string // names of tools whose results or calls are kept
+	over        int      // if not 0, only parts with more tokens are changed
+	tokens      int      // maximum number of tokens
 }
 
 // The strategies.
@@ -28,11 +28,11 @@ const (
 	tokenLimit      = "token_limit"
 )
 
-// order is the order in which strategies work, whatever the order in which they are
-// given.
+// order is the order in which strategies are applied, independent of the order in
+// the input.
 var order = []string{removeResults, removeArguments, middleOut, tokenLimit}
 
-// ParseStrategies reads an array of objects with type and params:
+// ParseStrategies parses an array of objects with type and params:
 //
 //	remove_tool_result       keep_recent_n_tool_results (3), tool_result_placeholder
 //	                         ("Done"), keep_tools, gt_token
@@ -100,7 +100,7 @@ func parseStrategy(element []byte) (Strategy, error) {
 	return s, r.err
 }
 
-// A reader reads params. Its err is the first thing that is wrong with them.
+// A reader decodes params and keeps the first error.
 type reader struct {
 	params []byte
 	err    error
@@ -112,8 +112,8 @@ func (r *reader) wrong(name, format string, args ...any) {
 	}
 }
 
-// number returns a whole number that is at least least; other if there is none, and if
-// other is negative there must be one.
+// number returns a whole number that is at least least. If it is absent, number
+// returns other, or an error if other is negative.
 func (r *reader) number(name string, other, least int) int {
 	value := member(r.params, name)
 	if isNull(value) {
@@ -129,7 +129,7 @@ func (r *reader) number(name string, other, least int) int {
 	case f < float64(least):
 		r.wrong(name, "must be at least %d", least)
 	}
-	return int(min(f, math.MaxInt32)) // there are no longer lists
+	return int(min(f, math.MaxInt32)) // lists are never longer
 }
 
 func (r *reader) text(name string) string {

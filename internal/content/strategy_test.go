@@ -53,8 +53,8 @@ func TestParseStrategies(t *testing.T) {
 	}
 }
 
-// edited returns what is left of messages in OpenAI's form, one on a line: the place of
-// each, its text, what it calls with what, what it answers.
+// edited returns the remaining messages in OpenAI's format, one per line: the
+// index, text, calls and results of each.
 func edited(t *testing.T, list []*content.Message, n int, strategies string) string {
 	t.Helper()
 	parsed, err := content.ParseStrategies([]byte(strategies))

@@ -6,9 +6,10 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// Texts returns what m says, to be read or searched: the text of its parts, what it
-// thinks and what tools answered too, the names and arguments of tool calls, the names of
-// files, and the texts of those that are texts. Arguments that are JSON have their strings as they are read.
+// Texts returns the readable texts of m, for display or search: the text of its
+// parts, including thoughts and tool results, the names and arguments of tool
+// calls, the names of files, and the content of text files. The strings of
+// arguments that are JSON are unescaped.
 func (m *Message) Texts() (list []string) {
 	add := func(s string) {
 		if s != "" {
@@ -23,7 +24,7 @@ func (m *Message) Texts() (list []string) {
 		}
 		add(p.Text)
 		if p.Type == TypeData && p.Text == "" {
-			add(text(resultText(&writer{}, member(p.meta("raw"), "content")))) // of a result that names no call
+			add(text(resultText(&writer{}, member(p.meta("raw"), "content")))) // of a result without a call id
 		}
 		add(p.Filename)
 		if p.Type == TypeFile && string(p.meta("type")) == `"text"` {
@@ -33,8 +34,8 @@ func (m *Message) Texts() (list []string) {
 	return list
 }
 
-// readable returns JSON with its strings unescaped, which is no JSON any more, and any
-// other text as it is.
+// readable returns JSON with its strings unescaped, which is not valid JSON any
+// more, and any other text unchanged.
 func readable(s string) string {
 	if !strings.Contains(s, `\`) || rawjson.Check([]byte(s)) != nil {
 		return s
@@ -59,14 +60,14 @@ func readable(s string) string {
 	}
 }
 
-// A ToolUse is a call of a tool that a message makes, or the result of one.
+// A ToolUse is a tool call of a message, or a tool result in it.
 type ToolUse struct {
-	Call   string // the id of the call, "" if nobody knows
-	Name   string // of the tool; of a result it may be known only from the call
+	Call   string // the id of the call, "" if unknown
+	Name   string // of the tool; for a result it may be known only from the call
 	Result bool
 }
 
-// ToolUses returns the tool calls that m makes and those that it answers.
+// ToolUses returns the tool calls and tool results of m.
 func (m *Message) ToolUses() (list []ToolUse) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -78,8 +79,8 @@ func (m *Message) ToolUses() (list []ToolUse) {
 	return list
 }
 
-// Saying returns the parts of a message of a session file that [Read] makes a message
-// of, raw their bytes: what is not in them it does not say.
+// Saying returns the raw values of a message of a session file from which [Read]
+// takes the message: all texts are in them.
 func Saying(raw []byte) (list [][]byte) {
 	each(raw, func(name, value []byte) {
 		switch string(name) {

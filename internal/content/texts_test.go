@@ -41,7 +41,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestSaying: a message says what it says without what stands around that.
+// TestSaying: the values of Saying contain all of a message.
 func TestSaying(t *testing.T) {
 	for _, n := range natives {
 		var parts []string

@@ -1,6 +1,6 @@
 package content
 
-// toAnthropic writes m as a message of Anthropic's messages.
+// toAnthropic writes m as a message of Anthropic's Messages API.
 func toAnthropic(w *writer, m *Message, link func(*Asset) string) {
 	w.open('{')
 	w.text("role", m.Role)
@@ -9,7 +9,7 @@ func toAnthropic(w *writer, m *Message, link func(*Asset) string) {
 	for i := range m.Parts {
 		if raw := m.Parts[i].meta("raw"); m.Own.Format == Anthropic && m.Parts[i].Type == TypeData && isObject(raw) {
 			w.next()
-			w.b = append(w.b, raw...) // a block that came in this form
+			w.b = append(w.b, raw...) // a block in Anthropic's own format
 			continue
 		}
 		m.Parts[i].toAnthropic(w, link)
@@ -18,8 +18,8 @@ func toAnthropic(w *writer, m *Message, link func(*Asset) string) {
 	w.close('}')
 }
 
-// toAnthropic writes p as a block, or nothing if there is none for it. Empty texts are
-// none: they would be refused.
+// toAnthropic writes p as a block, or nothing if Anthropic has none for it. Empty
+// texts are dropped, because the API refuses them.
 func (p *Part) toAnthropic(w *writer, link func(*Asset) string) {
 	t := p.tool()
 	switch {
@@ -92,7 +92,7 @@ func (p *Part) toAnthropic(w *writer, link func(*Asset) string) {
 	w.close('}')
 }
 
-// toSource writes where the content of a file is, or the content.
+// toSource writes the content of a file or its address.
 func (p *Part) toSource(w *writer, f media, other string) bool {
 	data, mime, inline := f.inline(other)
 	switch content := p.meta("content"); {
@@ -130,7 +130,7 @@ func (p *Part) toSource(w *writer, f media, other string) bool {
 	return true
 }
 
-// given writes members of the meta of p, as they are, if they are there.
+// given writes the raw members of the meta of p that exist.
 func (w *writer) given(p *Part, names ...string) {
 	for _, name := range names {
 		if value := p.meta(name); !isNull(value) {

@@ -2,7 +2,7 @@ package content
 
 import "encoding/base64"
 
-// toGemini writes m as a content of Gemini. names are the names of tools, by the ids
+// toGemini writes m as a content of Gemini. names are the names of tools by the ids
 // of the calls.
 func toGemini(w *writer, m *Message, link func(*Asset) string, names map[string]string) {
 	w.open('{')
@@ -20,7 +20,7 @@ func toGemini(w *writer, m *Message, link func(*Asset) string, names map[string]
 	w.close('}')
 }
 
-// toGemini writes p as a part of a content, or nothing if it has no place there.
+// toGemini writes p as a part of a content, or nothing if Gemini has none for it.
 func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]string) {
 	t := p.tool()
 	if p.Type == TypeToolResult && t.name == "" {
@@ -63,7 +63,7 @@ func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]st
 		return
 	}
 	if t.signature != "" {
-		if !isBase64(t.signature) { // another provider's
+		if !isBase64(t.signature) { // that of another provider
 			t.signature = base64.StdEncoding.EncodeToString([]byte(t.signature))
 		}
 		w.text("thoughtSignature", t.signature)
@@ -71,7 +71,7 @@ func (p *Part) toGemini(w *writer, link func(*Asset) string, names map[string]st
 	w.close('}')
 }
 
-// toGeminiData writes a file, or where it is.
+// toGeminiData writes a file or its address.
 func (p *Part) toGeminiData(w *writer, f media) bool {
 	other := ""
 	switch {

@@ -28,8 +28,8 @@ func toOpenAI(w *writer, m *Message, link func(*Asset) string) {
 	w.close('}')
 }
 
-// isOpenAI reports whether a member of a message says what is in the parts, the role or
-// the name.
+// isOpenAI reports whether a member of a message is written from the parts, the
+// role or the name.
 func isOpenAI(name string) bool {
 	switch name {
 	case "role", "name", "content", "refusal", "tool_calls", "function_call", "tool_call_id":
@@ -38,10 +38,10 @@ func isOpenAI(name string) bool {
 	return false
 }
 
-// openAIUser writes what a user or a tool says.
+// openAIUser writes the parts of a user or tool.
 func (m *Message) openAIUser(w *writer, link func(*Asset) string) {
 	results := 0
-	var result tool // the first one whose call is known, else the first one
+	var result tool // the first one with a known call, else the first one
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Type == TypeToolResult {
 			if results++; results == 1 || result.id == "" {
@@ -68,7 +68,7 @@ func (m *Message) openAIUser(w *writer, link func(*Asset) string) {
 	m.openAIContent(w, true, func(p *Part) bool { return p.toText(w) })
 }
 
-// openAIAnswer writes what an assistant says. What is no text and no call has no place.
+// openAIAnswer writes the texts and calls of an assistant and drops other parts.
 func (m *Message) openAIAnswer(w *writer) {
 	m.openAIContent(w, false, func(p *Part) bool { return p.Type != TypeToolResult && p.toText(w) })
 	var call *tool
@@ -122,8 +122,9 @@ func (t *tool) toOpenAI(w *writer, kind, arguments string) {
 	w.close('}')
 }
 
-// openAIContent writes content: the parts that write writes, or a string if that is one
-// text. If there are none, there is no content, or an empty one if there must be one.
+// openAIContent writes content: the parts that write writes, or a string if that is
+// a single text. If there are none, it writes nothing, or empty content if must is
+// set.
 func (m *Message) openAIContent(w *writer, must bool, write func(*Part) bool) {
 	at := len(w.b)
 	w.key("content")
@@ -149,7 +150,7 @@ func (m *Message) openAIContent(w *writer, must bool, write func(*Part) bool) {
 	}
 }
 
-// toText writes p as a text part. It reports false if it has no text.
+// toText writes p as a text part. It returns false if p has no text.
 func (p *Part) toText(w *writer) bool {
 	switch p.Type {
 	case TypeText, TypeThinking, TypeData, TypeToolResult:
@@ -168,8 +169,8 @@ func textPart(w *writer, s string) {
 	w.close('}')
 }
 
-// toOpenAI writes p as a part of what a user says. It reports false if p has no place
-// there.
+// toOpenAI writes p as a part of a user's message. It returns false if OpenAI has
+// none for it.
 func (p *Part) toOpenAI(w *writer, link func(*Asset) string) bool {
 	switch p.Type {
 	case TypeText:
@@ -242,7 +243,7 @@ func (p *Part) toOpenAI(w *writer, link func(*Asset) string) bool {
 	return true
 }
 
-// dataURL returns a file in base64 as a URL.
+// dataURL returns a file in base64 as a data URL.
 func dataURL(data, mime, other string) string {
 	if mime == "" {
 		mime = other

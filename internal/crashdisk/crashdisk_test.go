@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/internal/crashdisk"
 )
 
-// steps reads steps that stand one on a line: what is done, names, and after a
-// "=" what is written at the beginning of the file.
+// steps parses steps, one per line: the action, names, and after "=" the data to
+// write at the start of the file.
 func steps(t *testing.T, text string) (list []crashdisk.Step) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -36,7 +36,7 @@ func follow(t *testing.T, before, text string) *crashdisk.Trace {
 	return trace
 }
 
-// tree reads a tree as show shows it.
+// tree parses a tree in the format of show.
 func tree(text string) crashdisk.Tree {
 	t := crashdisk.Tree{}
 	for part := range strings.FieldsSeq(text) {
@@ -113,8 +113,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestMost: where there are too many trees to yield all, these are among them:
-// all lost, all kept, each thing kept or lost alone.
+// TestMost: if there are too many trees, the result includes: all lost, all kept,
+// and each single change kept or lost.
 func TestMost(t *testing.T) {
 	var makes []string
 	for i := range 12 {

@@ -9,22 +9,21 @@ import (
 	"slices"
 )
 
-// A disk is a file system in the middle of a trace.
+// A disk is the state of a file system within a trace.
 type disk struct {
 	nodes   []node
-	pending []*change // of names, in order
+	pending []*change // changes of names, in order
 	*memory
 }
 
-// A memory holds what files became once, so that they need not be made anew for
-// each crash.
+// A memory caches file contents, so that they are not computed again for each
+// crash.
 type memory struct {
 	became   map[becoming]*File
-	versions map[[2]*File][]*File // by what was safe and what was not
+	versions map[[2]*File][]*File // by the durable and the current content
 }
 
-// A becoming is a file and the step that changes it, by its length where that is
-// not whole.
+// A becoming is a file and the step that changes it, possibly by half of its data.
 type becoming struct {
 	file *File
 	step int
@@ -35,7 +34,7 @@ func newMemory() *memory {
 	return &memory{map[becoming]*File{}, map[[2]*File][]*File{}}
 }
 
-// become returns what a step makes of a file.
+// become returns the file after a step.
 func (m *memory) become(f *File, o op) *File {
 	key := becoming{f, o.id, o.half}
 	if m.became[key] == nil {
@@ -44,7 +43,7 @@ func (m *memory) become(f *File, o op) *File {
 	return m.became[key]
 }
 
-// change returns f as o leaves it.
+// change returns f after o.
 func (o op) change(f *File) *File {
 	switch o.Do {
 	case "make":
@@ -57,26 +56,26 @@ func (o op) change(f *File) *File {
 	return &File{f.Data, o.Time, f.sum}
 }
 
-// A node is a file or a folder, whatever its names are.
+// A node is a file or a folder, independent of its names.
 type node struct {
-	now, safe        *File          // of a file: what programs see, and what is sure to survive
-	names, safeNames map[string]int // of a folder: its files and folders
+	now, safe        *File          // of a file: the visible and the durable content
+	names, safeNames map[string]int // of a folder: its entries
 }
 
-// A change is what one step does to the names of a folder. It survives whole or
-// not at all.
+// A change is the effect of one step on the names of a folder. It survives a crash
+// completely or not at all.
 type change struct {
 	folder int
 	names  []name
-	after  *change // the one without which it does not survive, or nil
-	synced bool    // the folder was synced, but after is not safe
+	after  *change // the change without which it cannot survive, or nil
+	synced bool    // the folder was synced, but after is not durable
 	safe   bool
 }
 
-// A name is what a change makes of a name in a folder.
+// A name is a new entry of a folder.
 type name struct {
 	name string
-	node int // -1 for nothing
+	node int // -1 for a removed entry
 }
 
 func (d *disk) do(o op) {
@@ -146,8 +145,8 @@ func (c *change) apply(names map[string]int) {
 	}
 }
 
-// syncDir makes the names in a folder safe, but for one that is gone from it and
-// not yet sure to survive elsewhere.
+// syncDir makes the names in a folder durable, except removals whose new name
+// elsewhere is not durable yet.
 func (d *disk) syncDir(folder int) {
 	d.pending = slices.DeleteFunc(d.pending, func(c *change) bool {
 		c.synced = c.synced || c.folder == folder
@@ -159,7 +158,7 @@ func (d *disk) syncDir(folder int) {
 	})
 }
 
-// kept returns what programs see.
+// kept returns the visible tree.
 func (d *disk) kept() Tree {
 	return d.tree(func(n int) map[string]int { return d.nodes[n].names }, func(n int) *File { return d.nodes[n].now })
 }
@@ -178,9 +177,9 @@ func (d *disk) tree(names func(int) map[string]int, file func(int) *File) Tree {
 	return t
 }
 
-// lost yields what a crash may leave if nothing survives for sure but what was
-// synced: all of it if that is at most most trees, else what is most unlike, and
-// some that random chooses.
+// lost yields the trees that a crash may leave if only synced changes are certain
+// to survive: all of them if they are at most most, else the extreme ones and
+// random others.
 func (d *disk) lost(most int, random *rand.Rand) iter.Seq[Tree] {
 	return func(yield func(Tree) bool) {
 		var files []int
@@ -246,7 +245,7 @@ func (d *disk) reachable() []int {
 	return slices.Sorted(maps.Keys(named))
 }
 
-// versionsOf returns what a file may hold after a crash.
+// versionsOf returns the possible contents of a file after a crash.
 func (d *disk) versionsOf(n int) []*File {
 	safe, now := d.nodes[n].safe, d.nodes[n].now
 	if safe == now {
@@ -259,8 +258,8 @@ func (d *disk) versionsOf(n int) []*File {
 	return d.versions[key]
 }
 
-// versions returns what is safe of a file first and what it holds now last.
-// Between them are a part of what is new, and zeros in its place.
+// versions returns the durable content of a file first and its current content
+// last. Between them are partial new contents, and zeros in their place.
 func versions(safe, last *File) []*File {
 	list := []*File{safe}
 	now, at := last.Data, last.Time
@@ -279,9 +278,9 @@ func versions(safe, last *File) []*File {
 	return slices.CompactFunc(list, func(a, b *File) bool { return bytes.Equal(a.Data, b.Data) && a.Time.Equal(b.Time) })
 }
 
-// choices yields numbers below those of radix: all there are, if that is at most
-// most; else none, all, all but one and only one of the highest, and as many as
-// are left of what random chooses. The slice is used again.
+// choices yields numbers below those of radix: all combinations if they are at most
+// most; else none, all, all but one and only one of the highest, and random ones
+// for the rest. The yielded slice is reused.
 func choices(radix []int, most int, random *rand.Rand) iter.Seq[[]int] {
 	all := 1
 	for _, r := range radix {

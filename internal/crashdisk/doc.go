@@ -1,18 +1,18 @@
-// Package crashdisk says which folders a crash may leave. Only tests use it.
+// Package crashdisk computes the states that a crash may leave. Only tests use it.
 //
-// It is given what a folder held and what was asked of the file system after
-// that, step by step. A disk that keeps everything holds after a crash what
-// programs saw; a write may be there by half. A disk that forgets holds for sure
-// only what was synced, and of the rest whatever it likes:
+// Its input is the initial content of a folder and the calls to the file system
+// after that, step by step. A disk that keeps everything has after a crash the
+// visible state; the last write may be partial. On a disk that forgets only synced
+// data is certain to survive, and of the rest any subset:
 //
-//   - A file holds the bytes that were safe, the new ones, a part of the new ones,
-//     or zeros in their place. To sync a file makes its bytes safe, and its time,
-//     not its name.
-//   - A folder has its safe names, and of the changes made to them since it was
-//     synced any that it likes, those of one name in their order. A rename inside
-//     a folder is one change, and so is a swap. A rename into another folder is
-//     two: the name that is gone is never gone without the new one.
-//   - A folder whose own name is lost takes with it what it holds.
+//   - A file has its durable bytes, the new ones, a part of the new ones, or zeros
+//     in their place. Syncing a file makes its bytes and its time durable, not its
+//     name.
+//   - A folder has its durable names, and any subset of the changes since it was
+//     synced; changes of the same name keep their order. A rename within a folder is
+//     one change, and so is a swap. A rename into another folder is two changes: the
+//     old name never disappears without the new one appearing.
+//   - A folder that loses its own name loses its content.
 package crashdisk
 
 import (
@@ -20,8 +20,9 @@ import (
 	"math/rand/v2"
 )
 
-// Kept yields what a crash after k steps of t may leave on a disk that keeps
-// everything: all of it, and, if bytes were to be written next, half of those too.
+// Kept yields the trees that a crash after k steps of t may leave on a disk that
+// keeps everything: the visible tree, and, if the next step is a write, that tree
+// with half of its bytes written.
 func (t *Trace) Kept(k int) iter.Seq[Tree] {
 	return func(yield func(Tree) bool) {
 		d := t.after(k)
@@ -35,9 +36,10 @@ func (t *Trace) Kept(k int) iter.Seq[Tree] {
 	}
 }
 
-// Lost yields what a crash after k steps of t may leave on a disk that forgets:
-// everything that it may if that is at most most trees, else nothing kept, all
-// kept, each thing kept or lost alone, and others by chance, always the same.
+// Lost yields the trees that a crash after k steps of t may leave on a disk that
+// forgets: all of them if they are at most most, else nothing kept, all kept, each
+// change kept or lost alone, and random others. The random ones are the same in
+// every run.
 func (t *Trace) Lost(k, most int) iter.Seq[Tree] {
 	return t.after(k).lost(most, rand.New(rand.NewPCG(uint64(k), 0)))
 }

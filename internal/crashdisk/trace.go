@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// A Step is one thing that was asked of the file system.
+// A Step is one call to the file system.
 type Step struct {
 	Do       string    // make open write cut chmod sync syncdir rename swap unlink mkdir settimes
-	Name, To string    // inside the folder, "." for itself
-	At       int64     // where Data goes, or how long the file becomes
-	Data     []byte    // what is written
+	Name, To string    // relative to the folder, "." for itself
+	At       int64     // offset of Data, or the new size of the file
+	Data     []byte    // bytes to write
 	Time     time.Time // the modification time of the file after the step
 }
 
-// An op is a step that says which files and folders it is about, so that it still
-// says so at another place among the others.
+// An op is a step with its files and folders resolved, so that it can be moved to
+// another position.
 type op struct {
 	Step
 	id          int
-	half        bool // not all of Data is written
-	node, other int  // of Name, and of the file that is swapped with it
+	half        bool // only half of Data is written
+	node, other int  // the file of Name, and the other file of a swap
 	dir, toDir  int  // the folders of Name and To
 }
 
-// A Trace is what was asked of a disk, step by step.
+// A Trace is a sequence of steps on a disk.
 type Trace struct {
 	Steps  []Step
 	before Tree
@@ -37,8 +37,8 @@ type Trace struct {
 	*memory
 }
 
-// Follow returns the trace of steps on a disk that holds before. All that is
-// there is safe.
+// Follow returns the trace of steps on a disk with the initial content before,
+// which is durable.
 func Follow(before Tree, steps []Step) (*Trace, error) {
 	t := &Trace{Steps: steps, before: before, nodes: nodesOf(before), memory: newMemory()}
 	d := t.disk()
@@ -69,7 +69,7 @@ func (t *Trace) Drop(i int) *Trace {
 	return &u
 }
 
-// Move returns the trace with step i at the place of step to, before it.
+// Move returns the trace with step i moved before step to.
 func (t *Trace) Move(i, to int) *Trace {
 	u := t.Drop(i)
 	u.Steps = slices.Insert(u.Steps, to, t.Steps[i])
@@ -77,7 +77,7 @@ func (t *Trace) Move(i, to int) *Trace {
 	return u
 }
 
-// Syncs returns the steps that wait for the disk.
+// Syncs returns the indexes of the fsync steps.
 func (t *Trace) Syncs() (list []int) {
 	for i, o := range t.ops {
 		if o.Do == "sync" || o.Do == "syncdir" {
@@ -87,14 +87,13 @@ func (t *Trace) Syncs() (list []int) {
 	return list
 }
 
-// Renames reports whether step i gives a file another name.
+// Renames reports whether step i renames a file.
 func (t *Trace) Renames(i int) bool { return t.ops[i].Do == "rename" || t.ops[i].Do == "swap" }
 
-// Removes reports whether step i takes a name away, and gives no other.
+// Removes reports whether step i removes a name.
 func (t *Trace) Removes(i int) bool { return t.ops[i].Do == "unlink" }
 
-// Same reports whether steps i and j are about the same file, whatever it is
-// called by then.
+// Same reports whether steps i and j change the same file, under whichever name.
 func (t *Trace) Same(i, j int) bool { return t.ops[i].node == t.ops[j].node }
 
 func (t *Trace) disk() *disk {
@@ -106,7 +105,7 @@ func (t *Trace) disk() *disk {
 	return d
 }
 
-// nodesOf returns the files and folders of t, the folder itself first.
+// nodesOf returns the files and folders of t, the root folder first.
 func nodesOf(t Tree) []node {
 	list := []node{newFolder()}
 	at := map[string]int{".": 0}
@@ -126,7 +125,7 @@ func nodesOf(t Tree) []node {
 
 func newFolder() node { return node{names: map[string]int{}, safeNames: map[string]int{}} }
 
-// find finds what s is about.
+// find resolves the names of s.
 func (d *disk) find(s Step) (o op, err error) {
 	o.Step = s
 	o.dir, err = d.at(path.Dir(s.Name))
@@ -137,7 +136,7 @@ func (d *disk) find(s Step) (o op, err error) {
 	switch s.Do {
 	case "make", "mkdir":
 		if err == nil {
-			return o, fmt.Errorf("it is there already")
+			return o, fmt.Errorf("it exists already")
 		}
 		o.node, err = len(d.nodes), nil
 	case "rename", "swap", "link":
@@ -151,7 +150,7 @@ func (d *disk) find(s Step) (o op, err error) {
 	return o, err
 }
 
-// at returns the file or folder that has a name.
+// at returns the file or folder with a name.
 func (d *disk) at(name string) (int, error) {
 	n := 0
 	for part := range strings.SplitSeq(name, "/") {
@@ -160,7 +159,7 @@ func (d *disk) at(name string) (int, error) {
 		}
 		next, ok := d.nodes[n].names[part]
 		if !ok {
-			return 0, fmt.Errorf("there is no %s", name)
+			return 0, fmt.Errorf("%s does not exist", name)
 		}
 		n = next
 	}

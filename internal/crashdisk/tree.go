@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// A Tree is what a folder holds, by path inside it: files, and nil for folders.
+// A Tree is the content of a folder by relative path: files, and nil for folders.
 type Tree map[string]*File
 
-// A File is the content of a file. It does not change.
+// A File is the content of a file. It must not be modified.
 type File struct {
 	Data []byte
-	Time time.Time // when it was changed last
-	sum  *Sum      // of the bytes, nil as long as nobody asked
+	Time time.Time // modification time
+	sum  *Sum      // of the bytes, nil until computed
 }
 
-// A Sum tells trees apart.
+// A Sum identifies a tree.
 type Sum [sha256.Size]byte
 
 // Sum returns the sum of the names, bytes and times of t.
@@ -41,8 +41,8 @@ func (t Tree) Sum() Sum {
 	return sha256.Sum256(b)
 }
 
-// Read returns what the folder dir holds, without what skip says of paths inside
-// it, which are slash-separated.
+// Read returns the content of the folder dir without the paths for which skip
+// returns true. Paths are slash-separated and relative to dir.
 func Read(dir string, skip func(name string) bool) (Tree, error) {
 	t := Tree{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -74,7 +74,7 @@ func Read(dir string, skip func(name string) bool) (Tree, error) {
 	return t, err
 }
 
-// Write makes t in the empty folder dir.
+// Write creates t in the empty folder dir.
 func (t Tree) Write(dir string) error {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		path := filepath.Join(dir, filepath.FromSlash(name))

@@ -1,35 +1,35 @@
-// Package crc32c computes the CRC-32C (Castagnoli) of bytes, and of bytes whose
-// parts were summed up apart.
+// Package crc32c computes CRC-32C (Castagnoli) checksums, and combines the
+// checksums of parts.
 package crc32c
 
 import "hash/crc32"
 
-func table() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) } // which keeps it
+func table() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) } // cached by the package
 
 // Of returns the CRC-32C of data.
 func Of(data []byte) uint32 { return crc32.Checksum(data, table()) }
 
-// A Sum is the CRC-32C of some bytes, and how many they are. The zero Sum is that
-// of none.
+// A Sum is the CRC-32C of some bytes and their number. The zero Sum is that of no
+// bytes.
 type Sum struct {
 	CRC uint32
 	N   int
 }
 
-// Add goes on with data.
+// Add appends data.
 func (s *Sum) Add(data []byte) {
 	s.CRC = crc32.Update(s.CRC, table(), data)
 	s.N += len(data)
 }
 
-// Join goes on with bytes whose sum is next, without looking at them.
+// Join appends the bytes whose sum is next, without reading them.
 func (s *Sum) Join(next Sum) {
 	s.CRC = shift(s.CRC, next.N) ^ next.CRC
 	s.N += next.N
 }
 
-// shift returns what a CRC becomes by n zero bytes after it: as a polynomial
-// over the field of two elements, crc times x to the power of 8n.
+// shift returns the CRC after n zero bytes: as a polynomial over the field of two
+// elements, crc times x to the power of 8n.
 func shift(crc uint32, n int) uint32 {
 	power := uint32(1) << 23 // x to the power of 8, the highest bit being x to the power of 0
 	for ; n > 0; n >>= 1 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSum: sums of pieces make the sum of the whole.
+// TestSum: the sums of parts combine to the sum of the whole.
 func TestSum(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	data := make([]byte, 1<<17)

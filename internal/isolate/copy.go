@@ -11,7 +11,7 @@ import (
 	"github.com/otiai10/copy"
 )
 
-// A copier copies, up to the limits of a source.
+// A copier copies files up to the limits of a source.
 type copier struct {
 	s        *Source
 	from, to string
@@ -22,14 +22,15 @@ type copier struct {
 
 func (s *Source) copier(from, to string) *copier { return &copier{s: s, from: from, to: to} }
 
-// all copies everything into the folder, which exists, and returns what is left out.
+// all copies everything into the folder, which must exist, and returns the skipped
+// files.
 func (c *copier) all(ctx context.Context) ([]string, error) {
 	err := copy.Copy(c.from, c.to, c.options(ctx))
 	return c.left, err
 }
 
-// one copies a file, a link or a folder with all that is in it, in the place of what is
-// there. That it is gone in the meantime is no error.
+// one copies a file, a link or a folder with its content, replacing the target. A
+// source that no longer exists is not an error.
 func (c *copier) one(ctx context.Context, name string) error {
 	from, to := filepath.Join(c.from, name), filepath.Join(c.to, name)
 	info, err := os.Lstat(from)
@@ -38,7 +39,7 @@ func (c *copier) one(ctx context.Context, name string) error {
 	} else if err != nil {
 		return err
 	}
-	// Not through a link that leads out of the folder.
+	// The target must not be reached through a link that leads out of the folder.
 	root, err := os.OpenRoot(c.to)
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (c *copier) options(ctx context.Context) copy.Options {
 			if ctx.Err() != nil {
 				return false, context.Cause(ctx)
 			}
-			why, err := c.leaves(info, from)
+			why, err := c.skipReason(info, from)
 			if why != "" || err != nil {
 				if why != internal {
 					rel, _ := filepath.Rel(c.from, from)
@@ -94,11 +95,11 @@ func (c *copier) options(ctx context.Context) copy.Options {
 	}
 }
 
-// internal is the reason for which something is left out that nobody misses.
+// internal is the reason for skipping a file that is not reported.
 const internal = "internal to git"
 
-// leaves says why something is left out, "" if it is not.
-func (c *copier) leaves(info fs.FileInfo, path string) (why string, err error) {
+// skipReason returns why a file is skipped, or "".
+func (c *copier) skipReason(info fs.FileInfo, path string) (why string, err error) {
 	mode := info.Mode()
 	switch {
 	case mode&fs.ModeSocket != 0:
@@ -106,7 +107,7 @@ func (c *copier) leaves(info fs.FileInfo, path string) (why string, err error) {
 	case mode&fs.ModeDevice != 0:
 		return "a device", nil
 	case mode&fs.ModeIrregular != 0:
-		return "no regular file", nil
+		return "not a regular file", nil
 	case info.Name() == ".git" && mode&fs.ModeSymlink != 0:
 		to, err := filepath.EvalSymlinks(path)
 		if err == nil && inside(to, c.from) {

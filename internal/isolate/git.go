@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// An unsuitable folder is one of which no worktree can be made.
+// An unsuitable error reports that a folder cannot have a worktree.
 type unsuitable struct{ why string }
 
 func (u *unsuitable) Error() string { return u.why }
 
-// worktree makes a worktree of the repository that holds from. Its error is an
-// *unsuitable if a copy is to be made instead, and then to is an empty folder. If ignored
-// is set, the worktree has what git ignores too.
+// worktree creates a worktree of the repository that contains from. The error is an
+// *unsuitable if a copy must be made instead, and then to is an empty folder. If
+// ignored is set, the worktree also gets the files that git ignores.
 func (s *Source) worktree(ctx context.Context, from, to string, ignored bool) (*Folder, error) {
 	top, err := look(ctx, from)
 	if err != nil {
@@ -48,13 +48,13 @@ func (s *Source) worktree(ctx context.Context, from, to string, ignored bool) (*
 		return nil, err
 	}
 	dir := filepath.Join(to, rel)
-	if err := os.MkdirAll(dir, 0o777); err != nil { // git knows no empty folders
+	if err := os.MkdirAll(dir, 0o777); err != nil { // git does not store empty folders
 		return nil, err
 	}
 	return &Folder{Dir: dir, Worktree: true, Left: c.left}, nil
 }
 
-// look returns the top of the repository that holds a folder.
+// look returns the top folder of the repository that contains a folder.
 func look(ctx context.Context, dir string) (top string, err error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return "", &unsuitable{"git is not installed"}
@@ -64,14 +64,14 @@ func look(ctx context.Context, dir string) (top string, err error) {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil && strings.Contains(err.Error(), "not a git repository (or any"):
-		return "", &unsuitable{"it is not in a git repository"}
+		return "", &unsuitable{"not in a git repository"}
 	case err != nil:
 		return "", &unsuitable{fmt.Sprintf("git does not work in it: %v", err)}
 	case strings.TrimSpace(string(out)) != "true":
-		return "", &unsuitable{"it is a git repository without a working tree"}
+		return "", &unsuitable{"a git repository without a working tree"}
 	}
 	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
-		return "", &unsuitable{"its git repository has no commits yet"}
+		return "", &unsuitable{"the git repository has no commits yet"}
 	}
 	out, err = git(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -83,7 +83,7 @@ func look(ctx context.Context, dir string) (top string, err error) {
 	}
 	if dir != top {
 		if _, err := git(ctx, dir, "check-ignore", "--quiet", "."); err == nil {
-			return "", &unsuitable{"git ignores it"}
+			return "", &unsuitable{"ignored by git"}
 		}
 	}
 	out, err = git(ctx, top, "ls-files", "--stage", "-z")
@@ -92,7 +92,7 @@ func look(ctx context.Context, dir string) (top string, err error) {
 	}
 	for entry := range bytes.SplitSeq(out, []byte{0}) {
 		if bytes.HasPrefix(entry, []byte("160000 ")) {
-			return "", &unsuitable{"its git repository has submodules"}
+			return "", &unsuitable{"the git repository has submodules"}
 		}
 	}
 	return top, nil
@@ -103,41 +103,44 @@ func (s *Source) add(ctx context.Context, top, to string) error {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	return again(ctx, func() error {
-		// Twice, as a worktree that was here once may still be listed, and locked.
+		// Force twice, because a former worktree at this path may still be listed,
+		// and locked.
 		_, err := git(ctx, top, "worktree", "add", "--force", "--force", "--detach", "--no-checkout", "--", to, "HEAD")
 		return err
 	})
 }
 
-// forget makes git forget the worktree at to, which is gone. Others that are gone it
-// leaves alone, as their disk may only be away: 'git worktree prune' would not.
+// forget removes the deleted worktree at to from git's list. Other missing
+// worktrees stay listed, because their disk may be temporarily unavailable: 'git
+// worktree prune' would remove them.
 func (s *Source) forget(ctx context.Context, from, to string) error {
 	for !exists(from) && filepath.Dir(from) != from {
 		from = filepath.Dir(from)
 	}
 	common, err := git(ctx, from, "rev-parse", "--git-common-dir")
 	if err != nil {
-		return context.Cause(ctx) // it is no repository, or there is no git
+		return context.Cause(ctx) // not a repository, or git is missing
 	}
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	err = again(ctx, func() error {
-		// Twice, as git locks a worktree while it makes it.
+		// Force twice, because git locks a worktree while it creates it.
 		_, err := git(ctx, from, "worktree", "remove", "--force", "--force", "--", to)
 		if err != nil && strings.Contains(err.Error(), "is not a working tree") {
-			return nil // a copy, or nothing yet
+			return nil // a copy, or not created yet
 		}
 		return err
 	})
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// A git that was killed leaves what git cannot read, and then it lists nothing at all.
+	// A killed git may leave a damaged entry, after which git cannot list any
+	// worktree.
 	return erase(from, strings.TrimSuffix(string(common), "\n"), to)
 }
 
-// erase removes the worktree at to from the list in the folder common, which is relative
-// to from, as git does.
+// erase removes the worktree at to from the list in the folder common, as git does.
+// common may be relative to from.
 func erase(from, common, to string) error {
 	if !filepath.IsAbs(common) {
 		common = filepath.Join(from, common)
@@ -160,13 +163,13 @@ func erase(from, common, to string) error {
 			}
 		}
 	}
-	os.Remove(list) // if it is empty
+	os.Remove(list) // fails if it is not empty
 	return nil
 }
 
-// again does something with the list of worktrees until it works, but not for ever. git
-// fails at times if another program changes the list: the last worktree goes, and with it
-// the folder that the next is about to be written to.
+// again retries an operation on the list of worktrees a few times. git can fail if
+// another program changes the list: when the last worktree is removed, git also
+// removes the folder to which the next one is about to be written.
 func again(ctx context.Context, f func() error) (err error) {
 	for i := range 5 {
 		if err = f(); err == nil || ctx.Err() != nil {
@@ -185,10 +188,10 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// carry brings what is not committed to a worktree, and if ignored is set what git
-// ignores.
+// carry copies uncommitted changes to a worktree, and if ignored is set, ignored
+// files.
 func (c *copier) carry(ctx context.Context, ignored bool) error {
-	// Not git diff: it refreshes the user's index.
+	// Not git diff, which refreshes the user's index.
 	args := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"}
 	if ignored {
 		args = append(args, "--ignored=matching")
@@ -203,12 +206,12 @@ func (c *copier) carry(ctx context.Context, ignored bool) error {
 		return err
 	}
 	defer root.Close()
-	// First what is gone: where a file was, a folder may be now.
+	// Deletions first: a folder may have replaced a file.
 	for _, name := range gone {
 		if err := root.RemoveAll(name); err != nil {
 			return err
 		}
-		// With the folders that it was the last in. One that is not empty stays.
+		// Also remove folders that become empty. Remove fails for others.
 		for dir := filepath.Dir(filepath.FromSlash(name)); dir != "." && !exists(filepath.Join(c.from, dir)); dir = filepath.Dir(dir) {
 			if root.Remove(dir) != nil {
 				break
@@ -216,8 +219,8 @@ func (c *copier) carry(ctx context.Context, ignored bool) error {
 		}
 	}
 	for _, name := range there {
-		// A folder is a repository in the repository. It may also be a worktree, such as
-		// one that another Make is at.
+		// A folder is a nested repository. It may also be a worktree, such as one
+		// that a concurrent Make is creating.
 		if info, err := os.Lstat(filepath.Join(c.from, name, ".git")); strings.HasSuffix(name, "/") && err == nil && !info.IsDir() {
 			c.left = append(c.left, name+": a worktree of its own")
 			continue
@@ -229,9 +232,9 @@ func (c *copier) carry(ctx context.Context, ignored bool) error {
 	return nil
 }
 
-// parse reads what git status says: which files are gone that a commit has, and which are
-// there that are not as it has them. One may be both, and then it is there if it exists.
-// A folder ends in "/".
+// parse parses the output of git status: the committed files that were deleted, and
+// the files that were added or changed. A file may be in both lists; then it counts
+// as present if it exists. A folder ends in "/".
 func parse(status []byte) (gone, there []string) {
 	for entry := range strings.SplitSeq(string(status), "\x00") {
 		if len(entry) < 4 {
@@ -250,12 +253,13 @@ func parse(status []byte) (gone, there []string) {
 	return gone, there
 }
 
-// git runs git in a folder and returns what it writes. An error is what git says is fatal,
-// or the last line of what it says.
+// git runs git in a folder and returns its output. The error has the message after
+// "fatal: ", or the last line of standard error.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false"}, args...)...)
-	cmd.Dir, cmd.WaitDelay = dir, 10*time.Second // a filter that it started may live on
-	// git status does not refresh the user's index, and git says what we know to read.
+	cmd.Dir, cmd.WaitDelay = dir, 10*time.Second // a filter that it started may still be running
+	// git status must not refresh the user's index, and messages must not be
+	// translated.
 	cmd.Env = append(Environ(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -272,9 +276,9 @@ func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return out, err
 }
 
-// Environ returns an environment without the variables that bind git to a repository,
-// such as GIT_DIR. They are set while git runs a hook or an alias. With them a program in
-// a folder of its own would work in the user's repository.
+// Environ returns env without the variables that bind git to a repository, such as
+// GIT_DIR. git sets them for hooks and aliases. With them a program in an isolated
+// folder would work in the user's repository.
 func Environ(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -282,7 +286,8 @@ func Environ(env []string) []string {
 	})
 }
 
-// local is what 'git rev-parse --local-env-vars' lists, but for the configuration.
+// local is the output of 'git rev-parse --local-env-vars' without the configuration
+// variables.
 var local = []string{
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE",
 	"GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX",

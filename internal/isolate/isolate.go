@@ -1,27 +1,28 @@
-// Package isolate makes folders that begin as another one is, so that several can go on
-// from it side by side and none sees what the others do.
+// Package isolate creates isolated copies of a folder, so that several programs can
+// work on it concurrently without seeing each other's changes.
 //
-// Of a folder in a git repository the new one is a worktree: detached at the commit that
-// is checked out, with what is not committed on top of it, that is the changes of tracked
-// files, staged or not, and the files that git neither tracks nor ignores. All of it is
-// there as changes that are not staged. What git ignores is not there. Of the user's
-// repository, index, commits, stash and files stay as they are; the worktree is listed
-// by 'git worktree list' as long as it is there. Hooks are not run.
+// For a folder in a git repository the copy is a worktree: detached at the current
+// commit, with all uncommitted changes, that is the changes of tracked files,
+// staged or not, and untracked files that git does not ignore. All of them are
+// unstaged in the worktree. Ignored files are not copied. The user's repository,
+// index, commits, stash and files are not changed; 'git worktree list' shows the
+// worktree as long as it exists. Hooks are not run.
 //
-// Everywhere else it is a copy: regular files with their modes and times, symbolic links
-// as links, wherever they lead, named pipes. So it is also
+// Otherwise it is a copy: regular files with their modes and times, symbolic links
+// as links, wherever they point, and named pipes. This includes folders
 //
 //   - without git, or where git refuses the repository,
 //   - in a bare repository, one without a commit, one with submodules,
 //   - of a folder that git ignores,
 //   - if git cannot make the worktree.
 //
-// A copy says why it is one. Left out of it, with a note, are sockets and devices, and a
-// ".git" that leads out of the folder: with it, git would work in the user's repository.
-// Left out without one are, of a ".git" folder, locks and the list of worktrees.
+// A copy has a reason why it is not a worktree. Sockets, devices, and a ".git" that
+// points out of the folder are skipped and reported: with such a ".git", git would
+// work in the user's repository. Locks and the list of worktrees in a ".git" folder
+// are skipped without a report.
 //
-// Neither keeps a program in: one that writes to ".." or to an absolute path, or follows
-// a link out, is where it wants to be.
+// Neither form confines a program: one that writes to ".." or to an absolute path,
+// or follows a link out, can change any file.
 package isolate
 
 import (
@@ -35,13 +36,13 @@ import (
 	"sync"
 )
 
-// A Source is a folder that others are made of. Its methods may be called by several at
-// once. They need no folder that was made by the same Source: Remove tidies up after a
-// crash too.
+// A Source is a folder of which isolated copies are made. It is safe for concurrent
+// use. Its methods also accept folders that another Source created, so that Remove
+// can clean up after a crash.
 type Source struct {
 	Dir string // the folder
 
-	// What is copied at the most, for each folder: of a worktree what is not committed.
+	// Limits of one copy; for a worktree of its uncommitted files.
 	MaxFiles int   // files, links and folders; 0 for 100,000
 	MaxBytes int64 // 0 for 4 GiB
 
@@ -53,16 +54,16 @@ const (
 	maxBytes = 4 << 30
 )
 
-// A Folder is what [Source.Make] made.
+// A Folder is the result of [Source.Make].
 type Folder struct {
-	Dir      string   // what Source.Dir is, in it: to is its root, and Dir may lie below
-	Worktree bool     // not a copy
-	Why      string   // it is a copy, for a person; "" for a worktree
-	Left     []string // what was left out and why, such as "run/x.sock: a socket"
+	Dir      string   // the copy of Source.Dir: to or a folder in it
+	Worktree bool     // false for a copy
+	Why      string   // why it is a copy, for a person; "" for a worktree
+	Left     []string // skipped files with the reason, such as "run/x.sock: a socket"
 }
 
-// A LimitError is that there is more to copy than is allowed. One of Files and Bytes is
-// the limit, the other 0.
+// A LimitError reports that there is more to copy than allowed. One of Files and
+// Bytes is the limit, the other is 0.
 type LimitError struct {
 	Dir   string
 	Files int
@@ -76,10 +77,10 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s is too large to copy: the limit is %d bytes", e.Dir, e.Bytes)
 }
 
-// Make makes a folder at to, which does not exist and lies outside of the source. Folders
-// above it are made. On an error nothing is left at to.
+// Make creates an isolated copy at to, which must not exist and must be outside of
+// the source. Missing parents are created. On an error nothing is left at to.
 //
-// Note to before the call: that is what [Source.Remove] needs after a crash.
+// The caller must store to before the call: [Source.Remove] needs it after a crash.
 func (s *Source) Make(ctx context.Context, to string) (*Folder, error) {
 	from, to, err := s.resolve(to)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Source) Make(ctx context.Context, to string) (*Folder, error) {
 		return nil, fmt.Errorf("%s is not a folder", s.Dir)
 	}
 	if inside(to, from) {
-		return nil, fmt.Errorf("%s lies in %s: a folder cannot be copied into itself", to, s.Dir)
+		return nil, fmt.Errorf("%s is in %s: a folder cannot be copied into itself", to, s.Dir)
 	}
 	return s.make(ctx, to, func() (*Folder, error) {
 		f, err := s.worktree(ctx, from, to, false)
@@ -104,9 +105,9 @@ func (s *Source) Make(ctx context.Context, to string) (*Folder, error) {
 	})
 }
 
-// Continue makes a folder at to that begins as another one is now, which Make or Continue
-// made at root. dir is the Dir of that one, and lies in root. If root is a worktree, so
-// is the new folder: at the same commit, with what git ignores in root. On an error
+// Continue creates a copy at to of the current state of another copy, which Make or
+// Continue created at root. dir is the Dir of that copy. If root is a worktree, so
+// is the new copy: at the same commit, with the ignored files of root. On an error
 // nothing is left at to.
 func (s *Source) Continue(ctx context.Context, root, dir, to string) (*Folder, error) {
 	root, err := resolve(root)
@@ -120,7 +121,7 @@ func (s *Source) Continue(ctx context.Context, root, dir, to string) (*Folder, e
 		return nil, err
 	}
 	if !inside(dir, root) || inside(to, root) {
-		return nil, fmt.Errorf("%s cannot go on from %s in %s", to, dir, root)
+		return nil, fmt.Errorf("%s cannot continue %s in %s", to, dir, root)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *Source) Continue(ctx context.Context, root, dir, to string) (*Folder, e
 		return nil, fmt.Errorf("%s is not a folder", dir)
 	}
 	return s.make(ctx, to, func() (*Folder, error) {
-		// A repository above a copy is not the copy's.
+		// A repository above a copy does not belong to the copy.
 		mark, err := os.Lstat(filepath.Join(root, ".git"))
 		if err == nil && mark.Mode().IsRegular() {
 			var no *unsuitable
@@ -142,18 +143,19 @@ func (s *Source) Continue(ctx context.Context, root, dir, to string) (*Folder, e
 		if err != nil {
 			return nil, err
 		}
-		f := &Folder{Dir: filepath.Join(to, rel), Why: "it goes on from a copy"}
+		f := &Folder{Dir: filepath.Join(to, rel), Why: "it continues a copy"}
 		f.Left, err = s.copier(root, to).all(ctx)
 		return f, err
 	})
 }
 
-// make makes the folder at to and fills it. On an error nothing is left at to.
+// make creates the folder at to and fills it. On an error nothing is left at to.
 func (s *Source) make(ctx context.Context, to string, fill func() (*Folder, error)) (*Folder, error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return nil, err
 	}
-	// Whoever makes the folder has it: nobody else's is removed below.
+	// Mkdir fails if the folder exists, so that only a folder of our own is removed
+	// below.
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return nil, err
 	}
@@ -164,9 +166,9 @@ func (s *Source) make(ctx context.Context, to string, fill func() (*Folder, erro
 	return f, nil
 }
 
-// Remove removes folders that Make made or began to make, with all that is in them. git
-// forgets the worktrees that they were, and no others. What is not there is no error, and
-// the source need not be there any more.
+// Remove removes folders that Make created or began to create, with their content,
+// and their worktrees from git's list. A missing folder is not an error, and the
+// source need not exist any more.
 func (s *Source) Remove(ctx context.Context, to ...string) error {
 	var errs []error
 	for _, to := range to {
@@ -174,7 +176,7 @@ func (s *Source) Remove(ctx context.Context, to ...string) error {
 		switch {
 		case err != nil:
 		case inside(from, to):
-			err = fmt.Errorf("%s is not removed: %s lies in it", to, s.Dir)
+			err = fmt.Errorf("%s is not removed: it contains %s", to, s.Dir)
 		default:
 			err = removeAll(to)
 		}
@@ -186,8 +188,9 @@ func (s *Source) Remove(ctx context.Context, to ...string) error {
 	return errors.Join(errs...)
 }
 
-// resolve returns the source and a folder as absolute paths without links above them.
-// The folder itself is taken as it is: what a link there leads to is not ours to remove.
+// resolve returns the source and a folder as absolute paths, with links in their
+// parents resolved. The folder itself is not resolved: the target of a link must
+// not be removed.
 func (s *Source) resolve(to string) (from, _ string, err error) {
 	if from, err = resolve(s.Dir); err != nil {
 		return "", "", err
@@ -199,7 +202,7 @@ func (s *Source) resolve(to string) (from, _ string, err error) {
 	return from, filepath.Join(parent, filepath.Base(to)), err
 }
 
-// resolve returns a path as an absolute one without links, as far as it exists.
+// resolve returns an absolute path without links, as far as the path exists.
 func resolve(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -213,14 +216,14 @@ func resolve(path string) (string, error) {
 	return real, err
 }
 
-// inside reports whether a path is a folder or lies in it.
+// inside reports whether a path is a folder or inside it.
 func inside(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// removeAll removes a folder, also if folders in it are not to be written to, as those of
-// Go's module cache are.
+// removeAll removes a folder, even if it has read-only subfolders, as Go's module
+// cache does.
 func removeAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -228,7 +231,7 @@ func removeAll(dir string) error {
 	}
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			os.Chmod(path, 0o700) // before it is read; if it fails, so does what follows
+			os.Chmod(path, 0o700) // before it is read; if this fails, so does RemoveAll
 		}
 		return nil
 	})

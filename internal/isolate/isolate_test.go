@@ -21,7 +21,7 @@ import (
 	"github.com/bough-dev/bough/internal/isolate"
 )
 
-// write makes files, "name=content" each, "name>target" links, and "name/" folders.
+// write creates files "name=content", links "name>target", and folders "name/".
 func write(t *testing.T, dir string, list ...string) {
 	t.Helper()
 	for _, s := range list {
@@ -44,7 +44,7 @@ func write(t *testing.T, dir string, list ...string) {
 	}
 }
 
-// show returns what is in a folder, as write takes it, but for what is git's.
+// show returns the content of a folder in the format of write, without git's files.
 func show(t *testing.T, dir string) string {
 	t.Helper()
 	var list []string
@@ -79,7 +79,8 @@ func show(t *testing.T, dir string) string {
 	return strings.Join(list, " ")
 }
 
-// needGit skips a test where git is missing, and has git know nothing of the user.
+// needGit skips a test if git is missing, and isolates git from the user's
+// configuration.
 func needGit(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -106,7 +107,8 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// repository makes one with a commit and everything that may not be committed.
+// repository creates a repository with a commit and all kinds of uncommitted
+// changes.
 func repository(t *testing.T) string {
 	t.Helper()
 	needGit(t)
@@ -128,7 +130,7 @@ func repository(t *testing.T) string {
 	}
 	other := t.TempDir()
 	write(t, other, "x=not ours")
-	// As git would note in the index, were it to look.
+	// Git would record this in the index if it refreshed it.
 	if err := os.Chtimes(filepath.Join(dir, "same"), time.Time{}, time.Unix(1e9, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +138,10 @@ func repository(t *testing.T) string {
 	return dir
 }
 
-// asSeen is what a branch of repository sees.
+// asSeen is the content of a copy of repository.
 const asSeen = ".gitignore=*.log\nout/\n added=2 both=3 edited=2 file/now=folder folder=now file größe \t=2 link=now file same=1 staged=2 sub/deep/kept=1 sub/new=2 uncached=1 way>OTHER"
 
-// state is all of a repository that must not change.
+// state returns the state of a repository that must not change.
 func state(t *testing.T, dir string) string {
 	t.Helper()
 	index, err := os.ReadFile(filepath.Join(dir, ".git", "index"))
@@ -191,7 +193,7 @@ func TestWorktree(t *testing.T) {
 		t.Errorf("of a folder in the repository there is %q, %+v", rel, sub)
 	}
 
-	// What a branch does stays there, and goes.
+	// Changes of a branch stay in its folder and are removed with it.
 	write(t, f.Dir, "edited=4", "more=4")
 	git(t, f.Dir, "add", ".")
 	git(t, f.Dir, "commit", "-q", "-m", "of a branch")
@@ -209,8 +211,7 @@ func TestWorktree(t *testing.T) {
 	}
 }
 
-// TestCrash: wherever a program was killed, Remove tidies up, and leaves what is not its
-// own.
+// TestCrash: after a kill at any point, Remove cleans up, and removes nothing else.
 func TestCrash(t *testing.T) {
 	dir := repository(t)
 	in, err := filepath.EvalSymlinks(t.TempDir())
@@ -219,7 +220,7 @@ func TestCrash(t *testing.T) {
 	}
 	users := filepath.Join(in, "users")
 	git(t, dir, "worktree", "add", "-q", "--detach", users)
-	if err := os.RemoveAll(users); err != nil { // its disk is away
+	if err := os.RemoveAll(users); err != nil { // its disk is not available
 		t.Fatal(err)
 	}
 	before := state(t, dir)
@@ -229,7 +230,8 @@ func TestCrash(t *testing.T) {
 	for _, to := range []string{a, b, torn} {
 		make1(t, made, to)
 	}
-	// As git leaves it that is killed: locked, and without what leads back.
+	// The state after git was killed: locked, and without the file that points
+	// back.
 	if err := os.Remove(filepath.Join(a, ".git")); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +255,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestMany: twelve at once, of which some go while others come.
+// TestMany: twelve concurrent copies, some of which are removed while others are
+// created.
 func TestMany(t *testing.T) {
 	dir := repository(t)
 	before := state(t, dir)
@@ -280,32 +283,32 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestNoWorktree: where there can be none there is a copy that says why, and git in it
-// does not work in the user's repository.
+// TestNoWorktree: if a worktree is impossible, a copy with a reason is made, and
+// git in it does not work in the user's repository.
 func TestNoWorktree(t *testing.T) {
 	for _, c := range []struct {
 		why  string
 		make func(t *testing.T, dir string) (in string)
 		left []string
 	}{
-		{why: "it is not in a git repository", make: func(t *testing.T, dir string) string { write(t, dir, "a=1"); return dir }},
-		{why: "its git repository has no commits yet", make: func(t *testing.T, dir string) string {
+		{why: "not in a git repository", make: func(t *testing.T, dir string) string { write(t, dir, "a=1"); return dir }},
+		{why: "the git repository has no commits yet", make: func(t *testing.T, dir string) string {
 			git(t, dir, "init", "-q")
 			write(t, dir, "a=1", ".git/index.lock=")
 			return dir
 		}},
-		{why: "it is a git repository without a working tree", make: func(t *testing.T, dir string) string {
+		{why: "a git repository without a working tree", make: func(t *testing.T, dir string) string {
 			git(t, dir, "init", "-q", "--bare")
 			return dir
 		}},
-		{why: "git ignores it", make: func(t *testing.T, dir string) string {
+		{why: "ignored by git", make: func(t *testing.T, dir string) string {
 			git(t, dir, "init", "-q")
 			write(t, dir, ".gitignore=out\n", "out/a=1")
 			git(t, dir, "add", ".")
 			git(t, dir, "commit", "-q", "-m", "first")
 			return filepath.Join(dir, "out")
 		}},
-		{why: "its git repository has submodules", left: []string{".git: it leads to a repository elsewhere"}, make: func(t *testing.T, dir string) string {
+		{why: "the git repository has submodules", left: []string{".git: it leads to a repository elsewhere"}, make: func(t *testing.T, dir string) string {
 			git(t, dir, "init", "-q", "sub")
 			git(t, dir+"/sub", "commit", "-q", "--allow-empty", "-m", "first")
 			git(t, dir, "init", "-q", "top")
@@ -363,7 +366,7 @@ func TestNoWorktree(t *testing.T) {
 	})
 }
 
-// TestLocked: that somebody else is at work in the repository is no obstacle.
+// TestLocked: another program that works in the repository does not matter.
 func TestLocked(t *testing.T) {
 	dir := repository(t)
 	write(t, dir, ".git/index.lock=", ".git/HEAD.lock=")
@@ -377,8 +380,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestNested: a repository in the repository that git does not track comes along; a
-// worktree of somebody does not.
+// TestNested: an untracked nested repository is copied; a worktree of another
+// repository is not.
 func TestNested(t *testing.T) {
 	dir := repository(t)
 	write(t, dir, "nested/a=1")
@@ -396,8 +399,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestContinue: a folder that goes on from another one has what was left there: commits,
-// deletions and what git ignores; a copy has no repository above it.
+// TestContinue: a copy that continues another one has its commits, deletions and
+// ignored files; a copy has no repository above it.
 func TestContinue(t *testing.T) {
 	t.Run("worktree", func(t *testing.T) {
 		dir := repository(t)
@@ -518,8 +521,7 @@ func TestCopy(t *testing.T) {
 	os.Chmod(filepath.Join(dir, "shut"), 0o755) // for the end of the test
 }
 
-// TestRefused: nothing is left of what cannot be made, and nothing removed that is not
-// to be.
+// TestRefused: a failed Make leaves nothing, and Remove removes only copies.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a=123", "b/c=456")
@@ -574,7 +576,7 @@ func TestWorktreeLimit(t *testing.T) {
 	}
 }
 
-// TestConflict: a merge that is not finished is seen as the user sees it.
+// TestConflict: an unfinished merge looks the same as in the user's folder.
 func TestConflict(t *testing.T) {
 	needGit(t)
 	dir := t.TempDir()

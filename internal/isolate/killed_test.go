@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/internal/isolate"
 )
 
-// asVictim is the variable in which a process started by TestKilled finds where it is to
-// make a folder, again and again.
+// asVictim is an environment variable with the folder that a process started by
+// TestKilled creates repeatedly.
 const asVictim = "BOUGH_TEST_ISOLATE"
 
 func TestMain(m *testing.M) {
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilled: at whatever moment everything is killed, Remove leaves the repository as it
-// was, and the folder can be made.
+// TestKilled: after a kill at any moment, Remove restores the repository, and the
+// folder can be created.
 func TestKilled(t *testing.T) {
 	dir := repository(t)
 	before := state(t, dir)
@@ -43,7 +43,7 @@ func TestKilled(t *testing.T) {
 	for i := range 12 {
 		victim := exec.Command(os.Args[0])
 		victim.Dir, victim.Env = dir, append(os.Environ(), asVictim+"="+to)
-		victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the git that it runs
+		victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with its git processes
 		victim.Stderr = os.Stderr
 		if err := victim.Start(); err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package likeness compares texts: answers, names and questions, by what they say and
-// not by how they are typed.
+// Package likeness compares texts, such as answers, names and questions, by
+// content, ignoring how they are typed.
 package likeness
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 // Normal returns s in the form in which answers and names are compared: words and
-// numbers with single spaces between them, without case, Markdown's marks and the
-// punctuation of sentences. Operators stay. Numbers lose the commas of thousands and
-// the zeros that say nothing. Where nothing would be left it is s itself.
+// numbers separated by single spaces, in lower case, without Markdown marks and
+// punctuation of sentences. Operators are kept. Numbers lose thousands separators
+// and insignificant zeros. If nothing is left, Normal returns s.
 func Normal(s string) string {
 	runes := []rune(strings.ToLower(norm.NFKC.String(s)))
 	at := func(i int) rune {
@@ -37,7 +37,7 @@ func Normal(s string) string {
 		case letter(r) || digit(r) || unicode.IsMark(r):
 			out.WriteRune(r)
 		case r == '\'' || r == '’':
-			// isn't and isnt are one word
+			// isn't and isnt are the same word
 		case r == '-' && digit(at(i+1)) && (unicode.IsSpace(at(i-1)) || strings.ContainsRune("=:([", at(i-1))):
 			out.WriteString(" -")
 		case r == '!' && (letter(at(i+1)) || at(i+1) == '='):
@@ -60,8 +60,9 @@ func Normal(s string) string {
 func letter(r rune) bool { return unicode.IsLetter(r) }
 func digit(r rune) bool  { return r >= '0' && r <= '9' }
 
-// numberLen returns how many of the runes, the first of which is a digit, are one
-// number. A comma belongs to it before three digits and no fourth one, a point before any.
+// numberLen returns the length of the number at the start of runes; the first rune
+// must be a digit. A comma belongs to it before exactly three digits, a point
+// before any digit.
 func numberLen(runes []rune) int {
 	isDigit := func(i int) bool { return i < len(runes) && digit(runes[i]) }
 	point := false
@@ -93,9 +94,8 @@ func number(s string) string {
 	return whole + "." + part
 }
 
-// Of returns from 0 to 1 how much two normal texts have in common: the
-// Sørensen-Dice coefficient of their runs of three characters. The order of words
-// hardly matters to it.
+// Of returns the similarity of two normal texts from 0 to 1: the Sørensen-Dice
+// coefficient of their trigrams. The order of words hardly matters.
 func Of(a, b string) float64 {
 	if a == b {
 		return 1
@@ -105,8 +105,9 @@ func Of(a, b string) float64 {
 	return strutil.Similarity(" "+a+" ", " "+b+" ", m)
 }
 
-// Overlap is the likeness of two normal contexts. Of a text less than half as long
-// as the other, it is how much of it stands there, so that a few words find a long one.
+// Overlap returns the similarity of two normal contexts. For a text less than half
+// as long as the other it is based on the part of the shorter text that the longer
+// one contains, so that a few words match a long text.
 func Overlap(a, b string) float64 {
 	short, long := min(len(a), len(b)), max(len(a), len(b))
 	if short < 6 || 2*short > long {
@@ -114,15 +115,15 @@ func Overlap(a, b string) float64 {
 	}
 	m := metrics.NewOverlapCoefficient()
 	m.NgramSize = 3
-	// Much of a few words stands in any long text: what is beyond that counts.
+	// Any long text contains much of a few words, so only the excess counts.
 	part := strutil.Similarity(" "+a+" ", " "+b+" ", m)
 	return max(Of(a, b), 2*part-1, 0)
 }
 
-// sameName is how alike two names have to be to be one.
+// sameName is the minimum similarity of two names for the same strategy.
 const sameName = 0.8
 
-// Decisive returns the words of a normal text any of which turns its meaning round.
+// Decisive returns the words of a normal text that can reverse its meaning.
 func Decisive(s string) []string {
 	var list []string
 	for _, w := range strings.Fields(s) {
@@ -138,7 +139,8 @@ func Decisive(s string) []string {
 	return list
 }
 
-// negated reports whether a word is one as isn't, without its apostrophe.
+// negated reports whether a word is a contraction such as isn't without its
+// apostrophe.
 func negated(w string) bool {
 	switch strings.TrimSuffix(w, "nt") {
 	case "is", "are", "was", "were", "do", "does", "did", "ca", "wo", "should", "would", "could", "must", "has", "have", "had":
@@ -147,14 +149,15 @@ func negated(w string) bool {
 	return false
 }
 
-// SameName reports whether two names are of one strategy. "Option 1" and "Option 2"
-// are not, however alike.
+// SameName reports whether two names are of the same strategy. "Option 1" and
+// "Option 2" are not, despite their similarity.
 func SameName(a, b string) bool {
 	a, b = bare(a), bare(b)
 	return a == b || slices.Equal(Decisive(a), Decisive(b)) && singles(a) == singles(b) && Of(a, b) >= sameName
 }
 
-// bare returns a name in its normal form, without articles. The a of "plan a" is none.
+// bare returns the normal form of a name without articles. The a of "plan a" is not
+// an article.
 func bare(name string) string {
 	words := strings.Fields(Normal(name))
 	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "a" || w == "an" || w == "the" })
@@ -164,8 +167,8 @@ func bare(name string) string {
 	return strings.Join(kept, " ")
 }
 
-// singles returns the single letters among the words, which tell names as "plan a"
-// and "plan b" apart.
+// singles returns the single letters among the words, which distinguish names such
+// as "plan a" and "plan b".
 func singles(s string) string {
 	var list []string
 	for _, w := range strings.Fields(s) {

@@ -6,10 +6,10 @@ import (
 	"io/fs"
 )
 
-// Other reports whether the file at path, or the symbolic link there, belongs to another
-// user than the one who runs this program. For root under sudo the user who called sudo
-// is no other user. A file that does not exist belongs to nobody else. On Windows nothing is
-// checked.
+// Other reports whether the file at path, or the symbolic link there, belongs to
+// another user than that of this process. For root under sudo, the user who called
+// sudo is not another user. Other returns false for a file that does not exist, and
+// on Windows.
 func Other(path string) (bool, error) {
 	other, err := other(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -4,7 +4,7 @@ package owner
 
 import "os"
 
-// other finds no other owner: what Windows says of owners is not checked.
+// other returns false: owners are not checked on Windows.
 func other(path string) (bool, error) {
 	_, err := os.Lstat(path)
 	return false, err

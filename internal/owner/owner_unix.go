@@ -16,8 +16,8 @@ func other(path string) (bool, error) {
 	return otherID(int(info.Sys().(*syscall.Stat_t).Uid), os.Geteuid(), os.Getenv("SUDO_UID")), nil
 }
 
-// otherID reports whether the user owner is neither user nor, if that is root, the one
-// who called sudo.
+// otherID reports whether owner is neither user nor, if user is root, the user who
+// called sudo.
 func otherID(owner, user int, sudo string) bool {
 	if owner == user {
 		return false

@@ -22,7 +22,7 @@ func TestOtherID(t *testing.T) {
 		{1000, 0, "1000", false},
 		{1001, 0, "1000", true},
 		{1000, 0, "nonsense", true},
-		{1001, 1000, "1001", true}, // anybody can set the variable; it counts for root only
+		{1001, 1000, "1001", true}, // any process can set the variable; it counts for root only
 	} {
 		if got := otherID(c.owner, c.user, c.sudo); got != c.other {
 			t.Errorf("otherID(%d, %d, %q) = %v, want %v", c.owner, c.user, c.sudo, got, c.other)

@@ -1,4 +1,4 @@
-// Package parallel does many things at once.
+// Package parallel runs a function concurrently.
 package parallel
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Do calls f with every number below n, as many at once as there are processors,
-// the low numbers first.
+// Do calls f with every number below n, in increasing order, on as many goroutines
+// as there are processors.
 func Do(n int, f func(i int)) {
 	var next atomic.Int64
 	var working sync.WaitGroup

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A folding folds the characters of many scripts faster than package unicode does.
+// A folding is a table for folding the characters of many scripts faster than
+// package unicode.
 type folding [0x600]uint16
 
 func newFolding() *folding {
@@ -16,18 +17,19 @@ func newFolding() *folding {
 	return &f
 }
 
-// rune returns the character that stands for r and all that differ from it in case only.
+// rune returns the common folded form of r and all characters that differ from it
+// only in case.
 func (f *folding) rune(r rune) rune {
 	switch {
 	case r < rune(len(f)):
 		return rune(f[r])
-	case r >= 0x2e80 && r < 0xa640 || r >= 0xac00 && r < 0xd800: // of East Asia, without case
+	case r >= 0x2e80 && r < 0xa640 || r >= 0xac00 && r < 0xd800: // East Asian, without case
 		return r
 	}
 	return foldRune(r)
 }
 
-// foldRune is what folding.rune returns, worked out.
+// foldRune computes the result of folding.rune.
 func foldRune(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
@@ -39,8 +41,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// places says where in a text the bytes of the folded text come from, nil if they stand
-// where they stood.
+// places maps offsets in a folded text to offsets in the text, nil if they are
+// equal.
 type places []uint32
 
 func (p places) of(at int) int {
@@ -66,7 +68,7 @@ func (q *Query) folded(text string) (string, places) {
 	return string(b), nil
 }
 
-// foldedFrom goes on where b ends, which is what comes before.
+// foldedFrom continues after b, the folded form of the preceding text.
 func (q *Query) foldedFrom(b []byte, text string) (string, places) {
 	var p places
 	fold := q.fold()
@@ -74,7 +76,7 @@ func (q *Query) foldedFrom(b []byte, text string) (string, places) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		before := len(b)
 		if r == utf8.RuneError && size == 1 {
-			b = append(b, text[i]) // it is no character
+			b = append(b, text[i]) // an invalid byte
 		} else {
 			b = utf8.AppendRune(b, fold.rune(r))
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/internal/query"
 )
 
-// plainly returns the expression that finds what words and phrases find: the package
-// regexp folds characters in its own way.
+// plainly returns a regular expression for words and phrases: package regexp has
+// its own case folding.
 func plainly(words []string) *regexp.Regexp {
 	for i, w := range words {
 		words[i] = regexp.QuoteMeta(w)
@@ -21,8 +21,8 @@ func plainly(words []string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join(words, `[\pZ\t-\r\x{85}]+`))
 }
 
-// encode writes text as JSON, every character in one of the ways in which it may be
-// written, as how says; those in ASCII oddly or not.
+// encode encodes text as JSON with every character in one of its possible forms, as
+// selected by how; ASCII characters are escaped if oddly is set.
 func encode(text string, how uint64, oddly bool) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -45,9 +45,9 @@ func encode(text string, how uint64, oddly bool) string {
 	return b.String() + `"`
 }
 
-// FuzzQuery: a phrase is found where a regular expression finds it, all of it, and a
-// text in which it is found is not passed over as JSON, however that is written, or
-// written once more into other JSON.
+// FuzzQuery: a phrase is found exactly where a regular expression finds it, and May
+// returns true for any JSON form of a text in which it is found, also if that JSON
+// is a string in other JSON.
 func FuzzQuery(f *testing.F) {
 	f.Add("Lisbon", "in lisbon", uint64(1))
 	f.Add("in the rain", "IN\tthe  rain", uint64(2))

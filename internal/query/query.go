@@ -1,15 +1,14 @@
-// Package query is what a person looks for in texts: words and phrases.
+// Package query searches texts for words and phrases.
 //
-// A query is words, parted by white space. Each must be in the text, anywhere, also
-// inside a longer word. "Words in double quotes" are a phrase: they must follow each
-// other, with any white space between them. What begins with a hyphen, -word or
-// -"a phrase", must not be in the text; what begins with two hyphens, as flags of programs
-// do, is a word. Upper and lower case are the same, in every
-// script, as Unicode folds single characters.
+// A query consists of words separated by white space. Each must occur in the text,
+// possibly inside a longer word. "Words in double quotes" are a phrase: they must
+// follow each other, separated by any white space. A term that begins with a
+// hyphen, -word or -"a phrase", must not occur; a term that begins with two
+// hyphens, such as a flag of a program, is a word. Case is ignored in all scripts,
+// with Unicode's folding of single characters.
 //
-// A query is looked for in two steps: [Query.May] in JSON as it stands in a file,
-// without reading it, and [Query.Find] in texts. It is pure, and may be used by several
-// goroutines.
+// A search has two steps: [Query.May] scans raw JSON without parsing it, and
+// [Query.Find] searches texts. A Query is safe for concurrent use.
 package query
 
 import (
@@ -21,21 +20,21 @@ import (
 	"unicode/utf8"
 )
 
-// A Query is what to look for. The zero Query is in every text.
+// A Query is a set of terms. The zero Query matches every text.
 type Query struct {
 	must, not []term
-	needles   []needle // for each of must that has one
+	needles   []needle // for those of must that have one
 	fold      func() *folding
 }
 
-// A term is the words of a phrase, folded; mostly it is one.
+// A term is the folded words of a phrase, often a single one.
 type term []string
 
-// A Span is a place in a text, in bytes: text[Start:End] is in it.
+// A Span is a byte range of a text: text[Start:End].
 type Span struct{ Start, End int }
 
-// Parse reads a query. Of words it reads words and phrases that all must be in the text:
-// there a hyphen has no meaning. The error says what is wrong, for a person.
+// Parse parses a query s, and words in which hyphens have no meaning. A text must
+// match both. The error is for a person.
 func Parse(s, words string) (*Query, error) {
 	q := &Query{fold: sync.OnceValue(newFolding)}
 	if err := q.parse(s, true); err != nil {
@@ -67,7 +66,7 @@ func (q *Query) parse(s string, negates bool) error {
 		var said string
 		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
 			if said, s, ok = strings.Cut(quoted, `"`); !ok {
-				return errors.New("a phrase ends with the double quote that it begins with")
+				return errors.New("a phrase has no closing double quote")
 			}
 		} else {
 			end := strings.IndexFunc(rest, unicode.IsSpace)
@@ -83,7 +82,7 @@ func (q *Query) parse(s string, negates bool) error {
 		}
 		switch {
 		case len(t) == 0:
-			return errors.New("a phrase has no words in it")
+			return errors.New("a phrase has no words")
 		case not:
 			q.not = append(q.not, t)
 		default:
@@ -97,10 +96,10 @@ func startsWithSpace(s string) bool {
 	return unicode.IsSpace(r)
 }
 
-// Empty reports whether q looks for nothing.
+// Empty reports whether q has no terms.
 func (q *Query) Empty() bool { return len(q.must)+len(q.not) == 0 }
 
-// Match reports whether text is what q looks for.
+// Match reports whether text matches q.
 func (q *Query) Match(text string) bool {
 	if q.Empty() {
 		return true
@@ -123,8 +122,8 @@ func (q *Query) match(folded string) bool {
 	return true
 }
 
-// Find returns where in text the words and phrases are that q looks for, in order; what
-// overlaps is one place. Whether text is what q looks for is for [Query.Match] to say.
+// Find returns the occurrences of q's words and phrases in text, in order;
+// overlapping ones are merged. It does not check [Query.Match].
 func (q *Query) Find(text string) []Span {
 	folded, places := q.folded(text)
 	var all []Span
@@ -150,8 +149,8 @@ func (q *Query) Find(text string) []Span {
 	return apart
 }
 
-// next returns the first place of t in a folded text that begins at from or later, -1 if
-// there is none.
+// next returns the first occurrence of t in a folded text that begins at from or
+// later, or -1.
 func (t term) next(folded string, from int) (start, end int) {
 	for {
 		i := strings.Index(folded[from:], t[0])
@@ -167,7 +166,7 @@ func (t term) next(folded string, from int) (start, end int) {
 	}
 }
 
-// after returns where the words of t behind the first end, if they begin at at, else -1.
+// after returns the end of t's words after the first if they begin at at, else -1.
 func (t term) after(folded string, at int) int {
 	for _, word := range t[1:] {
 		rest := strings.TrimLeftFunc(folded[at:], unicode.IsSpace)

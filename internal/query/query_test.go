@@ -19,8 +19,8 @@ func parse(t testing.TB, s string) *query.Query {
 	return q
 }
 
-// marked returns text with brackets around what q finds, or "-" if it is not what q
-// looks for.
+// marked returns text with brackets around the results of Find, or "-" if it does
+// not match.
 func marked(q *query.Query, text string) string {
 	if !q.Match(text) {
 		return "-"
@@ -62,7 +62,7 @@ func TestFind(t *testing.T) {
 		{"ÉTÉ", "un été", "un [été]"},
 		{"ГРАММ", "грамматика", "[грамм]атика"},
 		{"ὈΔΥΣΣΕΎΣ", "Ὀδυσσεύς", "[Ὀδυσσεύς]"},
-		{"strasse", "Straße", "-"}, // one character is no two
+		{"strasse", "Straße", "-"}, // one character never equals two
 		{"STRAẞE", "Straße und Strasse", "[Straße] und Strasse"},
 		{"kelvin", "300 \u212aelvin", "300 [\u212aelvin]"},
 		{"\u212a", "skip", "s[k]ip"},
@@ -83,8 +83,8 @@ func TestFind(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for s, want := range map[string]string{
-		`"a phrase`:   "ends with the double quote",
-		`a -"b c`:     "ends with the double quote",
+		`"a phrase`:   "no closing double quote",
+		`a -"b c`:     "no closing double quote",
 		`""`:          "no words",
 		`word -"  " `: "no words",
 	} {
@@ -94,8 +94,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestMay: what JSON may make of a text is not passed over, and what is something else
-// is, as far as words can be told by what they begin with.
+// TestMay: May returns true for all JSON forms of a matching text, and false for
+// other texts as far as the start of words allows.
 func TestMay(t *testing.T) {
 	for _, c := range []struct {
 		query, json string
@@ -130,7 +130,7 @@ func TestMay(t *testing.T) {
 		{"straße", `"STRAẞE"`, true},
 		{"ß", `"\u1e9e"`, true},
 		{"rain -sun", `"sun"`, false},
-		{"-sun", `"sun"`, true}, // nobody says where the sun stands
+		{"-sun", `"sun"`, true}, // the position of an excluded word is unknown
 		{"", `""`, true},
 		{"ab", `b`, false},
 		{"abc", `ab`, false},
@@ -164,7 +164,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestMayAnywhere: it makes no difference where in a file a word stands.
+// TestMayAnywhere: the position of a word in a file does not matter.
 func TestMayAnywhere(t *testing.T) {
 	q := parse(t, "Łódź")
 	for n := range 40 {
@@ -182,8 +182,7 @@ func TestMayAnywhere(t *testing.T) {
 	}
 }
 
-// BenchmarkMay measures the first look at a page of English that has not what is looked
-// for.
+// BenchmarkMay measures scanning a page of English that does not match.
 func BenchmarkMay(b *testing.B) {
 	page := []byte(strings.Repeat(`The session of a conversation holds what came before it.\nIts leaf is \"here\" — `, 10_000))
 	b.Run("plain", func(b *testing.B) {

@@ -11,17 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// A needle is a piece of a term that stands in JSON where the term stands in a text
-// that was read from it. It is looked for at its first characters, and where these are
-// compared with what is there, escaped or not.
+// A needle is a part of a term that appears in the JSON of every text with the
+// term. The search looks for its first characters, and then compares the rest with
+// the JSON, escaped or not.
 type needle struct {
 	run   []rune    // folded
-	heads []pattern // how its first characters may look in JSON
-	ascii string    // they are these, "" if they are others
+	heads []pattern // possible encodings of its first characters
+	ascii string    // its first characters if they are ASCII, else ""
 }
 
-// newNeedle returns the best needle of a term. There is none if the term has only what
-// JSON may have in many ways.
+// newNeedle returns the best needle of a term. ok is false if all characters of the
+// term have many JSON forms.
 func newNeedle(t term) (best needle, ok bool) {
 	for _, word := range t {
 		for _, run := range strings.FieldsFunc(word, func(r rune) bool { return !steady(r) }) {
@@ -33,7 +33,7 @@ func newNeedle(t term) (best needle, ok bool) {
 	return best, ok
 }
 
-// worth says how much n tells apart.
+// worth returns a measure of how selective n is.
 func (n *needle) worth() int {
 	if len(n.ascii) == headSize {
 		return 100 + len(n.run)
@@ -41,22 +41,22 @@ func (n *needle) worth() int {
 	return len(n.run)
 }
 
-// steady reports whether a character of a text always stands in the JSON that the text
-// was read from, as it is or as \u with its number: not so white space, what JSON
-// escapes by a letter, and what stands between texts and may be left out.
+// steady reports whether a character of a text always appears in its JSON, either
+// raw or as a \u escape. That is not so for white space, for characters that JSON
+// can escape by a letter, and for separators of texts that may be dropped.
 func steady(r rune) bool {
 	return r != utf8.RuneError && !unicode.IsSpace(r) && !unicode.IsControl(r) && !strings.ContainsRune(`"\/<>&'(){}[]:,`, r)
 }
 
-// headSize is how many characters in ASCII begin a needle.
+// headSize is the number of ASCII characters at the start of a needle.
 const headSize = 3
 
-// needleOf returns the needle of characters that stand together.
+// needleOf returns the needle for adjacent characters.
 func needleOf(run []rune) (needle, bool) {
 	if strings.Contains("null", string(run)) {
-		return needle{}, false // which may stand for a number of Python's
+		return needle{}, false // it may come from one of Python's numbers
 	}
-	ascii := 0 // how many stand together
+	ascii := 0 // number of adjacent ASCII characters
 	for i, r := range run {
 		if r >= utf8.RuneSelf {
 			ascii = 0
@@ -98,8 +98,8 @@ func asciiNeedle(run []rune, head int) needle {
 	return n
 }
 
-// headsOf returns how a character beyond ASCII may look in JSON, nil if those that
-// differ from it in case only are of other lengths.
+// headsOf returns the possible encodings of a non-ASCII character in JSON, nil if
+// its case variants have other lengths.
 func headsOf(r rune) []pattern {
 	variants := []rune{r}
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
@@ -137,7 +137,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// escaped returns a character as JSON escapes it.
+// escaped returns the \u escape of a character.
 func escaped(r rune) string {
 	if r > 0xffff {
 		r, _ = utf16.EncodeRune(r)
@@ -146,13 +146,13 @@ func escaped(r rune) string {
 	return string([]byte{'\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15]})
 }
 
-// A pattern is bytes at certain distances from a place.
+// A pattern is a set of bytes at given distances from a position.
 type pattern struct{ part [headSize]part }
 
 // A part is one byte of a pattern.
 type part struct {
 	at            int
-	value, either byte   // the bits of either may be any
+	value, either byte   // bits set in either are ignored
 	values, any   uint64 // the same for eight bytes
 }
 
@@ -162,8 +162,8 @@ func (p part) ready() part {
 	return p
 }
 
-// next returns the first place of p in data at from or later, -1 if there is none. It
-// looks at sixteen places at once.
+// next returns the first match of p in data at from or later, or -1. It examines
+// sixteen positions at once.
 func (p *pattern) next(data []byte, from int) int {
 	a, b, c := &p.part[0], &p.part[1], &p.part[2]
 	end := len(data) - max(a.at, b.at, c.at)
@@ -191,7 +191,7 @@ func (p *pattern) next(data []byte, from int) int {
 	return -1
 }
 
-// is reports whether c is the byte.
+// is reports whether c matches.
 func (p *part) is(c byte) bool { return c|p.either == p.value|p.either }
 
 func word(data []byte) uint64 { return binary.LittleEndian.Uint64(data) }
@@ -201,13 +201,13 @@ const (
 	highs = 0x8080808080808080
 )
 
-// maybeZero reports whether a byte of x or y may be zero: one is, or one is more than
-// 0x80.
+// maybeZero reports whether a byte of x or y may be zero: it returns true if one is
+// zero or greater than 0x80.
 func maybeZero(x, y uint64) bool { return ((x-lows)|(y-lows))&highs != 0 }
 
-// firstZero returns which byte of x and y is the first that is zero.
+// firstZero returns the index of the first zero byte of x and y.
 func firstZero(x, y uint64) (int, bool) {
-	// Below the first zero nothing is marked; above it something may be.
+	// Bits below the first zero are not marked; bits above it may be.
 	if marks := (x - lows) &^ x & highs; marks != 0 {
 		return bits.TrailingZeros64(marks) / 8, true
 	}
@@ -217,10 +217,10 @@ func firstZero(x, y uint64) (int, bool) {
 	return 0, false
 }
 
-// May reports whether a text may be what q looks for that was read from pieces of
-// JSON: with all or some of its characters escaped, and with those of JSON that is a
-// text in it escaped twice. It says no only where that is sure, but for words that are
-// put together of several strings.
+// May reports whether a text in the pieces of raw JSON may match q. It handles
+// escaped characters, and JSON in strings of JSON, whose characters are escaped
+// twice. It returns false only if no text can match, except for words that are
+// split over several strings.
 func (q *Query) May(json ...[]byte) bool {
 	for i := range q.needles {
 		n := &q.needles[i]
@@ -243,7 +243,7 @@ func (n *needle) in(json []byte, q *Query) bool {
 	return n.ascii != "" && n.isOdd(json)
 }
 
-// begins reports whether the characters of n stand at the beginning of json.
+// begins reports whether json begins with the characters of n.
 func (n *needle) begins(json []byte, q *Query) bool {
 	for _, want := range n.run {
 		if len(json) == 0 {
@@ -268,9 +268,8 @@ func (n *needle) begins(json []byte, q *Query) bool {
 	return true
 }
 
-// character returns the first character of a text in JSON and how many bytes it takes,
-// 0 if it is escaped by a letter. Of backslashes that follow each other all count as
-// one.
+// character returns the first character of a JSON string and its size in bytes, 0
+// for an escape by a letter. Adjacent backslashes count as one.
 func character(json []byte) (r rune, size int) {
 	if json[0] != '\\' {
 		return utf8.DecodeRune(json)
@@ -284,8 +283,8 @@ func character(json []byte) (r rune, size int) {
 	return r, size
 }
 
-// number returns the number in \u1234, at the beginning of json, and how many bytes it
-// takes, 0 if there is none.
+// number returns the number of the \u escape at the start of json and its size in
+// bytes, 0 if there is none.
 func number(json []byte) (r rune, size int) {
 	for size < len(json) && json[size] == '\\' {
 		size++
@@ -306,9 +305,8 @@ func number(json []byte) (r rune, size int) {
 	return r, size + 5
 }
 
-// isOdd reports whether in json there is a character with which n begins in a way that
-// hardly anybody writes: escaped although it is in ASCII, or another one that is the
-// same but for its case.
+// isOdd reports whether json has an unusual encoding of the first characters of n:
+// an escaped ASCII character, or a non-ASCII case variant.
 func (n *needle) isOdd(json []byte) bool {
 	if strings.Contains(n.ascii, "k") && bytes.Contains(json, []byte("\u212a")) ||
 		strings.Contains(n.ascii, "s") && bytes.Contains(json, []byte("\u017f")) {
@@ -323,9 +321,9 @@ func (n *needle) isOdd(json []byte) bool {
 	return false
 }
 
-// nextEscape returns the first place in data at from or later where \u0020 to \u007f,
-// \u017f or \u212a may stand, -1 if there is none: a backslash with 0 or 1 behind the
-// next two bytes.
+// nextEscape returns the first position in data at from or later where an escape
+// \u0020 to \u007f, \u017f or \u212a is possible, or -1: a backslash with 0 or 1
+// three bytes after it.
 func nextEscape(data []byte, from int) int {
 	const distance = 3
 	end := len(data) - distance

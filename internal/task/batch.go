@@ -2,31 +2,31 @@ package task
 
 import "slices"
 
-// A Message is a message on a path, as far as it matters for who looks for tasks.
+// A Message is a message on a path, reduced to the properties that matter for
+// batches.
 type Message struct {
-	Open bool // it is tracked, and pending
-	Fork bool // more than one message answers it
+	Open bool // tracked and pending
+	Fork bool // it has more than one child
 }
 
-// Sizes say how much is looked at together.
+// Sizes are the limits of a batch.
 type Sizes struct {
-	Most   int // how many messages a batch has at most, at least 1
-	Before int // how many of those before each of them are shown with it
+	Most   int // maximum number of messages in a batch, at least 1
+	Before int // number of context messages before each of them
 }
 
-// A Batch is what is looked at next on a path, by the places of the messages in it.
-// The zero Batch is that of a path on which nothing is pending.
+// A Batch is the next part of a path to process, as indexes of messages. The zero
+// Batch means that nothing is pending.
 type Batch struct {
-	New   []int // those that are pending, from the first one on
-	Shown []int // these and what is shown with them, in order
+	New   []int // pending messages, from the first one on
+	Shown []int // these and their context, in order
 }
 
-// Next returns the next batch of a path. It begins with the first message that is
-// pending, and does not go beyond a fork: what is found before one belongs to all
-// branches that leave there.
+// Next returns the next batch of a path. It begins with the first pending message
+// and ends at a fork, because tasks found before a fork belong to all its branches.
 func Next(path []Message, s Sizes) Batch {
 	var b Batch
-	shown := 0 // up to here
+	shown := 0 // exclusive end of Shown
 	for i, m := range path {
 		if m.Open {
 			b.New = append(b.New, i)
@@ -42,8 +42,7 @@ func Next(path []Message, s Sizes) Batch {
 	return b
 }
 
-// Context returns those of the messages shown that come before the batch, and the
-// others.
+// Context returns the shown messages before the batch, and the others.
 func (b Batch) Context() (before, rest []int) {
 	if len(b.New) == 0 {
 		return nil, nil

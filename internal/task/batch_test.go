@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/task"
 )
 
-// path reads a path: "-" is a message that is not pending, "o" one that is, and "<"
-// says that the message before it has more than one answer.
+// path parses a path: "-" is a message that is not pending, "o" a pending one, and
+// "<" means that the message before it has more than one child.
 func path(s string) (list []task.Message) {
 	for _, c := range s {
 		switch c {
@@ -61,7 +61,7 @@ func TestNext(t *testing.T) {
 
 func numbers(list []int) string { return strings.Trim(fmt.Sprint(list), "[]") }
 
-// FuzzNext: batch after batch a path is looked at once, in its order, and all of it.
+// FuzzNext: successive batches cover a path once, in order.
 func FuzzNext(f *testing.F) {
 	f.Add("oo<-o", uint8(3), uint8(2))
 	f.Add("-o-----o<<oooooooooo", uint8(1), uint8(0))
@@ -114,7 +114,7 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// FuzzDecode: a record that can be read is written as one that says the same.
+// FuzzDecode: a decoded record encodes to an equal one.
 func FuzzDecode(f *testing.F) {
 	one := task.Record{Time: at(1), Session: "s", Messages: []string{"m1"}, Status: task.Success, Tasks: []task.Task{a("t1", "m1", 1)}}
 	f.Add(one.Encode())

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A Log is what records say, taken together. The zero Log is empty.
+// A Log is the combination of all records. The zero Log is empty.
 type Log struct {
 	messages map[string]*State
 	versions map[string][]version // by their anchors
-	orders   map[string]int       // the highest, by line
+	orders   map[string]int       // the highest one, by line
 	count    int                  // of all versions
 }
 
@@ -21,19 +21,19 @@ type version struct {
 	number int
 }
 
-// A State is what is known of a message that was looked at.
+// A State is the processing state of a message.
 type State struct {
-	Done     bool // looked at with success
-	Failures int  // how often it failed, if it is not done
+	Done     bool // processed successfully
+	Failures int  // number of failures, if not done
 	Error    string
-	At       time.Time // when that was recorded
+	At       time.Time // time of the record
 }
 
-// Open reports whether the message is to be looked at, if it is tracked.
+// Open reports whether the message must be processed if it is tracked.
 func (s State) Open() bool { return !s.Done && s.Failures < Attempts }
 
-// Status returns what s says of a message that is tracked, and that somebody is
-// looking at if running is true.
+// Status returns the status of a tracked message; running means that it is being
+// processed.
 func (s State) Status(running bool) Status {
 	switch {
 	case s.Done:
@@ -46,7 +46,7 @@ func (s State) Status(running bool) Status {
 	return Failed
 }
 
-// Add takes a record in, which comes after all the others.
+// Add adds a record, which must be newer than all others.
 func (l *Log) Add(r *Record) {
 	if l.messages == nil {
 		*l = Log{messages: map[string]*State{}, versions: map[string][]version{}, orders: map[string]int{}}
@@ -71,7 +71,7 @@ func (l *Log) Add(r *Record) {
 	}
 }
 
-// State returns what is known of a message.
+// State returns the state of a message.
 func (l *Log) State(message string) State {
 	if s := l.messages[message]; s != nil {
 		return *s
@@ -79,11 +79,11 @@ func (l *Log) State(message string) State {
 	return State{}
 }
 
-// Order returns the highest order of the tasks that were found in a line.
+// Order returns the highest order of a task in a line.
 func (l *Log) Order(line string) int { return l.orders[line] }
 
-// Visible returns the tasks of a path, given its messages from the root, in their
-// order: of each the version that is anchored last.
+// Visible returns the tasks of a path, given its messages from the root, in order.
+// Each has the version that is anchored last on the path.
 func (l *Log) Visible(path iter.Seq[string]) []Task {
 	newest := map[string]version{}
 	for id := range path {
@@ -94,8 +94,8 @@ func (l *Log) Visible(path iter.Seq[string]) []Task {
 	return sorted(newest)
 }
 
-// All returns the tasks that are anchored at any of the messages, in their order: of
-// each the version that came last.
+// All returns the tasks that are anchored at any of the messages, in order. Each
+// has its newest version.
 func (l *Log) All(messages iter.Seq[string]) []Task {
 	newest := map[string]version{}
 	for id := range messages {

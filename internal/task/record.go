@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Record says that a batch of messages was looked at. As a line of the file:
+// A Record records that a batch of messages was processed. As a line of the file:
 //
 //	time         when it was written
 //	session_id   the line: the id of its first file
@@ -30,8 +30,8 @@ type Record struct {
 	Session  string
 	Messages []string
 	Status   Status // Success or Failed
-	Error    string // why it failed, "" for success
-	Tasks    []Task // none if it failed
+	Error    string // "" for success
+	Tasks    []Task // empty if it failed
 }
 
 type recordLine struct {
@@ -78,7 +78,7 @@ func (r *Record) Encode() []byte {
 	return append(rawjson.Compact(line), '\n')
 }
 
-// Decode reads a line.
+// Decode decodes a line.
 func Decode(line []byte) (*Record, error) {
 	var l recordLine
 	if err := json.Unmarshal(line, &l); err != nil {

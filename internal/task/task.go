@@ -1,29 +1,28 @@
-// Package task keeps what was found in conversations that are being watched for
-// tasks: which messages somebody has looked at, and what they are about.
+// Package task records the tasks that were found in conversations, and which
+// messages have been processed.
 //
-// It stores .bough/tasks.jsonl: one JSON object on a line for each batch of messages
-// that was given to somebody who looks for tasks, oldest first; see [Record]. Lines
-// are only added. What stands after the last line break is no line: it is being
-// written, or was never finished. A line that is no record is passed over, and so are
-// members that are not known. The file is derived from the sessions: who deletes it
-// has everything looked at again.
+// It stores .bough/tasks.jsonl: one JSON object per line for each batch of messages
+// that was processed, oldest first; see [Record]. Lines are only appended. Bytes
+// after the last line break are ignored: they are being written, or were never
+// completed. Invalid lines and unknown members are skipped. The file is derived
+// from the sessions: if it is deleted, all messages are processed again.
 //
 // # Messages
 //
-// A message that is tracked is pending until a record says that it was looked at with
-// success, or that it failed for the [Attempts]th time. It is known by its id alone.
-// So what is copied with a branch or a checkpoint is in the copy what it is where it
-// came from, and is looked at once.
+// A tracked message is pending until a record reports success, or the [Attempts]th
+// failure. It is identified by its id alone, so a message that was copied to a
+// branch or a checkpoint has the same state there, and is processed once.
 //
 // # Tasks
 //
 // A task is anchored at the last message of the batch in which it was found, and is
-// visible on the paths that go through that message: never in a branch that leaves
-// the conversation before it. A batch in which it changes adds a version of it,
-// anchored there. A path has of each task the version that is anchored the farthest
-// from its root, so a task that changes in one branch is in the other what it was.
+// visible on the paths through that message, but not in branches that leave the
+// conversation before it. A batch that changes a task adds a version, anchored at
+// its own last message. A path has the version of each task that is anchored
+// farthest from its root, so a task that changes in one branch is unchanged in
+// others.
 //
-// All of this is decided here, without reading or writing anything.
+// The package is pure: it does not read or write files.
 package task
 
 import (
@@ -36,14 +35,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Path is the path inside the workspace of the file with the records.
+// Path is the path of the file with the records, relative to the workspace.
 const Path = ".bough/tasks.jsonl"
 
-// Attempts is how often a message is looked at without success before it stays
-// failed.
+// Attempts is the number of failures after which a message stays failed.
 const Attempts = 3
 
-// A Status is how far a task is, or the looking at a message. The names are
+// A Status is the status of a task or of the processing of a message. The names are
 // Acontext's.
 type Status string
 
@@ -52,10 +50,10 @@ const (
 	Running   Status = "running"
 	Success   Status = "success"
 	Failed    Status = "failed"
-	Untracked Status = "disable_tracking" // of a message: nobody is to look at it
+	Untracked Status = "disable_tracking" // of a message: it is not processed
 )
 
-// Valid reports whether s is what a task may be.
+// Valid reports whether s is a valid status of a task.
 func (s Status) Valid() bool {
 	switch s {
 	case Pending, Running, Success, Failed:
@@ -67,28 +65,28 @@ func (s Status) Valid() bool {
 // A Task is one version of a task.
 type Task struct {
 	ID       string // a UUID, version 4, the same in all versions
-	Session  string // the line it was found in: the id of its first file
-	Message  string // its anchor: the last message of the batch that it comes from
-	Branch   string // of the anchor: the first message after the fork, of the original branch the root
+	Session  string // the line in which it was found: the id of its first file
+	Message  string // its anchor: the last message of its batch
+	Branch   string // of the anchor: the first message after the fork, or the root
 	Order    int    // from 1, in its line
 	Data     json.RawMessage
 	Status   Status
 	Planning bool
-	Created  time.Time // the first version
-	Updated  time.Time // this version
-	Messages []string  // that it is about
+	Created  time.Time // of the first version
+	Updated  time.Time // of this version
+	Messages []string  // the messages to which it refers
 }
 
-// Description returns what is to be done.
+// Description returns the description of the task.
 func (t *Task) Description() string { return gjson.GetBytes(t.Data, "task_description").Str }
 
-// MaxData is how large the data of a task may be, in bytes.
+// MaxData is the maximum size of a task's data in bytes.
 const MaxData = 64 << 10
 
-// CheckData says what is wrong with the data of a task, nil if nothing is. It is an
-// object with the string task_description, which is not empty; where it has
-// progresses or user_preferences these are arrays of strings, or null, and
-// sop_thinking is a string, or null. Other members may be anything.
+// CheckData returns why the data of a task is invalid, or nil. It must be an object
+// with a non-empty string task_description; progresses and user_preferences, if
+// present, must be arrays of strings or null, and sop_thinking a string or null.
+// Other members may be anything.
 func CheckData(data json.RawMessage) error {
 	switch {
 	case len(data) > MaxData:

@@ -1,6 +1,6 @@
-// Package testchat makes long conversations as the Penguin assistant writes
-// them: a chain of session files, each beginning with a copy of the headers.
-// Only tests use it. The same Chat is the same bytes, always.
+// Package testchat generates long conversations in the form of the Penguin
+// assistant: a chain of session files, each beginning with a copy of the headers.
+// Only tests use it. Equal Chats generate equal bytes.
 package testchat
 
 import (
@@ -14,11 +14,11 @@ import (
 	"unicode/utf16"
 )
 
-// A Chat says what conversation to make.
+// A Chat describes a conversation to generate.
 type Chat struct {
-	Messages int    // in all files together, without repeated headers and markers
+	Messages int    // in all files, without repeated headers and markers
 	PerFile  int    // of those in one file
-	Text     int    // bytes of content in a message, about
+	Text     int    // approximate size of a message's content in bytes
 	Odd      bool   // with NaN, numbers no float64 holds, and lone surrogates
 	Seed     uint64 // also part of every id
 	From     string // the session that the first file continues, "" for none
@@ -28,16 +28,16 @@ type Chat struct {
 type File struct {
 	ID       string
 	Data     []byte
-	Messages []Message // of the conversation: no repeated header, no marker
+	Messages []Message // without repeated headers and markers
 }
 
-// A Message is a message as it stands in its file.
+// A Message is a message with its bytes in its file.
 type Message struct {
 	ID  string
 	Raw []byte
 }
 
-// Files makes the conversation.
+// Files generates the conversation.
 func (c Chat) Files() []File {
 	w := &writer{Chat: c, random: rand.New(rand.NewPCG(c.Seed, 7)), now: time.Date(2026, 5, 25, 15, 32, 0, 0, time.UTC)}
 	var files []File
@@ -78,7 +78,7 @@ type writer struct {
 	Chat
 	random  *rand.Rand
 	now     time.Time
-	made    int // messages of the conversation
+	made    int // number of messages of the conversation so far
 	ids     int
 	markers []string // bodies of the markers so far, which headers repeat
 }
@@ -153,7 +153,7 @@ const (
 	transition = "\"role\": \"system\",\n      \"content\": \"Continuing from session %s\",\n      \"category\": \"SYSTEM\"|{\n        \"type\": \"session_transition\",\n        \"previous_session\": \"%s\",\n        \"previous_session_tokens\": 0\n      }"
 )
 
-// message lays out a body with a new id and time.
+// message formats a body with a new id and time.
 func (w *writer) message(body string) []byte {
 	w.ids++
 	w.now = w.now.Add(time.Second + 17*time.Microsecond)
@@ -170,8 +170,8 @@ func (w *writer) message(body string) []byte {
     }`, front, w.Seed&0xffff, w.ids, w.now.Format("2006-01-02T15:04:05.000000"), metadata)
 }
 
-// body makes the next message of the conversation. In every twenty, two are a
-// tool's call and its result.
+// body generates the next message of the conversation. In every twenty, two are a
+// tool call and its result.
 func (w *writer) body() string {
 	role, category, metadata := "user", "DIALOG", "{}"
 	switch {
@@ -195,7 +195,7 @@ var (
 	beyond = []string{"分岐点を保存する", "保存对话的分支", "🌿🌳 👩‍💻", "line one\u2028line two", "Ünïcödé", "대화의 가지"}
 )
 
-// text makes the content of a message. One in six goes beyond ASCII.
+// text generates the content of a message. One in six has non-ASCII characters.
 func (w *writer) text() string {
 	var b strings.Builder
 	for length := w.Text/2 + w.random.IntN(w.Text+1); b.Len() < length; {

@@ -8,7 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/testchat"
 )
 
-// TestFiles makes sure that what other tests stand on is what it says.
+// TestFiles verifies the properties on which other tests depend.
 func TestFiles(t *testing.T) {
 	chat := testchat.Chat{Messages: 50, PerFile: 12, Text: 100, Seed: 3}
 	files := chat.Files()

@@ -35,8 +35,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Main is the program. It serves on its standard input and output, with what its
-// arguments say:
+// Main is the program. It serves on its standard input and output. Its arguments
+// change its behavior:
 //
 //	die TEXT    writes TEXT to standard error and ends with code 3
 //	dieonce F   the same, if there is no file F, which it makes
@@ -97,7 +97,7 @@ func run(args []string) error {
 	return err
 }
 
-// Handler is the server over HTTP, for who sends the header Authorization.
+// Handler is the server over HTTP, for clients that send the header Authorization.
 func Handler(authorization string) http.Handler {
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return Server() }, nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +109,7 @@ func Handler(authorization string) http.Handler {
 	})
 }
 
-// arguments are those of all tools.
+// arguments are the arguments of all tools.
 type arguments struct {
 	Text  string `json:"text"`
 	Path  string `json:"path"`
@@ -189,7 +189,7 @@ func Server() *mcp.Server {
 	return s
 }
 
-// add adds a tool whose arguments are not checked.
+// add adds a tool whose arguments are not validated.
 func add(s *mcp.Server, name string, reads bool, f func(context.Context, arguments) *mcp.CallToolResult) {
 	tool := &mcp.Tool{
 		Name:        name,

@@ -116,7 +116,7 @@ var (
 	longToolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 )
 
-// anthropicAllowed says what is wrong with a request, nil if nothing is.
+// anthropicAllowed returns why a request is invalid, or nil.
 func anthropicAllowed(s *Server, r *Request, body map[string]json.RawMessage) *problem {
 	if s.Key != "" && r.Header.Get("X-Api-Key") != s.Key {
 		return &problem{http.StatusUnauthorized, "authentication_error", "invalid x-api-key"}
@@ -218,17 +218,17 @@ func anthropicTools(raw json.RawMessage) *problem {
 	return nil
 }
 
-// A turn is what one side says: messages of one role in a row.
+// A turn is a sequence of adjacent messages of one role.
 type turn struct {
 	role    string
 	calls   []string // ids
 	results []string
-	other   bool   // something stands there that is no result
-	late    bool   // a result stands after that
-	text    string // of the last block, "" if that is no text
+	other   bool   // it has a block that is not a result
+	late    bool   // a result follows such a block
+	text    string // of the last block, "" if that is not a text
 }
 
-// anthropicTurns checks messages, one by one, and joins those of one role.
+// anthropicTurns validates messages, and joins those of one role.
 func anthropicTurns(list []json.RawMessage) ([]*turn, *problem) {
 	var turns []*turn
 	for i, raw := range list {
@@ -264,7 +264,7 @@ func anthropicTurns(list []json.RawMessage) ([]*turn, *problem) {
 	return turns, nil
 }
 
-// block checks a block of a turn.
+// block validates a block of a turn.
 func (t *turn) block(at string, raw json.RawMessage) *problem {
 	b, p := members(at, raw, "type", "text", "id", "name", "input", "tool_use_id", "content", "is_error", "source", "title", "context",
 		"cache_control", "citations", "thinking", "signature", "data")
@@ -340,7 +340,7 @@ func resultContent(at string, raw json.RawMessage) *problem {
 	return nil
 }
 
-// anthropicPairs says whether each call has its result.
+// anthropicPairs returns an error if a call has no result.
 func anthropicPairs(turns []*turn, tools bool) *problem {
 	seen := map[string]bool{}
 	var before *turn

@@ -89,7 +89,7 @@ var openAINames = []string{"model", "messages", "stream", "stream_options", "too
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// openAIAllowed says what is wrong with a request, nil if nothing is.
+// openAIAllowed returns why a request is invalid, or nil.
 func openAIAllowed(s *Server, r *Request, body map[string]json.RawMessage) *problem {
 	if s.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.Key {
 		said := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -116,7 +116,7 @@ func openAIAllowed(s *Server, r *Request, body map[string]json.RawMessage) *prob
 	if !ok || len(list) == 0 {
 		return invalid("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.")
 	}
-	var open []string // calls of the last assistant that have no result
+	var open []string // calls of the last assistant message without a result
 	var answered []string
 	for i, raw := range list {
 		m, p := members("messages", raw, "role", "content", "name", "tool_calls", "tool_call_id", "refusal", "audio", "function_call")
@@ -195,7 +195,7 @@ func openAITools(raw json.RawMessage) *problem {
 	return nil
 }
 
-// openAIParts are the types of parts that a role may have.
+// openAIParts are the types of parts that are allowed for a role.
 var openAIParts = map[string][]string{
 	"system": {"text"}, "developer": {"text"}, "tool": {"text"}, "assistant": {"text", "refusal"},
 	"user": {"text", "image_url", "input_audio", "file"},
@@ -262,7 +262,7 @@ func openAICalls(i int, raw json.RawMessage, given bool) (ids []string, p *probl
 			return nil, invalid("Invalid 'messages[%d].tool_calls[].id': %q", i, id)
 		case kind != "function" || !toolName.MatchString(name):
 			return nil, invalid("Invalid 'messages[%d].tool_calls[].function.name': %q", i, name)
-		case !isText || !json.Valid([]byte(arguments)): // which servers other than OpenAI's parse
+		case !isText || !json.Valid([]byte(arguments)): // servers other than OpenAI's parse them
 			return nil, invalid("Invalid 'messages[%d].tool_calls[].function.arguments'", i)
 		}
 		ids = append(ids, id)

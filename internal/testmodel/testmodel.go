@@ -1,11 +1,11 @@
-// Package testmodel is a model provider for tests: a server that speaks the wire format
-// of OpenAI's chat completions or of Anthropic's messages, streams included, and says
-// what a script has it say. Only tests use it.
+// Package testmodel is a model provider for tests: a server with the wire format of
+// OpenAI's chat completions or of Anthropic's messages, including streams, that
+// returns scripted replies. Only tests use it.
 //
-// It takes only what the provider itself takes, and answers anything else with the
-// provider's error: each call has one result, directly after it, ids match, texts are
-// not empty, roles and members are those that there are, tools have schemas. The rules
-// are those that the providers' references and their error messages state.
+// It accepts only requests that the provider accepts, and answers others with the
+// provider's error: each call has one result, directly after it, ids match, texts
+// are not empty, roles and members are known, tools have schemas. The rules come
+// from the providers' references and error messages.
 //
 //	s := testmodel.OpenAI(t, testmodel.Reply{Text: []string{"Hel", "lo"}})
 //	... ask s.URL() ...
@@ -23,56 +23,56 @@ import (
 	"testing"
 )
 
-// A Reply is what a server says to one request.
+// A Reply is a server's reply to one request.
 type Reply struct {
 	Text   []string // in pieces
 	Calls  []Call
-	Refuse string // the model's refusal, of OpenAI; of Anthropic the reply ends in one
-	Stop   string // the reason to stop as the provider has it, "" for the one that fits
+	Refuse string // OpenAI: the model's refusal; Anthropic: the reply ends in one
+	Stop   string // the provider's stop reason, "" for the default
 
 	Status     int    // not 0: an error with this status
 	Kind       string // of the error: its code (OpenAI), its type (Anthropic)
-	Error      string // its message; with Status 0 an error in the stream, after what is above
+	Error      string // its message; with Status 0 an error in the stream, after the fields above
 	RetryAfter string // header, in seconds
 	Location   string // header
 
-	Raw   string // not "": the body as it stands, in place of all that
-	Media string // of the body, "" for what fits
-	Plain bool   // a whole message, although a stream was wanted
+	Raw   string // if not "", the raw body in place of all other fields
+	Media string // of the body, "" for the default
+	Plain bool   // a complete message, although a stream was requested
 	End   End    // how the stream ends
 }
 
-// A Call is a tool call that a reply makes.
+// A Call is a tool call in a reply.
 type Call struct {
 	ID        string
 	Name      string
 	Arguments []string // in pieces
 }
 
-// An End is how a stream ends.
+// An End is the way in which a stream ends.
 type End int
 
 const (
 	Whole End = iota
 	Half      // the connection breaks off
-	Early     // the stream is over before the message is
-	Hang      // nothing more comes until the client goes
-	Mute      // nothing comes at all until the client goes, not even a status
+	Early     // the stream ends before the message does
+	Hang      // the server sends nothing more until the client disconnects
+	Mute      // the server sends nothing, not even a status, until the client disconnects
 )
 
-// A Request is what a server was asked.
+// A Request is a received request.
 type Request struct {
 	Path    string
 	Header  http.Header
 	Body    []byte
-	Problem string // why the provider would not take it, "" if it does
+	Problem string // why the provider would refuse it, "" if it would not
 }
 
-// A Server is a provider. It is an [http.Handler] and may be used by several goroutines.
+// A Server is a provider. It is an [http.Handler] and safe for concurrent use.
 type Server struct {
-	Key    string                 // the key that it wants, "" for none
-	Model  string                 // the model that it knows, "" for all
-	Answer func(r *Request) Reply // what it says when the script is over; nil: that it is
+	Key    string                 // the required key, "" for none
+	Model  string                 // the only known model, "" for any
+	Answer func(r *Request) Reply // if not nil, replies after the end of the script
 
 	form   form
 	mu     sync.Mutex
@@ -90,7 +90,7 @@ type form struct {
 	plain   func(r Reply, model string) any
 }
 
-// A problem is why a request is refused.
+// A problem is the reason why a request is refused.
 type problem struct {
 	status        int
 	kind, message string
@@ -100,17 +100,17 @@ func invalid(format string, a ...any) *problem {
 	return &problem{http.StatusBadRequest, "invalid_request_error", fmt.Sprintf(format, a...)}
 }
 
-// NewOpenAI returns a server of chat completions, at /v1/chat/completions, that says
-// these replies one after the other.
+// NewOpenAI returns a server of chat completions, at /v1/chat/completions, that
+// sends the scripted replies in order.
 func NewOpenAI(script ...Reply) *Server { return &Server{form: openAI, script: script} }
 
 // NewAnthropic returns a server of messages, at /v1/messages.
 func NewAnthropic(script ...Reply) *Server { return &Server{form: anthropic, script: script} }
 
-// OpenAI starts a [NewOpenAI] for as long as a test runs.
+// OpenAI starts a [NewOpenAI] server for the duration of a test.
 func OpenAI(t testing.TB, script ...Reply) *Server { return NewOpenAI(script...).start(t) }
 
-// Anthropic starts a [NewAnthropic] for as long as a test runs.
+// Anthropic starts a [NewAnthropic] server for the duration of a test.
 func Anthropic(t testing.TB, script ...Reply) *Server { return NewAnthropic(script...).start(t) }
 
 func (s *Server) start(t testing.TB) *Server {
@@ -120,24 +120,24 @@ func (s *Server) start(t testing.TB) *Server {
 	return s
 }
 
-// URL returns the address of a server that was started, without a path.
+// URL returns the address of a started server, without a path.
 func (s *Server) URL() string { return s.url }
 
-// Add adds to the script.
+// Add appends to the script.
 func (s *Server) Add(script ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.script = append(s.script, script...)
 }
 
-// Requests returns what was asked so far, oldest first.
+// Requests returns the requests so far, oldest first.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Request(nil), s.asked...)
 }
 
-// Problems returns why requests were not taken, each once for each time.
+// Problems returns why requests were refused, in order.
 func (s *Server) Problems() []string {
 	var list []string
 	for _, r := range s.Requests() {
@@ -148,13 +148,13 @@ func (s *Server) Problems() []string {
 	return list
 }
 
-// next returns what is said to r, which is recorded.
+// next records r and returns the reply to it.
 func (s *Server) next(r *Request, p *problem) Reply {
 	s.mu.Lock()
 	s.asked = append(s.asked, r)
 	if p == nil && len(s.script) == 0 && s.Answer != nil {
 		s.mu.Unlock()
-		return s.Answer(r) // which may ask what was asked
+		return s.Answer(r) // Answer may call Requests
 	}
 	defer s.mu.Unlock()
 	switch {
@@ -170,7 +170,7 @@ func (s *Server) next(r *Request, p *problem) Reply {
 	return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: r.Problem}
 }
 
-// ServeHTTP is that of [http.Handler].
+// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	data, err := io.ReadAll(h.Body)
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 }
 
-// A stream is one of server-sent events.
+// A stream is a stream of server-sent events.
 type stream struct{ w http.ResponseWriter }
 
 func (s *stream) raw(text string) {
@@ -242,7 +242,7 @@ func (s *stream) raw(text string) {
 	s.w.(http.Flusher).Flush()
 }
 
-// event sends an event, without a name if that is "".
+// event sends an event, unnamed if name is "".
 func (s *stream) event(name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -257,8 +257,8 @@ func (s *stream) event(name string, v any) {
 // An object is a JSON object.
 type object = map[string]any
 
-// members returns what is in an object, and a problem if it is none, or has members
-// that are not allowed.
+// members returns the members of an object, and a problem if raw is not an object
+// or has members that are not allowed.
 func members(at string, raw json.RawMessage, allowed ...string) (map[string]json.RawMessage, *problem) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
@@ -276,7 +276,7 @@ func members(at string, raw json.RawMessage, allowed ...string) (map[string]json
 	return m, nil
 }
 
-// text returns a member that is a string, and whether it is one.
+// text returns the value of a string, and whether raw is one.
 func text(raw json.RawMessage) (string, bool) {
 	var s *string
 	if json.Unmarshal(raw, &s) != nil || s == nil {
@@ -285,14 +285,14 @@ func text(raw json.RawMessage) (string, bool) {
 	return *s, true
 }
 
-// array returns a member that is an array, and whether it is one.
+// array returns the elements of an array, and whether raw is one.
 func array(raw json.RawMessage) ([]json.RawMessage, bool) {
 	var list []json.RawMessage
 	err := json.Unmarshal(raw, &list)
 	return list, err == nil && list != nil
 }
 
-// isSchema reports whether a value is the schema of an object.
+// isSchema reports whether a value is a JSON Schema of an object.
 func isSchema(raw json.RawMessage) bool {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {

@@ -25,7 +25,7 @@ func post(t *testing.T, s *Server, body string) (int, string) {
 	return res.StatusCode, string(data)
 }
 
-// TestRefuses: what the providers refuse is refused, and why.
+// TestRefuses: requests that the providers refuse are refused with a reason.
 func TestRefuses(t *testing.T) {
 	const (
 		call   = `{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
@@ -112,7 +112,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestScript: replies come in their order, and then no more.
+// TestScript: replies are sent in order, until the script ends.
 func TestScript(t *testing.T) {
 	s := OpenAI(t, Reply{Text: []string{"one"}}, Reply{Status: 503})
 	s.Add(Reply{Plain: true, Text: []string{"three"}})

@@ -16,12 +16,12 @@ func ClaudeCode(random *rand.Rand) []byte {
 	return []byte(s.out.String())
 }
 
-// A talk writes a transcript as Claude Code does.
+// A talk writes a transcript in the form of Claude Code.
 type talk struct {
 	*rand.Rand
 	out   strings.Builder
 	n     int
-	at    string   // the record that the next one follows
+	at    string   // the parent of the next record
 	known []string // the records of the main chain
 	later []lateRecord
 }
@@ -33,7 +33,7 @@ func (s *talk) uuid() string {
 	return fmt.Sprintf("r%03d", s.n)
 }
 
-// A lateRecord is one that others name before it is written.
+// A lateRecord is a record that is written after others that refer to it.
 type lateRecord struct{ id, parent string }
 
 func link(id string) string {
@@ -43,7 +43,7 @@ func link(id string) string {
 	return fmt.Sprintf("%q", id)
 }
 
-// put writes a record of the tree, and goes on after it.
+// put writes a record of the tree and makes it the parent of the next one.
 func (s *talk) put(kind, more string) {
 	if len(s.later) > 0 && s.IntN(3) == 0 {
 		late := s.later[0]
@@ -52,14 +52,15 @@ func (s *talk) put(kind, more string) {
 	}
 	id := s.uuid()
 	if s.IntN(40) == 0 && len(s.known) > 0 {
-		id = s.known[s.IntN(len(s.known))] // the same uuid twice
+		id = s.known[s.IntN(len(s.known))] // a duplicate uuid
 	}
 	s.line(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"uuid":%q,"sessionId":"s"%s}`, link(s.at), kind, id, more))
 	s.at = id
 	s.known = append(s.known, id)
 }
 
-// line writes a record, now and then on the line of the next one, or behind a torn one.
+// line writes a record, sometimes on the line of the next one, or after a truncated
+// one.
 func (s *talk) line(record string) {
 	if s.IntN(30) == 0 {
 		s.out.WriteString(`{"type":"user","uuid":"to`)
@@ -74,7 +75,8 @@ func (s *talk) prompt(text string) {
 	s.put("user", fmt.Sprintf(`,"message":{"role":"user","content":%q}`, text))
 }
 
-// answer writes an answer of the model in pieces, with calls at once and their results.
+// answer writes an answer of the model in pieces, with concurrent calls and their
+// results.
 func (s *talk) answer() {
 	s.n++
 	id := fmt.Sprintf("msg_%03d", s.n)
@@ -118,7 +120,7 @@ func (s *talk) answer() {
 	}
 }
 
-// turn writes something that happens in a session.
+// turn writes a random event of a session.
 func (s *talk) turn() {
 	switch s.IntN(16) {
 	case 0:

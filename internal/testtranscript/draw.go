@@ -1,6 +1,6 @@
-// Package testtranscript draws transcripts at random, as programs might write them: with
-// answers in pieces, records that take the place of others, marks, gaps. Only tests use
-// it.
+// Package testtranscript generates random transcripts in the forms of other
+// programs: with split answers, records that replace others, marks and gaps. Only
+// tests use it.
 package testtranscript
 
 import (
@@ -11,7 +11,7 @@ import (
 
 func oneOf(random *rand.Rand, list ...string) string { return list[random.IntN(len(list))] }
 
-// Codex returns a log with what the user is told and what the model is shown in any
+// Codex returns a log whose records for the user and for the model are in random
 // order.
 func Codex(random *rand.Rand) []byte {
 	var b strings.Builder
@@ -41,8 +41,8 @@ func Codex(random *rand.Rand) []byte {
 	return []byte(b.String())
 }
 
-// Gemini returns a chat with records that take the place of others, lists of all
-// messages, and marks.
+// Gemini returns a chat with records that replace others, lists of all messages,
+// and marks.
 func Gemini(random *rand.Rand) []byte {
 	var b strings.Builder
 	b.WriteString(`{"sessionId":"s","projectHash":"0"}` + "\n")
@@ -69,7 +69,7 @@ func Gemini(random *rand.Rand) []byte {
 				last = answered
 			}
 			live = append(live, fmt.Sprintf(last, n, said))
-		case 8: // what was said before, or now for the first time, in other words; calls stay
+		case 8: // an earlier or new message with other text; calls are kept
 			if k := random.IntN(n + 1); !strings.Contains(b.String(), fmt.Sprintf(`"c%d"`, k)) {
 				fmt.Fprintf(&b, `{"id":"m%d","type":"gemini","content":"Four"}`+"\n", k)
 			}
@@ -100,7 +100,7 @@ func Gemini(random *rand.Rand) []byte {
 	return []byte(b.String())
 }
 
-// OpenCode returns an export whose last answer is growing.
+// OpenCode returns an export whose last answer is incomplete.
 func OpenCode(random *rand.Rand) []byte {
 	var list []string
 	for n := range 1 + random.IntN(6) {
@@ -116,7 +116,7 @@ func OpenCode(random *rand.Rand) []byte {
 	return []byte(`{"info":{"id":"ses_1"},"messages":[` + strings.Join(list, ",\n") + `],"x":1}`)
 }
 
-// ChatGPT returns a tree whose nodes stand in any order, calls among them.
+// ChatGPT returns a tree with nodes in random order, including calls.
 func ChatGPT(random *rand.Rand) []byte {
 	type node struct{ id, author, parent string }
 	nodes := []node{{id: "root"}}
@@ -141,7 +141,7 @@ func ChatGPT(random *rand.Rand) []byte {
 	return []byte(`[{"title":"T","mapping":{` + strings.Join(list, ",\n") + `},"current_node":"root"}]`)
 }
 
-// Anthropic returns a request with its members in any order.
+// Anthropic returns a request with its members in random order.
 func Anthropic(random *rand.Rand) []byte {
 	members := []string{
 		`"messages":[{"role":"user","content":"One"},` + "\n" + `{"role":"assistant","content":"Two"},` + "\n" + `{"role":"user","content":"Three"}]`,

@@ -3,17 +3,17 @@ package tokens
 import "unicode/utf8"
 
 const (
-	mostExact  = 512 << 10 // bytes of a text that is counted whole
+	maxExact   = 512 << 10 // maximum size of a text that is counted completely, in bytes
 	sampleSize = 8 << 10   // bytes
 )
 
-// samples returns the parts of text that are counted: all of it, or if it is longer than
-// mostExact parts that are spread evenly, the beginning and the end among them.
+// samples returns the parts of text that are counted: all of it, or if it is longer
+// than maxExact, evenly spread parts including the start and the end.
 func samples(text string) []string {
-	if len(text) <= mostExact {
+	if len(text) <= maxExact {
 		return []string{text}
 	}
-	const count = mostExact / sampleSize
+	const count = maxExact / sampleSize
 	list := make([]string, count)
 	for i := range list {
 		from := (len(text) - sampleSize) / (count - 1) * i
@@ -25,8 +25,8 @@ func samples(text string) []string {
 	return list
 }
 
-// runeAt returns the position of the rune that the byte at i is part of, i if that is no
-// part of one.
+// runeAt returns the offset of the rune that contains the byte at i, or i if the
+// byte is invalid.
 func runeAt(text string, i int) int {
 	for at := i; at >= 0 && at > i-utf8.UTFMax; at-- {
 		if at < len(text) && utf8.RuneStart(text[at]) {

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// TestSamples: no more of a text is counted than may be, whatever its length, its beginning
-// and its end are, and no rune is cut.
+// TestSamples: the samples of a text of any length are limited in size, include its
+// start and end, and do not split a rune.
 func TestSamples(t *testing.T) {
 	for _, unit := range []string{"x", "é", "分", "🐧", "a分", "\xff", "\x80"} {
-		for _, length := range []int{0, 1, mostExact - 1, mostExact, mostExact + 1, mostExact + 100, 5 << 20} {
+		for _, length := range []int{0, 1, maxExact - 1, maxExact, maxExact + 1, maxExact + 100, 5 << 20} {
 			text := strings.Repeat(unit, length/len(unit))
 			list := samples(text)
 			sum := 0
@@ -22,10 +22,10 @@ func TestSamples(t *testing.T) {
 					t.Fatalf("%q, %d bytes: a rune is cut", unit, len(text))
 				}
 			}
-			if sum > mostExact+len(list)*utf8.UTFMax {
+			if sum > maxExact+len(list)*utf8.UTFMax {
 				t.Errorf("%q, %d bytes: %d bytes are counted", unit, len(text), sum)
 			}
-			if len(text) <= mostExact && (len(list) != 1 || list[0] != text) {
+			if len(text) <= maxExact && (len(list) != 1 || list[0] != text) {
 				t.Errorf("%q, %d bytes: it is not counted whole", unit, len(text))
 			}
 			if !strings.HasPrefix(text, list[0]) || !strings.HasSuffix(text, list[len(list)-1]) {
@@ -35,7 +35,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestEstimate: what is estimated is nearly right, also where a text changes on its way.
+// TestEstimate: an estimate is nearly correct, even if the kind of text changes.
 func TestEstimate(t *testing.T) {
 	var c Counter
 	random := rand.New(rand.NewPCG(1, 2))
@@ -49,7 +49,7 @@ func TestEstimate(t *testing.T) {
 	for text.Len() < 3<<20 {
 		text.WriteString("保存对话的分支， 它之前的一切\n")
 	}
-	got := c.Count(text.String()) // which reads the vocabulary too
+	got := c.Count(text.String()) // includes loading the vocabulary
 	want := c.exact(text.String())
 	if off := float64(got)/float64(want) - 1; off < -0.05 || off > 0.05 {
 		t.Errorf("%d tokens, want %d or nearly so", got, want)

@@ -1,17 +1,17 @@
-// Package tokens counts the tokens of texts as models of OpenAI do that read
-// o200k_base, whose vocabulary is part of the program. Other models count a little
+// Package tokens counts the tokens of texts as OpenAI's models with the vocabulary
+// o200k_base do. The vocabulary is part of the program. Other models count slightly
 // differently; the numbers serve for limits and for comparison.
 //
-// What looks like a special token, as <|endoftext|>, is text like any other.
+// Special tokens such as <|endoftext|> are treated as ordinary text.
 //
-// A text is counted word by word, which changes nothing, as no token holds the end of a
-// word and what follows it, and is much faster, as most words have been counted before.
-// Where there are no words, it is cut after a thousand characters of white space and
-// sixty thousand bytes of anything else: to count it in one piece may take hours. That
-// may add a token for each cut.
+// A text is counted word by word. This gives the same result, because no token
+// spans the end of a word, and is much faster, because most words have been counted
+// before. Text without words is cut after a thousand characters of white space and
+// after sixty thousand bytes of anything else, because counting it in one piece may
+// take hours. Each cut may add a token.
 //
-// Of a text of more than half a megabyte only samples are counted, half a megabyte of them,
-// and the result is an estimate: to count 31 MB takes up to half a minute.
+// For a text of more than half a megabyte only samples of that size are counted,
+// and the result is an estimate: counting 31 MB takes up to half a minute.
 package tokens
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// A Counter counts tokens, and remembers what it has counted: texts of messages do not
-// change, and are counted again and again. The zero Counter is ready; any number of
-// goroutines may use it. Its first use reads the vocabulary, which takes some
+// A Counter counts tokens and caches the counts, because the texts of messages do
+// not change and are counted often. The zero Counter is ready to use. It is safe
+// for concurrent use. Its first use loads the vocabulary, which takes some
 // hundredths of a second and tens of megabytes.
 type Counter struct {
 	once  sync.Once
@@ -34,11 +34,11 @@ type Counter struct {
 	words memory[string]
 }
 
-// A key stands for a text: two hashes of it with seeds of their own.
+// A key identifies a text: two hashes of it with different seeds.
 type key [2]uint64
 
-// Count returns the number of tokens in text, an estimate if text is longer than half a
-// megabyte. The time that it takes is bounded, however long the text is.
+// Count returns the number of tokens in text, an estimate if text is longer than
+// half a megabyte. Its running time is bounded for texts of any length.
 func (c *Counter) Count(text string) int {
 	if text == "" {
 		return 0
@@ -73,7 +73,7 @@ func (c *Counter) exact(text string) (n int) {
 	return n
 }
 
-// longWord is how long words may be, in bytes, that are remembered.
+// longWord is the maximum length of words whose count is cached, in bytes.
 const longWord = 24
 
 // word returns the number of tokens in a word.
@@ -92,20 +92,21 @@ func (c *Counter) word(s string) int {
 func (c *Counter) encoded(s string) int {
 	n, err := c.codec.Count(s)
 	if err != nil {
-		panic("tokens: " + err.Error()) // it fails only where a time limit is set
+		panic("tokens: " + err.Error()) // it fails only if a time limit is set
 	}
 	return n
 }
 
-// A memory holds counts. The zero memory is empty.
+// A memory is a cache of counts. The zero memory is empty.
 type memory[K comparable] struct {
 	mu sync.RWMutex
-	// What was counted or used since young was empty is in young, and what was so the
-	// time before in old.
+	// young has the counts that were added or used since it was last empty, old
+	// those of the period before.
 	young, old map[K]int32
 }
 
-// remembered is how much young and old may hold each, in some eight megabytes.
+// remembered is the maximum size of young and of old, some eight megabytes
+// together.
 const remembered = 1 << 17
 
 func (m *memory[K]) recall(k K) (int, bool) {

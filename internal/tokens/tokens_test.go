@@ -11,8 +11,8 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// TestCount: the counts are those of js-tiktoken, which has its own code and its own
-// copy of the vocabulary.
+// TestCount: the counts equal those of js-tiktoken, which has its own code and its
+// own copy of the vocabulary.
 func TestCount(t *testing.T) {
 	var c Counter
 	for text, want := range map[string]int{
@@ -40,7 +40,7 @@ func TestCount(t *testing.T) {
 		"hello <|endoftext|> world":                 9,
 		strings.Repeat(" \n", 100):                  100,
 	} {
-		for range 2 { // counted, and remembered
+		for range 2 { // counted, and cached
 			if n := c.Count(text); n != want {
 				t.Errorf("Count(%q) = %d, want %d", text, n, want)
 			}
@@ -48,7 +48,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestWords: to count a text word by word gives what it has in one piece.
+// TestWords: counting word by word gives the same result as counting in one piece.
 func TestWords(t *testing.T) {
 	whole := codec.NewO200kBase()
 	var c Counter
@@ -82,7 +82,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestNoWords: a text without words is counted in time, and nearly right.
+// TestNoWords: a text without words is counted quickly, and nearly correctly.
 func TestNoWords(t *testing.T) {
 	whole := codec.NewO200kBase()
 	var c Counter
@@ -127,7 +127,7 @@ func TestWordIn(t *testing.T) {
 	}
 }
 
-// TestMemory: no more is remembered than may be, and what is used stays.
+// TestMemory: the size of the cache is limited, and used counts are kept.
 func TestMemory(t *testing.T) {
 	var m memory[string]
 	m.remember("used", 7)
@@ -162,9 +162,8 @@ func TestGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// BenchmarkCount measures counting a text of some 1,000 bytes: one that was counted
-// before, one of words that were, and one of words that were not; and reading the
-// vocabulary.
+// BenchmarkCount measures counting a text of some 1,000 bytes: one that is cached,
+// one of cached words, and one of new words; and loading the vocabulary.
 func BenchmarkCount(b *testing.B) {
 	text := strings.Repeat("A path is found from its leaf, so that going back costs nothing.\n", 16)
 	b.Run("known", func(b *testing.B) {

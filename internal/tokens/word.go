@@ -7,9 +7,9 @@ const (
 	longSpace = 1_000  // in characters
 )
 
-// wordIn returns the length of the first word of text, with what stands before it. A
-// word ends after a letter or digit that no letter, digit or mark follows, and no
-// apostrophe, which could be that of don't.
+// wordIn returns the length of the first word of text, including the characters
+// before it. A word ends after a letter or digit that is not followed by a letter,
+// digit, mark or apostrophe, which may be that of don't.
 func wordIn(text string) int {
 	spaces := 0
 	inWord := false
@@ -35,7 +35,7 @@ func wordIn(text string) int {
 	return len(text)
 }
 
-// A kind is one of characters.
+// A kind is a kind of character.
 type kind int
 
 const (

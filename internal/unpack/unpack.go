@@ -1,12 +1,13 @@
-// Package unpack reads the files that paths lead to: a file itself, all files of a
-// folder, and those in archives (zip, tar) and under compression (gzip, zstd), one after
-// the other. What a file is, its first bytes say, never its name.
+// Package unpack reads the files at given paths: a file itself, all files of a
+// folder, and those in archives (zip, tar) and compressed files (gzip, zstd), one
+// after the other. The format is detected from the first bytes, never from the
+// name.
 //
-// Nothing is ever written, so a name in an archive cannot lead anywhere; it is only
-// shown, without what would lead out of the archive. Links in folders are not followed.
-// An archive or a compressed file inside an archive or under compression is [ErrNested],
-// and none of it is read. What unpacks to very much more than it is, or has very many
-// parts, ends with an error.
+// The package never writes files, so a name in an archive cannot lead out of a
+// folder; names are only displayed, without parts such as "..". Links in folders
+// are not followed. An archive or compressed file inside another one is [ErrNested]
+// and is not read. An archive with an excessive compression ratio or number of
+// files ends with an error.
 package unpack
 
 import (
@@ -28,44 +29,43 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A File is one file that was found. Its In is read by whoever is given it, before it
-// returns.
+// A File is a file that was found. Its In is valid until the callback returns.
 type File struct {
-	Path   string      // of the file, or of the archive and what is in it: export.zip/conversations.json
-	Named  bool        // the path was given, and not found in a folder or archive
-	Info   fs.FileInfo // of a file that is not in an archive nor standard input, else nil
-	Within string      // the path from the folder that was given, slash-separated; the file's name if none was
+	Path   string      // of the file, or of the archive and the file in it: export.zip/conversations.json
+	Named  bool        // the path was an argument, and not found in a folder or archive
+	Info   fs.FileInfo // nil for a file in an archive and for standard input
+	Within string      // slash-separated path relative to the folder argument; the file's name if there was none
 	In     *bufio.Reader
 }
 
-// Options are the choices for walking.
+// Options configure a walk.
 type Options struct {
-	Stdin io.Reader // what the path - is
+	Stdin io.Reader // the input for the path -
 
-	// Head is how many bytes can be peeked at in [File.In].
+	// Head is the number of bytes that can be peeked at in [File.In].
 	Head int
 
-	// Holds reports whether a file of a folder is wanted, by its slash-separated path
-	// from there. Nil means every file.
+	// Holds reports whether to read a file of a folder, by its slash-separated
+	// relative path. If nil, all files are read.
 	Holds func(within string) bool
 
-	// Known reports whether a file, or an archive, need not be opened. Nil means that
-	// every file is.
+	// Known reports whether to skip a file or an archive without opening it. If
+	// nil, none is skipped.
 	Known func(path string, info fs.FileInfo, named bool) bool
 
-	// Progress is told how many bytes of how many are read. Nil means that nobody is
-	// told. Of what comes from standard input nobody knows how many there are.
+	// Progress, if not nil, is called with the number of bytes read and the total.
+	// The total does not include standard input.
 	Progress func(done, total int64)
 }
 
-// The limits of what an archive may hold.
+// The limits of an archive's content.
 const (
-	MaxRatio = 200      // it unpacks to at most so many times its size
-	freely   = 64 << 20 // or to so many bytes
+	MaxRatio = 200      // maximum ratio of its uncompressed to its compressed size
+	freely   = 64 << 20 // uncompressed size in bytes that is always allowed
 	maxParts = 1 << 20
 )
 
-// ErrBomb is behind the error for an archive that unpacks to too much.
+// ErrBomb is the error for an archive with too much content.
 var ErrBomb = errors.New("unpacks to too much")
 
 // ErrNested is the error for an archive or a compressed file inside another one.
@@ -79,10 +79,10 @@ type found struct {
 	info         fs.FileInfo // nil for standard input
 }
 
-// Walk calls f with each file that paths lead to, in the order of the paths and by name
-// in a folder. What cannot be opened goes to failed, with the path, and the rest goes on;
-// what cannot be read to its end, f is told by its In. An error of f, and that of ctx,
-// ends it.
+// Walk calls f with each file at paths, in the order of the paths and by name in a
+// folder. If a file cannot be opened, Walk calls failed with its path and
+// continues; read errors after that are returned by the file's In. An error of f or
+// ctx ends the walk.
 func Walk(ctx context.Context, paths []string, o Options, f func(File) error, failed func(path string, err error)) error {
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
@@ -112,10 +112,10 @@ type walker struct {
 	failed      func(string, error)
 	done, total int64
 
-	outer, inner, part *bufio.Reader // of a file, of what was compressed in it, of a part of an archive
+	outer, inner, part *bufio.Reader // of a file, of its uncompressed content, of a file in an archive
 }
 
-// buffered returns *r to read in with, which is made if it is not there.
+// buffered returns *r, allocated if necessary, reading from in.
 func (w *walker) buffered(r **bufio.Reader, in io.Reader) *bufio.Reader {
 	if *r == nil {
 		*r = bufio.NewReaderSize(nil, max(w.Head, 4096))
@@ -140,7 +140,7 @@ func (w *walker) find(paths []string) (list []found) {
 			list = append(list, found{path, filepath.Base(path), true, info.Size(), info})
 			continue
 		}
-		root := strings.TrimRight(path, string(filepath.Separator)) + string(filepath.Separator) // what a link leads to, if it is one
+		root := strings.TrimRight(path, string(filepath.Separator)) + string(filepath.Separator) // follows paths if it is a link
 		err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 			if err != nil {
 				w.failed(at, err)
@@ -172,7 +172,7 @@ func (w *walker) find(paths []string) (list []found) {
 	return list
 }
 
-// file opens a file and hands on what is in it.
+// file opens a file and passes on its content.
 func (w *walker) file(file found) error {
 	in := w.Stdin
 	var opened *os.File
@@ -188,10 +188,10 @@ func (w *walker) file(file found) error {
 		defer opened.Close()
 		info, err := opened.Stat()
 		if err != nil || !info.Mode().IsRegular() && !file.named {
-			w.failed(file.path, errors.New("it is no file"))
+			w.failed(file.path, errors.New("not a regular file"))
 			return nil
 		}
-		file.info = info // what is read is at least this
+		file.info = info // at least this state is read
 		in = opened
 	}
 	counted := &counting{in: in, w: w}
@@ -199,7 +199,7 @@ func (w *walker) file(file found) error {
 	return w.settle(file.path, w.open(file, r, opened, counted))
 }
 
-// settle passes on what ends the walk, and reports anything else.
+// settle returns an error that ends the walk, and reports any other one.
 func (w *walker) settle(path string, err error) error {
 	var stop *stopError
 	switch {
@@ -217,7 +217,7 @@ func (w *walker) settle(path string, err error) error {
 // A stopError is an error of f that ends the walk.
 type stopError struct{ error }
 
-// give hands on one file.
+// give passes a file to f.
 func (w *walker) give(file File) error {
 	if err := w.f(file); err != nil {
 		return &stopError{err}
@@ -225,7 +225,7 @@ func (w *walker) give(file File) error {
 	return nil
 }
 
-// open hands on what is in a file, which is what its first bytes say.
+// open detects the format of a file from its first bytes and passes on its content.
 func (w *walker) open(file found, r *bufio.Reader, opened *os.File, counted *counting) error {
 	head, _ := r.Peek(tarMagicAt + len(tarMagic))
 	single := File{Path: file.path, Named: file.named, Info: file.info, Within: file.within, In: r}
@@ -252,7 +252,7 @@ func (w *walker) open(file found, r *bufio.Reader, opened *os.File, counted *cou
 	return w.give(single)
 }
 
-// unpacked hands on what was compressed: a tar archive, or one file.
+// unpacked passes on uncompressed content: a tar archive, or a single file.
 func (w *walker) unpacked(file found, un io.Reader, counted *counting) error {
 	limit := &limited{in: un, ratioOf: counted}
 	r := w.buffered(&w.inner, limit)
@@ -266,7 +266,8 @@ func (w *walker) unpacked(file found, un io.Reader, counted *counting) error {
 	return w.give(File{Path: file.path, Named: file.named, Info: file.info, Within: file.within, In: r})
 }
 
-// isPacked reports whether a file that begins with head is an archive or compressed.
+// isPacked reports whether a file that begins with head is an archive or
+// compressed.
 func isPacked(head []byte) bool {
 	for _, magic := range []string{"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\x28\xb5\x2f\xfd", "BZh", "\xfd7zXZ\x00", "7z\xbc\xaf\x27\x1c"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
@@ -359,7 +360,7 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 	return nil
 }
 
-// partOf hands on one file of an archive.
+// partOf passes on one file of an archive.
 func (w *walker) partOf(file found, name string, in io.Reader) error {
 	name = inside(name)
 	r := w.buffered(&w.part, in)
@@ -370,8 +371,8 @@ func (w *walker) partOf(file found, name string, in io.Reader) error {
 	return w.give(File{Path: join(file.path, name), Within: name, In: r})
 }
 
-// inside returns the path of a file of an archive, slash-separated, so that it cannot lead
-// out of the archive: names in it may begin with a root or a drive, and go up.
+// inside returns the slash-separated path of a file in an archive without parts
+// that lead out of it, such as a root, a drive, or "..".
 func inside(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -385,7 +386,7 @@ func inside(name string) string {
 	return strings.TrimPrefix(path.Clean("/"+name), "/")
 }
 
-// join returns how a person names a file of an archive.
+// join returns the display name of a file in an archive.
 func join(archive, name string) string { return archive + "/" + inside(name) }
 
 func seekable(f *os.File) bool {
@@ -395,7 +396,7 @@ func seekable(f *os.File) bool {
 
 func limitOf(size int64) int64 { return max(freely, size*MaxRatio) }
 
-// counting tells how much is read.
+// counting counts the bytes that are read.
 type counting struct {
 	in   io.Reader
 	w    *walker
@@ -412,8 +413,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limited ends what unpacks to too much: more than limit or, without one, more than
-// may come of what was read of ratioOf.
+// limited limits uncompressed content: to limit bytes or, if that is zero, to a
+// ratio of the bytes read by ratioOf.
 type limited struct {
 	in      io.Reader
 	limit   int64

@@ -20,7 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// walk returns what is found, with what is in it, and what failed.
+// walk returns the files with their content, and the errors.
 func walk(t *testing.T, dir string, o unpack.Options, paths ...string) (files, failed []string) {
 	t.Helper()
 	err := unpack.Walk(t.Context(), paths, o, func(f unpack.File) error {
@@ -149,8 +149,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestHostile: names lead nowhere, links are not followed, and nothing unpacks without
-// end.
+// TestHostile: names lead nowhere, links are not followed, and uncompressed sizes
+// are limited.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	secret := write(t, filepath.Join(dir, "outside", "secret"), []byte("secret"))
@@ -186,8 +186,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNested holds that nothing of an archive in an archive is read, and all of the files
-// beside it.
+// TestNested: an archive in an archive is not read, and the files beside it are.
 func TestNested(t *testing.T) {
 	dir := t.TempDir()
 	inner := map[string]string{
@@ -240,8 +239,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A folder that is named may be a link, as a home in a folder that is synchronized is;
-// links inside are not followed.
+// TestLinks: a folder argument may be a link, for example to a synchronized folder;
+// links in folders are not followed.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "real", "sub", "a.txt"), []byte("a"))

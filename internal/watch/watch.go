@@ -1,12 +1,11 @@
-// Package watch tells when files may have changed.
+// Package watch reports when files may have changed.
 //
-// It says only: look again. What changed the caller finds out, so that nothing
-// depends on what a file system tells of a change and in which order. No change
-// is lost: a [Wake] comes after the system gave notice of one, and at a fixed
-// interval all the same, because there are changes of which no notice comes:
-// those that other machines make on a network file system, those of a folder
-// whose watching the system refuses, those of a folder that was moved with the
-// one it lies in.
+// A report only asks the caller to look again. The caller determines the changes,
+// so that nothing depends on the events of a file system and their order. No change
+// is lost: a [Wake] is sent after the system's notification of a change, and also
+// at a fixed interval, because some changes cause no notification: those that other
+// machines make on a network file system, those in a folder that the system cannot
+// watch, and those in a folder whose parent was moved.
 package watch
 
 import (
@@ -24,38 +23,38 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Options are the choices of a caller. The zero value is the default, and nil is
-// the zero value.
+// Options configure a watcher. The zero value and nil are the default.
 type Options struct {
-	// Interval is how often a wake comes without a notice. Zero means 3 seconds.
+	// Interval is the time between wakes without a notification. Zero means 3
+	// seconds.
 	Interval time.Duration
 
-	// Settle is how long there must be no further notice before a wake comes.
-	// Zero means 50 ms.
+	// Settle is the time without further notifications before a wake. Zero means 50
+	// ms.
 	Settle time.Duration
 
-	// Latest is how long after the first notice a wake comes although there are
-	// ever more. Zero means 250 ms.
+	// Latest is the maximum time from the first notification to a wake, even if
+	// more notifications arrive. Zero means 250 ms.
 	Latest time.Duration
 
-	// Note is told, in one sentence and once, that the system gives no notice,
-	// so that only the interval is left. Nil means that nobody is told.
+	// Note, if not nil, is called once with a sentence if the system sends no
+	// notifications, so that only the interval is left.
 	Note func(string)
 }
 
-// A Wake says that something may have changed.
+// A Wake reports that something may have changed.
 type Wake struct {
-	Notice bool // the system said so; else the interval is over
+	Notice bool // caused by a notification, not by the interval
 }
 
-// Paths wakes its caller when something may have changed in one of the folders
-// or files that paths name. Of a folder that is itself and the files in it, not
-// those in its folders. They need not be there, and may go, come back, and be
-// replaced by others.
+// Paths sends a Wake when something may have changed in the folders or files that
+// paths name. For a folder this includes the files in it, but not those in its
+// subfolders. The paths need not exist, and may be removed, created again and
+// replaced.
 //
-// The first wake comes at once, when the paths are watched: who looks then has
-// missed nothing. Several that the caller has not taken yet are one. When ctx
-// ends the channel is closed, and nothing of this runs any longer.
+// The first wake is sent as soon as the paths are watched: a caller that looks then
+// misses nothing. Wakes that the caller has not received are merged. When ctx is
+// done, the channel is closed and all goroutines end.
 func Paths(ctx context.Context, opts *Options, paths ...string) <-chan Wake {
 	return newWatcher(opts, paths).start(ctx)
 }
@@ -64,13 +63,13 @@ type watcher struct {
 	Options
 	paths  []string // absolute
 	wakes  chan Wake
-	heard  chan struct{} // a notice came
-	missed atomic.Bool   // notices were lost, also of what is watched
+	heard  chan struct{} // receives a value for a notification
+	missed atomic.Bool   // notifications were lost, possibly about the watched folders
 	noted  bool
 
 	open    func() (*fsnotify.Watcher, error)
-	system  *fsnotify.Watcher      // nil while there is none
-	watched map[string]fs.FileInfo // folders, as they were found
+	system  *fsnotify.Watcher      // nil if unavailable
+	watched map[string]fs.FileInfo // folders at the time when they were added
 	hearing sync.WaitGroup
 }
 
@@ -121,7 +120,7 @@ func (w *watcher) run(ctx context.Context) {
 	settled := time.NewTimer(0)
 	settled.Stop()
 	defer settled.Stop()
-	var first time.Time // of the notices that have not settled, zero if there are none
+	var first time.Time // of the notifications that have not settled, zero if there are none
 	next, out := Wake{}, w.wakes
 	for {
 		select {
@@ -145,8 +144,8 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// arm watches what is to be watched now: of each path the folder that it is, or
-// the nearest above it that is there, in which it can appear.
+// arm watches the current folders: for each path the folder itself, or its nearest
+// existing parent, in which it can be created.
 func (w *watcher) arm(ctx context.Context) {
 	if w.system == nil {
 		system, err := w.open()
@@ -157,7 +156,7 @@ func (w *watcher) arm(ctx context.Context) {
 		w.system = system
 		w.hearing.Go(func() { w.hear(ctx, system) })
 	}
-	const tries = 10 // folders may come and go at the same moment
+	const tries = 10 // folders may be created and removed concurrently
 	for range tries {
 		if w.missed.Swap(false) {
 			w.drop(func(string) bool { return true })
@@ -168,7 +167,7 @@ func (w *watcher) arm(ctx context.Context) {
 	}
 }
 
-// rearm reports whether something is watched that was not.
+// rearm reports whether it added a folder to the watched ones.
 func (w *watcher) rearm() (more bool) {
 	want := map[string]fs.FileInfo{}
 	for _, p := range w.paths {
@@ -196,11 +195,11 @@ func (w *watcher) rearm() (more bool) {
 	return more
 }
 
-// drop ends the watching of folders.
+// drop stops watching folders.
 func (w *watcher) drop(which func(dir string) bool) {
 	for dir := range w.watched {
 		if which(dir) {
-			w.system.Remove(dir) // which may have ended by itself
+			w.system.Remove(dir) // it may have ended by itself
 			delete(w.watched, dir)
 		}
 	}
@@ -221,8 +220,8 @@ func nearest(path string) (string, fs.FileInfo) {
 	}
 }
 
-// hear takes what the system tells. It never waits for anybody: the system may
-// wait for it, and those who have it watch a folder for the system.
+// hear receives the system's events. It never blocks, because the system may block
+// on it, and so may goroutines that add a folder.
 func (w *watcher) hear(ctx context.Context, system *fsnotify.Watcher) {
 	for {
 		select {
@@ -248,8 +247,8 @@ func (w *watcher) hear(ctx context.Context, system *fsnotify.Watcher) {
 	}
 }
 
-// concerns reports whether e is of one of the paths, a file in it, or a folder
-// that it lies in. What changes permissions and times changes no content.
+// concerns reports whether e is about one of the paths, a file in it, or one of its
+// parents. Changes of permissions and times only do not count.
 func (w *watcher) concerns(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod || e.Name == "" {
 		return false

@@ -14,18 +14,18 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// soon is more than a wake takes, and never more than the tests below can bear.
+// soon is longer than any wake takes, and shorter than the timeouts of the tests
+// below.
 const soon = 10 * time.Second
 
-// A sight is what a test sees of one watcher.
+// A sight is the state of one watcher in a test.
 type sight struct {
 	t     *testing.T
 	wakes <-chan Wake
 	stop  context.CancelFunc
 }
 
-// look watches paths without an interval, if opts says nothing else, and takes
-// the first wake.
+// look watches paths, by default without an interval, and receives the first wake.
 func look(t *testing.T, opts Options, paths ...string) *sight {
 	t.Helper()
 	if opts.Interval == 0 {
@@ -43,7 +43,7 @@ func see(t *testing.T, w *watcher) *sight {
 	return s
 }
 
-// end ends the watching, and waits until nothing of it runs.
+// end stops the watcher, and waits until its goroutines have ended.
 func (s *sight) end() {
 	s.stop()
 	for range s.wakes {
@@ -62,8 +62,8 @@ func (s *sight) wants(what string, notice bool) {
 	}
 }
 
-// wantsNone makes sure that there is no wake. Systems other than Linux may tell
-// of more than is asked for, which does no harm.
+// wantsNone verifies that there is no wake. Systems other than Linux may report
+// more changes than requested, which is harmless.
 func (s *sight) wantsNone(what string) {
 	s.t.Helper()
 	for quiet := time.After(150 * time.Millisecond); ; {
@@ -157,8 +157,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestComesAndGoes: a folder that is not there, is removed, made again, moved,
-// and replaced.
+// TestComesAndGoes: a folder that does not exist yet, is removed, created again,
+// moved, and replaced.
 func TestComesAndGoes(t *testing.T) {
 	t.Parallel()
 	notOnWindows(t)
@@ -199,8 +199,8 @@ func TestComesAndGoes(t *testing.T) {
 	works("replaced by another")
 }
 
-// TestMovedAbove: no notice comes of a folder that is moved with the one it lies
-// in. The interval finds that, and another in its place is watched from then on.
+// TestMovedAbove: a folder whose parent is moved causes no notification. The
+// interval detects that, and a new folder in its place is watched.
 func TestMovedAbove(t *testing.T) {
 	t.Parallel()
 	notOnWindows(t)
@@ -225,8 +225,8 @@ func TestMovedAbove(t *testing.T) {
 	}
 }
 
-// TestSettle: many notices at once are one wake, and under a steady stream wakes
-// come all the same.
+// TestSettle: many notifications at once cause one wake, and a steady stream of
+// them still causes wakes.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -261,8 +261,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestSlowCaller: wakes that were not taken are one, and it says that there was
-// a notice among them.
+// TestSlowCaller: wakes that were not received are merged, and Notice is set if any
+// had it.
 func TestSlowCaller(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -281,8 +281,8 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// TestRefused: where the system does not tell of changes, the interval is left,
-// and one note says so. When the system tells again, it is heard.
+// TestRefused: if the system cannot watch, the interval is used, and Note is called
+// once. Notifications are used again when possible.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -316,8 +316,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOverflow: when the system says that it lost notices there is a wake, and
-// what is to be watched is watched anew.
+// TestOverflow: when the system reports lost events, a wake is sent and the folders
+// are watched anew.
 func TestOverflow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -341,8 +341,8 @@ func TestOverflow(t *testing.T) {
 	s.wants("a file after it", true)
 }
 
-// TestNothingLeft: when the context ends the channel is closed and nothing runs
-// any longer, whether somebody takes the wakes or not.
+// TestNothingLeft: when the context ends, the channel is closed and all goroutines
+// end, whether wakes were received or not.
 func TestNothingLeft(t *testing.T) {
 	dir := t.TempDir()
 	for range 20 {
@@ -356,7 +356,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	Paths(ended, nil, dir) // and nobody takes what comes
+	Paths(ended, nil, dir) // wakes are not received
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]

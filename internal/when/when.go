@@ -14,8 +14,8 @@
 // weeks, months and years of an age are those of the calendar, hours are 60 minutes. An
 // unknown word is an error: nothing is guessed.
 //
-// What names more than an instant has a start and an end: [Parse] returns the start,
-// [ParseEnd] the end, which is the start of what follows.
+// A text for more than an instant has a start and an end: [Parse] returns the
+// start, [ParseEnd] the end, which is the first instant after it.
 package when
 
 import (

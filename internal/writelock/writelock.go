@@ -1,10 +1,10 @@
 // Package writelock lets one process at a time write to a workspace.
 //
 // The lock is an advisory lock of the operating system on a file that is never
-// removed: it ends with the process that holds it, so a dead holder blocks
-// nobody. Beside it lies a small JSON file that says who holds the lock. That
-// file is only for people to read: what it says decides nothing, and it may be
-// out of date when nobody holds the lock.
+// removed. It ends with the process that holds it, so a dead holder blocks no other
+// process. A small JSON file beside it describes the holder. That file is
+// informational: it has no effect on locking, and it may be out of date when the
+// lock is free.
 package writelock
 
 import (
@@ -23,12 +23,12 @@ import (
 // A Holder is a process that holds the lock.
 type Holder struct {
 	PID   int       `json:"pid"`
-	Verb  string    `json:"verb"`  // what it is doing
-	Since time.Time `json:"since"` // when it took the lock
+	Verb  string    `json:"verb"`  // the command
+	Since time.Time `json:"since"` // when it acquired the lock
 }
 
-// A HeldError says that somebody else held the lock all the time that the
-// caller was willing to wait. Holder is zero if it left no word.
+// A HeldError reports that another process held the lock for the complete waiting
+// time. Holder is zero if it is unknown.
 type HeldError struct {
 	Path   string
 	Holder Holder
@@ -49,13 +49,14 @@ const (
 	holderName = "lock.holder"
 	retry      = 5 * time.Millisecond
 
-	// glance is how long Lock tries at least: Held may be looking.
+	// glance is the minimum time for which Lock tries: Held may hold the lock
+	// briefly.
 	glance = 4 * retry
 )
 
-// Lock takes the lock in the folder dir of root for h, waiting at most wait for
-// a process that has it. It returns a *[HeldError] when that is not enough, and
-// ctx's error when ctx ends first. A lock file that is a link is refused.
+// Lock acquires the lock in the folder dir of root for h. It waits at most wait for
+// another holder. The error is a *[HeldError] if that is not enough, and that of
+// ctx if ctx ends first. A lock file that is a link is refused.
 func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Duration) (unlock func(), err error) {
 	name := dir + "/" + FileName
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
@@ -85,16 +86,16 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 		panic("writelock: " + err.Error())
 	}
 	if info, err := root.Lstat(dir + "/" + holderName); err == nil && !info.Mode().IsRegular() {
-		return func() { lock.Unlock() }, nil // to open a named pipe would wait for a reader
+		return func() { lock.Unlock() }, nil // opening a named pipe would block
 	}
 	if err := root.WriteFile(dir+"/"+holderName, append(word, '\n'), 0o600); err != nil {
-		root.Remove(dir + "/" + holderName) // no word is better than an old one
+		root.Remove(dir + "/" + holderName) // a missing description is better than a wrong one
 	}
 	return func() { lock.Unlock() }, nil
 }
 
-// Held reports whether somebody holds the lock in the folder dir of root now.
-// Nobody can take it while Held looks; Lock tries for longer than that.
+// Held reports whether a process holds the lock in the folder dir of root. It
+// briefly acquires the lock itself; Lock tries for longer than that.
 func Held(root *os.Root, dir string) bool {
 	name := dir + "/" + FileName
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {

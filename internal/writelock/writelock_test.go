@@ -19,8 +19,8 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 )
 
-// child names the folder that a process started by these tests locks, and
-// childWait how long it waits for the lock.
+// child and childWait are environment variables with the folder that a child
+// process locks and its waiting time.
 const (
 	child     = "WRITELOCK_TEST_DIR"
 	childWait = "WRITELOCK_TEST_WAIT"
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// take takes the lock of the folder dir.
+// take acquires the lock of the folder dir.
 func take(ctx context.Context, dir string, h writelock.Holder, wait time.Duration) (unlock func(), err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -43,7 +43,7 @@ func take(ctx context.Context, dir string, h writelock.Holder, wait time.Duratio
 	return writelock.Lock(ctx, root, ".", h, wait)
 }
 
-// hold takes the lock, says so, and keeps it until standard input ends.
+// hold acquires the lock, reports that, and keeps it until standard input ends.
 func hold(dir string) int {
 	h := writelock.Holder{PID: os.Getpid(), Verb: "checkpoint", Since: time.Now()}
 	wait, err := time.ParseDuration(cmp.Or(os.Getenv(childWait), "1m"))
@@ -147,7 +147,7 @@ func TestHeldHere(t *testing.T) {
 	lock(t, dir, 0)()
 }
 
-// TestNoWord: a holder that left no word is still a holder.
+// TestNoWord: a holder without a description still holds the lock.
 func TestNoWord(t *testing.T) {
 	dir := t.TempDir()
 	defer lock(t, dir, 0)()

@@ -97,7 +97,7 @@ func (q Queue) cut() bool {
 }
 
 // spendCut removes the permission to interrupt from all waiting steers, so that
-// they do not interrupt the answer to the one that was just delivered.
+// they do not interrupt the answer to the steer just delivered.
 func (q Queue) spendCut() {
 	for i := range q {
 		if q[i].State == Waiting {

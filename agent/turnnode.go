@@ -44,7 +44,7 @@ type Node struct {
 	CallID    string       `json:"call_id,omitempty"`    // of a result: the id of its call
 	Tool      string       `json:"tool,omitempty"`       // of a result: the tool's name
 	Failed    bool         `json:"failed,omitempty"`     // of a result: the call failed, Text says why
-	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer because of which the call was not run
+	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer that prevented the call
 	Partial   bool         `json:"partial,omitempty"`    // incomplete, and not shown to the model
 	Model     string       `json:"model_id,omitempty"`   // of an assistant's message: the model that answered
 }

@@ -48,7 +48,7 @@ func PenguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
 func isPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.ValidID(id) }
 
 // ListPenguin returns Penguin's checkpoints, oldest first. Checkpoints that are
-// missing from Penguin's own list are read from their files; one that cannot be
+// missing from Penguin's own list are read from their files; an entry that cannot be
 // read has only its ID and Err.
 func ListPenguin(root *os.Root) ([]Penguin, error) {
 	entries, err := durable.ReadDir(root, penguinDir)

@@ -94,7 +94,7 @@ func (x *Index) missing(id, from string) error {
 	return &MissingError{ID: id, From: from}
 }
 
-// Line returns the ids of the files of id's line, each after the one that it
+// Line returns the ids of the files of id's line, each after the file that it
 // continues. If a session between id and the first file is missing, the error is a
 // *[MissingError] and the result is the existing part. [Index.Broken] reports
 // unusable files that continue the line.

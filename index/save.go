@@ -56,7 +56,7 @@ func (x *Index) Stage(b *durable.Batch) (bool, error) {
 	return err == nil, err
 }
 
-// Staged tells x that the batch has been committed.
+// Staged records that the batch of [Index.Stage] has been committed.
 func (x *Index) Staged() {
 	x.files.index = identify(x.root, session.IndexPath)
 	x.rewrite, x.Torn, x.Foreign = false, false, Foreign{}

@@ -145,7 +145,7 @@ func BenchmarkServer(b *testing.B) {
 	}
 }
 
-// BenchmarkMany has 64 concurrent clients, each of which stores a message in a
+// BenchmarkMany has 64 concurrent clients. Each stores a message in a
 // branch of its own and reads that branch, and measures this relative to the same
 // calls in the library, one after the other. In the end every branch has exactly
 // the messages of its client.

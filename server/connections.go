@@ -10,7 +10,7 @@ import (
 
 // connections limits the number of open connections. A connection without a request
 // in progress is waiting: the client has sent nothing yet, or part of a header, or
-// is idle. If there are too many connections, the one that has waited longest is
+// is idle. If there are too many connections, the longest waiting one is
 // closed, so that clients that send nothing cannot block others.
 type connections struct {
 	maxOpen int

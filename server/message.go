@@ -86,7 +86,7 @@ func (c *call) acontextItems(rd *reading, path *workspace.Path, p page, messages
 	return nil
 }
 
-// joined returns an object with the members of objects, none of which may be empty.
+// joined returns an object with the members of objects, which must not be empty.
 func joined(objects ...json.RawMessage) json.RawMessage {
 	size := 0
 	for _, o := range objects {

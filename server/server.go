@@ -88,7 +88,7 @@ type Limits struct {
 	Copy     int   // messages of a session that is to be copied; 100,000
 
 	// Connections is the maximum number of open connections; 512. If there are
-	// more, the one that has waited longest for a request is closed.
+	// more, the longest waiting one is closed.
 	Connections int
 
 	// Headers is how long a client may take to send its headers, Request to send

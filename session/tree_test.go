@@ -74,7 +74,7 @@ func pathIDs(t *session.Tree, at int) string {
 	return strings.Join(list, " ")
 }
 
-// m is a message without metadata, under one with a parent, late one that was
+// m is a message without metadata, under one with a parent, late a message that was
 // appended after its file had been continued. joined has the raw JSON value parent
 // as its parent_id and is joined to another message, replaced is replaced by
 // another, and marker ends a header.

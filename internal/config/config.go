@@ -61,7 +61,7 @@ const (
 	Workspace Scope = "workspace"
 )
 
-// Read reads a file, which may be absent. The error for one that is not a JSON object is
+// Read reads a file, which may be absent. The error for a file that is not a JSON object is
 // a *[SyntaxError].
 func Read(path string, scope Scope) (File, error) {
 	f := File{Path: path, Scope: scope}
@@ -107,7 +107,7 @@ func (f File) Value(key string) []byte {
 	return []byte(r.Raw)
 }
 
-// Check returns what is wrong with the file: each member that is not a setting, each
+// Check returns the errors of the file: each member that is not a setting, each
 // value that its setting cannot have, and each setting that is not the file's to have.
 func (f File) Check() (problems []error) {
 	var walk func(prefix string, object gjson.Result)
@@ -176,7 +176,7 @@ type Layered struct {
 }
 
 // Value returns the JSON value of a setting and whose it is. The values of a list are
-// those of both files. It is nil where neither has one and there is no default.
+// those of both files. It is nil if neither file has a value and there is no default.
 func (l Layered) Value(s Setting) (value []byte, from Scope) {
 	var own []byte
 	if !s.UserOnly {

@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/when"
 )
 
-// A Setting is one that bough has.
+// A Setting is a setting of bough.
 type Setting struct {
 	Key      string // its path in the file
 	Kind     Kind
@@ -19,7 +19,7 @@ type Setting struct {
 	Doc      string // one line
 }
 
-// A Kind is what values a setting has.
+// A Kind is the type of a setting's values.
 type Kind string
 
 const (
@@ -78,7 +78,7 @@ func isGroup(key string) bool {
 	return slices.ContainsFunc(Settings(), func(s Setting) bool { return strings.HasPrefix(s.Key, key+".") })
 }
 
-// Check returns an error if a JSON value is not one that the setting can have.
+// Check returns an error if a JSON value is not valid for the setting.
 func (s Setting) Check(value []byte) error {
 	wrong := func(want string) error { return fmt.Errorf("%s is %s, want %s", s.Key, value, want) }
 	var err error
@@ -127,7 +127,7 @@ func (s Setting) Check(value []byte) error {
 	return nil
 }
 
-// Parse returns the JSON value that words of a command line stand for. Only a list and a
+// Parse returns the JSON value of words of a command line. Only a list and a
 // map, whose words are NAME=TEXT, have more than one.
 func (s Setting) Parse(words []string) ([]byte, error) {
 	var value []byte

@@ -86,7 +86,7 @@ write log`
 	}
 }
 
-// TestCreateLate: a new file does not replace one that was created meanwhile.
+// TestCreateLate: a new file does not replace a file that was created meanwhile.
 func TestCreateLate(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {

@@ -21,7 +21,7 @@
 // work in the user's repository. Locks and the list of worktrees in a ".git" folder
 // are skipped without a report.
 //
-// Neither form confines a program: one that writes to ".." or to an absolute path,
+// Neither form confines a program: a program that writes to ".." or to an absolute path,
 // or follows a link out, can change any file.
 package isolate
 
@@ -36,7 +36,7 @@ import (
 	"sync"
 )
 
-// A Source is a folder of which isolated copies are made. It is safe for concurrent
+// A Source is a folder that can be copied. It is safe for concurrent
 // use. Its methods also accept folders that another Source created, so that Remove
 // can clean up after a crash.
 type Source struct {

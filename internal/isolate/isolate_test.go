@@ -255,7 +255,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestMany: twelve concurrent copies, some of which are removed while others are
+// TestMany: twelve concurrent copies; some are removed while others are
 // created.
 func TestMany(t *testing.T) {
 	dir := repository(t)

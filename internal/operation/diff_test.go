@@ -124,7 +124,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffSmall: a small file, and one that changes almost completely, is logged
+// TestDiffSmall: a small file, and a file that changes almost completely, is logged
 // completely.
 func TestDiffSmall(t *testing.T) {
 	none := func(func(*operation.Operation) bool) {}

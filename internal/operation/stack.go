@@ -8,7 +8,7 @@ import (
 )
 
 // Undoable returns the operation that undo reverts: the first one of newest,
-// ordered newest first, that is not undone. With a session it is the first one that
+// ordered newest first, that is not undone. With a session it is the first operation that
 // changed that session. Operations of other programs, automatic ones, those without
 // changes and those for which lost returns true are skipped. as is the operation
 // that made the changes last: target itself, or its redo. Both are nil if there is

@@ -284,7 +284,7 @@ func character(json []byte) (r rune, size int) {
 }
 
 // number returns the number of the \u escape at the start of json and its size in
-// bytes, 0 if there is none.
+// bytes, 0 if json does not begin with one.
 func number(json []byte) (r rune, size int) {
 	for size < len(json) && json[size] == '\\' {
 		size++

@@ -162,7 +162,7 @@ func TestGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// BenchmarkCount measures counting a text of some 1,000 bytes: one that is cached,
+// BenchmarkCount measures counting a text of some 1,000 bytes: a cached one,
 // one of cached words, and one of new words; and loading the vocabulary.
 func BenchmarkCount(b *testing.B) {
 	text := strings.Repeat("A path is found from its leaf, so that going back costs nothing.\n", 16)

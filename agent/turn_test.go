@@ -547,8 +547,8 @@ reply | c1 rm, c2 rm
   run n2 c1 rm
 abort
   stop n2
-  write n2 tool_boundary after n1, of c1, failed: Aborted by the user while it ran. What it did is not known.
-  write n3 tool_boundary after n2, of c2, failed: Not run: the turn was over before.
+  write n2 tool_boundary after n1, of c1, failed: Aborted by the user while it was running; its effect is unknown.
+  write n3 tool_boundary after n2, of c2, failed: Not run: the turn had ended.
   turn_interrupted
   chat_complete n3 aborted
 late result n2 done
@@ -565,7 +565,7 @@ confirm
   confirm n2 c1 rm
 abort
   stop n2
-  write n2 tool_boundary after n1, of c1, failed: Not run: the turn was over before.
+  write n2 tool_boundary after n1, of c1, failed: Not run: the turn had ended.
   turn_interrupted
   chat_complete n2 aborted
 `},
@@ -580,8 +580,8 @@ reply | c1 rm, c2 rm
   write n1 assistant after p1, calls c1, calls c2
   run n2 c1 rm
 crash
-  write n2 tool_boundary after n1, of c1, failed: The program that ran this call is gone. What it did is not known.
-  write n3 tool_boundary after n2, of c2, failed: Not run: the turn was over before.
+  write n2 tool_boundary after n1, of c1, failed: The program exited while this call was running; its effect is unknown.
+  write n3 tool_boundary after n2, of c2, failed: Not run: the turn had ended.
   chat_complete n3 crashed
 retry
   chat_start p1

@@ -72,7 +72,7 @@ func (t *Turn) Recover(q *Queue) []Action {
 	}
 	if t.State != Idle {
 		s.partial(t.Text)
-		s.closeCalls("The program that ran this call is gone. What it did is not known.")
+		s.closeCalls("The program exited while this call was running; its effect is unknown.")
 		s.end(Crashed, "")
 	}
 	return s.out
@@ -162,7 +162,7 @@ func invalidReply(e Event, limit int) string {
 		return fmt.Sprintf("the model made %d calls in one message; at most %d are allowed", n, limit)
 	}
 	if e.Text == "" && len(e.Calls) == 0 {
-		return "the model said nothing"
+		return "the model returned an empty message"
 	}
 	seen := map[string]bool{}
 	for _, c := range e.Calls {
@@ -238,7 +238,7 @@ func (s *step) ask() {
 		limit = maxAsks
 	}
 	if s.Asked >= limit {
-		s.end(Limited, fmt.Sprintf("the model was asked %d times and still makes calls", s.Asked))
+		s.end(Limited, fmt.Sprintf("the model still makes calls after %d requests", s.Asked))
 		return
 	}
 	s.State, s.Reply, s.Asked = Streaming, s.r.NewID(), s.Asked+1
@@ -248,7 +248,7 @@ func (s *step) ask() {
 func (s *step) abort() {
 	s.do(Action{Kind: DoStop, ID: s.awaited()})
 	s.partial(s.Text)
-	s.closeCalls("Aborted by the user while it ran. What it did is not known.")
+	s.closeCalls("Aborted by the user while it was running; its effect is unknown.")
 	s.emit(TurnInterrupted, "", "")
 	s.end(Aborted, "")
 }
@@ -257,7 +257,7 @@ func (s *step) abort() {
 // that is running.
 func (s *step) closeCalls(running string) {
 	for len(s.Calls) > 0 {
-		text := "Not run: the turn was over before."
+		text := "Not run: the turn had ended."
 		if s.State == InTool {
 			text, s.State = running, Confirming
 		}

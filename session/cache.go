@@ -66,9 +66,9 @@ func (f Folder) ForgetOthers(known func(id string) bool) {
 	}
 }
 
-// Misremembers reports whether the cached outline of o's file differs from o
+// CacheDiffers reports whether the cached outline of o's file differs from o
 // although the file's Stat is the same: the file or the cache is corrupt.
-func (f Folder) Misremembers(o *Outline) bool {
+func (f Folder) CacheDiffers(o *Outline) bool {
 	if !o.worthCaching() {
 		return false
 	}

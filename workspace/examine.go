@@ -181,7 +181,7 @@ func (d *doctor) file(s *session.Outline) {
 
 // cache looks at what is remembered of a session.
 func (d *doctor) cache(s *session.Outline) {
-	if !d.folder.Misremembers(s) {
+	if !d.folder.CacheDiffers(s) {
 		return
 	}
 	if d.fix {

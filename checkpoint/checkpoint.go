@@ -75,7 +75,7 @@ func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, poi
 		Records:    records,
 	}
 	messages := session.Count(path)
-	d.Metadata = Carried(parts)
+	d.Metadata = InheritedMetadata(parts)
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
 	}
@@ -176,9 +176,9 @@ func records(t *session.Tree, path []session.Run, open session.Opener) (session.
 	return all, nil
 }
 
-// Carried returns the metadata that a snapshot or an imported session inherits:
+// InheritedMetadata returns the metadata that a snapshot or an imported session inherits:
 // that of the files of its messages, where later files override earlier ones.
-func Carried(parts []*session.Outline) []rawjson.Pair {
+func InheritedMetadata(parts []*session.Outline) []rawjson.Pair {
 	var pairs []rawjson.Pair
 	for _, part := range parts {
 		for _, pair := range part.Metadata() {

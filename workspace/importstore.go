@@ -357,7 +357,7 @@ func (v *view) imported(s *spool, messages int) (d *session.Document, err error)
 		}
 	}
 	if of := s.conv.Session; of != nil {
-		d.Metadata = checkpoint.Carried([]*session.Outline{of.Outline})
+		d.Metadata = checkpoint.InheritedMetadata([]*session.Outline{of.Outline})
 	}
 	d.Metadata = append(d.Metadata, newMetadata(dialect, title, messages)...)
 	own := []rawjson.Pair{{Key: ownSources, Value: rawjson.AppendObjects(nil, [][]rawjson.Pair{s.source()}, 3)}}

@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -120,7 +121,12 @@ func TestChatCrash(t *testing.T) {
 		most = 1
 	}
 	states, tried := 0, map[crashdisk.Sum]int{}
-	for k := range len(steps) + 1 {
+	stops := make([]int, len(steps)+1)
+	for k := range stops {
+		stops[k] = k
+	}
+	stops = testsize.Sample(t, "steps to stop after", stops, testsize.Of(6, 24, len(stops)))
+	for _, k := range stops {
 		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
 			states++
 			due := 0
@@ -151,7 +157,7 @@ func TestChatCrash(t *testing.T) {
 		})
 	}
 	t.Logf("%d steps, %d folders that a crash may leave, %d of them different", len(steps), states, len(tried))
-	if len(tried) < len(steps)/2 || len(steps) < 50 {
+	if len(tried) < len(stops)/2 || len(steps) < 50 {
 		t.Fatalf("%d states of %d steps", len(tried), len(steps))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // left yields what a crash after k steps of a trace may leave.
@@ -31,11 +33,27 @@ func left(trace *crashdisk.Trace, k, most int, f func(how string, t crashdisk.Tr
 	return true
 }
 
+// steps returns the numbers from 0 to n, or some of them, the last one among them.
+func (c *crash) steps(what string, n, short, plain int) []int {
+	all := make([]int, n+1)
+	for k := range all {
+		all[k] = k
+	}
+	if c.sampled {
+		plain = short
+	}
+	return testsize.Sample(c, what, all, testsize.Of(short, plain, len(all)))
+}
+
 // crashes stops the verb after each step.
 func (c *crash) crashes() {
-	for k := range len(c.trace.Steps) + 1 {
+	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 2, 5) {
 		c.sum.stops.Add(1)
+		tried := map[string]int{}
 		left(c.trace, k, c.most, func(how string, t crashdisk.Tree) bool {
+			if tried[how]++; c.sampled && tried[how] > testsize.Of(1, 2, math.MaxInt) {
+				return true // each has a large index
+			}
 			for _, w := range c.after(k, c.trace, t) {
 				c.find(w, func() string {
 					return fmt.Sprintf("stopped after step %d (%s), %s: %s", k, c.stepName(k-1), how, describe(t))
@@ -112,9 +130,9 @@ var failures = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 // faults lets each step of the verb fail.
 func (c *crash) faults() {
 	first := slices.IndexFunc(c.trace.Steps, func(s crashdisk.Step) bool { return s.Do == "rename" || s.Do == "swap" })
-	for k := range c.trace.Steps {
+	for _, k := range c.steps("steps to fail", len(c.trace.Steps)-1, 1, 2) {
 		for i, failure := range failures {
-			if c.sampled && i != k%len(failures) {
+			if (c.sampled || !testsize.Full()) && i != k%len(failures) {
 				continue
 			}
 			c.sum.faults.Add(1)
@@ -160,14 +178,18 @@ func (c *crash) fault(k int, early bool, failure error) []complaint {
 // controls makes sure that what the verb waits for is needed: without any one
 // wait, and with what follows a wait before it, something goes wrong.
 func (c *crash) controls() {
+	type control struct {
+		what  string
+		trace *crashdisk.Trace
+	}
+	var list []control
 	seen := map[string]int{}
 	try := func(what string, trace *crashdisk.Trace) {
-		c.sum.controls.Add(1)
 		if seen[what]++; seen[what] > 1 {
 			what = fmt.Sprintf("%s (%d)", what, seen[what])
 		}
-		if !c.breaks(trace) && !c.used.has(needless, c.name, what) {
-			c.Errorf("%s: nothing goes wrong %s", c.name, what)
+		if testsize.Full() || !needless.has(c.name, what) { // a sample is of those that break
+			list = append(list, control{what, trace})
 		}
 	}
 	for i := range c.trace.Steps {
@@ -179,6 +201,19 @@ func (c *crash) controls() {
 		try("without "+c.stepName(i), c.trace.Drop(i))
 		if j := c.waits(i); j > 0 {
 			try("with "+c.stepName(j)+" before "+c.stepName(i), c.trace.Move(j, i))
+		}
+	}
+	if !testsize.Full() && !c.sampled {
+		c.most = 64 // a rare loss may be what goes wrong
+	}
+	some := testsize.Of(1, 1, len(list))
+	if c.sampled && !testsize.Full() {
+		some = 0
+	}
+	for _, control := range testsize.Sample(c, "negative controls", list, some) {
+		c.sum.controls.Add(1)
+		if !c.breaks(control.trace) && !c.used.has(needless, c.name, control.what) {
+			c.Errorf("%s: nothing goes wrong %s", c.name, control.what)
 		}
 	}
 }

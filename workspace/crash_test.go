@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -30,7 +31,8 @@ import (
 // each error. The workspace then opens without a person's help: what was
 // acknowledged is there, the verb has happened or it has not, the next writer
 // leaves no trace of it, and doctor finds nothing. With the race detector
-// nothing is left out on purpose, and no index is large.
+// nothing is left out on purpose, and no index is large. A full run tries all of that, any
+// other some steps of each verb.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a folder cannot be synced there")
@@ -40,7 +42,7 @@ func TestCrash(t *testing.T) {
 	var sum tally
 	needed := &used{rows: map[string]bool{}}
 	t.Run("verbs", func(t *testing.T) {
-		for _, sc := range scenarios {
+		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(10, len(scenarios), len(scenarios))) {
 			if underRace && sc.most > 0 {
 				continue // it has a large index
 			}
@@ -60,7 +62,7 @@ func TestCrash(t *testing.T) {
 		}
 	})
 	for _, row := range slices.Concat(unfinished, needless) {
-		if underRace || sum.verbs.Load() < int64(len(scenarios)) {
+		if !testsize.Full() || underRace || sum.verbs.Load() < int64(len(scenarios)) {
 			break // not everything was tried
 		}
 		if name := row.verb + ": " + row.what; !needed.rows[name] {
@@ -165,11 +167,11 @@ type verb func(*space) error
 
 func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 	c := &crash{scenario: sc, T: t, disks: d, used: needed, base: memoryDir(t), verdicts: map[crashdisk.Sum]*verdict{}, found: map[string]*finding{}}
-	if c.sampled = c.most > 0; !c.sampled {
-		c.most = 256
-		if testing.Short() {
-			c.most = 32
-		} else if c.apart {
+	if c.sampled = c.most > 0; c.sampled {
+		c.most = min(c.most, testsize.Of(1, 2, c.most))
+	} else {
+		c.most = testsize.Of(3, 4, 256)
+		if testsize.Full() && c.apart {
 			c.most = 64 // there are five times as many steps
 		}
 	}

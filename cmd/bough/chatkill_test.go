@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
 )
@@ -32,10 +34,7 @@ func TestChatKills(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("-killseed %d", seed)
-	goal := min(*kills, 150)
-	if testing.Short() {
-		goal = min(goal, 30)
-	}
+	goal := cmp.Or(*kills, testsize.Of(10, 30, 150))
 	c := &crowd{t: t, dir: t.TempDir(), usual: 30 * time.Millisecond}
 	if out, err := c.command("agent", "create", "ada", "--model", "command:echo yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

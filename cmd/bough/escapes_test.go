@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -175,7 +176,8 @@ func (s *escapeStory) write(path string, data []byte) {
 }
 
 // TestEscapes: whatever text files hold, nothing that a verb prints drives a terminal, nor
-// does a document of --json. Each verb is run.
+// does a document of --json. Each verb is run; a full run makes each string of a file an
+// attack.
 func TestEscapes(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--json"}} {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
@@ -197,7 +199,7 @@ func TestEscapes(t *testing.T) {
 					t.Errorf("%q did not run", v.full())
 				}
 			}
-			if s.struck < 1000 {
+			if s.struck < testsize.Of(100, 300, 1000) {
 				t.Errorf("only %d outputs hold text of the files", s.struck)
 			}
 		})
@@ -372,15 +374,14 @@ func (s *escapeStory) mutate(path string, commands ...[]string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	n := 0
-	for _, mutated := range mutations(s.t, data) {
-		n++
+	all := mutations(s.t, data)
+	for _, mutated := range testsize.Sample(s.t, "strings of "+path, all, testsize.Of(2, 8, len(all))) {
 		s.write(path, mutated)
 		for _, args := range commands {
 			s.run(0, args...)
 		}
 	}
-	if n == 0 {
+	if len(all) == 0 {
 		s.t.Errorf("%s holds no strings", path)
 	}
 	s.write(path, data)
@@ -475,7 +476,8 @@ func (s *escapeStory) transcripts(path string, data []byte) {
 		if !json.Valid(l) {
 			continue
 		}
-		for _, mutated := range mutations(s.t, l) {
+		all := mutations(s.t, l)
+		for _, mutated := range testsize.Sample(s.t, "strings of a record", all, testsize.Of(1, 2, len(all))) {
 			if i < len(lines)-1 {
 				mutated = append(mutated, '\n')
 			}

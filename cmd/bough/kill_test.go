@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,13 +22,14 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
 )
 
 var (
-	kills    = flag.Int("kills", 300, "how many processes TestKills kills")
+	kills    = flag.Int("kills", 0, "how many processes TestKills kills; 0 for what the size of the tests says")
 	killSeed = flag.Uint64("killseed", 0, "what TestKills begins with; 0 for anything")
 )
 
@@ -38,11 +40,8 @@ func TestKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGKILL on Windows")
 	}
-	const each = 50 // kills in one workspace
-	goal, seed := *kills, *killSeed
-	if testing.Short() {
-		goal = min(goal, each)
-	}
+	each := testsize.Of(12, 20, 50) // kills in one workspace, of which there are three kinds
+	goal, seed := cmp.Or(*kills, testsize.Of(12, 60, 300)), *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}

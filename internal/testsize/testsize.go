@@ -1,0 +1,60 @@
+// Package testsize decides how much of an exhaustive test runs.
+//
+// A test that tries every crash point, kills hundreds of processes or walks for minutes
+// has three sizes: everything with BOUGH_TEST=full, which .ci/run sets; a sample that
+// is the same in each run by default; and a small one with -short. A size makes a test
+// smaller, it never skips one.
+package testsize
+
+import (
+	"os"
+	"testing"
+)
+
+// Variable names the environment variable. Full is its only value.
+const Variable = "BOUGH_TEST"
+
+// Full reports whether nothing is sampled. It panics if the variable has another value
+// than "full", so that a misspelled one does not pass for a full run.
+func Full() bool {
+	switch value := os.Getenv(Variable); value {
+	case "":
+		return false
+	case "full":
+		return true
+	default:
+		panic(Variable + "=" + value + `; want "full" or nothing`)
+	}
+}
+
+// Of returns the size for this run. A full run is full with -short, too.
+func Of[T any](short, plain, full T) T {
+	switch {
+	case Full():
+		return full
+	case testing.Short():
+		return short
+	default:
+		return plain
+	}
+}
+
+// Sample returns at most n elements of list, evenly spaced, with the last one, or all of
+// them in a full run. If elements are left out, it logs how many.
+func Sample[T any](t testing.TB, what string, list []T, n int) []T {
+	t.Helper()
+	if Full() || len(list) <= n {
+		return list
+	}
+	t.Logf("%d of %d %s; %s=full tries all", n, len(list), what, Variable)
+	return spaced(list, n)
+}
+
+// spaced returns n elements of list, evenly spaced, the last one among them.
+func spaced[T any](list []T, n int) []T {
+	some := make([]T, n)
+	for i := range some {
+		some[i] = list[(i+1)*len(list)/n-1]
+	}
+	return some
+}

@@ -1,0 +1,34 @@
+package testsize
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestSpaced(t *testing.T) {
+	list := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for n, want := range map[int][]int{1: {9}, 2: {4, 9}, 3: {2, 5, 9}, 10: list} {
+		if got := spaced(list, n); !slices.Equal(got, want) {
+			t.Errorf("%d of %v are %v, want %v", n, list, got, want)
+		}
+	}
+}
+
+func TestFull(t *testing.T) {
+	list := []int{1, 2, 3}
+	t.Setenv(Variable, "full")
+	if !Full() || Of(1, 2, 3) != 3 || !slices.Equal(Sample(t, "numbers", list, 1), list) {
+		t.Error("the full run leaves something out")
+	}
+	t.Setenv(Variable, "")
+	if Full() || Of(1, 2, 3) == 3 || !slices.Equal(Sample(t, "numbers", list, 1), list[2:]) || !slices.Equal(Sample(t, "numbers", list, 3), list) {
+		t.Error("the sample is not one")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a misspelled value passes")
+		}
+	}()
+	t.Setenv(Variable, "ful")
+	Full()
+}

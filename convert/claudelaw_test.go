@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
@@ -39,7 +40,7 @@ func sayings(m *Message) string {
 // it, but for the last one if that is open. Only a parent that is named before its record
 // stands there may become known later.
 func TestClaudeGrows(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range testsize.Of[uint64](5, 20, 50) {
 		s := rand.New(rand.NewPCG(seed, 1))
 		in := string(testtranscript.ClaudeCode(s))
 		whole, _, conv := readClaudeText(t, in)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
@@ -40,7 +41,7 @@ func TestGrowth(t *testing.T) {
 		t.Run(g.f.Name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(3, 7))
 			var files [][]byte
-			for range 12 {
+			for range testsize.Of(2, 6, 12) {
 				var b bytes.Buffer
 				tr := grown(random)
 				if !g.f.Branches {
@@ -51,7 +52,7 @@ func TestGrowth(t *testing.T) {
 				}
 				files = append(files, b.Bytes())
 			}
-			for range 60 {
+			for range testsize.Of(8, 30, 60) {
 				if g.draw != nil {
 					files = append(files, g.draw(random))
 				}

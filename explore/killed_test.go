@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -53,10 +54,7 @@ func load(t *testing.T, w *workspace.Workspace, id string) *explore.Exploration 
 // TestKilled kills a program anywhere in an exploration and goes on with it: each branch
 // has one result, none that had ended is run again, and nothing is there twice or left.
 func TestKilled(t *testing.T) {
-	rounds := 20
-	if testing.Short() {
-		rounds = 5
-	}
+	rounds := testsize.Of(4, 8, 20)
 	cut := 0 // rounds in which there was something to go on with
 	for range rounds {
 		if killed(t) {

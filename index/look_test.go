@@ -12,6 +12,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -144,7 +145,7 @@ func TestFlippedBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i := 0; i < len(whole) && !t.Failed(); i += 1 + len(whole)/150 {
+		for i := 0; i < len(whole) && !t.Failed(); i += 1 + len(whole)/testsize.Of(20, 60, 150) {
 			data := slices.Clone(whole)
 			data[i] ^= 0x10
 			write(data)

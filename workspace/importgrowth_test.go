@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -30,10 +31,7 @@ var drawers = map[string]func(*rand.Rand) []byte{
 // an import of the whole gives: the same path, the same ends, the same export. So has who
 // imports the whole and then the beginning, an older copy.
 func TestImportGrowth(t *testing.T) {
-	seeds := 3
-	if testing.Short() {
-		seeds = 1
-	}
+	seeds := testsize.Of(1, 1, 3)
 	for _, f := range formatsBothWays(t) {
 		if f.Sessions {
 			continue // a session file is whole or damaged
@@ -87,7 +85,7 @@ func grown(t *testing.T, f *convert.Format, data []byte, random *rand.Rand) {
 	at := 0
 	for line := range bytes.Lines(data) {
 		for _, cut := range []int{at + random.IntN(len(line)), at + len(line)} {
-			if cut == 0 || cut == len(data) || testing.Short() && random.IntN(6) > 0 {
+			if cut == 0 || cut == len(data) || !testsize.Full() && random.IntN(testsize.Of(60, 16, 1)) > 0 {
 				continue
 			}
 			if got := imported(t, f, data[:cut], data); got != want {

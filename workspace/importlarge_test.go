@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -53,11 +54,8 @@ func (l *longTranscript) next() []byte {
 
 // TestImportMemory: what is imported passes through, however long it is.
 func TestImportMemory(t *testing.T) {
-	size, most := 96<<20, uint64(96<<20)
-	if testing.Short() {
-		size = 16 << 20 // the race detector is slow, and takes memory
-	}
-	runtime.GC() // what other tests left does not count
+	size, most := testsize.Of(4<<20, 96<<20, 96<<20), uint64(96<<20) // the race detector is slow, and takes memory
+	runtime.GC()                                                     // what other tests left does not count
 	var peak uint64
 	calls := 0
 	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Progress: func(string, int64, int64) {
@@ -151,10 +149,7 @@ func BenchmarkImport(b *testing.B) {
 // TestImportLiveBytes: a line that arrives at the end of a transcript of 20 MB costs the
 // newest file of the conversation, and not all of it.
 func TestImportLiveBytes(t *testing.T) {
-	size := 20 << 20
-	if testing.Short() {
-		size = 8 << 20
-	}
+	size := testsize.Of(8<<20, 8<<20, 20<<20)
 	data, err := io.ReadAll(&longTranscript{left: size})
 	if err != nil {
 		t.Fatal(err)

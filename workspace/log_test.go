@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -104,7 +105,7 @@ func TestTornLog(t *testing.T) {
 
 // TestLogMemory: log and doctor read a log that is much larger than what they hold of it.
 func TestLogMemory(t *testing.T) {
-	if testing.Short() || underRace {
+	if underRace {
 		t.Skip("it writes a log of 96 MB")
 	}
 	s := openSpace(t, t.TempDir(), 0)
@@ -115,12 +116,13 @@ func TestLogMemory(t *testing.T) {
 	}
 	defer f.Close()
 	text := string(bytes.Repeat([]byte("x"), 96<<10))
-	for i := range 1000 {
+	lines := testsize.Of(400, 500, 1000)
+	for i := range lines {
 		o := operation.Operation{Seq: operation.Seq(i + 2), Time: "2026-05-25T15:32:04.000000+00:00", Verb: "agent set", Changes: []operation.Change{
 			{File: "agents/ada.json", Was: &operation.State{}, Is: &operation.State{}, Before: text},
 		}}
 		line := o.Encode()
-		if i == 500 {
+		if i == lines/2 {
 			line = append([]byte("damaged\n"), line...)
 		}
 		if _, err := f.Write(line); err != nil {
@@ -143,7 +145,7 @@ func TestLogMemory(t *testing.T) {
 		}
 	}
 	ops, err := s.Log(t.Context(), workspace.LogOptions{})
-	if err != nil || len(ops.Operations) < 1001 {
+	if err != nil || len(ops.Operations) < lines+1 {
 		t.Errorf("%d operations are left, %v", len(ops.Operations), err)
 	}
 }

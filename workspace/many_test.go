@@ -17,11 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
-var many = flag.Int("many", 40, "how many changes each process of TestMany makes")
+var many = flag.Int("many", 0, "how many changes each process of TestMany makes; 0 for what the size of the tests says")
 
 // manyLimit is how many messages a file takes in TestMany.
 const manyLimit = 50
@@ -65,7 +66,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(testsize.InMemory(m).Run())
 }
 
 // carryOut makes the changes of one process and tells of each when it is made.
@@ -143,6 +144,7 @@ func TestMany(t *testing.T) {
 // testMany begins with sessions of long titles beside those that are written to.
 func testMany(t *testing.T, others int) {
 	const writers, shared = 16, 24
+	each := cmp.Or(*many, testsize.Of(4, 16, 40))
 	dir := t.TempDir()
 	s := openSpace(t, dir, manyLimit)
 	for range others {
@@ -153,10 +155,10 @@ func testMany(t *testing.T, others int) {
 		lines = append(lines, s.new(fmt.Sprint("Shared ", n)))
 	}
 	began := time.Now()
-	changes := letWrite(t, dir, lines, writers, *many)
+	changes := letWrite(t, dir, lines, writers, each)
 	took := time.Since(began)
-	if len(changes) != writers**many {
-		t.Fatalf("%d changes, want %d", len(changes), writers**many)
+	if len(changes) != writers*each {
+		t.Fatalf("%d changes, want %d", len(changes), writers*each)
 	}
 	t.Logf("%d changes in %v", len(changes), took.Round(time.Millisecond))
 

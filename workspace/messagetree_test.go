@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -195,7 +196,7 @@ func TestMessageTreeAny(t *testing.T) {
 // one of which the first message was answered again and again. Anything quadratic
 // takes minutes here, and anything that calls itself once a level ends the program.
 func TestMessageTreeDeep(t *testing.T) {
-	const n = 100_001
+	n := testsize.Of(10_001, 30_001, 100_001)
 	for name, c := range map[string]struct {
 		parent func(i int) int
 		runs   int

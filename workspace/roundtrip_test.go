@@ -13,6 +13,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	said "github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -78,10 +79,7 @@ func formatsBothWays(t *testing.T) (list []*convert.Format) {
 // TestRoundTrip: what is exported and comes back is what it was: nothing is added. What was
 // said there since comes back too, below the message that it answers.
 func TestRoundTrip(t *testing.T) {
-	seeds := 12
-	if testing.Short() {
-		seeds = 1
-	}
+	seeds := testsize.Of(1, 6, 12)
 	var sources []*convert.Format
 	for _, name := range []string{"pi", "claude-code", "codex", "gemini", "chatgpt", "openai"} {
 		f, err := convert.Named(name)

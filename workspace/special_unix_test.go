@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -32,7 +33,7 @@ func TestPipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, place := range []string{
+	places := []string{
 		"conversations", "agents", "explorations", "files", "checkpoints", ".bough", ".bough/trash", ".bough/cache", ".bough/handover",
 		"conversations/x.json", "conversations/a.json.bak", "conversations/session_index.json", "conversations/session_index.journal",
 		"conversations/.a.json.bough-tmp", "head.json", "bookmarks.json", "config.json", "agents/ada.json",
@@ -40,7 +41,8 @@ func TestPipes(t *testing.T) {
 		"checkpoints/cp_1.json.gz", "checkpoints/checkpoint_index.json", ".bough/operations.jsonl", ".bough/lock", ".bough/lock.holder",
 		".bough/tasks.jsonl", ".bough/learnings.jsonl", ".bough/imports.jsonl", ".bough/exports.jsonl", ".bough/token", ".bough/cache/look",
 		".bough/incoming", ".bough/trash/20260101T000000.000000/conversations/t.json", workspace.FilePath(attachment("a picture").SHA256),
-	} {
+	}
+	for _, place := range testsize.Sample(t, "places", places, testsize.Of(4, 12, len(places))) {
 		t.Run(place, func(t *testing.T) {
 			s := patient(t)
 			s.agent("ada")

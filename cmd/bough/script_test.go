@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/testmcp"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
@@ -23,7 +24,7 @@ import (
 
 // TestMain makes the command itself available to the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(testsize.InMemory(m), map[string]func(){
 		"bough": func() {
 			code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 			if newPaint(os.Stdout).width > 0 || newPaint(os.Stderr).width > 0 {
@@ -100,8 +101,12 @@ func TestScript(t *testing.T) {
 		"await":        plain(1, cmdAwait),
 	}
 	maps.Copy(cmds, systemCommands)
+	scripts, err := filepath.Glob("testdata/script/*.txt*")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("scripts: %q, %v", scripts, err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                "testdata/script",
+		Files:              testsize.Sample(t, "scripts", scripts, testsize.Of(10, len(scripts), len(scripts))),
 		RequireUniqueNames: true,
 		Cmds:               cmds,
 		Condition:          condition,

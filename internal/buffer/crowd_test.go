@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/buffer"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // A watcher verifies for each call that the pending messages of a path are
@@ -77,7 +78,7 @@ func (w *watcher) end(c buffer.Context, err error) {
 // TestRandom: for random messages, failures and flushes, all messages are processed
 // correctly and none is left.
 func TestRandom(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range testsize.Of[uint64](2, 5, 12) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			r := newRoom(t, buffer.Options{Batch: 3, Idle: 4 * second, Timeout: 8 * second}, nil)

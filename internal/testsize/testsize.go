@@ -58,3 +58,32 @@ func spaced[T any](list []T, n int) []T {
 	}
 	return some
 }
+
+// Tests are those of a package, as TestMain gets them.
+type Tests interface{ Run() int }
+
+// InMemory returns tests whose temporary folders are in memory, where a file system with
+// enough space for them is, because waiting for a disk is most of their time. A full run
+// writes to the disk.
+func InMemory(m Tests) Tests { return inMemory{m} }
+
+type inMemory struct{ Tests }
+
+func (m inMemory) Run() int {
+	if Full() || os.Getenv(inMemoryDir) != "" || !memory() {
+		return m.Tests.Run()
+	}
+	dir, err := os.MkdirTemp(shm, "bough-test-")
+	if err != nil {
+		return m.Tests.Run()
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv(inMemoryDir, dir)
+	os.Setenv("TMPDIR", dir)
+	return m.Tests.Run()
+}
+
+const (
+	shm         = "/dev/shm"
+	inMemoryDir = "BOUGH_TEST_MEMORY" // so that a test that starts its own program shares the folder
+)

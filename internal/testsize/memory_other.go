@@ -1,0 +1,5 @@
+//go:build !linux
+
+package testsize
+
+func memory() bool { return false }

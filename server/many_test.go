@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/server"
 )
 
@@ -15,10 +16,8 @@ import (
 // branch of its own, and some in a common one: nothing is lost, and no branch has a
 // message of another.
 func TestMany(t *testing.T) {
-	const (
-		clients = 64
-		each    = 6
-	)
+	t.Parallel()
+	clients, each := testsize.Of(8, 24, 64), 6
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID
 	root := s.store(id, "root", "").ID
@@ -71,6 +70,7 @@ func TestMany(t *testing.T) {
 // TestManyNewest has many clients store without a parent: the messages form one
 // path.
 func TestManyNewest(t *testing.T) {
+	t.Parallel()
 	const (
 		clients = 32
 		each    = 3

@@ -101,11 +101,11 @@ func TestCommandGroup(t *testing.T) {
 // TestCommandLeaves: a process that a command leaves behind with its output is
 // killed without waiting for it, and the output of the command counts.
 func TestCommandLeaves(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	here := filepath.Join(t.TempDir(), "here")
-	t.Setenv("HERE", here)
 	start := time.Now()
-	r, err := buffer.Command(`(sleep 4; echo x >"$HERE"; sleep 60) & echo '{"tasks":[{"task_description":"x"}]}'`, nil)(t.Context(), shellContext)
+	r, err := buffer.Command(`(sleep 4; echo x >'`+here+`'; sleep 60) & echo '{"tasks":[{"task_description":"x"}]}'`, nil)(t.Context(), shellContext)
 	if err != nil || len(r.Tasks) != 1 || r.Tasks[0].Description != "x" {
 		t.Errorf("it answers %+v, %v", r, err)
 	}

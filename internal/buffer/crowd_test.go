@@ -78,6 +78,7 @@ func (w *watcher) end(c buffer.Context, err error) {
 // TestRandom: for random messages, failures and flushes, all messages are processed
 // correctly and none is left.
 func TestRandom(t *testing.T) {
+	t.Parallel()
 	for seed := range testsize.Of[uint64](2, 5, 12) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))

@@ -70,7 +70,7 @@ func InMemory(m Tests) Tests { return inMemory{m} }
 type inMemory struct{ Tests }
 
 func (m inMemory) Run() int {
-	if Full() || os.Getenv(inMemoryDir) != "" || !memory() {
+	if Full() || !memory() {
 		return m.Tests.Run()
 	}
 	dir, err := os.MkdirTemp(shm, "bough-test-")
@@ -78,12 +78,8 @@ func (m inMemory) Run() int {
 		return m.Tests.Run()
 	}
 	defer os.RemoveAll(dir)
-	os.Setenv(inMemoryDir, dir)
 	os.Setenv("TMPDIR", dir)
 	return m.Tests.Run()
 }
 
-const (
-	shm         = "/dev/shm"
-	inMemoryDir = "BOUGH_TEST_MEMORY" // so that a test that starts its own program shares the folder
-)
+const shm = "/dev/shm"

@@ -130,7 +130,7 @@ func (t *takingBack) args(target operation.Target) args {
 		list["in"] = t.in
 	}
 	if t.of != 0 {
-		list[operation.TakesBack] = t.of
+		list[operation.GroupArg] = t.of
 	}
 	return list
 }

@@ -257,7 +257,7 @@ func TestGroups(t *testing.T) {
 				of := ops[o.Undoes-1]
 				o.Verb, o.Sessions = map[string]string{"u": operation.Undo, "r": operation.Redo}[o.Verb], of.Sessions
 				if o.Group != 0 {
-					o.Args[operation.TakesBack] = float64(of.Group)
+					o.Args[operation.GroupArg] = float64(of.Group)
 				}
 			}
 			ops = append(ops, o)

@@ -61,15 +61,15 @@ func Undoables(newest iter.Seq[*Operation], session string, lost func(*Operation
 	return UndoablesOf(newest, target.Group, lost), 0
 }
 
-// TakesBack is the argument of an undo or redo that holds the group of the
+// GroupArg is the argument of an undo or redo that holds the group of the
 // operation that it reverts.
-const TakesBack = "group"
+const GroupArg = "group"
 
 // undoing returns the group that the newest operation undoes and its own group, if
 // it belongs to the undo of a group.
 func undoing(newest iter.Seq[*Operation]) (group, by Seq) {
 	for o := range effective(newest, "", map[Seq]*Operation{}) {
-		if n, ok := o.Args[TakesBack].(float64); ok && o.Verb == Undo && o.Group != 0 {
+		if n, ok := o.Args[GroupArg].(float64); ok && o.Verb == Undo && o.Group != 0 {
 			return Seq(n), o.Group
 		}
 		break

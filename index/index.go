@@ -391,9 +391,9 @@ func (x *Index) claim(e *Entry, from string) {
 	}
 }
 
-// Says reports whether the visible properties of a session in the index agree with
+// Matches reports whether the visible properties of a session in the index agree with
 // its file.
-func (x *Index) Says(s session.Summary) bool {
+func (x *Index) Matches(s session.Summary) bool {
 	file := &Entry{ID: s.ID}
 	file.fill(s)
 	e := x.Entry(s.ID)

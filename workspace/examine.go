@@ -174,7 +174,7 @@ func (d *doctor) file(s *session.Outline) {
 		d.found(BrokenSeal, name, sealDetail(s), false)
 	}
 	d.cache(s)
-	if !d.index.Says(s.Summary()) {
+	if !d.index.Matches(s.Summary()) {
 		d.reindex(s)
 	}
 }

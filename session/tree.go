@@ -24,7 +24,7 @@ type Tree struct {
 	newest   []datedLeaf       // per part, its newest leaf, or none
 	times    map[int]datedLeaf // of the leaves whose time is not in their outlines
 
-	double bool
+	duplicates bool
 }
 
 // A datedLeaf is a leaf with the time of its message.
@@ -134,8 +134,8 @@ func (t *Tree) Find(id string) []int {
 	return nodes
 }
 
-// Double reports whether two messages of the tree have the same id.
-func (t *Tree) Double() bool { return t.double }
+// HasDuplicates reports whether two messages of the tree have the same id.
+func (t *Tree) HasDuplicates() bool { return t.duplicates }
 
 // Follows returns the parent of a message that is appended to part p without a
 // parent_id, -1 for none.

@@ -105,12 +105,12 @@ func (t *treeBuilder) findCopy(p, i int, hash uint64) (int, error) {
 	}
 	o := t.Parts[p]
 	id, span := o.MessageID(i), o.span(i, i+1)
-	double := false
+	duplicates := false
 	for n := t.ids.last(hash); n >= 0; n = t.ids.before(n) {
 		if t.ID(n) != id {
 			continue
 		}
-		double = true
+		duplicates = true
 		other, k := t.Parts[t.Part(n)], t.Index(n)
 		there := other.span(k, k+1)
 		if there.End-there.Start != span.End-span.Start {
@@ -128,7 +128,7 @@ func (t *treeBuilder) findCopy(p, i int, hash uint64) (int, error) {
 			return n, nil
 		}
 	}
-	t.double = t.double || double
+	t.duplicates = t.duplicates || duplicates
 	return none, nil
 }
 

@@ -232,7 +232,7 @@ func (v *view) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 // unique reports as damage two messages with one id among nodes of l: one file
 // cannot hold both.
 func (l *line) unique(nodes []int) error {
-	if !l.Double() {
+	if !l.HasDuplicates() {
 		return nil
 	}
 	seen := map[string]int{}

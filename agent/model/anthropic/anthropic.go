@@ -1,5 +1,5 @@
 // Package anthropic is a model behind the API of Anthropic's messages: theirs, or that of
-// another server that has it. The official SDK carries it out.
+// another server that has it.
 //
 // # What is sent
 //
@@ -22,7 +22,7 @@
 //
 // # Trying again
 //
-// A request is sent again by the SDK when the connection fails and on the statuses 408,
+// A request is sent again when the connection fails and on the statuses 408,
 // 409, 429 and 5xx: [Options.Retries] times, after as long as the server says in
 // Retry-After, and not at all if that is more than two minutes; else after half a
 // second, then twice as long each time up to eight seconds, less some at random. Nothing
@@ -31,29 +31,29 @@
 // # The key
 //
 // It is what the caller gives and nothing else: no variable of the environment is read
-// but those of net/http about proxies, and no profile of the SDK. It goes to the server
-// at the base URL and nowhere else, no redirect is followed, and no error says it.
+// but those of net/http about proxies. It goes to the server at the base URL and nowhere
+// else, no redirect is followed, and no error says it.
+//
+// # No SDK
+//
+// Anthropic's own SDK takes 25 s of two cores to compile, links OpenTelemetry and a
+// decoder of YAML, and looks for keys and profiles of its own, for a request that is
+// JSON already. So net/http sends, as in package openai.
 package anthropic
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/tidwall/gjson"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
 	"github.com/bough-dev/bough/internal/content"
-	"github.com/bough-dev/bough/internal/rawjson"
 )
 
 // Options say which model is asked, and how. The zero value is the default.
@@ -68,133 +68,85 @@ type Options struct {
 }
 
 const (
-	ownBase   = "https://api.anthropic.com/"
-	retries   = 2
+	version   = "2023-06-01" // of the API
 	maxTokens = 16384
 )
 
-// A Model is a model behind an API.
-type Model struct {
-	o   Options
-	api *wire.API
-}
-
-var _ agent.Model = (*Model)(nil)
-
 // New returns a model. The error says what is wrong with the base URL or the key, or
 // that there is none.
-func New(o Options) (*Model, error) {
-	base := strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(o.BaseURL), "/"), "/v1")
-	api, err := wire.NewAPI("Anthropic", "ANTHROPIC_API_KEY", o.Key, base, ownBase)
-	if err != nil {
-		return nil, err
-	}
-	o.Key = "" // it is in api, and in nothing that is printed
+func New(o Options) (agent.Model, error) {
+	o.BaseURL = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(o.BaseURL), "/"), "/v1")
 	if o.MaxTokens <= 0 {
 		o.MaxTokens = maxTokens
 	}
-	return &Model{o, api}, nil
+	return wire.NewModel(wire.Options(o), provider())
 }
 
-// Ask is that of [agent.Model].
-func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text string)) (*agent.Reply, error) {
-	name := cmp.Or(m.o.Name, r.ModelID)
-	if name == "" {
-		return nil, fmt.Errorf("no model of %s is chosen", m.api.Name)
+func provider() *wire.Provider {
+	return &wire.Provider{
+		Name:      "Anthropic",
+		KeyVar:    "ANTHROPIC_API_KEY",
+		BaseURL:   "https://api.anthropic.com/",
+		Path:      "v1/messages",
+		Format:    content.Anthropic,
+		Header:    http.Header{"Anthropic-Version": {version}},
+		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
+		Body:      func(r *wire.Request) any { return newBody(r) },
+		Decoder:   func(r *wire.Request) wire.Decoder { return &decoder{request: r, calls: map[int64]*call{}} },
 	}
-	prompt, err := wire.Compose(r, content.Anthropic)
-	if err != nil {
-		return nil, err
-	}
-	client, ctx, cancel := m.api.Client(ctx, wire.Limits{First: m.o.First, Next: m.o.Next})
-	defer cancel()
-	var res *http.Response
-	messages := sdk.NewMessageService(m.options(client, &res)...)
-	events := messages.NewStreaming(ctx, m.params(name, prompt))
-	defer events.Close()
-	media, err := m.api.Media(ctx, res, events.Err(), name)
-	if err != nil {
-		return nil, err
-	}
-	in := &reply{m: m, name: name, prompt: prompt, text: wire.Text{Stream: stream}, calls: map[int64]*call{}}
-	if media == "application/json" {
-		return in.whole(ctx, res.Body)
-	}
-	for !in.over && events.Next() {
-		in.event(events.Current())
-	}
-	if err := events.Err(); err != nil || ctx.Err() != nil {
-		var event []byte
-		var broken *sdk.Error
-		if errors.As(err, &broken) {
-			event = []byte(broken.RawJSON())
-		}
-		return nil, m.api.Broken(ctx, err, event, name)
-	}
-	return in.end(ctx)
 }
 
-// options are those of the SDK. A service takes only these, where a client would look
-// into the environment; what it would tell OpenTelemetry is turned off for the same
-// reason.
-func (m *Model) options(client *http.Client, res **http.Response) []option.RequestOption {
-	n := m.o.Retries
-	if n == 0 {
-		n = retries
-	}
-	list := []option.RequestOption{
-		option.WithBaseURL(m.api.Base.String()),
-		option.WithHTTPClient(client),
-		option.WithMaxRetries(max(n, 0)),
-		option.WithResponseInto(res),
-		option.WithoutOpenTelemetry(),
-	}
-	if m.api.Key != "" {
-		list = append(list, option.WithAPIKey(m.api.Key))
-	}
-	return list
+// A body is that of a request.
+type body struct {
+	Model      string            `json:"model"`
+	MaxTokens  int64             `json:"max_tokens"`
+	System     []textBlock       `json:"system,omitempty"`
+	Messages   []json.RawMessage `json:"messages"`
+	Tools      []tool            `json:"tools,omitempty"`
+	ToolChoice *toolChoice       `json:"tool_choice,omitempty"`
+	Stream     bool              `json:"stream"`
 }
 
-func (m *Model) params(name string, prompt *wire.Prompt) sdk.MessageNewParams {
-	p := sdk.MessageNewParams{Model: sdk.Model(name), MaxTokens: m.o.MaxTokens}
-	if strings.TrimSpace(prompt.System) != "" {
-		p.System = []sdk.TextBlockParam{{Text: prompt.System}}
-	}
-	for _, raw := range prompt.Messages {
-		p.Messages = append(p.Messages, param.Override[sdk.MessageParam](raw))
-	}
-	tools := prompt.Tools
-	if len(tools) == 0 {
-		for _, name := range prompt.Called {
-			tools = append(tools, wire.Tool{Name: name, Description: "Not available any more.", Schema: json.RawMessage(`{"type":"object"}`)})
-		}
-		if len(tools) > 0 {
-			p.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
-		}
-	}
-	for _, t := range tools {
-		p.Tools = append(p.Tools, param.Override[sdk.ToolUnionParam](json.RawMessage(rawjson.Compact(tool(t)))))
-	}
-	return p
+type textBlock struct {
+	Text string `json:"text"`
+	Type string `json:"type"`
 }
 
-// A tool is one as the API is told of it.
 type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"input_schema"`
 }
 
-// A reply is put together from what comes in.
-type reply struct {
-	m      *Model
-	name   string
-	prompt *wire.Prompt
-	text   wire.Text
-	calls  map[int64]*call // by the index of their blocks
-	order  []*call
-	stop   sdk.StopReason
-	over   bool
+type toolChoice struct {
+	Type string `json:"type"`
+}
+
+func newBody(r *wire.Request) body {
+	b := body{Model: r.Model, MaxTokens: r.MaxTokens, Messages: r.Prompt.Messages, Stream: true}
+	if strings.TrimSpace(r.Prompt.System) != "" {
+		b.System = []textBlock{{r.Prompt.System, "text"}}
+	}
+	for _, t := range r.Prompt.Tools {
+		b.Tools = append(b.Tools, tool(t))
+	}
+	if len(b.Tools) > 0 {
+		return b
+	}
+	for _, name := range r.Prompt.Called {
+		b.Tools = append(b.Tools, tool{name, "Not available any more.", json.RawMessage(`{"type":"object"}`)})
+		b.ToolChoice = &toolChoice{"none"}
+	}
+	return b
+}
+
+// A decoder assembles a reply.
+type decoder struct {
+	request *wire.Request
+	calls   map[int64]*call // by the index of their blocks
+	order   []*call
+	stop    string
+	done    bool
 }
 
 type call struct {
@@ -202,94 +154,75 @@ type call struct {
 	arguments       strings.Builder
 }
 
-// event takes in an event of a stream.
-func (in *reply) event(e sdk.MessageStreamEventUnion) {
-	switch e.Type {
+// Event is that of [wire.Decoder].
+func (d *decoder) Event(data []byte) bool {
+	e := gjson.ParseBytes(data)
+	index := e.Get("index").Int()
+	switch wire.String(e, "type") {
 	case "content_block_start":
-		b := e.ContentBlock
-		switch b.Type {
-		case "text":
-			in.text.Add(b.Text)
-		case "tool_use":
-			in.call(e.Index, b.ID, b.Name, b.JSON.Input.Raw())
-		}
+		d.block(index, e.Get("content_block"))
 	case "content_block_delta":
-		switch e.Delta.Type {
+		delta := e.Get("delta")
+		switch wire.String(delta, "type") {
 		case "text_delta":
-			in.text.Add(e.Delta.Text)
+			d.request.Text.Add(wire.String(delta, "text"))
 		case "input_json_delta":
-			if c := in.calls[e.Index]; c != nil {
-				c.arguments.WriteString(e.Delta.PartialJSON)
+			if c := d.calls[index]; c != nil {
+				c.arguments.WriteString(wire.String(delta, "partial_json"))
 			}
 		}
 	case "message_delta":
-		in.stop = cmp.Or(e.Delta.StopReason, in.stop)
+		d.stop = cmp.Or(wire.String(e, "delta.stop_reason"), d.stop)
 	case "message_stop":
-		in.over = true
+		d.done = true
+	}
+	return d.done
+}
+
+// block adds a block, which may be only its beginning.
+func (d *decoder) block(index int64, b gjson.Result) {
+	switch wire.String(b, "type") {
+	case "text":
+		d.request.Text.Add(wire.String(b, "text"))
+	case "tool_use":
+		c := &call{id: wire.String(b, "id"), name: wire.String(b, "name"), input: b.Get("input").Raw}
+		d.calls[index] = c
+		d.order = append(d.order, c)
 	}
 }
 
-func (in *reply) call(index int64, id, name, input string) {
-	c := &call{id: id, name: name, input: input}
-	in.calls[index] = c
-	in.order = append(in.order, c)
+// Whole is that of [wire.Decoder].
+func (d *decoder) Whole(data []byte) bool {
+	m := gjson.ParseBytes(data)
+	for i, b := range m.Get("content").Array() {
+		d.block(int64(i), b)
+	}
+	d.stop, d.done = wire.String(m, "stop_reason"), true
+	return wire.String(m, "type") == "message"
 }
 
-// whole takes in a whole message, which is no stream.
-func (in *reply) whole(ctx context.Context, body io.Reader) (*agent.Reply, error) {
-	data, err := io.ReadAll(body)
-	if err != nil || ctx.Err() != nil {
-		return nil, in.m.api.Broken(ctx, err, nil, in.name)
+// End is that of [wire.Decoder].
+func (d *decoder) End() (calls []agent.Call, stopped bool, err error) {
+	if !d.done || d.stop == "" {
+		return nil, false, nil
 	}
-	var said sdk.Message
-	if err := json.Unmarshal(data, &said); err != nil {
-		return nil, in.m.api.Nonsense(err)
+	model := d.request.Model
+	switch d.stop {
+	case "max_tokens":
+		return nil, true, wire.TokenLimit(model, d.request.MaxTokens)
+	case "model_context_window_exceeded":
+		return nil, true, fmt.Errorf("the conversation became too long for %s before the end of its message", model)
+	case "refusal":
+		return nil, true, fmt.Errorf("%s refuses to answer", model)
+	case "pause_turn":
+		return nil, true, fmt.Errorf("%s paused before the end of its message", model)
 	}
-	if said.Type != "message" {
-		return nil, in.m.api.Refusal(http.StatusOK, data, in.name)
-	}
-	for i, b := range said.Content {
-		switch b.Type {
-		case "text":
-			in.text.Add(b.Text)
-		case "tool_use":
-			in.call(int64(i), b.ID, b.Name, string(b.Input))
-		}
-	}
-	in.stop, in.over = said.StopReason, true
-	return in.end(ctx)
-}
-
-// end returns the reply, if it is one.
-func (in *reply) end(ctx context.Context) (*agent.Reply, error) {
-	said := in.text.End()
-	if !in.over || in.stop == "" {
-		return nil, in.m.api.Broken(ctx, nil, nil, in.name)
-	}
-	switch in.stop {
-	case sdk.StopReasonMaxTokens:
-		return nil, in.m.api.Cut(in.name, in.m.o.MaxTokens)
-	case sdk.StopReasonModelContextWindowExceeded:
-		return nil, fmt.Errorf("the conversation became too long for %s before the end of its message", in.name)
-	case sdk.StopReasonRefusal:
-		return nil, fmt.Errorf("%s refuses to answer", in.name)
-	case sdk.StopReasonPauseTurn:
-		return nil, fmt.Errorf("%s paused before the end of its message", in.name)
-	}
-	var made []agent.Call
-	for _, c := range in.order {
+	for _, c := range d.order {
 		arguments := c.arguments.String()
 		if strings.TrimSpace(arguments) == "" {
 			arguments = c.input
 		}
-		made = append(made, agent.Call{ID: c.id, Name: c.name, Arguments: arguments})
+		calls = append(calls, agent.Call{ID: c.id, Name: c.name, Arguments: arguments})
 	}
-	calls, err := in.prompt.Calls(made)
-	if err != nil {
-		return nil, err
-	}
-	if len(calls) == 0 && strings.TrimSpace(said) == "" {
-		return nil, fmt.Errorf("%s said nothing", in.name)
-	}
-	return &agent.Reply{Text: said, Calls: calls}, nil
+	return calls, true, nil
 }

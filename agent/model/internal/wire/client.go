@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // An API is what is asked: one provider's, or another server that speaks its language.
@@ -71,15 +75,14 @@ type Limits struct {
 const (
 	firstWait = 10 * time.Minute
 	nextWait  = 5 * time.Minute
-	mostBytes = 64 << 20
+	maxBytes  = 64 << 20
 
-	longestDelay = 2 * time.Minute // that a server may ask for before the next attempt
+	minDelay      = 500 * time.Millisecond // before the first retry
+	maxDelay      = 8 * time.Second
+	maxRetryAfter = 2 * time.Minute // that a server may ask for
 )
 
-// Client returns the client for one request and its retries, and its context, which
-// ends with the reason when a limit is reached: nobody tries again then. It follows no
-// redirects, which would take the key elsewhere.
-func (a *API) Client(ctx context.Context, l Limits) (*http.Client, context.Context, context.CancelFunc) {
+func (l Limits) withDefaults() Limits {
 	if l.First <= 0 {
 		l.First = firstWait
 	}
@@ -87,14 +90,91 @@ func (a *API) Client(ctx context.Context, l Limits) (*http.Client, context.Conte
 		l.Next = nextWait
 	}
 	if l.Bytes <= 0 {
-		l.Bytes = mostBytes
+		l.Bytes = maxBytes
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	client := &http.Client{
-		Transport:     &patience{a, l, cancel},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	return l
+}
+
+// post sends a request until it is answered, as often as limits and answers allow. The
+// body of the response waits no longer than limits say. When a limit is reached, cancel
+// is called with the reason, which ends all further attempts. post follows no redirects,
+// which would take the key elsewhere.
+func (a *API) post(ctx context.Context, cancel context.CancelCauseFunc, l Limits, retries int, path string, header http.Header, body []byte) (*http.Response, error) {
+	at, err := a.Base.Parse(path)
+	if err != nil {
+		return nil, err
 	}
-	return client, ctx, func() { cancel(nil) }
+	r, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, at.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header = header
+	client := &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport:     &patience{a, l, cancel},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		RetryWaitMin: minDelay,
+		RetryWaitMax: maxDelay,
+		RetryMax:     retries,
+		CheckRetry:   mayRetry,
+		Backoff:      delay,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	return client.Do(r)
+}
+
+// mayRetry reports whether a request may be sent again after a response or an error.
+func mayRetry(ctx context.Context, res *http.Response, err error) (bool, error) {
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	if err != nil {
+		return retryablehttp.DefaultRetryPolicy(ctx, nil, err)
+	}
+	if wait, ok := retryAfter(res.Header); ok && wait > maxRetryAfter {
+		return false, nil
+	}
+	switch res.Header.Get("X-Should-Retry") {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	switch res.StatusCode {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return true, nil
+	}
+	return res.StatusCode >= http.StatusInternalServerError, nil
+}
+
+// delay returns how long to wait before the next attempt: as long as the server says,
+// else exponentially longer, less up to a quarter at random.
+func delay(least, most time.Duration, attempt int, res *http.Response) time.Duration {
+	if res != nil {
+		if wait, ok := retryAfter(res.Header); ok {
+			return max(wait, 0)
+		}
+	}
+	wait := retryablehttp.DefaultBackoff(least, most, attempt, nil)
+	return wait - rand.N(wait/4)
+}
+
+// retryAfter returns the delay that a server asks for, and whether it asks for one.
+func retryAfter(h http.Header) (time.Duration, bool) {
+	for _, v := range []struct {
+		name string
+		unit time.Duration
+	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		s := h.Get(v.name)
+		if n, err := strconv.ParseFloat(s, 64); err == nil {
+			return time.Duration(min(n*float64(v.unit), float64(math.MaxInt64/2))), true
+		}
+		if t, err := http.ParseTime(s); err == nil {
+			return time.Until(t), true
+		}
+	}
+	return 0, false
 }
 
 // A patience is a transport that does not wait for ever.
@@ -113,28 +193,8 @@ func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
 		timer.Stop()
 		return nil, err
 	}
-	if tooLate(res.Header) {
-		res.Header.Set("X-Should-Retry", "false") // which both SDKs heed
-	}
 	res.Body = &body{ReadCloser: res.Body, p: p, timer: timer, left: p.Bytes}
 	return res, nil
-}
-
-// tooLate reports whether a server wants nobody to try again soon.
-func tooLate(h http.Header) bool {
-	for _, v := range []struct {
-		name string
-		unit time.Duration
-	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
-		s := h.Get(v.name)
-		if n, err := strconv.ParseFloat(s, 64); err == nil {
-			return n > float64(longestDelay/v.unit)
-		}
-		if t, err := http.ParseTime(s); err == nil {
-			return time.Until(t) > longestDelay
-		}
-	}
-	return false
 }
 
 // A body is that of a response, each piece of which is waited for.
@@ -171,16 +231,16 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// Media returns the media type of a response that has a reply in it, and an error in
-// words for one that has none, for the model that was asked. err is what the SDK says.
-func (a *API) Media(ctx context.Context, res *http.Response, err error, model string) (string, error) {
+// media returns the media type of a response that holds a reply, and an error for one
+// that holds none, for the model that was asked. err is the error of [API.post].
+func (a *API) media(ctx context.Context, res *http.Response, err error, model string) (string, error) {
 	switch {
 	case ctx.Err() != nil:
 		return "", a.clean(context.Cause(ctx))
 	case res == nil || err != nil && res.StatusCode < 300:
 		return "", a.unreachable(err)
 	case res.StatusCode >= 400:
-		said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // the SDK has read it
+		said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 		return "", a.Refusal(res.StatusCode, said, model)
 	case res.StatusCode >= 300:
 		to := "elsewhere"

@@ -46,8 +46,8 @@ func (a *API) Refusal(status int, said []byte, model string) error {
 	return fmt.Errorf("%s refuses the request (%d)%s", a.who(), status, tail)
 }
 
-// Broken returns the error for a stream that did not come to its end: err is what the
-// SDK says, event the error that the provider sent in it, nil if it sent none.
+// Broken returns the error for a stream that did not come to its end: err is the error
+// of reading it, event the error that the provider sent in it, nil if it sent none.
 func (a *API) Broken(ctx context.Context, err error, event []byte, model string) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -76,9 +76,9 @@ func (a *API) Nonsense(err error) error {
 	return a.clean(fmt.Errorf("%s sent what is no reply: %w", a.who(), err))
 }
 
-// Cut is the error for a reply that came to a limit of so many tokens, 0 if nobody
-// knows how many.
-func (a *API) Cut(model string, limit int64) error {
+// TokenLimit returns the error for a reply that came to a limit of so many tokens, 0 if
+// the number is not known.
+func TokenLimit(model string, limit int64) error {
 	if limit > 0 {
 		return fmt.Errorf("%s stopped at its limit of %d tokens, before the end of its message", model, limit)
 	}

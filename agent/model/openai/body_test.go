@@ -23,11 +23,12 @@ func TestHosted(t *testing.T) {
 		limit string
 		most  int
 	}{"": {"max_completion_tokens", 1023}, "http://localhost:1/v1": {"max_tokens", 1800}} {
-		m, err := New(Options{Key: "k", BaseURL: base, MaxTokens: 5})
+		p := provider()
+		api, err := wire.NewAPI(p.Name, p.KeyVar, "k", base, p.BaseURL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := json.Marshal(m.params("m", prompt))
+		data, err := json.Marshal(newBody(&wire.Request{Model: "m", MaxTokens: 5, Hosted: api.Hosted, Prompt: prompt}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,9 @@ const module = "github.com/bough-dev/bough/"
 // imports only packages of lower lines; a name that ends in "/" stands for all
 // packages below it.
 var layers = [][]string{
-	{"cmd/bough", "cmd/bough-models"},
-	{"server", "convert/redact", "convert/html", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/model/pipe", "agent/mcp"},
+	{"cmd/bough"},
+	{"server", "convert/redact", "convert/html", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/mcp"},
+	{"agent/model/internal/modeltest"},
 	{"cmd/bough/internal/", "agent/model/internal/"},
 	{"explore"},
 	{"explore/recognize"},

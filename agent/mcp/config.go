@@ -173,12 +173,13 @@ func (s Server) expand(env []string) (_ Server, secrets []string, err error) {
 	return s, secrets, err
 }
 
-var variable = regexp.MustCompile(`\$\{([^}]*)\}`)
-
-var variableName = regexp.MustCompile(`^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-.*)?$`)
-
 // expand returns s with the environment variables that it names, and their values.
 func expand(s string, env []string) (_ string, used []string, err error) {
+	if !strings.Contains(s, "${") {
+		return s, nil, nil
+	}
+	variable := regexp.MustCompile(`\$\{([^}]*)\}`)
+	variableName := regexp.MustCompile(`^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-.*)?$`)
 	out := variable.ReplaceAllStringFunc(s, func(match string) string {
 		m := variableName.FindStringSubmatch(match[2 : len(match)-1])
 		if m == nil {

@@ -136,7 +136,7 @@ func streamFlag() cli.Flag {
 
 func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *teller {
 	t := &teller{p: p, ctx: context.WithoutCancel(c.Context), w: w, stream: c.Bool("stream"), named: c.String("name")}
-	t.supply = supply{start: p.companion, approve: p.newApprover(c, w, t.anyAsker)}
+	t.supply = supply{approve: p.newApprover(c, w, t.anyAsker)}
 	p.json = p.json || t.stream // errors too
 	return t
 }

@@ -74,7 +74,7 @@ func (p *program) newExplorer(c *cli.Context, w *workspace.Workspace) *explorer 
 		}
 		return asks
 	})
-	return &explorer{p: p, w: w, supply: supply{start: p.companion, approve: approve}, adopt: c.Bool("adopt")}
+	return &explorer{p: p, w: w, supply: supply{approve: approve}, adopt: c.Bool("adopt")}
 }
 
 // An explorer carries explorations out.

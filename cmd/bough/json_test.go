@@ -445,7 +445,7 @@ func (s *jsonStory) queue() {
 	s.do("queue", "ada", "--drop", id)
 }
 
-// rareEvents prints events that take a companion, a terminal or an open message to happen,
+// rareEvents prints events that take tools, a terminal or an open message to happen,
 // as watch prints them.
 func (s *jsonStory) rareEvents() {
 	at := time.Now()

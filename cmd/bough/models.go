@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/mcp"
+	"github.com/bough-dev/bough/agent/model/anthropic"
 	"github.com/bough-dev/bough/agent/model/command"
-	"github.com/bough-dev/bough/agent/model/pipe"
+	"github.com/bough-dev/bough/agent/model/openai"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -29,26 +32,37 @@ func parseModel(id string) (kind, name string, err error) {
 	return "", "", e
 }
 
-// A supply opens models and tools for turns, one after the other. What was opened is
-// there until it is closed.
+// A provider makes models.
+type provider struct {
+	keyVar, urlVar string // environment variables
+	model          func(name, baseURL, key string) (agent.Model, error)
+}
+
+// providers returns the providers by what stands before the colon in the id of a model.
+func providers() map[string]provider {
+	return map[string]provider{
+		"openai": {"OPENAI_API_KEY", "OPENAI_BASE_URL", func(name, baseURL, key string) (agent.Model, error) {
+			return openai.New(openai.Options{Name: name, BaseURL: baseURL, Key: key})
+		}},
+		"anthropic": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", func(name, baseURL, key string) (agent.Model, error) {
+			return anthropic.New(anthropic.Options{Name: name, BaseURL: baseURL, Key: key})
+		}},
+	}
+}
+
+// A supply opens models and tools for turns, one after the other. Tools are open until
+// the supply is closed.
 type supply struct {
-	start   func(context.Context) (*pipe.Client, error) // of the companion
 	approve *approver
-	client  *pipe.Client  // nil until something needs it
+	opened  []*mcp.Tools
 	timeout time.Duration // of one answer, 0 for none
 }
 
 func (s *supply) close() {
-	if s.client != nil {
-		s.client.Close()
+	for _, t := range s.opened {
+		t.Close()
 	}
-}
-
-func (s *supply) companion(ctx context.Context) (_ *pipe.Client, err error) {
-	if s.client == nil {
-		s.client, err = s.start(ctx)
-	}
-	return s.client, err
+	s.opened = nil
 }
 
 // model opens a model by its id.
@@ -63,11 +77,8 @@ func (s *supply) model(ctx context.Context, id string) (agent.Model, error) {
 		}
 		return command.New(name, command.Options{Timeout: s.timeout, Hide: secrets(os.Environ())}), nil
 	}
-	c, err := s.companion(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m, err := c.Model(ctx, id)
+	p := providers()[kind]
+	m, err := p.model(name, os.Getenv(p.urlVar), os.Getenv(p.keyVar))
 	if err != nil || s.timeout == 0 {
 		return m, err
 	}
@@ -91,7 +102,7 @@ func secrets(env []string) (list []string) {
 
 // tools returns what opens the tools of the MCP servers that a file lists.
 func (s *supply) tools(file string) (func(context.Context) (agent.Tools, error), error) {
-	config, err := os.ReadFile(file)
+	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("there is no file %q", file), Err: err}
 		e.Hint = `--tools names a file with {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}`
@@ -101,21 +112,47 @@ func (s *supply) tools(file string) (func(context.Context) (agent.Tools, error),
 		return nil, err
 	}
 	return func(ctx context.Context) (agent.Tools, error) {
-		c, err := s.companion(ctx)
+		t, err := openTools(ctx, data, os.Environ())
+		switch {
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case err != nil:
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+		if t != nil {
+			s.opened = append(s.opened, t)
+		}
 		if err != nil {
 			return nil, err
 		}
-		t, err := c.Tools(ctx, config)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", file, err)
-		case s.timeout == 0:
+		if s.timeout == 0 {
 			return t, nil
 		}
 		return &timedTools{t, s.timeout}, nil
 	}, nil
+}
+
+// openTools starts the MCP servers of a configuration.
+func openTools(ctx context.Context, config []byte, env []string) (*mcp.Tools, error) {
+	c, err := mcp.Parse(config)
+	if err != nil {
+		return nil, err
+	}
+	return mcp.Open(ctx, c, &mcp.Options{Env: env, Inherit: withoutKeys(env), Version: version})
+}
+
+// withoutKeys returns an environment without the keys of providers, which tools get only
+// if their configuration gives it to them.
+func withoutKeys(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		for _, p := range providers() {
+			if name == p.keyVar {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // A timedModel answers within a time.

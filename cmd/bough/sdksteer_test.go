@@ -17,12 +17,6 @@ import (
 // processes of their own. A steer comes at the second: three are not run, and both
 // providers take the conversation as it is then.
 func TestSteerTools(t *testing.T) {
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../bough-models")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for _, first := range []string{"openai:m", "anthropic:m"} {
 		t.Run(first, func(t *testing.T) { steerTools(t, first) })
 	}

@@ -146,14 +146,14 @@ func TestComposeAnything(t *testing.T) {
 	pieces := []string{
 		`"said"`, `""`, `" \n"`, `null`, `42`, `{"a":NaN}`,
 		`{"type":"text","text":"said"}`, `{"type":"text","text":""}`, `{"type":"text","text":"said","cache_control":{"type":"ephemeral"}}`,
-		`{"type":"tool_use","id":"ID","name":"a.b","input":{"x":1}}`, `{"type":"tool-call","meta":{"id":"ID","name":"ls","arguments":"x"}}`,
+		`{"type":"tool_use","id":"ID","name":"a.b","input":{"x":1}}`, `{"type":"tool_use","id":"ID","name":"ls","input":{"x":[NaN,-Infinity]}}`, `{"type":"tool-call","meta":{"id":"ID","name":"ls","arguments":"x"}}`,
 		`{"type":"tool_result","tool_use_id":"ID","content":[{"type":"text","text":""}]}`, `{"type":"tool_result","tool_use_id":"ID","is_error":true}`,
 		`{"type":"thinking","thinking":"hm","signature":""}`, `{"type":"redacted_thinking","data":"x"}`,
 		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}`, `{"type":"image_url","image_url":"file:///x"}`,
 		`{"type":"input_audio","input_audio":{"data":"aGk=","format":"wav"}}`, `{"type":"refusal","refusal":"no"}`, `{"type":"unknown","x":1}`,
 		`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"hi"},"title":"t"}`,
 	}
-	metas := []string{`{}`, `{}`, `{"tool_call_id":"ID"}`, `{"tool_call_id":"ID","action_type":"ls","bough":{"failed":true}}`, `{"bough":{"format":"anthropic"}}`,
+	metas := []string{`{}`, `{}`, `{"tool_calls":[{"id":"ID","function":{"name":"ls","arguments":NaN}}],"x":Infinity}`, `{"tool_call_id":"ID"}`, `{"tool_call_id":"ID","action_type":"ls","bough":{"failed":true}}`, `{"bough":{"format":"anthropic"}}`,
 		`{"tool_calls":[{"id":"ID","function":{"name":"ls","arguments":"{"}},{"id":"a","function":{"name":"größe","arguments":""}}]}`,
 		`{"tool_calls":[{"id":"ID"},7,{"id":"ID","custom":{"name":"c","input":"x"}}]}`, `{"bough":{"name":"Anna Blume","rest":{"x":1}}}`}
 	sent := 0
@@ -197,6 +197,22 @@ func TestComposeAnything(t *testing.T) {
 	}
 	if sent < 2000 {
 		t.Errorf("only %d are sent", sent)
+	}
+}
+
+// TestComposeNaN: the number tokens of Python are null.
+func TestComposeNaN(t *testing.T) {
+	call := stored("assistant", `[{"type":"tool_use","id":"a","name":"ls","input":{"x":[NaN,-Infinity,"NaN"]}}]`, `{"y":NaN}`)
+	r := &agent.Request{Messages: []agent.Message{stored("user", `"NaN"`, ""), call, stored("user", `"Go on"`, "")}}
+	for _, f := range []content.Format{content.OpenAI, content.Anthropic} {
+		p, err := Compose(r, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := fmt.Sprintf("%s", p.Messages)
+		if !strings.Contains(strings.ReplaceAll(all, `\"`, `"`), `[null,null,"NaN"]`) {
+			t.Errorf("%s: %s", f, all)
+		}
 	}
 }
 

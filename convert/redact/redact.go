@@ -3,10 +3,10 @@
 //
 // # What is found
 //
-// The rules are those of gitleaks, two hundred of them, which rules.json holds together
-// with its licence; the module in gitleaks writes that file. Their meaning is gitleaks':
-// a rule is tried where one of its keywords stands, its regular expression must match,
-// the secret in it must look random enough, and no list of what is allowed may name it.
+// The rules are those of gitleaks, two hundred of them, as its package config has them.
+// Their meaning is gitleaks': a rule is tried where one of its keywords is, its regular
+// expression must match, the secret in it must look random enough, and no list of what is
+// allowed may name it.
 // Gitleaks reads files of source code. In conversations the same secrets stand at the end
 // of a sentence, in brackets, or in text that was quoted as JSON, once or several times:
 // the rules see such punctuation as blanks. A few rules more are for what gitleaks knows

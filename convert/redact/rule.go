@@ -2,8 +2,6 @@ package redact
 
 import (
 	"bytes"
-	_ "embed"
-	"encoding/json"
 	"math"
 	"regexp"
 	"regexp/syntax"
@@ -11,9 +9,6 @@ import (
 	"strings"
 	"sync"
 )
-
-//go:embed rules.json
-var rulesFile []byte
 
 // A rule says what a secret looks like.
 type rule struct {
@@ -53,28 +48,6 @@ type allow struct {
 
 	once sync.Once
 	re   *regexp.Regexp // nil if there are no expressions
-}
-
-// load returns the rules of gitleaks, and what all of them allow.
-func load() ([]*rule, []*allow) {
-	var file struct {
-		Allowed []*allow
-		Rules   []*rule
-	}
-	if err := json.Unmarshal(rulesFile, &file); err != nil {
-		panic("redact: " + err.Error())
-	}
-	for _, r := range file.Rules {
-		switch r.ID {
-		case "generic-api-key":
-			r.byName, r.noName = true, true
-		case privateKey:
-			r.check = isKeyBlock
-		case "vault-service-token": // s. and letters
-			r.noName = true
-		}
-	}
-	return file.Rules, file.Allowed
 }
 
 func (r *rule) compile() {

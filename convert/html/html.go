@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/markdown"
 )
 
 // A Page is a conversation.
@@ -72,6 +73,7 @@ func Write(w io.Writer, p Page) error {
 type writer struct {
 	w        *bufio.Writer
 	messages []Message
+	parser   *markdown.Parser // nil until it is needed
 }
 
 // raw writes HTML.

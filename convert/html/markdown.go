@@ -4,176 +4,174 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/russross/blackfriday/v2"
-)
+	"github.com/yuin/goldmark/ast"
+	extended "github.com/yuin/goldmark/extension/ast"
 
-// costly reports whether the parser would take long for s: it looks to the end of the text
-// for what closes each bracket and comment.
-func costly(s string) bool {
-	const longest, most = 256 << 10, 1e8 // bytes; bytes to look at, a tenth of a second
-	return len(s) > longest || len(s)*(strings.Count(s, "[")+strings.Count(s, "](")+strings.Count(s, "<")) > most
-}
+	"github.com/bough-dev/bough/internal/markdown"
+)
 
 // markdown writes a text. In what somebody typed, lines end where they end.
 func (w *writer) markdown(s string, typed bool) {
 	s = clean(s)
-	root := parse(s, typed)
+	if w.parser == nil {
+		w.parser = markdown.New()
+	}
+	d := &document{w, []byte(s), typed}
+	root := w.parser.Parse(d.source)
 	if root == nil {
 		w.pre(s)
 		return
 	}
-	root.Walk(func(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
-		return w.node(n, entering)
-	})
+	ast.Walk(root, d.node)
 }
 
-// parse returns the tree of a text, nil if it is to be shown as it is.
-func parse(s string, typed bool) (root *blackfriday.Node) {
-	if costly(s) {
-		return nil
-	}
-	extensions := blackfriday.NoIntraEmphasis | blackfriday.FencedCode | blackfriday.SpaceHeadings | blackfriday.Tables |
-		blackfriday.Autolink | blackfriday.Strikethrough | blackfriday.NoEmptyLineBeforeBlock | blackfriday.BackslashLineBreak
-	if typed {
-		extensions |= blackfriday.HardLineBreak
-	}
-	defer func() {
-		if recover() != nil {
-			root = nil // the parser has mistakes; the text is what counts
-		}
-	}()
-	return blackfriday.New(blackfriday.WithExtensions(extensions)).Parse([]byte(s))
+// A document is a text that is written.
+type document struct {
+	*writer
+	source []byte
+	typed  bool
 }
 
 // node writes the beginning or the end of a node.
-func (w *writer) node(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
-	around := func(name string) blackfriday.WalkStatus {
+func (d *document) node(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if name := element(n); name != "" {
 		if entering {
-			w.raw("<", name, ">")
+			d.raw("<", name, ">")
 		} else {
-			w.raw("</", name, ">")
+			d.raw("</", name, ">")
 		}
-		return blackfriday.GoToNext
+		return ast.WalkContinue, nil
 	}
-	switch n.Type {
-	case blackfriday.Paragraph:
-		if tight(n) {
-			return blackfriday.GoToNext
-		}
-		return around("p")
-	case blackfriday.BlockQuote:
-		return around("blockquote")
-	case blackfriday.Heading:
-		const within = 2 // the page's title, and who speaks
-		return around("h" + strconv.Itoa(min(6, n.Level+within)))
-	case blackfriday.List:
-		switch {
-		case n.ListFlags&blackfriday.ListTypeDefinition != 0:
-			return around("dl")
-		case n.ListFlags&blackfriday.ListTypeOrdered != 0:
-			return around("ol")
-		}
-		return around("ul")
-	case blackfriday.Item:
-		switch {
-		case n.ListFlags&blackfriday.ListTypeTerm != 0:
-			return around("dt")
-		case n.ListFlags&blackfriday.ListTypeDefinition != 0:
-			return around("dd")
-		}
-		return around("li")
-	case blackfriday.HorizontalRule:
-		w.raw("<hr>")
-	case blackfriday.Emph:
-		return around("em")
-	case blackfriday.Strong:
-		return around("strong")
-	case blackfriday.Del:
-		return around("del")
-	case blackfriday.Link:
-		w.anchor(n, entering)
-	case blackfriday.Image:
-		return w.picture(n)
-	case blackfriday.Text, blackfriday.HTMLSpan:
-		w.raw(escape(string(n.Literal)))
-	case blackfriday.HTMLBlock:
-		w.raw("<p>", strings.ReplaceAll(escape(strings.TrimSpace(string(n.Literal))), "\n", "<br>\n"), "</p>")
-	case blackfriday.CodeBlock:
-		w.raw("<pre tabindex=\"0\"><code>", code(string(n.Literal)), "</code></pre>\n")
-	case blackfriday.Code:
-		w.raw("<code>", code(string(n.Literal)), "</code>")
-	case blackfriday.Softbreak:
-		w.raw("\n")
-	case blackfriday.Hardbreak:
-		w.raw("<br>\n")
-	case blackfriday.Table:
+	switch n := n.(type) {
+	case *extended.Table:
 		if entering {
-			w.raw(`<div class="wide" tabindex="0">`)
-			return around("table")
+			d.raw(`<div class="wide" tabindex="0"><table>`)
+			return ast.WalkContinue, nil
 		}
-		around("table")
-		w.raw("</div>\n")
-	case blackfriday.TableHead:
-		return around("thead")
-	case blackfriday.TableBody:
-		return around("tbody")
-	case blackfriday.TableRow:
-		return around("tr")
-	case blackfriday.TableCell:
-		if n.IsHeader {
-			return around("th")
+		if n.ChildCount() > 1 {
+			d.raw("</tbody>")
 		}
-		return around("td")
+		d.raw("</table></div>\n")
+		return ast.WalkContinue, nil
+	case *extended.TableHeader:
+		if entering {
+			d.raw("<thead><tr>")
+			return ast.WalkContinue, nil
+		}
+		d.raw("</tr></thead>")
+		if n.NextSibling() != nil {
+			d.raw("<tbody>")
+		}
+		return ast.WalkContinue, nil
+	case *ast.Link:
+		d.anchor(n, entering)
+		return ast.WalkContinue, nil
+	case *ast.TextBlock:
+		if !entering && n.NextSibling() != nil {
+			d.raw("\n")
+		}
+		return ast.WalkContinue, nil
 	}
-	return blackfriday.GoToNext
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	s := markdown.Literal(n, d.source)
+	switch n := n.(type) {
+	case *ast.ThematicBreak:
+		d.raw("<hr>")
+	case *ast.AutoLink:
+		d.anchor(n, true)
+		d.raw(escape(s))
+		d.anchor(n, false)
+	case *ast.Image:
+		d.picture(n)
+		return ast.WalkSkipChildren, nil
+	case *ast.Text:
+		d.raw(escape(s))
+		switch {
+		case n.HardLineBreak(), n.SoftLineBreak() && d.typed:
+			d.raw("<br>\n")
+		case n.SoftLineBreak():
+			d.raw("\n")
+		}
+	case *ast.String, *ast.RawHTML:
+		d.raw(escape(s))
+	case *ast.HTMLBlock:
+		d.raw("<p>", strings.ReplaceAll(escape(strings.TrimSpace(s)), "\n", "<br>\n"), "</p>")
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		d.raw("<pre tabindex=\"0\"><code>", code(s), "</code></pre>\n")
+	case *ast.CodeSpan:
+		d.raw("<code>", code(strings.ReplaceAll(markdown.Text(n, d.source), "\n", " ")), "</code>")
+		return ast.WalkSkipChildren, nil
+	}
+	return ast.WalkContinue, nil
 }
 
-// tight reports whether a paragraph is the text of an item in a list without empty lines.
-func tight(n *blackfriday.Node) bool {
-	item := n.Parent
-	return item != nil && item.Type == blackfriday.Item && item.Parent != nil && item.Parent.Tight
+// element returns the name of the element that a node is, "" if it is not just one.
+func element(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.Paragraph:
+		return "p"
+	case *ast.Blockquote:
+		return "blockquote"
+	case *ast.Heading:
+		const within = 2 // the page's title, and who speaks
+		return "h" + strconv.Itoa(min(6, n.Level+within))
+	case *ast.List:
+		if n.IsOrdered() {
+			return "ol"
+		}
+		return "ul"
+	case *ast.ListItem:
+		return "li"
+	case *ast.Emphasis:
+		if n.Level > 1 {
+			return "strong"
+		}
+		return "em"
+	case *extended.Strikethrough:
+		return "del"
+	case *extended.TableRow:
+		return "tr"
+	case *extended.TableCell:
+		if _, ok := n.Parent().(*extended.TableHeader); ok {
+			return "th"
+		}
+		return "td"
+	}
+	return ""
 }
 
 // anchor writes a link. One that leads where a page must not is its text, and its target.
-func (w *writer) anchor(n *blackfriday.Node, entering bool) {
-	target := string(n.LinkData.Destination)
+func (d *document) anchor(n ast.Node, entering bool) {
+	target := markdown.Destination(n, d.source)
 	address, ok := webAddress(target)
 	switch {
 	case ok && entering:
-		w.raw(`<a href="`, address, `" rel="noopener noreferrer nofollow">`)
+		d.raw(`<a href="`, address, `" rel="noopener noreferrer nofollow">`)
 	case ok:
-		w.raw("</a>")
-	case !entering && target != "" && target != words(n):
-		w.raw(" (", code(target), ")")
+		d.raw("</a>")
+	case !entering && target != "" && target != d.words(n):
+		d.raw(" (", code(target), ")")
 	}
 }
 
 // picture writes an image, or a link to it.
-func (w *writer) picture(n *blackfriday.Node) blackfriday.WalkStatus {
-	target, name := string(n.LinkData.Destination), words(n)
+func (d *document) picture(n ast.Node) {
+	target, name := markdown.Destination(n, d.source), d.words(n)
 	if isImage(target) {
-		w.image(target, name)
-		return blackfriday.SkipChildren
+		d.image(target, name)
+		return
 	}
 	if name == "" {
 		name = "Image"
 	}
 	if address, ok := webAddress(target); ok {
-		w.raw(`<a href="`, address, `" rel="noopener noreferrer nofollow">`, escape(name), "</a>")
+		d.raw(`<a href="`, address, `" rel="noopener noreferrer nofollow">`, escape(name), "</a>")
 	} else {
-		w.raw(escape(name), " (", code(short(target)), ")")
+		d.raw(escape(name), " (", code(short(target)), ")")
 	}
-	return blackfriday.SkipChildren
 }
 
 // words returns the text in a node.
-func words(n *blackfriday.Node) string {
-	var b strings.Builder
-	n.Walk(func(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
-		if entering {
-			b.Write(n.Literal)
-		}
-		return blackfriday.GoToNext
-	})
-	return b.String()
-}
+func (d *document) words(n ast.Node) string { return markdown.Text(n, d.source) }

@@ -5,7 +5,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/russross/blackfriday/v2"
+	"github.com/yuin/goldmark/ast"
+	extended "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/bough-dev/bough/internal/markdown"
 )
 
 // A block is a piece of a reply: a heading, a paragraph, or a list.
@@ -27,43 +30,67 @@ type item struct {
 
 // blocks returns what a reply is made of, as a reader sees it: in order, quotations left
 // out, lists that only a paragraph of the same list interrupts still apart.
-//
-// The parser is the one that the command line has linked anyway: others build tables at
-// start, for a few tenths of a millisecond of every command.
 func blocks(reply string) []block {
-	const extensions = blackfriday.NoIntraEmphasis | blackfriday.FencedCode | blackfriday.SpaceHeadings |
-		blackfriday.NoEmptyLineBeforeBlock | blackfriday.BackslashLineBreak | blackfriday.Tables
-	var lines strings.Builder
-	inList := false
-	for _, line := range listLines(reply) {
-		text := strings.TrimLeft(line, " ")
-		indent := len(line) - len(text)
-		if inList && (indent == 2 || indent == 3) && !marked(text) {
-			line = "    " + text // CommonMark has what is indented as the text of an item in it
-		}
-		if r, _ := utf8.DecodeRuneInString(line); inList && unicode.IsUpper(r) {
-			lines.WriteByte('\n') // a sentence below a list is no part of its last item
-		}
-		inList = marked(text) || inList && (indent > 1 || strings.TrimSpace(line) == "")
-		lines.WriteString(line + "\n")
+	source := commonMark(reply)
+	root := markdown.New().Parse(source)
+	if root == nil {
+		return nil
 	}
-	root := blackfriday.New(blackfriday.WithExtensions(extensions)).Parse([]byte(lines.String()))
+	d := document(source)
 	var list []block
-	for n := root.FirstChild; n != nil; n = n.Next {
-		switch n.Type {
-		case blackfriday.Heading:
-			list = append(list, block{level: n.Level, text: textOf(n)})
-		case blackfriday.Paragraph:
-			list = append(list, block{text: textOf(n), lead: leadOf(n)})
-		case blackfriday.List:
-			list = append(list, block{items: itemsOf(n)})
-		case blackfriday.Table:
-			list = append(list, block{rows: rowsOf(n)})
-		case blackfriday.CodeBlock:
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			list = append(list, block{level: n.Level, text: d.text(n)})
+		case *ast.Paragraph:
+			list = append(list, block{text: d.text(n), lead: d.lead(n)})
+		case *ast.List:
+			list = append(list, block{items: d.items(n)})
+		case *extended.Table:
+			list = append(list, block{rows: d.rows(n)})
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
 			list = append(list, block{code: true})
 		}
 	}
 	return list
+}
+
+// commonMark returns a reply with its lists as CommonMark has them. Models indent by two
+// what belongs to any item, begin lists at any number, and change their marks.
+func commonMark(reply string) []byte {
+	var out strings.Builder
+	inList := false
+	width, shift := 0, 0 // of the mark of the last item that is not nested; of what is nested in it
+	for _, line := range listLines(reply) {
+		text := strings.TrimLeft(line, " ")
+		indent := len(line) - len(text)
+		switch r, _ := utf8.DecodeRuneInString(line); {
+		case marked(text):
+			if !inList {
+				out.WriteByte('\n') // a list with another number than 1 does not interrupt a paragraph
+			}
+			switch {
+			case indent < 2:
+				width, shift = strings.IndexByte(text, ' ')+1, 0
+			case inList && indent < width:
+				shift = width - indent
+			}
+			if indent >= 2 {
+				indent += shift
+			}
+			if strings.Trim(text, "*+- ") != "" && (text[0] == '*' || text[0] == '+') {
+				text = "-" + text[1:] // another mark begins another list
+			}
+			line = strings.Repeat(" ", indent) + text
+		case inList && (indent == 2 || indent == 3):
+			line = "    " + text // it is in the item
+		case inList && unicode.IsUpper(r):
+			out.WriteByte('\n') // a sentence below a list is no part of its last item
+		}
+		inList = marked(text) || inList && (indent > 1 || strings.TrimSpace(line) == "")
+		out.WriteString(line + "\n")
+	}
+	return []byte(out.String())
 }
 
 // marked reports whether a line without its indent is an item of a list.
@@ -75,20 +102,19 @@ func marked(text string) bool {
 	return strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "+ ")
 }
 
-// rowsOf returns the cells of a table.
-func rowsOf(table *blackfriday.Node) [][]string {
+// A document is the source that nodes refer to.
+type document []byte
+
+// rows returns the cells of a table.
+func (d document) rows(table ast.Node) [][]string {
 	var rows [][]string
-	table.Walk(func(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
-		switch {
-		case !entering:
-		case n.Type == blackfriday.TableRow:
-			rows = append(rows, nil)
-		case n.Type == blackfriday.TableCell && len(rows) > 0:
-			rows[len(rows)-1] = append(rows[len(rows)-1], textOf(n))
-			return blackfriday.SkipChildren
+	for r := table.FirstChild(); r != nil; r = r.NextSibling() {
+		var cells []string
+		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
+			cells = append(cells, d.text(c))
 		}
-		return blackfriday.GoToNext
-	})
+		rows = append(rows, cells)
+	}
 	for i := range rows {
 		for len(rows[i]) < len(rows[0]) {
 			rows[i] = append(rows[i], "")
@@ -98,21 +124,22 @@ func rowsOf(table *blackfriday.Node) [][]string {
 	return rows
 }
 
-func itemsOf(list *blackfriday.Node) []item {
+func (d document) items(list ast.Node) []item {
 	var items []item
-	for n := list.FirstChild; n != nil; n = n.Next {
-		if n.Type != blackfriday.Item {
-			continue
-		}
+	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
 		var it item
 		var more []string
-		for c := n.FirstChild; c != nil; c = c.Next {
-			switch {
-			case c == n.FirstChild && (c.Type == blackfriday.Paragraph || c.Type == blackfriday.Heading):
-				it.text, it.lead = textOf(c), leadOf(c)
-			case c.Type != blackfriday.CodeBlock:
-				more = append(more, textOf(c))
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			switch c.Kind() {
+			case ast.KindParagraph, ast.KindTextBlock, ast.KindHeading:
+				if c == n.FirstChild() {
+					it.text, it.lead = d.text(c), d.lead(c)
+					continue
+				}
+			case ast.KindCodeBlock, ast.KindFencedCodeBlock:
+				continue
 			}
+			more = append(more, d.text(c))
 		}
 		it.more = strings.Join(more, " ")
 		items = append(items, it)
@@ -120,31 +147,40 @@ func itemsOf(list *blackfriday.Node) []item {
 	return items
 }
 
-// textOf returns the text of a node, on one line.
-func textOf(n *blackfriday.Node) string {
+// text returns the text of a node, on one line.
+func (d document) text(n ast.Node) string {
 	var b strings.Builder
-	n.Walk(func(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
-		switch n.Type {
-		case blackfriday.Text, blackfriday.Code:
-			b.Write(n.Literal)
-		case blackfriday.Softbreak, blackfriday.Hardbreak, blackfriday.Paragraph, blackfriday.Item, blackfriday.Heading:
+	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Text:
+			if entering {
+				b.WriteString(markdown.Literal(n, d))
+				if n.SoftLineBreak() || n.HardLineBreak() {
+					b.WriteByte(' ')
+				}
+			}
+		case *ast.AutoLink:
+			if entering {
+				b.WriteString(markdown.Literal(n, d))
+			}
+		case *ast.Paragraph, *ast.TextBlock, *ast.ListItem, *ast.Heading, *extended.TableCell:
 			b.WriteByte(' ')
-		case blackfriday.CodeBlock, blackfriday.HTMLBlock, blackfriday.HTMLSpan:
-			return blackfriday.SkipChildren
+		case *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock, *ast.RawHTML:
+			return ast.WalkSkipChildren, nil
 		}
-		return blackfriday.GoToNext
+		return ast.WalkContinue, nil
 	})
 	return oneLine(b.String())
 }
 
-// leadOf returns the bold words that a paragraph begins with.
-func leadOf(n *blackfriday.Node) string {
-	c := n.FirstChild
-	for c != nil && c.Type == blackfriday.Text && strings.TrimSpace(string(c.Literal)) == "" {
-		c = c.Next
+// lead returns the bold words that a paragraph begins with.
+func (d document) lead(n ast.Node) string {
+	c := n.FirstChild()
+	for c != nil && strings.TrimSpace(markdown.Literal(c, d)) == "" && c.Kind() == ast.KindText {
+		c = c.NextSibling()
 	}
-	if c == nil || c.Type != blackfriday.Strong {
-		return ""
+	if e, ok := c.(*ast.Emphasis); ok && e.Level > 1 {
+		return d.text(e)
 	}
-	return textOf(c)
+	return ""
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/html"
-	"github.com/xrash/smetrics"
 )
 
 // formats are all that the command knows: those of package convert, and pages.
@@ -45,20 +44,18 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 // closestFormat returns the name of the format that a flag takes and that name resembles
 // most, "" if it resembles none.
 func closestFormat(flag, name string) string {
-	const alike = 0.8
-	closest, best := "", alike
+	var names []string
 	takes := formatNames(flag)
 	for _, f := range formats() {
-		if !slices.Contains(takes, f.Name) {
-			continue
-		}
-		for _, candidate := range append([]string{f.Name}, f.Aliases...) {
-			if likeness := smetrics.JaroWinkler(strings.ToLower(name), candidate, 0.7, 4); likeness > best {
-				closest, best = f.Name, likeness
-			}
+		if slices.Contains(takes, f.Name) {
+			names = append(append(names, f.Name), f.Aliases...)
 		}
 	}
-	return closest
+	f, ok := formatOf(nearest(name, names))
+	if !ok {
+		return ""
+	}
+	return f.Name
 }
 
 // formatOfFile returns the format that the extension of a file to be written names.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/adrg/strutil/metrics"
+	"github.com/agnivade/levenshtein"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -25,10 +25,9 @@ func nearest(word string, choices []string) string {
 	word = strings.ToLower(strings.TrimLeft(word, "-"))
 	best, least := "", max(1, len(word)/3)+1
 	begun, begins := "", 0
-	m := metrics.NewLevenshtein()
 	for _, choice := range choices {
 		name := strings.ToLower(strings.TrimLeft(choice, "-"))
-		d := m.Distance(word, name)
+		d := levenshtein.ComputeDistance(word, name)
 		if isTwisted(word, name) {
 			d = 1
 		}

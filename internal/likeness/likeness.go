@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/adrg/strutil"
-	"github.com/adrg/strutil/metrics"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -100,9 +98,31 @@ func Of(a, b string) float64 {
 	if a == b {
 		return 1
 	}
-	m := metrics.NewSorensenDice()
-	m.NgramSize = 3
-	return strutil.Similarity(" "+a+" ", " "+b+" ", m)
+	common, ofA, ofB := trigrams(a, b)
+	return 2 * float64(common) / float64(ofA+ofB)
+}
+
+// trigrams returns how many runs of three characters two normal texts have in common, and
+// how many each has, with a blank before and after each text.
+//
+// No maintained library for Go has this measure: strutil is from 2023, and the others
+// measure edit distances, which depend on the order of words.
+func trigrams(a, b string) (common, ofA, ofB int) {
+	const n = 3
+	pad := func(s string) []rune { return []rune(" " + s + " ") }
+	ra, rb := pad(a), pad(b)
+	ofA, ofB = max(len(ra)-n+1, 0), max(len(rb)-n+1, 0)
+	seen := make(map[[n]rune]int, ofA)
+	for i := range ofA {
+		seen[[n]rune(ra[i:])]++
+	}
+	for i := range ofB {
+		if run := [n]rune(rb[i:]); seen[run] > 0 {
+			seen[run]--
+			common++
+		}
+	}
+	return common, ofA, ofB
 }
 
 // Overlap returns the similarity of two normal contexts. For a text less than half
@@ -113,10 +133,9 @@ func Overlap(a, b string) float64 {
 	if short < 6 || 2*short > long {
 		return Of(a, b)
 	}
-	m := metrics.NewOverlapCoefficient()
-	m.NgramSize = 3
+	common, ofA, ofB := trigrams(a, b)
 	// Any long text contains much of a few words, so only the excess counts.
-	part := strutil.Similarity(" "+a+" ", " "+b+" ", m)
+	part := float64(common) / float64(min(ofA, ofB))
 	return max(Of(a, b), 2*part-1, 0)
 }
 

@@ -57,3 +57,17 @@ func TestDecisive(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want float64
+	}{
+		{"", "", 1}, {"a", "", 0}, {"night", "night", 1}, {"night", "nacht", 0.2}, {"ab", "ab ab", 2. * 2 / (2 + 5)},
+		{"use redis", "redis use", 0.8888888888888888}, {"größe", "grösse", 2. * 2 / (5 + 6)},
+	} {
+		if got := likeness.Of(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q are alike by %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -4,23 +4,22 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
+	"github.com/cheggaaa/pb/v3"
 	"golang.org/x/term"
 )
 
 // A meter shows on one line of a terminal how far long work is. What is done in
 // less than patience shows nothing.
 type meter struct {
-	out   io.Writer // nil if it is no terminal
+	out   io.Writer // nil if it is not a terminal
 	width int
-	now   func() time.Time
 
 	start time.Time // of all work
-	phase time.Time // of what is being done
 	doing string
-	drawn time.Time // zero while there is nothing on the line
+	bar   *pb.ProgressBar // of that
+	drawn time.Time       // zero while there is nothing on the line
 }
 
 const (
@@ -32,13 +31,13 @@ const (
 func newMeter(out io.Writer) *meter {
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
-		return &meter{now: time.Now}
+		return &meter{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		width = 80
 	}
-	return &meter{out: out, width: width, now: time.Now}
+	return &meter{out: out, width: width}
 }
 
 // tell takes note of how many bytes are done.
@@ -46,18 +45,24 @@ func (m *meter) tell(doing string, done, total int64) {
 	if m.out == nil {
 		return
 	}
-	now := m.now()
+	now := time.Now()
 	if m.start.IsZero() {
 		m.start = now
 	}
 	if doing != m.doing {
-		m.doing, m.phase = doing, now
+		m.doing, m.bar = doing, newBar(doing, m.width)
+		_ = m.bar.String() // the time that is left is measured from the first rendering on
 	}
+	m.bar.SetTotal(total).SetCurrent(min(done, total))
 	if now.Sub(m.start) < patience || now.Sub(m.drawn) < redraw {
 		return
 	}
 	m.drawn = now
-	fmt.Fprintf(m.out, "\r\x1b[K%s", bar(doing, done, total, now.Sub(m.phase), m.width))
+	line := doing
+	if total > 0 {
+		line = m.bar.String()
+	}
+	fmt.Fprintf(m.out, "\r\x1b[K%s", line)
 }
 
 // clear takes the meter off the terminal.
@@ -74,23 +79,14 @@ func (m *meter) end() {
 	m.out = nil
 }
 
-// bar is one line that says how far work is after some time.
-func bar(doing string, done, total int64, after time.Duration, columns int) string {
-	if total <= 0 {
-		return doing
-	}
-	done = min(done, total)
-	text := fmt.Sprintf("%s of %s", size(done), size(total))
-	if done > 0 && after > 0 {
-		left := time.Duration(float64(after) * float64(total-done) / float64(done))
-		text += ", " + left.Round(time.Second).String() + " left"
-	}
-	room := min(40, columns-len(doing)-len(text)-6)
-	if room < 5 {
-		return doing + " " + text
-	}
-	full := int(int64(room) * done / total)
-	return fmt.Sprintf("%s [%s%s] %s", doing, strings.Repeat("=", full), strings.Repeat(" ", room-full), text)
+// newBar returns a bar of a phase, which draws nothing by itself. pb was chosen because it
+// renders without drawing: progressbar draws when a percentage changes, in place of when
+// the meter may, and not again once it is full; mpb owns the terminal, and is older.
+func newBar(doing string, columns int) *pb.ProgressBar {
+	const widest = 100
+	b := pb.New64(0).Set(pb.Static, true).Set(pb.Bytes, true).Set(pb.SIBytesPrefix, true)
+	b.SetTemplateString(`{{string . "doing"}} {{bar . "[" "=" "=" " " "]"}} {{counters . "%s of %s"}}{{rtime . ", %s left" "" ""}}`)
+	return b.Set("doing", doing).SetWidth(min(columns, widest)).Start()
 }
 
 // under is a stream that shares the terminal with a meter.

@@ -37,7 +37,9 @@ type allowlist struct {
 
 // load returns the rules of gitleaks, by id, and what all of them allow. The
 // configuration is decoded here, and not by gitleaks, which compiles two hundred
-// expressions then.
+// expressions then. Nor is its package detect used: it takes three times as long, knows
+// lines and columns in place of offsets, and takes a quotation in a conversation for a
+// part of the secret.
 func load() ([]*rule, []*allow) {
 	var c gitleaks
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &c); err != nil {

@@ -105,7 +105,7 @@ func marked(text string) bool {
 // A document is the source that nodes refer to.
 type document []byte
 
-// rows returns the cells of a table.
+// rows returns the cells of a table, as many in each row.
 func (d document) rows(table ast.Node) [][]string {
 	var rows [][]string
 	for r := table.FirstChild(); r != nil; r = r.NextSibling() {
@@ -114,12 +114,6 @@ func (d document) rows(table ast.Node) [][]string {
 			cells = append(cells, d.text(c))
 		}
 		rows = append(rows, cells)
-	}
-	for i := range rows {
-		for len(rows[i]) < len(rows[0]) {
-			rows[i] = append(rows[i], "")
-		}
-		rows[i] = rows[i][:len(rows[0])]
 	}
 	return rows
 }
@@ -175,11 +169,7 @@ func (d document) text(n ast.Node) string {
 
 // lead returns the bold words that a paragraph begins with.
 func (d document) lead(n ast.Node) string {
-	c := n.FirstChild()
-	for c != nil && strings.TrimSpace(markdown.Literal(c, d)) == "" && c.Kind() == ast.KindText {
-		c = c.NextSibling()
-	}
-	if e, ok := c.(*ast.Emphasis); ok && e.Level > 1 {
+	if e, ok := n.FirstChild().(*ast.Emphasis); ok && e.Level > 1 {
 		return d.text(e)
 	}
 	return ""

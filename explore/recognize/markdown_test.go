@@ -18,6 +18,8 @@ func TestBlocks(t *testing.T) {
 		{"- A\n- B\nA sentence.\n", "[A] [B] | A sentence."},
 		{"1. A\n\n   more\n\n   ```\n   code\n   ```\n2. B\n", "[A: more] [B]"},
 		{"* * *\n", ""},
+		{"- see https://x.org\n  and <b>this</b>\n\n  <div>\n  x\n  </div>\n", "[see https://x.org and this]"},
+		{" **bold** and  \nmore\n", "bold and more"},
 	} {
 		var got []string
 		for _, b := range blocks(c.reply) {
@@ -34,8 +36,8 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("the blocks of %q are %q, want %q", c.reply, strings.Join(got, " | "), c.want)
 		}
 	}
-	table := blocks("| a | b |\n|---|---|\n| 1 | **2** |\n| 3 |\n")
-	if want := [][]string{{"a", "b"}, {"1", "2"}, {"3", ""}}; len(table) != 1 || !reflect.DeepEqual(table[0].rows, want) {
+	table := blocks("| a | b |\n|---|---|\n| 1 | **2** |\n| 3 |\n| 4 | 5 | 6 |\n")
+	if want := [][]string{{"a", "b"}, {"1", "2"}, {"3", ""}, {"4", "5"}}; len(table) != 1 || !reflect.DeepEqual(table[0].rows, want) {
 		t.Errorf("the table is %+v", table)
 	}
 	if got := blocks(strings.Repeat("[a](", 1<<16)); got != nil {

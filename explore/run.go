@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -24,9 +23,9 @@ type Options struct {
 	Folder string
 	// Learnings are past outcomes for the runner.
 	Learnings []Similar
-	// Tell is told of each change, from one goroutine. Nil means that nobody is told.
+	// Tell is called after each change, from one goroutine. If nil, it is not called.
 	Tell func(*Exploration)
-	// Note is told what a person should know although nothing failed.
+	// Note is called with what a person should know although nothing failed.
 	Note func(string)
 
 	Now   func() time.Time // nil for time.Now
@@ -36,19 +35,43 @@ type Options struct {
 // ErrCancelled is why an exploration stops that its user cancels.
 var ErrCancelled = errors.New("cancelled")
 
-// Run carries out what is left of an exploration, as many branches at once as its Config
-// allows and another as soon as one has ended, and returns when all have. The caller holds
-// it: [workspace.Workspace.HoldExploration]. It is stored before the first begins and after
-// each change, once the result of a branch stands in the conversation of the branch, so
-// whoever reads it sees how far it is. After a crash Run goes on: a branch that has ended
-// is not run again, nor is one whose result stands in its conversation already.
+// A run tries the branches of an exploration. One goroutine, the caller of run.run, owns
+// the exploration and makes every write to the workspace: the exploration's file, and the
+// conversations of the branches with their results. Runners, one goroutine a branch, read,
+// work in their folders, and send what came of the branch.
+type run struct {
+	w        *workspace.Workspace
+	e        *Exploration
+	o        Options
+	from     *isolate.Source
+	resumed  bool            // branches may have been at work before
+	messages []agent.Message // the path to the explored message
+	system   string
+	results  chan ended
+	cancel   map[string]context.CancelCauseFunc // of runners
+	folders  map[string]bool                    // branches with a folder that is not removed yet
+	removals sync.WaitGroup
+}
+
+// An ended is what a runner sends.
+type ended struct {
+	id string
+	Ended
+	kept  bool // its result is in its conversation already
+	notes []Note
+}
+
+// Run tries the branches of an exploration that have not ended, as many at once as its
+// Config allows, and returns when all have ended. The caller holds the exploration:
+// [workspace.Workspace.HoldExploration].
 //
-// Nothing waits for the disk that need not: the next branch begins while the result of the
-// last one is stored. Where another process has the lock of the workspace Run waits for it.
+// The file is written before a branch begins, and after one has ended and its result is
+// in its conversation. After a crash Run continues from there: a branch that ended does
+// not run again, nor does one whose result is in its conversation.
 //
-// When ctx ends the branches at work are stopped and none is begun any more; the reason is
-// the cause of ctx. With [ErrCancelled] that is the end of the exploration; else, and if it
-// cannot be stored, which is an error, those branches wait for the next Run.
+// When ctx ends, the branches at work are stopped and none begins. If the cause is
+// [ErrCancelled], the exploration is over; otherwise, and if it cannot be written, the
+// branches that were stopped wait for the next Run, and Run returns the cause.
 func Run(ctx context.Context, w *workspace.Workspace, e *Exploration, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -63,165 +86,72 @@ func Run(ctx context.Context, w *workspace.Workspace, e *Exploration, o Options)
 		return &workspace.Error{Code: workspace.Usage, Message: "there is nothing to try a strategy with", Hint: "name a command or a model"}
 	}
 	r := &run{
-		w: w, e: e, o: o, from: &isolate.Source{Dir: e.Runner.Dir}, again: slices.ContainsFunc(e.Branches, begun),
-		ended: make(chan ended), jobs: make(chan job), wrote: make(chan job),
-		cancel: map[string]context.CancelCauseFunc{}, unkept: map[string]bool{}, held: map[string][]Branch{}, left: map[string]func(){},
+		w: w, e: e, o: o, from: &isolate.Source{Dir: e.Runner.Dir}, resumed: slices.ContainsFunc(e.Branches, begun),
+		results: make(chan ended), cancel: map[string]context.CancelCauseFunc{}, folders: map[string]bool{},
 	}
 	return r.run(ctx)
 }
 
-// breath is how long writing waits when a branch begins, so that programs that end
-// together are followed by others together, and these are not waiting for a processor.
-const breath = 15 * time.Millisecond
-
 // begun reports whether a branch may have been at work before.
 func begun(b Branch) bool { return b.StartedAt != "" || b.Session != "" }
 
-// A run is what carries out an exploration. Its loop alone changes the exploration.
-type run struct {
-	w        *workspace.Workspace
-	e        *Exploration
-	o        Options
-	from     *isolate.Source
-	again    bool   // not for the first time
-	made     string // the branch that has a conversation before any begins
-	messages []agent.Message
-	system   string
-
-	ended   chan ended
-	running sync.WaitGroup
-	cancel  map[string]context.CancelCauseFunc // of branches at work
-	unkept  map[string]bool                    // branches whose result, or those below them, are not stored yet
-	held    map[string][]Branch                // those below them, which wait for that
-	left    map[string]func()                  // removes the folders that branches below a branch begin with
-	discard []func()                           // the same, of folders that the stored exploration still names
-	settled []string                           // branches whose result is stored, but not yet those below them
-
-	queue []job // what is to be written before the exploration is
-	jobs  chan job
-	wrote chan job
-	busy  bool  // something is being written
-	dirty bool  // the exploration is not stored as it is
-	fatal error // why it cannot be
-}
-
-// An ended is what came of a branch.
-type ended struct {
-	id string
-	Ended
-	kept  bool // its result stands in its conversation
-	notes []Note
-	clean func() // removes its folder
-}
-
-// A job is something to be written. They are done one after another.
-type job struct {
-	kind    string // session, outcome or exploration
-	branch  string
-	settled []string // of an exploration
-	discard []func() // of an exploration
-	do      func() error
-	err     error
-}
-
 func (r *run) run(ctx context.Context) error {
-	if err := r.readContext(ctx); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	work, stop := context.WithCancelCause(ctx)
+	work, stop := r.limit(ctx)
 	defer stop(nil)
-	if most := r.e.Config.MaxTime; most > 0 {
-		var done context.CancelFunc
-		work, done = context.WithTimeoutCause(work, time.Duration(most), fmt.Errorf("the exploration took longer than %v", most))
-		defer done()
+	err := r.step(ctx, work)
+	for len(r.e.Active) > 0 {
+		x := <-r.results
+		r.cancel[x.id](nil)
+		if x.Failure != "" && (err != nil || interrupted(ctx)) {
+			r.e.Release(x.id, "")
+			r.discard(x.id)
+		} else {
+			r.record(ctx, x)
+		}
+		if err != nil {
+			continue
+		}
+		if err = r.step(ctx, work); err != nil {
+			stop(err)
+		}
 	}
-	if r.again {
+	r.removals.Wait()
+	if err == nil && interrupted(ctx) {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
 		r.tidy()
-		r.findFolders()
+		r.unshare()
+	}
+	return err
+}
+
+// interrupted reports whether the program is to end, and the exploration to continue later.
+func interrupted(ctx context.Context) bool {
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrCancelled)
+}
+
+// limit returns a context that ends when the exploration has taken its time.
+func (r *run) limit(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	most := time.Duration(r.e.Config.MaxTime)
+	if most <= 0 {
+		return context.WithCancelCause(ctx)
+	}
+	ctx, done := context.WithTimeoutCause(ctx, most, fmt.Errorf("the exploration took longer than %v", most))
+	work, stop := context.WithCancelCause(ctx)
+	return work, func(err error) { stop(err); done() }
+}
+
+// prepare reads what runners get, and removes the folders that a crash left. If the
+// conversation of the first branch cannot be made, nothing begins and nothing is written.
+func (r *run) prepare(ctx context.Context) (err error) {
+	if r.resumed {
+		r.tidy()
 	}
 	r.e.Resume()
-	if err := r.share(); err != nil {
-		return err
-	}
-	list := r.next(ctx, "")
-	if len(list) > 0 && r.e.Branch(list[0].Parent) == nil {
-		// Where no branch can begin nothing is begun, or stored.
-		if err := r.session(ctx, list[0], r.e.Session+"@"+r.e.Node)(); err != nil {
-			for _, b := range list {
-				r.e.Release(b.ID, "")
-			}
-			return err
-		}
-		r.made = list[0].ID
-	}
-	if err := r.storing(ctx, r.e.Encode())(); err != nil {
-		return err
-	}
-	r.dirty = false
-	go func() {
-		for j := range r.jobs {
-			j.err = j.do()
-			r.wrote <- j
-		}
-	}()
-	defer close(r.jobs)
-	stopped, why := work.Done(), ""
-	var quiet <-chan time.Time
-	for {
-		for _, b := range list {
-			r.begin(ctx, work, b)
-			if quiet == nil {
-				quiet = time.After(breath)
-			}
-		}
-		var next job
-		var free chan job
-		switch store := r.dirty && r.fatal == nil; {
-		case r.busy, quiet != nil && len(r.e.Active) > 0:
-		case len(r.queue) > 0:
-			next, free = r.queue[0], r.jobs
-		case store:
-			next, free = job{kind: "exploration", settled: r.settled, discard: r.discard, do: r.storing(ctx, r.e.Encode())}, r.jobs
-		case len(r.e.Active) == 0:
-			r.running.Wait()
-			if r.interrupted(ctx) {
-				return cmp.Or(r.fatal, context.Cause(ctx))
-			}
-			r.unshare()
-			if r.again {
-				r.tidy() // branches that were stopped before they ran again
-			}
-			return nil
-		}
-		select {
-		case free <- next:
-			if r.busy = true; next.kind == "exploration" {
-				r.dirty, r.settled, r.discard = false, nil, nil
-			} else {
-				r.queue = r.queue[1:]
-			}
-		case <-quiet:
-			quiet, list = nil, nil
-			continue
-		case j := <-r.wrote:
-			r.busy = false
-			if list = r.written(j); r.fatal != nil {
-				stop(r.fatal)
-			}
-			continue
-		case x := <-r.ended:
-			r.end(ctx, x)
-		case <-stopped:
-			if stopped = nil; !r.interrupted(ctx) {
-				why = context.Cause(work).Error()
-			}
-		}
-		list = r.next(ctx, why)
-	}
-}
-
-// readContext reads what the runner is given of the conversation, if a branch is left.
-func (r *run) readContext(ctx context.Context) (err error) {
 	if r.e.Done() {
 		return nil
 	}
@@ -235,182 +165,144 @@ func (r *run) readContext(ctx context.Context) (err error) {
 		}
 		r.system = a.System
 	}
+	for _, b := range r.e.Branches {
+		r.folders[b.ID] = b.Folder != ""
+	}
+	first := slices.IndexFunc(r.e.Branches, func(b Branch) bool { return b.Status == Pending && b.Parent == r.e.Node })
+	if first >= 0 && ctx.Err() == nil {
+		b := r.e.Branches[first]
+		b.Session = r.e.sessionOf(&b)
+		if err := r.makeSession(ctx, b); err != nil {
+			return err
+		}
+	}
+	return r.share()
+}
+
+// step writes the exploration as it is, with the branches that begin next, and begins them.
+// If work has ended, none begins.
+func (r *run) step(ctx, work context.Context) error {
+	var next []Branch
+	switch {
+	case work.Err() == nil:
+		next = r.e.Next(r.now())
+	case !interrupted(ctx) && !r.e.Done():
+		r.e.Stop("not tried: "+context.Cause(work).Error(), r.now())
+	}
+	unneeded := r.unneeded()
+	if err := r.store(ctx); err != nil {
+		for _, b := range next {
+			r.e.Release(b.ID, "")
+		}
+		return err
+	}
+	r.o.Tell(r.e)
+	for _, id := range unneeded {
+		r.discard(id)
+	}
+	for _, b := range next {
+		r.start(work, b)
+	}
+	for _, b := range next { // while they work
+		if err := r.makeSession(ctx, b); err != nil {
+			failed := r.e.Branch(b.ID)
+			failed.Session, failed.Reason = "", err.Error()
+			r.cancel[b.ID](err)
+		}
+	}
 	return nil
 }
 
-// findFolders takes up the folders that an interrupted run left for branches below others.
-func (r *run) findFolders() {
-	for _, b := range r.e.Branches {
-		if b.Folder != "" {
-			r.left[b.ID] = func() { r.removeFolders(b.ID) }
-		}
+// start starts the runner of a branch.
+func (r *run) start(work context.Context, b Branch) {
+	var parent *Branch
+	if up := r.e.Branch(b.Parent); up != nil {
+		above := *up // the exploration changes while the runner works
+		parent = &above
 	}
+	r.folders[b.ID] = true
+	work, r.cancel[b.ID] = context.WithCancelCause(work)
+	go func() { r.results <- r.try(work, b, parent) }()
 }
 
-// next returns the branches that are to begin, none for a reason why.
-func (r *run) next(ctx context.Context, why string) []Branch {
-	var list []Branch
-	switch {
-	case why != "" && !r.e.Done():
-		r.e.Stop("not tried: "+why, r.now())
-		r.changed()
-	case why == "" && !r.interrupted(ctx):
-		if list = r.e.Next(r.now()); len(list) > 0 {
-			r.changed()
-		}
-	}
-	return list
-}
-
-// changed has the exploration be stored, and told, and removes the folders that no branch
-// begins with any more.
-func (r *run) changed() {
-	for id, remove := range r.left {
-		if r.e.continued(id) {
-			continue
-		}
-		delete(r.left, id)
-		b := r.e.Branch(id)
-		if b.Folder == "" {
-			r.running.Go(remove)
-			continue
-		}
-		// After a crash a branch that is not stored as ended begins with it again.
-		r.discard = append(r.discard, remove)
-		if !r.e.Runner.Keep {
-			b.Folder = ""
-		}
-	}
-	r.dirty = true
-	r.o.Tell(r.e)
-}
-
-// begin begins a branch, once there is what it begins at.
-func (r *run) begin(ctx, work context.Context, b Branch) {
-	parent, ref := r.e.Branch(b.Parent), r.e.Session+"@"+r.e.Node
-	if parent != nil {
-		if r.unkept[parent.ID] && r.fatal == nil {
-			r.held[parent.ID] = append(r.held[parent.ID], b)
-			return
-		}
+// makeSession makes the conversation of a branch, unless it exists.
+func (r *run) makeSession(ctx context.Context, b Branch) error {
+	ref := r.e.Session + "@" + r.e.Node
+	if parent := r.e.Branch(b.Parent); parent != nil {
 		ref = parent.Session + "@" + parent.ID
-		up := *parent
-		parent = &up
 	}
-	if b.ID != r.made {
-		r.queue = append(r.queue, job{kind: "session", branch: b.ID, do: r.session(ctx, b, ref)})
-	}
-	work, cancel := context.WithCancelCause(work)
-	r.cancel[b.ID] = cancel
-	r.running.Go(func() {
-		x, clean := r.try(work, b, parent)
-		x.id, x.clean = b.ID, clean
-		r.ended <- x
-	})
-}
-
-// session returns what makes the conversation of a branch, which begins where ref points.
-func (r *run) session(ctx context.Context, b Branch, ref string) func() error {
 	return r.insist(ctx, func(ctx context.Context) error {
 		_, err := r.w.Branch(ctx, ref, workspace.SnapshotOptions{ID: b.Session, Name: b.Strategy, KeepHead: true})
 		return err
 	})
 }
 
-// end takes in what came of a branch.
-func (r *run) end(ctx context.Context, x ended) {
-	r.cancel[x.id](nil)
-	delete(r.cancel, x.id)
+// record adds the result of a branch to its conversation, and ends the branch.
+func (r *run) record(ctx context.Context, x ended) {
+	var err error
 	b := r.e.Branch(x.id)
-	r.left[x.id] = x.clean
-	if r.interrupted(ctx) && x.Failure != "" {
-		r.e.Release(x.id, "")
-		r.changed()
-		return
+	if b.Session == "" && x.Failure == "" {
+		x.Failure = b.Reason
 	}
-	switch {
-	case x.Failure != "":
-	case x.kept:
-		r.unkept[b.ID], r.settled = true, append(r.settled, b.ID)
-	default:
+	if x.Failure == "" && !x.kept {
 		o := workspace.Outcome{ID: b.ID, Session: b.Session, Text: x.Result, From: member, Origin: originOf(r.e.ID, b.ID, x.Ended)}
-		r.unkept[b.ID] = true
-		r.queue = append(r.queue, job{kind: "outcome", branch: b.ID, do: r.insist(ctx, func(ctx context.Context) error {
-			return r.w.KeepOutcome(ctx, o)
-		})})
+		err = r.insist(ctx, func(ctx context.Context) error { return r.w.KeepOutcome(ctx, o) })
 	}
 	r.e.note(x.id, x.notes)
 	r.e.End(x.id, x.Ended, r.o.NewID, r.now())
-	r.changed()
+	if b := r.e.Branch(x.id); err != nil {
+		b.Reason = cmp.Or(b.Reason, "its result is in no conversation: "+err.Error())
+	}
 }
 
-// written takes in that something was written, or cannot be, and returns what can begin
-// now.
-func (r *run) written(j job) (list []Branch) {
-	b := r.e.Branch(j.branch)
-	switch {
-	case j.kind == "exploration":
-		if r.fatal = j.err; r.fatal != nil {
-			return slices.Concat(slices.Collect(maps.Values(r.held))...)
+// unneeded returns the branches whose folders no branch begins with any more, and has the
+// exploration name none of them.
+func (r *run) unneeded() (ids []string) {
+	for i := range r.e.Branches {
+		b := &r.e.Branches[i]
+		if !r.folders[b.ID] || b.Status == Pending || b.Status == Executing || r.e.continued(b.ID) {
+			continue
 		}
-		for _, remove := range j.discard {
-			r.running.Go(remove)
-		}
-		for _, id := range j.settled {
-			delete(r.unkept, id)
-			list = append(list, r.held[id]...)
-			delete(r.held, id)
-		}
-	case j.kind == "session" && j.err != nil:
-		if cancel := r.cancel[j.branch]; cancel != nil {
-			cancel(j.err)
-		}
-		b.Session = ""
-		r.changed()
-	case j.kind == "outcome":
-		// What is below it begins when it is stored that there is such a branch: else
-		// after a crash there would be another one in its place.
-		r.settled = append(r.settled, j.branch)
-		r.dirty = true
-		if j.err != nil {
-			b.Reason = cmp.Or(b.Reason, "its result stands in no conversation: "+j.err.Error())
-			r.changed()
+		if ids = append(ids, b.ID); !r.e.Runner.Keep {
+			b.Folder = ""
 		}
 	}
-	return list
+	return ids
 }
 
-// interrupted reports whether the program is to end, and the exploration goes on later.
-func (r *run) interrupted(ctx context.Context) bool {
-	return r.fatal != nil || ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrCancelled)
+// discard removes the folders of a branch while the run continues.
+func (r *run) discard(id string) {
+	delete(r.folders, id)
+	r.removals.Go(func() { r.removeFolders(id) })
 }
 
 func (r *run) now() string { return session.FormatTime(r.o.Now()) }
 
-// storing returns what stores the exploration as it is in data.
-func (r *run) storing(ctx context.Context, data []byte) func() error {
+// store writes the exploration's file.
+func (r *run) store(ctx context.Context) error {
+	data := r.e.Encode()
 	return r.insist(ctx, func(ctx context.Context) error { return r.w.KeepExploration(ctx, r.e.ID, data) })
 }
 
-// insist returns what writes something although ctx ends, as often as it takes while
-// others have the workspace, but then not for ever.
-func (r *run) insist(ctx context.Context, write func(context.Context) error) func() error {
-	return func() error {
-		for told := false; ; told = true {
-			err := write(context.WithoutCancel(ctx))
-			if err == nil || ctx.Err() != nil {
-				return err
-			}
-			if code := workspace.Explain(err).Code; code != workspace.Locked && code != workspace.Busy {
-				return err
-			}
-			if !told {
-				r.o.Note("the exploration waits until it can be stored: " + err.Error())
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(100 * time.Millisecond):
-			}
+// insist writes something even if ctx has ended. While another process holds the lock of
+// the workspace it retries, until ctx ends.
+func (r *run) insist(ctx context.Context, write func(context.Context) error) error {
+	retry := time.NewTicker(100 * time.Millisecond)
+	defer retry.Stop()
+	for first := true; ; first = false {
+		err := write(context.WithoutCancel(ctx))
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if code := workspace.Explain(err).Code; code != workspace.Locked && code != workspace.Busy {
+			return err
+		}
+		if first {
+			r.o.Note("the exploration waits until it can be written: " + err.Error())
+		}
+		select {
+		case <-ctx.Done():
+		case <-retry.C:
 		}
 	}
 }

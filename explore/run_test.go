@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -172,6 +175,45 @@ func TestDepth(t *testing.T) {
 	data, err := l.w.Exploration(t.Context(), e.ID[:13])
 	if err != nil || string(data) != string(e.Encode()) {
 		t.Errorf("the file is %s, %v", data, err)
+	}
+}
+
+// TestWrittenBeforeRunner: the file says of each branch that it is executing before its runner begins,
+// and has the results of those that ended before.
+func TestWrittenBeforeRunner(t *testing.T) {
+	l := newLab(t)
+	c := explore.Defaults()
+	c.MaxConcurrent = 2
+	e := l.explore("", c, numbered(8)...)
+	e.Runner.Model = "m"
+	var ended atomic.Int32
+	m := stub(func(_ context.Context, r *agent.Request) (string, error) {
+		id := r.Messages[len(r.Messages)-1].ID
+		before := int(ended.Load())
+		stored := load(t, l.w, e.ID)
+		b := stored.Branch(id)
+		if b.Status != explore.Executing || !slices.Contains(stored.Active, id) || len(stored.Active) > 2 {
+			return "", fmt.Errorf("it is %s in the file, with %d at work", b.Status, len(stored.Active))
+		}
+		completed := 0
+		for _, b := range stored.Branches {
+			if b.Status == explore.Completed {
+				completed++
+			}
+		}
+		if completed < before-1 { // the last one may still be written
+			return "", fmt.Errorf("the file has %d results of %d", completed, before)
+		}
+		ended.Add(1)
+		return "done", nil
+	})
+	if err := explore.Run(t.Context(), l.w, e, explore.Options{Model: m, Folder: l.work, NewID: uuid.NewString}); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range e.Branches {
+		if b.Status != explore.Completed {
+			t.Errorf("%s: %s", b.Strategy, b.Reason)
+		}
 	}
 }
 

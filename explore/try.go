@@ -25,41 +25,39 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// try tries a branch of the exploration, or of another branch. All that goes wrong is in
-// what it returns. clean removes its folder.
-func (r *run) try(ctx context.Context, b Branch, parent *Branch) (x ended, clean func()) {
-	clean = func() {}
-	fail := func(err error) (ended, func()) {
+// try tries a branch below the explored message, or below another branch. Every failure is
+// in what it returns.
+func (r *run) try(ctx context.Context, b Branch, parent *Branch) ended {
+	x, err := r.result(ctx, b, parent)
+	x.id = b.ID
+	if err != nil {
 		x.Failure = strings.ToValidUTF8(err.Error(), "\uFFFD")
-		return x, clean
 	}
+	return x
+}
+
+func (r *run) result(ctx context.Context, b Branch, parent *Branch) (x ended, err error) {
 	if ctx.Err() != nil {
-		return fail(context.Cause(ctx))
+		return x, context.Cause(ctx)
 	}
-	if r.again {
+	if r.resumed {
 		if kept, ok, err := r.kept(ctx, b); ok || err != nil {
-			if err != nil {
-				return fail(err)
-			}
-			return kept, func() { r.removeFolders(b.ID) }
+			return kept, err
 		}
 		r.removeFolders(b.ID)
 	}
-	messages, err := r.messages, error(nil)
+	messages := r.messages
 	if parent != nil {
 		if messages, err = r.w.Conversation(ctx, parent.Session, parent.ID); err != nil {
-			return fail(err)
+			return x, err
 		}
 	}
 	if r.e.Runner.Command == "" {
 		x.Answer, err = r.ask(ctx, b, messages)
 	} else {
-		clean, err = r.command(ctx, b, parent, messages, &x)
+		err = r.command(ctx, b, parent, messages, &x)
 	}
-	if err != nil {
-		return fail(err)
-	}
-	return x, clean
+	return x, err
 }
 
 // member is the member of metadata.bough of a message that says which exploration it came
@@ -115,23 +113,19 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 	return x, true, nil
 }
 
-// command runs the program for a branch, in a folder of its own, which clean removes.
-func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []agent.Message, x *ended) (clean func(), err error) {
-	clean = func() {}
+// command runs the program for a branch, in a folder of its own.
+func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []agent.Message, x *ended) error {
 	dir := filepath.Join(r.folder(), b.ID)
-	if r.again && r.o.NewID != nil {
-		// What a crash left may still be at work in its own.
+	if r.resumed {
+		// A runner that survived a crash may still be at work in its folder.
 		dir += "-" + r.o.NewID()[:8]
 	}
 	made, err := r.makeFolder(ctx, dir, parent)
 	if err != nil {
-		return clean, err
+		return err
 	}
 	if rel, err := filepath.Rel(r.folder(), made); err == nil {
 		x.Folder = filepath.ToSlash(rel)
-	}
-	if !r.e.Runner.Keep {
-		clean = func() { r.remove(dir) }
 	}
 	task := Task{
 		Exploration: r.e.ID, Branch: b.ID, Strategy: Strategy{Name: b.Strategy, Description: b.Description}, Depth: b.Depth,
@@ -140,7 +134,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 	for _, m := range messages {
 		raw, err := json.Marshal(m)
 		if err != nil {
-			return clean, err
+			return err
 		}
 		task.Messages = append(task.Messages, raw)
 	}
@@ -148,7 +142,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 	if r.e.Runner.Share {
 		own := r.notes(b.ID)
 		if err := errors.Join(os.RemoveAll(own), os.MkdirAll(own, 0o700)); err != nil { // what it said before a crash
-			return clean, err
+			return err
 		}
 		task.Notes = r.notes("")
 		bind = append(bind, "BOUGH_NOTES="+task.Notes)
@@ -156,7 +150,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 	}
 	input, err := json.Marshal(task)
 	if err != nil {
-		return clean, err
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.e.Runner.Bindings)) {
 		bind = append(bind, name+"="+r.e.Runner.Bindings[name])
@@ -167,7 +161,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 	}
 	out, err := c.Run(ctx)
 	if err != nil {
-		return clean, err
+		return err
 	}
 	x.Output = int64(len(out.Output))
 	if out.Reason != "" {
@@ -175,10 +169,10 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 		if said := strings.TrimSpace(out.Said); said != "" && out.End == child.Exited {
 			reason += ": " + said
 		}
-		return clean, errors.New(reason)
+		return errors.New(reason)
 	}
 	x.Answer, err = ParseAnswer(out.Output)
-	return clean, err
+	return err
 }
 
 // folder is where the folders of the branches are.

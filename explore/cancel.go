@@ -2,102 +2,80 @@ package explore
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
-// askEvery is how often whoever carries out an exploration looks whether it is to end.
-const askEvery = 200 * time.Millisecond
+// pollInterval is how often another process is looked at: whether it asks to cancel an
+// exploration, or has ended one.
+const pollInterval = 200 * time.Millisecond
 
-// UntilCancelled returns a context that ends, with [ErrCancelled] as its cause, soon after
-// [Cancel] is called for an exploration, here or in another process. The caller holds the
-// exploration, and calls stop before that ends.
-func UntilCancelled(ctx context.Context, w *workspace.Workspace, id string) (_ context.Context, stop func()) {
+// Cancel ends an exploration: branches at work are stopped, and none begins. Those that
+// ended stay as they are. If another process carries it out, Cancel waits until that has
+// stopped; if ctx ends before, the error has the problem [NotStopped] and the request stays.
+// An exploration that is over does not change.
+func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error) {
+	id, err := x.Workspace.ExplorationID(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	release, err := x.Workspace.HoldExploration(ctx, id)
+	if errors.Is(err, workspace.ErrBusy) {
+		if err := x.Workspace.AskCancel(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	for errors.Is(err, workspace.ErrBusy) {
+		select {
+		case <-ctx.Done():
+			return nil, problem(NotStopped, id, &workspace.Error{
+				Code: workspace.Busy, Message: "the exploration " + id + " was asked to stop and has not stopped yet", Err: context.Cause(ctx),
+			})
+		case <-time.After(pollInterval):
+		}
+		release, err = x.Workspace.HoldExploration(ctx, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	e, err := x.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !e.Done() {
+		e.resume()
+		e.stop("not tried: "+errCancelled.Error(), now())
+		if err := x.Workspace.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
+			return nil, err
+		}
+	}
+	return e, x.Workspace.ForgetCancel(ctx, id)
+}
+
+// untilCancelled returns a context that ends, with errCancelled as its cause, soon after
+// [Explorer.Cancel] is called for an exploration, in this or another process. The caller
+// holds the exploration, and calls stop before it releases that.
+func (x *Explorer) untilCancelled(ctx context.Context, id string) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	looked := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(looked)
-		tick := time.NewTicker(askEvery)
+		defer close(done)
+		tick := time.NewTicker(pollInterval)
 		defer tick.Stop()
-		for {
-			if w.CancelAsked(ctx, id) {
-				cancel(ErrCancelled)
-				return
-			}
+		for !x.Workspace.CancelAsked(ctx, id) {
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
 				return
 			}
 		}
+		cancel(errCancelled)
 	}()
 	return ctx, func() {
 		cancel(nil)
-		<-looked
+		<-done
 	}
-}
-
-// Cancel ends an exploration and returns it as it is then: no branch of it is executed or
-// waits any longer, and those that had ended stay as they are. Where it is carried out,
-// Cancel waits until that has stopped; if ctx ends before, the error has the code
-// [workspace.Busy]. One that is over stays as it is.
-func Cancel(ctx context.Context, w *workspace.Workspace, id string) (*Exploration, error) {
-	release, err := w.HoldExploration(ctx, id)
-	if isBusy(err) {
-		if err := w.AskCancel(ctx, id); err != nil {
-			return nil, err
-		}
-	}
-	for isBusy(err) {
-		select {
-		case <-ctx.Done():
-			return nil, &workspace.Error{
-				Code: workspace.Busy, Message: "the exploration " + id + " was told to stop, and has not yet",
-				Hint: "'bough explore show " + id + "' says how far it is", Err: context.Cause(ctx),
-			}
-		case <-time.After(askEvery):
-		}
-		release, err = w.HoldExploration(ctx, id)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	e, err := Open(ctx, w, id)
-	if err != nil {
-		return nil, err
-	}
-	if !e.Done() {
-		e.Resume()
-		e.Stop("not tried: "+ErrCancelled.Error(), session.FormatTime(time.Now()))
-		if err := w.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
-			return nil, err
-		}
-	}
-	return e, w.ForgetCancel(ctx, id)
-}
-
-func isBusy(err error) bool {
-	return err != nil && workspace.Explain(err).Code == workspace.Busy
-}
-
-// Open returns the exploration that name means: an id, or a prefix of at least four
-// characters that no other id has.
-// The error of a file that is none has the code [workspace.Damaged].
-func Open(ctx context.Context, w *workspace.Workspace, name string) (*Exploration, error) {
-	data, err := w.Exploration(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	e, err := Decode(data)
-	if err != nil {
-		return nil, &workspace.Error{
-			Code: workspace.Damaged, Message: fmt.Sprintf("the file of the exploration %s is damaged: %v", name, err),
-			Hint: "the conversations of its branches can be used", Err: err,
-		}
-	}
-	return e, nil
 }

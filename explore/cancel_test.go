@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -24,19 +22,13 @@ func TestCancel(t *testing.T) {
 	c.MaxConcurrent = 2
 	e := l.explore(`[ $BOUGH_STRATEGY = s1 ] || { : > "$LOG"; sleep 1000; }; echo done`, c, numbered(4)...)
 	e.Runner.Bindings = map[string]string{"LOG": filepath.Join(l.work, "begun")}
-	release, err := l.w.HoldExploration(ctx, e.ID)
-	if err != nil {
+	if err := l.w.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
 		t.Fatal(err)
 	}
+	x := l.explorer()
 	ended := make(chan error)
 	go func() {
-		watched, stop := explore.UntilCancelled(ctx, l.w, e.ID)
-		err := explore.Run(watched, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
-		if context.Cause(watched) != explore.ErrCancelled {
-			err = errors.Join(err, errors.New("it was not cancelled"))
-		}
-		stop()
-		release()
+		_, err := x.Resume(ctx, e.ID)
 		ended <- err
 	}()
 	for {
@@ -45,12 +37,13 @@ func TestCancel(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	over, err := explore.Cancel(ctx, l.w, e.ID)
+	over, err := x.Cancel(ctx, e.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
+	var p *explore.Error
+	if err := <-ended; !errors.As(err, &p) || p.Problem != explore.Cancelled || p.Exploration != e.ID || !errors.Is(err, explore.ErrCancelled) {
+		t.Errorf("Resume = %v", err)
 	}
 	if !over.Done() || over.Branches[0].Status != explore.Completed || over.Branches[1].Reason != "cancelled" || over.Branches[3].Reason != "not tried: cancelled" {
 		t.Errorf("cancelled it is %+v", over.Branches)
@@ -61,11 +54,11 @@ func TestCancel(t *testing.T) {
 
 	// What was cancelled says nothing of its strategy, and all else is remembered once.
 	for range 2 {
-		if err := explore.Remember(ctx, l.w, over); err != nil {
+		if err := x.Remember(ctx, over); err != nil {
 			t.Fatal(err)
 		}
 	}
-	known, err := explore.Recall(ctx, l.w, func(s string) { t.Error(s) })
+	known, err := x.Learnings(ctx)
 	if err != nil || len(known) != 1 || known[0].Strategy != "s1" || !known[0].Success || known[0].Branch != e.Branches[0].ID {
 		t.Errorf("remembered is %+v, %v", known, err)
 	}
@@ -76,21 +69,21 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		over, err = explore.Cancel(ctx, l.w, crashed.ID)
+		over, err = x.Cancel(ctx, crashed.ID)
 		if err != nil || !over.Done() || len(over.Active) != 0 || over.Branches[0].Reason != "not tried: cancelled" {
 			t.Errorf("after a crash it is %+v, %v", over, err)
 		}
 	}
 
 	// Where it does not stop in time the error says so, and it stays asked.
-	release, err = l.w.HoldExploration(ctx, crashed.ID)
+	release, err := l.w.HoldExploration(ctx, crashed.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	short, stop := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer stop()
-	if _, err := explore.Cancel(short, l.w, crashed.ID); err == nil || workspace.Explain(err).Code != workspace.Busy || !l.w.CancelAsked(ctx, crashed.ID) {
+	if _, err := x.Cancel(short, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, workspace.ErrBusy) || !l.w.CancelAsked(ctx, crashed.ID) {
 		t.Errorf("of one that does not stop: %v", err)
 	}
 }
@@ -103,14 +96,14 @@ func TestOpen(t *testing.T) {
 	if err := l.w.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := explore.Open(ctx, l.w, e.ID[:13]); err != nil || string(again.Encode()) != string(e.Encode()) {
+	if again, err := l.explorer().Open(ctx, e.ID[:13]); err != nil || string(again.Encode()) != string(e.Encode()) {
 		t.Errorf("Open = %+v, %v", again, err)
 	}
 	if err := l.w.KeepExploration(ctx, e.ID, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]workspace.Code{e.ID: workspace.Damaged, "nothing": workspace.NotFound} {
-		if _, err := explore.Open(ctx, l.w, name); err == nil || workspace.Explain(err).Code != want {
+		if _, err := l.explorer().Open(ctx, name); err == nil || workspace.Explain(err).Code != want {
 			t.Errorf("Open(%q): %v", name, err)
 		}
 	}

@@ -151,11 +151,11 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// Merge returns the defaults with what the workspace, the agent and the flags say, each
+// merge returns the defaults with what the workspace, the agent and the flags say, each
 // an object with some of the members of a [Config], or empty; what comes later wins.
 // Members that there are not, null, and values out of range are errors that name the
 // layer and the member.
-func Merge(workspace, agent, flags []byte) (Config, error) {
+func merge(workspace, agent, flags []byte) (Config, error) {
 	c := Defaults()
 	for _, layer := range []struct {
 		name string

@@ -9,18 +9,18 @@
 // message is ever rewritten, and no head moves but by Adopt.
 //
 // A confidence is a number from 0 to 1. What is none, as NaN or 85, counts as not said,
-// and one that nobody said counts as [Neutral] wherever one is compared.
+// and one that nobody said counts as [neutral] wherever one is compared.
 package explore
 
 import "math"
 
-// Neutral is the confidence of who said none.
-const Neutral = 0.5
+// neutral is the confidence of who said none.
+const neutral = 0.5
 
 // confidence returns the confidence that p says, and whether it says one.
 func confidence(p *float64) (c float64, said bool) {
 	if p == nil || !unit(*p) {
-		return Neutral, false
+		return neutral, false
 	}
 	return *p, true
 }

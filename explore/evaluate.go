@@ -48,7 +48,7 @@ type voice struct {
 
 // Prune returns the branches with Pruned said of each: a completed one whose confidence
 // is below c.Prune is pruned. Its Reason says so, unless it has another already.
-func Prune(branches []Branch, c Config) []Branch {
+func prune(branches []Branch, c Config) []Branch {
 	list := slices.Clone(branches)
 	for i := range list {
 		b := &list[i]
@@ -71,7 +71,7 @@ func Prune(branches []Branch, c Config) []Branch {
 // by their metrics. The order of the branches decides between equals and nothing else.
 //
 // It panics if there is no such method.
-func Evaluate(method Method, branches []Branch, c Config) Evaluation {
+func evaluate(method Method, branches []Branch, c Config) Evaluation {
 	e := Evaluation{Strategy: method, From: []string{}, Metrics: []string{}, Reasons: []string{}}
 	voices := e.voices(branches, c)
 	switch method {
@@ -107,9 +107,9 @@ func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 			e.say("%s does not count: it was pruned", called(b))
 			continue
 		case b.Confidence == nil:
-			e.say("%s said no confidence, which counts as %s", called(b), figure(Neutral))
+			e.say("%s said no confidence, which counts as %s", called(b), figure(neutral))
 		case !said:
-			e.say("%s said the confidence %v, which is not from 0 to 1 and counts as %s", called(b), *b.Confidence, figure(Neutral))
+			e.say("%s said the confidence %v, which is not from 0 to 1 and counts as %s", called(b), *b.Confidence, figure(neutral))
 		}
 		list = append(list, voice{Branch: b, confidence: value})
 	}
@@ -249,7 +249,7 @@ func partsOf(voices []voice, c Config) []voice {
 // SynthesisPrompt returns what to ask a model for that is to make one answer to the
 // question of the results of an exploration. It is false where a [Synthesis] would fall
 // back: there is nothing to ask then.
-func SynthesisPrompt(question string, branches []Branch, c Config) (prompt string, ok bool) {
+func synthesisPrompt(question string, branches []Branch, c Config) (prompt string, ok bool) {
 	var e Evaluation
 	parts := partsOf(e.voices(branches, c), c)
 	if len(parts) < 2 {
@@ -272,7 +272,7 @@ func SynthesisPrompt(question string, branches []Branch, c Config) (prompt strin
 
 // Synthesized returns e with the text that a model made of its parts. Without a text, and
 // if e is no synthesis of several, it is e with a reason more.
-func (e Evaluation) Synthesized(model, text string) Evaluation {
+func (e Evaluation) synthesized(model, text string) Evaluation {
 	e.Reasons = slices.Clone(e.Reasons)
 	switch {
 	case e.Strategy != Synthesis || e.Fallback != "" || len(e.From) < 2:

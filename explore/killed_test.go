@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
@@ -33,7 +31,7 @@ func TestKilledProgram(t *testing.T) {
 	}
 	defer release()
 	e := load(t, w, id)
-	if err := explore.Run(t.Context(), w, e, explore.Options{Folder: dir + ".work", NewID: uuid.NewString}); err != nil {
+	if err := (&explore.Explorer{Workspace: w, Folder: dir + ".work"}).Try(t.Context(), e, nil); err != nil {
 		t.Fatal(err)
 	}
 }

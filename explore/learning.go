@@ -57,15 +57,15 @@ func (l Learning) tidy() Learning {
 	return l
 }
 
-// A Skipped is a line that is no learning.
-type Skipped struct {
+// A skippedLine is a line that is no learning.
+type skippedLine struct {
 	Line    int    `json:"line"` // from 1
 	Problem string `json:"problem"`
 }
 
-// DecodeLearnings reads the file of learnings. Lines that are none, such as a torn last
+// decodeLearnings reads the file of learnings. Lines that are none, such as a torn last
 // one, are left out and told; members that are not known are passed over.
-func DecodeLearnings(data []byte) (list []Learning, skipped []Skipped) {
+func decodeLearnings(data []byte) (list []Learning, skipped []skippedLine) {
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++
@@ -79,7 +79,7 @@ func DecodeLearnings(data []byte) (list []Learning, skipped []Skipped) {
 			if !bytes.HasSuffix(line, []byte("\n")) {
 				problem = "the last line is torn: " + problem
 			}
-			skipped = append(skipped, Skipped{n, problem})
+			skipped = append(skipped, skippedLine{n, problem})
 			continue
 		}
 		list = append(list, l)
@@ -134,8 +134,8 @@ func FindSimilar(context string, learnings []Learning, n int) []Similar {
 	return list[:min(max(n, 0), len(list))]
 }
 
-// An Adjusted is a strategy with what past outcomes make of it.
-type Adjusted struct {
+// An RankedStrategy is a strategy with what past outcomes make of it.
+type RankedStrategy struct {
 	recognize.Found
 	Was    float64 `json:"was"`    // its confidence before
 	Reason string  `json:"reason"` // why it differs, or stands where it does; "" for nothing to say
@@ -145,14 +145,14 @@ type Adjusted struct {
 // of confidence, by the share of its successes, and one or two weigh less than many, those of
 // less similar contexts less than others. Preferred strategies come first, then the most
 // confident ones. Without c.LearnFromFailures what failed is not looked at.
-func Adjust(strategies []recognize.Found, similar []Similar, c Config) []Adjusted {
+func rank(strategies []recognize.Found, similar []Similar, c Config) []RankedStrategy {
 	const swing = 0.4
-	var list []Adjusted
+	list := []RankedStrategy{}
 	for _, s := range strategies {
 		if !unit(s.Confidence) {
-			s.Confidence = Neutral
+			s.Confidence = neutral
 		}
-		a := Adjusted{Found: s, Was: s.Confidence}
+		a := RankedStrategy{Found: s, Was: s.Confidence}
 		won, weight, good, runs := 0.0, 0.0, 0, 0
 		for _, l := range similar {
 			if !l.Success && !c.LearnFromFailures || !unit(l.Similarity) || !likeness.SameName(l.Strategy, s.Name) {
@@ -172,7 +172,7 @@ func Adjust(strategies []recognize.Found, similar []Similar, c Config) []Adjuste
 		}
 		list = append(list, a)
 	}
-	rank := func(a Adjusted) int {
+	preference := func(a RankedStrategy) int {
 		i := slices.IndexFunc(c.Prefer, func(name string) bool { return likeness.SameName(name, a.Name) })
 		if i < 0 {
 			return len(c.Prefer)
@@ -180,38 +180,33 @@ func Adjust(strategies []recognize.Found, similar []Similar, c Config) []Adjuste
 		return i
 	}
 	for i := range list {
-		if rank(list[i]) < len(c.Prefer) {
+		if preference(list[i]) < len(c.Prefer) {
 			list[i].Reason = strings.TrimPrefix(list[i].Reason+"; it is preferred", "; ")
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Adjusted) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Confidence, a.Confidence))
+	slices.SortStableFunc(list, func(a, b RankedStrategy) int {
+		return cmp.Or(cmp.Compare(preference(a), preference(b)), cmp.Compare(b.Confidence, a.Confidence))
 	})
 	return list
 }
 
-// Statistics are what is known of strategies.
+// Statistics sum up the learnings of one strategy, under the name that it last had.
 type Statistics struct {
-	Strategies []StrategyStatistics `json:"strategies"` // the most successful first
-}
-
-// StrategyStatistics are the learnings of one strategy, under the name that it last had.
-type StrategyStatistics struct {
 	Strategy   string   `json:"strategy"`
 	Runs       int      `json:"runs"`
 	Succeeded  int      `json:"succeeded"`
 	Rate       float64  `json:"rate"`       // Succeeded of Runs, from 0 to 1
-	Seconds    float64  `json:"seconds"`    // the mean of a run
-	Confidence *float64 `json:"confidence"` // the mean of those that said one, nil if none did
+	Seconds    float64  `json:"seconds"`    // the mean duration of a run
+	Confidence *float64 `json:"confidence"` // the mean of the runs that have one, nil if none has
 }
 
-// Stats sums learnings up. Strategies whose names differ in case and punctuation alone
-// are one.
-func Stats(learnings []Learning) Statistics {
+// statistics returns the statistics of each strategy, the most successful first. Strategies
+// whose names differ only in case and punctuation are one. The list is never nil.
+func statistics(learnings []Learning) []Statistics {
 	type sum struct {
-		StrategyStatistics
+		Statistics
 		seconds, confidence float64
-		said                int
+		confident           int
 	}
 	var sums []sum
 	at := map[string]int{}
@@ -232,23 +227,23 @@ func Stats(learnings []Learning) Statistics {
 		s.seconds += l.Seconds
 		if l.Confidence != nil {
 			s.confidence += *l.Confidence
-			s.said++
+			s.confident++
 		}
 	}
-	stats := Statistics{[]StrategyStatistics{}}
+	list := []Statistics{}
 	for _, s := range sums {
 		s.Rate = float64(s.Succeeded) / float64(s.Runs)
 		s.Seconds = s.seconds / float64(s.Runs)
-		if s.said > 0 {
-			mean := s.confidence / float64(s.said)
+		if s.confident > 0 {
+			mean := s.confidence / float64(s.confident)
 			s.Confidence = &mean
 		}
-		stats.Strategies = append(stats.Strategies, s.StrategyStatistics)
+		list = append(list, s.Statistics)
 	}
-	slices.SortStableFunc(stats.Strategies, func(a, b StrategyStatistics) int {
+	slices.SortStableFunc(list, func(a, b Statistics) int {
 		return cmp.Or(cmp.Compare(b.Rate, a.Rate), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Strategy, b.Strategy))
 	})
-	return stats
+	return list
 }
 
 // clip returns the beginning of a text, as much as is compared.

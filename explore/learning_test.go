@@ -146,7 +146,7 @@ func TestAdjust(t *testing.T) {
 	for range 3 {
 		similar = append(similar, explore.Similar{Learning: learning("c", "rewrite!", false), Similarity: 1}, explore.Similar{Learning: learning("c", "patch", true), Similarity: 1})
 	}
-	names := func(list []explore.Adjusted) string {
+	names := func(list []explore.RankedStrategy) string {
 		var s []string
 		for _, a := range list {
 			s = append(s, a.Name)
@@ -154,7 +154,7 @@ func TestAdjust(t *testing.T) {
 		return strings.Join(s, " ")
 	}
 	c := explore.Defaults()
-	got := explore.Adjust(ways, similar, c)
+	got := explore.Rank(ways, similar, c)
 	if names(got) != "Patch Revert Rewrite" {
 		t.Errorf("the order is %s", names(got))
 	}
@@ -165,15 +165,15 @@ func TestAdjust(t *testing.T) {
 		t.Errorf("got %+v", got[2])
 	}
 	c.LearnFromFailures = false
-	if got := explore.Adjust(ways, similar, c); names(got) != "Patch Rewrite Revert" || got[1].Confidence != 0.7 || got[1].Reason != "" {
+	if got := explore.Rank(ways, similar, c); names(got) != "Patch Rewrite Revert" || got[1].Confidence != 0.7 || got[1].Reason != "" {
 		t.Errorf("without failures: %+v", got)
 	}
 	c.Prefer = []string{"revert", "nothing"}
-	if got := explore.Adjust(ways, nil, c); names(got) != "Revert Rewrite Patch" || got[0].Reason != "it is preferred" {
+	if got := explore.Rank(ways, nil, c); names(got) != "Revert Rewrite Patch" || got[0].Reason != "it is preferred" {
 		t.Errorf("with a preference: %+v", got)
 	}
 	far := []explore.Similar{{Learning: learning("c", "Patch", true), Similarity: 0.1}, {Learning: learning("c", "Patch", true), Similarity: math.NaN()}}
-	if got := explore.Adjust(ways, far, explore.Defaults()); names(got) != "Rewrite Patch Revert" {
+	if got := explore.Rank(ways, far, explore.Defaults()); names(got) != "Rewrite Patch Revert" {
 		t.Errorf("what is far away makes the order %s", names(got))
 	}
 }
@@ -184,12 +184,12 @@ func TestStats(t *testing.T) {
 	a.Confidence, a.Seconds = &half, 1
 	b.Confidence, b.Seconds = &bad, 3
 	data, err := json.Marshal(explore.Stats([]explore.Learning{a, b, c}))
-	const want = `{"strategies":[{"strategy":"Patch","runs":1,"succeeded":1,"rate":1,"seconds":0,"confidence":null},` +
-		`{"strategy":"rewrite.","runs":2,"succeeded":1,"rate":0.5,"seconds":2,"confidence":0.5}]}`
+	const want = `[{"strategy":"Patch","runs":1,"succeeded":1,"rate":1,"seconds":0,"confidence":null},` +
+		`{"strategy":"rewrite.","runs":2,"succeeded":1,"rate":0.5,"seconds":2,"confidence":0.5}]`
 	if err != nil || string(data) != want {
 		t.Errorf("got %s, %v, want %s", data, err, want)
 	}
-	if data, _ := json.Marshal(explore.Stats(nil)); string(data) != `{"strategies":[]}` {
+	if data, _ := json.Marshal(explore.Stats(nil)); string(data) != `[]` {
 		t.Errorf("of nothing it is %s", data)
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
@@ -57,8 +55,7 @@ func TestModel(t *testing.T) {
 	c.Timeout = explore.Duration(200 * time.Millisecond)
 	e := l.explore("", c, numbered(4)...)
 	e.Agent, e.Runner.Model = "ada", "m"
-	o := explore.Options{Model: m, Folder: l.work, NewID: uuid.NewString}
-	if err := explore.Run(t.Context(), l.w, e, o); err != nil {
+	if err := l.explorer().Try(t.Context(), e, m); err != nil {
 		t.Fatal(err)
 	}
 	b := e.Branches
@@ -72,12 +69,15 @@ func TestModel(t *testing.T) {
 		}
 	}
 	e.Agent = "" // the conversation is nobody's
-	if err := explore.Conclude(t.Context(), l.w, e, explore.Synthesis, o); err != nil || e.Evaluation.Result != "Both." {
+	if err := l.explorer().Conclude(t.Context(), e, explore.Synthesis, m); err != nil || e.Evaluation.Result != "Both." {
 		t.Errorf("made one of them: %+v, %v", e.Evaluation, err)
 	}
 	e = l.explore("", c, "a")
-	if code := workspace.Explain(explore.Run(t.Context(), l.w, e, explore.Options{NewID: uuid.NewString})).Code; code != workspace.Usage {
-		t.Errorf("without a runner: %v", code)
+	if err := l.w.KeepExploration(t.Context(), e.ID, e.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.explorer().Resume(t.Context(), e.ID); !errors.Is(err, workspace.ErrUsage) {
+		t.Errorf("without a runner: %v", err)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time, everything is there
-		if err := explore.Conclude(t.Context(), l.w, e, explore.Best, explore.Options{}); err != nil {
+		if err := l.explorer().Conclude(t.Context(), e, explore.Best, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -227,7 +227,7 @@ func TestAgainst(t *testing.T) {
 
 	e = l.explore("echo x > $LOG", c, "s1")
 	e.Node, e.Runner.Bindings = "no-such-message", map[string]string{"LOG": filepath.Join(l.work, "log")}
-	err = explore.Run(t.Context(), l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+	err = l.explorer().Try(t.Context(), e, nil)
 	if _, ran := os.Stat(filepath.Join(l.work, "log")); workspace.Explain(err).Code != workspace.NotFound || ran == nil {
 		t.Errorf("below no message: %v, %v", err, ran)
 	}
@@ -237,7 +237,7 @@ func TestAgainst(t *testing.T) {
 
 	e = l.explore("[ $BOUGH_STRATEGY = s1 ] || sleep 100; rm -rf "+l.dir+"/explorations; echo x > "+l.dir+"/explorations; echo done", c, numbered(3)...)
 	begin := time.Now()
-	err = explore.Run(t.Context(), l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+	err = l.explorer().Try(t.Context(), e, nil)
 	if err == nil || time.Since(begin) > time.Minute || len(e.Active) > 0 || e.Branches[0].Result != "done" || e.Branches[1].Status != explore.Pending {
 		t.Errorf("when it cannot be stored: %v, %+v", err, e)
 	}

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/bough-dev/bough/explore"
 )
 
@@ -111,7 +109,7 @@ cat mine`, explore.Defaults(), "above")
 	defer stop()
 	ended := make(chan error)
 	go func() {
-		ended <- explore.Run(ctx, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+		ended <- l.explorer().Try(ctx, e, nil)
 	}()
 	for {
 		if _, err := os.Stat(started); err == nil {

@@ -28,7 +28,7 @@ const (
 )
 
 // notes is the folder for the notes of a branch, of all where none is named.
-func (r *run) notes(branch string) string { return filepath.Join(r.folder(), "notes", branch) }
+func (r *run) notes(branch string) string { return filepath.Join(r.folder, "notes", branch) }
 
 // share makes the folder for notes, with those that are known already.
 func (r *run) share() error {
@@ -64,10 +64,10 @@ func (r *run) unshare() {
 		return
 	}
 	if err := os.RemoveAll(r.notes("")); err != nil {
-		r.o.Note(err.Error())
+		r.x.note(err.Error())
 	}
-	if err := os.Remove(r.folder()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.o.Note(err.Error())
+	if err := os.Remove(r.folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.x.note(err.Error())
 	}
 }
 

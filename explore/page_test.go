@@ -127,10 +127,11 @@ func TestPage(t *testing.T) {
 		}
 	}
 	e.Begin(list, uuid.NewString, at(0))
-	if err := explore.Run(t.Context(), w, e, explore.Options{Folder: filepath.Join(base, "work"), NewID: uuid.NewString, Note: func(s string) { t.Error(s) }}); err != nil {
+	x := &explore.Explorer{Workspace: w, Folder: filepath.Join(base, "work"), Note: func(s string) { t.Error(s) }}
+	if err := x.Try(t.Context(), e, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := explore.Conclude(t.Context(), w, e, e.Method, explore.Options{}); err != nil {
+	if err := x.Conclude(t.Context(), e, e.Method, nil); err != nil {
 		t.Fatal(err)
 	}
 	b := e.Branches

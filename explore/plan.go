@@ -1,29 +1,206 @@
 package explore
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/explore/recognize"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
 )
 
-// A Plan is what is to be tried of what a reply offers.
-type Plan struct {
-	Strategies []Adjusted `json:"strategies"` // in the order in which they are to be tried
-	Confidence float64    `json:"confidence"` // that the reply offers a choice
-	Reason     string     `json:"reason"`     // why nothing is to be tried, for a person; "" if something is
+// A Request says what is to be explored.
+type Request struct {
+	Ref        string     // the message
+	Strategies []Strategy // if there are none, those that the assistant's message at Ref offers
+	Recognizer string     // the id of the model that recognizes those; if empty, rules do
+	Method     Method     // if empty, Best
+	Runner     Runner     // without a command and a model, the model of the agent whose conversation it is
+	Settings   []byte     // an object with members of a Config, which win over all others; may be nil
 }
 
-// PlanFor decides what is to be tried of the ways that a reply names, and brings in what
-// was learned. It takes what [recognize.Reply] or [RecognizeWith] returns.
-func PlanFor(named []recognize.Found, sure float64, similar []Similar, c Config) Plan {
-	p := Plan{Strategies: Adjust(named, similar, c), Confidence: sure}
-	switch {
-	case !c.Enabled:
-		p.Reason = "explorations are switched off"
-	case len(named) < 2:
-		p.Reason = "it does not offer several ways"
-	case sure < c.MinConfidence:
-		p.Reason = fmt.Sprintf("that it offers several ways has the confidence %s, below %s", figure(sure), figure(c.MinConfidence))
+// A Plan is what would be explored. Its JSON is what a dry run prints.
+type Plan struct {
+	Session    string           `json:"session_id"`
+	Node       string           `json:"parent_node_id"`
+	Agent      string           `json:"agent"` // whose conversation it is, "" if no agent's
+	Question   string           `json:"question"`
+	Explores   bool             `json:"explores"`   // whether Run explores it
+	Reason     string           `json:"reason"`     // why not
+	Confidence *float64         `json:"confidence"` // that the reply offers a choice, nil if the strategies were given
+	Strategies []RankedStrategy `json:"strategies"` // in the order in which they are tried
+	Config     Config           `json:"config"`     // the settings in force
+
+	Method     Method `json:"-"`
+	Runner     Runner `json:"-"`
+	Checkpoint string `json:"-"` // the checkpoint that Node is in: Run explores a branch of it
+
+	similar []Similar
+}
+
+// Validate returns an error with the code [workspace.Usage] or [workspace.NotFound] if r
+// cannot be carried out in any workspace.
+func (r *Request) Validate() error {
+	wrong := func(format string, a ...any) error {
+		return &workspace.Error{Code: workspace.Usage, Message: fmt.Sprintf(format, a...)}
 	}
-	return p
+	for i, s := range r.Strategies {
+		switch {
+		case strings.TrimSpace(s.Name) == "":
+			return wrong("strategy %d has no name", i+1)
+		case !utf8.ValidString(s.Name + s.Description):
+			return wrong("the strategy %q is not valid UTF-8", s.Name)
+		case slices.ContainsFunc(r.Strategies[:i], func(a Strategy) bool { return a.Name == s.Name }):
+			return wrong("two strategies are named %q", s.Name)
+		}
+	}
+	if r.Method != "" {
+		if _, err := ParseMethod(string(r.Method)); err != nil {
+			return wrong("%v", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Runner.Bindings)) {
+		switch value := r.Runner.Bindings[name]; {
+		case name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00"):
+			return wrong("the binding %q cannot be a variable of the environment", name+"="+value)
+		case strings.HasPrefix(name, "BOUGH_"):
+			return wrong("%s cannot be bound: variables that begin with BOUGH_ are set by bough", name)
+		}
+	}
+	if dir := r.Runner.Dir; dir != "" {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("no folder %q", dir), Err: err}
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return wrong("%q is not a folder", dir)
+		case !filepath.IsAbs(dir):
+			return wrong("%q is not an absolute path", dir)
+		}
+	}
+	if _, err := (Config{}).with(r.Settings); len(r.Settings) > 0 && err != nil {
+		return wrong("%v", err)
+	}
+	return nil
+}
+
+// Plan returns what Run would explore. It writes nothing. Past outcomes of like questions
+// rank the strategies.
+func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	fork, err := x.Workspace.ExplorationPlace(ctx, r.Ref)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		Session: fork.Session, Node: fork.Message, Question: fork.Question, Checkpoint: fork.Frozen,
+		Method: cmp.Or(r.Method, Best), Runner: r.Runner, Explores: true,
+	}
+	if p.Config, err = x.config(ctx, fork.Agent, r.Settings); err != nil {
+		return nil, err
+	}
+	if a := fork.Agent; a != nil && fork.Frozen == "" {
+		p.Agent = a.Name
+		if p.Runner.Command == "" && p.Runner.Model == "" {
+			p.Runner.Model = a.Model
+		}
+	}
+	known, err := x.Learnings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.similar = FindSimilar(p.Question, known, similarLearnings)
+	if len(r.Strategies) > 0 {
+		p.given(r.Strategies)
+		return p, nil
+	}
+	if fork.Reply == "" {
+		return nil, problem(NoReply, "", &workspace.Error{Code: workspace.Refused, Message: "the message at " + r.Ref + " is not a reply of an assistant"})
+	}
+	found, sure, err := x.recognize(ctx, r.Recognizer, fork.Reply, p.Config)
+	if err != nil {
+		return nil, err
+	}
+	p.offered(found, sure)
+	return p, nil
+}
+
+// given plans strategies that the user gave.
+func (p *Plan) given(strategies []Strategy) {
+	var found []recognize.Found
+	for _, s := range strategies {
+		found = append(found, recognize.Found{Strategy: s, Confidence: neutral, Rule: "given"})
+	}
+	p.Strategies = rank(found, p.similar, p.Config)
+	if !p.Config.Enabled {
+		p.Explores, p.Reason = false, switchedOff
+	}
+}
+
+const switchedOff = "explorations are switched off"
+
+// offered plans the strategies that a reply offers, if it is worth it.
+func (p *Plan) offered(found []recognize.Found, sure float64) {
+	p.Strategies, p.Confidence = rank(found, p.similar, p.Config), &sure
+	switch {
+	case !p.Config.Enabled:
+		p.Reason = switchedOff
+	case len(found) < 2:
+		p.Reason = "it does not offer several ways"
+	case sure < p.Config.MinConfidence:
+		p.Reason = fmt.Sprintf("that it offers several ways has the confidence %s, below %s", figure(sure), figure(p.Config.MinConfidence))
+	}
+	p.Explores = p.Reason == ""
+}
+
+// recognize returns the strategies that a reply offers, and the confidence that it offers a
+// choice, as the model with an id says. If id is empty or the model fails, rules do.
+func (x *Explorer) recognize(ctx context.Context, id, reply string, c Config) ([]recognize.Found, float64, error) {
+	if id != "" && c.Enabled {
+		m, err := x.model(ctx, Runner{Model: id})
+		if err != nil {
+			return nil, 0, err
+		}
+		asked, stop := context.WithTimeout(ctx, time.Duration(c.Timeout))
+		defer stop()
+		found, sure, err := recognizeWith(asked, m, id, reply)
+		if err == nil || ctx.Err() != nil {
+			return found, sure, err
+		}
+		x.note("what the reply names is found by rules, not by the model: " + err.Error())
+	}
+	found, sure := recognize.Reply(reply)
+	return found, sure, nil
+}
+
+// config returns the settings in force: those of the request win over those of the agent,
+// these over those of the workspace, and these over those of the user.
+func (x *Explorer) config(ctx context.Context, a *workspace.Agent, request []byte) (Config, error) {
+	own, err := x.Workspace.ExplorationSettings(ctx)
+	if err != nil {
+		return Config{}, err
+	}
+	var agents []byte
+	if a != nil {
+		agents = []byte(gjson.GetBytes(a.File, "explore").Raw)
+	}
+	c, err := merge(own, agents, request)
+	if err != nil {
+		return c, &workspace.Error{Code: workspace.Damaged, Message: err.Error(), Hint: "correct " + workspace.ExplorationSettingsPath + ` or the agent's member "explore"`, Err: err}
+	}
+	return c, nil
 }

@@ -72,7 +72,7 @@ func TestOfAgent(t *testing.T) {
 	}
 	e.Begin(offered, uuid.NewString, at(0))
 	l.run(e)
-	if err := explore.Conclude(t.Context(), l.w, e, explore.Best, explore.Options{}); err != nil {
+	if err := l.explorer().Conclude(t.Context(), e, explore.Best, nil); err != nil {
 		t.Fatal(err)
 	}
 	head := func() string {
@@ -85,7 +85,7 @@ func TestOfAgent(t *testing.T) {
 	if head() != l.node || e.Evaluation.Result != "Merge sort it is" {
 		t.Errorf("the head is %s, not %s; %+v", head(), l.node, e.Evaluation)
 	}
-	if err := explore.Adopt(t.Context(), l.w, e, ""); err != nil || head() != *e.Outcome {
+	if err := l.explorer().AdoptBranch(t.Context(), e, nil); err != nil || head() != *e.Outcome {
 		t.Errorf("adopted, the head is %s, not %s, %v", head(), *e.Outcome, err)
 	}
 	said = "Gladly."

@@ -11,10 +11,10 @@ import (
 	"github.com/bough-dev/bough/agent"
 )
 
-// RecognizeWith has a model say what [recognize.Reply] finds by rules. What the model gives the
+// recognizeWith has a model say what [recognize.Reply] finds by rules. What the model gives the
 // same name is one strategy, and one way alone is no choice, as there. An error is that it
 // did not answer, or not as it was asked to.
-func RecognizeWith(ctx context.Context, m agent.Model, id, reply string) ([]recognize.Found, float64, error) {
+func recognizeWith(ctx context.Context, m agent.Model, id, reply string) ([]recognize.Found, float64, error) {
 	if len(reply) > recognize.MaxReply {
 		reply = strings.ToValidUTF8(reply[:recognize.MaxReply], "")
 	}

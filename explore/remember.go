@@ -3,43 +3,51 @@ package explore
 import (
 	"context"
 	"fmt"
-
-	"github.com/bough-dev/bough/workspace"
 )
 
-// Recall returns what is known of branches that were tried in a workspace, the oldest
-// first. What of the file cannot be read is told to note, and passed over.
-func Recall(ctx context.Context, w *workspace.Workspace, note func(string)) ([]Learning, error) {
-	data, err := w.Learnings(ctx)
+// Learnings returns what was learned from the branches that were tried in the workspace,
+// the oldest first. A line of the file that is not a learning is skipped with a note.
+func (x *Explorer) Learnings(ctx context.Context) ([]Learning, error) {
+	data, err := x.Workspace.Learnings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, skipped := DecodeLearnings(data)
+	list, skipped := decodeLearnings(data)
 	for _, s := range skipped {
-		note(fmt.Sprintf("line %d of the learnings does not count: %s", s.Line, s.Problem))
+		x.note(fmt.Sprintf("line %d of the learnings is ignored: %s", s.Line, s.Problem))
 	}
 	return list, nil
 }
 
-// Remember keeps what came of the branches of an exploration, each once, however often it
-// is called. Those that its user cancelled say nothing of their strategies.
-func Remember(ctx context.Context, w *workspace.Workspace, e *Exploration) error {
-	known, err := Recall(ctx, w, func(string) {})
+// Statistics returns how each strategy fared, the most successful first.
+func (x *Explorer) Statistics(ctx context.Context) ([]Statistics, error) {
+	known, err := x.Learnings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return statistics(known), nil
+}
+
+// remember appends the learnings of e that the file does not have. A branch that was
+// cancelled says nothing about its strategy.
+func (x *Explorer) remember(ctx context.Context, e *Exploration) error {
+	data, err := x.Workspace.Learnings(ctx)
 	if err != nil {
 		return err
 	}
+	known, _ := decodeLearnings(data)
 	kept := map[string]bool{}
 	for _, l := range known {
 		kept[l.Branch] = true
 	}
 	var lines []byte
-	for _, l := range e.Learnings() {
-		if !kept[l.Branch] && e.Branch(l.Branch).Reason != ErrCancelled.Error() {
+	for _, l := range e.learnings() {
+		if !kept[l.Branch] && e.Branch(l.Branch).Reason != errCancelled.Error() {
 			lines = append(lines, l.Encode()...)
 		}
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	return w.AppendLearnings(ctx, lines)
+	return x.Workspace.AppendLearnings(ctx, lines)
 }

@@ -5,44 +5,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/isolate"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/google/uuid"
 )
-
-// Options are what an exploration is carried out with.
-type Options struct {
-	// Model answers for a branch, and makes one result of several; nil where nothing asks.
-	Model agent.Model
-	// Folder is where the folders of branches are made, outside of the explored one.
-	Folder string
-	// Learnings are past outcomes for the runner.
-	Learnings []Similar
-	// Tell is called after each change, from one goroutine. If nil, it is not called.
-	Tell func(*Exploration)
-	// Note is called with what a person should know although nothing failed.
-	Note func(string)
-
-	Now   func() time.Time // nil for time.Now
-	NewID func() string    // makes a UUID
-}
-
-// ErrCancelled is why an exploration stops that its user cancels.
-var ErrCancelled = errors.New("cancelled")
 
 // A run tries the branches of an exploration. One goroutine, the caller of run.run, owns
 // the exploration and makes every write to the workspace: the exploration's file, and the
 // conversations of the branches with their results. Runners, one goroutine a branch, read,
 // work in their folders, and send what came of the branch.
 type run struct {
+	x        *Explorer
 	w        *workspace.Workspace
 	e        *Exploration
-	o        Options
+	model    agent.Model // nil if a command tries the branches
+	similar  []Similar   // for runners
+	folder   string      // of the exploration, with those of the branches
 	from     *isolate.Source
 	resumed  bool            // branches may have been at work before
 	messages []agent.Message // the path to the explored message
@@ -56,48 +40,41 @@ type run struct {
 // An ended is what a runner sends.
 type ended struct {
 	id string
-	Ended
+	outcome
 	kept  bool // its result is in its conversation already
 	notes []Note
 }
 
-// Run tries the branches of an exploration that have not ended, as many at once as its
-// Config allows, and returns when all have ended. The caller holds the exploration:
-// [workspace.Workspace.HoldExploration].
-//
-// The file is written before a branch begins, and after one has ended and its result is
-// in its conversation. After a crash Run continues from there: a branch that ended does
-// not run again, nor does one whose result is in its conversation.
-//
-// When ctx ends, the branches at work are stopped and none begins. If the cause is
-// [ErrCancelled], the exploration is over; otherwise, and if it cannot be written, the
-// branches that were stopped wait for the next Run, and Run returns the cause.
-func Run(ctx context.Context, w *workspace.Workspace, e *Exploration, o Options) error {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Tell == nil {
-		o.Tell = func(*Exploration) {}
-	}
-	if o.Note == nil {
-		o.Note = func(string) {}
-	}
-	if e.Runner.Command == "" && o.Model == nil && !e.Done() {
-		return &workspace.Error{Code: workspace.Usage, Message: "there is nothing to try a strategy with", Hint: "name a command or a model"}
-	}
-	r := &run{
-		w: w, e: e, o: o, from: &isolate.Source{Dir: e.Runner.Dir}, resumed: slices.ContainsFunc(e.Branches, begun),
+// newRun returns a run of e, whose branches have their folders below folder.
+func newRun(x *Explorer, e *Exploration, folder string, m agent.Model, similar []Similar) *run {
+	return &run{
+		x: x, w: x.Workspace, e: e, model: m, similar: similar, folder: filepath.Join(folder, e.ID),
+		from: &isolate.Source{Dir: e.Runner.Dir}, resumed: slices.ContainsFunc(e.Branches, begun),
 		results: make(chan ended), cancel: map[string]context.CancelCauseFunc{}, folders: map[string]bool{},
 	}
-	return r.run(ctx)
 }
 
 // begun reports whether a branch may have been at work before.
 func begun(b Branch) bool { return b.StartedAt != "" || b.Session != "" }
 
+// run tries the branches that have not ended, as many at once as the settings allow, and
+// returns when all have ended. The caller holds the exploration.
+//
+// The file is written before a branch begins, and after one has ended and its result is in
+// its conversation. After a crash run continues from there: a branch that ended does not run
+// again, nor does one whose result is in its conversation.
+//
+// When ctx ends, the branches at work are stopped and none begins. If the cause is
+// errCancelled, the exploration is over; otherwise, and if it cannot be written, the branches
+// that were stopped wait for the next run, and run returns the cause.
 func (r *run) run(ctx context.Context) error {
+	r.progress()
 	if err := r.prepare(ctx); err != nil {
 		return err
+	}
+	if r.e.EndedAt != "" {
+		r.unshare()
+		return nil
 	}
 	work, stop := r.limit(ctx)
 	defer stop(nil)
@@ -106,7 +83,7 @@ func (r *run) run(ctx context.Context) error {
 		x := <-r.results
 		r.cancel[x.id](nil)
 		if x.Failure != "" && (err != nil || interrupted(ctx)) {
-			r.e.Release(x.id, "")
+			r.e.release(x.id, "")
 			r.discard(x.id)
 		} else {
 			r.record(ctx, x)
@@ -131,7 +108,7 @@ func (r *run) run(ctx context.Context) error {
 
 // interrupted reports whether the program is to end, and the exploration to continue later.
 func interrupted(ctx context.Context) bool {
-	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrCancelled)
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errCancelled)
 }
 
 // limit returns a context that ends when the exploration has taken its time.
@@ -151,7 +128,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if r.resumed {
 		r.tidy()
 	}
-	r.e.Resume()
+	r.e.resume()
 	if r.e.Done() {
 		return nil
 	}
@@ -185,18 +162,18 @@ func (r *run) step(ctx, work context.Context) error {
 	var next []Branch
 	switch {
 	case work.Err() == nil:
-		next = r.e.Next(r.now())
+		next = r.e.next(now())
 	case !interrupted(ctx) && !r.e.Done():
-		r.e.Stop("not tried: "+context.Cause(work).Error(), r.now())
+		r.e.stop("not tried: "+context.Cause(work).Error(), now())
 	}
 	unneeded := r.unneeded()
 	if err := r.store(ctx); err != nil {
 		for _, b := range next {
-			r.e.Release(b.ID, "")
+			r.e.release(b.ID, "")
 		}
 		return err
 	}
-	r.o.Tell(r.e)
+	r.progress()
 	for _, id := range unneeded {
 		r.discard(id)
 	}
@@ -245,11 +222,11 @@ func (r *run) record(ctx context.Context, x ended) {
 		x.Failure = b.Reason
 	}
 	if x.Failure == "" && !x.kept {
-		o := workspace.Outcome{ID: b.ID, Session: b.Session, Text: x.Result, From: member, Origin: originOf(r.e.ID, b.ID, x.Ended)}
+		o := workspace.Outcome{ID: b.ID, Session: b.Session, Text: x.Result, From: member, Origin: originOf(r.e.ID, b.ID, x.outcome)}
 		err = r.insist(ctx, func(ctx context.Context) error { return r.w.KeepOutcome(ctx, o) })
 	}
 	r.e.note(x.id, x.notes)
-	r.e.End(x.id, x.Ended, r.o.NewID, r.now())
+	r.e.endBranch(x.id, x.outcome, uuid.NewString, now())
 	if b := r.e.Branch(x.id); err != nil {
 		b.Reason = cmp.Or(b.Reason, "its result is in no conversation: "+err.Error())
 	}
@@ -276,7 +253,11 @@ func (r *run) discard(id string) {
 	r.removals.Go(func() { r.removeFolders(id) })
 }
 
-func (r *run) now() string { return session.FormatTime(r.o.Now()) }
+func (r *run) progress() {
+	if r.x.Progress != nil {
+		r.x.Progress(r.e)
+	}
+}
 
 // store writes the exploration's file.
 func (r *run) store(ctx context.Context) error {
@@ -298,7 +279,7 @@ func (r *run) insist(ctx context.Context, write func(context.Context) error) err
 			return err
 		}
 		if first {
-			r.o.Note("the exploration waits until it can be written: " + err.Error())
+			r.x.note("the exploration waits until it can be written: " + err.Error())
 		}
 		select {
 		case <-ctx.Done():

@@ -64,9 +64,17 @@ func (l *lab) explore(line string, c explore.Config, names ...string) *explore.E
 	return e
 }
 
+// explorer returns an explorer of the workspace that runs every command.
+func (l *lab) explorer() *explore.Explorer {
+	return &explore.Explorer{
+		Workspace: l.w, Folder: l.work, Note: func(s string) { l.Log(s) },
+		Approve: func(context.Context, explore.Runner) error { return nil },
+	}
+}
+
 func (l *lab) run(e *explore.Exploration) {
 	l.Helper()
-	if err := explore.Run(l.Context(), l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString}); err != nil {
+	if err := l.explorer().Try(l.Context(), e, nil); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -152,24 +160,23 @@ func TestDepth(t *testing.T) {
 	if b := e.Branches[3]; b.Status != explore.Failed || b.Reason != "not tried: depth 4 is beyond the limit of 3" || b.Session != "" {
 		t.Errorf("the deepest is %+v", b)
 	}
-	if err := explore.Conclude(t.Context(), l.w, e, explore.Best, explore.Options{}); err != nil {
+	if err := l.explorer().Conclude(t.Context(), e, explore.Best, nil); err != nil {
 		t.Fatal(err)
 	}
 	if e.Evaluation.Result != "at 3" || e.Outcome == nil || e.Adopted != nil {
 		t.Errorf("it comes to %+v", e.Evaluation)
 	}
-	if err := explore.Adopt(t.Context(), l.w, e, ""); err != nil {
+	if err := l.explorer().AdoptBranch(t.Context(), e, nil); err != nil {
 		t.Fatal(err)
 	}
 	head, err := l.w.Head(t.Context())
 	if err != nil || string(head.Head.Message) != *e.Adopted || *e.Adopted != *e.Outcome {
 		t.Errorf("the head is %+v, %v", head, err)
 	}
-	first := e.Branches[0].ID
-	if err := explore.Adopt(t.Context(), l.w, e, first); err != nil || *e.Adopted == *e.Outcome {
+	if err := l.explorer().AdoptBranch(t.Context(), e, &e.Branches[0]); err != nil || *e.Adopted == *e.Outcome {
 		t.Errorf("another branch: %v", err)
 	}
-	if code := workspace.Explain(explore.Adopt(t.Context(), l.w, e, e.Branches[3].ID)).Code; code != workspace.Refused {
+	if code := workspace.Explain(l.explorer().AdoptBranch(t.Context(), e, &e.Branches[3])).Code; code != workspace.Refused {
 		t.Errorf("a branch without a result: %v", code)
 	}
 	data, err := l.w.Exploration(t.Context(), e.ID[:13])
@@ -207,7 +214,7 @@ func TestWrittenBeforeRunner(t *testing.T) {
 		ended.Add(1)
 		return "done", nil
 	})
-	if err := explore.Run(t.Context(), l.w, e, explore.Options{Model: m, Folder: l.work, NewID: uuid.NewString}); err != nil {
+	if err := l.explorer().Try(t.Context(), e, m); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range e.Branches {
@@ -259,7 +266,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- explore.Run(ctx, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString})
+		ended <- l.explorer().Try(ctx, e, nil)
 	}()
 	for { // s1 has ended, s2 and s3 are at work
 		data, _ := os.ReadFile(log)
@@ -305,7 +312,7 @@ func TestInterrupted(t *testing.T) {
 	e = l.explore("sleep 100", c, numbered(3)...)
 	cancelled, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(300*time.Millisecond, func() { cancel(explore.ErrCancelled) })
-	if err := explore.Run(cancelled, l.w, e, explore.Options{Folder: l.work, NewID: uuid.NewString}); err != nil || !e.Done() {
+	if err := l.explorer().Try(cancelled, e, nil); err != nil || !e.Done() {
 		t.Errorf("cancelled: %v, %+v", err, e)
 	}
 	for _, b := range e.Branches {

@@ -47,7 +47,7 @@ type Runner struct {
 }
 
 // Begin adds the strategies that the exploration begins with.
-func (e *Exploration) Begin(strategies []Strategy, newID func() string, now string) {
+func (e *Exploration) begin(strategies []Strategy, newID func() string, now string) {
 	e.CreatedAt = now
 	e.Branches, e.Active, e.Notes = []Branch{}, []string{}, []Note{}
 	e.add(e.Node, 1, strategies, newID, now)
@@ -79,7 +79,7 @@ func (b *Branch) fail(reason, now string) {
 // Next returns the branches that are to be begun now, which count as executed from then
 // on: as many as may be executed at once. They have the ids of their conversations, which
 // are to be made.
-func (e *Exploration) Next(now string) []Branch {
+func (e *Exploration) next(now string) []Branch {
 	var list []Branch
 	for i := range e.Branches {
 		b := &e.Branches[i]
@@ -110,8 +110,8 @@ func (e *Exploration) sessionOf(b *Branch) string {
 }
 
 // An Ended is what came of a branch.
-type Ended struct {
-	Answer
+type outcome struct {
+	answer
 	Failure string // why there is no result, for a person; "" if there is one
 	Output  int64  // bytes that the runner has printed
 	Session string // the conversation of the branch
@@ -120,7 +120,7 @@ type Ended struct {
 
 // End takes in what came of a branch. What it proposes is tried next, as far as the
 // limits allow.
-func (e *Exploration) End(id string, x Ended, newID func() string, now string) {
+func (e *Exploration) endBranch(id string, x outcome, newID func() string, now string) {
 	b := e.Branch(id)
 	if b == nil || b.Status != Executing {
 		return
@@ -147,7 +147,7 @@ func (e *Exploration) End(id string, x Ended, newID func() string, now string) {
 		}
 	}
 	if e.Config.MaxTotal > 0 && e.Output > e.Config.MaxTotal {
-		e.Stop(fmt.Sprintf("not tried: the branches have printed more than %d bytes together", e.Config.MaxTotal), now)
+		e.stop(fmt.Sprintf("not tried: the branches have printed more than %d bytes together", e.Config.MaxTotal), now)
 	}
 	e.end(now)
 }
@@ -160,7 +160,7 @@ func (e *Exploration) continued(id string) bool {
 }
 
 // Stop has no more branches begin, and says why of those that wait.
-func (e *Exploration) Stop(reason, now string) {
+func (e *Exploration) stop(reason, now string) {
 	for i := range e.Branches {
 		if b := &e.Branches[i]; b.Status == Pending {
 			b.fail(reason, now)
@@ -170,7 +170,7 @@ func (e *Exploration) Stop(reason, now string) {
 }
 
 // Release has a branch that was stopped with its program wait again.
-func (e *Exploration) Release(id, session string) {
+func (e *Exploration) release(id, session string) {
 	if b := e.Branch(id); b != nil && b.Status == Executing {
 		b.Status, b.StartedAt, b.Session = Pending, "", cmp.Or(session, b.Session)
 		e.Active = slices.DeleteFunc(e.Active, func(active string) bool { return active == id })
@@ -179,7 +179,7 @@ func (e *Exploration) Release(id, session string) {
 
 // Resume has branches that were executed when a program ended wait again, so that they
 // are executed once more. Those that have ended stay as they are.
-func (e *Exploration) Resume() {
+func (e *Exploration) resume() {
 	for i := range e.Branches {
 		if b := &e.Branches[i]; b.Status == Executing {
 			b.Status, b.StartedAt = Pending, ""
@@ -192,7 +192,7 @@ func (e *Exploration) Resume() {
 func (e *Exploration) end(now string) {
 	if e.EndedAt == "" && e.Done() {
 		e.EndedAt = now
-		e.Branches = Prune(e.Branches, e.Config)
+		e.Branches = prune(e.Branches, e.Config)
 	}
 }
 
@@ -211,7 +211,7 @@ func (e *Exploration) Branch(id string) *Branch {
 }
 
 // Learnings returns what is to be remembered of the branches that were begun.
-func (e *Exploration) Learnings() []Learning {
+func (e *Exploration) learnings() []Learning {
 	var list []Learning
 	for _, b := range e.Branches {
 		begun, err := time.Parse(time.RFC3339Nano, b.StartedAt)

@@ -43,7 +43,7 @@ func (r *game) begun(second int) string {
 func (r *game) ends(id string, second int, x explore.Ended) { r.End(id, x, r.id, at(second)) }
 
 func sure(confidence float64, result string) explore.Ended {
-	return explore.Ended{Answer: explore.Answer{Result: result, Confidence: &confidence}}
+	return explore.EndedWith(explore.Answer{Result: result, Confidence: &confidence})
 }
 
 // TestState goes through an exploration: as many at once as may be, another as soon as one
@@ -129,7 +129,7 @@ func TestStateStops(t *testing.T) {
 	r = begin(c, "a")
 	r.begun(1)
 	no := false
-	r.ends("b1", 2, explore.Ended{Answer: explore.Answer{Result: "x", Success: &no, Strategies: strategies("deeper")}})
+	r.ends("b1", 2, explore.EndedWith(explore.Answer{Result: "x", Success: &no, Strategies: strategies("deeper")}))
 	if r.Branches[0].Status != explore.Failed || r.Branches[0].Result != "x" || len(r.Branches) != 1 {
 		t.Errorf("without success it is %+v", r.Branches)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Task is what a runner gets: on the standard input of a program, as JSON.
-type Task struct {
+// A task is what a runner gets, as JSON on the standard input of a command.
+type task struct {
 	Exploration string            `json:"exploration_id"`
 	Branch      string            `json:"branch_id"`
 	Strategy    Strategy          `json:"strategy"`
@@ -28,8 +28,8 @@ type Task struct {
 	Notes string `json:"notes,omitempty"`
 }
 
-// An Answer is what a runner says.
-type Answer struct {
+// An answer is what a runner returns.
+type answer struct {
 	Result     string          `json:"result"`
 	Confidence *float64        `json:"confidence"`
 	Success    *bool           `json:"success"`
@@ -38,58 +38,58 @@ type Answer struct {
 	Strategies []Strategy      `json:"strategies"` // to be tried below this branch
 }
 
-// ParseAnswer reads what a program printed: one JSON object with a result, or plain text,
+// parseAnswer reads what a program printed: one JSON object with a result, or plain text,
 // which is the result.
-func ParseAnswer(out []byte) (Answer, error) {
+func parseAnswer(out []byte) (answer, error) {
 	text := bytes.TrimSpace(out)
 	switch {
 	case len(text) == 0:
-		return Answer{}, errors.New("it printed nothing")
+		return answer{}, errors.New("it printed nothing")
 	case !utf8.Valid(text):
-		return Answer{}, errors.New("what it printed is no text")
+		return answer{}, errors.New("what it printed is no text")
 	case text[0] != '{' || !json.Valid(text):
-		return Answer{Result: string(text)}, nil
+		return answer{Result: string(text)}, nil
 	}
 	var raw struct {
-		Answer
+		answer
 		Result json.RawMessage `json:"result"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return Answer{}, fmt.Errorf("its answer cannot be read: %w", err)
+		return answer{}, fmt.Errorf("its answer cannot be read: %w", err)
 	}
-	a := raw.Answer
+	a := raw.answer
 	if len(raw.Result) == 0 || string(raw.Result) == "null" {
-		return Answer{}, errors.New("its answer has no result")
+		return answer{}, errors.New("its answer has no result")
 	}
 	if json.Unmarshal(raw.Result, &a.Result) != nil {
 		a.Result = string(raw.Result) // a number, or more
 	}
 	if strings.TrimSpace(a.Result) == "" {
-		return Answer{}, errors.New("its answer has no result")
+		return answer{}, errors.New("its answer has no result")
 	}
 	if _, said := confidence(a.Confidence); !said {
 		a.Confidence = nil // 85, say, is none
 	}
 	for i, s := range a.Strategies {
 		if a.Strategies[i].Name = strings.TrimSpace(s.Name); a.Strategies[i].Name == "" || strings.Contains(s.Name, "\x00") {
-			return Answer{}, fmt.Errorf("strategy %d of its answer has no name, or one that no program can be given", i+1)
+			return answer{}, fmt.Errorf("strategy %d of its answer has no name, or one that no program can be given", i+1)
 		}
 	}
 	if m := bytes.TrimSpace(a.Metrics); len(m) > 0 && m[0] != '{' {
-		return Answer{}, errors.New("the metrics of its answer are no object")
+		return answer{}, errors.New("the metrics of its answer are no object")
 	}
 	return a, nil
 }
 
-// sayConfidence asks a model for what ParseReply finds.
+// sayConfidence asks a model for what parseReply finds.
 const sayConfidence = `Answer with the result. As the last line say how sure you are that it is right, from 0 to 1, as "Confidence: 0.8".`
 
 // lastLine is a last line that says how sure a model is.
 const lastLine = `(?i)(?:^|\n)[ \t*_#>-]*confidence[ \t*_]*[:=][ \t*_]*([0-9]*\.?[0-9]+)[ \t]*(%?)[ \t*_.]*$`
 
-// ParseReply reads what a model said: text, and in the last line its confidence if it says
+// parseReply reads what a model said: text, and in the last line its confidence if it says
 // one, or the JSON object that a program would print.
-func ParseReply(text string) (Answer, error) {
+func parseReply(text string) (answer, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if inner, ok := strings.CutPrefix(text, "```json\n"); ok && strings.HasSuffix(inner, "\n```") {
 		if inner = strings.TrimSuffix(inner, "```"); gjson.Valid(inner) && gjson.Get(inner, "result").Exists() {
@@ -97,9 +97,9 @@ func ParseReply(text string) (Answer, error) {
 		}
 	}
 	if gjson.Valid(text) && gjson.Get(text, "result").Exists() {
-		return ParseAnswer([]byte(text))
+		return parseAnswer([]byte(text))
 	}
-	a := Answer{Result: text}
+	a := answer{Result: text}
 	if at := regexp.MustCompile(lastLine).FindStringSubmatchIndex(text); at != nil {
 		a.Result = strings.TrimSpace(text[:at[0]])
 		c, err := strconv.ParseFloat(text[at[2]:at[3]], 64)
@@ -111,7 +111,7 @@ func ParseReply(text string) (Answer, error) {
 		}
 	}
 	if a.Result == "" {
-		return Answer{}, errors.New("it said nothing")
+		return answer{}, errors.New("it said nothing")
 	}
 	return a, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/bough-dev/bough/internal/child"
 	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/google/uuid"
 )
 
 // try tries a branch below the explored message, or below another branch. Every failure is
@@ -53,7 +54,7 @@ func (r *run) result(ctx context.Context, b Branch, parent *Branch) (x ended, er
 		}
 	}
 	if r.e.Runner.Command == "" {
-		x.Answer, err = r.ask(ctx, b, messages)
+		x.answer, err = r.ask(ctx, b, messages)
 	} else {
 		err = r.command(ctx, b, parent, messages, &x)
 	}
@@ -79,7 +80,7 @@ type origin struct {
 	Folder      string          `json:"folder,omitempty"` // only with Strategies
 }
 
-func originOf(exploration, branch string, x Ended) origin {
+func originOf(exploration, branch string, x outcome) origin {
 	o := origin{exploration, branch, x.Confidence, x.Success, x.Metrics, x.Insights, x.Strategies, x.Output, ""}
 	if len(x.Strategies) > 0 {
 		o.Folder = x.Folder
@@ -115,28 +116,28 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 
 // command runs the program for a branch, in a folder of its own.
 func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []agent.Message, x *ended) error {
-	dir := filepath.Join(r.folder(), b.ID)
+	dir := filepath.Join(r.folder, b.ID)
 	if r.resumed {
 		// A runner that survived a crash may still be at work in its folder.
-		dir += "-" + r.o.NewID()[:8]
+		dir += "-" + uuid.NewString()[:8]
 	}
 	made, err := r.makeFolder(ctx, dir, parent)
 	if err != nil {
 		return err
 	}
-	if rel, err := filepath.Rel(r.folder(), made); err == nil {
+	if rel, err := filepath.Rel(r.folder, made); err == nil {
 		x.Folder = filepath.ToSlash(rel)
 	}
-	task := Task{
+	given := task{
 		Exploration: r.e.ID, Branch: b.ID, Strategy: Strategy{Name: b.Strategy, Description: b.Description}, Depth: b.Depth,
-		Dir: made, Bindings: r.e.Runner.Bindings, Learnings: r.o.Learnings, Messages: []json.RawMessage{},
+		Dir: made, Bindings: r.e.Runner.Bindings, Learnings: r.similar, Messages: []json.RawMessage{},
 	}
 	for _, m := range messages {
 		raw, err := json.Marshal(m)
 		if err != nil {
 			return err
 		}
-		task.Messages = append(task.Messages, raw)
+		given.Messages = append(given.Messages, raw)
 	}
 	bind := []string{"BOUGH_EXPLORATION=" + r.e.ID, "BOUGH_BRANCH=" + b.ID, "BOUGH_STRATEGY=" + b.Strategy, "BOUGH_DEPTH=" + strconv.Itoa(b.Depth)}
 	if r.e.Runner.Share {
@@ -144,11 +145,11 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 		if err := errors.Join(os.RemoveAll(own), os.MkdirAll(own, 0o700)); err != nil { // what it said before a crash
 			return err
 		}
-		task.Notes = r.notes("")
-		bind = append(bind, "BOUGH_NOTES="+task.Notes)
+		given.Notes = r.notes("")
+		bind = append(bind, "BOUGH_NOTES="+given.Notes)
 		defer func() { x.notes = collect(own, b.ID) }()
 	}
-	input, err := json.Marshal(task)
+	input, err := json.Marshal(given)
 	if err != nil {
 		return err
 	}
@@ -171,12 +172,9 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 		}
 		return errors.New(reason)
 	}
-	x.Answer, err = ParseAnswer(out.Output)
+	x.answer, err = parseAnswer(out.Output)
 	return err
 }
-
-// folder is where the folders of the branches are.
-func (r *run) folder() string { return filepath.Join(r.o.Folder, r.e.ID) }
 
 // tidy removes the folders that a crash left, of branches that will not run again too. Left
 // are those that branches begin with that have not ended, and of branches that begin again
@@ -194,7 +192,7 @@ func (r *run) removeFolders(id string) {
 	if r.e.Runner.Keep || r.e.Runner.Command == "" {
 		return
 	}
-	dirs, _ := filepath.Glob(filepath.Join(r.folder(), id+"*")) // a * in the folder's own name only finds less
+	dirs, _ := filepath.Glob(filepath.Join(r.folder, id+"*")) // a * in the folder's own name only finds less
 	for _, dir := range dirs {
 		r.remove(dir)
 	}
@@ -225,7 +223,7 @@ func (r *run) makeFolder(ctx context.Context, dir string, parent *Branch) (strin
 		return "", err
 	}
 	for _, left := range f.Left {
-		r.o.Note("not in the folder of a branch: " + left)
+		r.x.note("not in the folder of a branch: " + left)
 	}
 	return f.Dir, nil
 }
@@ -236,7 +234,7 @@ func (r *run) continueFrom(ctx context.Context, parent *Branch, dir string) (*is
 		return nil, fmt.Errorf("the branch %s has the folder %q, which is not in that of the exploration", parent.Strategy, parent.Folder)
 	}
 	name, _, _ := strings.Cut(parent.Folder, "/")
-	f, err := r.from.Continue(ctx, filepath.Join(r.folder(), name), filepath.Join(r.folder(), filepath.FromSlash(parent.Folder)), dir)
+	f, err := r.from.Continue(ctx, filepath.Join(r.folder, name), filepath.Join(r.folder, filepath.FromSlash(parent.Folder)), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("the folder of the branch %s, with which it begins, is gone: %w", parent.Strategy, err)
 	}
@@ -251,33 +249,33 @@ func (r *run) remove(dir string) {
 		err = r.from.Remove(context.Background(), dir)
 	}
 	if err != nil {
-		r.o.Note(err.Error())
+		r.x.note(err.Error())
 	}
 }
 
 // ask has the model try a branch.
-func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (Answer, error) {
+func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (answer, error) {
 	if t := time.Duration(r.e.Config.Timeout); t > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, t, fmt.Errorf("it took longer than %v", t))
 		defer stop()
 	}
 	task := fmt.Sprintf("Go about this in one way only: %s.\n\n%s", approach(b), sayConfidence)
-	for _, l := range r.o.Learnings {
+	for _, l := range r.similar {
 		if likeness.SameName(l.Strategy, b.Strategy) {
 			task += "\n\n" + remembered(l)
 		}
 	}
 	text, err := json.Marshal(task)
 	if err != nil {
-		return Answer{}, err
+		return answer{}, err
 	}
 	messages = append(slices.Clip(messages), agent.Message{ID: b.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")})
-	reply, err := r.o.Model.Ask(ctx, &agent.Request{Agent: r.e.Agent, ModelID: r.e.Runner.Model, System: r.system, Messages: messages}, func(string) {})
+	reply, err := r.model.Ask(ctx, &agent.Request{Agent: r.e.Agent, ModelID: r.e.Runner.Model, System: r.system, Messages: messages}, func(string) {})
 	if err != nil {
-		return Answer{}, cmp.Or(context.Cause(ctx), err)
+		return answer{}, cmp.Or(context.Cause(ctx), err)
 	}
-	return ParseReply(reply.Text)
+	return parseReply(reply.Text)
 }
 
 func approach(b Branch) string {

@@ -187,7 +187,7 @@ func (p *program) completeExploration(ctx context.Context, v verb, words []strin
 	}
 	switch _, given := splitFlags(words[:len(words)-1], v.flags); {
 	case len(given) == 0:
-		list, err := p.explorations(ctx, w)
+		list, err := p.explorerOf(w).List(ctx)
 		if err != nil {
 			return nil
 		}
@@ -195,7 +195,7 @@ func (p *program) completeExploration(ctx context.Context, v verb, words []strin
 			found = append(found, shortMessage(e.ID))
 		}
 	case len(given) == 1 && v.max > 1:
-		e, err := explore.Open(ctx, w, given[0])
+		e, err := p.explorerOf(w).Open(ctx, given[0])
 		if err != nil {
 			return nil
 		}

@@ -1,17 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"time"
-	"unicode/utf8"
 
-	"github.com/bough-dev/bough/explore"
-	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -104,7 +95,7 @@ func wordsOf(c *cli.Context, flag string) words {
 
 // explore plans an exploration and carries it out.
 func (p *program) explore(c *cli.Context) error {
-	pl, err := p.exploreFlags(c)
+	r, err := exploreRequest(c)
 	if err != nil {
 		return err
 	}
@@ -114,129 +105,17 @@ func (p *program) explore(c *cli.Context) error {
 	}
 	x := p.newExplorer(c, w)
 	defer x.supply.close()
-	if err := x.plan(c, pl); err != nil {
+	plan, err := x.Plan(c.Context, r)
+	switch {
+	case err != nil:
 		return err
-	}
-	if c.Bool("dry-run") || !pl.Explores {
-		return p.planned(pl)
-	}
-	e, err := x.begin(c.Context, pl)
-	if err != nil {
-		return err
-	}
-	return x.carryOut(c.Context, e)
-}
-
-// exploreFlags reads the flags. What makes no sense is an error before anything is
-// looked at.
-func (p *program) exploreFlags(c *cli.Context) (*plan, error) {
-	wrong := func(format string, a ...any) (*plan, error) {
-		e := usageError(format, a...)
-		e.Hint = seeHelp("explore")
-		return nil, e
-	}
-	pl := &plan{method: explore.Best, runner: explore.Runner{
-		Command: c.String("run"), Model: c.String("model"), Share: c.Bool("share"), Keep: c.Bool("keep"),
-	}}
-	given := wordsOf(c, "strategy")
-	switch reply := c.Bool("from-reply"); {
-	case reply && len(given) > 0:
-		return wrong("--strategy and --from-reply are two ways to say what is tried")
-	case !reply && len(given) == 0:
-		return wrong("nothing says what is to be tried: give --strategy NAME=DESCRIPTION, or --from-reply")
-	case c.IsSet("run") && strings.TrimSpace(pl.runner.Command) == "":
-		return wrong("--run names no program")
-	}
-	for _, s := range given {
-		name, description, _ := strings.Cut(s, "=")
-		name, description = strings.TrimSpace(name), strings.TrimSpace(description)
-		switch {
-		case name == "":
-			return wrong("the strategy %q has no name", s)
-		case !utf8.ValidString(s):
-			return wrong("the strategy %q is no UTF-8", s)
-		case slices.ContainsFunc(pl.Strategies, func(a explore.Adjusted) bool { return a.Name == name }):
-			return wrong("two strategies are named %q", name)
+	case !plan.Config.Enabled:
+		return &workspace.Error{
+			Code: workspace.Refused, Message: "explorations are turned off here",
+			Hint: `the member "enabled" of ` + workspace.ExplorationSettingsPath + `, of the settings, or of the agent's "explore" is false`,
 		}
-		pl.Strategies = append(pl.Strategies, explore.Adjusted{Found: recognize.Found{
-			Strategy: explore.Strategy{Name: name, Description: description}, Confidence: explore.Neutral, Rule: "given",
-		}})
+	case c.Bool("dry-run") || !plan.Explores:
+		return p.planned(plan)
 	}
-	if c.IsSet("model") {
-		if _, _, err := parseModel(pl.runner.Model); err != nil {
-			return nil, err
-		}
-	}
-	if pl.runner.Command == "" && !c.Bool("dry-run") {
-		for _, flag := range []string{"dir", "bind", "share", "keep"} {
-			if c.IsSet(flag) {
-				return wrong("--%s is for a program: a model has no folder", flag)
-			}
-		}
-	}
-	if c.IsSet("evaluate") {
-		var err error
-		if pl.method, err = explore.ParseMethod(c.String("evaluate")); err != nil {
-			return wrong("%s", err)
-		}
-	}
-	for _, s := range wordsOf(c, "bind") {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok || name == "" || strings.Contains(s, "\x00") {
-			return wrong("--bind takes K=V, not %q", s)
-		}
-		if strings.HasPrefix(name, "BOUGH_") {
-			return wrong("--bind cannot set %s: these variables are bough's own", name)
-		}
-		if pl.runner.Bindings == nil {
-			pl.runner.Bindings = map[string]string{}
-		}
-		pl.runner.Bindings[name] = value
-	}
-	if dir := c.String("dir"); c.IsSet("dir") {
-		info, err := os.Stat(dir)
-		switch {
-		case dir == "":
-			return wrong("--dir names no folder")
-		case err != nil:
-			return nil, &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("there is no folder %q", dir), Err: err}
-		case !info.IsDir():
-			return wrong("%q is no folder", dir)
-		}
-		if pl.runner.Dir, err = filepath.Abs(dir); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := explore.Merge(nil, nil, exploreSettings(c)); err != nil {
-		return wrong("%s", strings.TrimPrefix(err.Error(), "explore settings of the flags: "))
-	}
-	return pl, nil
-}
-
-// exploreSettings are the settings that flags give, as [explore.Merge] takes them.
-func exploreSettings(c *cli.Context) []byte {
-	set := map[string]any{}
-	for _, name := range []string{"max-depth", "max-concurrent", "timeout", "min-confidence", "prune", "synthesize"} {
-		if !c.IsSet(name) {
-			continue
-		}
-		value := c.Value(name)
-		if d, ok := value.(time.Duration); ok {
-			value = d.String()
-		}
-		set[strings.ReplaceAll(name, "-", "_")] = value
-	}
-	if list := wordsOf(c, "metric"); len(list) > 0 {
-		metrics := map[string]string{}
-		for _, w := range list {
-			name, direction, _ := strings.Cut(w, "=")
-			metrics[name] = direction
-		}
-		set["metrics"] = metrics
-	}
-	data, err := json.Marshal(set)
-	if err != nil { // NaN
-		return []byte(`{"prune": "` + fmt.Sprint(err) + `"}`)
-	}
-	return data
+	return x.finished(x.run(c.Context, plan))
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -23,7 +21,7 @@ continued or that the head, a bookmark or an agent points at. 'bough undo' bring
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			removed, err := p.removeExploration(c, w)
+			removed, err := p.explorerOf(w).Remove(c.Context, c.Args().First(), c.Bool("branches"))
 			if err != nil {
 				return err
 			}
@@ -41,30 +39,4 @@ continued or that the head, a bookmark or an agent points at. 'bough undo' bring
 			return nil
 		},
 	}
-}
-
-// removeExploration removes the exploration that the command line names. Of one whose file
-// is damaged nothing is known but that file.
-func (p *program) removeExploration(c *cli.Context, w *workspace.Workspace) (*workspace.RemovedExploration, error) {
-	id, err := w.ExplorationID(c.Context, c.Args().First())
-	if err != nil {
-		return nil, err
-	}
-	release, err := w.HoldExploration(c.Context, id)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	e, err := explore.Open(c.Context, w, id)
-	if damaged := new(workspace.Error); errors.As(err, &damaged) && damaged.Code == workspace.Damaged && !c.Bool("branches") {
-		return w.RemoveExploration(c.Context, id, nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	x := &explorer{p: p, w: w}
-	if err := x.open(c.Context, explore.Runner{Dir: e.Runner.Dir}); err != nil {
-		return nil, err
-	}
-	return explore.Remove(c.Context, w, e, c.Bool("branches"), x.options)
 }

@@ -1,70 +1,28 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bough-dev/bough/explore"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/google/uuid"
 	"github.com/urfave/cli/v2"
 )
 
-// begin makes the exploration that is planned. Nothing of it is stored yet.
-func (x *explorer) begin(ctx context.Context, pl *plan) (*explore.Exploration, error) {
-	if !x.p.json {
-		x.p.adjusted(pl.Strategies)
-	}
-	x.learnings = pl.learnings
-	if err := x.open(ctx, pl.runner); err != nil {
-		return nil, err
-	}
-	if pl.runner.Command != "" { // which --run gave
-		x.p.keepTyped(x.w, commandOf(pl.runner))
-	}
-	if x.supply.approve.typed[strings.TrimPrefix(pl.runner.Model, "command:")] {
-		x.p.keepTypedModel(x.w, pl.runner.Model)
-	}
-	if frozen := pl.fork.Frozen; frozen != "" {
-		snap, err := x.w.Branch(ctx, frozen+"@"+pl.Node, workspace.SnapshotOptions{KeepHead: true})
-		if err != nil {
-			return nil, err
-		}
-		pl.Session = snap.ID
-		fmt.Fprintf(x.p.stderr, "%s is a checkpoint: the branch %s of it is explored\n", clean(frozen), clean(snap.ID))
-	}
-	e := &explore.Exploration{
-		ID: uuid.NewString(), Session: pl.Session, Node: pl.Node, Agent: pl.Agent, Question: pl.Question,
-		Method: pl.method, Config: pl.Config, Runner: pl.runner,
-	}
-	var strategies []explore.Strategy
-	for _, s := range pl.Strategies {
-		strategies = append(strategies, s.Strategy)
-	}
-	e.Begin(strategies, uuid.NewString, session.FormatTime(time.Now()))
-	return e, nil
+// An explorer carries out explorations for a verb, and shows how far they are.
+type explorer struct {
+	*explore.Explorer
+	p      *program
+	supply *supply
+	plan   *explore.Plan // of Run, nil before
+	board  *board        // nil before the first branch begins
 }
 
-// noResult ends an exploration that came to nothing: with --json all is told already.
-type noResult struct{ error }
-
-func (e noResult) Unwrap() error { return e.error }
-
-// commandOf returns the command that tries the branches of an exploration.
-func commandOf(r explore.Runner) storedCommand {
-	return storedCommand{Command: r.Command, Dir: r.Dir, Bindings: r.Bindings}
-}
-
-// newExplorer returns an explorer with the flags of a verb.
+// newExplorer returns an explorer with the flags of a verb. The caller closes its supply.
 func (p *program) newExplorer(c *cli.Context, w *workspace.Workspace) *explorer {
 	var asks *asker
 	approve := p.newApprover(c, w, func() *asker {
@@ -74,142 +32,108 @@ func (p *program) newExplorer(c *cli.Context, w *workspace.Workspace) *explorer 
 		}
 		return asks
 	})
-	return &explorer{p: p, w: w, supply: supply{approve: approve}, adopt: c.Bool("adopt")}
+	x := p.explorerWith(w, &supply{approve: approve})
+	x.AdoptOutcome = c.Bool("adopt")
+	return x
 }
 
-// An explorer carries explorations out.
-type explorer struct {
-	p         *program
-	w         *workspace.Workspace
-	supply    supply
-	adopt     bool
-	learnings []explore.Similar
-	options   explore.Options
+// explorerWith returns an explorer that opens models with a supply.
+func (p *program) explorerWith(w *workspace.Workspace, s *supply) *explorer {
+	x := &explorer{p: p, supply: s}
+	x.Explorer = &explore.Explorer{
+		Workspace: w,
+		Model:     s.model,
+		Approve: func(ctx context.Context, r explore.Runner) error {
+			return s.approve.approve(ctx, commandOf(r))
+		},
+		Progress: x.progress,
+		Note:     p.noteShared(),
+	}
+	return x
 }
 
-// open opens what carries out explorations with a runner.
-func (x *explorer) open(ctx context.Context, r explore.Runner) error {
-	folder, err := exploreFolder(r.Dir)
+// explorerOf returns an explorer that reads.
+func (p *program) explorerOf(w *workspace.Workspace) *explore.Explorer {
+	return &explore.Explorer{Workspace: w, Note: p.note}
+}
+
+// commandOf returns the command that tries the branches of an exploration.
+func commandOf(r explore.Runner) storedCommand {
+	return storedCommand{Command: r.Command, Dir: r.Dir, Bindings: r.Bindings}
+}
+
+// run carries out a plan.
+func (x *explorer) run(ctx context.Context, plan *explore.Plan) (*explore.Exploration, error) {
+	x.plan = plan
+	defer x.closeBoard()
+	return x.Run(ctx, plan)
+}
+
+// resume continues an exploration.
+func (x *explorer) resume(ctx context.Context, name string) (*explore.Exploration, error) {
+	defer x.closeBoard()
+	return x.Resume(ctx, name)
+}
+
+// progress shows how far an exploration is.
+func (x *explorer) progress(e *explore.Exploration) {
+	if x.board == nil {
+		if x.plan != nil {
+			x.begin(e)
+		}
+		x.board = x.p.newBoard(e)
+		return
+	}
+	x.board.tell(e)
+}
+
+// begin prints what is worth knowing before the branches of a plan begin, and approves the
+// commands that the user typed, which the workspace stores from now on.
+func (x *explorer) begin(e *explore.Exploration) {
+	if !x.p.json {
+		x.p.reasons(x.plan.Strategies)
+	}
+	if e.Runner.Command != "" {
+		x.p.keepTyped(x.Workspace, commandOf(e.Runner))
+	}
+	if x.supply.approve.typed[strings.TrimPrefix(e.Runner.Model, "command:")] {
+		x.p.keepTypedModel(x.Workspace, e.Runner.Model)
+	}
+	if frozen := x.plan.Checkpoint; frozen != "" {
+		fmt.Fprintf(x.p.stderr, "%s is a checkpoint: the branch %s of it is explored\n", clean(frozen), clean(e.Session))
+	}
+}
+
+func (x *explorer) closeBoard() {
+	if x.board != nil {
+		x.board.close()
+		x.board = nil
+	}
+}
+
+// noResult is the error for an exploration without a result: with --json it is printed
+// already.
+type noResult struct{ error }
+
+func (e noResult) Unwrap() error { return e.error }
+
+// finished prints an exploration that was evaluated.
+func (x *explorer) finished(e *explore.Exploration, err error) error {
 	if err != nil {
 		return err
 	}
-	x.options = explore.Options{Folder: folder, Learnings: x.learnings, Note: x.p.noteShared(), NewID: uuid.NewString}
-	if r.Model != "" {
-		x.options.Model, err = x.supply.model(ctx, r.Model)
-	}
-	return err
-}
-
-// carryOut carries out what is left of an exploration, judges it, and prints what it
-// comes to.
-func (x *explorer) carryOut(ctx context.Context, e *explore.Exploration) error {
-	release, err := x.w.HoldExploration(ctx, e.ID)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return x.finish(ctx, e)
-}
-
-// finish does what carryOut does for who holds the exploration.
-func (x *explorer) finish(ctx context.Context, e *explore.Exploration) error {
-	if err := x.judge(ctx, e); err != nil {
-		return err
-	}
-	return x.concluded(ctx, e)
-}
-
-// judge tries what is left to be tried, remembers what became of it, and judges it.
-func (x *explorer) judge(ctx context.Context, e *explore.Exploration) error {
-	if err := x.run(ctx, e); err != nil {
-		return err
-	}
-	if err := explore.Remember(ctx, x.w, e); err != nil {
-		return err
-	}
-	if e.Evaluation == nil {
-		if err := explore.Conclude(ctx, x.w, e, cmp.Or(e.Method, explore.Best), x.options); err != nil {
-			return notJudged(e, err)
-		}
-	}
-	return nil
-}
-
-// notJudged is the error for an exploration that cannot be judged: its results are there.
-func notJudged(e *explore.Exploration, err error) error {
-	told := *workspace.Explain(err)
-	if errors.Is(err, context.Canceled) {
-		told.Message = "the exploration was stopped before it was judged"
-	}
-	told.Hint = "the results are kept; 'bough explore resume " + e.ID + "' judges them, 'bough explore evaluate' by another method"
-	return &told
-}
-
-// run tries what is left to be tried, and shows how far it is.
-func (x *explorer) run(ctx context.Context, e *explore.Exploration) error {
-	watched, stop := explore.UntilCancelled(ctx, x.w, e.ID)
-	defer stop()
-	b := x.p.newBoard(e)
-	x.options.Tell = b.tell
-	err := explore.Run(watched, x.w, e, x.options)
-	cancelled := errors.Is(context.Cause(watched), explore.ErrCancelled)
-	stop()
-	b.close()
-	os.Remove(filepath.Join(x.options.Folder, e.ID)) // it stays if something in it does
-	switch {
-	case cancelled && err == nil:
-		x.note(x.w.ForgetCancel(ctx, e.ID))
-		x.note(explore.Remember(ctx, x.w, e))
-		return &workspace.Error{
-			Code: workspace.Failed, Message: "the exploration " + e.ID + " was cancelled", Err: explore.ErrCancelled,
-			Hint: "'bough explore evaluate " + e.ID + " --evaluate best' judges what there was before",
-		}
-	case ctx.Err() != nil:
-		return &workspace.Error{
-			Code: workspace.Failed, Message: fmt.Sprintf("the exploration was stopped; %d of %d branches have ended", x.over(e), len(e.Branches)), Err: err,
-			Hint: "'bough explore resume " + e.ID + "' goes on",
-		}
-	}
-	return err
-}
-
-// over returns how many branches have ended.
-func (x *explorer) over(e *explore.Exploration) (n int) {
-	for _, b := range e.Branches {
-		if b.Status == explore.Completed || b.Status == explore.Failed {
-			n++
-		}
-	}
-	return n
-}
-
-// note tells what went wrong beside what was done.
-func (x *explorer) note(err error) {
-	if err != nil {
-		x.p.note(err.Error())
-	}
-}
-
-// concluded moves the head if that is asked for, and prints what an exploration comes to.
-func (x *explorer) concluded(ctx context.Context, e *explore.Exploration) error {
 	p := x.p
-	none := len(e.Evaluation.From) == 0
-	if x.adopt && !none {
-		if err := explore.Adopt(ctx, x.w, e, ""); err != nil {
-			return err
-		}
-	}
 	if p.json {
 		if err := p.printJSON(e); err != nil {
 			return err
 		}
 	} else {
-		p.judged(e, x.adopt)
+		x.evaluated(e)
 	}
-	if none {
+	if len(e.Evaluation.From) == 0 {
 		return noResult{&workspace.Error{
 			Code: workspace.Failed, Message: "no branch has a result",
-			Hint: "'bough explore show " + e.ID + "' says what became of them",
+			Hint: "'bough explore show " + e.ID + "' shows why",
 		}}
 	}
 	if !p.json {
@@ -218,7 +142,7 @@ func (x *explorer) concluded(ctx context.Context, e *explore.Exploration) error 
 	return nil
 }
 
-// result prints what an exploration comes to, as it is but on a terminal.
+// result prints the result of an exploration, unchanged unless on a terminal.
 func (p *program) result(text string) {
 	if p.paint.width > 0 {
 		text = clean(text)
@@ -226,19 +150,19 @@ func (p *program) result(text string) {
 	fmt.Fprintln(p.stdout, strings.TrimRight(text, "\n"))
 }
 
-// judged tells how an exploration came to what it comes to.
-func (p *program) judged(e *explore.Exploration, adopted bool) {
-	v := e.Evaluation
-	for _, reason := range v.Reasons {
+// evaluated prints how an exploration was evaluated, and where the outcome is.
+func (x *explorer) evaluated(e *explore.Exploration) {
+	p := x.p
+	for _, reason := range e.Evaluation.Reasons {
 		fmt.Fprintln(p.stderr, p.talk.dim(line(reason)))
 	}
 	if e.Runner.Keep && e.Runner.Command != "" {
-		if folder, err := exploreFolder(e.Runner.Dir); err == nil {
-			fmt.Fprintf(p.stderr, "The folders of the branches are in %s\n", clean(filepath.Join(folder, e.ID)))
+		if folder, err := x.BranchFolders(e); err == nil {
+			fmt.Fprintf(p.stderr, "The folders of the branches are in %s\n", clean(folder))
 		}
 	}
 	switch {
-	case adopted && e.Adopted != nil:
+	case x.AdoptOutcome && e.Adopted != nil:
 		fmt.Fprintf(p.stderr, "Explored %s; the head is at %s\n", clean(e.ID), place(e.Session, *e.Adopted))
 	case e.Outcome != nil:
 		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s, and 'bough explore adopt %s' moves the head there\n", clean(e.ID), place(e.Session, *e.Outcome), clean(e.ID))
@@ -256,4 +180,30 @@ func statuses(e *explore.Exploration) string {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[s], line(string(s))))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// exploreHint returns how to continue after a failed exploration, "" for any other error.
+func exploreHint(err error) string {
+	var e *explore.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	command := func(verb string) string { return "'bough explore " + verb + " " + e.Exploration + "'" }
+	switch e.Problem {
+	case explore.Interrupted:
+		return command("resume") + " continues it"
+	case explore.Cancelled:
+		return command("evaluate") + " evaluates the results before that"
+	case explore.NotStopped:
+		return command("show") + " shows how far it is"
+	case explore.NotOver:
+		return command("resume") + " continues it, " + command("cancel") + " ends it"
+	case explore.NotEvaluated:
+		return "the results are kept; " + command("resume") + " evaluates them, 'bough explore evaluate' by another method"
+	case explore.NoRunner:
+		return "give --run CMD or --model M"
+	case explore.NoReply:
+		return "--from-reply takes an assistant's message, SESSION@MESSAGE"
+	}
+	return ""
 }

@@ -36,7 +36,7 @@ func (p *program) exploreLsVerb() verb {
 		short:   "list the explorations, the newest first",
 		example: `bough explore ls`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			list, err := p.explorations(c.Context, w)
+			list, err := p.explorerOf(w).List(c.Context)
 			if err != nil {
 				return err
 			}
@@ -71,26 +71,6 @@ func (p *program) exploreLsVerb() verb {
 	}
 }
 
-// explorations returns all explorations, the newest first. One that is damaged is noted
-// and left out.
-func (p *program) explorations(ctx context.Context, w *workspace.Workspace) ([]*explore.Exploration, error) {
-	ids, err := w.Explorations(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []*explore.Exploration
-	for _, id := range ids {
-		e, err := explore.Open(ctx, w, id)
-		if err != nil {
-			p.note(err.Error())
-			continue
-		}
-		list = append(list, e)
-	}
-	slices.SortStableFunc(list, func(a, b *explore.Exploration) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
-	return list, nil
-}
-
 func (p *program) exploreShowVerb() verb {
 	return verb{
 		name:  "show",
@@ -102,7 +82,7 @@ ID is an id or a unique prefix of one, of at least four characters. The session 
 		min:     1,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			e, err := explore.Open(c.Context, w, c.Args().First())
+			e, err := p.explorerOf(w).Open(c.Context, c.Args().First())
 			if err != nil {
 				return err
 			}
@@ -150,42 +130,11 @@ below the one that was explored, and is printed.`,
 			if err != nil {
 				return usageError("%s", err)
 			}
-			return p.holding(c, w, func(x *explorer, e *explore.Exploration) error {
-				if !e.Done() {
-					return &workspace.Error{Code: workspace.Refused, Message: "the exploration is not over", Hint: "'bough explore resume " + e.ID + "' goes on with it"}
-				}
-				if method == explore.Synthesis {
-					if err := x.open(c.Context, e.Runner); err != nil {
-						return err
-					}
-				}
-				if err := explore.Conclude(c.Context, w, e, method, x.options); err != nil {
-					return notJudged(e, err)
-				}
-				return x.concluded(c.Context, e)
-			})
+			x := p.newExplorer(c, w)
+			defer x.supply.close()
+			return x.finished(x.Evaluate(c.Context, c.Args().First(), method))
 		},
 	}
-}
-
-// holding calls do with the exploration that the command line names, which nobody else
-// carries out meanwhile.
-func (p *program) holding(c *cli.Context, w *workspace.Workspace, do func(*explorer, *explore.Exploration) error) error {
-	e, err := explore.Open(c.Context, w, c.Args().First())
-	if err != nil {
-		return err
-	}
-	release, err := w.HoldExploration(c.Context, e.ID)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if e, err = explore.Open(c.Context, w, e.ID); err != nil { // as it is now
-		return err
-	}
-	x := p.newExplorer(c, w)
-	defer x.supply.close()
-	return do(x, e)
 }
 
 func (p *program) exploreAdoptVerb() verb {
@@ -201,24 +150,18 @@ the one that was explored. Prints where the head is.`,
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			return p.holding(c, w, func(x *explorer, e *explore.Exploration) error {
-				branch := ""
-				if c.NArg() > 1 {
-					b, err := e.Find(c.Args().Get(1))
-					if err != nil {
-						return err
-					}
-					branch = b.ID
-				}
-				if err := explore.Adopt(c.Context, w, e, branch); err != nil {
-					return err
-				}
-				if p.json {
-					return p.printJSON(e)
-				}
-				fmt.Fprintln(p.stdout, place(e.Session, *e.Adopted))
-				return nil
-			})
+			if c.NArg() > 1 && c.Args().Get(1) == "" {
+				return usageError("BRANCH is empty")
+			}
+			e, err := p.explorerOf(w).Adopt(c.Context, c.Args().First(), c.Args().Get(1))
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(e)
+			}
+			fmt.Fprintln(p.stdout, place(e.Session, *e.Adopted))
+			return nil
 		},
 	}
 }
@@ -235,13 +178,10 @@ until that is done. Nothing can be resumed then, but judged: 'bough explore eval
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			e, err := explore.Open(c.Context, w, c.Args().First())
-			if err != nil {
-				return err
-			}
 			ctx, stop := context.WithTimeout(c.Context, max(p.wait, time.Second))
 			defer stop()
-			if e, err = explore.Cancel(ctx, w, e.ID); err != nil {
+			e, err := p.explorerOf(w).Cancel(ctx, c.Args().First())
+			if err != nil {
 				return err
 			}
 			if p.json {
@@ -271,22 +211,9 @@ asked for at the beginning. The runner is the same.`,
 			if err != nil {
 				return err
 			}
-			return p.holding(c, w, func(x *explorer, e *explore.Exploration) error {
-				known, err := explore.Recall(c.Context, w, p.note)
-				if err != nil {
-					return err
-				}
-				x.learnings = explore.FindSimilar(e.Question, known, mostSimilar)
-				if e.Runner.Command != "" && !e.Done() {
-					if err := x.supply.approve.approve(c.Context, commandOf(e.Runner)); err != nil {
-						return err
-					}
-				}
-				if err := x.open(c.Context, e.Runner); err != nil {
-					return err
-				}
-				return x.finish(c.Context, e)
-			})
+			x := p.newExplorer(c, w)
+			defer x.supply.close()
+			return x.finished(x.resume(c.Context, c.Args().First()))
 		},
 	}
 }
@@ -298,22 +225,21 @@ func (p *program) exploreStatsVerb() verb {
 		long:    `They are made of the learnings ('bough learnings'), the most successful first.`,
 		example: `bough explore stats`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			known, err := explore.Recall(c.Context, w, p.note)
+			stats, err := p.explorerOf(w).Statistics(c.Context)
 			if err != nil {
 				return err
 			}
-			stats := explore.Stats(known)
 			if p.json {
-				return p.printJSON(stats)
+				return p.printJSON(map[string]any{"strategies": stats})
 			}
 			rows := [][]string{{"STRATEGY", "SUCCEEDED", "RATE", "TIME", "CONFIDENCE"}}
-			for _, s := range stats.Strategies {
+			for _, s := range stats {
 				rows = append(rows, []string{
 					p.paint.fit(line(s.Strategy), widestLabel), fmt.Sprintf("%d of %d", s.Succeeded, s.Runs), fmt.Sprintf("%.0f %%", 100*s.Rate),
 					took(time.Duration(s.Seconds * float64(time.Second))), confident(s.Confidence),
 				})
 			}
-			if len(stats.Strategies) == 0 {
+			if len(stats) == 0 {
 				fmt.Fprintln(p.stderr, "Nothing was learned yet; explorations do.")
 				return nil
 			}
@@ -339,7 +265,7 @@ delete that file, and it is forgotten.`,
 		example: `bough learnings --similar "sort a list of a million names"`,
 		flags:   []cli.Flag{&cli.StringFlag{Name: "similar", Usage: "only what was learned from questions like `TEXT`"}},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			known, err := explore.Recall(c.Context, w, p.note)
+			known, err := p.explorerOf(w).Learnings(c.Context)
 			if err != nil {
 				return err
 			}

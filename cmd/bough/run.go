@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,6 +128,7 @@ func (p *program) fail(err error) int {
 // printError prints an error and returns its exit code.
 func (p *program) printError(err error) int {
 	e := workspace.Explain(err)
+	e.Hint = cmp.Or(e.Hint, exploreHint(err))
 	var several *workspace.AmbiguousError
 	var unknown *workspace.UnknownError
 	errors.As(err, &several)

@@ -1,0 +1,66 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A Problem names a failure for which a front end can say how to continue.
+type Problem string
+
+const (
+	Interrupted  Problem = "interrupted"   // it was stopped; Resume continues
+	Cancelled    Problem = "cancelled"     // its user cancelled it; Evaluate evaluates the results before that
+	NotStopped   Problem = "not_stopped"   // it was asked to end, and another process is still at it
+	NotOver      Problem = "not_over"      // Resume continues it, Cancel ends it
+	NotEvaluated Problem = "not_evaluated" // the results are kept; Resume or Evaluate evaluates them
+	NoRunner     Problem = "no_runner"     // the Request has neither a command nor a model
+	NoReply      Problem = "no_reply"      // the Request has no strategies, and the message is no reply
+)
+
+// An Error is a failure with a [Problem]. It wraps a [workspace.Error] without a hint,
+// which has the code and the message.
+type Error struct {
+	Problem     Problem
+	Exploration string // its id, "" before there is one
+	Err         *workspace.Error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns e.Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+func problem(p Problem, id string, err *workspace.Error) *Error { return &Error{p, id, err} }
+
+func notOver(e *Exploration) error {
+	return problem(NotOver, e.ID, &workspace.Error{Code: workspace.Refused, Message: "the exploration " + e.ID + " is not over"})
+}
+
+func notEvaluated(e *Exploration, err error) error {
+	known := *workspace.Explain(err)
+	if errors.Is(err, context.Canceled) {
+		known.Message = "the exploration was stopped before it was evaluated"
+	}
+	known.Hint = ""
+	return problem(NotEvaluated, e.ID, &known)
+}
+
+func cancelled(e *Exploration) error {
+	return problem(Cancelled, e.ID, &workspace.Error{Code: workspace.Failed, Message: "the exploration " + e.ID + " was cancelled", Err: errCancelled})
+}
+
+func stopped(e *Exploration, err error) error {
+	ended := 0
+	for _, b := range e.Branches {
+		if b.Status == Completed || b.Status == Failed {
+			ended++
+		}
+	}
+	return problem(Interrupted, e.ID, &workspace.Error{
+		Code: workspace.Failed, Message: fmt.Sprintf("the exploration was stopped; %d of %d branches have ended", ended, len(e.Branches)), Err: err,
+	})
+}

@@ -1,0 +1,74 @@
+package explore
+
+import (
+	"context"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/explore/recognize"
+)
+
+// The parts of the package that its tests use beside the exported ones.
+var (
+	ErrCancelled    = errCancelled
+	DecodeLearnings = decodeLearnings
+	Evaluate        = evaluate
+	Merge           = merge
+	ParseAnswer     = parseAnswer
+	ParseReply      = parseReply
+	Prune           = prune
+	Rank            = rank
+	RecognizeWith   = recognizeWith
+	Stats           = statistics
+	SynthesisPrompt = synthesisPrompt
+)
+
+type (
+	Answer = answer
+	Ended  = outcome
+)
+
+func (e *Exploration) Begin(strategies []Strategy, newID func() string, now string) {
+	e.begin(strategies, newID, now)
+}
+
+func (e *Exploration) Next(now string) []Branch { return e.next(now) }
+
+func (e *Exploration) End(id string, x Ended, newID func() string, now string) {
+	e.endBranch(id, x, newID, now)
+}
+
+func (e *Exploration) Stop(reason, now string) { e.stop(reason, now) }
+func (e *Exploration) Resume()                 { e.resume() }
+func (e *Exploration) Learnings() []Learning   { return e.learnings() }
+
+func (e Evaluation) Synthesized(model, text string) Evaluation { return e.synthesized(model, text) }
+
+// Try tries the branches of e until ctx ends, and does nothing else.
+func (x *Explorer) Try(ctx context.Context, e *Exploration, m agent.Model) error {
+	return newRun(x, e, x.Folder, m, nil).run(ctx)
+}
+
+// TryCancellable does what Try does, until ctx ends or e is cancelled.
+func (x *Explorer) TryCancellable(ctx context.Context, e *Exploration) error {
+	return x.try(ctx, e, nil, nil)
+}
+
+func (x *Explorer) Conclude(ctx context.Context, e *Exploration, method Method, m agent.Model) error {
+	return x.conclude(ctx, e, method, m)
+}
+
+func (x *Explorer) AdoptBranch(ctx context.Context, e *Exploration, b *Branch) error {
+	return x.adopt(ctx, e, b)
+}
+
+func (x *Explorer) Remember(ctx context.Context, e *Exploration) error { return x.remember(ctx, e) }
+
+// PlanFor plans what a reply offers.
+func PlanFor(found []recognize.Found, sure float64, similar []Similar, c Config) *Plan {
+	p := &Plan{similar: similar, Config: c}
+	p.offered(found, sure)
+	return p
+}
+
+// EndedWith returns what came of a branch whose runner answered a.
+func EndedWith(a Answer) Ended { return Ended{answer: a} }

@@ -117,6 +117,10 @@ func (x *Explorer) Resume(ctx context.Context, name string) (*Exploration, error
 // Evaluate evaluates an exploration that is over by another method. The outcome is one
 // more message below the explored one.
 func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*Exploration, error) {
+	method, err := ParseMethod(string(method))
+	if err != nil {
+		return nil, &workspace.Error{Code: workspace.Usage, Message: err.Error(), Err: err}
+	}
 	return x.hold(ctx, name, func(e *Exploration) error {
 		if !e.Done() {
 			return notOver(e)

@@ -32,11 +32,11 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	asked := map[string]*agent.Request{}
+	requests := map[string]*agent.Request{}
 	m := stub(func(ctx context.Context, r *agent.Request) (string, error) {
 		said := string(r.Messages[len(r.Messages)-1].Content)
 		mu.Lock()
-		asked[said] = r
+		requests[said] = r
 		mu.Unlock()
 		switch {
 		case strings.Contains(said, "Several approaches"):
@@ -60,10 +60,10 @@ func TestModel(t *testing.T) {
 	}
 	b := e.Branches
 	if b[0].Result != "Merge it." || *b[0].Confidence != 0.8 || b[1].Result != "Heap it." || *b[1].Confidence != 0.9 ||
-		b[2].Reason != "it took longer than 200ms" || b[3].Reason != "it is overloaded" || len(asked) != 4 {
+		b[2].Reason != "it took longer than 200ms" || b[3].Reason != "it is overloaded" || len(requests) != 4 {
 		t.Errorf("the branches are %+v", b)
 	}
-	for _, r := range asked {
+	for _, r := range requests {
 		if r.System != "Be short." || r.ModelID != "m" || r.Agent != "ada" || len(r.Messages) != 2 {
 			t.Errorf("asked is %+v", r)
 		}

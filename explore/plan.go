@@ -108,7 +108,10 @@ func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
 	}
 	p := &Plan{
 		Session: fork.Session, Node: fork.Message, Question: fork.Question, Checkpoint: fork.Frozen,
-		Method: cmp.Or(r.Method, Best), Runner: r.Runner, Explores: true,
+		Runner: r.Runner, Explores: true,
+	}
+	if p.Method, err = ParseMethod(string(cmp.Or(r.Method, Best))); err != nil {
+		return nil, err
 	}
 	if p.Config, err = x.config(ctx, fork.Agent, r.Settings); err != nil {
 		return nil, err

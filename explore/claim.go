@@ -7,16 +7,16 @@ import (
 	"github.com/bough-dev/bough/internal/likeness"
 )
 
-// A claim is what an answer says, without how it comes to it.
+// A claim is the conclusion of an answer, without its reasons.
 type claim struct {
-	text  string // normal
-	code  bool   // it is code, and counts to the letter
-	whole string // the answer that it is from, normal
-	said  bool   // the answer marks it as its result
+	text  string // normalized
+	code  bool   // it is code, and is compared exactly
+	whole string // the whole answer, normalized
+	said  bool   // the answer marks it as its conclusion
 }
 
-// claimOf returns the claim of an answer: the code in it if it has some, else what
-// stands after words as "Answer:", else its first sentence, without the reason for it.
+// claimOf returns the claim of an answer: its code if it has some, otherwise the text after
+// words as "Answer:", otherwise its first sentence, in both cases without the reason.
 func claimOf(answer string) claim {
 	c := claim{whole: likeness.Normal(answer)}
 	if code := codeIn(answer); code != "" {
@@ -40,7 +40,7 @@ func claimOf(answer string) claim {
 	return c
 }
 
-// agree reports whether two claims say the same.
+// agree reports whether two claims mean the same.
 func (c claim) agree(d claim) bool {
 	switch {
 	case c.text == d.text && (c.said && d.said || c.whole == d.whole):
@@ -50,7 +50,7 @@ func (c claim) agree(d claim) bool {
 	case c.text == c.whole || d.text == d.whole || c.said || d.said:
 		return agree(c.text, d.text)
 	}
-	// Two first sentences may be no more than the same beginning.
+	// Different answers may begin with the same sentence.
 	return agree(c.text, d.text) && overlap(contentWords(c.whole), contentWords(d.whole)) >= sameSubject
 }
 
@@ -72,7 +72,7 @@ func codeIn(answer string) string {
 	return strings.Join(code, "\n")
 }
 
-// conclusion returns what an answer marks as its result, the last of several.
+// conclusion returns the text that an answer marks as its conclusion, the last of several.
 func conclusion(answer string) (text string, ok bool) {
 	marks := []string{"answer", "final answer", "the answer is", "result", "conclusion", "recommendation", "verdict", "decision", "tl;dr", "in short", "short answer"}
 	for _, s := range sentencesOf(answer) {
@@ -98,7 +98,7 @@ func conclusion(answer string) (text string, ok bool) {
 	return text, ok
 }
 
-// firstSentence returns the first sentence of an answer that is more than a greeting.
+// firstSentence returns the first sentence of an answer that is not a greeting.
 func firstSentence(answer string) string {
 	for _, s := range sentencesOf(answer) {
 		if w := likeness.Normal(s); w != "" && !slices.Contains([]string{"sure", "of course", "certainly", "great question", "good question", "ok", "okay", "hi", "hello"}, w) {
@@ -108,7 +108,7 @@ func firstSentence(answer string) string {
 	return answer
 }
 
-// sentencesOf returns the sentences of a text. A line break ends one too.
+// sentencesOf returns the sentences of a text. A line break also ends a sentence.
 func sentencesOf(text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {
@@ -139,14 +139,14 @@ func withoutReason(s string) string {
 }
 
 const (
-	sameAnswer  = 0.85 // answers that are more alike than this are one
-	sameWords   = 0.75 // so are those that share as many of their words
-	sameSubject = 0.3  // answers that share fewer words are of different things
+	sameAnswer  = 0.85 // answers at least as similar agree
+	sameWords   = 0.75 // as do answers that share as many words
+	sameSubject = 0.3  // answers that share fewer words are about different things
 	longest     = 4 << 10
 )
 
-// agree reports whether two normal texts say the same. Alike is not enough where they
-// differ in a number, an operator or a not, or where the order of their words counts, as
+// agree reports whether two normalized texts mean the same. Similar texts do not if they
+// differ in a number, an operator or a negation, or where the order of words counts, as
 // around "than" and "instead"; texts over 4 KiB agree if they are equal.
 func agree(a, b string) bool {
 	if a == b {
@@ -162,7 +162,7 @@ func agree(a, b string) bool {
 	return likeness.Of(a, b) >= sameAnswer || min(len(x), len(y)) > 1 && overlap(x, y) >= sameWords
 }
 
-// directed reports whether the order of the words of a normal text turns its meaning.
+// directed reports whether the order of the words of a normalized text changes its meaning.
 func directed(s string) bool {
 	return slices.ContainsFunc(strings.Fields(s), func(w string) bool {
 		switch w {
@@ -173,8 +173,8 @@ func directed(s string) bool {
 	})
 }
 
-// contentWords returns the stems of the words of a normal text that carry its meaning, in
-// their order.
+// contentWords returns the stems of the words of a normalized text, in their order, without
+// words as "the" and "is".
 func contentWords(s string) []string {
 	var list []string
 	for _, w := range strings.Fields(s) {
@@ -194,7 +194,7 @@ func contentWords(s string) []string {
 	return list
 }
 
-// shared returns the words of a that are in b too, each once.
+// shared returns the words of a that are also in b, without duplicates.
 func shared(a, b []string) []string {
 	var list []string
 	for _, w := range a {
@@ -205,7 +205,7 @@ func shared(a, b []string) []string {
 	return list
 }
 
-// overlap returns from 0 to 1 how many of the words of a and b are in both.
+// overlap returns the share of the words of a and b that are in both, from 0 to 1.
 func overlap(a, b []string) float64 {
 	both := len(shared(a, b))
 	all := len(shared(a, a)) + len(shared(b, b)) - both

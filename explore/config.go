@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Config is how far explorations go, and how they are judged. Its JSON is an object
-// with these members, durations as "30s" or "1m30s".
+// A Config has the limits of an exploration, and the thresholds of its evaluation (22.8). Its
+// JSON is an object with these members, durations as "30s" or "1m30s".
 type Config struct {
 	Enabled       bool     `json:"enabled"`
 	MaxDepth      int      `json:"max_depth"`        // of a branch, from 1
@@ -26,18 +26,19 @@ type Config struct {
 	MaxOutput     int64    `json:"max_output"`       // bytes that a branch may print
 	MaxTotal      int64    `json:"max_total_output"` // bytes that all branches together may print
 
-	MinConfidence float64 `json:"min_confidence"` // below it a reply is not explored
-	Prune         float64 `json:"prune"`          // below it a branch is pruned
-	Synthesize    float64 `json:"synthesize"`     // from it on a result is part of a synthesis
+	MinConfidence float64 `json:"min_confidence"` // a reply that offers a choice with less is not explored
+	Prune         float64 `json:"prune"`          // a branch with less is pruned
+	Synthesize    float64 `json:"synthesize"`     // a result with less is not part of a synthesis
 
-	// Metrics says of metrics by name which values are better. Of others their name does, if it can.
+	// Metrics has which values of a metric are better, by name. For other metrics a word in
+	// their name decides; without one they are ignored.
 	Metrics                 map[string]Direction `json:"metrics"`
-	Prefer                  []string             `json:"prefer"` // names of strategies that come before others, in this order
+	Prefer                  []string             `json:"prefer"` // names of strategies that are tried first, in this order
 	AllowRecursiveBranching bool                 `json:"allow_recursive_branching"`
 	LearnFromFailures       bool                 `json:"learn_from_failures"`
 }
 
-// Defaults returns the Config where nobody says another.
+// Defaults returns the Config without any settings.
 func Defaults() Config {
 	return Config{
 		Enabled:       true,
@@ -60,7 +61,7 @@ func Defaults() Config {
 	}
 }
 
-// A Duration is a [time.Duration] that is text in JSON.
+// A Duration is a [time.Duration] that is encoded as text.
 type Duration time.Duration
 
 func (d Duration) String() string { return time.Duration(d).String() }
@@ -103,7 +104,7 @@ func (c *Config) settings() []setting {
 	positive := func(d *Duration) func() string {
 		return func() string {
 			if *d <= 0 {
-				return "it must be longer than nothing"
+				return "it must be positive"
 			}
 			return ""
 		}
@@ -118,7 +119,7 @@ func (c *Config) settings() []setting {
 	}
 	names := func() string {
 		if slices.ContainsFunc(c.Prefer, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-			return "there is an empty name in it"
+			return "it has an empty name"
 		}
 		return ""
 	}
@@ -151,10 +152,9 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// merge returns the defaults with what the workspace, the agent and the flags say, each
-// an object with some of the members of a [Config], or empty; what comes later wins.
-// Members that there are not, null, and values out of range are errors that name the
-// layer and the member.
+// merge returns the defaults with the settings of the workspace, the agent and the flags,
+// each an object with some members of a [Config], or empty. Later ones win. An unknown
+// member, null, or a value out of range is an error that names the layer and the member.
 func merge(workspace, agent, flags []byte) (Config, error) {
 	c := Defaults()
 	for _, layer := range []struct {
@@ -172,14 +172,14 @@ func merge(workspace, agent, flags []byte) (Config, error) {
 	return c, nil
 }
 
-// with returns c with the members of an object in place of its own.
+// with returns c with the members of an object instead of its own.
 func (c Config) with(data []byte) (Config, error) {
 	if err := rawjson.Check(data); err != nil {
 		return Config{}, err
 	}
 	root := rawjson.Root(data)
 	if data[root.Start] != '{' {
-		return Config{}, errors.New("they are no object")
+		return Config{}, errors.New("not a JSON object")
 	}
 	members, err := rawjson.Members(data, root)
 	if err != nil {
@@ -194,7 +194,7 @@ func (c Config) with(data []byte) (Config, error) {
 		}
 		s := settings[i]
 		value := m.Value.Of(data)
-		switch key { // not into those of another Config
+		switch key { // must not modify those of another Config
 		case "prefer":
 			c.Prefer = nil
 		case "metrics":
@@ -210,7 +210,7 @@ func (c Config) with(data []byte) (Config, error) {
 	return c, nil
 }
 
-// unknown is the error for a member that there is not, with the one that was meant.
+// unknown returns the error for an unknown member, with the most similar one.
 func unknown(key string, settings []setting) error {
 	meant, most := "", 0.5
 	for _, s := range settings {
@@ -219,11 +219,11 @@ func unknown(key string, settings []setting) error {
 		}
 	}
 	if meant != "" {
-		return fmt.Errorf("there is no %q; did you mean %q?", key, meant)
+		return fmt.Errorf("unknown setting %q; did you mean %q?", key, meant)
 	}
 	var keys []string
 	for _, s := range settings {
 		keys = append(keys, s.key)
 	}
-	return fmt.Errorf("there is no %q; there are %s", key, strings.Join(keys, ", "))
+	return fmt.Errorf("unknown setting %q; settings: %s", key, strings.Join(keys, ", "))
 }

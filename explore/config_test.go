@@ -41,9 +41,9 @@ func TestMerge(t *testing.T) {
 
 func TestMergeRefuses(t *testing.T) {
 	for _, c := range []struct{ agent, want string }{
-		{`{"max_dept": 2}`, `explore settings of the agent: there is no "max_dept"; did you mean "max_depth"?`},
-		{`{"Enabled": true}`, `there is no "Enabled"; did you mean "enabled"?`},
-		{`{"zzz": 2}`, `there is no "zzz"; there are enabled, max_depth,`},
+		{`{"max_dept": 2}`, `explore settings of the agent: unknown setting "max_dept"; did you mean "max_depth"?`},
+		{`{"Enabled": true}`, `unknown setting "Enabled"; did you mean "enabled"?`},
+		{`{"zzz": 2}`, `unknown setting "zzz"; settings: enabled, max_depth,`},
 		{`{"max_depth": "2"}`, `max_depth is "2", want a whole number`},
 		{`{"max_depth": 2.5}`, `max_depth is 2.5, want a whole number`},
 		{`{"max_depth": null}`, `max_depth is null, want a whole number`},
@@ -51,14 +51,14 @@ func TestMergeRefuses(t *testing.T) {
 		{`{"max_output": -1}`, `max_output is -1: it must be at least 1`},
 		{`{"timeout": 30}`, `timeout is 30, want a duration as "30s"`},
 		{`{"timeout": "soon"}`, `timeout is "soon", want a duration`},
-		{`{"timeout": "-1s"}`, `timeout is "-1s": it must be longer than nothing`},
+		{`{"timeout": "-1s"}`, `timeout is "-1s": it must be positive`},
 		{`{"prune": 1.01}`, `prune is 1.01: it must be from 0 to 1`},
 		{`{"prune": NaN}`, `prune is NaN, want a number from 0 to 1`},
-		{`{"prefer": ["a", " "]}`, `there is an empty name in it`},
+		{`{"prefer": ["a", " "]}`, `it has an empty name`},
 		{`{"prefer": "a"}`, `prefer is "a", want a list of names`},
 		{`{"enabled": 1}`, `enabled is 1, want true or false`},
 		{`{"prune": 0.1, "prune": 0.2}`, `prune`},
-		{`[]`, `they are no object`},
+		{`[]`, `not a JSON object`},
 		{`{"prune": `, `byte `},
 	} {
 		if _, err := explore.Merge(nil, []byte(c.agent), nil); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -76,7 +76,7 @@ func TestEvaluate(t *testing.T) {
 		{"the pruned have no vote", explore.Consensus, []float64{0.6, 0.1, 0.1}, []string{"x", "y", "y"}, "b0", "b0", explore.Best, "below 0.3"},
 		{"no votes", explore.Consensus, nil, nil, "", "", explore.Best, "there is no vote"},
 
-		{"parts", explore.Synthesis, []float64{0.70, 0.69, 0.8}, nil, "", "b2 b0", "", "stand together"},
+		{"parts", explore.Synthesis, []float64{0.70, 0.69, 0.8}, nil, "", "b2 b0", "", "are joined"},
 		{"one part", explore.Synthesis, []float64{0.70, 0.69, 0.60}, nil, "b0", "b0", explore.Best, "1 branch with a result at or above 0.7"},
 		{"no part", explore.Synthesis, []float64{0.59, 0.60}, nil, "b1", "b1", explore.Best, "0 branches"},
 		{"none said is no part", explore.Synthesis, []float64{none, none}, nil, "b0", "b0", explore.Best, "0 branches"},

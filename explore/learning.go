@@ -15,14 +15,14 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Learning is what came of a branch, a failed one too. The file of learnings has one
-// on each line, as a JSON object.
+// A Learning is how a branch ended, with or without success. The file of learnings has one
+// on each line, as a JSON object (22.7).
 type Learning struct {
-	Time        string          `json:"time"`    // when the branch ended, as the times of sessions
-	Context     string          `json:"context"` // what was asked for
+	Time        string          `json:"time"`    // when the branch ended
+	Context     string          `json:"context"` // the question
 	Strategy    string          `json:"strategy"`
 	Description string          `json:"description"` // of the strategy
-	Confidence  *float64        `json:"confidence"`  // nil if nobody said
+	Confidence  *float64        `json:"confidence"`  // nil if there is none
 	Success     bool            `json:"success"`
 	Metrics     json.RawMessage `json:"metrics"` // an object, null for none
 	Insights    []string        `json:"insights"`
@@ -31,8 +31,8 @@ type Learning struct {
 	Branch      string          `json:"branch_id"`
 }
 
-// Encode returns l as a line, with its line break. A confidence that is none, a time
-// that cannot have passed and metrics that are no object are left out.
+// Encode returns l as a line with its line break. An invalid confidence, duration or metrics
+// object is omitted.
 func (l Learning) Encode() []byte {
 	l = l.tidy()
 	return append(rawjson.Compact(l), '\n')
@@ -57,14 +57,14 @@ func (l Learning) tidy() Learning {
 	return l
 }
 
-// A skippedLine is a line that is no learning.
+// A skippedLine is a line that is not a learning.
 type skippedLine struct {
 	Line    int    `json:"line"` // from 1
 	Problem string `json:"problem"`
 }
 
-// decodeLearnings reads the file of learnings. Lines that are none, such as a torn last
-// one, are left out and told; members that are not known are passed over.
+// decodeLearnings parses the file of learnings. A line that is not a learning, such as a torn
+// last one, is skipped; an unknown member is ignored.
 func decodeLearnings(data []byte) (list []Learning, skipped []skippedLine) {
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -93,32 +93,32 @@ func decodeLearning(line []byte) (Learning, error) {
 		return l, err
 	}
 	if line[0] != '{' {
-		return l, errors.New("it is no object")
+		return l, errors.New("not a JSON object")
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
-		return l, fmt.Errorf("it is no learning: %v", err)
+		return l, fmt.Errorf("not a learning: %v", err)
 	}
 	if strings.TrimSpace(l.Strategy) == "" || l.Branch == "" {
-		return l, errors.New("it is no learning: it names no strategy or no branch")
+		return l, errors.New("not a learning: strategy or branch_id is missing")
 	}
 	return l.tidy(), nil
 }
 
-// A Similar is a learning from a context like another one.
+// A Similar is a learning with the similarity of its context to another text.
 type Similar struct {
 	Learning
-	Similarity float64 `json:"similarity"` // from 0, nothing in common, to 1
+	Similarity float64 `json:"similarity"` // from 0 to 1
 }
 
-// leastSimilar is how similar a context has to be to count. Unrelated English sentences
-// have about 0.2 in common.
+// leastSimilar is the similarity from which on a context counts. That of unrelated English
+// sentences is about 0.2.
 const leastSimilar = 0.4
 
-// FindSimilar returns up to n learnings from the contexts that are most similar to a
-// text, the newer ones of equals first. A context that is not similar is left out.
+// FindSimilar returns up to n learnings whose contexts are most similar to a text, of equals
+// the newest first. Contexts that are not similar are skipped.
 func FindSimilar(context string, learnings []Learning, n int) []Similar {
 	key := likeness.Normal(clip(context))
-	known := map[string]float64{} // all branches of an exploration have one context
+	known := map[string]float64{} // the branches of an exploration share their context
 	var list []Similar
 	for _, l := range slices.Backward(learnings) {
 		like, ok := known[l.Context]
@@ -134,17 +134,17 @@ func FindSimilar(context string, learnings []Learning, n int) []Similar {
 	return list[:min(max(n, 0), len(list))]
 }
 
-// An RankedStrategy is a strategy with what past outcomes make of it.
+// A RankedStrategy is a strategy with its confidence after past outcomes.
 type RankedStrategy struct {
 	recognize.Found
-	Was    float64 `json:"was"`    // its confidence before
-	Reason string  `json:"reason"` // why it differs, or stands where it does; "" for nothing to say
+	Was    float64 `json:"was"`    // its confidence before that
+	Reason string  `json:"reason"` // for the confidence and the rank, may be ""
 }
 
-// Adjust brings past outcomes in: each strategy that has some gains or loses up to 0.2
-// of confidence, by the share of its successes, and one or two weigh less than many, those of
-// less similar contexts less than others. Preferred strategies come first, then the most
-// confident ones. Without c.LearnFromFailures what failed is not looked at.
+// rank ranks strategies: those that c prefers first, then by confidence. A strategy with past
+// outcomes gains or loses up to 0.2 of confidence by its rate of success; few outcomes weigh
+// less than many, and less similar contexts less than others. Without c.LearnFromFailures
+// failures are ignored. The list is never nil.
 func rank(strategies []recognize.Found, similar []Similar, c Config) []RankedStrategy {
 	const swing = 0.4
 	list := []RankedStrategy{}
@@ -166,7 +166,7 @@ func rank(strategies []recognize.Found, similar []Similar, c Config) []RankedStr
 			}
 		}
 		if runs > 0 {
-			rate := (won + 1) / (weight + 2) // as if one more had succeeded and one failed
+			rate := (won + 1) / (weight + 2) // Laplace smoothing
 			a.Confidence = min(max(s.Confidence+swing*(rate-0.5), 0), 1)
 			a.Reason = fmt.Sprintf("%d of %s in similar contexts succeeded: confidence %.2f, was %.2f", good, count(runs, "run"), a.Confidence, a.Was)
 		}
@@ -246,7 +246,7 @@ func statistics(learnings []Learning) []Statistics {
 	return list
 }
 
-// clip returns the beginning of a text, as much as is compared.
+// clip returns the part of a text that is compared.
 func clip(s string) string {
 	const most = 1000
 	if r := []rune(s); len(r) > most {

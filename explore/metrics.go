@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// A Direction says which values of a metric are better.
+// A Direction is which values of a metric are better.
 type Direction string
 
 const (
@@ -20,10 +20,9 @@ const (
 	Ignore Direction = "ignore" // the metric does not count
 )
 
-// rate sets the rating of each voice and returns the names of the metrics that count: the
-// numbers, true and false that at least two voices have, and of which c.Metrics or their
-// name says which are better. A rating is the mean of the confidence and of what the
-// metrics say, each from 0 to 1; without metrics it is the confidence.
+// rate sets the rating of each voice, and returns the names of the metrics that count: those
+// with numbers or booleans of at least two voices, and with a direction. A rating is the
+// confidence, or its mean with the mean share of the metrics.
 func rate(voices []voice, c Config) []string {
 	values := make([]map[string]float64, len(voices))
 	have := map[string]int{}
@@ -79,8 +78,8 @@ func numbersOf(metrics json.RawMessage) map[string]float64 {
 	return list
 }
 
-// sharesOf returns how good each value of a metric is compared with the best one, which
-// has 1. A voice without a value has 0.5.
+// sharesOf returns each value of a metric as a share of the best one, from 0 to 1. Without a
+// value it is 0.5.
 func sharesOf(values []map[string]float64, name string, d Direction) []float64 {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -111,8 +110,8 @@ func sharesOf(values []map[string]float64, name string, d Direction) []float64 {
 	return shares
 }
 
-// directionOf returns which values of a metric are better, "" if neither c.Metrics nor
-// its name says so.
+// directionOf returns the direction of a metric: that of c.Metrics, otherwise that of a word
+// in its name, otherwise "".
 func directionOf(name string, c Config) Direction {
 	if d, ok := c.Metrics[name]; ok {
 		return d
@@ -168,7 +167,7 @@ func nameWords(name string) []string {
 	return words
 }
 
-// sayRatings explains the ratings of voices in which metrics count.
+// sayRatings adds the reasons of ratings that have metrics.
 func (e *Evaluation) sayRatings(voices []voice, c Config) {
 	for _, v := range voices {
 		values := numbersOf(v.Metrics)

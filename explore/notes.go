@@ -12,25 +12,25 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Note is what a branch published for its siblings.
+// A Note is a file that a branch published for its siblings.
 type Note struct {
 	Branch string `json:"branch_id"`
-	Name   string `json:"name"` // of the file, with slashes
-	Text   string `json:"text"` // the beginning of it, if it is long
+	Name   string `json:"name"` // path of the file, with slashes
+	Text   string `json:"text"` // at most its first 16 KiB
 	At     string `json:"at"`   // when it was written
 }
 
-// What is kept of the notes.
+// Limits of the notes that are kept.
 const (
-	mostNotes    = 32       // of a branch
-	mostNote     = 16 << 10 // bytes of one
-	mostAllNotes = 1 << 20  // bytes of an exploration
+	maxNotes    = 32       // of a branch
+	maxNote     = 16 << 10 // bytes of one
+	maxAllNotes = 1 << 20  // bytes of an exploration
 )
 
-// notes is the folder for the notes of a branch, of all where none is named.
+// notes returns the folder with the notes of a branch, that of all branches for "".
 func (r *run) notes(branch string) string { return filepath.Join(r.folder, "notes", branch) }
 
-// share makes the folder for notes, with those that are known already.
+// share makes the folder for notes, with the notes that the exploration has.
 func (r *run) share() error {
 	if !r.e.Runner.Share || r.e.Done() {
 		return nil
@@ -58,7 +58,7 @@ func (r *run) share() error {
 	return nil
 }
 
-// unshare removes the folder of the exploration with the notes, which are kept now.
+// unshare removes the folder of the exploration, with the notes.
 func (r *run) unshare() {
 	if r.e.Runner.Keep {
 		return
@@ -71,19 +71,18 @@ func (r *run) unshare() {
 	}
 }
 
-// collect returns the notes of a branch in its folder, by name. What is no regular file
-// is none.
+// collect returns the regular files in the folder of a branch as its notes, by name.
 func collect(dir, branch string) (list []Note) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil // it removed it
+		return nil // the runner removed it
 	}
 	defer root.Close()
 	fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil
 		}
-		if len(list) == mostNotes {
+		if len(list) == maxNotes {
 			return fs.SkipAll
 		}
 		f, err := root.Open(name)
@@ -95,7 +94,7 @@ func collect(dir, branch string) (list []Note) {
 		if err != nil {
 			return nil
 		}
-		text, err := io.ReadAll(io.LimitReader(f, mostNote))
+		text, err := io.ReadAll(io.LimitReader(f, maxNote))
 		if err == nil {
 			list = append(list, Note{branch, strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(string(text), "\uFFFD"), session.FormatTime(info.ModTime())})
 		}
@@ -104,8 +103,7 @@ func collect(dir, branch string) (list []Note) {
 	return list
 }
 
-// note takes in the notes of a branch, in place of those that it had, as long as there is
-// room.
+// note replaces the notes of a branch, within the limit of the exploration.
 func (e *Exploration) note(branch string, notes []Note) {
 	e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Branch == branch })
 	size := 0
@@ -113,7 +111,7 @@ func (e *Exploration) note(branch string, notes []Note) {
 		size += len(n.Text)
 	}
 	for _, n := range notes {
-		if size += len(n.Text); size <= mostAllNotes {
+		if size += len(n.Text); size <= maxAllNotes {
 			e.Notes = append(e.Notes, n)
 		}
 	}

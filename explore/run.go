@@ -83,7 +83,7 @@ func (r *run) run(ctx context.Context) error {
 		x := <-r.results
 		r.cancel[x.id](nil)
 		if x.Failure != "" && (err != nil || interrupted(ctx)) {
-			r.e.release(x.id, "")
+			r.e.release(x.id)
 			r.discard(x.id)
 		} else {
 			r.record(ctx, x)
@@ -169,7 +169,7 @@ func (r *run) step(ctx, work context.Context) error {
 	unneeded := r.unneeded()
 	if err := r.store(ctx); err != nil {
 		for _, b := range next {
-			r.e.release(b.ID, "")
+			r.e.release(b.ID)
 		}
 		return err
 	}

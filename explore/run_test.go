@@ -241,7 +241,7 @@ good) cat > /dev/null; echo '{"result":"fine","confidence":0.8,"insights":["quic
 esac`, c, "flood", "fork", "deaf", "garbage", "one", "silent", "good")
 	l.run(e)
 	want := map[string]string{
-		"flood": "1000", "fork": "", "deaf": "longer than 2s", "garbage": "no text",
+		"flood": "1000", "fork": "", "deaf": "longer than 2s", "garbage": "not valid UTF-8",
 		"one": "no such tree", "silent": "printed nothing", "good": "",
 	}
 	for _, b := range e.Branches {

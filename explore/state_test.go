@@ -152,14 +152,14 @@ func TestParseAnswer(t *testing.T) {
 		{`{"result":7}`, "7", ""},
 		{`{"half": `, `{"half":`, ""},
 		{"", "", "printed nothing"},
-		{"\xff\xfe", "", "no text"},
+		{"\xff\xfe", "", "not valid UTF-8"},
 		{`{"confidence":1}`, "", "no result"},
 		{`{"result":null}`, "", "no result"},
 		{`{"result":" "}`, "", "no result"},
-		{`{"result":"x","strategies":[{"name":"a\u0000b"}]}`, "", "no program can be given"},
-		{`{"result":"x","confidence":"high"}`, "", "cannot be read"},
+		{`{"result":"x","strategies":[{"name":"a\u0000b"}]}`, "", "NUL byte"},
+		{`{"result":"x","confidence":"high"}`, "", "parse its answer"},
 		{`{"result":"x","strategies":[{"name":" "}]}`, "", "no name"},
-		{`{"result":"x","metrics":[1]}`, "", "no object"},
+		{`{"result":"x","metrics":[1]}`, "", "not an object"},
 	} {
 		a, err := explore.ParseAnswer([]byte(c.out))
 		if a.Result != c.want || (err != nil) != (c.problem != "") || err != nil && !strings.Contains(err.Error(), c.problem) {

@@ -20,11 +20,11 @@ type task struct {
 	Strategy    Strategy          `json:"strategy"`
 	Depth       int               `json:"depth"`
 	Dir         string            `json:"dir"`      // the folder of the branch
-	Bindings    map[string]string `json:"bindings"` // what stands in the environment too
-	Messages    []json.RawMessage `json:"messages"` // what was said before, root first, as [agent.Message]
+	Bindings    map[string]string `json:"bindings"` // also in the environment
+	Messages    []json.RawMessage `json:"messages"` // the path to where the branch begins, root first, as [agent.Message]
 	Learnings   []Similar         `json:"learnings"`
-	// Notes is a folder with one for each branch, under its id. What a branch writes as
-	// files in its own its siblings can read, and is kept. "" if they are not to.
+	// Notes is a folder with a folder for each branch, under its id. Files that a branch
+	// writes there are kept, and its siblings can read them. It is "" without Runner.Share.
 	Notes string `json:"notes,omitempty"`
 }
 
@@ -38,7 +38,7 @@ type answer struct {
 	Strategies []Strategy      `json:"strategies"` // to be tried below this branch
 }
 
-// parseAnswer reads what a program printed: one JSON object with a result, or plain text,
+// parseAnswer parses the output of a command: a JSON object with a result, or plain text,
 // which is the result.
 func parseAnswer(out []byte) (answer, error) {
 	text := bytes.TrimSpace(out)
@@ -46,7 +46,7 @@ func parseAnswer(out []byte) (answer, error) {
 	case len(text) == 0:
 		return answer{}, errors.New("it printed nothing")
 	case !utf8.Valid(text):
-		return answer{}, errors.New("what it printed is no text")
+		return answer{}, errors.New("its output is not valid UTF-8")
 	case text[0] != '{' || !json.Valid(text):
 		return answer{Result: string(text)}, nil
 	}
@@ -55,7 +55,7 @@ func parseAnswer(out []byte) (answer, error) {
 		Result json.RawMessage `json:"result"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return answer{}, fmt.Errorf("its answer cannot be read: %w", err)
+		return answer{}, fmt.Errorf("parse its answer: %w", err)
 	}
 	a := raw.answer
 	if len(raw.Result) == 0 || string(raw.Result) == "null" {
@@ -68,27 +68,27 @@ func parseAnswer(out []byte) (answer, error) {
 		return answer{}, errors.New("its answer has no result")
 	}
 	if _, said := confidence(a.Confidence); !said {
-		a.Confidence = nil // 85, say, is none
+		a.Confidence = nil
 	}
 	for i, s := range a.Strategies {
 		if a.Strategies[i].Name = strings.TrimSpace(s.Name); a.Strategies[i].Name == "" || strings.Contains(s.Name, "\x00") {
-			return answer{}, fmt.Errorf("strategy %d of its answer has no name, or one that no program can be given", i+1)
+			return answer{}, fmt.Errorf("strategy %d of its answer has no name, or a NUL byte in it", i+1)
 		}
 	}
 	if m := bytes.TrimSpace(a.Metrics); len(m) > 0 && m[0] != '{' {
-		return answer{}, errors.New("the metrics of its answer are no object")
+		return answer{}, errors.New("the metrics of its answer are not an object")
 	}
 	return a, nil
 }
 
-// sayConfidence asks a model for what parseReply finds.
+// sayConfidence asks a model for the confidence that parseReply parses.
 const sayConfidence = `Answer with the result. As the last line say how sure you are that it is right, from 0 to 1, as "Confidence: 0.8".`
 
-// lastLine is a last line that says how sure a model is.
+// lastLine matches a last line with the confidence of a model.
 const lastLine = `(?i)(?:^|\n)[ \t*_#>-]*confidence[ \t*_]*[:=][ \t*_]*([0-9]*\.?[0-9]+)[ \t]*(%?)[ \t*_.]*$`
 
-// parseReply reads what a model said: text, and in the last line its confidence if it says
-// one, or the JSON object that a program would print.
+// parseReply parses the reply of a model: text, whose last line may be the confidence, or a
+// JSON object as parseAnswer parses.
 func parseReply(text string) (answer, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if inner, ok := strings.CutPrefix(text, "```json\n"); ok && strings.HasSuffix(inner, "\n```") {
@@ -111,7 +111,7 @@ func parseReply(text string) (answer, error) {
 		}
 	}
 	if a.Result == "" {
-		return answer{}, errors.New("it said nothing")
+		return answer{}, errors.New("its reply is empty")
 	}
 	return a, nil
 }

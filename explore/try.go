@@ -61,13 +61,11 @@ func (r *run) result(ctx context.Context, b Branch, parent *Branch) (x ended, er
 	return x, err
 }
 
-// member is the member of metadata.bough of a message that says which exploration it came
-// from.
+// member is the member of metadata.bough of a message that an exploration wrote.
 const member = "exploration"
 
-// An origin is what the message with the result of a branch says of where it came from:
-// all of its answer, so that it need not be asked for again. The message has the id of
-// the branch.
+// An origin is that member of the message with the result of a branch. It has the whole
+// answer, so that after a crash the runner does not run again.
 type origin struct {
 	Exploration string          `json:"id"`
 	Branch      string          `json:"branch_id"`
@@ -88,8 +86,8 @@ func originOf(exploration, branch string, x outcome) origin {
 	return o
 }
 
-// kept returns the result of a branch that stands in its conversation already, as a crash
-// came before the exploration was stored.
+// kept returns the result of a branch that is in its conversation already, because the
+// program was killed before it wrote the exploration's file.
 func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) {
 	path, err := r.w.Conversation(ctx, b.Session, b.ID)
 	if e := workspace.Explain(err); e != nil && e.Code == workspace.NotFound {
@@ -101,7 +99,7 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 	var from origin
 	said := gjson.GetBytes(last.Metadata, "bough."+member)
 	if last.ID != b.ID || json.Unmarshal([]byte(said.Raw), &from) != nil || from.Exploration != r.e.ID {
-		return x, false, fmt.Errorf("another message than its result has the id %s", b.ID)
+		return x, false, fmt.Errorf("a message that is not its result has the id %s", b.ID)
 	}
 	if err := json.Unmarshal(last.Content, &x.Result); err != nil {
 		return x, false, err
@@ -142,7 +140,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 	bind := []string{"BOUGH_EXPLORATION=" + r.e.ID, "BOUGH_BRANCH=" + b.ID, "BOUGH_STRATEGY=" + b.Strategy, "BOUGH_DEPTH=" + strconv.Itoa(b.Depth)}
 	if r.e.Runner.Share {
 		own := r.notes(b.ID)
-		if err := errors.Join(os.RemoveAll(own), os.MkdirAll(own, 0o700)); err != nil { // what it said before a crash
+		if err := errors.Join(os.RemoveAll(own), os.MkdirAll(own, 0o700)); err != nil { // from before a crash
 			return err
 		}
 		given.Notes = r.notes("")
@@ -176,9 +174,8 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 	return err
 }
 
-// tidy removes the folders that a crash left, of branches that will not run again too. Left
-// are those that branches begin with that have not ended, and of branches that begin again
-// or have a result that is not stored yet.
+// tidy removes the folders of ended branches that a crash left. It keeps those that branches
+// below begin with.
 func (r *run) tidy() {
 	for _, b := range r.e.Branches {
 		if b.Status != Pending && b.Status != Executing && (b.Folder == "" || !r.e.continued(b.ID)) {
@@ -192,16 +189,16 @@ func (r *run) removeFolders(id string) {
 	if r.e.Runner.Keep || r.e.Runner.Command == "" {
 		return
 	}
-	dirs, _ := filepath.Glob(filepath.Join(r.folder, id+"*")) // a * in the folder's own name only finds less
+	dirs, _ := filepath.Glob(filepath.Join(r.folder, id+"*")) // a pattern in the path of the folder finds fewer
 	for _, dir := range dirs {
 		r.remove(dir)
 	}
 }
 
-// makeFolder makes the folder of a branch, and returns what the explored folder is in it. A
-// branch below another one begins with what that left in its folder.
+// makeFolder makes the folder of a branch, and returns the path in it that corresponds to the
+// explored folder. A branch below another one begins with the content of that one's folder.
 func (r *run) makeFolder(ctx context.Context, dir string, parent *Branch) (string, error) {
-	if err := r.from.Remove(ctx, dir); r.e.Runner.Dir != "" && err != nil { // what a crash left
+	if err := r.from.Remove(ctx, dir); r.e.Runner.Dir != "" && err != nil { // left by a crash
 		return "", err
 	}
 	if r.e.Runner.Dir == "" {
@@ -223,12 +220,12 @@ func (r *run) makeFolder(ctx context.Context, dir string, parent *Branch) (strin
 		return "", err
 	}
 	for _, left := range f.Left {
-		r.x.note("not in the folder of a branch: " + left)
+		r.x.note("not copied to the folder of a branch: " + left)
 	}
 	return f.Dir, nil
 }
 
-// continueFrom makes a folder that begins as that of parent was left.
+// continueFrom makes a folder with the content of that of parent.
 func (r *run) continueFrom(ctx context.Context, parent *Branch, dir string) (*isolate.Folder, error) {
 	if !filepath.IsLocal(filepath.FromSlash(parent.Folder)) {
 		return nil, fmt.Errorf("the branch %s has the folder %q, which is not in that of the exploration", parent.Strategy, parent.Folder)
@@ -236,7 +233,7 @@ func (r *run) continueFrom(ctx context.Context, parent *Branch, dir string) (*is
 	name, _, _ := strings.Cut(parent.Folder, "/")
 	f, err := r.from.Continue(ctx, filepath.Join(r.folder, name), filepath.Join(r.folder, filepath.FromSlash(parent.Folder)), dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("the folder of the branch %s, with which it begins, is gone: %w", parent.Strategy, err)
+		err = fmt.Errorf("the folder of the branch %s, which it begins with, is gone: %w", parent.Strategy, err)
 	}
 	return f, err
 }
@@ -253,7 +250,7 @@ func (r *run) remove(dir string) {
 	}
 }
 
-// ask has the model try a branch.
+// ask asks the model to try a branch.
 func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (answer, error) {
 	if t := time.Duration(r.e.Config.Timeout); t > 0 {
 		var stop context.CancelFunc
@@ -286,7 +283,7 @@ func approach(b Branch) string {
 	return text
 }
 
-// remembered says what came of a strategy before.
+// remembered returns a past outcome of a strategy as text for a model.
 func remembered(l Similar) string {
 	text := "It was tried on something like this before, and it failed."
 	if l.Success {

@@ -16,24 +16,24 @@ import (
 
 // A board shows how far an exploration is: on a terminal as a table that is drawn anew in
 // its place, elsewhere as a line for each change. On a terminal it takes the place of
-// standard error until it is closed, so that what is told stands above it.
+// standard error until it is closed, so that other output appears above it.
 type board struct {
 	p      *program
 	under  io.Writer // standard error
-	height int       // of the terminal, 0 if it is none
+	height int       // of the terminal, 0 if standard error is not one
 
 	mu       sync.Mutex
 	branches []explore.Branch
-	told     map[string]string // of each branch, the last line
+	printed  map[string]string // the last line of each branch
 	drawn    int               // lines of the table on the terminal
 	stop     chan struct{}
 	stopped  sync.WaitGroup
 }
 
 func (p *program) newBoard(e *explore.Exploration) *board {
-	b := &board{p: p, under: p.stderr, told: map[string]string{}, stop: make(chan struct{})}
+	b := &board{p: p, under: p.stderr, printed: map[string]string{}, stop: make(chan struct{})}
 	for _, branch := range e.Branches {
-		b.told[branch.ID] = change(branch) // what had ended before is no news
+		b.printed[branch.ID] = change(branch) // ended before
 	}
 	f, ok := p.screen.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {
@@ -61,8 +61,8 @@ func (p *program) newBoard(e *explore.Exploration) *board {
 	return b
 }
 
-// tell takes in how far the exploration is.
-func (b *board) tell(e *explore.Exploration) {
+// update shows how far the exploration is.
+func (b *board) update(e *explore.Exploration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.branches = slices.Clone(e.Branches)
@@ -72,10 +72,10 @@ func (b *board) tell(e *explore.Exploration) {
 	}
 	for _, branch := range b.branches {
 		now := change(branch)
-		if now != "" && now != b.told[branch.ID] {
+		if now != "" && now != b.printed[branch.ID] {
 			fmt.Fprintln(b.under, now)
 		}
-		b.told[branch.ID] = now
+		b.printed[branch.ID] = now
 	}
 }
 
@@ -89,7 +89,7 @@ func (b *board) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// close leaves the whole table where it is.
+// close draws the whole table and leaves it.
 func (b *board) close() {
 	if b.height == 0 {
 		return
@@ -100,7 +100,7 @@ func (b *board) close() {
 	b.p.stderr = b.under
 }
 
-// erase takes the table off the terminal.
+// erase removes the table from the terminal.
 func (b *board) erase() {
 	if b.drawn > 0 {
 		fmt.Fprintf(b.under, "\x1b[%dA\r\x1b[J", b.drawn)
@@ -108,8 +108,7 @@ func (b *board) erase() {
 	}
 }
 
-// draw draws the table in at most so many lines: what has ended or waits is left out
-// first.
+// draw draws the table in at most so many lines: if there are more, only branches that run.
 func (b *board) draw(most int) {
 	if len(b.branches) == 0 {
 		return
@@ -128,7 +127,7 @@ func (b *board) draw(most int) {
 	b.drawn = len(lines)
 }
 
-// change is a line that says how far a branch is, "" for one that waits.
+// change returns a line with the status of a branch, "" for a pending one.
 func change(b explore.Branch) string {
 	if b.Status == explore.Pending {
 		return ""
@@ -146,8 +145,7 @@ func change(b explore.Branch) string {
 	return text
 }
 
-// boardLines are branches as a table: where they are tried, how sure they are, and how
-// long they took.
+// boardLines returns branches as a table with their status, confidence and duration.
 func boardLines(branches []explore.Branch, now time.Time, p paint) []string {
 	rows := [][]string{{"BRANCH", "STRATEGY", "STATUS", "CONFIDENCE", "TIME", ""}}
 	for _, b := range branches {
@@ -176,7 +174,7 @@ func boardLines(branches []explore.Branch, now time.Time, p paint) []string {
 	return lines
 }
 
-// columns puts rows below each other.
+// columns aligns the cells of rows.
 func columns(rows [][]string) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -195,7 +193,7 @@ func columns(rows [][]string) []string {
 	return lines
 }
 
-// confident is a confidence, "-" if nobody said one.
+// confident formats a confidence, "-" if there is none.
 func confident(c *float64) string {
 	if c == nil {
 		return "-"
@@ -215,7 +213,7 @@ func since(b explore.Branch, now time.Time) string {
 	return took(now.Sub(begun))
 }
 
-// took tells a duration in tenths of a second, longer ones in seconds.
+// took formats a duration in tenths of a second, longer ones in seconds.
 func took(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())

@@ -66,10 +66,10 @@ func TestBoardLines(t *testing.T) {
 func TestBoard(t *testing.T) {
 	var out bytes.Buffer
 	p := &program{stdout: bufio.NewWriter(&bytes.Buffer{}), stderr: &out}
-	b := &board{p: p, under: &out, height: 6, told: map[string]string{}, stop: make(chan struct{})}
+	b := &board{p: p, under: &out, height: 6, printed: map[string]string{}, stop: make(chan struct{})}
 	p.stderr = b
 	e := explorationOf(explore.Completed, explore.Completed, explore.Executing, explore.Executing, explore.Pending, explore.Pending)
-	b.tell(e)
+	b.update(e)
 	if got := strings.Count(out.String(), "\n"); got > 5 {
 		t.Errorf("on 6 lines it draws %d", got)
 	}
@@ -78,7 +78,7 @@ func TestBoard(t *testing.T) {
 	}
 	p.note("look here")
 	e.Branches = explorationOf(slices.Repeat([]explore.Status{explore.Completed}, 6)...).Branches
-	b.tell(e)
+	b.update(e)
 	b.close()
 	screen := terminal(out.String())
 	if !strings.HasPrefix(screen, "bough: look here\nBRANCH") || strings.Count(screen, "BRANCH") != 1 || strings.Count(screen, "completed") != 6 {
@@ -111,10 +111,10 @@ func TestBoardElsewhere(t *testing.T) {
 	p := &program{stderr: &out}
 	e := explorationOf(explore.Completed, explore.Pending, explore.Pending)
 	b := p.newBoard(e)
-	b.tell(e)
+	b.update(e)
 	for _, status := range []explore.Status{explore.Executing, explore.Executing, explore.Pending, explore.Executing, explore.Failed} {
 		e.Branches[1].Status = status
-		b.tell(e)
+		b.update(e)
 	}
 	b.close()
 	if want := "s2: executing\ns2: executing\ns2: failed\n"; out.String() != want {

@@ -11,23 +11,21 @@ func (p *program) exploreVerb() verb {
 	v := verb{
 		name:  "explore",
 		args:  "REF (--strategy NAME=DESCRIPTION ... or --from-reply) (--run CMD or --model M) [--adopt] [FLAG ...]",
-		short: "try several ways at once from one message, and judge them",
-		long: `Tries each strategy in a branch of its own from REF, some at a time, and judges what they come
-to: the outcome is one new message below REF, and is printed. No head moves without --adopt. A
-strategy is given with --strategy, or with --from-reply taken from what the assistant says at REF:
-the ways that it names, if there are such.
+		short: "try several strategies from one message, and evaluate them",
+		long: `Tries each strategy in its own branch from REF, several at a time, and evaluates the results. The
+outcome is printed, and is one new message below REF. No head moves without --adopt. Strategies
+are given with --strategy, or recognized in the assistant's message at REF with --from-reply.
 
-CMD is run by the shell in a folder of the branch's own: a copy of --dir, or a worktree where that
-is in a git repository. It reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings,
-messages, learnings}, and prints its result as text, or as JSON: {result, confidence, success,
-metrics, insights, strategies}. Each of strategies is tried below its branch next, in a copy of the
-folder as that branch left it. Without --run a model is asked: M, or that of the agent whose
-conversation it is.
+The shell runs CMD in a folder for the branch: a copy of --dir, or a worktree if that is in a git
+repository. CMD reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings, messages,
+learnings}, and prints the result as text, or as JSON: {result, confidence, success, metrics,
+insights, strategies}. Each of strategies is tried next, below its branch, in a copy of the folder
+as that branch left it. Without --run a model is asked: M, or that of the agent whose conversation
+it is.
 
-An interrupt stops it, and 'bough explore resume ID' goes on. What became of strategies is
-remembered ('bough learnings'), and counts the next time that something like it is explored.
-WORKSPACE/explorations/config.json and an agent's member "explore" have settings, which flags
-override. The exit code is 1 if no branch has a result.`,
+After an interrupt 'bough explore resume ID' continues. Outcomes are remembered ('bough learnings')
+and rank the strategies of similar explorations. The member "explore" of the settings and of an
+agent's file has settings, which flags override. The exit code is 1 if no branch has a result.`,
 		example: `bough explore "Sort it@849dde0b" --strategy quick="in place" --strategy radix --run ./try.sh
 bough explore "By train/a841cb20" --from-reply --dry-run
 bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --dir . --evaluate consensus`,
@@ -36,28 +34,28 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 			p.exploreCancelVerb(), p.exploreResumeVerb(), p.exploreRmVerb(), p.exploreStatsVerb(),
 		},
 		flags: []cli.Flag{
-			&cli.GenericFlag{Name: "strategy", Value: &words{}, Usage: "try `NAME=DESCRIPTION`; more than once for several"},
-			&cli.BoolFlag{Name: "from-reply", DisableDefaultText: true, Usage: "try the ways that the assistant's message at REF names"},
-			&cli.StringFlag{Name: "run", Usage: "try them with the program `CMD`"},
-			&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "try them with `MODEL`: openai:NAME, anthropic:NAME, or command:CMD; beside --run it makes the synthesis; with --from-reply it says what the reply names"},
+			&cli.GenericFlag{Name: "strategy", Value: &words{}, Usage: "try `NAME=DESCRIPTION`; repeatable"},
+			&cli.BoolFlag{Name: "from-reply", DisableDefaultText: true, Usage: "try the strategies that the assistant's message at REF offers"},
+			&cli.StringFlag{Name: "run", Usage: "try them with the command `CMD`"},
+			&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "try them with `MODEL`: openai:NAME, anthropic:NAME, or command:CMD; with --run it makes only the synthesis; with --from-reply it recognizes the strategies"},
 			evaluateFlag(),
-			&cli.IntFlag{Name: "max-depth", DefaultText: "3", Usage: "branches of branches down to `N`"},
-			&cli.IntFlag{Name: "max-concurrent", DefaultText: "5", Usage: "at most `N` at work at once"},
-			&cli.DurationFlag{Name: "timeout", DefaultText: "30s", Usage: "give each branch the time `D`"},
-			&cli.Float64Flag{Name: "min-confidence", DefaultText: "0.6", Usage: "explore no reply that is less sure to offer a choice, `C` from 0 to 1"},
-			&cli.Float64Flag{Name: "prune", DefaultText: "0.3", Usage: "results with a confidence below `C` do not count"},
-			&cli.Float64Flag{Name: "synthesize", DefaultText: "0.7", Usage: "results with a confidence from `C` on are part of a synthesis"},
-			&cli.StringFlag{Name: "dir", Usage: "the folder `D` that each branch has a copy of"},
-			&cli.GenericFlag{Name: "metric", Value: &words{}, Usage: "judge by the metric `NAME=higher`, lower or ignore; more than once for several"},
-			&cli.GenericFlag{Name: "bind", Value: &words{}, Usage: "give each branch the variable `K=V`, which is kept in the exploration's file; more than once for several"},
+			&cli.IntFlag{Name: "max-depth", DefaultText: "3", Usage: "let branches propose branches down to depth `N`"},
+			&cli.IntFlag{Name: "max-concurrent", DefaultText: "5", Usage: "run at most `N` branches at once"},
+			&cli.DurationFlag{Name: "timeout", DefaultText: "30s", Usage: "stop a branch after `D`"},
+			&cli.Float64Flag{Name: "min-confidence", DefaultText: "0.6", Usage: "explore a reply only if the confidence that it offers a choice is at least `C`, from 0 to 1"},
+			&cli.Float64Flag{Name: "prune", DefaultText: "0.3", Usage: "ignore results with a confidence below `C`"},
+			&cli.Float64Flag{Name: "synthesize", DefaultText: "0.7", Usage: "use results with a confidence of at least `C` in a synthesis"},
+			&cli.StringFlag{Name: "dir", Usage: "give each branch a copy of the folder `D`"},
+			&cli.GenericFlag{Name: "metric", Value: &words{}, Usage: "evaluate by the metric `NAME=higher`, lower or ignore; repeatable"},
+			&cli.GenericFlag{Name: "bind", Value: &words{}, Usage: "set the variable `K=V` for each branch, and store it in the exploration's file; repeatable"},
 			&cli.BoolFlag{Name: "share", DisableDefaultText: true, Usage: "let branches read each other's notes"},
 			&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "keep the folders of the branches"},
 			adoptFlag(), allowCommandFlag(),
-			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would be tried, and change nothing"},
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print the plan, and change nothing"},
 		},
 		min:     1,
 		max:     1,
-		hint:    "name one message, and the strategies with --strategy; 'bough help explore' says more",
+		hint:    "name one message, and give strategies with --strategy; see 'bough help explore'",
 		changes: true,
 	}
 	for i := range v.subs {
@@ -68,14 +66,14 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 }
 
 func evaluateFlag() cli.Flag {
-	return &cli.StringFlag{Name: "evaluate", DefaultText: "best", Usage: "judge by `METHOD`: best, consensus, or synthesis (merge)"}
+	return &cli.StringFlag{Name: "evaluate", DefaultText: "best", Usage: "evaluate by `METHOD`: best, consensus, or synthesis (merge)"}
 }
 
 func adoptFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "adopt", DisableDefaultText: true, Usage: "move the head to the outcome"}
 }
 
-// words are the values of a flag that may be there more than once.
+// words are the values of a repeatable flag.
 type words []string
 
 func (w *words) Set(s string) error {

@@ -13,8 +13,8 @@ func (p *program) exploreRmVerb() verb {
 		args:  "ID [--branches]",
 		short: "move an exploration to the trash",
 		long: `Moves the file of an exploration that is over to .bough/trash. The outcome, adopted results and
-learnings stay. --branches also moves the conversations of its branches, except those that someone
-continued or that the head, a bookmark or an agent points at. 'bough undo' brings all of it back.`,
+learnings stay. --branches also moves the conversations of its branches, except those that were
+continued or that the head, a bookmark or an agent points at. 'bough undo' restores all of it.`,
 		example: `bough explore rm 849dde0b --branches`,
 		flags:   []cli.Flag{&cli.BoolFlag{Name: "branches", DisableDefaultText: true, Usage: "also move the conversations of its branches"}},
 		min:     1,

@@ -84,7 +84,7 @@ func (x *explorer) progress(e *explore.Exploration) {
 		x.board = x.p.newBoard(e)
 		return
 	}
-	x.board.tell(e)
+	x.board.update(e)
 }
 
 // begin prints what is worth knowing before the branches of a plan begin, and approves the

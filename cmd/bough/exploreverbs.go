@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// An explored is an exploration in a list.
+// An explored is the summary of an exploration in the JSON of ls.
 type explored struct {
 	ID        string         `json:"id"`
 	Session   string         `json:"session_id"`
@@ -33,7 +33,7 @@ type explored struct {
 func (p *program) exploreLsVerb() verb {
 	return verb{
 		name:    "ls",
-		short:   "list the explorations, the newest first",
+		short:   "list explorations, newest first",
 		example: `bough explore ls`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			list, err := p.explorerOf(w).List(c.Context)
@@ -64,7 +64,7 @@ func (p *program) exploreLsVerb() verb {
 				fmt.Fprintln(p.stdout, strings.TrimRight(p.paint.yellow(shortMessage(e.ID))+"  "+p.paint.fit(about+"  "+line(e.Question), p.paint.width-10), " "))
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(p.stderr, "There are no explorations; 'bough explore REF' makes one.")
+				fmt.Fprintln(p.stderr, "No explorations; 'bough explore REF' makes one.")
 			}
 			return nil
 		},
@@ -75,9 +75,9 @@ func (p *program) exploreShowVerb() verb {
 	return verb{
 		name:  "show",
 		args:  "ID",
-		short: "print an exploration: its branches, and what it comes to",
-		long: `Prints a line for each branch, and what the exploration comes to; also while it is carried out.
-ID is an id or a unique prefix of one, of at least four characters. The session of a branch is a conversation like any other.`,
+		short: "print an exploration: its branches and its result",
+		long: `Prints a line for each branch, and the result; also while branches run. ID is an id or a unique
+prefix of one, of at least four characters. The session of a branch is a conversation like any other.`,
 		example: `bough explore show 849dde0b`,
 		min:     1,
 		max:     1,
@@ -112,9 +112,9 @@ func (p *program) exploreEvaluateVerb() verb {
 	return verb{
 		name:  "evaluate",
 		args:  "ID --evaluate METHOD",
-		short: "judge an exploration that is over once more",
-		long: `Judges what there is by another method; nothing is tried again. The outcome is another message
-below the one that was explored, and is printed.`,
+		short: "evaluate an exploration by another method",
+		long: `Evaluates the results of an exploration that is over by another method. No branch runs again. The
+outcome is printed, and is one more message below the explored one.`,
 		example: `bough explore evaluate 849dde0b --evaluate consensus`,
 		flags:   []cli.Flag{evaluateFlag(), adoptFlag(), allowCommandFlag()},
 		min:     1,
@@ -122,7 +122,7 @@ below the one that was explored, and is printed.`,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if !c.IsSet("evaluate") {
-				e := usageError("nothing says how it is to be judged: give --evaluate")
+				e := usageError("no method: give --evaluate METHOD")
 				e.Hint = seeHelp("explore evaluate")
 				return e
 			}
@@ -141,10 +141,10 @@ func (p *program) exploreAdoptVerb() verb {
 	return verb{
 		name:  "adopt",
 		args:  "ID [BRANCH]",
-		short: "move the head to what an exploration comes to, or a branch of it",
-		long: `Moves the head of the agent whose conversation it is, else that of the workspace, to the outcome,
-or with BRANCH, a strategy or an id, to the result of that branch, which becomes a message below
-the one that was explored. Prints where the head is.`,
+		short: "move the head to the outcome of an exploration",
+		long: `Moves the head to the outcome or, with BRANCH, a strategy or an id, to the result of that branch,
+which becomes a message below the explored one. It is the head of the agent whose conversation was
+explored, otherwise that of the workspace. Prints the new head.`,
 		example: `bough explore adopt 849dde0b radix`,
 		min:     1,
 		max:     2,
@@ -170,9 +170,9 @@ func (p *program) exploreCancelVerb() verb {
 	return verb{
 		name:  "cancel",
 		args:  "ID",
-		short: "end an exploration, also from another terminal",
-		long: `Ends the branches that are at work and begins no more; what has ended stays as it is. It waits
-until that is done. Nothing can be resumed then, but judged: 'bough explore evaluate'.`,
+		short: "stop an exploration for good, also from another terminal",
+		long: `Stops the branches that run, begins no others, and waits until that is done. Results that exist
+are kept, and 'bough explore evaluate' evaluates them. A cancelled exploration cannot be resumed.`,
 		example: `bough explore cancel 849dde0b`,
 		min:     1,
 		max:     1,
@@ -187,7 +187,7 @@ until that is done. Nothing can be resumed then, but judged: 'bough explore eval
 			if p.json {
 				return p.printJSON(e)
 			}
-			fmt.Fprintf(p.stderr, "The exploration is over: %s\n", statuses(e))
+			fmt.Fprintf(p.stderr, "Cancelled: %s\n", statuses(e))
 			fmt.Fprintln(p.stdout, clean(e.ID))
 			return nil
 		},
@@ -198,9 +198,9 @@ func (p *program) exploreResumeVerb() verb {
 	return verb{
 		name:  "resume",
 		args:  "ID [--adopt] [--allow-command]",
-		short: "go on with an exploration that was interrupted",
-		long: `Carries out what is left, without running a branch again that has ended, and judges it as was
-asked for at the beginning. The runner is the same.`,
+		short: "continue an exploration that was interrupted",
+		long: `Runs the branches that have not ended, with the same runner, and evaluates the results by the
+method that was given at the beginning.`,
 		example: `bough explore resume 849dde0b`,
 		flags:   []cli.Flag{adoptFlag(), allowCommandFlag()},
 		min:     1,
@@ -221,8 +221,8 @@ asked for at the beginning. The runner is the same.`,
 func (p *program) exploreStatsVerb() verb {
 	return verb{
 		name:    "stats",
-		short:   "print how often each strategy succeeded, how long it took, and how sure it was",
-		long:    `They are made of the learnings ('bough learnings'), the most successful first.`,
+		short:   "print success, duration and confidence of each strategy",
+		long:    `Sums up the learnings ('bough learnings'), the most successful strategy first.`,
 		example: `bough explore stats`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			stats, err := p.explorerOf(w).Statistics(c.Context)
@@ -240,7 +240,7 @@ func (p *program) exploreStatsVerb() verb {
 				})
 			}
 			if len(stats) == 0 {
-				fmt.Fprintln(p.stderr, "Nothing was learned yet; explorations do.")
+				fmt.Fprintln(p.stderr, "Nothing was learned yet.")
 				return nil
 			}
 			for i, l := range columns(rows) {
@@ -258,12 +258,12 @@ func (p *program) learningsVerb() verb {
 	return verb{
 		name:  "learnings",
 		args:  "[--similar TEXT]",
-		short: "list what became of the strategies that were explored",
-		long: `Prints a line for each branch that was tried, the newest first; with --similar those from
-questions like TEXT, the most similar first. It all stands in WORKSPACE/.bough/learnings.jsonl:
-delete that file, and it is forgotten.`,
+		short: "list outcomes of the strategies that were explored",
+		long: `Prints a line for each branch that was tried, newest first; with --similar those of questions like
+TEXT, most similar first. WORKSPACE/.bough/learnings.jsonl stores them; delete that file to forget
+them.`,
 		example: `bough learnings --similar "sort a list of a million names"`,
-		flags:   []cli.Flag{&cli.StringFlag{Name: "similar", Usage: "only what was learned from questions like `TEXT`"}},
+		flags:   []cli.Flag{&cli.StringFlag{Name: "similar", Usage: "only those of questions like `TEXT`"}},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			known, err := p.explorerOf(w).Learnings(c.Context)
 			if err != nil {
@@ -296,7 +296,7 @@ delete that file, and it is forgotten.`,
 				}
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(p.stderr, "Nothing of that was learned yet.")
+				fmt.Fprintln(p.stderr, "No learnings.")
 			}
 			return nil
 		},

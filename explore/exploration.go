@@ -1,0 +1,127 @@
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/explore/recognize"
+)
+
+// A Strategy is one approach to a question.
+type Strategy = recognize.Strategy
+
+// A Status is how far a branch is.
+type Status string
+
+const (
+	Pending   Status = "pending"   // it has not begun
+	Executing Status = "executing" // its runner is at work
+	Completed Status = "completed" // it has a result
+	Failed    Status = "failed"    // it has no result; Reason says why
+)
+
+// An Exploration is the file explorations/ID.json (22.1): several strategies, each tried in
+// a branch from one message.
+type Exploration struct {
+	ID         string      `json:"id"`             // a UUID
+	Session    string      `json:"session_id"`     // the line of the explored message
+	Node       string      `json:"parent_node_id"` // the explored message
+	Agent      string      `json:"agent"`          // whose conversation it is, "" if no agent's
+	Question   string      `json:"question"`       // the last message of the user on the path to Node
+	Method     Method      `json:"method"`         // how the results are evaluated
+	Config     Config      `json:"config"`         // the settings in force when it began
+	Runner     Runner      `json:"runner"`
+	Active     []string    `json:"active_ids"` // the branches with the status Executing
+	Branches   []Branch    `json:"branches"`   // in the order in which they were proposed
+	Output     int64       `json:"output"`     // bytes that all runners printed
+	Notes      []Note      `json:"notes"`      // published by the branches for each other
+	Evaluation *Evaluation `json:"evaluation"` // nil before
+	Outcome    *string     `json:"outcome_node_id"`
+	Adopted    *string     `json:"adopted_node_id"` // the message that a head was moved to
+	CreatedAt  string      `json:"created_at"`
+	EndedAt    string      `json:"ended_at"` // "" until all branches have ended
+}
+
+// A Runner tries strategies: a command, or a model.
+type Runner struct {
+	Command  string            `json:"command"`  // a command line, or ""
+	Model    string            `json:"model"`    // the id of a model; beside a command it makes only the synthesis
+	Dir      string            `json:"dir"`      // the folder that each branch gets a copy of, "" for an empty folder
+	Bindings map[string]string `json:"bindings"` // variables for the environment of the command
+	Share    bool              `json:"share"`    // branches can read each other's notes
+	Keep     bool              `json:"keep"`     // the folders of the branches are not removed
+}
+
+// A Branch is one strategy, tried (22.2).
+type Branch struct {
+	ID          string          `json:"branch_id"`   // a UUID, also the id of the message with its result
+	Parent      string          `json:"parent"`      // the branch that proposed it, or the explored message
+	Session     string          `json:"session_id"`  // its conversation, "" before it has one
+	Strategy    string          `json:"strategy"`    // the name, unique among its siblings
+	Description string          `json:"description"` // of the strategy
+	Depth       int             `json:"depth"`       // from 1
+	Status      Status          `json:"status"`
+	Reason      string          `json:"reason"`     // why it failed, was pruned or did not begin, for a person; may be ""
+	Confidence  *float64        `json:"confidence"` // from 0 to 1, nil if the runner gave none
+	Pruned      bool            `json:"pruned"`     // its confidence is below the threshold, so it does not count
+	Result      string          `json:"result"`
+	Metrics     json.RawMessage `json:"metrics"`    // an object, or null
+	Insights    []string        `json:"insights"`   // to be remembered
+	StartedAt   string          `json:"started_at"` // "" before it begins
+	EndedAt     string          `json:"ended_at"`   // "" before it ends
+	// Folder is where its runner worked, relative to the exploration's folder, while
+	// branches below it begin with its content, and with Runner.Keep; otherwise "".
+	Folder string `json:"folder"`
+}
+
+// Done reports whether all branches have ended.
+func (e *Exploration) Done() bool {
+	return !slices.ContainsFunc(e.Branches, func(b Branch) bool { return b.Status == Pending || b.Status == Executing })
+}
+
+// Branch returns the branch with an id, nil if there is none.
+func (e *Exploration) Branch(id string) *Branch {
+	i := slices.IndexFunc(e.Branches, func(b Branch) bool { return b.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &e.Branches[i]
+}
+
+// Encode returns the content of the file of e.
+func (e *Exploration) Encode() []byte {
+	data, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		panic("explore: " + err.Error()) // every field has a JSON value
+	}
+	return append(data, '\n')
+}
+
+// Decode parses and validates the content of an exploration's file.
+func Decode(data []byte) (*Exploration, error) {
+	e := &Exploration{}
+	if err := json.Unmarshal(data, e); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, b := range e.Branches {
+		switch {
+		case b.ID == "" || seen[b.ID]:
+			return nil, fmt.Errorf("branch id %q is empty or a duplicate", b.ID)
+		case !slices.Contains([]Status{Pending, Executing, Completed, Failed}, b.Status):
+			return nil, fmt.Errorf("unknown branch status %q", b.Status)
+		}
+		seen[b.ID] = true
+	}
+	if e.Notes == nil {
+		e.Notes = []Note{}
+	}
+	if e.Evaluation != nil && e.Evaluation.Metrics == nil { // files of older versions
+		e.Evaluation.Metrics = []string{}
+	}
+	if e.ID == "" || e.Node == "" || e.Session == "" {
+		return nil, fmt.Errorf("id, session_id or parent_node_id is missing")
+	}
+	return e, nil
+}

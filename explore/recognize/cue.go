@@ -7,25 +7,26 @@ import (
 	"github.com/bough-dev/bough/internal/likeness"
 )
 
-// A cue is words that say what the things named with them are.
+// A cue is a phrase that makes it more likely, or less, that the names near it are strategies.
 type cue struct {
-	words  string // normal
+	words  string // normalized
 	weight float64
 }
 
-// A group begins at start, and what follows adds to that.
+// The score of a group is start plus the following weights.
 const (
 	start      = 0.3
 	labelled   = 0.55 // all are called "Option A", "Approach 2"
 	bold       = 0.05 // all have a name in bold
 	counted    = 0.1  // as many as were announced
-	asked      = 0.15 // the reply recommends one, or has its reader choose
-	askedWhich = 0.35 // it asks which one
-	crowd      = -0.4 // more than anybody chooses from
+	asked      = 0.15 // the reply recommends one, or asks for a choice
+	askedWhich = 0.35 // it asks which one to take
+	crowd      = -0.4 // more names than many
 	many       = 12
 )
 
-// cues returns what may stand in the words before a group. The strongest of either kind counts.
+// cues returns the cues for the text before a group. The strongest positive and the strongest
+// negative one count.
 func cues() []cue {
 	return []cue{
 		{"approaches", 0.45}, {"options", 0.45}, {"alternatives", 0.45}, {"strategies", 0.45},
@@ -57,7 +58,8 @@ func cues() []cue {
 	}
 }
 
-// heard returns what the cues in a text weigh, and how many things it announces, 0 for none.
+// heard returns the weight of the cues in a text, and the number of things that it
+// announces, 0 for none.
 func heard(text string) (weight float64, announced int) {
 	words := " " + likeness.Normal(text) + " "
 	high, low := 0.0, 0.0
@@ -74,7 +76,7 @@ func heard(text string) (weight float64, announced int) {
 		}
 	}
 	if fields := strings.Fields(words); len(fields) > 0 && len(fields) <= 7 {
-		// Words that mean less in a longer sentence.
+		// These words are weaker in a longer sentence.
 		switch {
 		case len(fields) < 4 && slices.Contains(fields, "dont"):
 			low = min(low, -0.3)
@@ -98,7 +100,7 @@ func numeral(w string) int {
 	return 0
 }
 
-// weigh returns the score of names with the words that stand before, above and after them.
+// weigh returns the score of names with the text before, above and after them.
 func weigh(names []string, before, above, after string) float64 {
 	score := start
 	weight, announced := heard(lastSentence(before))
@@ -125,7 +127,7 @@ func weigh(names []string, before, above, after string) float64 {
 	}
 	for kind, penalty := range map[string]float64{"step": 0.6, "done": 0.6, "amount": 0.6, "box": 1, "part": 0.4} {
 		if kind == "box" && weight >= 0.3 {
-			continue // what might be tried can be ticked off, too
+			continue // options may have boxes too
 		}
 		if 3*odd[kind] >= len(names) && odd[kind] > 0 {
 			score -= penalty
@@ -134,7 +136,7 @@ func weigh(names []string, before, above, after string) float64 {
 	return score
 }
 
-// chooses returns what the words after a group weigh if they have its reader choose.
+// chooses returns the weight of the text after a group if it asks for a choice.
 func chooses(after string) float64 {
 	words := " " + likeness.Normal(after) + " "
 	has := func(list ...string) bool {
@@ -149,8 +151,8 @@ func chooses(after string) float64 {
 	return 0
 }
 
-// character returns what a name is, if it is no way to go: a step, a thing that was done,
-// an amount of something, a box to tick, or a part of a text.
+// character returns what a name is if it is not a strategy: a step, a completed change ("done"),
+// an amount, a check box, or a part of a text; otherwise "".
 func character(name string) string {
 	if strings.HasPrefix(name, "[ ]") || strings.HasPrefix(strings.ToLower(name), "[x]") {
 		return "box"

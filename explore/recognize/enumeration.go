@@ -2,12 +2,12 @@ package recognize
 
 import "strings"
 
-// enumerated returns the groups that one sentence names.
+// enumerated returns the groups in one sentence.
 func enumerated(s string) []group {
 	return []group{listedAfter(s), either(s), mayDo(s), asks(s), between(s), versus(s)}
 }
 
-// listedAfter returns what a sentence names after words as "three approaches:".
+// listedAfter returns the names in a sentence after words as "three approaches:".
 func listedAfter(s string) group {
 	g := group{rule: "sentence"}
 	head, tail, ok := cutAny(s, ": ", " — ", " – ", " namely ")
@@ -41,7 +41,7 @@ func listedAfter(s string) group {
 	return g
 }
 
-// either returns what stands between either and or, where somebody could do both.
+// either returns the names of "could either A or B".
 func either(s string) group {
 	g := group{rule: "sentence"}
 	lower := strings.ToLower(s)
@@ -58,7 +58,7 @@ func either(s string) group {
 	return g
 }
 
-// mayDo returns what a sentence says that somebody could do: "We can A, B, or C".
+// mayDo returns the names of "We can A, B, or C".
 func mayDo(s string) group {
 	g := group{rule: "sentence"}
 	words := strings.Fields(s)
@@ -82,7 +82,7 @@ func mayDo(s string) group {
 		for _, p := range parts {
 			g.named = append(g.named, named(p))
 		}
-		// "You can press escape or click outside" is no question of which.
+		// "You can press escape or click outside" does not ask for a choice.
 		if g.score = start + 0.35; strings.HasSuffix(s, "?") || oneOf(w, "can", "may") && verb != "be" && !strings.Contains(s, ", or ") {
 			g.score = start
 		}
@@ -96,7 +96,7 @@ func done(word string) bool {
 	return strings.HasSuffix(word, "ed") || oneOf(word, "set", "done", "made", "built", "written", "kept", "put", "cut", "run", "drawn", "sent", "held")
 }
 
-// asks returns what a question has its reader choose from.
+// asks returns the alternatives in a question.
 func asks(s string) group {
 	g := group{rule: "sentence"}
 	if !strings.HasSuffix(s, "?") {
@@ -128,7 +128,7 @@ func negates(p string) bool {
 	return len(normalWords(p)) == 1 && oneOf(normalWords(p)[0], "not", "no", "both", "neither")
 }
 
-// between returns what a sentence has its reader choose between.
+// between returns the alternatives of "choose between A and B".
 func between(s string) group {
 	g := group{rule: "sentence", score: start + 0.4}
 	words := " " + strings.Join(normalWords(s), " ") + " "
@@ -163,8 +163,8 @@ func versus(s string) group {
 	return g
 }
 
-// alternatives returns the parts of "A, B, or C" or "A, or B", none if no or joins the
-// last one. Commas within a part are not mistaken for those between parts.
+// alternatives returns the parts of "A, B, or C" or "A, or B", none if no "or" joins the last
+// part. Commas within a part do not split it.
 func alternatives(s string) []string {
 	s = strings.TrimRight(s, " .!?")
 	parts := splitTop(s, ", or ")
@@ -194,7 +194,7 @@ func clause(s string) bool {
 		strings.HasSuffix(strings.SplitN(s+" ", " ", 2)[0], "ing")
 }
 
-// trimClause returns s without the clause that explains it.
+// trimClause returns s without a clause that explains it.
 func trimClause(s string) string {
 	for _, part := range []string{", because", ", which", ", since", ", as ", ", who"} {
 		if i := strings.Index(s, part); i > 0 {
@@ -226,7 +226,7 @@ func splitTop(s, separator string) []string {
 	return append(parts, s[begin:])
 }
 
-// enumeration returns the parts of "a, b, and c", without the marks before them.
+// enumeration returns the parts of "a, b, and c", without their numbers.
 func enumeration(s string) []string {
 	separator := ","
 	if strings.Contains(s, ";") {

@@ -2,7 +2,7 @@ package recognize
 
 import "strings"
 
-// unmark returns s without what numbers it: "1.", "(2)", "b)".
+// unmark returns s without a number before it: "1.", "(2)", "b)".
 func unmark(s string) string {
 	s = strings.TrimSpace(s)
 	i := strings.IndexAny(s, ".)")
@@ -17,8 +17,8 @@ func unmark(s string) string {
 	return s
 }
 
-// unlabel returns a text without a label as "Option A:" before it, and whether there was
-// one. A text that is nothing but a label stays.
+// unlabel returns a text without a label as "Option A:" before it, and whether it had one. A
+// text that is only a label is returned unchanged.
 func unlabel(s string) (rest string, ok bool) {
 	s = unmark(s)
 	words := strings.Fields(s)
@@ -52,22 +52,22 @@ func unlabel(s string) (rest string, ok bool) {
 	return trimmed, true
 }
 
-// named splits a text into a name and what it says of it.
+// named splits a text into a name and a description.
 func named(text string) Strategy {
 	text = strings.TrimSpace(unbox(text))
 	name, said, ok := cutAny(text, ": ", " — ", " – ", " - ")
-	if ok && len(strings.Fields(name)) <= 10 && len([]rune(name)) <= mostName {
+	if ok && len(strings.Fields(name)) <= 10 && len([]rune(name)) <= maxName {
 		return Strategy{trimName(name), said}
 	}
 	name = sentences(text + " ")[0]
-	if len([]rune(name)) > mostName {
+	if len([]rune(name)) > maxName {
 		if clause, _, ok := cutAny(name, ", ", "; ", " ("); ok {
 			name = clause
 		}
 	}
 	said = strings.TrimSpace(strings.TrimPrefix(text, name))
-	if r := []rune(name); len(r) > mostName {
-		cut := string(r[:mostName-1])
+	if r := []rune(name); len(r) > maxName {
+		cut := string(r[:maxName-1])
 		if i := strings.LastIndexByte(cut, ' '); i > 0 {
 			cut = cut[:i]
 		}
@@ -76,7 +76,7 @@ func named(text string) Strategy {
 	return Strategy{trimName(name), strings.TrimLeft(said, ",;. ")}
 }
 
-// unbox returns s without a box to tick before it.
+// unbox returns s without a check box before it.
 func unbox(s string) string {
 	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
 		if rest, ok := strings.CutPrefix(s, box); ok {
@@ -88,7 +88,7 @@ func unbox(s string) string {
 
 func trimName(s string) string { return strings.Trim(s, " :.;,?!—–-*_") }
 
-// afterLead returns what a text says after the bold words that it begins with.
+// afterLead returns the text after the bold words that it begins with.
 func afterLead(text, lead string) string {
 	return strings.TrimLeft(strings.TrimPrefix(text, lead), " :.—–-")
 }

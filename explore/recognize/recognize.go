@@ -1,4 +1,9 @@
-// Package recognize finds the strategies that a reply offers to choose from.
+// Package recognize finds the strategies that an assistant's reply offers to choose from.
+//
+// [Reply] parses the reply as Markdown and collects groups of names by kind of cue: headings
+// and bold leads (section.go), lists (list.go), tables (table.go), and sentences (sentence.go,
+// enumeration.go). Labels as "Option A" (label.go) and the words around a group (cue.go) score
+// it, and the group with the best score wins.
 package recognize
 
 import (
@@ -9,31 +14,29 @@ import (
 	"github.com/bough-dev/bough/internal/likeness"
 )
 
-// A Strategy is a way to go about something.
+// A Strategy is one approach to a question.
 type Strategy struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
-// A Found is a strategy that a reply names.
+// A Found is a strategy that a reply offers.
 type Found struct {
 	Strategy
-	Confidence float64 `json:"confidence"` // that it is one of several ways, and not a thing in a list
+	Confidence float64 `json:"confidence"` // that it is one of several strategies
 	Rule       string  `json:"rule"`       // where it was found: headings, list, table or sentence
 }
 
 const (
-	MaxReply  = 64 << 10 // bytes of a reply that are looked at: the parser takes two seconds for so many brackets
-	mostNamed = 64       // strategies
-	mostName  = 80       // characters of a name
-	oneIsNone = 0.3      // the most that a single way is worth: there is nothing to choose
+	MaxReply  = 64 << 10 // bytes of a reply that are parsed: so many brackets take the parser two seconds
+	maxNamed  = 64       // strategies
+	maxName   = 80       // characters of a name
+	maxSingle = 0.3      // the score of a single strategy: there is no choice
 )
 
-// Reply returns the strategies that a reply, Markdown, offers to choose from, in its
-// order, and the confidence that it offers a choice at all, from 0 to 1. It returns the
-// group that looks most like a choice: headings or bold words that begin paragraphs, a
-// list, a table, or sentences that name several. Names that are nearly the same are one.
-// A list of steps or ingredients is returned too, with a low confidence.
+// Reply returns the strategies that a reply, Markdown, offers, in their order, and the
+// confidence that it offers a choice, from 0 to 1. Names that are nearly the same are merged. A
+// list of steps or ingredients is returned too, with a low confidence.
 func Reply(reply string) ([]Found, float64) {
 	if len(reply) > MaxReply {
 		reply = reply[:MaxReply]
@@ -49,16 +52,15 @@ func Reply(reply string) ([]Found, float64) {
 	return best.found(), best.score
 }
 
-// Settle returns the strategies that another program found in a reply, and their
-// confidence, as [Reply] returns those that it finds: without duplicates, and with a low
-// confidence if there is only one.
+// Settle returns strategies that were found in another way as [Reply] returns its own: without
+// duplicates, and with a low confidence if there is only one.
 func Settle(strategies []Strategy, confidence float64, rule string) ([]Found, float64) {
 	g := group{rule: rule, named: strategies, score: confidence}
 	g.settle()
 	return g.found(), g.score
 }
 
-// A group is what a reply names together.
+// A group is a list of names that belong together.
 type group struct {
 	rule  string
 	named []Strategy
@@ -73,12 +75,12 @@ func (g group) found() []Found {
 	return list
 }
 
-// settle drops what has no name and what is named before, and brings the score into its limits.
+// settle removes empty and duplicate names, and clamps the score.
 func (g *group) settle() {
 	var kept []Strategy
 	for _, n := range g.named {
 		n.Name, n.Description = strings.TrimRight(oneLine(n.Name), " :.;,"), oneLine(n.Description)
-		if strings.IndexFunc(n.Name, func(r rune) bool { return letter(r) || unicode.IsDigit(r) }) < 0 || len(kept) == mostNamed {
+		if strings.IndexFunc(n.Name, func(r rune) bool { return letter(r) || unicode.IsDigit(r) }) < 0 || len(kept) == maxNamed {
 			continue
 		}
 		i := slices.IndexFunc(kept, func(k Strategy) bool { return likeness.SameName(k.Name, n.Name) })
@@ -91,6 +93,6 @@ func (g *group) settle() {
 	g.named = kept
 	g.score = min(max(g.score, 0), 0.95)
 	if len(kept) < 2 {
-		g.score = min(g.score, oneIsNone)
+		g.score = min(g.score, maxSingle)
 	}
 }

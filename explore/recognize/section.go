@@ -2,8 +2,8 @@ package recognize
 
 import "github.com/bough-dev/bough/internal/likeness"
 
-// headed returns the groups of sections, whose names are headings, or the bold words
-// that paragraphs begin with.
+// headed returns the groups of sections. Their names are headings, or the bold words that
+// paragraphs begin with.
 func headed(list []block) []group {
 	const boldLevel = 7 // below all headings
 	levelOf := func(b block) int {
@@ -53,10 +53,10 @@ func headed(list []block) []group {
 	return groups
 }
 
-// surroundings are the words that stand around a group.
+// surroundings is the text around a group.
 type surroundings struct{ before, above, after string }
 
-// around returns those of the blocks from i up to k.
+// around returns the surroundings of list[i:k].
 func around(list []block, i, k int) (s surroundings) {
 	if i > 0 && list[i-1].items == nil {
 		s.before = list[i-1].text
@@ -71,12 +71,12 @@ func around(list []block, i, k int) (s surroundings) {
 		s.after += " " + list[j].text
 	}
 	if k == len(list) && k > 0 {
-		s.after = list[k-1].text // what follows the last section is in it
+		s.after = list[k-1].text // the last section contains it
 	}
 	return s
 }
 
-// section returns a group of named things. If some are labelled the others are not meant.
+// section returns a group of names. If two or more have labels, names without are dropped.
 func section(all []Strategy, names []string, labels []bool, a surroundings) group {
 	with := 0
 	for _, l := range labels {

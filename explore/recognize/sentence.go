@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// spoken returns the groups that sentences or paragraphs name.
+// spoken returns the groups in sentences and paragraphs.
 func spoken(list []block) []group {
 	var groups []group
 	var labels []Strategy
@@ -27,9 +27,9 @@ func spoken(list []block) []group {
 			}
 		}
 		if i+1 < len(list) && list[i+1].text != "" && list[i+1].level == 0 {
-			a.before = "" // what it announces are paragraphs
+			a.before = "" // it announces paragraphs
 		}
-		groups = append(groups, told(units, a.before, a.after)...)
+		groups = append(groups, sequences(units, a.before, a.after)...)
 	}
 	for i := 0; i < len(list); i++ {
 		k := i
@@ -40,24 +40,24 @@ func spoken(list []block) []group {
 		}
 		if len(units) > 1 {
 			a := around(list, i, k)
-			groups = append(groups, told(units, a.before, "")...)
+			groups = append(groups, sequences(units, a.before, "")...)
 		}
 		i = max(i, k-1)
 	}
 	return append(groups, group{"sentence", labels, start + labelled})
 }
 
-// told returns the groups that units, sentences or paragraphs, name one after another.
-func told(units []string, before, after string) []group {
+// sequences returns the groups of consecutive units, which are sentences or paragraphs.
+func sequences(units []string, before, after string) []group {
 	return []group{announced(units, before, after), chained(units, before, after), conditional(units, before, after), offered(units)}
 }
 
-// offered returns the units between one that ends with a colon and a short one that has
-// the reader choose.
+// offered returns the units between one that ends with a colon and a short one that asks for a
+// choice.
 func offered(units []string) group {
 	g := group{rule: "sentence", score: start}
 	n := len(units)
-	if n < 4 || n > maxTold+2 || !strings.HasSuffix(units[0], ":") || len(strings.Fields(units[n-1])) > 8 {
+	if n < 4 || n > maxUnits+2 || !strings.HasSuffix(units[0], ":") || len(strings.Fields(units[n-1])) > 8 {
 		return g
 	}
 	for _, s := range units[1 : n-1] {
@@ -69,10 +69,10 @@ func offered(units []string) group {
 	return g
 }
 
-// maxTold is the most units without a mark of their own that are alternatives.
-const maxTold = 4
+// maxUnits is the limit of alternatives that no mark begins.
+const maxUnits = 4
 
-// announced returns the units that follow one as "There are two ways".
+// announced returns the units after one as "There are two ways".
 func announced(units []string, before, after string) (best group) {
 	for i := -1; i+1 < len(units); i++ {
 		intro := before
@@ -97,7 +97,7 @@ func announced(units []string, before, after string) (best group) {
 			if _, of := ordinal(rest[min(max(n, 0), len(rest)-1)], 0); n > 1 && kept > n && of {
 				kept = n // "The first is shorter"
 			}
-			if kept < 2 || kept > maxTold || n > 1 && kept != n || n == 0 && !plural(intro) {
+			if kept < 2 || kept > maxUnits || n > 1 && kept != n || n == 0 && !plural(intro) {
 				continue
 			}
 			var names []string
@@ -115,7 +115,7 @@ func announced(units []string, before, after string) (best group) {
 	return best
 }
 
-// plural reports whether an announcement speaks of several without a number, or ends
+// plural reports whether an announcement is of several things without their number, or ends
 // where they begin.
 func plural(intro string) bool {
 	words := " " + strings.Join(normalWords(intro), " ") + " "
@@ -127,14 +127,14 @@ func plural(intro string) bool {
 	return strings.HasSuffix(intro, ":") || len(strings.Fields(words)) < 9 && startsWith(intro, "let's decide", "let's choose", "let's pick", "time to decide", "we have to decide", "we have to choose")
 }
 
-// comments reports whether a sentence speaks of alternatives and is none.
+// comments reports whether a sentence is about alternatives without being one.
 func comments(s string) bool {
 	return chooses(s) > 0 || strings.HasSuffix(s, "?") ||
 		startsWith(s, "both", "either", "neither", "any of", "these", "they all", "all of", "i'd", "i would", "i think", "i prefer", "personally", "my", "the former", "the latter", "of the two", "for now", "given", "in short")
 }
 
-// ordinals returns the units that begin with "The first", "The second" and so on, with
-// what stands between them as their descriptions.
+// ordinals returns the units that begin with "The first", "The second" and so on, with the
+// units between them as their descriptions.
 func ordinals(units []string) []Strategy {
 	var list []Strategy
 	for _, s := range units {
@@ -150,8 +150,8 @@ func ordinals(units []string) []Strategy {
 	return list
 }
 
-// ordinal returns what a unit says of the thing with a number, from 0, and whether it
-// begins with that number.
+// ordinal returns the rest of a unit that begins with the ordinal of a number, from 0, and
+// whether it does.
 func ordinal(s string, n int) (rest string, ok bool) {
 	begins := [][]string{
 		{"the first", "first", "one is", "one would be", "one way", "one option", "the quick", "the easy", "the simple", "the cheap", "the short", "my first"},
@@ -174,16 +174,16 @@ func ordinal(s string, n int) (rest string, ok bool) {
 	return rest, true
 }
 
-// opener is how a unit begins that may be an alternative to the one before.
+// An opener is how a unit begins that may be an alternative to the one before.
 type opener int
 
 const (
 	plain  opener = iota
-	modal         // "You could": an alternative where another one is
-	joined        // "Or", "Another option is": the unit before is one too
+	modal         // "You could": an alternative if there is another one
+	joined        // "Or", "Another option is": the unit before is an alternative too
 )
 
-// openerOf returns the opener of a unit, and what follows it.
+// openerOf returns the opener of a unit, and the rest.
 func openerOf(s string) (opener, string) {
 	if rest, ok := cutPrefixes(s, "one option is", "one approach is", "one way is", "one possibility is", "one option would be", "one approach would be",
 		"another option is", "another approach is", "another way is", "another is", "another option would be", "another would be", "another possibility is", "another possibility", "another option", "another approach", "another way",
@@ -226,9 +226,9 @@ func chained(units []string, before, after string) group {
 	}
 	from := first
 	if kinds[first] == joined && first > 0 && startsWith(units[first], "or", "alternatively", "another") {
-		// What comes before is the first alternative, or back to an announcement all are.
+		// The unit before is the first alternative, or all units after an announcement are.
 		from = first - 1
-		for k := first - 1; k >= 0 && k >= first-maxTold; k-- {
+		for k := first - 1; k >= 0 && k >= first-maxUnits; k-- {
 			if weight, _ := heard(units[k]); (weight >= 0.3 || strings.HasSuffix(units[k], "?")) && k < first-1 {
 				from = k + 1
 				break
@@ -272,11 +272,11 @@ func chained(units []string, before, after string) group {
 	return g
 }
 
-// conditional returns the units as "If we go with A, …" and "If you want B, …".
+// conditional returns units as "If we go with A, …" and "If you want B, …".
 func conditional(units []string, before, after string) group {
 	g := group{rule: "sentence", score: start}
 	depends := startsWith(lastSentence(before), "it depends", "depends")
-	sure := false // that the conditions are what somebody wants, not where they are
+	sure := false // the conditions are preferences, not circumstances
 	for i, s := range units {
 		depends = depends || startsWith(s, "it depends", "depends", "that depends")
 		if rest, ok := cutPrefixes(s, "if we", "if you", "if i"); ok {
@@ -307,7 +307,7 @@ func conditional(units []string, before, after string) group {
 	return g
 }
 
-// nameOf splits a unit, a sentence or a paragraph, into a name and what it says of it.
+// nameOf splits a unit into a name and a description.
 func nameOf(s string) Strategy {
 	list := sentences(s)
 	n := named(list[0])

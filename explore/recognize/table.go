@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// tabled returns the groups of tables with a row for each alternative. The names are in
-// the column that is headed as one of alternatives, or where that numbers them, in the
-// next one; the other cells describe them.
+// tabled returns the groups of tables with a row for each alternative. The names are in the
+// column whose heading says so, or in the next one if that only numbers them; the cells after
+// it are the description.
 func tabled(list []block) []group {
 	var groups []group
 	for i, b := range list {
@@ -60,7 +60,7 @@ func optionColumn(head string) bool {
 	return false
 }
 
-// numbered reports whether the cells of a column are no more than letters or numbers.
+// numbered reports whether the cells of a column are only letters or numbers.
 func numbered(rows [][]string, column int) bool {
 	return !slices.ContainsFunc(rows, func(row []string) bool {
 		cell := strings.Trim(row[column], "().:# ")

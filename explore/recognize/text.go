@@ -13,10 +13,10 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func letter(r rune) bool { return unicode.IsLetter(r) }
 func digit(r rune) bool  { return r >= '0' && r <= '9' }
 
-// normalWords returns the words of s in the form in which they are compared.
+// normalWords returns the normalized words of s.
 func normalWords(s string) []string { return strings.Fields(likeness.Normal(s)) }
 
-// sentences returns those of a text, at least one.
+// sentences returns the sentences of a text, at least one.
 func sentences(text string) []string {
 	var list []string
 	begin := 0
@@ -70,7 +70,7 @@ func cutPrefixes(s string, words ...string) (rest string, ok bool) {
 	return strings.TrimLeft(s[most:], " ,:"), most > 0
 }
 
-// startsWith reports whether s begins with one of the words, and does not go on in it.
+// startsWith reports whether s begins with one of the words as a whole word, in any case.
 func startsWith(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return len(s) >= len(w) && strings.EqualFold(s[:len(w)], w) && (len(s) == len(w) || strings.IndexByte(" ,:", s[len(w)]) >= 0)

@@ -18,7 +18,7 @@ const (
 	Pending   Status = "pending"   // it has not begun
 	Executing Status = "executing" // its runner is at work
 	Completed Status = "completed" // it has a result
-	Failed    Status = "failed"    // it has no result; Reason says why
+	Failed    Status = "failed"    // Reason says why
 )
 
 // An Exploration is the file explorations/ID.json (22.1): several strategies, each tried in

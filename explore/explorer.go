@@ -24,7 +24,8 @@ import (
 type Explorer struct {
 	Workspace *workspace.Workspace
 
-	// Model opens a model by its id. If nil, there are no models.
+	// Model opens a model by its id, which may come from a file of the workspace. If nil,
+	// there are no models.
 	Model func(ctx context.Context, id string) (agent.Model, error)
 	// Approve returns an error if a command that the workspace stores must not run.
 	// If nil, [Explorer.Resume] runs no command.
@@ -38,7 +39,7 @@ type Explorer struct {
 	// Folder is where the folders of branches are made. If empty, it is
 	// bough/explorations in the user's cache folder.
 	Folder string
-	// Adopt has Run, Resume and Evaluate adopt the outcome, if there is one.
+	// AdoptOutcome has Run, Resume and Evaluate adopt the outcome, if there is one.
 	AdoptOutcome bool
 }
 
@@ -49,8 +50,7 @@ const similarLearnings = 50
 var errCancelled = errors.New("cancelled")
 
 // Run makes the exploration that is planned, tries its strategies, keeps what was learned,
-// and evaluates the results: the outcome becomes a message below the explored one. No head
-// moves. Nothing is written if nothing can try the strategies.
+// and evaluates the results: the outcome becomes a message below the explored one. Nothing is written if nothing can try the strategies.
 //
 // If the exploration was made, it is returned even with an error. When ctx ends, the error
 // has the problem [Interrupted], and [Explorer.Resume] continues.

@@ -74,7 +74,7 @@ func adjacent(path []*Message) map[*content.Part]bool {
 			continue
 		}
 		answering = false
-		if !m.has(content.TypeToolResult) {
+		if !m.HasPart(content.TypeToolResult) {
 			clear(open)
 		}
 		for i := range m.Parts {
@@ -95,13 +95,13 @@ func adjacent(path []*Message) map[*content.Part]bool {
 // with all its calls, before the results: a program may store the pieces of an answer and
 // the results as they come. Messages that have records of a format stay as they are. A
 // leaf that is part of another message now is that one.
-func (t *Transcript) whole(format string) *Transcript {
+func wholeAnswers(t *Transcript, format string) *Transcript {
 	answers := *t
-	answers.Messages, answers.Leaf = wholeAnswers(t.Messages, t.Leaf, format)
+	answers.Messages, answers.Leaf = joinAnswers(t.Messages, t.Leaf, format)
 	return &answers
 }
 
-func wholeAnswers(messages []*Message, leaf, format string) (list []*Message, now string) {
+func joinAnswers(messages []*Message, leaf, format string) (list []*Message, now string) {
 	children := map[string][]*Message{}
 	results := map[string]bool{}
 	for _, m := range messages {
@@ -142,7 +142,7 @@ func wholeAnswers(messages []*Message, leaf, format string) (list []*Message, no
 					now = m.ID
 				}
 				add(at.Parts)
-			case !at.has(content.TypeToolResult):
+			case !at.HasPart(content.TypeToolResult):
 				clear(open)
 			default:
 				for i := range at.Parts {

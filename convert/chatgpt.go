@@ -11,26 +11,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// chatGPT is conversations.json of an export of ChatGPT: an array of conversations, or
-// one. Each has a tree of nodes, mapping, by their keys; current_node is the leaf.
-//
-// The record of a message is an object with one member, its node under its key; that of
-// the conversation is itself, with an empty mapping. Nodes without a message, those that
-// were hidden from the user, what the user says of himself and what says how long the
-// model thought are no messages. What is sent to a tool is a call; a tool answers the
-// oldest call since the user spoke that has no answer yet. A picture is a name that means
-// something to the service only.
-var chatGPT = Format{
-	Name:     "chatgpt",
-	Aliases:  []string{"chat-gpt"},
-	About:    "conversations.json of an export of ChatGPT",
-	Ext:      ".json",
-	Branches: true,
-	detect:   detectChatGPT,
-	read:     readChatGPT,
-	write:    writeChatGPT,
-}
-
 func detectChatGPT(head []byte) (is bool) {
 	shape(head, func(path []string, value json.Token) bool {
 		if len(path) > 0 && path[0] == "" {
@@ -277,7 +257,7 @@ func (t *nodes) answered(n *node, v gjson.Result) content.Call {
 		if p.m == nil {
 			return true
 		}
-		if p.m.Role == "user" && !p.m.has(content.TypeToolResult) {
+		if p.m.Role == "user" && !p.m.HasPart(content.TypeToolResult) {
 			return false
 		}
 		for i := range p.m.Parts {

@@ -12,8 +12,8 @@ import (
 )
 
 // writeChatGPT writes an array with one conversation and all its nodes.
-func writeChatGPT(w io.Writer, t *Transcript, o Options, lost *losses) error {
-	s := chatGPTWriter{lost: lost, trace: o.trace, t: t.outline(), by: map[string]*written{}, tip: map[string]string{}, calls: map[string]string{}}
+func writeChatGPT(w io.Writer, t *Transcript, o Options, lost *report) error {
+	s := chatGPTWriter{lost: lost, trace: lost.trace, t: outlineOf(t), by: map[string]*written{}, tip: map[string]string{}, calls: map[string]string{}}
 	lost.conversation(t, lostTitles)
 	around := []byte(`{"title":"","create_time":null,"update_time":null,"mapping":{},"moderation_results":[],"current_node":null,"conversation_id":""}`)
 	set := func(name string, value []byte) { around = setRaw(around, name, value) }
@@ -50,7 +50,7 @@ func writeChatGPT(w io.Writer, t *Transcript, o Options, lost *losses) error {
 		s.message(m)
 	}
 	s.link()
-	if at, leaf := textOf(around, "current_node"), s.tip[t.leaf()]; s.by[at] == nil || s.above(at) != t.leaf() {
+	if at, leaf := textOf(around, "current_node"), s.tip[leafOf(t)]; s.by[at] == nil || s.above(at) != leafOf(t) {
 		set("current_node", rawjson.Compact(leaf))
 	}
 
@@ -83,7 +83,7 @@ type written struct {
 }
 
 type chatGPTWriter struct {
-	lost  *losses
+	lost  *report
 	trace *trace
 	t     outline
 	list  []*written

@@ -13,25 +13,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// claudeAI is conversations.json of an export of Claude's web service: an array of
-// conversations, or one. Its messages either name the message before them, and the
-// conversation its leaf, or they stand in a line.
-//
-// The record of a message is itself, that of the conversation is itself with an empty
-// chat_messages. One message of it may hold calls of tools with what they said: that is
-// a message for each time the speaker changes, of which the first has the record and the
-// others only the format.
-var claudeAI = Format{
-	Name:     "claude-ai",
-	Aliases:  []string{"claudeai", "claude.ai"},
-	About:    "conversations.json of an export of Claude's web service",
-	Ext:      ".json",
-	Branches: true,
-	detect:   detectClaudeAI,
-	read:     readClaudeAI,
-	write:    writeClaudeAI,
-}
-
 // noParent is what Claude's service has for the parent of a first message.
 const noParent = "00000000-0000-4000-8000-000000000000"
 

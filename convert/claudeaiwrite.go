@@ -11,10 +11,10 @@ import (
 )
 
 // writeClaudeAI writes an array with one conversation and all its messages.
-func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
+func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *report) error {
 	around := []byte(`{"uuid":"","name":"","summary":"","created_at":"","updated_at":"","account":{"uuid":""},"chat_messages":[],"current_leaf_message_uuid":""}`)
 	set := func(name string, value any) { around = setRaw(around, name, rawjson.Compact(value)) }
-	s := claudeAIWriter{lost: lost, t: t, outline: t.outline(), tip: map[string]string{}}
+	s := claudeAIWriter{lost: lost, t: t, outline: outlineOf(t), tip: map[string]string{}}
 	lost.conversation(t, lostTitles)
 	if t.Format == "claude-ai" && len(t.Records) > 0 {
 		around = bytes.Clone(t.Records[0])
@@ -66,7 +66,7 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *losses) error {
 		b.Write(n.raw)
 	}
 	b.WriteString("\n]")
-	leaf := s.tip[t.leaf()]
+	leaf := s.tip[leafOf(t)]
 	if has := gjson.GetBytes(around, "current_leaf_message_uuid").Exists(); has || tree && len(s.list) > 0 && leaf != s.list[len(s.list)-1].key {
 		if textOf(around, "current_leaf_message_uuid") != leaf {
 			set("current_leaf_message_uuid", leaf)
@@ -86,7 +86,7 @@ type claudeAIRecord struct {
 }
 
 type claudeAIWriter struct {
-	lost *losses
+	lost *report
 	t    *Transcript
 	outline
 	list []*claudeAIRecord
@@ -154,7 +154,7 @@ func (s *claudeAIWriter) words(m *Message, parent string) {
 		return b
 	}
 	sender := "human"
-	if m.Role == "assistant" || m.has(content.TypeToolResult) {
+	if m.Role == "assistant" || m.HasPart(content.TypeToolResult) {
 		sender = "assistant"
 	}
 	s.lost.message(m, lostTimes, lostModels)

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"path"
 	"strconv"
 	"strings"
@@ -9,60 +10,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// claudeCode is the tree of records that Claude Code keeps of a session, a line for each.
-// A record of type user, assistant, system, attachment or progress has a uuid and names
-// the one before it; the others stand beside the tree. Of two records with one uuid the
-// first counts; the other one rides along.
-//
-// An answer of the model is several records with one message.id, one for each block of
-// it. Those that stand together are one message here. When the model calls several tools
-// at once, the records that follow fan out, and are put in a row again as they stand in
-// the file: what has the message.id of the answer, or holds a result for it, comes after
-// the last record of that answer, and so does what follows a result. All other links are
-// as they are, so that where two prompts follow one message there is a branch.
-//
-// An answer is open until a record with a stop_reason ends it with a text. The reason
-// tool_use ends nothing, since calls may follow, and neither does a thought: an answer
-// that comes whole has its stop_reason in each of its records.
-//
-// Commands that act on the terminal only, their output, and what the program adds when it
-// resumes a session are no messages ([claudeRecord.local]).
-//
-// A compaction begins a new root, whose logicalParentUuid names the record before it. The
-// message that sums up follows that one. Records that the compaction preserved keep their
-// place before it, and what follows the last of them afterwards follows the summary.
-//
-// Where a link names a record that the file does not have, a message is joined to the one
-// before it in the file ([Message.Joined]), on a sidechain to the one before it of the
-// same agent. So is a root in the middle of the main chain, since an answer, a result, a
-// summary and what the program says never begin a conversation, and neither does a
-// prompt where the program began a new context by itself: behind the hooks of
-// SessionStart or /clear, with the plan that was accepted, or in a file whose answers
-// have no links either. Any other prompt is a root: a person who goes back to before the
-// first prompt makes one.
-var claudeCode = Format{
-	Name:     claudeName,
-	Aliases:  []string{"claude", "claudecode", "claude_code"},
-	About:    "the sessions of Claude Code",
-	Ext:      ".jsonl",
-	Branches: true,
-	RecordID: "uuid",
-	detect:   detectClaude,
-	read:     readClaude,
-	write:    writeClaude,
-	home: &home{
-		roots: func(m Machine) []string {
-			return []string{path.Join(claudeDir(m), "projects")}
-		},
-		holds: func(p string) bool {
-			return path.Ext(p) == ".jsonl" && strings.Count(p, "/") >= 1 && !strings.Contains(p, "/tool-results/")
-		},
-		target: func(m Machine, t *Transcript, o Options) string {
-			return path.Join(claudeDir(m), "projects", claudeSlug(t.dir()), o.ID+".jsonl")
-		},
-		resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
-			return nil, []string{"claude", "--resume", o.ID}
-		},
+var claudeCodePlace = home{
+	roots: func(m Machine) []string {
+		return []string{path.Join(claudeDir(m), "projects")}
+	},
+	holds: func(p string) bool {
+		return path.Ext(p) == ".jsonl" && strings.Count(p, "/") >= 1 && !strings.Contains(p, "/tool-results/")
+	},
+	target: func(m Machine, t *Transcript, o Options) string {
+		return path.Join(claudeDir(m), "projects", claudeSlug(t.WorkDir()), o.ID+".jsonl")
+	},
+	resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
+		return nil, []string{"claude", "--resume", o.ID}
 	},
 }
 
@@ -130,4 +89,16 @@ func isClaudeTorn(head []byte) bool {
 	start := string(head[:min(len(head), 1<<10)])
 	return !strings.Contains(start, "\n") && strings.HasPrefix(strings.TrimSpace(start), "{") &&
 		strings.Contains(start, `"parentUuid"`) && strings.Contains(start, `"sessionId"`)
+}
+
+// isQwen reports whether a record is one of Qwen Code, whose chats are linked as those of
+// Claude Code, and say what Gemini's say.
+func isQwen(record []byte) bool {
+	v := gjson.GetManyBytes(record, "uuid", "sessionId", "message.parts", "systemPayload", "type")
+	return v[0].Type == gjson.String && v[1].Type == gjson.String && (v[2].IsArray() || v[3].Exists() || v[4].Str == "tool_result")
+}
+
+// isQwenTorn is isQwen for a first record that is longer than the head of the file.
+func isQwenTorn(head []byte) bool {
+	return bytes.Contains(head[:min(len(head), 1<<10)], []byte(`"parts":[`))
 }

@@ -24,7 +24,7 @@ type claudeWriter struct {
 
 	t     *Transcript
 	o     Options
-	lost  *losses
+	lost  *report
 	pairs map[*content.Part]bool
 
 	in       map[string]*Message // all messages, by their ids
@@ -36,8 +36,8 @@ type claudeWriter struct {
 	check *claudeReader // of what is written
 }
 
-func writeClaude(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	t = t.whole(claudeName)
+func writeClaude(out io.Writer, t *Transcript, o Options, lost *report) error {
+	t = wholeAnswers(t, claudeName)
 	w := &claudeWriter{
 		weave: newWeave(t, claudeName, links{"uuid", "parentUuid", claudeLink}, claudeSays, claudePart),
 		rows:  newRows(out, o.Now), t: t, o: o, lost: lost, pairs: standing(t.Messages), in: map[string]*Message{}, children: map[string]int{},
@@ -221,7 +221,7 @@ func (w *claudeWriter) make(m *Message) error {
 		return err
 	}
 	row := claudeRow{
-		UserType: "external", Cwd: w.t.dir(), Session: w.o.ID, Version: claudeVersion,
+		UserType: "external", Cwd: w.t.WorkDir(), Session: w.o.ID, Version: claudeVersion,
 		Type: m.Role, UUID: id, Time: isoTime(w.of(m)),
 	}
 	if w.t.Format == claudeName && w.t.Version != "" {
@@ -248,7 +248,7 @@ func (w *claudeWriter) make(m *Message) error {
 		row.Message.Type = "message"
 		row.Message.Model = cmp.Or(m.Model, w.t.Model, "unknown")
 		row.Message.claudeStop = &claudeStop{Reason: "end_turn", Usage: json.RawMessage(`{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}`)}
-		if m.has(content.TypeToolCall) {
+		if m.HasPart(content.TypeToolCall) {
 			row.Message.Reason = "tool_use"
 		}
 	} else if text := gjson.GetBytes(said[0], "text"); len(said) == 1 && gjson.GetBytes(said[0], "type").Str == "text" && len(m.Parts) == 1 && len(m.Parts[0].Meta) == 0 {
@@ -262,7 +262,7 @@ func (w *claudeWriter) putRow(message string, row claudeRow) {
 	w.written[row.UUID], w.made = true, true
 	w.main[message] = row.UUID
 	if m := w.in[message]; m != nil {
-		w.o.trace.id(row.UUID, m)
+		w.lost.trace.id(row.UUID, m)
 	}
 	w.emit(row.UUID, rawjson.Compact(row))
 }
@@ -413,7 +413,7 @@ func (w *claudeWriter) end() error {
 			return err
 		}
 		w.row(id, rawjson.Compact(claudeRow{
-			Parent: &uuid, UserType: "external", Cwd: w.t.dir(), Session: w.o.ID, Version: claudeVersion,
+			Parent: &uuid, UserType: "external", Cwd: w.t.WorkDir(), Session: w.o.ID, Version: claudeVersion,
 			Type: "system", Subtype: "informational", Content: "The conversation goes on from here.", Level: "info",
 			UUID: id, Time: isoTime(w.o.Now),
 		}))
@@ -422,7 +422,7 @@ func (w *claudeWriter) end() error {
 	prompt := ""
 	for m, n := leaf, 0; m != nil && prompt == "" && n <= len(w.in); m, n = w.in[m.Parent], n+1 {
 		if m.Role == "user" && m.Own.Role == "" && m.Kind == Said {
-			prompt = m.texts()
+			prompt = m.Text()
 		}
 	}
 	w.row("", rawjson.Compact(struct {

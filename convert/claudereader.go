@@ -129,7 +129,7 @@ func (c *claudeReader) record(l *line, r *claudeRecord) error {
 	if in && s.in.side != r.side {
 		s, in = seat{}, false
 	}
-	answer, calls := strings.Clone(r.message.Get("id").Str), m.results()
+	answer, calls := strings.Clone(r.message.Get("id").Str), m.ResultIDs()
 	switch {
 	case in && r.kind == "assistant" && answer != "" && answer == s.in.answer:
 		if c.joins(s.in.tip, m) {

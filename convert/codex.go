@@ -14,41 +14,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// codex is the rollout of OpenAI's Codex: a log with a record on each line. The items
-// that the model sees are messages; events that say the same once more for the user, and
-// all else, ride along. What stands before a message in its turn rides with it, so that a
-// path that ends earlier has nothing of it.
-//
-// The event thread_rolled_back goes back over the last turns, as many as it says: they
-// are a side branch. A message is known by what it says and what comes before it, and the
-// conversation that it began in, so that those of a copy are those of the original.
-//
-// Written are records of the older kind, without ordinals, which every version reads.
-var codex = Format{
-	Name:     "codex",
-	Aliases:  []string{"codex-cli"},
-	About:    "a session of OpenAI's Codex",
-	Ext:      ".jsonl",
-	Branches: true,
-	detect:   detectCodex,
-	read:     readCodex,
-	write:    writeCodex,
-	home: &home{
-		roots: func(m Machine) []string {
-			dir := codexHome(m)
-			return []string{filepath.Join(dir, "sessions"), filepath.Join(dir, "archived_sessions")}
-		},
-		holds: func(path string) bool {
-			name := path[strings.LastIndexByte(path, '/')+1:]
-			return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl")
-		},
-		target: func(m Machine, _ *Transcript, o Options) string {
-			return filepath.Join(codexHome(m), "sessions", o.Now.Format("2006"), o.Now.Format("01"), o.Now.Format("02"),
-				"rollout-"+o.Now.Format("2006-01-02T15-04-05")+"-"+o.ID+".jsonl")
-		},
-		resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
-			return nil, []string{"codex", "resume", o.ID}
-		},
+var codexPlace = home{
+	roots: func(m Machine) []string {
+		dir := codexHome(m)
+		return []string{filepath.Join(dir, "sessions"), filepath.Join(dir, "archived_sessions")}
+	},
+	holds: func(path string) bool {
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl")
+	},
+	target: func(m Machine, _ *Transcript, o Options) string {
+		return filepath.Join(codexHome(m), "sessions", o.Now.Format("2006"), o.Now.Format("01"), o.Now.Format("02"),
+			"rollout-"+o.Now.Format("2006-01-02T15-04-05")+"-"+o.ID+".jsonl")
+	},
+	resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
+		return nil, []string{"codex", "resume", o.ID}
 	},
 }
 
@@ -377,7 +357,7 @@ func (r *codexReader) line(l line) error {
 	case m == nil:
 		r.ride(raw, rec.opens())
 		return nil
-	case m.has(content.TypeToolResult):
+	case m.HasPart(content.TypeToolResult):
 		r.named(m)
 	case m.Role == "assistant":
 		for i := range m.Parts {
@@ -388,11 +368,11 @@ func (r *codexReader) line(l line) error {
 	}
 	if rec.again {
 		r.ride(raw, true)
-		r.live = append(r.live, codexTurn{r.last[r.base(key)], m.prompts()})
+		r.live = append(r.live, codexTurn{r.last[r.base(key)], m.IsPrompt()})
 		return nil
 	}
 	m.Time = rec.time
-	if r.twin != nil && r.twin.Role == m.Role && !m.has(content.TypeToolResult) && !m.has(content.TypeToolCall) && m.Kind == Said && related(r.twin, m) {
+	if r.twin != nil && r.twin.Role == m.Role && !m.HasPart(content.TypeToolResult) && !m.HasPart(content.TypeToolCall) && m.Kind == Said && related(r.twin, m) {
 		if !r.twin.Time.IsZero() {
 			m.Time = r.twin.Time // as in a log that ends between the two
 		}
@@ -513,7 +493,7 @@ func (r *codexReader) think(p gjson.Result) {
 // follows, or one that is shown to nobody else.
 func (r *codexReader) event(m *Message, raw json.RawMessage, rec *codexRecord) error {
 	opened := slices.ContainsFunc(r.riding, func(rider codexRider) bool { return rider.opens })
-	if r.alone && r.held != nil && !opened && r.held.Role == m.Role && !r.held.has(content.TypeToolResult) && related(m, r.held) {
+	if r.alone && r.held != nil && !opened && r.held.Role == m.Role && !r.held.HasPart(content.TypeToolResult) && related(m, r.held) {
 		r.alone = false
 		r.ride(raw, false)
 		return nil
@@ -542,7 +522,7 @@ func (r *codexReader) finish() error {
 
 // related reports whether an event tells what an item says.
 func related(event, item *Message) bool {
-	a, b := strings.TrimSpace(event.texts()), strings.TrimSpace(item.texts())
+	a, b := strings.TrimSpace(event.Text()), strings.TrimSpace(item.Text())
 	return b == "" || strings.Contains(a, b) || strings.Contains(b, a)
 }
 
@@ -555,7 +535,7 @@ func (r *codexReader) flush() error {
 			m.Parts = append(r.thoughts, m.Parts...)
 			r.thoughts = nil
 		}
-		key := rawjson.Compact(map[string]any{"type": "message", "role": m.Role, "content": []any{map[string]string{"type": kind, "text": m.texts()}}})
+		key := rawjson.Compact(map[string]any{"type": "message", "role": m.Role, "content": []any{map[string]string{"type": kind, "text": m.Text()}}})
 		if err := r.say(m, key, r.twinAt); err != nil {
 			return err
 		}
@@ -623,6 +603,6 @@ func (r *codexReader) say(m *Message, key []byte, n int) error {
 		}
 	}
 	r.held, r.alone = m, true
-	r.live = append(r.live, codexTurn{m.ID, m.prompts()})
+	r.live = append(r.live, codexTurn{m.ID, m.IsPrompt()})
 	return nil
 }

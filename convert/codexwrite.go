@@ -14,14 +14,14 @@ import (
 )
 
 // writeCodex writes a log that goes back over every branch but the active one.
-func writeCodex(out io.Writer, t *Transcript, o Options, lost *losses) error {
+func writeCodex(out io.Writer, t *Transcript, o Options, lost *report) error {
 	w := &codexWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost,
-		linear: linear{turns: func(m *Message) bool { return m.prompts() && !m.has(content.TypeToolResult) }},
+		linear: linear{turns: func(m *Message) bool { return m.IsPrompt() && !m.HasPart(content.TypeToolResult) }},
 		clock:  clock{now: o.Now}, pairs: answered(t.Messages), in: map[string]*Message{},
 	}
 	w.head()
-	list, tree := t.inLine(), t.outline()
+	list, tree := inLine(t), outlineOf(t)
 	for _, m := range list {
 		w.in[m.ID] = m
 	}
@@ -44,7 +44,7 @@ type codexWriter struct {
 	clock
 	t     *Transcript
 	o     Options
-	lost  *losses
+	lost  *report
 	pairs map[*content.Part]*content.Part
 	in    map[string]*Message // all messages, by their ids
 	old   string              // what the conversation was called
@@ -61,7 +61,7 @@ func (w *codexWriter) head() {
 	}
 	if !slices.ContainsFunc(records, isCodexMeta) {
 		w.line("session_meta", w.o.Now, map[string]any{
-			"id": w.o.ID, "timestamp": isoTime(w.o.Now), "cwd": w.t.dir(), "originator": "bough", "cli_version": "0.0.0", "source": "cli",
+			"id": w.o.ID, "timestamp": isoTime(w.o.Now), "cwd": w.t.WorkDir(), "originator": "bough", "cli_version": "0.0.0", "source": "cli",
 		})
 		w.lost.conversation(w.t, lostDirs)
 	}
@@ -143,7 +143,7 @@ func (w *codexWriter) record(raw json.RawMessage, again bool) {
 		raw = setMember(raw, codexAgain, true)
 	} else if w.saying != nil {
 		if r := parseCodex(raw); w.says(&r) {
-			w.o.trace.record(raw, w.saying)
+			w.lost.trace.record(raw, w.saying)
 		}
 	}
 	w.put(raw)
@@ -153,9 +153,9 @@ func (w *codexWriter) record(raw json.RawMessage, again bool) {
 // is no place for the other kind in them.
 func (r *codexRecord) told(raw json.RawMessage) json.RawMessage {
 	m := r.twin()
-	event := map[string]any{"type": "agent_message", "message": m.texts()}
+	event := map[string]any{"type": "agent_message", "message": m.Text()}
 	if m.Role == "user" {
-		event = map[string]any{"type": "user_message", "message": m.texts(), "images": []string{}}
+		event = map[string]any{"type": "user_message", "message": m.Text(), "images": []string{}}
 	}
 	return setMember(raw, "payload", event)
 }
@@ -273,7 +273,7 @@ func (w *codexWriter) says(r *codexRecord) bool {
 }
 
 // prompts reports whether m is a turn that the program counts.
-func (w *codexWriter) prompts(m *Message) bool { return m.prompts() }
+func (w *codexWriter) prompts(m *Message) bool { return m.IsPrompt() }
 
 // say writes what m says.
 func (w *codexWriter) say(m *Message, again bool) {
@@ -289,11 +289,11 @@ func (w *codexWriter) say(m *Message, again bool) {
 	}
 	lost := w.lost
 	if again {
-		lost = new(losses)
+		lost = new(report)
 	}
 	at := w.last
 	if m.Kind == Compaction {
-		w.line("compacted", at, map[string]any{"message": m.texts(), "replacement_history": w.instead(m)})
+		w.line("compacted", at, map[string]any{"message": m.Text(), "replacement_history": w.instead(m)})
 		return
 	}
 	lost.message(m, lostTimes, lostSystem)
@@ -354,11 +354,11 @@ func (w *codexWriter) say(m *Message, again bool) {
 // its summary, and what its program still showed beside it.
 func (w *codexWriter) instead(m *Message) []json.RawMessage {
 	list := []json.RawMessage{rawjson.Compact(map[string]any{
-		"type": "message", "role": "user", "content": []codexPart{{Type: "input_text", Text: m.texts()}},
+		"type": "message", "role": "user", "content": []codexPart{{Type: "input_text", Text: m.Text()}},
 	})}
 	var b bytes.Buffer
 	beside := *w
-	beside.lineWriter, beside.lost, beside.again, beside.saying = newLineWriter(&b), new(losses), false, nil
+	beside.lineWriter, beside.lost, beside.again, beside.saying = newLineWriter(&b), new(report), false, nil
 	for _, shown := range kept(m, w.in) {
 		if shown.Kind != Compaction {
 			beside.say(shown, false)

@@ -1,51 +1,17 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/session"
 )
-
-// A Format is a form in which some program keeps its conversations: one row of
-// [Formats].
-type Format struct {
-	Name     string   // as users say it: claude-code
-	Aliases  []string // other names that users type: claude
-	About    string   // what it is, for a person
-	Ext      string   // how the names of its files end: .jsonl
-	Branches bool     // a file of it holds more than one path
-	Sessions bool     // its files are session files: messages stand there as they are, beside what was logged
-
-	// RecordID is the member of a record that is its id, where records which no message is
-	// made of may be the parents of others. Empty means none.
-	RecordID string
-
-	detect func(head []byte) bool
-	read   func(in io.Reader, to Sink) error
-	write  func(w io.Writer, t *Transcript, o Options, lost *losses) error
-	home   *home
-	called func(id string) string                     // what a conversation is called that is written with an id, nil for that
-	newID  func(time.Time, io.Reader) (string, error) // nil for a UUID
-}
-
-// Called returns what its program calls a conversation that is written with
-// [Options.ID] id.
-func (f *Format) Called(id string) string {
-	if f.called == nil {
-		return id
-	}
-	return f.called(id)
-}
-
-// Reads reports whether conversations can be read in this format.
-func (f *Format) Reads() bool { return f.read != nil }
-
-// Writes reports whether conversations can be written in this format.
-func (f *Format) Writes() bool { return f.write != nil }
 
 // A Conversation is what a transcript says of a conversation beside its messages.
 type Conversation struct {
@@ -152,6 +118,40 @@ func (m *Message) Answers() bool {
 	return len(m.Parts) > 0
 }
 
+// has reports whether m has a part of a type.
+func (m *Message) HasPart(kind string) bool {
+	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == kind })
+}
+
+// results returns the ids of the calls that m holds results of.
+func (m *Message) ResultIDs() (ids []string) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeToolResult {
+			ids = append(ids, p.Call().ID)
+		}
+	}
+	return ids
+}
+
+// prompts reports whether m is what the user said, beside any results of tools.
+func (m *Message) IsPrompt() bool {
+	if m.Role != "user" || m.Own.Role != "" || m.Kind == Compaction {
+		return false
+	}
+	return len(m.Parts) == 0 || slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type != content.TypeToolResult })
+}
+
+// texts returns all that a message says as text.
+func (m *Message) Text() string {
+	var list []string
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeText && p.Text != "" {
+			list = append(list, p.Text)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
 // A Problem is something in a transcript that could not be read. The rest was.
 type Problem struct {
 	Line   int    // from 1, 0 if it is no line
@@ -191,6 +191,14 @@ type Options struct {
 	ID     string    // what the conversation will be called by its program; see [Format.NewID]
 	Now    time.Time // when that is
 	Random io.Reader // where other ids come from
+}
 
-	trace *trace // where messages are written, nil if that is not asked for
+// dir returns the folder for a program that wants one: what the conversation is about, or
+// the root.
+func (t *Transcript) WorkDir() string { return cmp.Or(t.Dir, "/") }
+
+// A Loss is something of a conversation that a format has no place for.
+type Loss struct {
+	What  string `json:"what"`  // for a person, in the plural: signatures of thinking
+	Count int    `json:"count"` // how often
 }

@@ -8,6 +8,9 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
 )
 
 // A visit is one value of a document that [walk] came to.
@@ -193,3 +196,29 @@ func skipBOM(in io.Reader) io.Reader {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// A hull is an object that stands around messages: its members, in their order, with an
+// empty value in the place of those that are messages.
+type hull struct{ b []byte }
+
+// add appends a member, unless there is one of that name.
+func (h *hull) add(name string, value []byte) {
+	key := rawjson.Compact(name)
+	switch {
+	case len(h.b) == 0:
+		h.b = append(h.b, '{')
+	case gjson.GetBytes(h.record(), gjson.Escape(name)).Exists():
+		return
+	default:
+		h.b = append(h.b, ',')
+	}
+	h.b = append(append(append(h.b, key...), ':'), value...)
+}
+
+// record returns the object, nil if it has no members.
+func (h *hull) record() json.RawMessage {
+	if len(h.b) == 0 {
+		return nil
+	}
+	return append(append(json.RawMessage(nil), h.b...), '}')
+}

@@ -4,24 +4,136 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/bough-dev/bough/session"
 )
 
 // Formats are all formats, in the order in which a file is held against them.
 var Formats = []*Format{
-	&penguin,
-	&pi,
-	&claudeCode,
-	&codex,
-	&gemini,
-	&opencode,
-	&chatGPT,
-	&claudeAI,
-	&openAssistant,
-	&anthropicAPI,
-	&openAI,
-	&markdown,
+	{
+		Name:     "penguin",
+		Aliases:  []string{"bough", "session"},
+		About:    "a session file, as bough and the Penguin assistant write it",
+		Ext:      ".json",
+		Branches: true,
+		Sessions: true,
+		detect:   detectPenguin,
+		read:     readPenguin,
+		write:    writePenguin,
+		newID:    session.NewID,
+	},
+	{
+		Name:     "pi",
+		About:    "the sessions of the coding agent pi",
+		Ext:      ".jsonl",
+		Branches: true,
+		RecordID: "id",
+		detect:   detectPi,
+		read:     readPi,
+		write:    writePi,
+		home:     &piPlace,
+	},
+	{
+		Name:     "claude-code",
+		Aliases:  []string{"claude", "claudecode", "claude_code"},
+		About:    "the sessions of Claude Code",
+		Ext:      ".jsonl",
+		Branches: true,
+		RecordID: "uuid",
+		detect:   detectClaude,
+		read:     readClaude,
+		write:    writeClaude,
+		home:     &claudeCodePlace,
+	},
+	{
+		Name:     "codex",
+		Aliases:  []string{"codex-cli"},
+		About:    "a session of OpenAI's Codex",
+		Ext:      ".jsonl",
+		Branches: true,
+		detect:   detectCodex,
+		read:     readCodex,
+		write:    writeCodex,
+		home:     &codexPlace,
+	},
+	{
+		Name:     "gemini",
+		Aliases:  []string{"gemini-cli"},
+		About:    "a chat of the Gemini command",
+		Ext:      ".jsonl",
+		Branches: true,
+		detect:   detectGemini,
+		read:     readGemini,
+		write:    writeGemini,
+		called:   geminiSession,
+		home:     &geminiPlace,
+	},
+	{
+		Name:    "opencode",
+		Aliases: []string{"open-code"},
+		About:   "a session that opencode exported",
+		Ext:     ".json",
+		detect:  detectOpenCode,
+		read:    readOpenCode,
+		write:   writeOpenCode,
+		called:  openCodeSession,
+		home:    &opencodePlace,
+	},
+	{
+		Name:     "chatgpt",
+		Aliases:  []string{"chat-gpt"},
+		About:    "conversations.json of an export of ChatGPT",
+		Ext:      ".json",
+		Branches: true,
+		detect:   detectChatGPT,
+		read:     readChatGPT,
+		write:    writeChatGPT,
+	},
+	{
+		Name:     "claude-ai",
+		Aliases:  []string{"claudeai", "claude.ai"},
+		About:    "conversations.json of an export of Claude's web service",
+		Ext:      ".json",
+		Branches: true,
+		detect:   detectClaudeAI,
+		read:     readClaudeAI,
+		write:    writeClaudeAI,
+	},
+	{
+		Name:     "oasst",
+		Aliases:  []string{"openassistant", "open-assistant"},
+		About:    "message trees of Open Assistant",
+		Ext:      ".jsonl",
+		Branches: true,
+		detect:   detectOpenAssistant,
+		read:     readOpenAssistant,
+		write:    writeOpenAssistant,
+	},
+	{
+		Name:   "anthropic",
+		About:  "the messages of a request to Anthropic's messages",
+		Ext:    ".json",
+		detect: detectAnthropic,
+		read:   readAnthropic,
+		write:  writeAnthropic,
+	},
+	{
+		Name:   "openai",
+		About:  "the messages of a request to OpenAI's chat completions",
+		Ext:    ".json",
+		detect: detectOpenAI,
+		read:   readOpenAI,
+		write:  writeOpenAI,
+	},
+	{
+		Name:     "markdown",
+		Aliases:  []string{"md"},
+		About:    "a document for people",
+		Ext:      ".md",
+		Branches: true,
+		write:    writeMarkdown,
+	},
 }
 
 // Named returns the format of a name or an alias. The error lists all names.
@@ -50,48 +162,14 @@ func Detect(head []byte) *Format {
 	return nil
 }
 
-// Read reads the conversations of a file and gives them to a sink, one after the other.
-// A message has another id than its transcript gives it if an earlier one has that
-// already; one that is there twice is read once. Parents never form a ring.
-//
-// What is wrong with a part of the file is a [Problem]. The error is [ErrNothing] if it
-// holds no conversation at all.
-func (f *Format) Read(in io.Reader, to Sink) error {
-	c := &checked{to: to}
-	if err := f.read(in, c); err != nil {
-		return err
-	}
-	if c.ended == 0 {
-		return ErrNothing
-	}
-	return nil
-}
-
 // ErrNothing is the error for a file without a conversation.
 var ErrNothing = errors.New("there is no conversation in it")
-
-// Write writes a conversation, and returns what the format has no place for. Where a
-// message, or the conversation, has records of this format, they are written as they
-// are, but for ids and links.
-func (f *Format) Write(w io.Writer, t *Transcript, o Options) ([]Loss, error) {
-	var lost losses
-	if !f.Sessions {
-		t = t.linked()
-	}
-	err := f.write(w, t, o, &lost)
-	return lost.list, err
-}
-
-// IsNamed reports whether name is the name of f or one of its aliases, in any case.
-func (f *Format) IsNamed(name string) bool {
-	return strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
-}
 
 // NewPage returns a format that conversations are only written in, with all branches, by
 // a writer of another package.
 func NewPage(name, about, ext string, write func(io.Writer, *Transcript) error) *Format {
 	return &Format{
 		Name: name, About: about, Ext: ext, Branches: true,
-		write: func(w io.Writer, t *Transcript, _ Options, _ *losses) error { return write(w, t) },
+		write: func(w io.Writer, t *Transcript, _ Options, _ *report) error { return write(w, t) },
 	}
 }

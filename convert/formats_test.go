@@ -198,11 +198,11 @@ func TestLaidOutRecords(t *testing.T) {
 		f  *Format
 		in string
 	}{
-		{&claudeCode, `{"type":"user","uuid":"11111111-1111-4111-8111-111111111111","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Hello"}}`},
-		{&pi, `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n" +
+		{claudeCode, `{"type":"user","uuid":"11111111-1111-4111-8111-111111111111","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Hello"}}`},
+		{pi, `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n" +
 			`{"type":"message","id":"aaaaaaaa","parentId":null,"message":{"role":"user","content":"Hello"}}`},
-		{&codex, `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}}`},
-		{&gemini, `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"a","type":"user","content":"Hello"}`},
+		{codex, `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}}`},
+		{gemini, `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"a","type":"user","content":"Hello"}`},
 	} {
 		list, problems, err := test.f.ReadAll(strings.NewReader(test.in))
 		if err != nil || len(list) != 1 || len(problems) > 0 {
@@ -224,7 +224,7 @@ func TestLaidOutRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, problems, err = test.f.ReadAll(bytes.NewReader(b.Bytes()))
-		if err != nil || len(problems) > 0 || len(list) != 1 || len(list[0].Messages) != 1 || list[0].Messages[0].texts() != "Hello" {
+		if err != nil || len(problems) > 0 || len(list) != 1 || len(list[0].Messages) != 1 || list[0].Messages[0].Text() != "Hello" {
 			t.Errorf("%s: %v, %v:\n%s", test.f.Name, problems, err, b.Bytes())
 		}
 	}

@@ -18,46 +18,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// gemini is a chat of the Gemini command: a log with a record on each line, the one
-// document that it was before, or a checkpoint that the user saved of one.
-//
-// A record with the id of the last answer takes its place, so a message has all records of
-// its id. $rewindTo goes back over a record and all after it, and over everything if
-// nobody knows the record: that is a side branch. The results of tools stand in the record
-// that called them: they are a message of their own, without records.
-//
-// When it resumes a chat, the program writes a $set with all messages. Those are the
-// messages that are live, whatever ids they have now; see [geminiReader.all].
-var gemini = Format{
-	Name:     "gemini",
-	Aliases:  []string{"gemini-cli"},
-	About:    "a chat of the Gemini command",
-	Ext:      ".jsonl",
-	Branches: true,
-	detect:   detectGemini,
-	read:     readGemini,
-	write:    writeGemini,
-	called:   geminiSession,
-	home: &home{
-		roots: func(m Machine) []string { return []string{filepath.Join(geminiHome(m), "tmp")} },
-		holds: func(path string) bool {
-			dirs := strings.Split(path, "/")
-			name := dirs[len(dirs)-1]
-			switch {
-			case strings.HasPrefix(name, "checkpoint-") && strings.HasSuffix(name, ".json"):
-				return true
-			case !strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, ".jsonl"):
-				return false
-			}
-			return slices.Contains(dirs[:len(dirs)-1], "chats")
-		},
-		target: func(m Machine, t *Transcript, o Options) string {
-			return filepath.Join(geminiHome(m), "tmp", geminiFolder(m, t.Dir), "chats",
-				"session-"+o.Now.UTC().Format("2006-01-02T15-04")+"-"+geminiSession(o.ID)[:8]+".jsonl")
-		},
-		resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
-			return nil, []string{"gemini", "--resume", geminiSession(o.ID)}
-		},
+var geminiPlace = home{
+	roots: func(m Machine) []string { return []string{filepath.Join(geminiHome(m), "tmp")} },
+	holds: func(path string) bool {
+		dirs := strings.Split(path, "/")
+		name := dirs[len(dirs)-1]
+		switch {
+		case strings.HasPrefix(name, "checkpoint-") && strings.HasSuffix(name, ".json"):
+			return true
+		case !strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, ".jsonl"):
+			return false
+		}
+		return slices.Contains(dirs[:len(dirs)-1], "chats")
+	},
+	target: func(m Machine, t *Transcript, o Options) string {
+		return filepath.Join(geminiHome(m), "tmp", geminiFolder(m, t.Dir), "chats",
+			"session-"+o.Now.UTC().Format("2006-01-02T15-04")+"-"+geminiSession(o.ID)[:8]+".jsonl")
+	},
+	resume: func(_ string, _ *Transcript, o Options) (before, run []string) {
+		return nil, []string{"gemini", "--resume", geminiSession(o.ID)}
 	},
 }
 
@@ -380,7 +359,7 @@ func (r *geminiReader) hand(open bool) error {
 	}
 	r.held = nil
 	v, m := gjson.ParseBytes(n.raw), n.m
-	results := m.geminiSays(v)
+	results := geminiSays(m, v)
 	n.said = geminiSaidOf(m, results)
 	m.Parent = n.parent.last()
 	m.Time, m.Model = parseTime(v.Get("timestamp").Str), v.Get("model").Str
@@ -406,7 +385,7 @@ func (r *geminiReader) hand(open bool) error {
 
 // geminiSays sets what m says, as its record has it, and returns the results of the tools
 // that it calls.
-func (m *Message) geminiSays(v gjson.Result) (results []content.Part) {
+func geminiSays(m *Message, v gjson.Result) (results []content.Part) {
 	m.Role = geminiRole(v)
 	m.Parts = []content.Part{}
 	said := geminiParts(v.Get("content"), m.Role, m.ID)
@@ -529,4 +508,10 @@ func openOutputs(parts []content.Part) {
 			}
 		}
 	}
+}
+
+// isTyped reports whether a message with parts is one of the AI SDK or of OpenTelemetry,
+// whose parts have types; those of Gemini have none, and its messages no ids.
+func isTyped(message gjson.Result) bool {
+	return message.Get("id").Exists() || message.Get("parts.0.type").Exists()
 }

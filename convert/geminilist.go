@@ -193,7 +193,7 @@ func (s geminiSaid) same(item geminiSaid) bool {
 // geminiSaidBy returns what a record says.
 func geminiSaidBy(v gjson.Result) geminiSaid {
 	var m Message
-	results := m.geminiSays(v)
+	results := geminiSays(&m, v)
 	return geminiSaidOf(&m, results)
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // writeGemini writes a log that goes back over every branch but the active one.
-func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	t = t.whole("gemini")
+func writeGemini(out io.Writer, t *Transcript, o Options, lost *report) error {
+	t = wholeAnswers(t, "gemini")
 	w := &geminiWriter{
 		lineWriter: newLineWriter(out), t: t, o: o, lost: lost, clock: clock{now: o.Now},
 		pairs: answered(t.Messages), at: map[string]int{}, made: map[string]bool{}, inside: map[*content.Part]bool{}, answered: map[string]bool{},
@@ -22,9 +22,9 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 	if t.Format != "gemini" {
 		lost.conversation(t, lostTitles)
 	}
-	list, tree := t.inLine(), t.outline()
+	list, tree := inLine(t), outlineOf(t)
 	for _, m := range list {
-		if m.derived("gemini") {
+		if isDerived(m) {
 			w.answered[m.Parent] = true
 		}
 	}
@@ -43,7 +43,7 @@ func writeGemini(out io.Writer, t *Transcript, o Options, lost *losses) error {
 }
 
 // derived reports whether m stands in the record of a message before it.
-func (m *Message) derived(format string) bool { return m.Format == format && len(m.Records) == 0 }
+func isDerived(m *Message) bool { return m.Format == "gemini" && len(m.Records) == 0 }
 
 type geminiWriter struct {
 	lineWriter
@@ -51,7 +51,7 @@ type geminiWriter struct {
 	clock
 	t        *Transcript
 	o        Options
-	lost     *losses
+	lost     *report
 	pairs    map[*content.Part]*content.Part
 	records  []geminiRecord         // that are live
 	at       map[string]int         // their places
@@ -184,7 +184,7 @@ func (w *geminiWriter) again(steps []step) (n int) {
 
 func (w *geminiWriter) message(m *Message, parent, leaf string) {
 	w.of(m)
-	if m.derived("gemini") && w.made[parent] && len(w.live) > 0 && w.live[len(w.live)-1].ID == parent {
+	if isDerived(m) && w.made[parent] && len(w.live) > 0 && w.live[len(w.live)-1].ID == parent {
 		w.live = append(w.live, m) // it stands in the record before
 		return
 	}
@@ -319,7 +319,7 @@ func (w *geminiWriter) marked(m *Message, own, parent, leaf string) (asIs, keep 
 func geminiResults(raw []byte) map[string]bool {
 	var m Message
 	ids := map[string]bool{}
-	for _, p := range m.geminiSays(gjson.ParseBytes(raw)) {
+	for _, p := range geminiSays(&m, gjson.ParseBytes(raw)) {
 		ids[p.Call().ID] = true
 	}
 	return ids
@@ -416,7 +416,7 @@ func (w *geminiWriter) words(m *Message, id string) {
 		line.Content = parts
 	}
 	w.made[m.ID] = true
-	w.o.trace.id(id, m)
+	w.lost.trace.id(id, m)
 	w.take(rawjson.Compact(line), id)
 }
 

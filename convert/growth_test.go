@@ -22,15 +22,15 @@ type grower struct {
 }
 
 var growers = []grower{
-	{&pi, nil},
-	{&codex, testtranscript.Codex},
-	{&gemini, testtranscript.Gemini},
-	{&opencode, testtranscript.OpenCode},
-	{&chatGPT, testtranscript.ChatGPT},
-	{&claudeAI, nil},
-	{&openAssistant, nil},
-	{&anthropicAPI, testtranscript.Anthropic},
-	{&openAI, nil},
+	{pi, nil},
+	{codex, testtranscript.Codex},
+	{gemini, testtranscript.Gemini},
+	{opencode, testtranscript.OpenCode},
+	{chatGPT, testtranscript.ChatGPT},
+	{claudeAI, nil},
+	{openAssistant, nil},
+	{anthropicAPI, testtranscript.Anthropic},
+	{openAI, nil},
 }
 
 // TestGrowth: of each beginning of a transcript all messages but the last are those of the
@@ -57,7 +57,7 @@ func TestGrowth(t *testing.T) {
 					files = append(files, g.draw(random))
 				}
 			}
-			if !slices.Contains([]*Format{&pi, &claudeCode, &openAssistant}, g.f) { // whose fixtures have parents after their children
+			if !slices.Contains([]*Format{pi, claudeCode, openAssistant}, g.f) { // whose fixtures have parents after their children
 				for _, name := range fixturesOf(t, g.f) {
 					files = append(files, readFile(t, name))
 				}
@@ -153,19 +153,19 @@ func TestOpen(t *testing.T) {
 		in   string
 		open string // a letter for each message: o for an open one
 	}{
-		{&codex, meta + told, "o"},
-		{&codex, meta + told + item, "-"},
-		{&codex, meta + item + thought, "-o"},
-		{&codex, meta + starts + item, "o"},
-		{&codex, meta + starts + item + ends, "-"},
-		{&gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}`, "-"},
-		{&gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}` + "\n" + `{"id":"b","type":"gemini","content":"","toolCalls":[{"id":"c","name":"f","result":"x"}]}`, "-oo"},
-		{&opencode, fmt.Sprintf(export, ""), "-oo"},
-		{&opencode, fmt.Sprintf(export, `,"completed":3`), "---"},
-		{&chatGPT, fmt.Sprintf(chat, "in_progress"), "o"},
-		{&chatGPT, fmt.Sprintf(chat, "finished_successfully"), "-"},
-		{&claudeAI, fmt.Sprintf(web, "null"), "o"},
-		{&claudeAI, fmt.Sprintf(web, `"2026-01-01T00:00:01Z"`), "-"},
+		{codex, meta + told, "o"},
+		{codex, meta + told + item, "-"},
+		{codex, meta + item + thought, "-o"},
+		{codex, meta + starts + item, "o"},
+		{codex, meta + starts + item + ends, "-"},
+		{gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}`, "-"},
+		{gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}` + "\n" + `{"id":"b","type":"gemini","content":"","toolCalls":[{"id":"c","name":"f","result":"x"}]}`, "-oo"},
+		{opencode, fmt.Sprintf(export, ""), "-oo"},
+		{opencode, fmt.Sprintf(export, `,"completed":3`), "---"},
+		{chatGPT, fmt.Sprintf(chat, "in_progress"), "o"},
+		{chatGPT, fmt.Sprintf(chat, "finished_successfully"), "-"},
+		{claudeAI, fmt.Sprintf(web, "null"), "o"},
+		{claudeAI, fmt.Sprintf(web, `"2026-01-01T00:00:01Z"`), "-"},
 	} {
 		list, _, err := c.f.ReadAll(strings.NewReader(c.in))
 		if err != nil {

@@ -3,83 +3,21 @@ package convert
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"slices"
 
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// A Written is a conversation in a format, and how its messages are known again there.
-type Written struct {
-	Data []byte
-	Lost []Loss // what the format has no place for
-
-	// ID is what a reader of Data takes as the id of the conversation, "" if the format
-	// has none.
-	ID string
-	// Same are the messages as a reader of Data finds them, in its order. Nil for a
-	// format that is not read.
-	Same []Same
-}
-
-// A Same says that two messages are one: that of a transcript which bough wrote, and the
-// one of the conversation that it was made of.
-type Same struct {
-	ID     string // as a reader of the transcript gives it
-	Digest uint64 // see [Digest]
-	Of     string // the id of the message in the conversation
-}
-
-// Export writes a conversation as [Format.Write] does, then reads what it wrote, so that
-// the messages are known again when the transcript comes back, whatever ids its format
-// gives them.
-func (f *Format) Export(t *Transcript, o Options) (*Written, error) {
-	var out bytes.Buffer
-	o.trace = &trace{ids: map[string][]string{}, records: map[[8]byte][][]string{}}
-	lost, err := f.Write(&out, t, o)
-	w := &Written{Data: out.Bytes(), Lost: lost}
-	if err != nil || !f.Reads() {
-		return w, err
-	}
-	r := &readBack{}
-	if err := f.Read(bytes.NewReader(w.Data), r); err != nil {
-		return w, nil // it holds nothing that a reader takes for a conversation
-	}
-	w.ID, w.Same = r.id, match(t, o.trace, r.messages)
-	return w, nil
-}
-
-// Digest returns a number for who says what in m. It stays the same when m is stored and
-// when its transcript is read again, and it does not depend on the version of bough.
-func Digest(m *Message) uint64 {
-	h := sha256.New()
-	put := func(texts ...string) {
-		for _, s := range texts {
-			var n [8]byte
-			binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
-			h.Write(n[:])
-			h.Write([]byte(s))
-		}
-	}
-	put(m.Role)
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		put(p.Type, p.Text)
-		switch p.Type {
-		case content.TypeToolCall, content.TypeToolResult:
-			c := p.Call()
-			put(c.ID, c.Name, c.Arguments)
-		}
-	}
-	return binary.LittleEndian.Uint64(h.Sum(nil))
-}
-
 // A trace is where a writer put the messages of a transcript: by the ids that it wrote,
 // and by records where the format has no ids.
 type trace struct {
 	ids     map[string][]string
 	records map[[8]byte][][]string // in the order of the file, for records that are equal
+}
+
+func newTrace() *trace {
+	return &trace{ids: map[string][]string{}, records: map[[8]byte][][]string{}}
 }
 
 // id notes that m is written under an id. A nil trace notes nothing.
@@ -165,7 +103,7 @@ const (
 
 func classOf(m *Message) class {
 	switch {
-	case m.has(content.TypeToolResult):
+	case m.HasPart(content.TypeToolResult):
 		return results
 	case m.Role == "assistant":
 		return answers
@@ -176,7 +114,8 @@ func classOf(m *Message) class {
 // match finds for each message that was read the one that it was written for. One that
 // has neither an id nor a record of its own was read from the record of a message before
 // it: the results of calls in Gemini's records, for example.
-func match(t *Transcript, tr *trace, read []readMessage) []Same {
+func (tr *trace) match(t *Transcript, back *readBack) []Same {
+	read := back.messages
 	m := matcher{in: map[string]*Message{}, children: map[string][]*Message{}, of: map[string]string{}, taken: map[string]bool{}}
 	for _, msg := range t.Messages {
 		m.in[msg.ID] = msg

@@ -26,7 +26,7 @@ func TestIdentity(t *testing.T) {
 		for _, path := range fixturesOf(t, from) {
 			list, _, _ := from.ReadAll(bytes.NewReader(readFile(t, path)))
 			for n, whole := range list {
-				o := whole.outline()
+				o := outlineOf(whole)
 				for _, m := range whole.Messages {
 					if !o.has(m.Parent) && o.has(m.Joined) {
 						m.Parent = m.Joined // as the tree of a session has it
@@ -49,7 +49,7 @@ func identified(f *Format, whole *Transcript) error {
 	}
 	t := *whole
 	if !f.Branches {
-		t.Messages = t.path(t.outline(), t.leaf())
+		t.Messages = outlineOf(&t).pathTo(leafOf(&t))
 	}
 	w, err := f.Export(&t, testOptions("00000000-0000-4000-8000-00000000abcd"))
 	if err != nil {
@@ -63,25 +63,25 @@ func identified(f *Format, whole *Transcript) error {
 	for _, s := range w.Same {
 		of[s.ID] = s.Of
 	}
-	o := t.outline()
+	o := outlineOf(&t)
 	reached := map[string]bool{}
 	for _, m := range list[0].Messages {
 		is, ok := of[m.ID]
 		if !ok {
-			return fmt.Errorf("%s %q is not known again", m.Role, m.texts())
+			return fmt.Errorf("%s %q is not known again", m.Role, m.Text())
 		}
 		reached[is] = true
 		if m.Parent == "" || of[m.Parent] == "" {
 			continue
 		}
-		above := t.path(o, is)
+		above := o.pathTo(is)
 		if !slices.ContainsFunc(above, func(p *Message) bool { return p.ID == of[m.Parent] }) {
-			return fmt.Errorf("%s %q is %s, which does not follow %s\n%s", m.Role, m.texts(), is, of[m.Parent], w.Data)
+			return fmt.Errorf("%s %q is %s, which does not follow %s\n%s", m.Role, m.Text(), is, of[m.Parent], w.Data)
 		}
 	}
 	for _, m := range t.Messages {
-		if len(o.children[m.ID]) == 0 && !reached[m.ID] && m.texts() != "" && len(w.Lost) == 0 {
-			return fmt.Errorf("the end %q is not reached\n%s", m.texts(), w.Data)
+		if len(o.children[m.ID]) == 0 && !reached[m.ID] && m.Text() != "" && len(w.Lost) == 0 {
+			return fmt.Errorf("the end %q is not reached\n%s", m.Text(), w.Data)
 		}
 	}
 	return nil

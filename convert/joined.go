@@ -2,7 +2,7 @@ package convert
 
 // linked returns a transcript in which a message that is joined to another follows it:
 // [Message.Parent] is the one of [Message.Joined] where it names no message.
-func (t *Transcript) linked() *Transcript {
+func linked(t *Transcript) *Transcript {
 	all := make(map[string]bool, len(t.Messages))
 	for _, m := range t.Messages {
 		all[m.ID] = true

@@ -17,7 +17,7 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-var linearFormats = []*Format{&codex, &gemini, &opencode}
+var linearFormats = []*Format{codex, gemini, opencode}
 
 // drawn returns a transcript as a file of trees has it: a line for each message, with the
 // number of its parent and a star for the leaf.
@@ -154,7 +154,7 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 		return false
 	}
 	for _, tr := range list {
-		native := tr.ID != "" && !slices.ContainsFunc(tr.Messages, func(m *Message) bool { return f == &gemini && len(m.Records) > 0 && m.geminiRecord() == "" })
+		native := tr.ID != "" && !slices.ContainsFunc(tr.Messages, func(m *Message) bool { return f == gemini && len(m.Records) > 0 && m.geminiRecord() == "" })
 		if native && (f.Branches || len(paths(tr)) == 1) {
 			back, _ := rewritten(t, f, tr)
 			back, tr := unmarked(back), unmarked(tr)
@@ -162,7 +162,7 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 				t.Errorf("of\n%s\ncame\n%s", want, got)
 			}
 			for i := range min(len(back.Messages), len(tr.Messages)) {
-				if a, b := back.Messages[i].ID, tr.Messages[i].ID; a != b && f != &opencode {
+				if a, b := back.Messages[i].ID, tr.Messages[i].ID; a != b && f != opencode {
 					t.Errorf("the message %s came back as %s", b, a)
 				}
 			}
@@ -255,7 +255,7 @@ func recordsOf(t *Transcript) (list []string) {
 	return list
 }
 
-func pathTo(t *Transcript, id string) []*Message { return t.path(t.outline(), id) }
+func pathTo(t *Transcript, id string) []*Message { return outlineOf(t).pathTo(id) }
 
 // active returns what the path to the leaf says.
 func active(t *Transcript) string {
@@ -289,10 +289,10 @@ func TestLinearFromElsewhere(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 9))
 		tr := grown(random)
-		for _, f := range []*Format{&codex, &gemini} {
+		for _, f := range []*Format{codex, gemini} {
 			var b bytes.Buffer
 			lost, err := f.Write(&b, tr, linearOptions())
-			if f == &gemini { // which has a hash of the folder
+			if f == gemini { // which has a hash of the folder
 				lost = slices.DeleteFunc(lost, func(l Loss) bool { return strings.HasPrefix(l.What, "working folders") })
 			}
 			if err != nil || len(lost) > 0 {
@@ -353,9 +353,9 @@ func grown(random *rand.Rand) *Transcript {
 	return tr
 }
 
-func FuzzCodex(f *testing.F)    { fuzzLinear(f, &codex) }
-func FuzzGemini(f *testing.F)   { fuzzLinear(f, &gemini) }
-func FuzzOpenCode(f *testing.F) { fuzzLinear(f, &opencode) }
+func FuzzCodex(f *testing.F)    { fuzzLinear(f, codex) }
+func FuzzGemini(f *testing.F)   { fuzzLinear(f, gemini) }
+func FuzzOpenCode(f *testing.F) { fuzzLinear(f, opencode) }
 
 func fuzzLinear(f *testing.F, format *Format) {
 	f.Add([]byte(`{"id":"","type":"user","content":"One"}` + "\n" + `{"id":"a","type":"gemini","content":"Two"}`))
@@ -405,7 +405,7 @@ func TestCodexCopies(t *testing.T) {
 		"a copy with the source": read(fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(meta, "a", "") + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
 		"a copy of a copy":       read(fmt.Sprintf(meta, "c", fmt.Sprintf(forked, "b")) + fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
 	}
-	written, _ := rewritten(t, &codex, first)
+	written, _ := rewritten(t, codex, first)
 	copies["an export"] = written
 	for what, c := range copies {
 		for i, m := range first.Messages {
@@ -442,11 +442,11 @@ func TestLinearHomes(t *testing.T) {
 		target      string
 		before, run string
 	}{
-		{&codex, "/known", ".codex/sessions/2026/11/20/rollout-2026-11-20T07-29-04-" + o.ID + ".jsonl", "", "codex resume " + o.ID},
-		{&gemini, "/known", ".gemini/tmp/birds/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{&gemini, "/x", ".gemini/tmp/" + geminiHash("/x") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{&gemini, "/hostile", ".gemini/tmp/" + geminiHash("/hostile") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{&opencode, "/known", "", "opencode import FILE", "opencode -s " + openCodeSession(o.ID)},
+		{codex, "/known", ".codex/sessions/2026/11/20/rollout-2026-11-20T07-29-04-" + o.ID + ".jsonl", "", "codex resume " + o.ID},
+		{gemini, "/known", ".gemini/tmp/birds/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{gemini, "/x", ".gemini/tmp/" + geminiHash("/x") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{gemini, "/hostile", ".gemini/tmp/" + geminiHash("/hostile") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{opencode, "/known", "", "opencode import FILE", "opencode -s " + openCodeSession(o.ID)},
 	} {
 		tr := &Transcript{}
 		tr.Dir = c.dir
@@ -463,14 +463,14 @@ func TestLinearHomes(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]*Format{
-		"2026/11/20/rollout-2026-11-20T07-29-04-x.jsonl": &codex,
-		"birds/chats/session-x.jsonl":                    &gemini,
-		"birds/chats/parent/x.json":                      &gemini,
-		"birds/checkpoint-x.json":                        &gemini,
+		"2026/11/20/rollout-2026-11-20T07-29-04-x.jsonl": codex,
+		"birds/chats/session-x.jsonl":                    gemini,
+		"birds/chats/parent/x.json":                      gemini,
+		"birds/checkpoint-x.json":                        gemini,
 		"birds/logs.json":                                nil,
 		"2026/history.jsonl":                             nil,
 	} {
-		for _, f := range []*Format{&codex, &gemini} {
+		for _, f := range []*Format{codex, gemini} {
 			if got := f.Holds(path); got != (f == want) {
 				t.Errorf("%s may be of %s: %v", path, f.Name, got)
 			}
@@ -512,11 +512,11 @@ func TestOpenCodeOrder(t *testing.T) {
 // TestLinearParallelCalls: calls that were stored one by one before their results are one
 // answer to programs that keep calls with their results.
 func TestLinearParallelCalls(t *testing.T) {
-	list, _, err := codex.ReadAll(bytes.NewReader(linearFixtures(t, &codex)["rollback.jsonl"]))
+	list, _, err := codex.ReadAll(bytes.NewReader(linearFixtures(t, codex)["rollback.jsonl"]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []*Format{&gemini, &opencode} {
+	for _, f := range []*Format{gemini, opencode} {
 		part := *list[0]
 		part.Leaf = part.Messages[5].ID
 		part.Messages = pathTo(list[0], part.Leaf)

@@ -7,12 +7,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Loss is something of a conversation that a format has no place for.
-type Loss struct {
-	What  string `json:"what"`  // for a person, in the plural: signatures of thinking
-	Count int    `json:"count"` // how often
-}
-
 // What formats have no place for. What stands there as something else has that behind a
 // comma; what says nothing of it is gone.
 const (
@@ -31,11 +25,14 @@ const (
 	lostLinks      = "links to messages that are not there"
 )
 
-// losses collects what was lost while a transcript is written.
-type losses struct{ list []Loss }
+// A report collects what was lost while a transcript is written.
+type report struct {
+	list  []Loss
+	trace *trace // nil if the places of the messages are not needed
+}
 
 // add counts a loss.
-func (l *losses) add(what string) {
+func (l *report) add(what string) {
 	for i := range l.list {
 		if l.list[i].What == what {
 			l.list[i].Count++
@@ -46,20 +43,20 @@ func (l *losses) add(what string) {
 }
 
 // count counts a loss if it is one.
-func (l *losses) count(what string, is bool) {
+func (l *report) count(what string, is bool) {
 	if is {
 		l.add(what)
 	}
 }
 
 // conversation counts what is lost of what there is to say of t, but for what is carried.
-func (l *losses) conversation(t *Transcript, carried ...string) {
+func (l *report) conversation(t *Transcript, carried ...string) {
 	l.count(lostTitles, t.Title != "" && !slices.Contains(carried, lostTitles))
 	l.count(lostDirs, t.Dir != "" && !slices.Contains(carried, lostDirs))
 }
 
 // message counts what is lost of m beside its parts, but for what is carried.
-func (l *losses) message(m *Message, carried ...string) {
+func (l *report) message(m *Message, carried ...string) {
 	for _, f := range []struct {
 		what string
 		is   bool
@@ -75,10 +72,10 @@ func (l *losses) message(m *Message, carried ...string) {
 }
 
 // signature counts the signature of a thought, if it has one.
-func (l *losses) signature(p *content.Part) { l.count(lostSignatures, signature(p) != "") }
+func (l *report) signature(p *content.Part) { l.count(lostSignatures, signature(p) != "") }
 
 // extras counts what a tool gave beside the text of a result.
-func (l *losses) extras(p *content.Part) {
+func (l *report) extras(p *content.Part) {
 	gjson.GetBytes(p.Meta, "content").ForEach(func(_, block gjson.Result) bool {
 		switch block.Get("type").Str {
 		case "text":
@@ -92,7 +89,7 @@ func (l *losses) extras(p *content.Part) {
 }
 
 // part counts a part in whose place there is nothing now, or what [asText] returns.
-func (l *losses) part(p *content.Part) {
+func (l *report) part(p *content.Part) {
 	switch p.Type {
 	case content.TypeToolCall:
 		l.add("tool calls, which are text now")

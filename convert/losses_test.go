@@ -26,7 +26,7 @@ func TestLossesOfParts(t *testing.T) {
 		{content.Part{Type: content.TypeVideo}, "videos", "[video]"},
 		{content.Part{Type: content.TypeFile, Filename: "a.txt"}, "files", "[file a.txt]"},
 	} {
-		var lost losses
+		var lost report
 		lost.part(&test.part)
 		if got := lost.list[0].What; got != test.what {
 			t.Errorf("%s: lost %q, want %q", test.part.Type, got, test.what)

@@ -12,19 +12,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// markdown is a conversation as a document for people. It cannot be read again.
-//
-// The path to the leaf comes first. Each other branch has a section of its own with what
-// it has beyond the message where it begins, and that message links to it.
-var markdown = Format{
-	Name:     "markdown",
-	Aliases:  []string{"md"},
-	About:    "a document for people",
-	Ext:      ".md",
-	Branches: true,
-	write:    writeMarkdown,
-}
-
 // A limb is a part of a tree without a fork: a path to its end without what is shared
 // with those before it.
 type limb struct {
@@ -34,12 +21,12 @@ type limb struct {
 
 // limbs returns the parts of the tree, that with the leaf first.
 func (t *Transcript) limbs() []limb {
-	o := t.outline()
+	o := outlineOf(t)
 	if len(t.Messages) == 0 {
 		return nil
 	}
 	taken := map[string]bool{}
-	active := t.path(o, t.leaf())
+	active := o.pathTo(leafOf(t))
 	for _, m := range active {
 		taken[m.ID] = true
 	}
@@ -77,7 +64,7 @@ func (t *Transcript) limbs() []limb {
 	return list
 }
 
-func writeMarkdown(w io.Writer, t *Transcript, _ Options, lost *losses) error {
+func writeMarkdown(w io.Writer, t *Transcript, _ Options, lost *report) error {
 	d := markdownWriter{lost: lost, numbers: map[*Message]int{}, branches: map[*Message][]int{}, tools: map[string]string{}}
 	title := t.Title
 	if title == "" {
@@ -139,7 +126,7 @@ func writeMarkdown(w io.Writer, t *Transcript, _ Options, lost *losses) error {
 
 type markdownWriter struct {
 	b        bytes.Buffer
-	lost     *losses
+	lost     *report
 	numbers  map[*Message]int
 	branches map[*Message][]int // that begin after a message
 	tools    map[string]string  // names of tools, by the ids of calls

@@ -3,8 +3,8 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -62,28 +62,15 @@ func compact(value string) string {
 	return b.String()
 }
 
-// A hull is an object that stands around messages: its members, in their order, with an
-// empty value in the place of those that are messages.
-type hull struct{ b []byte }
-
-// add appends a member, unless there is one of that name.
-func (h *hull) add(name string, value []byte) {
-	key := rawjson.Compact(name)
-	switch {
-	case len(h.b) == 0:
-		h.b = append(h.b, '{')
-	case gjson.GetBytes(h.record(), gjson.Escape(name)).Exists():
-		return
-	default:
-		h.b = append(h.b, ',')
+// text returns the text of a string, "" for any other value. Half a surrogate pair
+// becomes U+FFFD.
+func text(v gjson.Result) string {
+	if v.Type != gjson.String || !strings.Contains(v.Raw, `\u`) {
+		return v.Str
 	}
-	h.b = append(append(append(h.b, key...), ':'), value...)
-}
-
-// record returns the object, nil if it has no members.
-func (h *hull) record() json.RawMessage {
-	if len(h.b) == 0 {
-		return nil
+	var s string
+	if json.Unmarshal([]byte(v.Raw), &s) != nil {
+		return v.Str
 	}
-	return append(append(json.RawMessage(nil), h.b...), '}')
+	return s
 }

@@ -1,12 +1,21 @@
 package convert
 
-import "io"
+import (
+	"io"
+)
 
-// ReadAll reads the conversations of a file that fits into memory.
-func (f *Format) ReadAll(in io.Reader) ([]*Transcript, []Problem, error) {
-	m := &memory{format: f.Name}
-	err := f.Read(in, m)
+// readAll reads the conversations of a file that fits into memory, of a format with a name.
+func readAll(format string, read func(io.Reader, Sink) error, in io.Reader) ([]*Transcript, []Problem, error) {
+	m := &memory{format: format}
+	_, err := readChecked(read, in, m)
 	return m.list, m.problems, err
+}
+
+// readChecked calls read with a sink that passes what is sound on to another one, and returns how many conversations it read.
+func readChecked(read func(io.Reader, Sink) error, in io.Reader, to Sink) (conversations int, err error) {
+	c := &checked{to: to}
+	err = read(in, c)
+	return c.ended, err
 }
 
 // memory is a sink that keeps everything.

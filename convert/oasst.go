@@ -10,27 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// openAssistant is what the Open Assistant project gave away: on each line a tree, whose
-// messages hold their replies, or a message that names the one before it; the messages of
-// a tree stand together then.
-//
-// The record of a message is itself with empty replies, that of a tree is itself without
-// the prompt that it begins with.
-var openAssistant = Format{
-	Name:     "oasst",
-	Aliases:  []string{"openassistant", "open-assistant"},
-	About:    "message trees of Open Assistant",
-	Ext:      ".jsonl",
-	Branches: true,
-	detect: func(head []byte) (is bool) {
-		shape(head, func(path []string, _ json.Token) bool {
-			is = is || at(path, "message_tree_id") || at(path, "message_id")
-			return len(path) < 2
-		})
-		return is
-	},
-	read:  readOpenAssistant,
-	write: writeOpenAssistant,
+func detectOpenAssistant(head []byte) (is bool) {
+	shape(head, func(path []string, _ json.Token) bool {
+		is = is || at(path, "message_tree_id") || at(path, "message_id")
+		return len(path) < 2
+	})
+	return is
 }
 
 // deepTree is how many messages may hold one another in a tree that is written; many
@@ -202,11 +187,11 @@ func (f *openAssistantFlat) end() error {
 	return f.to.End(&c)
 }
 
-func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *losses) error {
-	s := openAssistantWriter{t: t, outline: t.outline(), lost: lost, active: map[string]bool{}}
+func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *report) error {
+	s := openAssistantWriter{t: t, outline: outlineOf(t), lost: lost, active: map[string]bool{}}
 	lost.conversation(t)
 	lost.count(lostModels, t.Model != "" && t.Format != "oasst")
-	for _, m := range t.path(s.outline, t.leaf()) {
+	for _, m := range s.outline.pathTo(leafOf(t)) {
 		s.active[m.ID] = true
 	}
 	roots := s.replies("")
@@ -254,7 +239,7 @@ func writeOpenAssistant(w io.Writer, t *Transcript, o Options, lost *losses) err
 type openAssistantWriter struct {
 	t *Transcript
 	outline
-	lost   *losses
+	lost   *report
 	active map[string]bool // the ids of the path to the leaf
 }
 
@@ -272,7 +257,7 @@ func (s *openAssistantWriter) replies(id string) []*Message {
 
 // order returns all messages, each before its replies.
 func (s *openAssistantWriter) order(roots []*Message) []*Message {
-	if s.t.Format == "oasst" && len(s.t.Messages) > 0 && s.t.leaf() == s.t.Messages[len(s.t.Messages)-1].ID {
+	if s.t.Format == "oasst" && len(s.t.Messages) > 0 && leafOf(s.t) == s.t.Messages[len(s.t.Messages)-1].ID {
 		return s.t.Messages
 	}
 	var order, stack []*Message

@@ -14,27 +14,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// opencode is a session as the program exports and imports it: one document with all
-// messages, each with its parts. A part that calls a tool has the result too: what
-// comes of a message with such parts are several messages, of which the first has the
-// record. The session may be taken back to before a message, which is there still.
-//
-// Everything in it gets a new id when it is written, since the program knows all
-// messages by their ids, whatever session they are in.
-var opencode = Format{
-	Name:    "opencode",
-	Aliases: []string{"open-code"},
-	About:   "a session that opencode exported",
-	Ext:     ".json",
-	detect:  detectOpenCode,
-	read:    readOpenCode,
-	write:   writeOpenCode,
-	called:  openCodeSession,
-	home: &home{
-		target: func(Machine, *Transcript, Options) string { return "" },
-		resume: func(path string, _ *Transcript, o Options) (before, run []string) {
-			return []string{"opencode", "import", path}, []string{"opencode", "-s", openCodeSession(o.ID)}
-		},
+var opencodePlace = home{
+	target: func(Machine, *Transcript, Options) string { return "" },
+	resume: func(path string, _ *Transcript, o Options) (before, run []string) {
+		return []string{"opencode", "import", path}, []string{"opencode", "-s", openCodeSession(o.ID)}
 	},
 }
 
@@ -224,7 +207,7 @@ func openCodeSays(raw []byte, before string) []*Message {
 			at = milliseconds(state.Get("time.end"))
 		case "step-start":
 			answer()
-			if last := list[len(list)-1]; last.has(content.TypeToolResult) {
+			if last := list[len(list)-1]; last.HasPart(content.TypeToolResult) {
 				next("assistant", []content.Part{}, time.Time{})
 			}
 		}

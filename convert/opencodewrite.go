@@ -15,8 +15,8 @@ import (
 )
 
 // writeOpenCode writes a session as opencode exports it: one path.
-func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	t = t.whole("opencode")
+func writeOpenCode(out io.Writer, t *Transcript, o Options, lost *report) error {
+	t = wholeAnswers(t, "opencode")
 	w := &openCodeWriter{
 		t: t, o: o, lost: lost, session: openCodeSession(o.ID),
 		ids: map[string]string{}, pairs: answered(t.Messages), inside: map[*content.Part]bool{},
@@ -71,7 +71,7 @@ type openCodeWriter struct {
 	last    time.Time // of what is being written
 	t       *Transcript
 	o       Options
-	lost    *losses
+	lost    *report
 	session string
 	list    []json.RawMessage
 	ids     map[string]string // the new ones of messages, by the old ones
@@ -104,7 +104,7 @@ func (w *openCodeWriter) whole(i int) int {
 	}
 	n := len(openCodeSays(m.Records[0], m.Parent))
 	for j := 1; j < n; j++ {
-		if i+j >= len(w.t.Messages) || !w.t.Messages[i+j].derived("opencode") {
+		if i+j >= len(w.t.Messages) || !isDerivedOpenCode(w.t.Messages[i+j]) {
 			return 0
 		}
 	}
@@ -122,7 +122,7 @@ func (w *openCodeWriter) record(raw json.RawMessage, m *Message) error {
 		w.ids[old] = id
 	}
 	if m != nil {
-		w.o.trace.id(id, m)
+		w.lost.trace.id(id, m)
 	}
 	raw = setMember(raw, "info.id", id)
 	raw = setMember(raw, "info.sessionID", w.session)
@@ -188,7 +188,7 @@ func (w *openCodeWriter) head() ([]byte, error) {
 	}
 	version := "1.0.0"
 	return rawjson.Compact(map[string]any{"info": map[string]any{
-		"id": w.session, "slug": "bough", "projectID": "global", "directory": w.t.dir(), "title": title, "version": version,
+		"id": w.session, "slug": "bough", "projectID": "global", "directory": w.t.WorkDir(), "title": title, "version": version,
 		"time": map[string]int64{"created": created.UnixMilli(), "updated": w.o.Now.UnixMilli()},
 	}}), nil
 }
@@ -245,7 +245,7 @@ func (w *openCodeWriter) words(m *Message) error {
 	if m.Role == "assistant" {
 		info["parentID"] = w.prompt
 		info["mode"] = "build"
-		info["path"] = map[string]string{"cwd": w.t.dir(), "root": w.t.dir()}
+		info["path"] = map[string]string{"cwd": w.t.WorkDir(), "root": w.t.WorkDir()}
 		info["cost"] = 0
 		info["tokens"] = map[string]any{"input": 0, "output": 0, "reasoning": 0, "cache": map[string]int{"read": 0, "write": 0}}
 		info["modelID"], info["providerID"] = model, who
@@ -269,3 +269,6 @@ func (w *openCodeWriter) tool(c content.Call, result *content.Part, at int64) ma
 	state["time"] = map[string]int64{"start": at, "end": at}
 	return map[string]any{"type": "tool", "callID": c.ID, "tool": c.Name, "state": state}
 }
+
+// isDerived reports whether m comes from the record of a message before it.
+func isDerivedOpenCode(m *Message) bool { return m.Format == "opencode" && len(m.Records) == 0 }

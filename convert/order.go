@@ -83,13 +83,13 @@ func parentsFirst(parents []int, children [][]int) []int {
 // inLine returns the messages in an order in which a linear log can have them, with the
 // path to the leaf last: as they are, if that is one. A message whose parent is not there
 // is a root.
-func (t *Transcript) inLine() []*Message {
-	o := t.outline()
-	if t.isInLine(o) {
+func inLine(t *Transcript) []*Message {
+	o := outlineOf(t)
+	if isInLine(t, o) {
 		return t.Messages
 	}
 	active := map[string]bool{}
-	for _, m := range t.path(o, t.Leaf) {
+	for _, m := range o.pathTo(t.Leaf) {
 		active[m.ID] = true
 	}
 	list := make([]*Message, 0, len(t.Messages))
@@ -114,7 +114,7 @@ func (t *Transcript) inLine() []*Message {
 
 // isInLine reports whether every message comes when its parent is live, and the leaf is
 // live in the end.
-func (t *Transcript) isInLine(o outline) bool {
+func isInLine(t *Transcript, o outline) bool {
 	depth := make(map[string]int, len(t.Messages)) // of what is live, from 1
 	var live []string
 	for _, m := range t.Messages {

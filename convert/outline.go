@@ -5,12 +5,13 @@ import "slices"
 // An outline is what is known of the messages of a transcript that is written: their places
 // by id, and the children of each.
 type outline struct {
+	messages []*Message
 	at       map[string]int
 	children map[string][]*Message // "" those without a parent here
 }
 
-func (t *Transcript) outline() outline {
-	o := outline{map[string]int{}, map[string][]*Message{}}
+func outlineOf(t *Transcript) outline {
+	o := outline{t.Messages, map[string]int{}, map[string][]*Message{}}
 	for i, m := range t.Messages {
 		o.at[m.ID] = i
 	}
@@ -22,7 +23,7 @@ func (t *Transcript) outline() outline {
 }
 
 // leaf returns the id of the message where the conversation goes on.
-func (t *Transcript) leaf() string {
+func leafOf(t *Transcript) string {
 	for _, m := range t.Messages {
 		if m.ID == t.Leaf {
 			return m.ID
@@ -48,9 +49,9 @@ func (o outline) parent(m *Message) string {
 }
 
 // path returns the messages that lead to the one of an id, from their root.
-func (t *Transcript) path(o outline, id string) (path []*Message) {
-	for o.has(id) && len(path) < len(t.Messages) {
-		m := t.Messages[o.at[id]]
+func (o outline) pathTo(id string) (path []*Message) {
+	for o.has(id) && len(path) < len(o.messages) {
+		m := o.messages[o.at[id]]
 		path = append(path, m)
 		id = m.Parent
 	}

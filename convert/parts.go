@@ -2,7 +2,6 @@ package convert
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/content"
@@ -10,42 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// has reports whether m has a part of a type.
-func (m *Message) has(kind string) bool {
-	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == kind })
-}
-
-// results returns the ids of the calls that m holds results of.
-func (m *Message) results() (ids []string) {
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == content.TypeToolResult {
-			ids = append(ids, p.Call().ID)
-		}
-	}
-	return ids
-}
-
-// prompts reports whether m is what the user said, beside any results of tools.
-func (m *Message) prompts() bool {
-	if m.Role != "user" || m.Own.Role != "" || m.Kind == Compaction {
-		return false
-	}
-	return len(m.Parts) == 0 || slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type != content.TypeToolResult })
-}
-
-// texts returns all that a message says as text.
-func (m *Message) texts() string {
-	var list []string
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == content.TypeText && p.Text != "" {
-			list = append(list, p.Text)
-		}
-	}
-	return strings.Join(list, "\n")
-}
-
 // asText returns what a part says that a format has no place for, as a text for a
-// reader; see [losses.part].
+// reader; see [report.part].
 func asText(p *content.Part) string {
 	c := p.Call()
 	switch p.Type {

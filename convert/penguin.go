@@ -8,23 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
-
-// penguin is a session file, as bough and Penguin write it. Its messages are taken and
-// given as they stand, byte for byte.
-var penguin = Format{
-	Name:     "penguin",
-	Aliases:  []string{"bough", "session"},
-	About:    "a session file, as bough and the Penguin assistant write it",
-	Ext:      ".json",
-	Branches: true,
-	Sessions: true,
-	detect:   detectPenguin,
-	read:     readPenguin,
-	write:    writePenguin,
-	newID:    session.NewID,
-}
 
 func detectPenguin(head []byte) bool {
 	v := gjson.ParseBytes(bytes.TrimSpace(head))
@@ -85,7 +69,7 @@ func readPenguin(in io.Reader, to Sink) error {
 }
 
 // writePenguin writes a session that stands alone.
-func writePenguin(w io.Writer, t *Transcript, o Options, lost *losses) error {
+func writePenguin(w io.Writer, t *Transcript, o Options, lost *report) error {
 	lost.conversation(t, lostTitles)
 	at := session.FormatTime(o.Now)
 	d := &session.Document{ID: o.ID, CreatedAt: at, LastActive: at, Records: t.Logged}
@@ -122,14 +106,4 @@ func writePenguin(w io.Writer, t *Transcript, o Options, lost *losses) error {
 	}
 	_, err = w.Write(append(data, '\n'))
 	return err
-}
-
-// Below returns a message of a session file so that its parent is the one of that id, ""
-// for none, where it stands after previous: as it is, if that says so already.
-func Below(raw []byte, parent, previous string) ([]byte, error) {
-	says := gjson.GetBytes(raw, "metadata.parent_id")
-	if says.Exists() && says.String() == parent || !says.Exists() && parent == previous {
-		return raw, nil
-	}
-	return sjson.SetRawBytes(raw, "metadata.parent_id", parentJSON(parent))
 }

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -14,40 +13,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// pi is the tree of entries that the coding agent pi keeps of a session, a line for each,
-// after a line that says which session it is. An entry has an id and names the one before
-// it; the last one is where the session goes on. Labels, changes of the model and the
-// like are entries of the tree too, and ride along here.
-//
-// Version 3 is known. Version 2 calls a custom message hookMessage. Version 1 has no ids:
-// each entry follows the one before it.
-var pi = Format{
-	Name:     piName,
-	About:    "the sessions of the coding agent pi",
-	Ext:      ".jsonl",
-	Branches: true,
-	RecordID: "id",
-	detect: func(head []byte) bool {
-		is := false
-		headLines(head, func(raw []byte) bool {
-			v := gjson.GetManyBytes(raw, "type", "id", "timestamp", "cwd")
-			is = v[0].Str == "session" && v[1].Type == gjson.String && (v[2].Exists() || v[3].Exists())
-			return true
-		})
-		return is
+func detectPi(head []byte) bool {
+	is := false
+	headLines(head, func(raw []byte) bool {
+		v := gjson.GetManyBytes(raw, "type", "id", "timestamp", "cwd")
+		is = v[0].Str == "session" && v[1].Type == gjson.String && (v[2].Exists() || v[3].Exists())
+		return true
+	})
+	return is
+}
+
+var piPlace = home{
+	roots: func(m Machine) []string { return []string{path.Join(piDir(m), "sessions")} },
+	holds: func(p string) bool { return path.Ext(p) == ".jsonl" },
+	target: func(m Machine, t *Transcript, o Options) string {
+		at := strings.NewReplacer(":", "-", ".", "-").Replace(isoTime(o.Now))
+		return path.Join(piDir(m), "sessions", piSlug(t.WorkDir()), at+"_"+o.ID+".jsonl")
 	},
-	read:  readPi,
-	write: writePi,
-	home: &home{
-		roots: func(m Machine) []string { return []string{path.Join(piDir(m), "sessions")} },
-		holds: func(p string) bool { return path.Ext(p) == ".jsonl" },
-		target: func(m Machine, t *Transcript, o Options) string {
-			at := strings.NewReplacer(":", "-", ".", "-").Replace(isoTime(o.Now))
-			return path.Join(piDir(m), "sessions", piSlug(t.dir()), at+"_"+o.ID+".jsonl")
-		},
-		resume: func(path string, _ *Transcript, _ Options) (before, run []string) {
-			return nil, []string{"pi", "--session", path}
-		},
+	resume: func(path string, _ *Transcript, _ Options) (before, run []string) {
+		return nil, []string{"pi", "--session", path}
 	},
 }
 
@@ -262,17 +246,4 @@ func piParts(said gjson.Result) []content.Part {
 		}
 	}
 	return list
-}
-
-// text returns the text of a string, "" for any other value. Half a surrogate pair
-// becomes U+FFFD.
-func text(v gjson.Result) string {
-	if v.Type != gjson.String || !strings.Contains(v.Raw, `\u`) {
-		return v.Str
-	}
-	var s string
-	if json.Unmarshal([]byte(v.Raw), &s) != nil {
-		return v.Str
-	}
-	return s
 }

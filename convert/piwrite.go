@@ -22,7 +22,7 @@ type piWriter struct {
 
 	t     *Transcript
 	o     Options
-	lost  *losses
+	lost  *report
 	pairs map[*content.Part]bool
 	names map[string]string // of the tools that are called, by the ids of the calls
 
@@ -35,8 +35,8 @@ type piWriter struct {
 	last    string              // the entry that was written last
 }
 
-func writePi(out io.Writer, t *Transcript, o Options, lost *losses) error {
-	t = t.whole(piName)
+func writePi(out io.Writer, t *Transcript, o Options, lost *report) error {
+	t = wholeAnswers(t, piName)
 	messages := t.Messages
 	w := &piWriter{
 		weave: newWeave(t, piName, links{id: "id", parent: "parentId"}, piSaying, nil),
@@ -127,7 +127,7 @@ func (w *piWriter) begin() error {
 			ID      string `json:"id"`
 			Time    string `json:"timestamp"`
 			Cwd     string `json:"cwd"`
-		}{"session", piVersion, w.o.ID, isoTime(at), w.t.dir()}))
+		}{"session", piVersion, w.o.ID, isoTime(at), w.t.WorkDir()}))
 	}
 	w.old = []string{""} // which counts the line of the session
 	for _, r := range records {
@@ -194,7 +194,7 @@ func (w *piWriter) entry(r json.RawMessage, parent, name, message string) string
 	}
 	w.hang(id, link, name)
 	if name != "" {
-		w.o.trace.id(id, w.in[name])
+		w.lost.trace.id(id, w.in[name])
 	}
 	w.row(id, r)
 	return id
@@ -279,7 +279,7 @@ func (w *piWriter) make(m *Message) error {
 	}
 	at := w.of(m)
 	var entries []piEntry
-	switch summary := m.texts(); {
+	switch summary := m.Text(); {
 	case m.Kind == Compaction:
 		entries = []piEntry{{Type: "compaction", Summary: &summary, Tokens: new(int)}}
 	case m.Kind == Summary && summary != "":
@@ -313,7 +313,7 @@ func (w *piWriter) make(m *Message) error {
 			w.head[m.ID] = id
 		}
 		w.written[id] = true
-		w.o.trace.id(id, m)
+		w.lost.trace.id(id, m)
 		w.hang(id, parent, m.ID)
 		w.row(id, rawjson.Compact(e))
 		parent = id

@@ -141,10 +141,10 @@ func features() []feature {
 			}), false},
 		{"images in results", talk(said("assistant", content.ToolCall(call)), said("user", shown.Parts...)), []string{"[image"},
 			any(func(m *Message, p *content.Part) bool {
-				return bytes.Contains(p.Meta, []byte(probeImage)) && (p.Type == content.TypeToolResult || m.has(content.TypeToolResult))
+				return bytes.Contains(p.Meta, []byte(probeImage)) && (p.Type == content.TypeToolResult || m.HasPart(content.TypeToolResult))
 			}), false},
 		{"branches", fork(""), []string{"[Branch 2](#branch-2)"},
-			func(t *Transcript) bool { return len(t.outline().children[firstID(t)]) == 2 }, true},
+			func(t *Transcript) bool { return len(outlineOf(t).children[firstID(t)]) == 2 }, true},
 		{"the active branch", fork(probeID(3)), []string{"where the conversation goes on"},
 			func(t *Transcript) bool {
 				for _, m := range t.Messages {

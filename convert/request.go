@@ -14,36 +14,6 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// openAI is what OpenAI's chat completions take; see [request].
-var openAI = Format{
-	Name:   "openai",
-	About:  "the messages of a request to OpenAI's chat completions",
-	Ext:    ".json",
-	detect: func(head []byte) bool { return kindOf(head) == "openai" },
-	read: func(in io.Reader, to Sink) error {
-		return request{"openai", content.OpenAI}.read(in, to)
-	},
-	write: func(w io.Writer, t *Transcript, o Options, lost *losses) error {
-		return request{"openai", content.OpenAI}.write(w, t, o, lost)
-	},
-}
-
-// anthropicAPI is what Anthropic's messages take; see [request]. The member system is the
-// first message. It is told from OpenAI's by that member, by a model whose name begins
-// with claude, or by blocks that only Anthropic has.
-var anthropicAPI = Format{
-	Name:   "anthropic",
-	About:  "the messages of a request to Anthropic's messages",
-	Ext:    ".json",
-	detect: func(head []byte) bool { return kindOf(head) == "anthropic" },
-	read: func(in io.Reader, to Sink) error {
-		return request{"anthropic", content.Anthropic}.read(in, to)
-	},
-	write: func(w io.Writer, t *Transcript, o Options, lost *losses) error {
-		return request{"anthropic", content.Anthropic}.write(w, t, o, lost)
-	},
-}
-
 // A request is the form of what is sent to a provider: an array of messages, or an object
 // with it in the member messages. A file may also have one such object on each line, as
 // those do that models are tuned with; each is a conversation. There are no ids and no
@@ -104,6 +74,9 @@ func kindOf(head []byte) string {
 	}
 	return "openai"
 }
+
+// detect reports whether head begins messages for the provider.
+func (q request) detect(head []byte) bool { return kindOf(head) == q.format }
 
 func (q request) read(in io.Reader, to Sink) error {
 	r := bufio.NewReaderSize(in, HeadSize)
@@ -257,8 +230,8 @@ func (d *requestReader) first(m *Message) {
 	d.list = append([]*Message{m}, d.list...)
 }
 
-func (q request) write(w io.Writer, t *Transcript, o Options, lost *losses) error {
-	s := requestWriter{request: q, lost: lost, trace: o.trace, pairs: adjacent(t.Messages)}
+func (q request) write(w io.Writer, t *Transcript, o Options, lost *report) error {
+	s := requestWriter{request: q, lost: lost, trace: lost.trace, pairs: adjacent(t.Messages)}
 	if t.Format == q.format && len(t.Records) > 0 {
 		if gjson.GetBytes(t.Records[0], "messages").IsArray() {
 			s.around = slices.Clone(t.Records[0])
@@ -303,7 +276,7 @@ func (q request) write(w io.Writer, t *Transcript, o Options, lost *losses) erro
 
 type requestWriter struct {
 	request
-	lost   *losses
+	lost   *report
 	pairs  map[*content.Part]bool
 	around []byte
 	system json.RawMessage

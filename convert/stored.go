@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 // ownSource is the member of metadata.bough of a message that says where it was
@@ -94,4 +95,14 @@ func FromSession(s session.Message, parent string) *Message {
 	}
 	m.Records = RecordsOf(s.Raw)
 	return m
+}
+
+// Below returns a message of a session file so that its parent is the one of that id, ""
+// for none, where it stands after previous: as it is, if that says so already.
+func Below(raw []byte, parent, previous string) ([]byte, error) {
+	says := gjson.GetBytes(raw, "metadata.parent_id")
+	if says.Exists() && says.String() == parent || !says.Exists() && parent == previous {
+		return raw, nil
+	}
+	return sjson.SetRawBytes(raw, "metadata.parent_id", parentJSON(parent))
 }

@@ -12,7 +12,7 @@ import (
 // weak one, such as the name of a command, is to be taken if no later message gives
 // another. It is empty if m says nothing of a person's.
 func TitleFrom(m *Message) (title string, ok bool) {
-	if !m.prompts() || m.Kind != Said {
+	if !m.IsPrompt() || m.Kind != Said {
 		return "", false
 	}
 	var texts []string

@@ -28,7 +28,7 @@ func uniqueIDs(t *testing.T, f *Format, out []byte) {
 // TestUniqueIDs: no id stands twice in what is written, whichever records messages have in
 // common, and what the messages say is there.
 func TestUniqueIDs(t *testing.T) {
-	for _, f := range []*Format{&claudeCode, &pi} {
+	for _, f := range []*Format{claudeCode, pi} {
 		for seed := range uint64(400) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			tr := commonRecords(r, f)
@@ -43,19 +43,19 @@ func TestUniqueIDs(t *testing.T) {
 			}
 			parents := map[string]string{} // what comes before each text
 			said := map[string]string{}
-			for _, m := range list[0].linked().Messages {
-				said[m.ID] = m.texts()
-				parents[m.texts()] = said[m.Parent]
+			for _, m := range linked(list[0]).Messages {
+				said[m.ID] = m.Text()
+				parents[m.Text()] = said[m.Parent]
 			}
 			for _, m := range tr.Messages {
 				before := ""
 				for _, p := range tr.Messages {
 					if p.ID == m.Parent {
-						before = p.texts()
+						before = p.Text()
 					}
 				}
-				if got, ok := parents[m.texts()]; !ok || got != before {
-					t.Fatalf("%s, seed %d: %q comes after %q, want %q, in\n%s", f.Name, seed, m.texts(), got, before, out.Bytes())
+				if got, ok := parents[m.Text()]; !ok || got != before {
+					t.Fatalf("%s, seed %d: %q comes after %q, want %q, in\n%s", f.Name, seed, m.Text(), got, before, out.Bytes())
 				}
 			}
 		}
@@ -66,7 +66,7 @@ func TestUniqueIDs(t *testing.T) {
 // another message's, with the same bytes or others.
 func commonRecords(r *rand.Rand, f *Format) *Transcript {
 	id, parent := "uuid", "parentUuid"
-	if f == &pi {
+	if f == pi {
 		id, parent = "id", "parentId"
 	}
 	record := func(format, name, before string, args ...any) json.RawMessage {
@@ -75,7 +75,7 @@ func commonRecords(r *rand.Rand, f *Format) *Transcript {
 	}
 	rider := `{"type":"system",HEAD,"n":%d}`
 	says := `{"type":"user",HEAD,"message":{"role":"user","content":"says %d"}}`
-	if f == &pi {
+	if f == pi {
 		rider, says = `{"type":"label",HEAD,"n":%d}`, `{"type":"message",HEAD,"message":{"role":"user","content":"says %d"}}`
 	}
 	tr := &Transcript{Format: f.Name}

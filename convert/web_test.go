@@ -57,7 +57,7 @@ func plain(list []*Transcript, problems []Problem) string {
 // TestRead: the tree that comes out of each fixture. The file beside it with .want says
 // what that is; -update writes it.
 func TestRead(t *testing.T) {
-	for _, f := range []*Format{&chatGPT, &claudeAI, &openAssistant, &anthropicAPI, &openAI} {
+	for _, f := range []*Format{chatGPT, claudeAI, openAssistant, anthropicAPI, openAI} {
 		for _, path := range fixturesOf(t, f) {
 			list, problems, err := f.ReadAll(bytes.NewReader(readFile(t, path)))
 			if err != nil {
@@ -79,7 +79,7 @@ func TestRead(t *testing.T) {
 // TestReadNothing: a file without a conversation is an error, and one that is cut
 // anywhere is read as far as it goes, or is an error.
 func TestReadNothing(t *testing.T) {
-	for _, f := range []*Format{&chatGPT, &claudeAI, &openAssistant, &anthropicAPI, &openAI} {
+	for _, f := range []*Format{chatGPT, claudeAI, openAssistant, anthropicAPI, openAI} {
 		for _, in := range []string{"", " \n", "[]", "{}", "[{}]", "[[]]", "null", "7", "{", "[", `"x"`, "\xef\xbb\xbf", `{"messages":[]}`, `[{"mapping":{}}]`, `{"chat_messages":7}`, "\xff\xfe"} {
 			list, _, err := f.ReadAll(strings.NewReader(in))
 			if err == nil || len(list) > 0 {
@@ -106,15 +106,15 @@ func TestWriteBranch(t *testing.T) {
 		has, hasNot    []string
 		current, where string
 	}{
-		{&chatGPT, "branches.json", "first", []string{`"big":12345678901234567890`, `Coffee.`, `"children":["first"]`, `"user_profile":"likes tea"`}, []string{"Tea.", "second", "why"}, "first", "0.current_node"},
-		{&chatGPT, "branches.json", "why", []string{`"children":["second"]`, `"children":[]`, `\ud800`}, []string{"Coffee.", "recap"}, "why", "0.current_node"},
-		{&chatGPT, "branches.json", "ask", []string{`"children":[]`}, []string{"Coffee.", "Tea."}, "ask", "0.current_node"},
-		{&claudeAI, "tree.json", "22222222-0000-4000-8000-000000000003", []string{"Bess.", `"n":12345678901234567890`}, []string{"boat names", "Another."}, "22222222-0000-4000-8000-000000000003", "0.current_leaf_message_uuid"},
-		{&claudeAI, "tree.json", "22222222-0000-4000-8000-000000000004", []string{"boat names", "Another."}, []string{"Bess."}, "22222222-0000-4000-8000-000000000004", "0.current_leaf_message_uuid"},
+		{chatGPT, "branches.json", "first", []string{`"big":12345678901234567890`, `Coffee.`, `"children":["first"]`, `"user_profile":"likes tea"`}, []string{"Tea.", "second", "why"}, "first", "0.current_node"},
+		{chatGPT, "branches.json", "why", []string{`"children":["second"]`, `"children":[]`, `\ud800`}, []string{"Coffee.", "recap"}, "why", "0.current_node"},
+		{chatGPT, "branches.json", "ask", []string{`"children":[]`}, []string{"Coffee.", "Tea."}, "ask", "0.current_node"},
+		{claudeAI, "tree.json", "22222222-0000-4000-8000-000000000003", []string{"Bess.", `"n":12345678901234567890`}, []string{"boat names", "Another."}, "22222222-0000-4000-8000-000000000003", "0.current_leaf_message_uuid"},
+		{claudeAI, "tree.json", "22222222-0000-4000-8000-000000000004", []string{"boat names", "Another."}, []string{"Bess."}, "22222222-0000-4000-8000-000000000004", "0.current_leaf_message_uuid"},
 		// A record of which only a part is on the path is not given whole.
-		{&claudeAI, "tree.json", "22222222-0000-4000-8000-000000000002", []string{"boat names", "c2ln"}, []string{`"Ann."`, "example.com"}, "22222222-0000-4000-8000-000000000002", "0.current_leaf_message_uuid"},
-		{&openAssistant, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
-		{&openAI, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
+		{claudeAI, "tree.json", "22222222-0000-4000-8000-000000000002", []string{"boat names", "c2ln"}, []string{`"Ann."`, "example.com"}, "22222222-0000-4000-8000-000000000002", "0.current_leaf_message_uuid"},
+		{openAssistant, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
+		{openAI, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
 	} {
 		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))
 		if err != nil {
@@ -150,7 +150,7 @@ func TestGoOn(t *testing.T) {
 	for _, c := range []struct {
 		f    *Format
 		file string
-	}{{&chatGPT, "branches.json"}, {&chatGPT, "tools.json"}, {&claudeAI, "tree.json"}, {&claudeAI, "linear.json"}, {&openAssistant, "trees.jsonl"}, {&openAssistant, "flat.jsonl"}, {&anthropicAPI, "request.json"}, {&openAI, "request.json"}} {
+	}{{chatGPT, "branches.json"}, {chatGPT, "tools.json"}, {claudeAI, "tree.json"}, {claudeAI, "linear.json"}, {openAssistant, "trees.jsonl"}, {openAssistant, "flat.jsonl"}, {anthropicAPI, "request.json"}, {openAI, "request.json"}} {
 		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))
 		if err != nil {
 			t.Fatal(err)
@@ -180,14 +180,14 @@ func TestGoOn(t *testing.T) {
 			t.Fatalf("%s: %v, %v\n%s", c.file, problems, err, &b)
 		}
 		got := again[0]
-		at := got.outline().at
+		at := outlineOf(got).at
 		leaf := got.Messages[at[got.Leaf]]
 		parent := got.Messages[at[leaf.Parent]]
 		if len(got.Messages) != len(tr.Messages) || leaf.Parts[0].Text != "the end" || parent.Parts[0].Text != "and then?" ||
 			c.f.Branches && (parent.Parent != first.ID || got.ID != "new-id") || unlinked(got.Messages[0].Records) != records {
 			t.Errorf("%s is now\n%s", c.file, plain(again, problems))
 		}
-		if (c.f == &chatGPT || c.f == &claudeAI) && got.Title != "another" {
+		if (c.f == chatGPT || c.f == claudeAI) && got.Title != "another" {
 			t.Errorf("%s: the title is %q", c.file, got.Title)
 		}
 	}
@@ -266,7 +266,7 @@ func everything(t *Transcript) (list []string) {
 // FuzzWeb holds the law of the formats of web services and requests: whatever is read is
 // written as it was.
 func FuzzWeb(f *testing.F) {
-	formats := []*Format{&chatGPT, &claudeAI, &openAssistant, &anthropicAPI, &openAI}
+	formats := []*Format{chatGPT, claudeAI, openAssistant, anthropicAPI, openAI}
 	for i, format := range formats {
 		for _, path := range fixturesOf(f, format) {
 			f.Add(byte(i), readFile(f, path))
@@ -288,14 +288,14 @@ func TestWebFromElsewhere(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		tr := grown(random)
 		tr.Dir = ""
-		for _, f := range []*Format{&chatGPT, &claudeAI} {
+		for _, f := range []*Format{chatGPT, claudeAI} {
 			rewrite := func(tr *Transcript) *Transcript {
 				var b bytes.Buffer
 				if lost, err := f.Write(&b, tr, testOptions("id")); err != nil || len(lost) > 0 {
 					t.Fatalf("%s, %d: %v %v", f.Name, seed, lost, err)
 				}
 				data := b.Bytes()
-				if f == &chatGPT {
+				if f == chatGPT {
 					data = shuffled(data, random)
 				}
 				list, problems, err := f.ReadAll(bytes.NewReader(data))
@@ -391,7 +391,7 @@ func TestRequestOfOthers(t *testing.T) {
 		{"nothing", []*Message{say("user", content.Text("hi")), say("assistant")},
 			`[{"role":"user","content":"hi"}]`, `[{"role":"user","content":[{"type":"text","text":"hi"}]}]`},
 	} {
-		for f, want := range map[*Format]string{&openAI: c.openAI, &anthropicAPI: c.anthropic} {
+		for f, want := range map[*Format]string{openAI: c.openAI, anthropicAPI: c.anthropic} {
 			var b bytes.Buffer
 			if _, err := f.Write(&b, inOrder(c.list), testOptions("")); err != nil {
 				t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-var anthropicRequest = request{"anthropic", content.Anthropic}
+var anthropicRequest = request{format: "anthropic", form: content.Anthropic}
 
 func detectAnthropic(head []byte) bool { return anthropicRequest.detect(head) }
 

@@ -39,10 +39,10 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *report) error {
 		s.message(i)
 	}
 	// Parents are written unless all is one line that says none.
-	tree, before := false, ""
+	linked, before := false, ""
 	for _, n := range s.list {
 		if !n.rider {
-			tree = tree || n.parent != before || n.m == nil || textOf(n.raw, "parent_message_uuid") != ""
+			linked = linked || n.parent != before || n.m == nil || textOf(n.raw, "parent_message_uuid") != ""
 			before = n.key
 		}
 	}
@@ -50,7 +50,7 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *report) error {
 	b.WriteByte('[')
 	for i, n := range s.list {
 		now, says := textOf(n.raw, "parent_message_uuid"), gjson.GetBytes(n.raw, "parent_message_uuid").Exists()
-		if tree && !n.rider && (!says && i > 0 || now != n.parent && !(n.parent == "" && now == noParent)) {
+		if linked && !n.rider && (!says && i > 0 || now != n.parent && !(n.parent == "" && now == noParent)) {
 			parent := n.parent
 			if parent == "" {
 				parent = noParent
@@ -67,7 +67,7 @@ func writeClaudeAI(w io.Writer, t *Transcript, o Options, lost *report) error {
 	}
 	b.WriteString("\n]")
 	leaf := s.tip[leafOf(t)]
-	if has := gjson.GetBytes(around, "current_leaf_message_uuid").Exists(); has || tree && len(s.list) > 0 && leaf != s.list[len(s.list)-1].key {
+	if has := gjson.GetBytes(around, "current_leaf_message_uuid").Exists(); has || linked && len(s.list) > 0 && leaf != s.list[len(s.list)-1].key {
 		if textOf(around, "current_leaf_message_uuid") != leaf {
 			set("current_leaf_message_uuid", leaf)
 		}

@@ -12,10 +12,9 @@ import (
 
 // read returns the messages of a transcript by their ids, and the last one.
 func readClaudeText(t *testing.T, in string) (all map[string]*Message, last string, conv *Conversation) {
-	m := &memory{}
-	_ = claudeCode.Read(strings.NewReader(in), m)
+	list, _, _ := readAll("claude-code", readClaude, strings.NewReader(in))
 	all = map[string]*Message{}
-	for _, tr := range m.list {
+	for _, tr := range list {
 		conv = &tr.Conversation
 		for _, msg := range tr.Messages {
 			if all[msg.ID] != nil {

@@ -252,28 +252,28 @@ func codexKey(p gjson.Result, kind string, names ...string) []byte {
 	return append(b, '}')
 }
 
-func codexParts(list gjson.Result) []content.Part {
-	parts := []content.Part{}
-	if list.Type == gjson.String {
-		return append(parts, content.Text(list.Str))
+func codexParts(said gjson.Result) []content.Part {
+	list := []content.Part{}
+	if said.Type == gjson.String {
+		return append(list, content.Text(said.Str))
 	}
-	list.ForEach(func(_, v gjson.Result) bool {
+	said.ForEach(func(_, v gjson.Result) bool {
 		text, image := v.Get("text"), v.Get("image_url")
 		switch {
 		case text.Type == gjson.String:
 			if text.Str != "" {
-				parts = append(parts, content.Text(text.Str))
+				list = append(list, content.Text(text.Str))
 			}
 		case v.Get("refusal").Type == gjson.String:
-			parts = append(parts, content.Text(v.Get("refusal").Str))
+			list = append(list, content.Text(v.Get("refusal").Str))
 		case image.Type == gjson.String:
-			parts = append(parts, content.ImageURL(image.Str))
+			list = append(list, content.ImageURL(image.Str))
 		default:
-			parts = append(parts, otherPart(v))
+			list = append(list, otherPart(v))
 		}
 		return true
 	})
-	return parts
+	return list
 }
 
 // A codexReader makes messages of records.

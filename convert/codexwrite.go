@@ -306,7 +306,7 @@ func (w *codexWriter) say(m *Message, again bool) {
 		said, text = nil, nil
 	}
 	add := func(s string) {
-		said = append(said, codexPart{Type: m.codexText(), Text: s})
+		said = append(said, codexPart{Type: codexText(m), Text: s})
 		text = append(text, s)
 	}
 	wrote := false
@@ -380,7 +380,7 @@ type codexPart struct {
 	ImageURL string `json:"image_url,omitempty"`
 }
 
-func (m *Message) codexText() string {
+func codexText(m *Message) string {
 	if m.Role == "assistant" {
 		return "output_text"
 	}

@@ -45,7 +45,7 @@ func readExport(in io.Reader, inside, empty string, to Sink, f func(*export) err
 		done := e
 		e = export{}
 		if len(done.items) == 0 {
-			if done.around.b != nil {
+			if done.around.record() != nil {
 				to.Problem(Problem{What: "a conversation has no messages: " + textOf(done.around.record(), "title") + textOf(done.around.record(), "name")})
 			}
 			return nil

@@ -410,7 +410,7 @@ func geminiSays(m *Message, v gjson.Result) (results []content.Part) {
 				continue
 			}
 			if c.ID == "" {
-				c.ID = m.callID(i)
+				c.ID = geminiCallID(m, i)
 			}
 			if c.Arguments == "" {
 				c.Arguments = "{}"
@@ -427,7 +427,7 @@ func geminiSays(m *Message, v gjson.Result) (results []content.Part) {
 			continue
 		}
 		if c.ID == "" {
-			c.ID = m.callID(i)
+			c.ID = geminiCallID(m, i)
 		}
 		c.Failed = call.Get("status").Str == "error" || call.Get("status").Str == "cancelled"
 		list := []gjson.Result{result}
@@ -465,37 +465,37 @@ func geminiSays(m *Message, v gjson.Result) (results []content.Part) {
 }
 
 // callID returns an id for the call at a place in m that has none.
-func (m *Message) callID(i int) string {
+func geminiCallID(m *Message, i int) string {
 	return "call_" + ChainID(m.ID, fmt.Append(nil, i))[:8]
 }
 
 // geminiParts returns the parts of a content: a string, a part, or a list of both.
-func geminiParts(v gjson.Result, role, id string) (parts []content.Part) {
-	list := []gjson.Result{v}
+func geminiParts(v gjson.Result, role, id string) (list []content.Part) {
+	items := []gjson.Result{v}
 	if v.IsArray() {
-		list = v.Array()
+		items = v.Array()
 	}
 	if role == "assistant" {
 		role = "model"
 	}
-	for i, item := range list {
+	for i, item := range items {
 		switch {
 		case item.Type == gjson.String:
 			if item.Str != "" {
-				parts = append(parts, content.Text(item.Str))
+				list = append(list, content.Text(item.Str))
 			}
 		case item.IsObject():
 			random := strings.NewReader(strings.ReplaceAll(ChainID(id, fmt.Append(nil, i)), "-", ""))
 			said, err := content.Parse(content.Gemini, []byte(`{"role":"`+role+`","parts":[`+item.Raw+`]}`), random)
 			if err != nil {
-				parts = append(parts, otherPart(item))
+				list = append(list, otherPart(item))
 				continue
 			}
 			openOutputs(said.Parts)
-			parts = append(parts, said.Parts...)
+			list = append(list, said.Parts...)
 		}
 	}
-	return parts
+	return list
 }
 
 // openOutputs makes the text of results that are nothing but an output the output.

@@ -190,7 +190,7 @@ func (w *geminiWriter) message(m *Message, parent, leaf string) {
 	}
 	own := ""
 	if m.Format == "gemini" {
-		own = m.geminiRecord()
+		own = geminiRecordID(m)
 	}
 	if own == "" {
 		w.goTo(parent)
@@ -259,7 +259,7 @@ func (w *geminiWriter) upTo(records []geminiRecord) int {
 }
 
 // geminiRecord returns the id of the record that says what m says, "" if there is none.
-func (m *Message) geminiRecord() string {
+func geminiRecordID(m *Message) string {
 	id := ""
 	for _, raw := range m.Records {
 		v := gjson.ParseBytes(raw)
@@ -368,10 +368,10 @@ func (w *geminiWriter) words(m *Message, id string) {
 		line.Type = "gemini"
 	}
 	w.lost.message(m, lostTimes, lostModels)
-	var parts []json.RawMessage
+	var pieces []json.RawMessage
 	add := func(text string) {
 		if text != "" {
-			parts = append(parts, rawjson.Compact(map[string]string{"text": text}))
+			pieces = append(pieces, rawjson.Compact(map[string]string{"text": text}))
 		}
 	}
 	inside := 0
@@ -390,7 +390,7 @@ func (w *geminiWriter) words(m *Message, id string) {
 		case w.inside[p]:
 			inside++
 		case p.Type == content.TypeToolResult && w.pairs[p] != nil:
-			parts = append(parts, rawjson.Compact(map[string]any{"functionResponse": geminiResponse(w.pairs[p].Call(), p)}))
+			pieces = append(pieces, rawjson.Compact(map[string]any{"functionResponse": geminiResponse(w.pairs[p].Call(), p)}))
 		default:
 			raw := content.Items(content.Gemini, []*content.Message{{Role: m.Role, Parts: []content.Part{*p}}}, nil)[0]
 			file := gjson.GetBytes(raw, "parts.0")
@@ -399,21 +399,21 @@ func (w *geminiWriter) words(m *Message, id string) {
 				add(asText(p))
 				continue
 			}
-			parts = append(parts, json.RawMessage(file.Raw))
+			pieces = append(pieces, json.RawMessage(file.Raw))
 		}
 	}
 	switch {
-	case len(parts) == 0 && len(line.Thoughts)+len(line.ToolCalls) == 0:
+	case len(pieces) == 0 && len(line.Thoughts)+len(line.ToolCalls) == 0:
 		if inside == 0 {
 			w.lost.add(lostMessages)
 		}
 		return
-	case line.Type == "gemini" && len(parts) == 0:
+	case line.Type == "gemini" && len(pieces) == 0:
 		line.Content = ""
-	case line.Type == "gemini" && len(parts) == 1 && gjson.GetBytes(parts[0], "text").Exists():
-		line.Content = gjson.GetBytes(parts[0], "text").Str
+	case line.Type == "gemini" && len(pieces) == 1 && gjson.GetBytes(pieces[0], "text").Exists():
+		line.Content = gjson.GetBytes(pieces[0], "text").Str
 	default:
-		line.Content = parts
+		line.Content = pieces
 	}
 	w.made[m.ID] = true
 	w.lost.trace.id(id, m)

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -11,15 +12,16 @@ import (
 
 // readLines returns the records of a file, each with its offset, and what was wrong.
 func readLines(t testing.TB, in string) (records, problems []string) {
-	p := &memory{}
-	err := lines(strings.NewReader(in), p, func(l line) error {
-		records = append(records, fmt.Sprintf("%d:%s", l.offset, l.raw))
-		return nil
-	})
+	_, list, err := readAll("", func(in io.Reader, to Sink) error {
+		return lines(in, to, func(l line) error {
+			records = append(records, fmt.Sprintf("%d:%s", l.offset, l.raw))
+			return nil
+		})
+	}, strings.NewReader(in))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range p.problems {
+	for _, w := range list {
 		problems = append(problems, fmt.Sprintf("%d:%d: %s", w.Line, w.Offset, w.What))
 	}
 	return records, problems
@@ -81,7 +83,10 @@ func TestGluedWork(t *testing.T) {
 	} {
 		in := []byte("{\"a\":1}\n" + strings.Repeat(unit, size/len(unit)) + "\n")
 		start := time.Now()
-		if err := lines(bytes.NewReader(in), nobody{}, func(line) error { return nil }); err != nil {
+		_, _, err := readAll("", func(in io.Reader, to Sink) error {
+			return lines(in, to, func(line) error { return nil })
+		}, bytes.NewReader(in))
+		if err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took > 20*time.Second {

@@ -15,9 +15,9 @@ func kept(m *Message, in map[string]*Message) []*Message {
 	for _, r := range m.Records {
 		v := gjson.GetManyBytes(r, "firstKeptEntryId", "subtype", "compactMetadata.preservedMessages.uuids.0", "compactMetadata.preservedSegment.headUuid")
 		switch {
-		case m.Format == piName && v[0].Str != "":
+		case m.Format == "pi" && v[0].Str != "":
 			from = v[0].Str
-		case m.Format == claudeName && v[1].Str == "compact_boundary":
+		case m.Format == "claude-code" && v[1].Str == "compact_boundary":
 			if from = v[2].Str; from == "" {
 				from = v[3].Str
 			}

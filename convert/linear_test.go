@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -154,7 +155,7 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 		return false
 	}
 	for _, tr := range list {
-		native := tr.ID != "" && !slices.ContainsFunc(tr.Messages, func(m *Message) bool { return f == gemini && len(m.Records) > 0 && m.geminiRecord() == "" })
+		native := tr.ID != "" && !slices.ContainsFunc(tr.Messages, func(m *Message) bool { return f == gemini && len(m.Records) > 0 && geminiRecordID(m) == "" })
 		if native && (f.Branches || len(paths(tr)) == 1) {
 			back, _ := rewritten(t, f, tr)
 			back, tr := unmarked(back), unmarked(tr)
@@ -214,17 +215,53 @@ func rewritten(t *testing.T, f *Format, tr *Transcript) (*Transcript, []Loss) {
 	return list[0], lost
 }
 
+// oldestCodexKind returns the type that a record without a payload has in later versions
+// of Codex, "" for one that has a payload or is not kept.
+func oldestCodexKind(v gjson.Result) string {
+	switch {
+	case v.Get("payload").IsObject():
+		return ""
+	case v.Get("type").Str != "":
+		return "response_item"
+	case v.Get("id").Exists() && !v.Get("record_type").Exists():
+		return "session_meta"
+	}
+	return ""
+}
+
+// completedItemAsMessage returns the event item_completed of a message as the event that
+// logs without ordinals have for it, and any other event as it is.
+func completedItemAsMessage(raw []byte) []byte {
+	item, text := gjson.GetBytes(raw, "payload.item"), ""
+	for _, part := range item.Get("content").Array() {
+		text += part.Get("text").Str
+	}
+	event := map[string]any{"message": text}
+	switch kind := item.Get("type").Str; {
+	case text == "":
+		return raw
+	case kind == "UserMessage":
+		event["type"], event["images"] = "user_message", []string{}
+	case kind == "AgentMessage":
+		event["type"] = "agent_message"
+	default:
+		return raw
+	}
+	raw, _ = sjson.SetBytes(raw, "payload", event)
+	return raw
+}
+
 // recordsOf returns the records of a transcript, without what must differ.
 func recordsOf(t *Transcript) (list []string) {
 	add := func(records []json.RawMessage) {
 		for _, raw := range records {
 			v := gjson.ParseBytes(raw)
-			if r := parseCodex(raw); t.Format == "codex" && !v.Get("payload").IsObject() && (r.kind == "response_item" || r.kind == "session_meta") {
-				raw = []byte(`{"type":"` + r.kind + `","payload":` + string(raw) + `}`) // it was of the oldest kind
+			if kind := oldestCodexKind(v); t.Format == "codex" && kind != "" {
+				raw = []byte(`{"type":"` + kind + `","payload":` + string(raw) + `}`)
 				v = gjson.ParseBytes(raw)
 			}
-			if r := parseCodex(raw); v.Get("payload.type").Str == "item_completed" && r.twin() != nil {
-				raw = r.told(raw)
+			if v.Get("payload.type").Str == "item_completed" {
+				raw = completedItemAsMessage(raw)
 			}
 			paths := []string{"sessionId", "$set.sessionId", "ordinal", "timestamp", "payload.id", "payload.session_id", "payload.thread_id",
 				"payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base", "payload.history_mode",
@@ -422,6 +459,9 @@ func TestCodexCopies(t *testing.T) {
 	}
 }
 
+// sha256Hex returns the SHA-256 of a text in hexadecimal digits.
+func sha256Hex(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
+
 // TestLinearHomes: where transcripts are kept, and how they are gone on with.
 func TestLinearHomes(t *testing.T) {
 	home := filepath.FromSlash("/home/ada")
@@ -444,8 +484,8 @@ func TestLinearHomes(t *testing.T) {
 	}{
 		{codex, "/known", ".codex/sessions/2026/11/20/rollout-2026-11-20T07-29-04-" + o.ID + ".jsonl", "", "codex resume " + o.ID},
 		{gemini, "/known", ".gemini/tmp/birds/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{gemini, "/x", ".gemini/tmp/" + geminiHash("/x") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{gemini, "/hostile", ".gemini/tmp/" + geminiHash("/hostile") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{gemini, "/x", ".gemini/tmp/" + sha256Hex("/x") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
+		{gemini, "/hostile", ".gemini/tmp/" + sha256Hex("/hostile") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
 		{opencode, "/known", "", "opencode import FILE", "opencode -s " + openCodeSession(o.ID)},
 	} {
 		tr := &Transcript{}
@@ -528,25 +568,6 @@ assistant text "Wrens and tits."
 `
 		if got := active(back); got != want {
 			t.Errorf("%s says\n%s\nwant\n%s", f.Name, got, want)
-		}
-	}
-}
-
-// TestGeminiContext: what the program tells the model is no message, and what a user says
-// after it is.
-func TestGeminiContext(t *testing.T) {
-	for said, want := range map[string]bool{
-		`"<session_context>x</session_context>"`:                                  true,
-		`[{"text":"<session_context>x"}]`:                                         true,
-		`[{"text":" <hook_context>x</hook_context>\n"}]`:                          true,
-		`[{"text":"<session_context>x</session_context>"},{"text":"Hello"}]`:      false,
-		`[{"text":"<hook_context>x</hook_context>"},{"inlineData":{"data":"A"}}]`: false,
-		`[{"text":"<hook_context>x</hook_context>"},"Hello"]`:                     false,
-		`[{"text":"Why <session_context>?"}]`:                                     false,
-		`"Hello"`:                                                                 false,
-	} {
-		if got := isGeminiContext(gjson.Parse(`{"type":"user","content":` + said + `}`)); got != want {
-			t.Errorf("%s is context: %v", said, got)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type limb struct {
 }
 
 // limbs returns the parts of the tree, that with the leaf first.
-func (t *Transcript) limbs() []limb {
+func limbsOf(t *Transcript) []limb {
 	o := outlineOf(t)
 	if len(t.Messages) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func writeMarkdown(w io.Writer, t *Transcript, _ Options, lost *report) error {
 	if len(facts) > 0 {
 		fmt.Fprintf(&d.b, "\n%s\n", strings.Join(facts, " · "))
 	}
-	limbs := t.limbs()
+	limbs := limbsOf(t)
 	for i, l := range limbs {
 		for _, m := range l.path {
 			d.numbers[m] = len(d.numbers) + 1

@@ -6,7 +6,7 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-var openaiRequest = request{"openai", content.OpenAI}
+var openaiRequest = request{format: "openai", form: content.OpenAI}
 
 func detectOpenAI(head []byte) bool { return openaiRequest.detect(head) }
 

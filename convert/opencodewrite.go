@@ -197,10 +197,10 @@ func (w *openCodeWriter) head() ([]byte, error) {
 func (w *openCodeWriter) words(m *Message) error {
 	w.lost.message(m, lostTimes, lostModels)
 	at := w.last.UnixMilli()
-	var parts []map[string]any
+	var pieces []map[string]any
 	text := func(s string) {
 		if s != "" {
-			parts = append(parts, map[string]any{"type": "text", "text": s})
+			pieces = append(pieces, map[string]any{"type": "text", "text": s})
 		}
 	}
 	inside := 0
@@ -212,10 +212,10 @@ func (w *openCodeWriter) words(m *Message) error {
 			text(p.Text)
 		case p.Type == content.TypeThinking && m.Role == "assistant":
 			w.lost.signature(p)
-			parts = append(parts, map[string]any{"type": "reasoning", "text": p.Text, "time": map[string]int64{"start": at, "end": at}})
+			pieces = append(pieces, map[string]any{"type": "reasoning", "text": p.Text, "time": map[string]int64{"start": at, "end": at}})
 		case p.Type == content.TypeToolCall && w.pairs[p] != nil && m.Role == "assistant":
 			w.inside[w.pairs[p]] = true
-			parts = append(parts, w.tool(c, w.pairs[p], at))
+			pieces = append(pieces, w.tool(c, w.pairs[p], at))
 		case w.inside[p]:
 			inside++
 		case (p.Type == content.TypeImage || p.Type == content.TypeFile || p.Type == content.TypeAudio || p.Type == content.TypeVideo) && m.Role == "user" && dataURL(p) != "":
@@ -227,13 +227,13 @@ func (w *openCodeWriter) words(m *Message) error {
 			if p.Filename != "" {
 				file["filename"] = p.Filename
 			}
-			parts = append(parts, file)
+			pieces = append(pieces, file)
 		default:
 			w.lost.part(p)
 			text(asText(p))
 		}
 	}
-	if len(parts) == 0 {
+	if len(pieces) == 0 {
 		if inside == 0 {
 			w.lost.add(lostMessages)
 		}
@@ -255,7 +255,7 @@ func (w *openCodeWriter) words(m *Message) error {
 		info["time"] = map[string]int64{"created": at}
 		info["model"] = map[string]string{"providerID": who, "modelID": model}
 	}
-	return w.record(rawjson.Compact(map[string]any{"info": info, "parts": parts}), m)
+	return w.record(rawjson.Compact(map[string]any{"info": info, "parts": pieces}), m)
 }
 
 // tool returns a call with its result.

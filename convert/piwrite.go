@@ -470,14 +470,14 @@ func (w *piWriter) resultBlocks(p *content.Part) []piBlock {
 }
 
 // piProvider returns who has a model, and how it is spoken to.
-func piProvider(model string) (provider, api string) {
-	switch provider = providerOf(model); provider {
+func piProvider(model string) (by, api string) {
+	switch by = providerOf(model); by {
 	case "anthropic":
-		return provider, "anthropic-messages"
+		return by, "anthropic-messages"
 	case "google":
-		return provider, "google-generative-ai"
+		return by, "google-generative-ai"
 	case "openai":
-		return provider, "openai-responses"
+		return by, "openai-responses"
 	}
 	return "unknown", "openai-completions"
 }

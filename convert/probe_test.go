@@ -119,7 +119,7 @@ func features() []feature {
 		{"tool calls", tools(false), []string{"probe.ini"},
 			any(func(m *Message, p *content.Part) bool {
 				c := p.Call()
-				return p.Type == content.TypeToolCall && c.Name == call.Name && string(canonical([]byte(c.Arguments))) == call.Arguments
+				return p.Type == content.TypeToolCall && c.Name == call.Name && compact(c.Arguments) == call.Arguments
 			}), false},
 		{"tool results", tools(false), []string{"probe result"},
 			func(t *Transcript) bool {

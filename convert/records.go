@@ -8,6 +8,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// ownSource is the member of metadata.bough of a message that says where it was
+// imported from.
+const ownSource = "source"
+
 // The members of metadata.bough.source that hold the records of a message. A string that
 // stands in the content, or in an earlier record, is "" in the records; texts says for
 // each "" which value takes its place. docs/format.md, 23.4, defines it.

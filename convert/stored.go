@@ -10,10 +10,6 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// ownSource is the member of metadata.bough of a message that says where it was
-// imported from.
-const ownSource = "source"
-
 // Stored returns m as it stands in a session file. at is its time there, for one whose
 // transcript says none. Reading it with [FromSession] gives m again.
 func (m *Message) Stored(dialect session.Dialect, at time.Time) session.NewMessage {
@@ -70,8 +66,8 @@ func (m *Message) source(content []byte) (pairs []rawjson.Pair) {
 		pairs = append(pairs, rawjson.Pair{Key: "untimed", Value: []byte("true")})
 	}
 	if len(m.Records) > 0 {
-		records, texts := sharedRecords(content, m.Records)
-		pairs = append(pairs, rawjson.Pair{Key: keyRecords, Value: records})
+		array, texts := sharedRecords(content, m.Records)
+		pairs = append(pairs, rawjson.Pair{Key: keyRecords, Value: array})
 		if texts != nil {
 			pairs = append(pairs, rawjson.Pair{Key: keyTexts, Value: texts})
 		}

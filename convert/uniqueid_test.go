@@ -17,7 +17,7 @@ func uniqueIDs(t *testing.T, f *Format, out []byte) {
 	t.Helper()
 	seen := map[string]bool{}
 	for line := range bytes.Lines(out) {
-		id := gjson.GetBytes(line, map[string]string{claudeName: "uuid", piName: "id"}[f.Name]).Str
+		id := gjson.GetBytes(line, map[string]string{"claude-code": "uuid", "pi": "id"}[f.Name]).Str
 		if id != "" && seen[id] {
 			t.Fatalf("%s: %s stands twice in\n%s", f.Name, id, out)
 		}

@@ -166,12 +166,12 @@ func (w *weave) hung(id string) string {
 // without a link, where m begins with a root, or with a link that names nothing.
 func (w *weave) own(m *Message, parent string, in bool, follows func(root bool) bool) []json.RawMessage {
 	list := slices.Clone(m.Records)
-	relink := func(i int, member, to string) {
+	relink := func(i int, name, to string) {
 		w.before[gjson.GetBytes(list[i], w.links.id).Str] = to
 		if to == "" {
-			list[i] = setMember(list[i], member, nil)
+			list[i] = setMember(list[i], name, nil)
 		} else {
-			list[i] = setMember(list[i], member, to)
+			list[i] = setMember(list[i], name, to)
 		}
 	}
 	places := map[string]int{}
@@ -187,8 +187,8 @@ func (w *weave) own(m *Message, parent string, in bool, follows func(root bool) 
 		if id == "" {
 			continue
 		}
-		if member, link := w.link(r); here[link] != "" {
-			relink(i, member, here[link])
+		if name, link := w.link(r); here[link] != "" {
+			relink(i, name, here[link])
 		}
 		if now, ok := w.renamed[&r[0]]; ok {
 			list[i] = setMember(list[i], w.links.id, now)
@@ -202,7 +202,7 @@ func (w *weave) own(m *Message, parent string, in bool, follows func(root bool) 
 		}
 	}
 	for i := first; i >= 0; {
-		member, link := w.link(m.Records[i])
+		name, link := w.link(m.Records[i])
 		if at, ok := places[link]; ok && at < i {
 			i = at
 			continue
@@ -210,12 +210,12 @@ func (w *weave) own(m *Message, parent string, in bool, follows func(root bool) 
 		_, said := w.owner[link]
 		switch {
 		case m.Parent == "" && (said || elsewhere[link] && w.hung(link) != ""):
-			relink(i, member, "")
+			relink(i, name, "")
 		case elsewhere[link] && w.hung(link) != m.Parent:
-			relink(i, member, cmp.Or(parent, m.Parent))
+			relink(i, name, cmp.Or(parent, m.Parent))
 		case !in || parent == "" || (link == "" || !w.written[link]) && follows(link == ""):
 		case link == "" || !w.written[link] || w.called[parent] == link:
-			relink(i, member, parent)
+			relink(i, name, parent)
 		}
 		break
 	}

@@ -197,6 +197,7 @@ func TestGoOn(t *testing.T) {
 // one on a line.
 func TestDeepTree(t *testing.T) {
 	var list []*Message
+	const deepTree = 400 // replies in one another, which a tree may have
 	for i := range deepTree + 1 {
 		m := &Message{}
 		m.Role, m.Parts = []string{"user", "assistant"}[i%2], []content.Part{content.Text(fmt.Sprint(i))}
@@ -400,22 +401,6 @@ func TestRequestOfOthers(t *testing.T) {
 			if got != want {
 				t.Errorf("%s, for %s:\n%s\nwant\n%s", c.name, f.Name, got, want)
 			}
-		}
-	}
-}
-
-// TestMarkdownClosed: a fence that is left open is closed where it began, since one that
-// closes nothing opens another.
-func TestMarkdownClosed(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"```\na\n", "```\na\n```"},
-		{"- a\n  ```go\n  b", "- a\n  ```go\n  b\n  ```"},
-		{"As in\n\n    ~~~~\n    b", "As in\n\n    ~~~~\n    b\n    ~~~~"},
-		{"- a\n  ```\n  b\n  ```\n~~~\nc", "- a\n  ```\n  b\n  ```\n~~~\nc\n~~~"},
-		{"```\na\n````\n", "```\na\n````"},
-	} {
-		if got := closed(c.in); got != c.want {
-			t.Errorf("closed(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
 }

@@ -320,11 +320,11 @@ func TestImportGrows(t *testing.T) {
 		t.Fatalf("sessions %+v, %v", list, err)
 	}
 	file := gjson.Parse(s.read(session.FileName(list.Sessions[0].ID)))
-	records := convert.SplitRecords([]byte(file.Get("metadata.bough.sources.0.records").Raw))
+	all := convert.SplitRecords([]byte(file.Get("metadata.bough.sources.0.records").Raw))
 	for _, m := range file.Get("messages").Array() {
-		records = append(records, convert.RecordsOf([]byte(m.Raw))...)
+		all = append(all, convert.RecordsOf([]byte(m.Raw))...)
 	}
-	data := string(convert.Records(records))
+	data := string(convert.Records(all))
 	for _, line := range lines {
 		if n := strings.Count(data, line); n != 1 {
 			t.Errorf("%d times, want once: %s", n, line)

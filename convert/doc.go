@@ -5,12 +5,12 @@
 //
 // A [Format] is one row of [Formats], in the file of its name; the writer of a large one
 // has a file of its own, and requests to OpenAI and to Anthropic share one. A transcript
-// is read message by message into a [Sink], so that one of any size takes little memory,
-// and written from a [Transcript].
+// is read message by message into a [transcript.Sink], so that one of any size takes little memory,
+// and written from a [transcript.Transcript].
 //
 // # Messages
 //
-// A [Message] is what somebody said, what a tool answered, or a summary that stands for
+// A [transcript.Message] is what somebody said, what a tool answered, or a summary that stands for
 // what came before it. What else a transcript has (names, snapshots of files, settings,
 // counts of tokens, notices) is no message: it rides along as a record.
 //
@@ -24,11 +24,11 @@
 // # Records
 //
 // Every message has the records that it was made of, byte for byte, and those that ride
-// along: [Message.Records]. So all records of a transcript are there in order, and
+// along: [transcript.Message.Records]. So all records of a transcript are there in order, and
 // writing a conversation in the format that it came from writes the same records, but
 // for ids and links that must differ. Messages without records of the format, because
 // they were said elsewhere, are put into its words; what it has no words for is a
-// [Loss], which is told.
+// [transcript.Loss], which is told.
 package convert
 
 // Where to look for what formats share:

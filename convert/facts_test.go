@@ -13,15 +13,15 @@ func TestFacts(t *testing.T) {
 		f        *Format
 		in, want string // the folder, the branch and the model
 	}{
-		{codex, `{"type":"session_meta","payload":{"id":"s","cwd":"/x","git":{"branch":"topic","commit_hash":"0"}}}` + "\n" +
+		{codexFormat, `{"type":"session_meta","payload":{"id":"s","cwd":"/x","git":{"branch":"topic","commit_hash":"0"}}}` + "\n" +
 			`{"type":"turn_context","payload":{"cwd":"/y","model":"gpt-x"}}` + "\n" + item, "/x topic gpt-x"},
-		{codex, `{"id":"s","timestamp":"2025-01-01T00:00:00Z","instructions":null,"git":{"branch":"old"}}` + "\n" +
+		{codexFormat, `{"id":"s","timestamp":"2025-01-01T00:00:00Z","instructions":null,"git":{"branch":"old"}}` + "\n" +
 			`{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n  <cwd>/z</cwd>\n</environment_context>"}]}` + "\n" + item, "/z old "},
-		{gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" +
+		{geminiFormat, `{"sessionId":"s","projectHash":"0"}` + "\n" +
 			`{"$set":{"messages":[{"id":"e","type":"user","content":[{"text":"<session_context>\nx\n- **Workspace Directories:**\n  - /w\n  - /v\n</session_context>"}]}]}}` + "\n" +
 			`{"id":"a","type":"gemini","content":"One","model":"gemini-x"}` + "\n", "/w  gemini-x"},
-		{opencode, `{"info":{"id":"ses_1"},"messages":[{"info":{"id":"msg_1","role":"assistant","modelID":"m","path":{"cwd":"/o"},"time":{"created":1}},"parts":[{"type":"text","text":"One"}]}]}`, "/o  m"},
-		{chatGPT, `{"mapping":{"a":{"parent":null,"message":{"author":{"role":"assistant"},"metadata":{"model_slug":"gpt-y"},"content":{"content_type":"text","parts":["One"]}}}}}`, "  gpt-y"},
+		{opencodeFormat, `{"info":{"id":"ses_1"},"messages":[{"info":{"id":"msg_1","role":"assistant","modelID":"m","path":{"cwd":"/o"},"time":{"created":1}},"parts":[{"type":"text","text":"One"}]}]}`, "/o  m"},
+		{chatGPTFormat, `{"mapping":{"a":{"parent":null,"message":{"author":{"role":"assistant"},"metadata":{"model_slug":"gpt-y"},"content":{"content_type":"text","parts":["One"]}}}}}`, "  gpt-y"},
 	} {
 		list, problems, err := c.f.ReadAll(strings.NewReader(c.in))
 		if err != nil || len(problems) > 0 {

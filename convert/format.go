@@ -8,6 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/convert/internal/report"
+	"github.com/bough-dev/bough/convert/internal/sink"
+	"github.com/bough-dev/bough/convert/internal/tree"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/google/uuid"
 )
 
@@ -26,15 +30,15 @@ type Format struct {
 	RecordID string
 
 	detect func(head []byte) bool
-	read   func(in io.Reader, to Sink) error
-	write  func(w io.Writer, t *Transcript, o Options, lost *report) error
-	home   *home
+	read   func(in io.Reader, to transcript.Sink) error
+	write  func(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error
+	home   *transcript.Home
 	called func(id string) string                     // what a conversation is called that is written with an id, nil for that
 	newID  func(time.Time, io.Reader) (string, error) // nil for a UUID
 }
 
 // Called returns what its program calls a conversation that is written with
-// [Options.ID] id.
+// [transcript.Options.ID] id.
 func (f *Format) Called(id string) string {
 	if f.called == nil {
 		return id
@@ -52,10 +56,10 @@ func (f *Format) Writes() bool { return f.write != nil }
 // A message has another id than its transcript gives it if an earlier one has that
 // already; one that is there twice is read once. Parents never form a ring.
 //
-// What is wrong with a part of the file is a [Problem]. The error is [ErrNothing] if it
+// What is wrong with a part of the file is a [transcript.Problem]. The error is [ErrNothing] if it
 // holds no conversation at all.
-func (f *Format) Read(in io.Reader, to Sink) error {
-	n, err := readChecked(f.read, in, to)
+func (f *Format) Read(in io.Reader, to transcript.Sink) error {
+	n, err := sink.Read(f.read, in, to)
 	if err == nil && n == 0 {
 		err = ErrNothing
 	}
@@ -63,8 +67,8 @@ func (f *Format) Read(in io.Reader, to Sink) error {
 }
 
 // ReadAll reads the conversations of a file that fits into memory.
-func (f *Format) ReadAll(in io.Reader) ([]*Transcript, []Problem, error) {
-	list, problems, err := readAll(f.Name, f.read, in)
+func (f *Format) ReadAll(in io.Reader) ([]*transcript.Transcript, []transcript.Problem, error) {
+	list, problems, err := sink.ReadAll(f.Name, f.read, in)
 	if err == nil && len(list) == 0 {
 		err = ErrNothing
 	}
@@ -74,15 +78,15 @@ func (f *Format) ReadAll(in io.Reader) ([]*Transcript, []Problem, error) {
 // Write writes a conversation, and returns what the format has no place for. Where a
 // message, or the conversation, has records of this format, they are written as they
 // are, but for ids and links.
-func (f *Format) Write(w io.Writer, t *Transcript, o Options) ([]Loss, error) {
-	var r report
+func (f *Format) Write(w io.Writer, t *transcript.Transcript, o transcript.Options) ([]transcript.Loss, error) {
+	var r report.Report
 	err := f.writeReport(w, t, o, &r)
-	return r.list, err
+	return r.Losses, err
 }
 
-func (f *Format) writeReport(w io.Writer, t *Transcript, o Options, r *report) error {
+func (f *Format) writeReport(w io.Writer, t *transcript.Transcript, o transcript.Options, r *report.Report) error {
 	if !f.Sessions {
-		t = linked(t)
+		t = tree.Linked(t)
 	}
 	return f.write(w, t, o, r)
 }
@@ -95,60 +99,62 @@ func (f *Format) IsNamed(name string) bool {
 // A Written is a conversation in a format, and how its messages are known again there.
 type Written struct {
 	Data []byte
-	Lost []Loss // what the format has no place for
+	Lost []transcript.Loss // what the format has no place for
 
 	// ID is what a reader of Data takes as the id of the conversation, "" if the format
 	// has none.
 	ID string
 	// Same are the messages as a reader of Data finds them, in its order. Nil for a
 	// format that is not read.
-	Same []Same
+	Same []transcript.Same
 }
 
 // Export writes a conversation as [Format.Write] does, then reads what it wrote, so that
 // the messages are known again when the transcript comes back, whatever ids its format
 // gives them.
-func (f *Format) Export(t *Transcript, o Options) (*Written, error) {
+func (f *Format) Export(t *transcript.Transcript, o transcript.Options) (*Written, error) {
 	var out bytes.Buffer
-	r := report{trace: newTrace()}
+	r := report.Report{Trace: report.NewTrace()}
 	err := f.writeReport(&out, t, o, &r)
-	w := &Written{Data: out.Bytes(), Lost: r.list}
+	w := &Written{Data: out.Bytes(), Lost: r.Losses}
 	if err != nil || !f.Reads() {
 		return w, err
 	}
-	back := &readBack{}
+	back := &report.ReadBack{}
 	if err := f.Read(bytes.NewReader(w.Data), back); err != nil {
 		return w, nil // it holds nothing that a reader takes for a conversation
 	}
-	w.ID, w.Same = back.id, r.trace.match(t, back)
+	w.ID, w.Same = back.ID, r.Trace.Match(t, back)
 	return w, nil
 }
 
 // Roots returns the folders where the program of the format keeps its transcripts on a
 // machine, nil if it keeps none in files.
-func (f *Format) Roots(m Machine) []string {
-	if f.home == nil || f.home.roots == nil {
+func (f *Format) Roots(m transcript.Machine) []string {
+	if f.home == nil || f.home.Roots == nil {
 		return nil
 	}
-	return f.home.roots(m)
+	return f.home.Roots(m)
 }
 
 // Holds reports whether a file in one of the folders of [Format.Roots] may be a
 // transcript, by its slash-separated path from there.
-func (f *Format) Holds(path string) bool { return f.home.holds(path) }
+func (f *Format) Holds(path string) bool { return f.home.Holds(path) }
 
 // Resumes reports whether the program of the format can be told to go on with a
 // transcript.
-func (f *Format) Resumes() bool { return f.home != nil && f.home.resume != nil }
+func (f *Format) Resumes() bool { return f.home != nil && f.home.Resume != nil }
 
 // Target returns where a transcript goes so that its program finds it, absolute; "" means
 // that the program reads a file once, from anywhere.
-func (f *Format) Target(m Machine, t *Transcript, o Options) string { return f.home.target(m, t, o) }
+func (f *Format) Target(m transcript.Machine, t *transcript.Transcript, o transcript.Options) string {
+	return f.home.Target(m, t, o)
+}
 
 // Resume returns the command that goes on with the transcript at path, to be run in the
 // folder of the conversation, and one that is to be run before it, nil for none.
-func (f *Format) Resume(path string, t *Transcript, o Options) (before, run []string) {
-	return f.home.resume(path, t, o)
+func (f *Format) Resume(path string, t *transcript.Transcript, o transcript.Options) (before, run []string) {
+	return f.home.Resume(path, t, o)
 }
 
 // NewID returns an id for a conversation that is going to be written.

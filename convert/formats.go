@@ -6,6 +6,21 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bough-dev/bough/convert/internal/anthropic"
+	"github.com/bough-dev/bough/convert/internal/chatgpt"
+	"github.com/bough-dev/bough/convert/internal/claude"
+	"github.com/bough-dev/bough/convert/internal/claudeai"
+	"github.com/bough-dev/bough/convert/internal/codex"
+	"github.com/bough-dev/bough/convert/internal/gemini"
+	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/markdown"
+	"github.com/bough-dev/bough/convert/internal/oasst"
+	"github.com/bough-dev/bough/convert/internal/openai"
+	"github.com/bough-dev/bough/convert/internal/opencode"
+	"github.com/bough-dev/bough/convert/internal/penguin"
+	"github.com/bough-dev/bough/convert/internal/pi"
+	"github.com/bough-dev/bough/convert/internal/report"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -18,9 +33,9 @@ var Formats = []*Format{
 		Ext:      ".json",
 		Branches: true,
 		Sessions: true,
-		detect:   detectPenguin,
-		read:     readPenguin,
-		write:    writePenguin,
+		detect:   penguin.Detect,
+		read:     penguin.Read,
+		write:    penguin.Write,
 		newID:    session.NewID,
 	},
 	{
@@ -29,10 +44,10 @@ var Formats = []*Format{
 		Ext:      ".jsonl",
 		Branches: true,
 		RecordID: "id",
-		detect:   detectPi,
-		read:     readPi,
-		write:    writePi,
-		home:     &piPlace,
+		detect:   pi.Detect,
+		read:     pi.Read,
+		write:    pi.Write,
+		home:     &pi.Home,
 	},
 	{
 		Name:     "claude-code",
@@ -41,10 +56,10 @@ var Formats = []*Format{
 		Ext:      ".jsonl",
 		Branches: true,
 		RecordID: "uuid",
-		detect:   detectClaude,
-		read:     readClaude,
-		write:    writeClaude,
-		home:     &claudeCodePlace,
+		detect:   claude.Detect,
+		read:     claude.Read,
+		write:    claude.Write,
+		home:     &claude.Home,
 	},
 	{
 		Name:     "codex",
@@ -52,10 +67,10 @@ var Formats = []*Format{
 		About:    "a session of OpenAI's Codex",
 		Ext:      ".jsonl",
 		Branches: true,
-		detect:   detectCodex,
-		read:     readCodex,
-		write:    writeCodex,
-		home:     &codexPlace,
+		detect:   codex.Detect,
+		read:     codex.Read,
+		write:    codex.Write,
+		home:     &codex.Home,
 	},
 	{
 		Name:     "gemini",
@@ -63,22 +78,22 @@ var Formats = []*Format{
 		About:    "a chat of the Gemini command",
 		Ext:      ".jsonl",
 		Branches: true,
-		detect:   detectGemini,
-		read:     readGemini,
-		write:    writeGemini,
-		called:   geminiSession,
-		home:     &geminiPlace,
+		detect:   gemini.Detect,
+		read:     gemini.Read,
+		write:    gemini.Write,
+		called:   gemini.SessionID,
+		home:     &gemini.Home,
 	},
 	{
 		Name:    "opencode",
 		Aliases: []string{"open-code"},
 		About:   "a session that opencode exported",
 		Ext:     ".json",
-		detect:  detectOpenCode,
-		read:    readOpenCode,
-		write:   writeOpenCode,
-		called:  openCodeSession,
-		home:    &opencodePlace,
+		detect:  opencode.Detect,
+		read:    opencode.Read,
+		write:   opencode.Write,
+		called:  opencode.SessionID,
+		home:    &opencode.Home,
 	},
 	{
 		Name:     "chatgpt",
@@ -86,9 +101,9 @@ var Formats = []*Format{
 		About:    "conversations.json of an export of ChatGPT",
 		Ext:      ".json",
 		Branches: true,
-		detect:   detectChatGPT,
-		read:     readChatGPT,
-		write:    writeChatGPT,
+		detect:   chatgpt.Detect,
+		read:     chatgpt.Read,
+		write:    chatgpt.Write,
 	},
 	{
 		Name:     "claude-ai",
@@ -96,9 +111,9 @@ var Formats = []*Format{
 		About:    "conversations.json of an export of Claude's web service",
 		Ext:      ".json",
 		Branches: true,
-		detect:   detectClaudeAI,
-		read:     readClaudeAI,
-		write:    writeClaudeAI,
+		detect:   claudeai.Detect,
+		read:     claudeai.Read,
+		write:    claudeai.Write,
 	},
 	{
 		Name:     "oasst",
@@ -106,25 +121,25 @@ var Formats = []*Format{
 		About:    "message trees of Open Assistant",
 		Ext:      ".jsonl",
 		Branches: true,
-		detect:   detectOpenAssistant,
-		read:     readOpenAssistant,
-		write:    writeOpenAssistant,
+		detect:   oasst.Detect,
+		read:     oasst.Read,
+		write:    oasst.Write,
 	},
 	{
 		Name:   "anthropic",
 		About:  "the messages of a request to Anthropic's messages",
 		Ext:    ".json",
-		detect: detectAnthropic,
-		read:   readAnthropic,
-		write:  writeAnthropic,
+		detect: anthropic.Detect,
+		read:   anthropic.Read,
+		write:  anthropic.Write,
 	},
 	{
 		Name:   "openai",
 		About:  "the messages of a request to OpenAI's chat completions",
 		Ext:    ".json",
-		detect: detectOpenAI,
-		read:   readOpenAI,
-		write:  writeOpenAI,
+		detect: openai.Detect,
+		read:   openai.Read,
+		write:  openai.Write,
 	},
 	{
 		Name:     "markdown",
@@ -132,7 +147,7 @@ var Formats = []*Format{
 		About:    "a document for people",
 		Ext:      ".md",
 		Branches: true,
-		write:    writeMarkdown,
+		write:    markdown.Write,
 	},
 }
 
@@ -149,13 +164,13 @@ func Named(name string) (*Format, error) {
 }
 
 // HeadSize is how much of a file [Detect] wants to see, in bytes.
-const HeadSize = 256 << 10
+const HeadSize = jsonl.HeadSize
 
 // Detect returns the format of a file that begins with head, nil if it is none. It goes
 // by what stands there, never by a name.
 func Detect(head []byte) *Format {
 	for _, f := range Formats {
-		if f.detect != nil && f.detect(trimBOM(head)) {
+		if f.detect != nil && f.detect(jsonl.TrimBOM(head)) {
 			return f
 		}
 	}
@@ -167,9 +182,11 @@ var ErrNothing = errors.New("there is no conversation in it")
 
 // NewPage returns a format that conversations are only written in, with all branches, by
 // a writer of another package.
-func NewPage(name, about, ext string, write func(io.Writer, *Transcript) error) *Format {
+func NewPage(name, about, ext string, write func(io.Writer, *transcript.Transcript) error) *Format {
 	return &Format{
 		Name: name, About: about, Ext: ext, Branches: true,
-		write: func(w io.Writer, t *Transcript, _ Options, _ *report) error { return write(w, t) },
+		write: func(w io.Writer, t *transcript.Transcript, _ transcript.Options, _ *report.Report) error {
+			return write(w, t)
+		},
 	}
 }

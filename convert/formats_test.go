@@ -13,14 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
 // testOptions are options that give the same file each time.
-func testOptions(id string) Options {
-	return Options{
+func testOptions(id string) transcript.Options {
+	return transcript.Options{
 		ID:     id,
 		Now:    time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 		Random: rand.NewChaCha8([32]byte{1}),
@@ -63,7 +66,7 @@ func TestDetect(t *testing.T) {
 				if other.detect == nil {
 					continue
 				}
-				if got, want := other.detect(trimBOM(head)), other == f; got != want {
+				if got, want := other.detect(jsonl.TrimBOM(head)), other == f; got != want {
 					t.Errorf("%s: detected as %s: %v", path, other.Name, got)
 				}
 			}
@@ -122,7 +125,7 @@ func roundTrip(f *Format, data []byte) error {
 }
 
 // same says in what two transcripts differ that should be one.
-func same(a, b *Transcript) error {
+func same(a, b *transcript.Transcript) error {
 	if a.Leaf != b.Leaf {
 		return fmt.Errorf("the leaf was %q and is %q", a.Leaf, b.Leaf)
 	}
@@ -141,7 +144,7 @@ func same(a, b *Transcript) error {
 }
 
 // sketch returns all that is known of a message, on one line each.
-func sketch(m *Message) string {
+func sketch(m *transcript.Message) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s after %q at %v: %s %s %s %s\n", m.ID, m.Parent, m.Time, m.Role, m.Own.Role, m.Kind, m.Model)
 	for _, p := range m.Parts {
@@ -163,7 +166,7 @@ func unlinked(records []json.RawMessage) string {
 		if gjson.GetBytes(r, "mapping").Exists() {
 			r, _ = sjson.DeleteBytes(r, "id")
 		}
-		if key, node := memberOf(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "message").Exists() || gjson.GetBytes(node, "parent").Exists() {
+		if key, node := member.Only(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "message").Exists() || gjson.GetBytes(node, "parent").Exists() {
 			for _, name := range []string{"id", "parent", "children"} {
 				node, _ = sjson.DeleteBytes(node, name)
 			}
@@ -198,11 +201,11 @@ func TestLaidOutRecords(t *testing.T) {
 		f  *Format
 		in string
 	}{
-		{claudeCode, `{"type":"user","uuid":"11111111-1111-4111-8111-111111111111","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Hello"}}`},
-		{pi, `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n" +
+		{claudeCodeFormat, `{"type":"user","uuid":"11111111-1111-4111-8111-111111111111","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Hello"}}`},
+		{piFormat, `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n" +
 			`{"type":"message","id":"aaaaaaaa","parentId":null,"message":{"role":"user","content":"Hello"}}`},
-		{codex, `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}}`},
-		{gemini, `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"a","type":"user","content":"Hello"}`},
+		{codexFormat, `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}}`},
+		{geminiFormat, `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"a","type":"user","content":"Hello"}`},
 	} {
 		list, problems, err := test.f.ReadAll(strings.NewReader(test.in))
 		if err != nil || len(list) != 1 || len(problems) > 0 {
@@ -235,14 +238,14 @@ type full struct{ taken int }
 
 var errFull = errors.New("there is no room left")
 
-func (f *full) Message(*Message) error {
+func (f *full) Message(*transcript.Message) error {
 	if f.taken++; f.taken > 1 {
 		return errFull
 	}
 	return nil
 }
-func (f *full) End(*Conversation) error { return nil }
-func (f *full) Problem(Problem)         {}
+func (f *full) End(*transcript.Conversation) error { return nil }
+func (f *full) Problem(transcript.Problem)         {}
 
 // TestSinkFails: the error of a sink ends the reading, and is no problem of the file.
 func TestSinkFails(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
@@ -22,15 +23,15 @@ type grower struct {
 }
 
 var growers = []grower{
-	{pi, nil},
-	{codex, testtranscript.Codex},
-	{gemini, testtranscript.Gemini},
-	{opencode, testtranscript.OpenCode},
-	{chatGPT, testtranscript.ChatGPT},
-	{claudeAI, nil},
-	{openAssistant, nil},
-	{anthropicAPI, testtranscript.Anthropic},
-	{openAI, nil},
+	{piFormat, nil},
+	{codexFormat, testtranscript.Codex},
+	{geminiFormat, testtranscript.Gemini},
+	{opencodeFormat, testtranscript.OpenCode},
+	{chatGPTFormat, testtranscript.ChatGPT},
+	{claudeAIFormat, nil},
+	{openAssistantFormat, nil},
+	{anthropicAPIFormat, testtranscript.Anthropic},
+	{openAIFormat, nil},
 }
 
 // TestGrowth: of each beginning of a transcript all messages but the last are those of the
@@ -57,7 +58,7 @@ func TestGrowth(t *testing.T) {
 					files = append(files, g.draw(random))
 				}
 			}
-			if !slices.Contains([]*Format{pi, claudeCode, openAssistant}, g.f) { // whose fixtures have parents after their children
+			if !slices.Contains([]*Format{piFormat, claudeCodeFormat, openAssistantFormat}, g.f) { // whose fixtures have parents after their children
 				for _, name := range fixturesOf(t, g.f) {
 					files = append(files, readFile(t, name))
 				}
@@ -103,8 +104,8 @@ func cuts(data []byte, random *rand.Rand) (list []int) {
 }
 
 // begins returns in what part is no beginning of whole.
-func begins(part, whole *Transcript) error {
-	all := map[string]*Message{}
+func begins(part, whole *transcript.Transcript) error {
+	all := map[string]*transcript.Message{}
 	for _, m := range whole.Messages {
 		all[m.ID] = m
 	}
@@ -153,19 +154,19 @@ func TestOpen(t *testing.T) {
 		in   string
 		open string // a letter for each message: o for an open one
 	}{
-		{codex, meta + told, "o"},
-		{codex, meta + told + item, "-"},
-		{codex, meta + item + thought, "-o"},
-		{codex, meta + starts + item, "o"},
-		{codex, meta + starts + item + ends, "-"},
-		{gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}`, "-"},
-		{gemini, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}` + "\n" + `{"id":"b","type":"gemini","content":"","toolCalls":[{"id":"c","name":"f","result":"x"}]}`, "-oo"},
-		{opencode, fmt.Sprintf(export, ""), "-oo"},
-		{opencode, fmt.Sprintf(export, `,"completed":3`), "---"},
-		{chatGPT, fmt.Sprintf(chat, "in_progress"), "o"},
-		{chatGPT, fmt.Sprintf(chat, "finished_successfully"), "-"},
-		{claudeAI, fmt.Sprintf(web, "null"), "o"},
-		{claudeAI, fmt.Sprintf(web, `"2026-01-01T00:00:01Z"`), "-"},
+		{codexFormat, meta + told, "o"},
+		{codexFormat, meta + told + item, "-"},
+		{codexFormat, meta + item + thought, "-o"},
+		{codexFormat, meta + starts + item, "o"},
+		{codexFormat, meta + starts + item + ends, "-"},
+		{geminiFormat, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}`, "-"},
+		{geminiFormat, `{"sessionId":"s","projectHash":"0"}` + "\n" + `{"id":"a","type":"user","content":"One"}` + "\n" + `{"id":"b","type":"gemini","content":"","toolCalls":[{"id":"c","name":"f","result":"x"}]}`, "-oo"},
+		{opencodeFormat, fmt.Sprintf(export, ""), "-oo"},
+		{opencodeFormat, fmt.Sprintf(export, `,"completed":3`), "---"},
+		{chatGPTFormat, fmt.Sprintf(chat, "in_progress"), "o"},
+		{chatGPTFormat, fmt.Sprintf(chat, "finished_successfully"), "-"},
+		{claudeAIFormat, fmt.Sprintf(web, "null"), "o"},
+		{claudeAIFormat, fmt.Sprintf(web, `"2026-01-01T00:00:01Z"`), "-"},
 	} {
 		list, _, err := c.f.ReadAll(strings.NewReader(c.in))
 		if err != nil {
@@ -184,15 +185,15 @@ func TestOpen(t *testing.T) {
 // TestSystemFirst: a request to Anthropic that is written has its system before the
 // messages, so that one that is torn can be read.
 func TestSystemFirst(t *testing.T) {
-	tr := &Transcript{}
+	tr := &transcript.Transcript{}
 	for i, m := range []content.Message{
 		{Role: "user", Own: content.Own{Role: "system"}, Parts: []content.Part{content.Text("Be brief.")}},
 		{Role: "user", Parts: []content.Part{content.Text("One")}},
 	} {
-		tr.Messages = append(tr.Messages, &Message{Message: m, ID: fmt.Sprint(i), Parent: []string{"", "0"}[i]})
+		tr.Messages = append(tr.Messages, &transcript.Message{Message: m, ID: fmt.Sprint(i), Parent: []string{"", "0"}[i]})
 	}
 	var b bytes.Buffer
-	if _, err := anthropicAPI.Write(&b, tr, linearOptions()); err != nil {
+	if _, err := anthropicAPIFormat.Write(&b, tr, linearOptions()); err != nil {
 		t.Fatal(err)
 	}
 	if s := b.String(); strings.Index(s, `"system"`) > strings.Index(s, `"messages"`) || !strings.Contains(s, `"system"`) {
@@ -207,7 +208,7 @@ func TestToldTime(t *testing.T) {
 		`{"timestamp":"2026-01-01T00:00:01Z","type":"event_msg","payload":{"type":"agent_message","message":"One"}}` + "\n"
 	const item = `{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"One"}]}}` + "\n"
 	for _, in := range []string{told, told + item} {
-		list, _, err := codex.ReadAll(strings.NewReader(in))
+		list, _, err := codexFormat.ReadAll(strings.NewReader(in))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/bough-dev/bough/convert/internal/tree"
+	"github.com/bough-dev/bough/convert/transcript"
 )
 
 // TestIdentity: every message that a reader finds in what bough wrote is known again, as
@@ -26,9 +29,9 @@ func TestIdentity(t *testing.T) {
 		for _, path := range fixturesOf(t, from) {
 			list, _, _ := from.ReadAll(bytes.NewReader(readFile(t, path)))
 			for n, whole := range list {
-				o := outlineOf(whole)
+				o := tree.NewOutline(whole)
 				for _, m := range whole.Messages {
-					if !o.has(m.Parent) && o.has(m.Joined) {
+					if !o.Has(m.Parent) && o.Has(m.Joined) {
 						m.Parent = m.Joined // as the tree of a session has it
 					}
 				}
@@ -43,13 +46,13 @@ func TestIdentity(t *testing.T) {
 }
 
 // identified writes a transcript in a format and holds what is known again against it.
-func identified(f *Format, whole *Transcript) error {
+func identified(f *Format, whole *transcript.Transcript) error {
 	if !f.Reads() || !f.Writes() || len(whole.Messages) == 0 {
 		return nil
 	}
 	t := *whole
 	if !f.Branches {
-		t.Messages = outlineOf(&t).pathTo(leafOf(&t))
+		t.Messages = tree.NewOutline(&t).PathTo(tree.Leaf(&t))
 	}
 	w, err := f.Export(&t, testOptions("00000000-0000-4000-8000-00000000abcd"))
 	if err != nil {
@@ -63,7 +66,7 @@ func identified(f *Format, whole *Transcript) error {
 	for _, s := range w.Same {
 		of[s.ID] = s.Of
 	}
-	o := outlineOf(&t)
+	o := tree.NewOutline(&t)
 	reached := map[string]bool{}
 	for _, m := range list[0].Messages {
 		is, ok := of[m.ID]
@@ -74,13 +77,13 @@ func identified(f *Format, whole *Transcript) error {
 		if m.Parent == "" || of[m.Parent] == "" {
 			continue
 		}
-		above := o.pathTo(is)
-		if !slices.ContainsFunc(above, func(p *Message) bool { return p.ID == of[m.Parent] }) {
+		above := o.PathTo(is)
+		if !slices.ContainsFunc(above, func(p *transcript.Message) bool { return p.ID == of[m.Parent] }) {
 			return fmt.Errorf("%s %q is %s, which does not follow %s\n%s", m.Role, m.Text(), is, of[m.Parent], w.Data)
 		}
 	}
 	for _, m := range t.Messages {
-		if len(o.children[m.ID]) == 0 && !reached[m.ID] && m.Text() != "" && len(w.Lost) == 0 {
+		if len(o.Children[m.ID]) == 0 && !reached[m.ID] && m.Text() != "" && len(w.Lost) == 0 {
 			return fmt.Errorf("the end %q is not reached\n%s", m.Text(), w.Data)
 		}
 	}

@@ -13,16 +13,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/convert/internal/gemini"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/opencode"
+	"github.com/bough-dev/bough/convert/internal/tree"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
-var linearFormats = []*Format{codex, gemini, opencode}
+var linearFormats = []*Format{codexFormat, geminiFormat, opencodeFormat}
 
 // drawn returns a transcript as a file of trees has it: a line for each message, with the
 // number of its parent and a star for the leaf.
-func drawn(t *Transcript) string {
+func drawn(t *transcript.Transcript) string {
 	var b strings.Builder
 	names := map[string]string{"": "-"}
 	for i, m := range t.Messages {
@@ -39,7 +44,7 @@ func drawn(t *Transcript) string {
 }
 
 // said returns what a message says.
-func said(m *Message) string {
+func said(m *transcript.Message) string {
 	var b strings.Builder
 	for j := range m.Parts {
 		p := &m.Parts[j]
@@ -57,8 +62,8 @@ func said(m *Message) string {
 	return b.String()
 }
 
-func linearOptions() Options {
-	return Options{
+func linearOptions() transcript.Options {
+	return transcript.Options{
 		ID:     "019c0000-0000-7000-8000-00000000ffff",
 		Now:    time.Date(2026, 11, 20, 7, 29, 4, 0, time.UTC),
 		Random: rand.NewChaCha8([32]byte{1}),
@@ -134,7 +139,7 @@ func TestLinearRoundTrips(t *testing.T) {
 
 // unmarked returns a conversation without the marks that say where its log went back: its
 // tree says the same, and a mark that is not true where the log goes on is not written.
-func unmarked(tr *Transcript) *Transcript {
+func unmarked(tr *transcript.Transcript) *transcript.Transcript {
 	one := *tr
 	one.Messages = nil
 	for _, m := range tr.Messages {
@@ -155,7 +160,9 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 		return false
 	}
 	for _, tr := range list {
-		native := tr.ID != "" && !slices.ContainsFunc(tr.Messages, func(m *Message) bool { return f == gemini && len(m.Records) > 0 && geminiRecordID(m) == "" })
+		native := tr.ID != "" && !slices.ContainsFunc(tr.Messages, func(m *transcript.Message) bool {
+			return f == geminiFormat && len(m.Records) > 0 && gemini.RecordID(m) == ""
+		})
 		if native && (f.Branches || len(paths(tr)) == 1) {
 			back, _ := rewritten(t, f, tr)
 			back, tr := unmarked(back), unmarked(tr)
@@ -163,7 +170,7 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 				t.Errorf("of\n%s\ncame\n%s", want, got)
 			}
 			for i := range min(len(back.Messages), len(tr.Messages)) {
-				if a, b := back.Messages[i].ID, tr.Messages[i].ID; a != b && f != opencode {
+				if a, b := back.Messages[i].ID, tr.Messages[i].ID; a != b && f != opencodeFormat {
 					t.Errorf("the message %s came back as %s", b, a)
 				}
 			}
@@ -199,7 +206,7 @@ func inTurn(drawn string) string {
 }
 
 // rewritten writes a transcript and reads it again.
-func rewritten(t *testing.T, f *Format, tr *Transcript) (*Transcript, []Loss) {
+func rewritten(t *testing.T, f *Format, tr *transcript.Transcript) (*transcript.Transcript, []transcript.Loss) {
 	var b bytes.Buffer
 	lost, err := f.Write(&b, tr, linearOptions())
 	if err != nil {
@@ -207,7 +214,7 @@ func rewritten(t *testing.T, f *Format, tr *Transcript) (*Transcript, []Loss) {
 	}
 	list, problems, err := f.ReadAll(bytes.NewReader(b.Bytes()))
 	if err == ErrNothing && len(lost) > 0 {
-		return &Transcript{}, lost
+		return &transcript.Transcript{}, lost
 	}
 	if err != nil || len(list) != 1 || len(problems) > 0 {
 		t.Fatalf("%d conversations, %v: %v, of\n%s\nwritten was\n%s", len(list), problems, err, drawn(tr), b.Bytes())
@@ -252,7 +259,7 @@ func completedItemAsMessage(raw []byte) []byte {
 }
 
 // recordsOf returns the records of a transcript, without what must differ.
-func recordsOf(t *Transcript) (list []string) {
+func recordsOf(t *transcript.Transcript) (list []string) {
 	add := func(records []json.RawMessage) {
 		for _, raw := range records {
 			v := gjson.ParseBytes(raw)
@@ -275,7 +282,7 @@ func recordsOf(t *Transcript) (list []string) {
 			for _, path := range paths {
 				raw, _ = sjson.DeleteBytes(raw, path)
 			}
-			list = append(list, compact(string(raw)))
+			list = append(list, member.Compact(string(raw)))
 		}
 	}
 	add(t.Records)
@@ -292,10 +299,12 @@ func recordsOf(t *Transcript) (list []string) {
 	return list
 }
 
-func pathTo(t *Transcript, id string) []*Message { return outlineOf(t).pathTo(id) }
+func pathTo(t *transcript.Transcript, id string) []*transcript.Message {
+	return tree.NewOutline(t).PathTo(id)
+}
 
 // active returns what the path to the leaf says.
-func active(t *Transcript) string {
+func active(t *transcript.Transcript) string {
 	var b strings.Builder
 	for _, m := range pathTo(t, t.Leaf) {
 		fmt.Fprintf(&b, "%s%s%s\n", m.Role, m.Kind, said(m))
@@ -304,7 +313,7 @@ func active(t *Transcript) string {
 }
 
 // paths returns what the path to each end says, in order.
-func paths(t *Transcript) (list []string) {
+func paths(t *transcript.Transcript) (list []string) {
 	parents := map[string]bool{}
 	for _, m := range t.Messages {
 		parents[m.Parent] = true
@@ -326,11 +335,11 @@ func TestLinearFromElsewhere(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 9))
 		tr := grown(random)
-		for _, f := range []*Format{codex, gemini} {
+		for _, f := range []*Format{codexFormat, geminiFormat} {
 			var b bytes.Buffer
 			lost, err := f.Write(&b, tr, linearOptions())
-			if f == gemini { // which has a hash of the folder
-				lost = slices.DeleteFunc(lost, func(l Loss) bool { return strings.HasPrefix(l.What, "working folders") })
+			if f == geminiFormat { // which has a hash of the folder
+				lost = slices.DeleteFunc(lost, func(l transcript.Loss) bool { return strings.HasPrefix(l.What, "working folders") })
 			}
 			if err != nil || len(lost) > 0 {
 				t.Fatalf("%v %v", lost, err)
@@ -355,11 +364,11 @@ func TestLinearFromElsewhere(t *testing.T) {
 }
 
 // grown returns a tree of questions and answers, some with calls and their results.
-func grown(random *rand.Rand) *Transcript {
-	tr := &Transcript{}
+func grown(random *rand.Rand) *transcript.Transcript {
+	tr := &transcript.Transcript{}
 	tr.Dir = "/home/ada"
-	add := func(parent *Message, role string, parts ...content.Part) *Message {
-		m := &Message{ID: fmt.Sprint("m", len(tr.Messages))}
+	add := func(parent *transcript.Message, role string, parts ...content.Part) *transcript.Message {
+		m := &transcript.Message{ID: fmt.Sprint("m", len(tr.Messages))}
 		if parent != nil {
 			m.Parent = parent.ID
 		}
@@ -367,9 +376,9 @@ func grown(random *rand.Rand) *Transcript {
 		tr.Messages = append(tr.Messages, m)
 		return m
 	}
-	var spots []*Message
+	var spots []*transcript.Message
 	for n := range 2 + random.IntN(8) {
-		var at *Message
+		var at *transcript.Message
 		if len(spots) > 0 && random.IntN(6) > 0 {
 			at = spots[random.IntN(len(spots))]
 		}
@@ -390,9 +399,9 @@ func grown(random *rand.Rand) *Transcript {
 	return tr
 }
 
-func FuzzCodex(f *testing.F)    { fuzzLinear(f, codex) }
-func FuzzGemini(f *testing.F)   { fuzzLinear(f, gemini) }
-func FuzzOpenCode(f *testing.F) { fuzzLinear(f, opencode) }
+func FuzzCodex(f *testing.F)    { fuzzLinear(f, codexFormat) }
+func FuzzGemini(f *testing.F)   { fuzzLinear(f, geminiFormat) }
+func FuzzOpenCode(f *testing.F) { fuzzLinear(f, opencodeFormat) }
 
 func fuzzLinear(f *testing.F, format *Format) {
 	f.Add([]byte(`{"id":"","type":"user","content":"One"}` + "\n" + `{"id":"a","type":"gemini","content":"Two"}`))
@@ -428,8 +437,8 @@ func TestCodexCopies(t *testing.T) {
 {"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two"}]}}
 `
 	meta := `{"type":"session_meta","payload":{"id":"%s","cwd":"/x"%s}}` + "\n"
-	read := func(data string) *Transcript {
-		list, problems, err := codex.ReadAll(strings.NewReader(data))
+	read := func(data string) *transcript.Transcript {
+		list, problems, err := codexFormat.ReadAll(strings.NewReader(data))
 		if err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
@@ -437,12 +446,12 @@ func TestCodexCopies(t *testing.T) {
 	}
 	first := read(fmt.Sprintf(meta, "a", "") + fmt.Sprintf(said, "2026-01-01T00:00:00Z", "x"))
 	forked := `,"forked_from_id":"%s"`
-	copies := map[string]*Transcript{
+	copies := map[string]*transcript.Transcript{
 		"a copy":                 read(fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
 		"a copy with the source": read(fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(meta, "a", "") + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
 		"a copy of a copy":       read(fmt.Sprintf(meta, "c", fmt.Sprintf(forked, "b")) + fmt.Sprintf(meta, "b", fmt.Sprintf(forked, "a")) + fmt.Sprintf(said, "2026-02-01T00:00:00Z", "y")),
 	}
-	written, _ := rewritten(t, codex, first)
+	written, _ := rewritten(t, codexFormat, first)
 	copies["an export"] = written
 	for what, c := range copies {
 		for i, m := range first.Messages {
@@ -465,7 +474,7 @@ func sha256Hex(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(
 // TestLinearHomes: where transcripts are kept, and how they are gone on with.
 func TestLinearHomes(t *testing.T) {
 	home := filepath.FromSlash("/home/ada")
-	m := Machine{
+	m := transcript.Machine{
 		Home: home,
 		Env:  func(string) string { return "" },
 		Read: func(path string) ([]byte, error) {
@@ -482,13 +491,13 @@ func TestLinearHomes(t *testing.T) {
 		target      string
 		before, run string
 	}{
-		{codex, "/known", ".codex/sessions/2026/11/20/rollout-2026-11-20T07-29-04-" + o.ID + ".jsonl", "", "codex resume " + o.ID},
-		{gemini, "/known", ".gemini/tmp/birds/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{gemini, "/x", ".gemini/tmp/" + sha256Hex("/x") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{gemini, "/hostile", ".gemini/tmp/" + sha256Hex("/hostile") + "/chats/session-2026-11-20T07-29-" + geminiSession(o.ID)[:8] + ".jsonl", "", "gemini --resume " + geminiSession(o.ID)},
-		{opencode, "/known", "", "opencode import FILE", "opencode -s " + openCodeSession(o.ID)},
+		{codexFormat, "/known", ".codex/sessions/2026/11/20/rollout-2026-11-20T07-29-04-" + o.ID + ".jsonl", "", "codex resume " + o.ID},
+		{geminiFormat, "/known", ".gemini/tmp/birds/chats/session-2026-11-20T07-29-" + gemini.SessionID(o.ID)[:8] + ".jsonl", "", "gemini --resume " + gemini.SessionID(o.ID)},
+		{geminiFormat, "/x", ".gemini/tmp/" + sha256Hex("/x") + "/chats/session-2026-11-20T07-29-" + gemini.SessionID(o.ID)[:8] + ".jsonl", "", "gemini --resume " + gemini.SessionID(o.ID)},
+		{geminiFormat, "/hostile", ".gemini/tmp/" + sha256Hex("/hostile") + "/chats/session-2026-11-20T07-29-" + gemini.SessionID(o.ID)[:8] + ".jsonl", "", "gemini --resume " + gemini.SessionID(o.ID)},
+		{opencodeFormat, "/known", "", "opencode import FILE", "opencode -s " + opencode.SessionID(o.ID)},
 	} {
-		tr := &Transcript{}
+		tr := &transcript.Transcript{}
 		tr.Dir = c.dir
 		want := c.target
 		if want != "" {
@@ -503,14 +512,14 @@ func TestLinearHomes(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]*Format{
-		"2026/11/20/rollout-2026-11-20T07-29-04-x.jsonl": codex,
-		"birds/chats/session-x.jsonl":                    gemini,
-		"birds/chats/parent/x.json":                      gemini,
-		"birds/checkpoint-x.json":                        gemini,
+		"2026/11/20/rollout-2026-11-20T07-29-04-x.jsonl": codexFormat,
+		"birds/chats/session-x.jsonl":                    geminiFormat,
+		"birds/chats/parent/x.json":                      geminiFormat,
+		"birds/checkpoint-x.json":                        geminiFormat,
 		"birds/logs.json":                                nil,
 		"2026/history.jsonl":                             nil,
 	} {
-		for _, f := range []*Format{codex, gemini} {
+		for _, f := range []*Format{codexFormat, geminiFormat} {
 			if got := f.Holds(path); got != (f == want) {
 				t.Errorf("%s may be of %s: %v", path, f.Name, got)
 			}
@@ -522,9 +531,9 @@ func TestLinearHomes(t *testing.T) {
 // program puts everything in their order.
 func TestOpenCodeOrder(t *testing.T) {
 	o := linearOptions()
-	tr := &Transcript{}
+	tr := &transcript.Transcript{}
 	for i, at := range []time.Time{{}, o.Now.Add(-time.Hour), o.Now.Add(-2 * time.Hour), {}, o.Now} {
-		m := &Message{ID: fmt.Sprint(i), Time: at}
+		m := &transcript.Message{ID: fmt.Sprint(i), Time: at}
 		m.Role, m.Parts = []string{"user", "assistant"}[i%2], []content.Part{content.Text(fmt.Sprint(i))}
 		if i > 0 {
 			m.Parent = fmt.Sprint(i - 1)
@@ -533,7 +542,7 @@ func TestOpenCodeOrder(t *testing.T) {
 	}
 	tr.Leaf = "4"
 	var b bytes.Buffer
-	if _, err := opencode.Write(&b, tr, o); err != nil {
+	if _, err := opencodeFormat.Write(&b, tr, o); err != nil {
 		t.Fatal(err)
 	}
 	id, at := "", int64(0)
@@ -552,11 +561,11 @@ func TestOpenCodeOrder(t *testing.T) {
 // TestLinearParallelCalls: calls that were stored one by one before their results are one
 // answer to programs that keep calls with their results.
 func TestLinearParallelCalls(t *testing.T) {
-	list, _, err := codex.ReadAll(bytes.NewReader(linearFixtures(t, codex)["rollback.jsonl"]))
+	list, _, err := codexFormat.ReadAll(bytes.NewReader(linearFixtures(t, codexFormat)["rollback.jsonl"]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []*Format{gemini, opencode} {
+	for _, f := range []*Format{geminiFormat, opencodeFormat} {
 		part := *list[0]
 		part.Leaf = part.Messages[5].ID
 		part.Messages = pathTo(list[0], part.Leaf)

@@ -1,4 +1,4 @@
-package convert_test
+package convert
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
@@ -56,8 +56,8 @@ func (c nativeCase) update(t *testing.T, format, read string) {
 	}
 }
 
-func nativeFormat(t testing.TB, name string) *convert.Format {
-	f, err := convert.Named(name)
+func nativeFormat(t testing.TB, name string) *Format {
+	f, err := Named(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,10 +65,10 @@ func nativeFormat(t testing.TB, name string) *convert.Format {
 }
 
 // nativeRead reads the one conversation of a file, nil if there is none.
-func nativeRead(t testing.TB, f *convert.Format, in []byte) (*convert.Transcript, []convert.Problem) {
+func nativeRead(t testing.TB, f *Format, in []byte) (*transcript.Transcript, []transcript.Problem) {
 	list, problems, err := f.ReadAll(bytes.NewReader(in))
 	switch {
-	case errors.Is(err, convert.ErrNothing):
+	case errors.Is(err, ErrNothing):
 		return nil, problems
 	case err != nil || len(list) != 1:
 		t.Fatalf("%d conversations, %v", len(list), err)
@@ -76,9 +76,9 @@ func nativeRead(t testing.TB, f *convert.Format, in []byte) (*convert.Transcript
 	return list[0], problems
 }
 
-func nativeWrite(t testing.TB, f *convert.Format, tr *convert.Transcript, id string) ([]byte, []convert.Loss) {
+func nativeWrite(t testing.TB, f *Format, tr *transcript.Transcript, id string) ([]byte, []transcript.Loss) {
 	var out bytes.Buffer
-	lost, err := f.Write(&out, tr, convert.Options{
+	lost, err := f.Write(&out, tr, transcript.Options{
 		ID: id, Now: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Random: rand.NewChaCha8([32]byte{7}),
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func nativeWrite(t testing.TB, f *convert.Format, tr *convert.Transcript, id str
 }
 
 // nativeOutline is a transcript as a text.
-func nativeOutline(tr *convert.Transcript, problems []convert.Problem) string {
+func nativeOutline(tr *transcript.Transcript, problems []transcript.Problem) string {
 	var b strings.Builder
 	if tr == nil {
 		b.WriteString("nothing\n")
@@ -111,7 +111,7 @@ func nativeOutline(tr *convert.Transcript, problems []convert.Problem) string {
 	return b.String()
 }
 
-func nativeLine(m *convert.Message) string {
+func nativeLine(m *transcript.Message) string {
 	says := make([]string, len(m.Parts))
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -135,7 +135,7 @@ func nativeLine(m *convert.Message) string {
 	return fmt.Sprintf("%s x%d: %q", s, len(m.Records), strings.Join(says, " | "))
 }
 
-func nativeRecords(tr *convert.Transcript) (all []byte) {
+func nativeRecords(tr *transcript.Transcript) (all []byte) {
 	for _, r := range tr.Records {
 		all = append(append(all, r...), '\n')
 	}
@@ -154,7 +154,7 @@ func TestNativeReads(t *testing.T) {
 		f := nativeFormat(t, name)
 		for _, c := range nativeCases(t, name) {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
-				if got := convert.Detect(c.in); got != f {
+				if got := Detect(c.in); got != f {
 					t.Errorf("detected as %v", got)
 				}
 				tr, problems := nativeRead(t, f, c.in)
@@ -206,7 +206,7 @@ func TestNativeShapes(t *testing.T) {
 				if (shape == "a torn line" || shape == "zeros at end") && len(problems) == 0 {
 					t.Errorf("%s/%s with %s: no problem", name, c.name, shape)
 				}
-				if convert.Detect(in[:min(len(in), convert.HeadSize)]) != f {
+				if Detect(in[:min(len(in), HeadSize)]) != f {
 					t.Errorf("%s/%s with %s: not detected", name, c.name, shape)
 				}
 			}
@@ -266,8 +266,8 @@ func TestNativeWhole(t *testing.T) {
 }
 
 // nativePath returns the transcript that ends with a message.
-func nativePath(tr *convert.Transcript, leaf string) *convert.Transcript {
-	byID := map[string]*convert.Message{}
+func nativePath(tr *transcript.Transcript, leaf string) *transcript.Transcript {
+	byID := map[string]*transcript.Message{}
 	for _, m := range tr.Messages {
 		byID[m.ID] = m
 	}
@@ -315,7 +315,7 @@ func TestNativePaths(t *testing.T) {
 	}
 }
 
-func nativeTexts(m *convert.Message) string {
+func nativeTexts(m *transcript.Message) string {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Type == content.TypeText {
 			return p.Text
@@ -325,7 +325,7 @@ func nativeTexts(m *convert.Message) string {
 }
 
 // nativeSays is what messages say, in their tree.
-func nativeSays(messages []*convert.Message) string {
+func nativeSays(messages []*transcript.Message) string {
 	places := map[string]int{}
 	var b strings.Builder
 	for i, m := range messages {
@@ -342,11 +342,11 @@ func nativeSays(messages []*convert.Message) string {
 // the file of another conversation or on none, and are read again.
 func TestNativeNew(t *testing.T) {
 	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
-	said := func(id, parent, role string, parts ...content.Part) *convert.Message {
-		return &convert.Message{Message: content.Message{Role: role, Parts: parts}, ID: id, Parent: parent, Time: at}
+	said := func(id, parent, role string, parts ...content.Part) *transcript.Message {
+		return &transcript.Message{Message: content.Message{Role: role, Parts: parts}, ID: id, Parent: parent, Time: at}
 	}
 	const u = "11111111-2222-4333-8444-00000000000"
-	messages := []*convert.Message{
+	messages := []*transcript.Message{
 		said(u+"1", "", "user", content.Text("What is in it?"), content.Image("image/png", "iVBORw0KGgo=")),
 		said(u+"2", u+"1", "assistant", content.Text("I look."), content.ToolCall(content.Call{ID: "c1", Name: "read", Arguments: `{"path":"a"}`}), content.ToolCall(content.Call{ID: "c2", Name: "read", Arguments: `{"path":"b"}`})),
 		said(u+"3", u+"2", "user", content.ToolResult(content.Call{ID: "c1"}, "A")),
@@ -356,8 +356,8 @@ func TestNativeNew(t *testing.T) {
 		said(u+"7", u+"5", "user", content.Text("Go on")),
 	}
 	messages[4].Model = "claude-opus-4-5"
-	messages[5].Kind = convert.Compaction
-	tr := &convert.Transcript{Messages: messages}
+	messages[5].Kind = transcript.Compaction
+	tr := &transcript.Transcript{Messages: messages}
 	tr.Title, tr.Dir, tr.Leaf = "Files", "/home/ann", u+"7"
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
@@ -365,7 +365,7 @@ func TestNativeNew(t *testing.T) {
 		if len(lost) > 0 {
 			t.Errorf("%s: lost %v", name, lost)
 		}
-		if convert.Detect(out) != f {
+		if Detect(out) != f {
 			t.Errorf("%s: not detected:\n%s", name, out)
 		}
 		got, problems := nativeRead(t, f, out)
@@ -400,7 +400,7 @@ func TestNativeGrows(t *testing.T) {
 			}
 			for _, m := range tr.Messages {
 				path := nativePath(tr, m.ID)
-				path.Messages = append(path.Messages, &convert.Message{
+				path.Messages = append(path.Messages, &transcript.Message{
 					Message: content.Message{Role: "user", Parts: []content.Part{content.Text("And then?")}}, ID: "new", Parent: m.ID,
 				})
 				path.Leaf = "new"
@@ -432,7 +432,7 @@ func TestNativeAcross(t *testing.T) {
 			if len(problems) > 0 {
 				t.Errorf("%s to %s: %v of\n%s", c.name, to.Name, problems, out)
 			}
-			words := func(list []*convert.Message) (all []string) {
+			words := func(list []*transcript.Message) (all []string) {
 				for _, m := range list {
 					for i := range m.Parts {
 						if p := &m.Parts[i]; p.Type == content.TypeText || p.Type == content.TypeToolResult {
@@ -456,7 +456,7 @@ func TestNativeAcross(t *testing.T) {
 
 // nativeLaw: a transcript that is read and written is read again with the same messages,
 // and written again as it is.
-func nativeLaw(t *testing.T, format *convert.Format, in []byte) {
+func nativeLaw(t *testing.T, format *Format, in []byte) {
 	list, _, err := format.ReadAll(bytes.NewReader(in))
 	if err != nil || len(list) != 1 {
 		return
@@ -479,7 +479,7 @@ func nativeLaw(t *testing.T, format *convert.Format, in []byte) {
 	if a, b := nativeSays(got.Messages), nativeSays(list[0].Messages); a != b {
 		t.Fatalf("read\n%s\nwant\n%s\nof\n%s\nof\n%s", a, b, once, in)
 	}
-	if a, b := got.Leaf, list[0].Leaf; a != b && slices.ContainsFunc(got.Messages, func(m *convert.Message) bool { return m.ID == b }) {
+	if a, b := got.Leaf, list[0].Leaf; a != b && slices.ContainsFunc(got.Messages, func(m *transcript.Message) bool { return m.ID == b }) {
 		t.Fatalf("the leaf is %s, want %s, of\n%s", a, b, once)
 	}
 	if a, b := got.Title, list[0].Title; a != b {

@@ -1,4 +1,4 @@
-package convert_test
+package convert
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 )
@@ -15,21 +15,21 @@ import (
 const nativeID = "5e550000-0000-4000-8000-0000000000ff"
 
 // nativeChain returns a transcript of messages that follow each other, without records.
-func nativeChain(messages ...*convert.Message) *convert.Transcript {
+func nativeChain(messages ...*transcript.Message) *transcript.Transcript {
 	parent := ""
 	for i, m := range messages {
 		m.ID, m.Parent = "11111111-2222-4333-8444-00000000000"+string(rune('1'+i)), parent
 		parent = m.ID
 	}
-	return &convert.Transcript{Messages: messages}
+	return &transcript.Transcript{Messages: messages}
 }
 
-func nativeUser(parts ...content.Part) *convert.Message {
-	return &convert.Message{Message: content.Message{Role: "user", Parts: parts}}
+func nativeUser(parts ...content.Part) *transcript.Message {
+	return &transcript.Message{Message: content.Message{Role: "user", Parts: parts}}
 }
 
-func nativeModel(model string, parts ...content.Part) *convert.Message {
-	return &convert.Message{Message: content.Message{Role: "assistant", Parts: parts}, Model: model}
+func nativeModel(model string, parts ...content.Part) *transcript.Message {
+	return &transcript.Message{Message: content.Message{Role: "assistant", Parts: parts}, Model: model}
 }
 
 // TestNativeLosses: what a program has no words for is told, or stands there in others.
@@ -43,11 +43,11 @@ func TestNativeLosses(t *testing.T) {
 	named := nativeUser(hi)
 	named.Own.Name = "Ann"
 	summary := nativeUser(content.Text("Elsewhere."))
-	summary.Kind = convert.Summary
+	summary.Kind = transcript.Summary
 	orphan := nativeUser(hi)
 	for _, c := range []struct {
 		name   string
-		tr     *convert.Transcript
+		tr     *transcript.Transcript
 		claude string // what is lost
 		pi     string
 		says   string // what stands in both files
@@ -105,12 +105,12 @@ func TestNativeAnswers(t *testing.T) {
 	call := func(id string) content.Part {
 		return content.ToolCall(content.Call{ID: id, Name: "f", Arguments: "{}"})
 	}
-	result := func(id string) *convert.Message {
+	result := func(id string) *transcript.Message {
 		return nativeUser(content.ToolResult(content.Call{ID: id, Name: "f"}, "of "+id))
 	}
 	for _, c := range []struct {
 		name string
-		tr   *convert.Transcript
+		tr   *transcript.Transcript
 		want string
 	}{
 		{"calls one after the other", nativeChain(nativeUser(content.Text("Go")), nativeModel("m", call("1")), nativeModel("m", call("2")), result("1"), result("2"), nativeModel("m", content.Text("So"))), "Go|1 2|of 1|of 2|So"},
@@ -151,15 +151,15 @@ func TestNativeAnswers(t *testing.T) {
 
 // TestNativeKept: what one program keeps in sight when it compacts, the other keeps too.
 func TestNativeKept(t *testing.T) {
-	claude, pi := nativeFormat(t, "claude-code"), nativeFormat(t, "pi")
+	claude, piFormat := nativeFormat(t, "claude-code"), nativeFormat(t, "pi")
 	for _, c := range nativeCases(t, "pi") {
 		if c.name != "tree" {
 			continue
 		}
-		tr, _ := nativeRead(t, pi, c.in)
+		tr, _ := nativeRead(t, piFormat, c.in)
 		out, _ := nativeWrite(t, claude, tr, nativeID)
 		got, _ := nativeRead(t, claude, out)
-		i := slices.IndexFunc(got.Messages, func(m *convert.Message) bool { return m.Kind == convert.Compaction })
+		i := slices.IndexFunc(got.Messages, func(m *transcript.Message) bool { return m.Kind == transcript.Compaction })
 		sum := got.Messages[i]
 		about := gjson.GetBytes(sum.Records[0], "compactMetadata")
 		if about.Get("preservedSegment.headUuid").Str != sum.Parent || about.Get("preservedSegment.tailUuid").Str != sum.Parent ||
@@ -172,15 +172,15 @@ func TestNativeKept(t *testing.T) {
 			continue
 		}
 		tr, _ := nativeRead(t, claude, c.in)
-		out, _ := nativeWrite(t, pi, tr, nativeID)
-		got, _ := nativeRead(t, pi, out)
+		out, _ := nativeWrite(t, piFormat, tr, nativeID)
+		got, _ := nativeRead(t, piFormat, out)
 		says := map[string]string{"": ""}
 		for _, m := range got.Messages {
 			says[m.ID] = nativeTexts(m)
 		}
 		var from []string
 		for _, m := range got.Messages {
-			if m.Kind == convert.Compaction {
+			if m.Kind == transcript.Compaction {
 				from = append(from, says[gjson.GetBytes(m.Records[0], "firstKeptEntryId").Str])
 			}
 		}
@@ -193,12 +193,12 @@ func TestNativeKept(t *testing.T) {
 // TestNativeVersions: entries of pi's first version stay as they are, and get ids when
 // something comes after them.
 func TestNativeVersions(t *testing.T) {
-	pi := nativeFormat(t, "pi")
+	piFormat := nativeFormat(t, "pi")
 	for _, c := range nativeCases(t, "pi") {
 		if c.name != "first" && c.name != "second" {
 			continue
 		}
-		tr, _ := nativeRead(t, pi, c.in)
+		tr, _ := nativeRead(t, piFormat, c.in)
 		next := nativeUser(content.Text("And then?"))
 		next.ID, next.Parent = "next0000", tr.Leaf
 		before := nativeSays(tr.Messages)
@@ -207,8 +207,8 @@ func TestNativeVersions(t *testing.T) {
 			ids = append(ids, m.ID)
 		}
 		tr.Messages, tr.Leaf = append(tr.Messages, next), next.ID
-		out, _ := nativeWrite(t, pi, tr, nativeID)
-		got, _ := nativeRead(t, pi, out)
+		out, _ := nativeWrite(t, piFormat, tr, nativeID)
+		got, _ := nativeRead(t, piFormat, out)
 		if a := nativeSays(got.Messages[:len(ids)]); a != before {
 			t.Errorf("%s: read\n%s\nwant\n%s", c.name, a, before)
 		}
@@ -235,17 +235,17 @@ func TestNativeVersions(t *testing.T) {
 // TestNativeHomes: where the programs keep their files, and how they go on with one.
 func TestNativeHomes(t *testing.T) {
 	env := map[string]string{}
-	m := convert.Machine{Home: "/home/ann", Env: func(name string) string { return env[name] }}
-	o := convert.Options{ID: nativeID, Now: time.Date(2026, 4, 1, 10, 20, 30, 456e6, time.UTC)}
-	in := func(dir string) *convert.Transcript {
-		tr := &convert.Transcript{}
+	m := transcript.Machine{Home: "/home/ann", Env: func(name string) string { return env[name] }}
+	o := transcript.Options{ID: nativeID, Now: time.Date(2026, 4, 1, 10, 20, 30, 456e6, time.UTC)}
+	in := func(dir string) *transcript.Transcript {
+		tr := &transcript.Transcript{}
 		tr.Dir = dir
 		return tr
 	}
-	claude, pi := nativeFormat(t, "claude-code"), nativeFormat(t, "pi")
+	claude, piFormat := nativeFormat(t, "claude-code"), nativeFormat(t, "pi")
 	long := "/home/ann/" + strings.Repeat("ü😀x.", 60)
 	for _, c := range []struct {
-		f    *convert.Format
+		f    *Format
 		dir  string
 		want string
 	}{
@@ -253,15 +253,15 @@ func TestNativeHomes(t *testing.T) {
 		{claude, `C:\Users\Jürgen😀`, "/home/ann/.claude/projects/C--Users-J-rgen--/" + nativeID + ".jsonl"},
 		{claude, long, "/home/ann/.claude/projects/-home-ann-" + strings.Repeat("---x-", 38) + "-doinap/" + nativeID + ".jsonl"},
 		{claude, "", "/home/ann/.claude/projects/-/" + nativeID + ".jsonl"},
-		{pi, "/home/ann/my.app_2", "/home/ann/.pi/agent/sessions/--home-ann-my.app_2--/2026-04-01T10-20-30-456Z_" + nativeID + ".jsonl"},
-		{pi, `C:\Users\ann`, "/home/ann/.pi/agent/sessions/--C--Users-ann--/2026-04-01T10-20-30-456Z_" + nativeID + ".jsonl"},
+		{piFormat, "/home/ann/my.app_2", "/home/ann/.pi/agent/sessions/--home-ann-my.app_2--/2026-04-01T10-20-30-456Z_" + nativeID + ".jsonl"},
+		{piFormat, `C:\Users\ann`, "/home/ann/.pi/agent/sessions/--C--Users-ann--/2026-04-01T10-20-30-456Z_" + nativeID + ".jsonl"},
 	} {
 		if got := c.f.Target(m, in(c.dir), o); got != c.want {
 			t.Errorf("%s about %q goes to\n%s\nwant\n%s", c.f.Name, c.dir, got, c.want)
 		}
 	}
 	env["CLAUDE_CONFIG_DIR"], env["PI_CODING_AGENT_DIR"] = "/cfg", "/agent"
-	for f, want := range map[*convert.Format]string{claude: "/cfg/projects", pi: "/agent/sessions"} {
+	for f, want := range map[*Format]string{claude: "/cfg/projects", piFormat: "/agent/sessions"} {
 		if got := f.Roots(m); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s is in %v, want %s", f.Name, got, want)
 		}
@@ -277,7 +277,7 @@ func TestNativeHomes(t *testing.T) {
 	if before, run := claude.Resume("/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"claude", "--resume", nativeID}) {
 		t.Errorf("Claude Code goes on with %q", run)
 	}
-	if before, run := pi.Resume("/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"pi", "--session", "/x.jsonl"}) {
+	if before, run := piFormat.Resume("/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"pi", "--session", "/x.jsonl"}) {
 		t.Errorf("pi goes on with %q", run)
 	}
 }
@@ -285,7 +285,7 @@ func TestNativeHomes(t *testing.T) {
 // TestNativeDetects: a file is known by its beginning, also if that is the beginning of
 // a very long record.
 func TestNativeDetects(t *testing.T) {
-	long := `{"parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","content":"` + strings.Repeat("x", convert.HeadSize) + `"},"uuid":"u1"}` + "\n"
+	long := `{"parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","content":"` + strings.Repeat("x", HeadSize) + `"},"uuid":"u1"}` + "\n"
 	for _, c := range []struct {
 		name, in, want string
 	}{
@@ -300,7 +300,7 @@ func TestNativeDetects(t *testing.T) {
 	} {
 		in := []byte(c.in)
 		got := ""
-		if f := convert.Detect(in[:min(len(in), convert.HeadSize)]); f != nil {
+		if f := Detect(in[:min(len(in), HeadSize)]); f != nil {
 			got = f.Name
 		}
 		if got != c.want {

@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/convert/internal/calls"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/tree"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/session"
 )
@@ -19,9 +23,9 @@ var update = flag.Bool("update", false, "write the table of docs/formats.md anew
 // A feature is something that a conversation may have, with a transcript that has it.
 type feature struct {
 	name   string
-	probe  func() *Transcript
+	probe  func() *transcript.Transcript
 	marks  []string // texts by which a reader would still find it
-	kept   func(t *Transcript) bool
+	kept   func(t *transcript.Transcript) bool
 	silent bool // that it is lost is plain: nobody needs to be told for each message
 }
 
@@ -31,23 +35,23 @@ var probeTime = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // features are the rows of the table.
 func features() []feature {
-	said := func(role string, parts ...content.Part) *Message {
-		m := &Message{}
+	said := func(role string, parts ...content.Part) *transcript.Message {
+		m := &transcript.Message{}
 		m.Role, m.Parts = role, parts
 		return m
 	}
 	// talk returns a conversation of messages one after the other, between a question and an
 	// answer, so that it is one that a program has.
-	talk := func(middle ...*Message) func() *Transcript {
-		return func() *Transcript {
-			list := append([]*Message{said("user", content.Text("the first question"))}, middle...)
+	talk := func(middle ...*transcript.Message) func() *transcript.Transcript {
+		return func() *transcript.Transcript {
+			list := append([]*transcript.Message{said("user", content.Text("the first question"))}, middle...)
 			list = append(list, said("assistant", content.Text("the last answer")))
 			return inOrder(list)
 		}
 	}
-	any := func(is func(m *Message, p *content.Part) bool) func(t *Transcript) bool {
-		return func(t *Transcript) bool {
-			return slices.ContainsFunc(t.Messages, func(m *Message) bool {
+	any := func(is func(m *transcript.Message, p *content.Part) bool) func(t *transcript.Transcript) bool {
+		return func(t *transcript.Transcript) bool {
+			return slices.ContainsFunc(t.Messages, func(m *transcript.Message) bool {
 				for i := range m.Parts {
 					if is(m, &m.Parts[i]) {
 						return true
@@ -58,7 +62,7 @@ func features() []feature {
 		}
 	}
 	call := content.Call{ID: "toolu_1", Name: "read", Arguments: `{"path":"probe.ini"}`}
-	tools := func(failed bool) func() *Transcript {
+	tools := func(failed bool) func() *transcript.Transcript {
 		return talk(said("assistant", content.ToolCall(call)),
 			said("user", content.ToolResult(content.Call{ID: call.ID, Name: call.Name, Failed: failed}, "probe result")))
 	}
@@ -67,8 +71,8 @@ func features() []feature {
 	if err != nil {
 		panic(err)
 	}
-	fork := func(leaf string) func() *Transcript {
-		return func() *Transcript {
+	fork := func(leaf string) func() *transcript.Transcript {
+		return func() *transcript.Transcript {
 			t := talk(said("assistant", content.Text("probe one")), said("user", content.Text("go on")))()
 			other := said("assistant", content.Text("probe other"))
 			other.ID, other.Parent, other.Time = probeID(9), t.Messages[0].ID, probeTime.Add(time.Hour)
@@ -80,7 +84,7 @@ func features() []feature {
 			return t
 		}
 	}
-	kind := func(k Kind) func() *Transcript {
+	kind := func(k transcript.Kind) func() *transcript.Transcript {
 		m := said("user", content.Text("probe summary"))
 		m.Kind = k
 		return talk(said("assistant", content.Text("an answer")), m)
@@ -92,8 +96,8 @@ func features() []feature {
 	thought := said("assistant", content.Thinking("probe thought", "c2ln"), content.Text("so"))
 	thought.Model = "claude-opus-4-5"
 	thinking := talk(thought, said("user", content.Text("go on")))
-	head := func(set func(*Transcript)) func() *Transcript {
-		return func() *Transcript {
+	head := func(set func(*transcript.Transcript)) func() *transcript.Transcript {
+		return func() *transcript.Transcript {
 			t := talk()()
 			set(t)
 			return t
@@ -101,52 +105,56 @@ func features() []feature {
 	}
 	return []feature{
 		{"text", talk(said("user", content.Text("probe text"))), []string{"probe text"},
-			any(func(m *Message, p *content.Part) bool { return m.Role == "user" && p.Text == "probe text" }), false},
-		{"system messages", func() *Transcript { return inOrder(append([]*Message{system}, talk()().Messages...)) }, []string{"probe system"},
-			any(func(m *Message, p *content.Part) bool {
+			any(func(m *transcript.Message, p *content.Part) bool { return m.Role == "user" && p.Text == "probe text" }), false},
+		{"system messages", func() *transcript.Transcript {
+			return inOrder(append([]*transcript.Message{system}, talk()().Messages...))
+		}, []string{"probe system"},
+			any(func(m *transcript.Message, p *content.Part) bool {
 				return m.Own.Role != "" && strings.Contains(p.Text, "probe system")
 			}), false},
 		{"names of speakers", talk(named), []string{"ann"},
-			any(func(m *Message, p *content.Part) bool { return m.Own.Name == "ann" }), false},
+			any(func(m *transcript.Message, p *content.Part) bool { return m.Own.Name == "ann" }), false},
 		{"thinking", thinking, []string{"probe thought"},
-			any(func(m *Message, p *content.Part) bool {
+			any(func(m *transcript.Message, p *content.Part) bool {
 				return p.Type == content.TypeThinking && p.Text == "probe thought"
 			}), false},
 		{"signatures of thinking", thinking, nil,
-			any(func(m *Message, p *content.Part) bool {
+			any(func(m *transcript.Message, p *content.Part) bool {
 				return p.Type == content.TypeThinking && bytes.Contains(p.Meta, []byte("c2ln"))
 			}), false},
 		{"tool calls", tools(false), []string{"probe.ini"},
-			any(func(m *Message, p *content.Part) bool {
+			any(func(m *transcript.Message, p *content.Part) bool {
 				c := p.Call()
-				return p.Type == content.TypeToolCall && c.Name == call.Name && compact(c.Arguments) == call.Arguments
+				return p.Type == content.TypeToolCall && c.Name == call.Name && member.Compact(c.Arguments) == call.Arguments
 			}), false},
 		{"tool results", tools(false), []string{"probe result"},
-			func(t *Transcript) bool {
+			func(t *transcript.Transcript) bool {
 				for _, m := range t.Messages {
 					for i := range m.Parts {
 						if p := &m.Parts[i]; p.Type == content.TypeToolResult && p.Text == "probe result" {
-							return adjacent(t.Messages)[p]
+							return calls.Adjacent(t.Messages)[p]
 						}
 					}
 				}
 				return false
 			}, false},
 		{"marks of tools that failed", tools(true), []string{"failed"},
-			any(func(m *Message, p *content.Part) bool { return p.Type == content.TypeToolResult && p.Call().Failed }), false},
+			any(func(m *transcript.Message, p *content.Part) bool {
+				return p.Type == content.TypeToolResult && p.Call().Failed
+			}), false},
 		{"images", talk(said("user", content.Text("look"), content.Image("image/png", probeImage))), []string{"[image"},
-			any(func(m *Message, p *content.Part) bool {
+			any(func(m *transcript.Message, p *content.Part) bool {
 				_, data, _ := p.File()
 				return p.Type == content.TypeImage && data == probeImage
 			}), false},
 		{"images in results", talk(said("assistant", content.ToolCall(call)), said("user", shown.Parts...)), []string{"[image"},
-			any(func(m *Message, p *content.Part) bool {
+			any(func(m *transcript.Message, p *content.Part) bool {
 				return bytes.Contains(p.Meta, []byte(probeImage)) && (p.Type == content.TypeToolResult || m.HasPart(content.TypeToolResult))
 			}), false},
 		{"branches", fork(""), []string{"[Branch 2](#branch-2)"},
-			func(t *Transcript) bool { return len(outlineOf(t).children[firstID(t)]) == 2 }, true},
+			func(t *transcript.Transcript) bool { return len(tree.NewOutline(t).Children[firstID(t)]) == 2 }, true},
 		{"the active branch", fork(probeID(3)), []string{"where the conversation goes on"},
-			func(t *Transcript) bool {
+			func(t *transcript.Transcript) bool {
 				for _, m := range t.Messages {
 					if m.ID == t.Leaf {
 						return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Text == "the last answer" })
@@ -154,34 +162,34 @@ func features() []feature {
 				}
 				return false
 			}, true},
-		{"compaction", kind(Compaction), []string{"probe summary"},
-			func(t *Transcript) bool {
-				return slices.ContainsFunc(t.Messages, func(m *Message) bool { return m.Kind == Compaction })
+		{"compaction", kind(transcript.Compaction), []string{"probe summary"},
+			func(t *transcript.Transcript) bool {
+				return slices.ContainsFunc(t.Messages, func(m *transcript.Message) bool { return m.Kind == transcript.Compaction })
 			}, false},
-		{"summaries of branches", kind(Summary), []string{"probe summary"},
-			func(t *Transcript) bool {
-				return slices.ContainsFunc(t.Messages, func(m *Message) bool { return m.Kind == Summary })
+		{"summaries of branches", kind(transcript.Summary), []string{"probe summary"},
+			func(t *transcript.Transcript) bool {
+				return slices.ContainsFunc(t.Messages, func(m *transcript.Message) bool { return m.Kind == transcript.Summary })
 			}, false},
-		{"titles", head(func(t *Transcript) { t.Title = "probe title" }), []string{"probe title"},
-			func(t *Transcript) bool { return t.Title == "probe title" }, false},
-		{"working folders", head(func(t *Transcript) { t.Dir = "/probe/folder" }), []string{"/probe/folder"},
-			func(t *Transcript) bool { return t.Dir == "/probe/folder" }, false},
-		{"models", head(func(t *Transcript) { t.Model, t.Messages[1].Model = "probe-model", "probe-model" }), []string{"probe-model"},
-			func(t *Transcript) bool {
-				return t.Model == "probe-model" || slices.ContainsFunc(t.Messages, func(m *Message) bool { return m.Model == "probe-model" })
+		{"titles", head(func(t *transcript.Transcript) { t.Title = "probe title" }), []string{"probe title"},
+			func(t *transcript.Transcript) bool { return t.Title == "probe title" }, false},
+		{"working folders", head(func(t *transcript.Transcript) { t.Dir = "/probe/folder" }), []string{"/probe/folder"},
+			func(t *transcript.Transcript) bool { return t.Dir == "/probe/folder" }, false},
+		{"models", head(func(t *transcript.Transcript) { t.Model, t.Messages[1].Model = "probe-model", "probe-model" }), []string{"probe-model"},
+			func(t *transcript.Transcript) bool {
+				return t.Model == "probe-model" || slices.ContainsFunc(t.Messages, func(m *transcript.Message) bool { return m.Model == "probe-model" })
 			}, false},
-		{"times", head(func(t *Transcript) { t.Messages[0].Time = probeTime.Add(time.Second) }), []string{"2026-03-04"},
-			func(t *Transcript) bool {
-				return slices.ContainsFunc(t.Messages, func(m *Message) bool { return m.Time.Equal(probeTime.Add(time.Second)) })
+		{"times", head(func(t *transcript.Transcript) { t.Messages[0].Time = probeTime.Add(time.Second) }), []string{"2026-03-04"},
+			func(t *transcript.Transcript) bool {
+				return slices.ContainsFunc(t.Messages, func(m *transcript.Message) bool { return m.Time.Equal(probeTime.Add(time.Second)) })
 			}, false},
 		{"ids of messages", talk(), nil,
-			func(t *Transcript) bool { return firstID(t) == probeID(0) }, true},
+			func(t *transcript.Transcript) bool { return firstID(t) == probeID(0) }, true},
 	}
 }
 
 func probeID(n int) string { return fmt.Sprintf("0198a000-0000-7000-8000-%012d", n) }
 
-func firstID(t *Transcript) string {
+func firstID(t *transcript.Transcript) string {
 	for _, m := range t.Messages {
 		if slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Text == "the first question" }) {
 			return m.ID
@@ -191,8 +199,8 @@ func firstID(t *Transcript) string {
 }
 
 // inOrder returns a conversation of messages one after the other, a second apart.
-func inOrder(list []*Message) *Transcript {
-	t := &Transcript{}
+func inOrder(list []*transcript.Message) *transcript.Transcript {
+	t := &transcript.Transcript{}
 	t.ID, t.Created = probeID(100), probeTime
 	for i, m := range list {
 		m.ID, m.Time = probeID(i), probeTime.Add(time.Duration(i)*time.Second)
@@ -208,7 +216,7 @@ func inOrder(list []*Message) *Transcript {
 // carried says what is left of a feature that was written in a format: yes if it is read
 // as it was, text if a reader finds it in the text of a message, shown if it stands in a
 // file that is only for people, no if it is gone. lost is what the format says of it.
-func carried(f *Format, probe feature) (cell string, lost []Loss, err error) {
+func carried(f *Format, probe feature) (cell string, lost []transcript.Loss, err error) {
 	t := probe.probe()
 	if !f.Branches {
 		t.Messages = pathTo(t, t.Leaf)
@@ -217,8 +225,8 @@ func carried(f *Format, probe feature) (cell string, lost []Loss, err error) {
 		for _, m := range t.Messages {
 			ids, parents = append(ids, m.ID), append(parents, m.Parent)
 		}
-		var list []*Message
-		for _, i := range ActiveLast(ids, parents, t.Leaf) {
+		var list []*transcript.Message
+		for _, i := range transcript.ActiveLast(ids, parents, t.Leaf) {
 			list = append(list, t.Messages[i])
 		}
 		t.Messages = list
@@ -235,7 +243,7 @@ func carried(f *Format, probe feature) (cell string, lost []Loss, err error) {
 		}
 		for i, m := range list[0].Messages {
 			if m.Raw != nil {
-				list[0].Messages[i] = FromSession(session.Message{ID: m.ID, Raw: m.Raw}, m.Parent)
+				list[0].Messages[i] = transcript.FromSession(session.Message{ID: m.ID, Raw: m.Raw}, m.Parent)
 			}
 		}
 		if probe.kept(list[0]) {

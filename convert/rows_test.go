@@ -1,16 +1,15 @@
 package convert
 
 var (
-	penguin       = Formats[0]
-	pi            = Formats[1]
-	claudeCode    = Formats[2]
-	codex         = Formats[3]
-	gemini        = Formats[4]
-	opencode      = Formats[5]
-	chatGPT       = Formats[6]
-	claudeAI      = Formats[7]
-	openAssistant = Formats[8]
-	anthropicAPI  = Formats[9]
-	openAI        = Formats[10]
-	markdown      = Formats[11]
+	piFormat            = Formats[1]
+	claudeCodeFormat    = Formats[2]
+	codexFormat         = Formats[3]
+	geminiFormat        = Formats[4]
+	opencodeFormat      = Formats[5]
+	chatGPTFormat       = Formats[6]
+	claudeAIFormat      = Formats[7]
+	openAssistantFormat = Formats[8]
+	anthropicAPIFormat  = Formats[9]
+	openAIFormat        = Formats[10]
+	markdownFormat      = Formats[11]
 )

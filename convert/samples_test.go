@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/bough-dev/bough/convert/transcript"
 )
 
 // TestSamples reads every file of testdata, and of the folder that $BOUGH_SAMPLES names,
@@ -53,21 +55,21 @@ func TestSamples(t *testing.T) {
 
 // tryWriters writes the path to the leaf of a conversation, and all of it where that can
 // be, in every format.
-func tryWriters(t *testing.T, path string, whole *Transcript) {
+func tryWriters(t *testing.T, path string, whole *transcript.Transcript) {
 	t.Helper()
-	byID := map[string]*Message{}
+	byID := map[string]*transcript.Message{}
 	for _, m := range whole.Messages {
 		byID[m.ID] = m
 	}
-	var line []*Message
+	var line []*transcript.Message
 	for m := byID[whole.Leaf]; m != nil; m = byID[m.Parent] {
-		line = append([]*Message{m}, line...)
+		line = append([]*transcript.Message{m}, line...)
 	}
 	for _, f := range Formats {
 		if !f.Writes() {
 			continue
 		}
-		for _, messages := range [][]*Message{line, whole.Messages} {
+		for _, messages := range [][]*transcript.Message{line, whole.Messages} {
 			if len(messages) == 0 || len(messages) > len(line) && !f.Branches {
 				continue
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert/internal/tree"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 )
@@ -28,7 +30,7 @@ func uniqueIDs(t *testing.T, f *Format, out []byte) {
 // TestUniqueIDs: no id stands twice in what is written, whichever records messages have in
 // common, and what the messages say is there.
 func TestUniqueIDs(t *testing.T) {
-	for _, f := range []*Format{claudeCode, pi} {
+	for _, f := range []*Format{claudeCodeFormat, piFormat} {
 		for seed := range uint64(400) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			tr := commonRecords(r, f)
@@ -43,7 +45,7 @@ func TestUniqueIDs(t *testing.T) {
 			}
 			parents := map[string]string{} // what comes before each text
 			said := map[string]string{}
-			for _, m := range linked(list[0]).Messages {
+			for _, m := range tree.Linked(list[0]).Messages {
 				said[m.ID] = m.Text()
 				parents[m.Text()] = said[m.Parent]
 			}
@@ -64,9 +66,9 @@ func TestUniqueIDs(t *testing.T) {
 
 // commonRecords returns a random tree of messages. Some have a record with the id of
 // another message's, with the same bytes or others.
-func commonRecords(r *rand.Rand, f *Format) *Transcript {
+func commonRecords(r *rand.Rand, f *Format) *transcript.Transcript {
 	id, parent := "uuid", "parentUuid"
-	if f == pi {
+	if f == piFormat {
 		id, parent = "id", "parentId"
 	}
 	record := func(format, name, before string, args ...any) json.RawMessage {
@@ -75,10 +77,10 @@ func commonRecords(r *rand.Rand, f *Format) *Transcript {
 	}
 	rider := `{"type":"system",HEAD,"n":%d}`
 	says := `{"type":"user",HEAD,"message":{"role":"user","content":"says %d"}}`
-	if f == pi {
+	if f == piFormat {
 		rider, says = `{"type":"label",HEAD,"n":%d}`, `{"type":"message",HEAD,"message":{"role":"user","content":"says %d"}}`
 	}
-	tr := &Transcript{Format: f.Name}
+	tr := &transcript.Transcript{Format: f.Name}
 	tip := map[string]string{} // the record that a message is
 	var ids []string           // of all records
 	for n := range 2 + r.IntN(8) {
@@ -112,8 +114,8 @@ func commonRecords(r *rand.Rand, f *Format) *Transcript {
 	return tr
 }
 
-func nativeSaid(id, text string) *Message {
-	m := &Message{ID: id}
+func nativeSaid(id, text string) *transcript.Message {
+	m := &transcript.Message{ID: id}
 	m.Role = "user"
 	m.Parts = []content.Part{content.Text(text)}
 	return m

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert/internal/tree"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -18,7 +20,7 @@ import (
 
 // plain returns what was read as a test can compare it: a line for each message, with how
 // many records it has, and the problems.
-func plain(list []*Transcript, problems []Problem) string {
+func plain(list []*transcript.Transcript, problems []transcript.Problem) string {
 	var b strings.Builder
 	for _, t := range list {
 		fmt.Fprintf(&b, "conversation %q %q %q, goes on at %s, %d records\n", t.ID, t.Title, t.Model, t.Leaf, len(t.Records))
@@ -57,7 +59,7 @@ func plain(list []*Transcript, problems []Problem) string {
 // TestRead: the tree that comes out of each fixture. The file beside it with .want says
 // what that is; -update writes it.
 func TestRead(t *testing.T) {
-	for _, f := range []*Format{chatGPT, claudeAI, openAssistant, anthropicAPI, openAI} {
+	for _, f := range []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat} {
 		for _, path := range fixturesOf(t, f) {
 			list, problems, err := f.ReadAll(bytes.NewReader(readFile(t, path)))
 			if err != nil {
@@ -79,7 +81,7 @@ func TestRead(t *testing.T) {
 // TestReadNothing: a file without a conversation is an error, and one that is cut
 // anywhere is read as far as it goes, or is an error.
 func TestReadNothing(t *testing.T) {
-	for _, f := range []*Format{chatGPT, claudeAI, openAssistant, anthropicAPI, openAI} {
+	for _, f := range []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat} {
 		for _, in := range []string{"", " \n", "[]", "{}", "[{}]", "[[]]", "null", "7", "{", "[", `"x"`, "\xef\xbb\xbf", `{"messages":[]}`, `[{"mapping":{}}]`, `{"chat_messages":7}`, "\xff\xfe"} {
 			list, _, err := f.ReadAll(strings.NewReader(in))
 			if err == nil || len(list) > 0 {
@@ -106,15 +108,15 @@ func TestWriteBranch(t *testing.T) {
 		has, hasNot    []string
 		current, where string
 	}{
-		{chatGPT, "branches.json", "first", []string{`"big":12345678901234567890`, `Coffee.`, `"children":["first"]`, `"user_profile":"likes tea"`}, []string{"Tea.", "second", "why"}, "first", "0.current_node"},
-		{chatGPT, "branches.json", "why", []string{`"children":["second"]`, `"children":[]`, `\ud800`}, []string{"Coffee.", "recap"}, "why", "0.current_node"},
-		{chatGPT, "branches.json", "ask", []string{`"children":[]`}, []string{"Coffee.", "Tea."}, "ask", "0.current_node"},
-		{claudeAI, "tree.json", "22222222-0000-4000-8000-000000000003", []string{"Bess.", `"n":12345678901234567890`}, []string{"boat names", "Another."}, "22222222-0000-4000-8000-000000000003", "0.current_leaf_message_uuid"},
-		{claudeAI, "tree.json", "22222222-0000-4000-8000-000000000004", []string{"boat names", "Another."}, []string{"Bess."}, "22222222-0000-4000-8000-000000000004", "0.current_leaf_message_uuid"},
+		{chatGPTFormat, "branches.json", "first", []string{`"big":12345678901234567890`, `Coffee.`, `"children":["first"]`, `"user_profile":"likes tea"`}, []string{"Tea.", "second", "why"}, "first", "0.current_node"},
+		{chatGPTFormat, "branches.json", "why", []string{`"children":["second"]`, `"children":[]`, `\ud800`}, []string{"Coffee.", "recap"}, "why", "0.current_node"},
+		{chatGPTFormat, "branches.json", "ask", []string{`"children":[]`}, []string{"Coffee.", "Tea."}, "ask", "0.current_node"},
+		{claudeAIFormat, "tree.json", "22222222-0000-4000-8000-000000000003", []string{"Bess.", `"n":12345678901234567890`}, []string{"boat names", "Another."}, "22222222-0000-4000-8000-000000000003", "0.current_leaf_message_uuid"},
+		{claudeAIFormat, "tree.json", "22222222-0000-4000-8000-000000000004", []string{"boat names", "Another."}, []string{"Bess."}, "22222222-0000-4000-8000-000000000004", "0.current_leaf_message_uuid"},
 		// A record of which only a part is on the path is not given whole.
-		{claudeAI, "tree.json", "22222222-0000-4000-8000-000000000002", []string{"boat names", "c2ln"}, []string{`"Ann."`, "example.com"}, "22222222-0000-4000-8000-000000000002", "0.current_leaf_message_uuid"},
-		{openAssistant, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
-		{openAI, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
+		{claudeAIFormat, "tree.json", "22222222-0000-4000-8000-000000000002", []string{"boat names", "c2ln"}, []string{`"Ann."`, "example.com"}, "22222222-0000-4000-8000-000000000002", "0.current_leaf_message_uuid"},
+		{openAssistantFormat, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
+		{openAIFormat, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
 	} {
 		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))
 		if err != nil {
@@ -150,15 +152,15 @@ func TestGoOn(t *testing.T) {
 	for _, c := range []struct {
 		f    *Format
 		file string
-	}{{chatGPT, "branches.json"}, {chatGPT, "tools.json"}, {claudeAI, "tree.json"}, {claudeAI, "linear.json"}, {openAssistant, "trees.jsonl"}, {openAssistant, "flat.jsonl"}, {anthropicAPI, "request.json"}, {openAI, "request.json"}} {
+	}{{chatGPTFormat, "branches.json"}, {chatGPTFormat, "tools.json"}, {claudeAIFormat, "tree.json"}, {claudeAIFormat, "linear.json"}, {openAssistantFormat, "trees.jsonl"}, {openAssistantFormat, "flat.jsonl"}, {anthropicAPIFormat, "request.json"}, {openAIFormat, "request.json"}} {
 		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))
 		if err != nil {
 			t.Fatal(err)
 		}
 		tr := list[0]
 		first := tr.Messages[0]
-		below := func(n int, parent, role string, parts ...content.Part) *Message {
-			m := &Message{ID: probeID(n), Parent: parent}
+		below := func(n int, parent, role string, parts ...content.Part) *transcript.Message {
+			m := &transcript.Message{ID: probeID(n), Parent: parent}
 			m.Role, m.Parts = role, parts
 			tr.Messages = append(tr.Messages, m)
 			return m
@@ -180,14 +182,14 @@ func TestGoOn(t *testing.T) {
 			t.Fatalf("%s: %v, %v\n%s", c.file, problems, err, &b)
 		}
 		got := again[0]
-		at := outlineOf(got).at
+		at := tree.NewOutline(got).At
 		leaf := got.Messages[at[got.Leaf]]
 		parent := got.Messages[at[leaf.Parent]]
 		if len(got.Messages) != len(tr.Messages) || leaf.Parts[0].Text != "the end" || parent.Parts[0].Text != "and then?" ||
 			c.f.Branches && (parent.Parent != first.ID || got.ID != "new-id") || unlinked(got.Messages[0].Records) != records {
 			t.Errorf("%s is now\n%s", c.file, plain(again, problems))
 		}
-		if (c.f == chatGPT || c.f == claudeAI) && got.Title != "another" {
+		if (c.f == chatGPTFormat || c.f == claudeAIFormat) && got.Title != "another" {
 			t.Errorf("%s: the title is %q", c.file, got.Title)
 		}
 	}
@@ -196,23 +198,23 @@ func TestGoOn(t *testing.T) {
 // TestDeepTree: a conversation that is too long for messages inside messages is written
 // one on a line.
 func TestDeepTree(t *testing.T) {
-	var list []*Message
+	var list []*transcript.Message
 	const deepTree = 400 // replies in one another, which a tree may have
 	for i := range deepTree + 1 {
-		m := &Message{}
+		m := &transcript.Message{}
 		m.Role, m.Parts = []string{"user", "assistant"}[i%2], []content.Part{content.Text(fmt.Sprint(i))}
 		list = append(list, m)
 	}
 	for _, n := range []int{deepTree, deepTree + 1} {
 		tr := inOrder(list[:n])
 		var b bytes.Buffer
-		if _, err := openAssistant.Write(&b, tr, testOptions("t")); err != nil {
+		if _, err := openAssistantFormat.Write(&b, tr, testOptions("t")); err != nil {
 			t.Fatal(err)
 		}
 		if got := bytes.Count(b.Bytes(), []byte("\n")); (got == 1) != (n == deepTree) {
 			t.Errorf("%d messages stand on %d lines", n, got)
 		}
-		again, _, err := openAssistant.ReadAll(&b)
+		again, _, err := openAssistantFormat.ReadAll(&b)
 		if err != nil || len(again[0].Messages) != n || again[0].Leaf != tr.Leaf {
 			t.Errorf("%d messages: %v", n, err)
 		}
@@ -247,7 +249,7 @@ func settles(f *Format, data []byte) error {
 }
 
 // everything returns the messages and the records of a conversation, sorted.
-func everything(t *Transcript) (list []string) {
+func everything(t *transcript.Transcript) (list []string) {
 	add := func(records []json.RawMessage) {
 		for i := range records {
 			list = append(list, unlinked(records[i:i+1]))
@@ -267,7 +269,7 @@ func everything(t *Transcript) (list []string) {
 // FuzzWeb holds the law of the formats of web services and requests: whatever is read is
 // written as it was.
 func FuzzWeb(f *testing.F) {
-	formats := []*Format{chatGPT, claudeAI, openAssistant, anthropicAPI, openAI}
+	formats := []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat}
 	for i, format := range formats {
 		for _, path := range fixturesOf(f, format) {
 			f.Add(byte(i), readFile(f, path))
@@ -289,14 +291,14 @@ func TestWebFromElsewhere(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		tr := grown(random)
 		tr.Dir = ""
-		for _, f := range []*Format{chatGPT, claudeAI} {
-			rewrite := func(tr *Transcript) *Transcript {
+		for _, f := range []*Format{chatGPTFormat, claudeAIFormat} {
+			rewrite := func(tr *transcript.Transcript) *transcript.Transcript {
 				var b bytes.Buffer
 				if lost, err := f.Write(&b, tr, testOptions("id")); err != nil || len(lost) > 0 {
 					t.Fatalf("%s, %d: %v %v", f.Name, seed, lost, err)
 				}
 				data := b.Bytes()
-				if f == chatGPT {
+				if f == chatGPTFormat {
 					data = shuffled(data, random)
 				}
 				list, problems, err := f.ReadAll(bytes.NewReader(data))
@@ -348,12 +350,12 @@ func shuffled(data []byte, random *rand.Rand) []byte {
 
 // TestRequestOfOthers: what was said elsewhere is put so that the provider takes it.
 func TestRequestOfOthers(t *testing.T) {
-	say := func(role string, parts ...content.Part) *Message {
-		m := &Message{}
+	say := func(role string, parts ...content.Part) *transcript.Message {
+		m := &transcript.Message{}
 		m.Role, m.Parts = role, parts
 		return m
 	}
-	system := func(text string) *Message {
+	system := func(text string) *transcript.Message {
 		m := say("user", content.Text(text))
 		m.Own.Role = "system"
 		return m
@@ -366,33 +368,33 @@ func TestRequestOfOthers(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name              string
-		list              []*Message
+		list              []*transcript.Message
 		openAI, anthropic string
 	}{
 		{"calls at once, stored as they come",
-			[]*Message{say("user", content.Text("go")), say("assistant", call("a")), say("assistant", call("b")), say("user", result("a")), say("user", result("b"))},
+			[]*transcript.Message{say("user", content.Text("go")), say("assistant", call("a")), say("assistant", call("b")), say("user", result("a")), say("user", result("b"))},
 			`[{"role":"user","content":"go"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}},{"id":"b","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}}]},{"role":"tool","tool_call_id":"a","content":"result a"},{"role":"tool","tool_call_id":"b","content":"result b"}]`,
 			`[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"look","input":{"n":1}},{"type":"tool_use","id":"b","name":"look","input":{"n":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"result a"}],"is_error":false}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"result b"}],"is_error":false}]}]`},
 		{"a call without a result, and a result without a call",
-			[]*Message{say("assistant", call("a")), say("user", content.Text("no"), result("b"))},
+			[]*transcript.Message{say("assistant", call("a")), say("user", content.Text("no"), result("b"))},
 			`[{"role":"assistant","content":"[called look] {\"n\":1}"},{"role":"user","content":[{"type":"text","text":"no"},{"type":"text","text":"[the tool said] result b"}]}]`,
 			`[{"role":"assistant","content":[{"type":"text","text":"[called look] {\"n\":1}"}]},{"role":"user","content":[{"type":"text","text":"no"},{"type":"text","text":"[the tool said] result b"}]}]`},
 		{"two results and a text in one message",
-			[]*Message{say("assistant", call("a"), call("b")), say("user", result("a"), result("b"), content.Text("so?"))},
+			[]*transcript.Message{say("assistant", call("a"), call("b")), say("user", result("a"), result("b"), content.Text("so?"))},
 			`[{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}},{"id":"b","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}}]},{"role":"tool","tool_call_id":"a","content":"result a"},{"role":"tool","tool_call_id":"b","content":"result b"},{"role":"user","content":"so?"}]`,
 			`[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"look","input":{"n":1}},{"type":"tool_use","id":"b","name":"look","input":{"n":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"result a"}],"is_error":false},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"result b"}],"is_error":false},{"type":"text","text":"so?"}]}]`},
 		{"system messages, one of them late",
-			[]*Message{system("be brief"), say("user", content.Text("hi")), system("be briefer")},
+			[]*transcript.Message{system("be brief"), say("user", content.Text("hi")), system("be briefer")},
 			`[{"role":"system","content":"be brief"},{"role":"user","content":"hi"},{"role":"system","content":"be briefer"}]`,
 			`{"system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"user","content":[{"type":"text","text":"be briefer"}]}]}`},
 		{"pictures",
-			[]*Message{say("user", content.ImageURL("file-service://x"), content.ImageURL("https://example.com/a.png")), say("assistant", content.Image("image/png", "AAAA"))},
+			[]*transcript.Message{say("user", content.ImageURL("file-service://x"), content.ImageURL("https://example.com/a.png")), say("assistant", content.Image("image/png", "AAAA"))},
 			`[{"role":"user","content":[{"type":"text","text":"[image file-service://x]"},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]},{"role":"assistant","content":"[image]"}]`,
 			`[{"role":"user","content":[{"type":"text","text":"[image file-service://x]"},{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]},{"role":"assistant","content":[{"type":"text","text":"[image]"}]}]`},
-		{"nothing", []*Message{say("user", content.Text("hi")), say("assistant")},
+		{"nothing", []*transcript.Message{say("user", content.Text("hi")), say("assistant")},
 			`[{"role":"user","content":"hi"}]`, `[{"role":"user","content":[{"type":"text","text":"hi"}]}]`},
 	} {
-		for f, want := range map[*Format]string{openAI: c.openAI, anthropicAPI: c.anthropic} {
+		for f, want := range map[*Format]string{openAIFormat: c.openAI, anthropicAPIFormat: c.anthropic} {
 			var b bytes.Buffer
 			if _, err := f.Write(&b, inOrder(c.list), testOptions("")); err != nil {
 				t.Fatal(err)
@@ -407,26 +409,26 @@ func TestRequestOfOthers(t *testing.T) {
 
 // TestMarkdown: a conversation reads well, whatever is said in it.
 func TestMarkdown(t *testing.T) {
-	list, _, err := chatGPT.ReadAll(bytes.NewReader(readFile(t, "testdata/chatgpt/branches.json")))
+	list, _, err := chatGPTFormat.ReadAll(bytes.NewReader(readFile(t, "testdata/chatgpt/branches.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tree := list[0]
-	say := func(role string, parts ...content.Part) *Message {
-		m := &Message{}
+	say := func(role string, parts ...content.Part) *transcript.Message {
+		m := &transcript.Message{}
 		m.Role, m.Parts = role, parts
 		return m
 	}
-	all := inOrder([]*Message{
+	all := inOrder([]*transcript.Message{
 		say("user", content.Text("# A heading\n\n```go\nan open fence"), content.Image("image/png", "AAAA")),
 		say("assistant", content.Thinking("hm </details> `x`", "c2ln"), content.Text("I look."), content.ToolCall(content.Call{ID: "1", Name: "read`x", Arguments: `{"a":"b"}`})),
 		say("user", content.ToolResult(content.Call{ID: "1", Failed: true}, "````\nfour\n````")),
 		say("user", content.Part{Type: content.TypeFile, Filename: "a.txt", Meta: []byte(`{"type":"text","data":"the file"}`)}),
 	})
-	all.Messages[3].Kind, all.Title, all.Dir, all.Model = Compaction, "A\n title", "/w", "m"
-	for name, tr := range map[string]*Transcript{"tree": tree, "all": all, "empty": {}} {
+	all.Messages[3].Kind, all.Title, all.Dir, all.Model = transcript.Compaction, "A\n title", "/w", "m"
+	for name, tr := range map[string]*transcript.Transcript{"tree": tree, "all": all, "empty": {}} {
 		var b bytes.Buffer
-		if _, err := markdown.Write(&b, tr, testOptions("")); err != nil {
+		if _, err := markdownFormat.Write(&b, tr, testOptions("")); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join("testdata", "read", name+".md")
@@ -443,8 +445,8 @@ func TestMarkdown(t *testing.T) {
 // TestClaudeAIForms: a message has one id and says the same, whether the export is a tree
 // or a line. The line has no branches, and a note says so.
 func TestClaudeAIForms(t *testing.T) {
-	read := func(name string) (*Transcript, []Problem) {
-		list, problems, err := claudeAI.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", name))))
+	read := func(name string) (*transcript.Transcript, []transcript.Problem) {
+		list, problems, err := claudeAIFormat.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", name))))
 		if err != nil || len(list) != 1 {
 			t.Fatal(len(list), err)
 		}
@@ -458,7 +460,7 @@ func TestClaudeAIForms(t *testing.T) {
 	if line.ID != tree.ID || len(line.Messages) != len(tree.Messages) {
 		t.Fatalf("the line has %d messages of %s, and the tree %d of %s", len(line.Messages), line.ID, len(tree.Messages), tree.ID)
 	}
-	in := map[string]*Message{}
+	in := map[string]*transcript.Message{}
 	for _, m := range tree.Messages {
 		in[m.ID] = m
 	}

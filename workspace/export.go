@@ -15,8 +15,10 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -41,22 +43,22 @@ type ExportOptions struct {
 
 // An Export is a conversation in the form of another program, under a new id.
 type Export struct {
-	Format   string         `json:"format"`
-	ID       string         `json:"id"`         // what its program will call it
-	Session  string         `json:"session_id"` // that was exported
-	Message  ID             `json:"message_id"` // where it goes on
-	Messages int            `json:"messages"`
-	Branches int            `json:"branches"` // how many ends it has
-	Lost     []convert.Loss `json:"lost"`     // what the format has no place for
-	Redacted []convert.Loss `json:"redacted"` // what was taken out, by its kind
-	Path     ID             `json:"path"`     // where it was written, absolute, none if it was not
-	Bytes    int            `json:"bytes"`
-	Data     []byte         `json:"-"`
+	Format   string            `json:"format"`
+	ID       string            `json:"id"`         // what its program will call it
+	Session  string            `json:"session_id"` // that was exported
+	Message  ID                `json:"message_id"` // where it goes on
+	Messages int               `json:"messages"`
+	Branches int               `json:"branches"` // how many ends it has
+	Lost     []transcript.Loss `json:"lost"`     // what the format has no place for
+	Redacted []transcript.Loss `json:"redacted"` // what was taken out, by its kind
+	Path     ID                `json:"path"`     // where it was written, absolute, none if it was not
+	Bytes    int               `json:"bytes"`
+	Data     []byte            `json:"-"`
 	Cut
 
 	line string // the first file of the line that was exported
-	t    *convert.Transcript
-	o    convert.Options
+	t    *transcript.Transcript
+	o    transcript.Options
 }
 
 // Export writes the path to where ref points in the form of another program: under a new
@@ -75,7 +77,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			Hint: "leave --tree out, and name the end of the branch that you want; 'bough branches' lists them",
 		}
 	}
-	e := &Export{Format: o.Format.Name, Lost: []convert.Loss{}, Redacted: []convert.Loss{}}
+	e := &Export{Format: o.Format.Name, Lost: []transcript.Loss{}, Redacted: []transcript.Loss{}}
 	err := w.read(ctx, func(v *view) error {
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
@@ -100,7 +102,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			return nil, err
 		}
 	}
-	e.o = convert.Options{Now: w.opts.Now(), Random: w.opts.Random}
+	e.o = transcript.Options{Now: w.opts.Now(), Random: w.opts.Random}
 	if e.o.ID, err = o.Format.NewID(e.o.Now, e.o.Random); err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func (o *ExportOptions) cut(p *place) (Cut, error) {
 
 // transcript is what is to be written of the conversation at p. It says in e what is lost
 // already, and how many branches there are.
-func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transcript, error) {
+func (v *view) transcript(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
 	path := p.Path(p.node)
 	nodes := path
 	if o.Tree {
@@ -144,14 +146,14 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		return nil, err
 	}
 	ids, parents := make([]string, len(nodes)), make([]string, len(nodes))
-	list := make([]*convert.Message, len(nodes))
+	list := make([]*transcript.Message, len(nodes))
 	missing, named := 0, 0
 	for i, n := range nodes {
 		if parent := p.Parent(n); parent >= 0 {
 			parents[i] = p.ID(parent)
 		}
 		ids[i] = stored[i].ID
-		list[i] = convert.FromSession(stored[i], parents[i])
+		list[i] = transcript.FromSession(stored[i], parents[i])
 		if o.Format.Sessions {
 			named += assets(list[i])
 			continue
@@ -159,14 +161,14 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*convert.Transc
 		missing += v.inline(list[i])
 	}
 	if named > 0 {
-		e.Lost = append(e.Lost, convert.Loss{What: "contents of attachments, which are only named", Count: named})
+		e.Lost = append(e.Lost, transcript.Loss{What: "contents of attachments, which are only named", Count: named})
 	}
 	if missing > 0 {
-		e.Lost = append(e.Lost, convert.Loss{What: "attachments that are not there", Count: missing})
+		e.Lost = append(e.Lost, transcript.Loss{What: "attachments that are not there", Count: missing})
 	}
 	e.Branches, _ = endsOf(ids, parents)
-	t := &convert.Transcript{Format: o.Format.Name}
-	for _, i := range convert.ActiveLast(ids, parents, p.messageID()) {
+	t := &transcript.Transcript{Format: o.Format.Name}
+	for _, i := range transcript.ActiveLast(ids, parents, p.messageID()) {
 		t.Messages = append(t.Messages, list[i])
 	}
 	t.Leaf = p.messageID()
@@ -242,7 +244,7 @@ func (v *view) untitled(l *line) string {
 	}
 	var of spool // of an import by an earlier version, which kept no title that it made
 	for _, m := range s.Messages {
-		of.entitle(convert.FromSession(m, ""))
+		of.entitle(transcript.FromSession(m, ""))
 	}
 	if shortened(l.Parts[0].Meta.Title, of.title) {
 		return l.Parts[0].Meta.Title
@@ -252,7 +254,7 @@ func (v *view) untitled(l *line) string {
 
 // describe says of t what was known of the conversation when it was imported: from that
 // format if it was, else from another one.
-func (v *view) describe(t *convert.Transcript, first *session.Outline, format string) {
+func (v *view) describe(t *transcript.Transcript, first *session.Outline, format string) {
 	t.Sources = first.Own(ownSources)
 	sources := gjson.ParseBytes(t.Sources).Array()
 	for i := range sources { // where it was on this machine is nobody's business
@@ -268,12 +270,12 @@ func (v *view) describe(t *convert.Transcript, first *session.Outline, format st
 	t.ID, t.Dir, t.Version, t.Model = source.Get("id").String(), source.Get("directory").String(), source.Get("version").String(), source.Get("model").String()
 	t.Format = source.Get("format").String()
 	if t.Format == format {
-		t.Records = convert.SplitRecords([]byte(source.Get("records").Raw))
+		t.Records = records.Split([]byte(source.Get("records").Raw))
 	}
 }
 
 // assets returns how many attachments m has.
-func assets(m *convert.Message) (n int) {
+func assets(m *transcript.Message) (n int) {
 	for i := range m.Parts {
 		if m.Parts[i].Asset != nil {
 			n++
@@ -283,7 +285,7 @@ func assets(m *convert.Message) (n int) {
 }
 
 // inline puts the attachments of m into it, and returns how many are not there.
-func (v *view) inline(m *convert.Message) (missing int) {
+func (v *view) inline(m *transcript.Message) (missing int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Asset == nil {
@@ -379,7 +381,7 @@ type Resumption struct {
 // Resume exports the path to where ref points to the place where another program finds it
 // on this machine, and says how that is told to go on with it: in the folder o.Dir, else
 // in that of the conversation, if it is there, else where the user is.
-func (w *Workspace) Resume(ctx context.Context, ref string, m convert.Machine, o ExportOptions) (*Resumption, error) {
+func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
 	if !o.Format.Resumes() {
 		return nil, &Error{Code: Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}
 	}

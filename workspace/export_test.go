@@ -3,7 +3,7 @@ package workspace
 import (
 	"context"
 
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -66,4 +66,4 @@ func (v *view) prepare(part Part) error {
 
 // WrittenWith returns the options that e was written with, for a test that goes on with it
 // as its program does.
-func (e *Export) WrittenWith() convert.Options { return e.o }
+func (e *Export) WrittenWith() transcript.Options { return e.o }

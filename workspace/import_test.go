@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
@@ -320,11 +320,11 @@ func TestImportGrows(t *testing.T) {
 		t.Fatalf("sessions %+v, %v", list, err)
 	}
 	file := gjson.Parse(s.read(session.FileName(list.Sessions[0].ID)))
-	all := convert.SplitRecords([]byte(file.Get("metadata.bough.sources.0.records").Raw))
+	all := records.Split([]byte(file.Get("metadata.bough.sources.0.records").Raw))
 	for _, m := range file.Get("messages").Array() {
-		all = append(all, convert.RecordsOf([]byte(m.Raw))...)
+		all = append(all, records.Of([]byte(m.Raw))...)
 	}
-	data := string(convert.Records(all))
+	data := string(records.Join(all))
 	for _, line := range lines {
 		if n := strings.Count(data, line); n != 1 {
 			t.Errorf("%d times, want once: %s", n, line)

@@ -1,10 +1,12 @@
 package workspace
 
-import "github.com/bough-dev/bough/convert"
+import (
+	"github.com/bough-dev/bough/convert/transcript"
+)
 
 // adding gives messages to a function, in their order, while the caller goes on.
 type adding struct {
-	messages chan *convert.Message
+	messages chan *transcript.Message
 	done     chan struct{}
 	err      error // of the function, which is not called again after it
 }
@@ -15,8 +17,8 @@ const (
 	maxAdding  = 256 << 10
 )
 
-func addMessages(add func(*convert.Message) error) *adding {
-	a := &adding{messages: make(chan *convert.Message, mostAdding), done: make(chan struct{})}
+func addMessages(add func(*transcript.Message) error) *adding {
+	a := &adding{messages: make(chan *transcript.Message, mostAdding), done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
 		for m := range a.messages {
@@ -29,7 +31,7 @@ func addMessages(add func(*convert.Message) error) *adding {
 }
 
 // sizeOf returns about how large a message is, in bytes.
-func sizeOf(m *convert.Message) int {
+func sizeOf(m *transcript.Message) int {
 	size := len(m.Raw)
 	for _, r := range m.Records {
 		size += len(r)
@@ -38,7 +40,7 @@ func sizeOf(m *convert.Message) int {
 }
 
 // put hands a message on. The error is that of an earlier one.
-func (a *adding) put(m *convert.Message) error {
+func (a *adding) put(m *transcript.Message) error {
 	select {
 	case a.messages <- m:
 		return nil

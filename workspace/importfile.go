@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/unpack"
 )
@@ -112,7 +113,7 @@ func (r *intake) empty(detail string) Imported {
 }
 
 // Message implements [convert.Sink]. The message is spooled while the next ones are read.
-func (r *intake) Message(m *convert.Message) error {
+func (r *intake) Message(m *transcript.Message) error {
 	switch {
 	case sizeOf(m) > maxAdding:
 		r.stopped = cmp.Or(r.wait(), r.add(m))
@@ -127,7 +128,7 @@ func (r *intake) Message(m *convert.Message) error {
 }
 
 // add spools a message. One without a time has that of the message before it.
-func (r *intake) add(m *convert.Message) error {
+func (r *intake) add(m *transcript.Message) error {
 	now := r.i.now
 	if !r.spool.lastTime.IsZero() {
 		now = r.spool.lastTime
@@ -149,7 +150,7 @@ func (r *intake) wait() error {
 }
 
 // End implements [convert.Sink].
-func (r *intake) End(c *convert.Conversation) error {
+func (r *intake) End(c *transcript.Conversation) error {
 	if r.stopped = r.wait(); r.stopped != nil {
 		return r.stopped
 	}
@@ -183,4 +184,4 @@ func (r *intake) End(c *convert.Conversation) error {
 }
 
 // Problem implements [convert.Sink].
-func (r *intake) Problem(p convert.Problem) { r.spool.problem(p) }
+func (r *intake) Problem(p transcript.Problem) { r.spool.problem(p) }

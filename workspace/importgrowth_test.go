@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/bough-dev/bough/session"
@@ -61,16 +62,16 @@ func writtenIn(t *testing.T, f *convert.Format, random *rand.Rand) []byte {
 		drawn.Messages = pathOf(drawn)
 	}
 	var b bytes.Buffer
-	o := convert.Options{ID: "0198a000-0000-7000-8000-00000000abcd", Now: drawn.Messages[0].Time, Random: rand.NewChaCha8([32]byte{3})}
+	o := transcript.Options{ID: "0198a000-0000-7000-8000-00000000abcd", Now: drawn.Messages[0].Time, Random: rand.NewChaCha8([32]byte{3})}
 	if _, err := f.Write(&b, drawn, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func pathOf(t *convert.Transcript) (path []*convert.Message) {
+func pathOf(t *transcript.Transcript) (path []*transcript.Message) {
 	for at := t.Leaf; at != ""; {
-		i := slices.IndexFunc(t.Messages, func(m *convert.Message) bool { return m.ID == at })
+		i := slices.IndexFunc(t.Messages, func(m *transcript.Message) bool { return m.ID == at })
 		path = append(path, t.Messages[i])
 		at = t.Messages[i].Parent
 	}
@@ -158,7 +159,7 @@ func (s *space) outline(f *convert.Format) string {
 		}
 		messages := again[0].Messages
 		if f.Ext == ".json" { // a document, in which the order of messages means nothing
-			slices.SortFunc(messages, func(a, b *convert.Message) int { return strings.Compare(a.ID, b.ID) })
+			slices.SortFunc(messages, func(a, b *transcript.Message) int { return strings.Compare(a.ID, b.ID) })
 		}
 		for _, m := range messages {
 			if len(m.Records) == 0 { // its id is made of another one, which may have the time in it

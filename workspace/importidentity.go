@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -57,7 +58,7 @@ func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
 		return message.id, false, nil
 	}
 	raw, err := m.s.rawOf(*message)
-	return convert.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text())), false, err
+	return transcript.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text())), false, err
 }
 
 // hasExport reports whether the line has the messages that the transcript began as: it was
@@ -149,10 +150,10 @@ func (m *merging) isEarlier(there *existing, message *spooled) (bool, error) {
 		return false, err
 	}
 	has := map[string]bool{}
-	for _, r := range convert.RecordsOf(s.Messages[there.index].Raw) {
+	for _, r := range records.Of(s.Messages[there.index].Raw) {
 		has[string(r)] = true
 	}
-	return !slices.ContainsFunc(convert.RecordsOf(raw), func(r json.RawMessage) bool { return !has[string(r)] }), nil
+	return !slices.ContainsFunc(records.Of(raw), func(r json.RawMessage) bool { return !has[string(r)] }), nil
 }
 
 // nameOfEarlier returns the id that an open message has in the line, where that has the

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -188,7 +189,7 @@ func (m *merging) isSource(source gjson.Result) bool {
 
 // take reads the message at a node, and returns how many records it has.
 func (m *merging) take(n int, message session.Message) int {
-	records := convert.RecordsOf(message.Raw)
+	records := records.Of(message.Raw)
 	own := gjson.GetBytes(message.Raw, "metadata.bough")
 	e := existing{
 		id: m.line.ID(n), node: n, part: m.line.Part(n), index: m.line.Index(n),
@@ -270,7 +271,7 @@ func (m *merging) adopted() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		eachCarried(m.s.format.RecordID, message.id, message.parent, convert.RecordsOf(raw), func(name, id string) {
+		eachCarried(m.s.format.RecordID, message.id, message.parent, records.Of(raw), func(name, id string) {
 			if m.missing[name] {
 				after[name] = m.name(id)
 			}
@@ -296,7 +297,7 @@ func (m *merging) recordsBefore() int {
 	switch {
 	case n < 0:
 		return 0
-	case f.Records == convert.AllRecords:
+	case f.Records == transcript.AllRecords:
 		m.base = m.sources[n].Get("leaf").String()
 		return 0
 	}
@@ -347,7 +348,7 @@ func (m *merging) added(n int, continued bool) ([]byte, error) {
 	if continued {
 		raw = setRaw(raw, "metadata.bough."+ownContinued, []byte("true"))
 	}
-	return convert.Below(raw, m.parentOf(message), nowhere)
+	return transcript.Below(raw, m.parentOf(message), nowhere)
 }
 
 // parentOf returns what a message of the transcript names as its parent in the line, ""

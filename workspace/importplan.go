@@ -7,8 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -119,7 +120,7 @@ func (m *merging) breakCycles(p *plan) {
 		message := &m.s.messages[n]
 		if id := m.name(message.id); m.missing[id] && follows(id) {
 			parents[id], m.roots[message.id] = "", true
-			m.s.problem(convert.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a root", id)})
+			m.s.problem(transcript.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a root", id)})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(corrected)) {
@@ -171,7 +172,7 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 		return false, err
 	}
 	left := map[string]int{}
-	for _, r := range convert.RecordsOf(s.Messages[e.index].Raw) {
+	for _, r := range records.Of(s.Messages[e.index].Raw) {
 		left[string(r)]++
 	}
 	for k := 0; k < len(m.s.messages) && len(left) > 0; k++ {
@@ -179,7 +180,7 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		for _, r := range convert.RecordsOf(raw) {
+		for _, r := range records.Of(raw) {
 			if left[string(r)]--; left[string(r)] <= 0 {
 				delete(left, string(r))
 			}

@@ -7,9 +7,10 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -29,7 +30,7 @@ func (s *spool) result(status ImportStatus) Imported {
 const maxProblems = 20
 
 // problem notes a problem, once: an operation may be prepared more than once.
-func (s *spool) problem(p convert.Problem) {
+func (s *spool) problem(p transcript.Problem) {
 	if slices.Contains(s.problems, p) {
 		return
 	}
@@ -306,7 +307,7 @@ func (i *importer) one(v *view, s *spool) (r Imported, more bool, err error) {
 // grow, the first that is full.
 func (i *importer) created(v *view, s *spool) (row *Imported, more bool, err error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
-		s.problem(convert.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
+		s.problem(transcript.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
 		for n := range s.messages {
 			if s.messages[n].parent == "" && s.messages[n].parentAt > 0 {
 				s.messages[n].parent = f.ID
@@ -397,7 +398,7 @@ func (s *spool) source() []rawjson.Pair {
 		pairs = append(pairs, rawjson.Pair{Key: "number", Value: rawjson.Compact(s.number)})
 	}
 	if len(s.conv.Records) > 0 {
-		pairs = append(pairs, rawjson.Pair{Key: "records", Value: convert.Records(s.conv.Records)})
+		pairs = append(pairs, rawjson.Pair{Key: "records", Value: records.Join(s.conv.Records)})
 	}
 	return pairs
 }

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/title"
 )
 
 // An inspector takes the conversations of a file. It implements [convert.Sink].
@@ -27,13 +28,13 @@ type inspected struct {
 }
 
 // Message implements [convert.Sink].
-func (r *inspector) Message(m *convert.Message) error {
+func (r *inspector) Message(m *transcript.Message) error {
 	role := cmp.Or(m.Own.Role, m.Role)
-	if m.Own.Role == "" && m.Answers() {
+	if m.Own.Role == "" && m.IsToolAnswer() {
 		role = "tool"
 	}
-	title, _ := convert.TitleFrom(m)
-	if m.Role != "user" || m.Kind != convert.Said || m.Answers() {
+	title, _ := title.Of(m)
+	if m.Role != "user" || m.Kind != transcript.Said || m.IsToolAnswer() {
 		title = ""
 	}
 	of := inspected{InspectedMessage{ID: strings.Clone(m.ID), Role: role, Text: beginning(m.Texts())}, strings.Clone(cmp.Or(m.Parent, m.Joined)), title, m.Time}
@@ -62,7 +63,7 @@ func beginning(texts []string) string {
 }
 
 // End implements [convert.Sink].
-func (r *inspector) End(c *convert.Conversation) error {
+func (r *inspector) End(c *transcript.Conversation) error {
 	of := InspectedConversation{ID: ID(c.ID), Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []InspectedEnd{}}
 	place := make(map[string]int, len(r.list))
 	for n := range r.list {
@@ -136,7 +137,7 @@ func depthOf(n int, parents, depth []int) int {
 
 // Problem implements [convert.Sink]. A problem of a line is at the byte where that stops
 // being JSON.
-func (r *inspector) Problem(p convert.Problem) {
+func (r *inspector) Problem(p transcript.Problem) {
 	of := FileProblem{Offset: p.Offset, Line: p.Line, Detail: p.What, Note: p.Note}
 	if p.Line > 0 && !p.Note && p.Offset < int64(len(r.data)) {
 		line := r.data[p.Offset:]

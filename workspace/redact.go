@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -22,7 +24,7 @@ type Redact func(text []byte, isJSON bool) (clean []byte, found []string, err er
 // in that format. What stands in a record of a message, or in the message as a session
 // file has it, is mostly said by the message too: of each kind the larger number counts.
 // What a provider signed has no signature any more if something of it was taken out.
-func redacted(t *convert.Transcript, format *convert.Format, redact Redact) ([]convert.Loss, error) {
+func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) ([]transcript.Loss, error) {
 	var failed error
 	clean := func(text []byte, isJSON bool, found map[string]int) []byte {
 		if len(text) == 0 || failed != nil {
@@ -93,19 +95,19 @@ func redacted(t *convert.Transcript, format *convert.Format, redact Redact) ([]c
 		}
 		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)
 		values(said, &m.Own.Rest)
-		m.Raw = convert.WholeRecords(m.Raw) // a key in a record may say what is secret
+		m.Raw = records.Expand(m.Raw) // a key in a record may say what is secret
 		values(where(format.Sessions, kept), &m.Raw)
-		m.Raw = convert.SharedRecords(m.Raw)
+		m.Raw = records.Share(m.Raw)
 		for i := range m.Records {
 			values(where(m.Format == format.Name, kept), &m.Records[i])
 		}
 		count(said, kept)
 	}
-	list := []convert.Loss{}
+	list := []transcript.Loss{}
 	for kind, n := range total {
-		list = append(list, convert.Loss{What: kind, Count: n})
+		list = append(list, transcript.Loss{What: kind, Count: n})
 	}
-	slices.SortFunc(list, func(a, b convert.Loss) int { return cmp.Compare(a.What, b.What) })
+	slices.SortFunc(list, func(a, b transcript.Loss) int { return cmp.Compare(a.What, b.What) })
 	return list, failed
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	said "github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
@@ -20,13 +21,13 @@ import (
 )
 
 // drawTranscript returns a tree of questions and answers, some with calls and results.
-func drawTranscript(random *rand.Rand) *convert.Transcript {
-	t := &convert.Transcript{}
+func drawTranscript(random *rand.Rand) *transcript.Transcript {
+	t := &transcript.Transcript{}
 	t.Dir, t.Title = "/home/ada/soup", "Soup"
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	add := func(parent *convert.Message, role string, parts ...said.Part) *convert.Message {
+	add := func(parent *transcript.Message, role string, parts ...said.Part) *transcript.Message {
 		at = at.Add(time.Second)
-		m := &convert.Message{ID: fmt.Sprintf("0198a000-0000-7000-8000-%012d", len(t.Messages)), Time: at}
+		m := &transcript.Message{ID: fmt.Sprintf("0198a000-0000-7000-8000-%012d", len(t.Messages)), Time: at}
 		if parent != nil {
 			m.Parent = parent.ID
 		}
@@ -38,7 +39,7 @@ func drawTranscript(random *rand.Rand) *convert.Transcript {
 		return m
 	}
 	root := add(nil, "user", said.Text(fmt.Sprint("hello ", random.IntN(1000))))
-	spots := []*convert.Message{root}
+	spots := []*transcript.Message{root}
 	for n := range 2 + random.IntN(8) {
 		m := spots[random.IntN(len(spots))]
 		if m.Role == "assistant" || random.IntN(3) == 0 && m != root {
@@ -93,7 +94,7 @@ func TestRoundTrip(t *testing.T) {
 		source := sources[seed%len(sources)]
 		drawn := drawTranscript(random)
 		var b bytes.Buffer
-		if _, err := source.Write(&b, drawn, convert.Options{ID: "0198a000-0000-7000-8000-00000000abcd", Now: drawn.Messages[0].Time, Random: rand.NewChaCha8([32]byte{3})}); err != nil {
+		if _, err := source.Write(&b, drawn, transcript.Options{ID: "0198a000-0000-7000-8000-00000000abcd", Now: drawn.Messages[0].Time, Random: rand.NewChaCha8([32]byte{3})}); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range formatsBothWays(t) {
@@ -159,9 +160,9 @@ func continued(t *testing.T, f *convert.Format, e *workspace.Export) (longer []b
 	}
 	tr := list[0]
 	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
-	ask := &convert.Message{ID: "0199ffff-0000-7000-8000-000000000001", Parent: tr.Leaf, Time: at}
+	ask := &transcript.Message{ID: "0199ffff-0000-7000-8000-000000000001", Parent: tr.Leaf, Time: at}
 	ask.Role, ask.Parts = "user", []said.Part{said.Text("and now?")}
-	answer := &convert.Message{ID: "0199ffff-0000-7000-8000-000000000002", Parent: ask.ID, Time: at.Add(time.Second), Model: "claude-opus-4-5"}
+	answer := &transcript.Message{ID: "0199ffff-0000-7000-8000-000000000002", Parent: ask.ID, Time: at.Add(time.Second), Model: "claude-opus-4-5"}
 	answer.Role, answer.Parts = "assistant", []said.Part{said.Text("now this")}
 	tr.Messages, tr.Leaf = append(tr.Messages, ask, answer), answer.ID
 	var b bytes.Buffer

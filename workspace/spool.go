@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/title"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -28,9 +30,9 @@ type spool struct {
 	digests  bool     // of messages are wanted
 	named    bool     // the file was named, and not found in a folder or an archive
 	grown    bool     // an operation of this import added a part of it to a session
-	conv     convert.Conversation
+	conv     transcript.Conversation
 	messages []spooled
-	problems []convert.Problem
+	problems []transcript.Problem
 	records  int // how many records its messages have
 	troubles int // how many problems there were, those that are not kept too
 	lastTime time.Time
@@ -91,7 +93,7 @@ func saysOfParts(seed maphash.Seed, role, content []byte) uint64 {
 }
 
 // add spools a message, as a session of that dialect has it.
-func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, seed maphash.Seed) error {
+func (s *spool) add(m *transcript.Message, dialect session.Dialect, now time.Time, seed maphash.Seed) error {
 	raw := m.Raw
 	var says uint64
 	var parentAt int32
@@ -126,7 +128,7 @@ func (s *spool) add(m *convert.Message, dialect session.Dialect, now time.Time, 
 		s.records += len(m.Records)
 	}
 	if s.digests {
-		n.digest = convert.Digest(m)
+		n.digest = transcript.Digest(m)
 	}
 	s.entitle(m)
 	s.messages = append(s.messages, n)
@@ -153,11 +155,11 @@ func sumOf(seed maphash.Seed, records []json.RawMessage) uint64 {
 }
 
 // entitle makes a title of what m says, if it is better than what was said before.
-func (s *spool) entitle(m *convert.Message) {
-	if s.title != "" && !s.weak || m.Role != "user" || m.Own.Role != "" || m.Kind != convert.Said || m.Answers() {
+func (s *spool) entitle(m *transcript.Message) {
+	if s.title != "" && !s.weak || m.Role != "user" || m.Own.Role != "" || m.Kind != transcript.Said || m.IsToolAnswer() {
 		return
 	}
-	switch title, ok := convert.TitleFrom(m); {
+	switch title, ok := title.Of(m); {
 	case ok:
 		s.title, s.weak = title, false
 	case title != "" && s.title == "":
@@ -205,7 +207,7 @@ func (s *spool) drop() {
 }
 
 // end takes what its transcript says of the conversation.
-func (s *spool) end(c *convert.Conversation) {
+func (s *spool) end(c *transcript.Conversation) {
 	s.conv = *c
 	for i := range s.messages {
 		if parent, ok := c.Parents[s.messages[i].id]; ok {

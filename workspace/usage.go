@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 )
@@ -266,9 +266,9 @@ func (v *view) measureFile(id string, c *ConversationUsage) error {
 	if err != nil {
 		return err
 	}
-	c.Records += int64(convert.SourcesRecordBytes(o.Own(ownSources)))
+	c.Records += int64(records.SourcesSize(o.Own(ownSources)))
 	return v.folder.Each(o, func(_ int, m session.Message) error {
-		text, records := convert.MessageBytes(m.Raw)
+		text, records := records.Sizes(m.Raw)
 		c.Text += int64(text)
 		c.Records += int64(records)
 		return v.ctx.Err()

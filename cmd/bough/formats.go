@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/html"
+	"github.com/bough-dev/bough/convert/transcript"
 )
 
 // formats are all that the command knows: those of package convert, and pages.
@@ -128,8 +129,8 @@ func isKept(f *convert.Format) bool { return isAsked(f) || f.Roots(machine()) !=
 func isAsked(f *convert.Format) bool { return f.Name == "opencode" }
 
 // machine is this one.
-func machine() convert.Machine {
+func machine() transcript.Machine {
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()
-	return convert.Machine{Home: home, Dir: here, Env: os.Getenv, Read: os.ReadFile}
+	return transcript.Machine{Home: home, Dir: here, Env: os.Getenv, Read: os.ReadFile}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
 )
 
 // Format returns the page as a format of package convert, one that is only written.
@@ -13,14 +14,14 @@ func Format() *convert.Format {
 	return f
 }
 
-func writeTranscript(w io.Writer, t *convert.Transcript) error {
+func writeTranscript(w io.Writer, t *transcript.Transcript) error {
 	p := Page{Title: t.Title, Leaf: t.Leaf}
 	for _, m := range t.Messages {
 		role := m.Role
 		switch {
 		case m.Own.Role != "":
 			role = m.Own.Role
-		case m.Answers():
+		case m.IsToolAnswer():
 			role = "tool"
 		}
 		p.Messages = append(p.Messages, Message{

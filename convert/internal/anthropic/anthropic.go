@@ -1,0 +1,20 @@
+package anthropic
+
+import (
+	"io"
+
+	"github.com/bough-dev/bough/convert/internal/report"
+	"github.com/bough-dev/bough/convert/internal/request"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/content"
+)
+
+var provider = request.Provider{Name: "anthropic", API: content.Anthropic}
+
+func Detect(head []byte) bool { return provider.Detect(head) }
+
+func Read(in io.Reader, to transcript.Sink) error { return provider.Read(in, to) }
+
+func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
+	return provider.Write(w, t, o, lost)
+}

@@ -1,0 +1,178 @@
+package calls
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/content"
+)
+
+// Answered returns for the calls that a later message answers the first result, and for
+// results their call.
+func Answered(messages []*transcript.Message) map[*content.Part]*content.Part {
+	pairs := map[*content.Part]*content.Part{}
+	calls := map[string]*content.Part{}
+	for _, m := range messages {
+		for i := range m.Parts {
+			switch p := &m.Parts[i]; p.Type {
+			case content.TypeToolCall:
+				calls[p.Call().ID] = p
+			case content.TypeToolResult:
+				if call := calls[p.Call().ID]; call != nil {
+					pairs[p] = call
+					if pairs[call] == nil {
+						pairs[call] = p
+					}
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// Kept returns the calls that have a result later on, the results of such calls, and
+// the calls with which a path ends.
+func Kept(messages []*transcript.Message) map[*content.Part]bool {
+	list := map[*content.Part]bool{}
+	for p := range Answered(messages) {
+		list[p] = true
+	}
+	parents := map[string]bool{}
+	for _, m := range messages {
+		parents[m.Parent] = true
+	}
+	for _, m := range messages {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			switch c := p.Call(); {
+			case c.ID == "" || p.Type == content.TypeToolCall && c.Name == "":
+				delete(list, p)
+			case p.Type == content.TypeToolCall && !parents[m.ID]:
+				list[p] = true
+			}
+		}
+	}
+	return list
+}
+
+// Adjacent returns the calls and results of a path that belong together as providers want
+// it: a result follows the answer that called, and only other results stand between.
+func Adjacent(path []*transcript.Message) map[*content.Part]bool {
+	pairs := map[*content.Part]bool{}
+	open := map[string]*content.Part{}
+	answering := false
+	for _, m := range path {
+		if m.Role == "assistant" {
+			if !answering {
+				clear(open)
+			}
+			answering = true
+			for i := range m.Parts {
+				if p := &m.Parts[i]; p.Type == content.TypeToolCall && p.Call().ID != "" && p.Call().Name != "" {
+					open[p.Call().ID] = p
+				}
+			}
+			continue
+		}
+		answering = false
+		if !m.HasPart(content.TypeToolResult) {
+			clear(open)
+		}
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			if p.Type != content.TypeToolResult {
+				continue
+			}
+			if call := open[p.Call().ID]; call != nil {
+				pairs[call], pairs[p] = true, true
+				delete(open, p.Call().ID)
+			}
+		}
+	}
+	return pairs
+}
+
+// whole returns a transcript in which every answer that calls several tools is one message
+// with all its calls, before the results: a program may store the pieces of an answer and
+// the results as they come. Messages that have records of a format stay as they are. A
+// leaf that is part of another message now is that one.
+func Merge(t *transcript.Transcript, format string) *transcript.Transcript {
+	answers := *t
+	answers.Messages, answers.Leaf = mergeAnswers(t.Messages, t.Leaf, format)
+	return &answers
+}
+
+func mergeAnswers(messages []*transcript.Message, leaf, format string) (list []*transcript.Message, now string) {
+	children := map[string][]*transcript.Message{}
+	results := map[string]bool{}
+	for _, m := range messages {
+		children[m.Parent] = append(children[m.Parent], m)
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Type == content.TypeToolResult {
+				results[p.Call().ID] = true
+			}
+		}
+	}
+	free := func(m *transcript.Message) bool { return m.Format != format || len(m.Records) == 0 }
+	more := map[string][]content.Part{} // what a message says beyond its own
+	gone := map[string]string{}         // the messages that are said by another one, and what comes before them
+	now = leaf
+	for _, m := range messages {
+		if _, ok := gone[m.ID]; ok || m.Role != "assistant" || !free(m) {
+			continue
+		}
+		open := map[string]bool{}
+		add := func(parts []content.Part) {
+			for i := range parts {
+				if c := parts[i].Call(); parts[i].Type == content.TypeToolCall && results[c.ID] {
+					open[c.ID] = true
+				}
+			}
+		}
+		add(m.Parts)
+		before := m.ID
+		for at := m; len(open) > 0 && len(children[at.ID]) == 1; {
+			at = children[at.ID][0]
+			switch {
+			case at == m || !free(at):
+				clear(open)
+			case at.Role == "assistant":
+				more[m.ID] = append(more[m.ID], at.Parts...)
+				gone[at.ID] = before
+				if at.ID == leaf {
+					now = m.ID
+				}
+				add(at.Parts)
+			case !at.HasPart(content.TypeToolResult):
+				clear(open)
+			default:
+				for i := range at.Parts {
+					if at.Parts[i].Type == content.TypeToolResult {
+						delete(open, at.Parts[i].Call().ID)
+					}
+				}
+				before = at.ID
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return messages, now
+	}
+	for _, m := range messages {
+		before, moved := gone[m.Parent]
+		_, is := gone[m.ID]
+		switch parts := more[m.ID]; {
+		case is:
+			continue
+		case len(parts) > 0 || moved:
+			c := *m
+			c.Parts = slices.Concat(m.Parts, parts)
+			if moved {
+				c.Parent = before
+			}
+			m = &c
+		}
+		list = append(list, m)
+	}
+	return list, now
+}

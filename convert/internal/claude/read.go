@@ -1,0 +1,339 @@
+package claude
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/thread"
+	"github.com/bough-dev/bough/convert/internal/times"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/content"
+	"github.com/tidwall/gjson"
+)
+
+// A round is one answer of the model with the results of the calls in it.
+type round struct {
+	answer   string // what the model's provider calls it
+	tip      string // the last message of it
+	answered []string
+	side     bool
+}
+
+// A seat is the place of a message in a round.
+type seat struct {
+	in     *round
+	result bool // it is a result, or comes with one
+}
+
+// reader reads the records of a session.
+type reader struct {
+	*thread.Reader
+	seats map[string]seat
+	moved map[string]string // the record to be taken for another one, since a compaction
+
+	tails []string // the last records that the last compaction preserved
+
+	main     string            // the last message of the main chain
+	sides    map[string]string // the last message of each agent on a sidechain
+	restarts map[string]bool   // records before which there is no message, but a new context of the program
+	unlinked bool              // answers have no links
+	ended    bool              // what is held cannot have more
+
+	last    string            // the message that the last record is or hangs on
+	active  string            // the record where the program said last that it goes on
+	parents map[string]string // of the messages that are of no other assistant
+
+	titles struct{ custom, ai string }
+	sums   [][2]string // summaries, each of what ends with a record
+	agent  string
+}
+
+func newReader(to transcript.Sink) *reader {
+	return &reader{
+		Reader: thread.NewReader(to), seats: map[string]seat{}, moved: map[string]string{}, parents: map[string]string{},
+		sides: map[string]string{}, restarts: map[string]bool{},
+	}
+}
+
+func Read(in io.Reader, to transcript.Sink) error {
+	r := newReader(to)
+	if err := jsonl.Read(in, to, r.line); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+func (c *reader) line(l jsonl.Line) error {
+	r := parseRecord(l.Raw)
+	switch r.kind {
+	case "user", "assistant", "attachment", "system", "progress":
+		return c.record(&l, &r)
+	case "custom-title":
+		c.titles.custom = r.title
+	case "ai-title":
+		c.titles.ai = r.title
+	case "summary":
+		c.sums = append(c.sums, [2]string{r.leaf, r.summary})
+	case "last-prompt":
+		if r.leaf != "" {
+			c.active = r.leaf
+		}
+	}
+	if !r.parent.Exists() {
+		r.uuid = "" // it is beside the tree, whatever it is called
+	}
+	c.Ride(l.Raw, r.uuid, r.parent.Str)
+	return nil
+}
+
+// tip returns the message after which the one goes on that follows a record: the
+// message that the record is or hangs on, and the end of its round if it is a result or
+// none at all.
+func (c *reader) tip(record string) string {
+	id, known := c.Find(record)
+	if s, ok := c.seats[id]; ok && known && (s.result || !c.At[record].Is) {
+		return s.in.tip
+	}
+	return id
+}
+
+// record takes a record of the tree.
+func (c *reader) record(l *jsonl.Line, r *record) error {
+	c.about(r)
+	said := c.parse(l, r)
+	if at, taken := c.At[r.uuid]; taken && (at.Is || said == nil) {
+		c.Ride(l.Raw, "", "")
+		return nil
+	}
+	parent := c.parent(r)
+	if said == nil {
+		c.rides(l, r, parent)
+		return nil
+	}
+	m := &transcript.Message{Message: *said, ID: r.uuid, Time: times.Parse(r.time), Format: format}
+	m.CopyOf = strings.Clone(r.forkedFrom.Get("messageUuid").Str)
+	if !r.parent.Exists() && r.uuid == "" {
+		parent = c.last
+	}
+	if m.ID == "" {
+		m.ID = transcript.ChainID(parent, l.Raw)
+	}
+	if r.kind == "assistant" {
+		if model := strings.Clone(r.message.Get("model").Str); model != "<synthetic>" {
+			m.Model = model
+			c.Conv.Model = model
+		}
+	}
+	before, known := c.Find(parent)
+	s, in := c.seats[before]
+	if in && s.in.side != r.side {
+		s, in = seat{}, false
+	}
+	answer, calls := strings.Clone(r.message.Get("id").Str), m.ResultIDs()
+	switch {
+	case in && r.kind == "assistant" && answer != "" && answer == s.in.answer:
+		if c.joins(s.in.tip, m) {
+			c.Held.Parts = append(c.Held.Parts, m.Parts...)
+			c.Join(l.Raw, r.uuid)
+			c.ended = r.ends()
+			c.follow(c.Held, r)
+			return nil
+		}
+		m.Parent, s.result = s.in.tip, false
+	case in && len(calls) > 0 && !slices.ContainsFunc(calls, func(id string) bool { return slices.Contains(s.in.answered, id) }):
+		m.Parent, s.result = s.in.tip, true
+		s.in.answered = append(s.in.answered, calls...)
+	case in && r.meta && s.result:
+		m.Parent = s.in.tip
+	default:
+		m.Parent = before
+		if in && s.result {
+			m.Parent = s.in.tip
+		}
+		if before == "" || !known {
+			m.Joined = c.joint(r, parent, known, len(calls) > 0)
+		}
+		s = seat{in: &round{answer: answer, side: r.side}}
+		in = r.kind == "assistant"
+	}
+	if in {
+		s.in.tip = m.ID
+		c.seats[m.ID] = s
+	}
+	if r.compact {
+		m.Kind = transcript.Compaction
+		for _, tail := range c.tails {
+			if tail != "" {
+				c.moved[tail] = r.uuid
+			}
+		}
+		c.tails = nil
+	}
+	if err := c.Say(m, l.Raw, r.uuid, parent); err != nil {
+		return err
+	}
+	c.ended = r.kind != "assistant" || r.ends()
+	c.follow(m, r)
+	return nil
+}
+
+// parent returns the record before a record of the tree, and takes note of what a
+// compaction keeps.
+func (c *reader) parent(r *record) string {
+	parent := strings.Clone(r.parent.Str) // what is kept must not keep the record
+	if r.subtype == "compact_boundary" {
+		if parent == "" {
+			parent = strings.Clone(r.logical.Str)
+		}
+		c.tails = []string{strings.Clone(r.metadata.Get("preservedSegment.tailUuid").Str)}
+		if list := r.metadata.Get("preservedMessages.uuids").Array(); len(list) > 0 {
+			c.tails = append(c.tails, strings.Clone(list[len(list)-1].Str))
+		}
+	}
+	if other, ok := c.moved[parent]; ok {
+		parent = other
+	}
+	return parent
+}
+
+// rides takes a record of the tree that says nothing.
+func (c *reader) rides(l *jsonl.Line, r *record, parent string) {
+	if before, known := c.Find(parent); known && before == "" && (r.restarts() || c.restarts[parent]) {
+		c.restarts[r.uuid] = true
+	}
+	c.Ride(l.Raw, r.uuid, parent)
+	if at := c.tip(r.uuid); !r.side && r.kind != "progress" && c.At[at].Is {
+		c.last = at
+	}
+}
+
+// joint returns the message that a message is joined to, "" for none: the chain of records
+// before it, from parent on, ends at a root, or, if that is not known, at a record that
+// was not seen. answers reports whether it has results of tools.
+func (c *reader) joint(r *record, parent string, known, answers bool) string {
+	switch {
+	case r.side && known:
+		return ""
+	case r.side:
+		return c.sides[r.agent]
+	case !known || c.main == "":
+		return c.main
+	case r.kind == "assistant" || answers:
+		c.unlinked = c.unlinked || parent == ""
+	case r.prompts() && !c.unlinked && !c.restarts[parent]:
+		return ""
+	}
+	return c.main
+}
+
+// parse returns what a record says, nil if it says nothing to a reader.
+func (c *reader) parse(l *jsonl.Line, r *record) *content.Message {
+	raw := r.saying()
+	if raw == "" {
+		return nil
+	}
+	said, err := content.Parse(content.Anthropic, []byte(raw), nil)
+	if err != nil {
+		c.To.Problem(l.Problem(fmt.Sprintf("it says nothing that can be read: %v", err)))
+		return nil
+	}
+	said.Own.Format, said.Own.Rest = "", nil
+	return said
+}
+
+// joins reports whether what m says is more of the message that is held, whose id is tip.
+func (c *reader) joins(tip string, m *transcript.Message) bool {
+	return c.open() && c.Held.ID == tip && c.Held.Role == m.Role && (m.CopyOf == "" || c.Held.CopyOf != "")
+}
+
+// open reports whether a record may still say more of the message that is held.
+func (c *reader) open() bool {
+	if c.Held == nil || c.ended {
+		return false
+	}
+	s, in := c.seats[c.Held.ID]
+	if !in || s.result || s.in.tip != c.Held.ID || s.in.answer == "" {
+		return false
+	}
+	return !slices.ContainsFunc(c.Riding, func(r thread.Rider) bool {
+		return r.ID == "" && gjson.GetBytes(r.Raw, "type").Str == "queue-operation" // it tells of the prompt that comes next
+	})
+}
+
+// follow takes note that m was said last.
+func (c *reader) follow(m *transcript.Message, r *record) {
+	if r.side {
+		c.sides[r.agent] = m.ID
+	} else {
+		c.main = m.ID
+		c.parents[m.ID] = m.Parent
+		if _, in := c.parents[m.Parent]; !in {
+			c.parents[m.ID] = m.Joined
+		}
+	}
+	if !r.side || len(c.parents) == 0 {
+		c.last = m.ID
+	}
+}
+
+// leaf returns where the program goes on: at the end of the file, if that follows the
+// place of which it says so, else there.
+func (c *reader) leaf() string {
+	active := c.tip(c.active)
+	if !c.At[active].Is {
+		return c.last
+	}
+	for at, n := c.last, 0; n <= len(c.parents); n++ {
+		if at == active {
+			return c.last
+		}
+		if at = c.parents[at]; at == "" {
+			break
+		}
+	}
+	return active
+}
+
+// about takes what a record says of the conversation.
+func (c *reader) about(r *record) {
+	set := func(at *string, value string) {
+		if value != "" {
+			*at = value
+		}
+	}
+	set(&c.Conv.ID, r.session)
+	set(&c.Conv.Version, r.version)
+	set(&c.agent, r.agent)
+	c.Conv.Branch = cmp.Or(c.Conv.Branch, r.branch)
+	if c.Conv.Dir == "" {
+		c.Conv.Dir = r.cwd
+	}
+	if c.Conv.Created.IsZero() {
+		c.Conv.Created = times.Parse(r.time)
+	}
+	if from := strings.Clone(r.forkedFrom.Get("sessionId").Str); from != "" && c.Conv.Fork == nil {
+		c.Conv.Fork = &transcript.Fork{ID: from}
+	}
+}
+
+func (c *reader) end() error {
+	if c.open() {
+		c.Held.Open = true
+	}
+	c.Conv.Leaf = c.leaf()
+	c.Conv.Side = len(c.parents) == 0
+	if c.Conv.Side && c.agent != "" {
+		c.Conv.ID = c.agent
+	}
+	c.Conv.Title = cmp.Or(c.titles.custom, c.titles.ai)
+	for _, s := range slices.Backward(c.sums) {
+		if _, ok := c.At[s[0]]; ok && c.Conv.Title == "" {
+			c.Conv.Title = s[1]
+		}
+	}
+	return c.Reader.End()
+}

@@ -1,0 +1,191 @@
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// HeadSize is the number of bytes at the start of a file that decide its format.
+const HeadSize = 256 << 10
+
+// MaxRecord is how large one record of a transcript may be, in bytes. A larger one is
+// passed over, as a [transcript.Problem].
+const MaxRecord = 64 << 20
+
+// A Line is one record of a file that has one on each line.
+type Line struct {
+	Raw    []byte // the record, an object, without the line break; valid until the next line
+	Number int    // from 1
+	offset int64  // in bytes
+}
+
+// Read reads a file that has a JSON object on each line, and gives each to f. Lines end
+// as any system ends them. Empty ones are passed over; those that are no objects are
+// problems, a last one that is torn too. Records that a program wrote on one line are read
+// one by one; see [pieces]. Bytes that are no UTF-8 are read as U+FFFD, as the programs
+// that write these files read them.
+func Read(in io.Reader, to transcript.Sink, f func(Line) error) error {
+	r := bufio.NewReaderSize(in, 256<<10)
+	var buf []byte
+	var offset int64
+	var known heads
+	for number := 1; ; number++ {
+		raw, size, torn, err := nextLine(r, buf[:0])
+		if err != nil && err != io.EOF {
+			return err
+		}
+		buf = raw
+		if number == 1 {
+			raw = TrimBOM(raw)
+		}
+		lead := len(buf) - len(bytes.TrimLeft(raw, " \t\r\n"))
+		raw = bytes.TrimSpace(raw)
+		at := Line{raw, number, offset}
+		switch {
+		case size > MaxRecord:
+			to.Problem(at.Problem(fmt.Sprintf("it has more than %d MiB", MaxRecord>>20)))
+		case len(raw) > 0:
+			if what := at.check(torn); what == "" {
+				known.add(at.Raw)
+				if err := f(at); err != nil {
+					return err
+				}
+			} else if err := at.split(what, raw, lead, torn, &known, to, f); err != nil {
+				return err
+			}
+		}
+		offset += size
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// split gives f the records of a line that is no record as a whole, and tells to of the
+// rest. what is wrong with the line; raw are its bytes, from lead on.
+func (l *Line) split(what string, raw []byte, lead int, torn bool, known *heads, to transcript.Sink, f func(Line) error) error {
+	var list []piece
+	if raw[0] == '{' {
+		list = pieces(raw, !torn, known)
+	}
+	records := 0
+	for _, p := range list {
+		if p.whole {
+			records++
+		}
+	}
+	if records == 0 {
+		to.Problem(l.Problem(what))
+		return nil
+	}
+	for _, p := range list {
+		at := Line{bytes.TrimSpace(raw[p.start:p.end]), l.Number, l.offset + int64(lead+p.start)}
+		if what := at.check(false); p.whole && what == "" {
+			if err := f(at); err != nil {
+				return err
+			}
+			known.add(at.Raw)
+		} else {
+			to.Problem(at.Problem("a torn record stands on the line of another one"))
+		}
+	}
+	return nil
+}
+
+// check makes the line valid UTF-8, and returns what is wrong with it, "" if nothing is.
+func (l *Line) check(torn bool) string {
+	if !utf8.Valid(l.Raw) {
+		l.Raw = bytes.ToValidUTF8(l.Raw, []byte("\uFFFD"))
+	}
+	var wrong *rawjson.SyntaxError
+	switch err := rawjson.Check(l.Raw); {
+	case err == nil && l.Raw[0] == '{':
+		return ""
+	case err == nil:
+		return "it is no object"
+	case torn:
+		return "it is torn"
+	case errors.As(err, &wrong):
+		return fmt.Sprintf("it is no JSON: %v", err)
+	default:
+		return err.Error()
+	}
+}
+
+func (l *Line) Problem(what string) transcript.Problem {
+	return transcript.Problem{Line: l.Number, Offset: l.offset, What: what}
+}
+
+// Get returns a member of the record; see gjson for paths.
+func (l *Line) Get(path string) gjson.Result { return gjson.GetBytes(l.Raw, path) }
+
+// nextLine appends the next line to buf, without its end; what is beyond [MaxRecord] is
+// passed. size is how many bytes it took; it is torn if the file ends in it.
+func nextLine(r *bufio.Reader, buf []byte) (raw []byte, size int64, torn bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		size += int64(len(part))
+		if size <= MaxRecord {
+			buf = append(buf, part...)
+		}
+		switch err {
+		case nil:
+			return buf, size, false, nil
+		case bufio.ErrBufferFull:
+		default:
+			return buf, size, size > 0, err
+		}
+	}
+}
+
+// InHead calls f for each whole line of head that is an object, until it returns
+// true, and reports whether it did.
+func InHead(head []byte, f func(raw []byte) bool) bool {
+	for len(head) > 0 {
+		raw, rest, _ := bytes.Cut(head, []byte("\n"))
+		raw = bytes.TrimSpace(raw)
+		head = rest
+		if len(raw) > 0 && raw[0] == '{' && rawjson.Check(raw) == nil && f(raw) {
+			return true
+		}
+	}
+	return false
+}
+
+func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
+
+// A Writer writes records, each on a line of its own.
+type Writer struct{ w *bufio.Writer }
+
+func NewWriter(w io.Writer) Writer { return Writer{bufio.NewWriter(w)} }
+
+// Put writes a record. One that has line breaks between its tokens loses its white space.
+func (l Writer) Put(record []byte) {
+	if bytes.ContainsAny(record, "\n\r") {
+		var b bytes.Buffer
+		if json.Compact(&b, record) == nil {
+			record = b.Bytes()
+		} else { // it has numbers that only Python writes
+			record = bytes.Map(func(r rune) rune {
+				if r == '\n' || r == '\r' {
+					return ' '
+				}
+				return r
+			}, record)
+		}
+	}
+	l.w.Write(record)
+	l.w.WriteByte('\n')
+}
+
+// Flush writes what is buffered, and returns the first error of all that was written.
+func (l Writer) Flush() error { return l.w.Flush() }

@@ -1,0 +1,260 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/convert/internal/jsondoc"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/times"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/content"
+	"github.com/tidwall/gjson"
+)
+
+var Home = transcript.Home{
+	Target: func(transcript.Machine, *transcript.Transcript, transcript.Options) string { return "" },
+	Resume: func(path string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+		return []string{"opencode", "import", path}, []string{"opencode", "-s", SessionID(o.ID)}
+	},
+}
+
+func Detect(head []byte) bool {
+	v := gjson.ParseBytes(bytes.TrimSpace(head))
+	if !v.IsObject() {
+		return false
+	}
+	if m := v.Get("messages.0"); m.Exists() {
+		return m.Get("info").IsObject() && m.Get("info.role").Exists() && !m.Get("role").Exists()
+	}
+	return strings.HasPrefix(v.Get("info.id").Str, "ses_") && v.Get("info.time").IsObject()
+}
+
+func Read(in io.Reader, to transcript.Sink) error {
+	r := &reader{to: to, first: map[string]string{}}
+	around, err := jsondoc.Read(in, to, []string{"messages"}, func(_ string, v jsondoc.Visit) error {
+		if v.Raw[0] != '{' || !gjson.GetBytes(v.Raw, "info.role").Exists() {
+			to.Problem(transcript.Problem{Offset: v.Offset, What: "a message does not say whose it is"})
+			return nil
+		}
+		return r.message(v.Raw)
+	})
+	if err != nil || r.held == nil {
+		return err
+	}
+	r.ends = true
+	if err := r.hand(r.held); err != nil {
+		return err
+	}
+	if around != nil {
+		r.conv.Records = append([]json.RawMessage{around}, r.conv.Records...)
+	}
+	info := gjson.GetBytes(around, "info")
+	r.conv.ID, r.conv.Title = info.Get("id").Str, info.Get("title").Str
+	r.conv.Dir, r.conv.Version = cmp.Or(info.Get("directory").Str, r.conv.Dir), info.Get("version").Str
+	r.conv.Created = times.Milliseconds(info.Get("time.created"))
+	r.conv.Side = info.Get("parentID").Str != ""
+	r.conv.Leaf = r.last
+	if id := info.Get("revert.messageID").Str; id != "" {
+		if before, ok := r.first[id]; ok {
+			r.conv.Leaf = before
+		}
+	}
+	return to.End(&r.conv)
+}
+
+type reader struct {
+	to    transcript.Sink
+	conv  transcript.Conversation
+	last  string              // the id of the last message
+	held  *transcript.Message // the record and what rides with it, which is not handed on
+	ends  bool                // it is the last one
+	first map[string]string   // what comes before a message, by the ids of its records
+}
+
+// message takes a message of the document. One of a role that nobody knows rides along.
+func (r *reader) message(raw json.RawMessage) error {
+	info := gjson.GetBytes(raw, "info")
+	role := info.Get("role").Str
+	if role != "user" && role != "assistant" {
+		if r.held != nil {
+			r.held.Records = append(r.held.Records, raw)
+		} else {
+			r.conv.Records = append(r.conv.Records, raw)
+		}
+		return nil
+	}
+	if r.held != nil {
+		if err := r.hand(r.held); err != nil {
+			return err
+		}
+	}
+	r.held = &transcript.Message{Records: []json.RawMessage{raw}}
+	return nil
+}
+
+// hand hands on the messages of a record.
+func (r *reader) hand(held *transcript.Message) error {
+	list := messagesOf(held.Records[0], r.last)
+	list[0].Records = held.Records
+	id := gjson.GetBytes(held.Records[0], "info.id").Str
+	if _, twice := r.first[id]; !twice && id != "" {
+		r.first[id] = r.last
+	}
+	if model := list[0].Model; model != "" {
+		r.conv.Model = model
+	}
+	info := gjson.GetBytes(held.Records[0], "info")
+	if r.conv.Dir == "" {
+		r.conv.Dir = info.Get("path.cwd").Str
+	}
+	open := r.ends && info.Get("role").Str == "assistant" && !info.Get("time.completed").Exists() && !info.Get("error").Exists()
+	for _, m := range list {
+		m.Parent, m.Open = r.last, open
+		if err := r.to.Message(m); err != nil {
+			return err
+		}
+		r.last = m.ID
+	}
+	return nil
+}
+
+// messagesOf returns the messages that a record says: what the assistant said up to its
+// calls, the results, and so on. before is the id of the message before it.
+func messagesOf(raw []byte, before string) []*transcript.Message {
+	v := gjson.ParseBytes(raw)
+	info := v.Get("info")
+	id := info.Get("id").Str
+	if id == "" {
+		id = transcript.ChainID(before, raw)
+	}
+	m := &transcript.Message{ID: id, Format: "opencode", Time: times.Milliseconds(info.Get("time.created"))}
+	m.Role, m.Parts = info.Get("role").Str, []content.Part{}
+	if m.Role == "assistant" {
+		m.Model = info.Get("modelID").Str
+		if info.Get("summary").Type == gjson.True {
+			m.Kind = transcript.Compaction
+		}
+	}
+	list := []*transcript.Message{m}
+	var results []content.Part
+	next := func(role string, parts []content.Part, at time.Time) {
+		if at.IsZero() {
+			at = list[len(list)-1].Time
+		}
+		n := &transcript.Message{ID: transcript.ChainID(id, fmt.Append(nil, len(list))), Format: "opencode", Time: at, Model: m.Model}
+		n.Role, n.Parts = role, parts
+		if role == "user" {
+			n.Model = ""
+		}
+		list = append(list, n)
+	}
+	var at time.Time
+	answer := func() {
+		if len(results) > 0 {
+			next("user", results, at)
+			results = nil
+		}
+	}
+	said := func(p content.Part) {
+		if len(results) > 0 {
+			answer()
+			next("assistant", []content.Part{}, time.Time{})
+		}
+		last := list[len(list)-1]
+		last.Parts = append(last.Parts, p)
+	}
+	v.Get("parts").ForEach(func(_, part gjson.Result) bool {
+		switch kind := part.Get("type").Str; kind {
+		case "text":
+			if text := part.Get("text").Str; text != "" && !part.Get("ignored").Bool() {
+				said(content.Text(text))
+			}
+		case "reasoning":
+			if text := part.Get("text").Str; text != "" {
+				said(content.Thinking(text, ""))
+			}
+		case "file":
+			said(filePart(part))
+		case "tool":
+			c := content.Call{ID: part.Get("callID").Str, Name: part.Get("tool").Str, Arguments: member.Compact(part.Get("state.input").Raw)}
+			if c.Arguments == "" {
+				c.Arguments = "{}"
+			}
+			if c.Name == "" {
+				said(parts.Other(part))
+				return true
+			}
+			// Calls of one step are answered together.
+			last := list[len(list)-1]
+			if len(results) == 0 {
+				said(content.ToolCall(c))
+			} else {
+				last.Parts = append(last.Parts, content.ToolCall(c))
+			}
+			state := part.Get("state")
+			switch state.Get("status").Str {
+			case "completed":
+				results = append(results, content.ToolResult(c, state.Get("output").String()))
+			case "error":
+				c.Failed = true
+				results = append(results, content.ToolResult(c, state.Get("error").String()))
+			default:
+				return true
+			}
+			at = times.Milliseconds(state.Get("time.end"))
+		case "step-start":
+			answer()
+			if last := list[len(list)-1]; last.HasPart(content.TypeToolResult) {
+				next("assistant", []content.Part{}, time.Time{})
+			}
+		}
+		return true
+	})
+	answer()
+	return list
+}
+
+// filePart returns the part that is a file.
+func filePart(v gjson.Result) content.Part {
+	mime, url := v.Get("mime").Str, v.Get("url").Str
+	var p content.Part
+	if _, data, ok := strings.Cut(url, ";base64,"); ok && strings.HasPrefix(url, "data:") {
+		p = content.Image(mime, data)
+	} else {
+		p = content.ImageURL(url)
+	}
+	switch kind, _, _ := strings.Cut(mime, "/"); kind {
+	case "image":
+	case "audio":
+		p.Type = content.TypeAudio
+	case "video":
+		p.Type = content.TypeVideo
+	default:
+		p.Type = content.TypeFile
+	}
+	p.Filename = v.Get("filename").Str
+	return p
+}
+
+// SessionID returns what the program calls the session of an id: the newer, the
+// smaller.
+func SessionID(id string) string {
+	digits := []byte(strings.ReplaceAll(id, "-", ""))
+	b, err := hex.DecodeString(string(digits))
+	if err != nil || len(b) != 16 {
+		return "ses_" + id
+	}
+	var ms uint64
+	for _, c := range b[:6] {
+		ms = ms<<8 | uint64(c)
+	}
+	return fmt.Sprintf("ses_%012x%s", ^(ms<<12)&(1<<48-1), digits[12:26])
+}

@@ -1,0 +1,105 @@
+package parts
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// Text returns what a part says that a format has no place for, as a text for a
+// reader; see [report.Report.part].
+func Text(p *content.Part) string {
+	c := p.Call()
+	switch p.Type {
+	case content.TypeToolCall:
+		return "[called " + c.Name + "] " + c.Arguments
+	case content.TypeToolResult:
+		if c.Failed {
+			return "[the tool failed] " + p.Text
+		}
+		return "[the tool said] " + p.Text
+	case content.TypeImage, content.TypeAudio, content.TypeVideo, content.TypeFile:
+		name := p.Filename
+		if _, _, url := p.File(); name == "" && !strings.HasPrefix(url, "data:") {
+			name = url
+		}
+		if name != "" {
+			name = " " + name
+		}
+		return "[" + p.Type + name + "]"
+	case content.TypeRedacted:
+		return ""
+	}
+	return p.Text
+}
+
+// Signature returns what a provider signed a thought with, "" for none.
+func Signature(p *content.Part) string { return gjson.GetBytes(p.Meta, "signature").Str }
+
+// TextFile returns the text of a file that is one.
+func TextFile(p *content.Part) (text string, ok bool) {
+	v := gjson.GetManyBytes(p.Meta, "type", "data")
+	return v[1].Str, v[0].Str == "text"
+}
+
+// DataURL returns where a file can be had: a data URL, or the URL that it has.
+func DataURL(p *content.Part) string {
+	mime, data, url := p.File()
+	if data == "" {
+		return url
+	}
+	if mime == "" {
+		mime = "application/octet-stream"
+	}
+	return "data:" + mime + ";base64," + data
+}
+
+// Other returns a part that nobody understands here, as it is.
+func Other(v gjson.Result) content.Part {
+	kind := v.Get("type").Str
+	if kind == "" {
+		kind = "unknown"
+	}
+	meta, err := json.Marshal(map[string]any{"data_type": kind, "raw": json.RawMessage(v.Raw)})
+	if err != nil { // it has numbers that only Python writes
+		meta = rawjson.Compact(map[string]any{"data_type": kind, "raw": v.Raw})
+	}
+	return content.Part{Type: content.TypeData, Meta: meta}
+}
+
+// Arguments returns the arguments of a call as an object.
+func Arguments(s string) json.RawMessage {
+	if gjson.Parse(s).IsObject() && json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	if s == "" {
+		return json.RawMessage(`{}`)
+	}
+	return rawjson.Compact(struct {
+		Input string `json:"input"`
+	}{s})
+}
+
+// JoinLines joins those texts that are not empty.
+func JoinLines(texts ...string) string {
+	var b strings.Builder
+	for _, s := range texts {
+		if s != "" && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// Fence returns code as Markdown has it, in a fence that is longer than any inside.
+func Fence(language, code string) string {
+	fence := "```"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
+}

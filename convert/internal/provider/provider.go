@@ -1,0 +1,15 @@
+package provider
+
+import "strings"
+
+// Of returns who has a model, as far as its name tells, "" if it does not.
+func Of(model string) string {
+	for _, of := range []struct{ name, provider string }{
+		{"claude", "anthropic"}, {"gemini", "google"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
+	} {
+		if strings.HasPrefix(model, of.name) {
+			return of.provider
+		}
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/content"
+	"github.com/tidwall/gjson"
+)
+
+// What formats have no place for. What stands there as something else has that behind a
+// comma; what says nothing of it is gone.
+const (
+	LostTitles       = "titles"
+	LostDirs         = "working folders"
+	LostModels       = "models"
+	LostTimes        = "times"
+	LostSummaries    = "marks of summaries"
+	LostNames        = "names of speakers"
+	LostSystem       = "system messages, which are the user's now"
+	LostSignatures   = "signatures of thinking"
+	LostFailures     = "marks of tools that failed"
+	LostResultImages = "images in results"
+	lostExtras       = "what tools gave beside text and images"
+	LostMessages     = "messages of which nothing is left"
+	LostLinks        = "links to messages that are not there"
+)
+
+// A Report collects what was lost while a transcript is written.
+type Report struct {
+	Losses []transcript.Loss
+	Trace  *Trace // nil if the places of the messages are not needed
+}
+
+// Add counts a loss.
+func (l *Report) Add(what string) {
+	for i := range l.Losses {
+		if l.Losses[i].What == what {
+			l.Losses[i].Count++
+			return
+		}
+	}
+	l.Losses = append(l.Losses, transcript.Loss{What: what, Count: 1})
+}
+
+// Count counts a loss if it is one.
+func (l *Report) Count(what string, is bool) {
+	if is {
+		l.Add(what)
+	}
+}
+
+// Conversation counts what is lost of what there is to say of t, but for what is carried.
+func (l *Report) Conversation(t *transcript.Transcript, carried ...string) {
+	l.Count(LostTitles, t.Title != "" && !slices.Contains(carried, LostTitles))
+	l.Count(LostDirs, t.Dir != "" && !slices.Contains(carried, LostDirs))
+}
+
+// Message counts what is lost of m beside its parts, but for what is carried.
+func (l *Report) Message(m *transcript.Message, carried ...string) {
+	for _, f := range []struct {
+		what string
+		is   bool
+	}{
+		{LostTimes, !m.Time.IsZero()},
+		{LostModels, m.Model != ""},
+		{LostSummaries, m.Kind != transcript.Said},
+		{LostNames, m.Own.Name != ""},
+		{LostSystem, m.Own.Role != ""},
+	} {
+		l.Count(f.what, f.is && !slices.Contains(carried, f.what))
+	}
+}
+
+// Signature counts the signature of a thought, if it has one.
+func (l *Report) Signature(p *content.Part) { l.Count(LostSignatures, parts.Signature(p) != "") }
+
+// Extras counts what a tool gave beside the text of a result.
+func (l *Report) Extras(p *content.Part) {
+	gjson.GetBytes(p.Meta, "content").ForEach(func(_, block gjson.Result) bool {
+		switch block.Get("type").Str {
+		case "text":
+		case "image":
+			l.Add(LostResultImages)
+		default:
+			l.Add(lostExtras)
+		}
+		return true
+	})
+}
+
+// Part counts a part in whose place there is nothing now, or what [parts.Text] returns.
+func (l *Report) Part(p *content.Part) {
+	switch p.Type {
+	case content.TypeToolCall:
+		l.Add("tool calls, which are text now")
+	case content.TypeToolResult:
+		l.Add("tool results, which are text now")
+		l.Extras(p)
+	case content.TypeThinking:
+		l.Add("thinking, which is text now")
+	case content.TypeRedacted:
+		l.Add("hidden thinking")
+	case content.TypeData:
+		l.Add("data of other programs")
+	case content.TypeAudio:
+		l.Add("audio")
+	default:
+		l.Add(p.Type + "s")
+	}
+}

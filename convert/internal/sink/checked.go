@@ -1,0 +1,161 @@
+package sink
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/convert/transcript"
+)
+
+// checker is a sink that passes on what is sound: unique ids, no rings.
+type checker struct {
+	to    transcript.Sink
+	ended int
+
+	seed    maphash.Seed
+	digests map[string]uint64 // what each message is, by its id
+	parents map[string]string
+	joined  map[string]string // [transcript.Message.Joined]
+	order   []string          // the ids, in the order of the transcript
+}
+
+// Message implements [transcript.Sink].
+func (c *checker) Message(m *transcript.Message) error {
+	if c.digests == nil {
+		c.seed = maphash.MakeSeed()
+		c.digests, c.parents, c.joined = map[string]uint64{}, map[string]string{}, map[string]string{}
+	}
+	for _, id := range []*string{&m.ID, &m.Parent, &m.Joined, &m.CopyOf} {
+		*id = strings.Clone(*id) // not as a part of their record
+	}
+	digest := c.digest(m)
+	if known, taken := c.digests[m.ID]; taken {
+		if known == digest {
+			return nil
+		}
+		for n := 0; taken; n++ {
+			m.ID = transcript.ChainID(m.ID, fmt.Appendf(nil, "%s%d", bytes.Join(toBytes(m.Records), nil), n))
+			_, taken = c.digests[m.ID]
+		}
+		c.Problem(transcript.Problem{What: "two messages have one id; the second has another one now: " + m.ID})
+	}
+	if m.Parent == m.ID {
+		m.Parent = ""
+	}
+	if m.Joined == m.ID {
+		m.Joined = ""
+	}
+	if m.Joined != "" {
+		c.joined[m.ID] = m.Joined
+	}
+	c.digests[m.ID], c.parents[m.ID] = digest, m.Parent
+	c.order = append(c.order, m.ID)
+	return c.to.Message(m)
+}
+
+// digest returns a number for who says what in m.
+func (c *checker) digest(m *transcript.Message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	h.WriteString(m.Role)
+	for _, p := range m.Parts {
+		h.WriteString(p.Type)
+		h.WriteString(p.Text)
+		h.Write(p.Meta)
+	}
+	return h.Sum64()
+}
+
+// End implements [transcript.Sink].
+func (c *checker) End(conv *transcript.Conversation) error {
+	for id, parent := range conv.Parents {
+		if _, ok := c.parents[id]; ok {
+			c.parents[id] = parent
+		}
+	}
+	for _, id := range c.ring() {
+		c.Problem(transcript.Problem{What: fmt.Sprintf("the message %s comes after itself; it is read as a beginning", id)})
+		if conv.Parents == nil {
+			conv.Parents = map[string]string{}
+		}
+		conv.Parents[id] = ""
+	}
+	if _, ok := c.parents[conv.Leaf]; !ok {
+		conv.Leaf = ""
+	}
+	if conv.Leaf == "" && len(c.order) > 0 {
+		conv.Leaf = c.order[len(c.order)-1]
+	}
+	c.ended++
+	c.digests, c.parents, c.joined, c.order = nil, nil, nil, nil
+	return c.to.End(conv)
+}
+
+// before returns the id of the message that a message follows, "" for none.
+func (c *checker) before(id string) string {
+	for _, at := range []string{c.parents[id], c.joined[id]} {
+		if _, ok := c.parents[at]; ok {
+			return at
+		}
+	}
+	return ""
+}
+
+// ring returns one message of each ring of parents, and takes its parent from it. That is
+// the first one of the ring in the transcript, whose parent comes later: what it is
+// joined to comes before it.
+func (c *checker) ring() (list []string) {
+	const walking, done = 1, 2
+	state := make(map[string]int8, len(c.order))
+	var places map[string]int
+	for _, id := range c.order {
+		var path []string
+		for at := id; at != "" && state[at] != done; at = c.before(at) {
+			if state[at] != walking {
+				state[at] = walking
+				path = append(path, at)
+				continue
+			}
+			if places == nil {
+				places = make(map[string]int, len(c.order))
+				for i, id := range c.order {
+					places[id] = i
+				}
+			}
+			first := slices.Index(path, at)
+			for i := first; i < len(path); i++ {
+				if places[path[i]] < places[path[first]] {
+					first = i
+				}
+			}
+			at = path[first]
+			if list = append(list, at); c.parents[at] == "" {
+				delete(c.joined, at)
+			}
+			c.parents[at] = ""
+			for _, id := range path[first+1:] {
+				state[id] = 0
+			}
+			path = path[:first+1]
+		}
+		for _, at := range path {
+			state[at] = done
+		}
+	}
+	return list
+}
+
+// Problem implements [transcript.Sink].
+func (c *checker) Problem(p transcript.Problem) { c.to.Problem(p) }
+
+func toBytes(records []json.RawMessage) [][]byte {
+	list := make([][]byte, len(records))
+	for i, r := range records {
+		list[i] = r
+	}
+	return list
+}

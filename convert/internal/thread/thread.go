@@ -1,0 +1,155 @@
+package thread
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/bough-dev/bough/convert/transcript"
+)
+
+// A Reader reads records that name the record before them, and makes the records of
+// messages: those that say something, and those that ride along. A record that rides is
+// with the message after it, unless its chain leads elsewhere, so that what a file has
+// between two messages is not there when the conversation ends with the first of them.
+type Reader struct {
+	To   transcript.Sink
+	Conv transcript.Conversation
+	Held *transcript.Message // it is not handed on, since what follows may be part of it
+	said int
+
+	Riding []Rider          // the records since then that say nothing
+	At     map[string]place // where the records are in the tree, by their ids
+	late   map[string]string
+}
+
+// A Rider is a record that says nothing to a reader.
+type Rider struct {
+	Raw    json.RawMessage
+	ID     string // "" for one that is in no chain
+	parent string
+}
+
+// A place is the message that a record is, or hangs on: "" for none. It may name a
+// record that was not seen yet.
+type place struct {
+	message string
+	Is      bool // the record says what the message says
+}
+
+func NewReader(to transcript.Sink) *Reader {
+	return &Reader{To: to, At: map[string]place{}, late: map[string]string{}}
+}
+
+// Find returns the message that a record is or hangs on, "" for none. It is not known if
+// the chain of records ends at one that is not there; then its name is returned.
+func (t *Reader) Find(record string) (id string, known bool) {
+	for record != "" {
+		at, ok := t.At[record]
+		if !ok {
+			return record, false
+		}
+		if at.Is {
+			return at.message, true
+		}
+		record = at.message
+	}
+	return "", true
+}
+
+// Ride takes a record that says nothing.
+func (t *Reader) Ride(raw []byte, id, parent string) {
+	t.Riding = append(t.Riding, Rider{Raw: bytes.Clone(raw), ID: id, parent: parent})
+	if _, taken := t.At[id]; id == "" || taken {
+		return
+	}
+	at, _ := t.Find(parent)
+	if at == id {
+		at = ""
+	}
+	t.At[id] = place{message: at}
+}
+
+// Say takes a record that begins a message. parent is the record before it; m.Parent is
+// the message before it.
+func (t *Reader) Say(m *transcript.Message, raw []byte, id, parent string) error {
+	if t.Held == nil {
+		for _, r := range t.Riding {
+			t.Conv.Records = append(t.Conv.Records, r.Raw)
+		}
+	} else {
+		n := t.split(parent)
+		for i, r := range t.Riding {
+			if i < n {
+				t.Held.Records = append(t.Held.Records, r.Raw)
+			} else {
+				m.Records = append(m.Records, r.Raw)
+			}
+		}
+		if err := t.To.Message(t.Held); err != nil {
+			return err
+		}
+	}
+	t.Riding = t.Riding[:0]
+	m.Records = append(m.Records, bytes.Clone(raw))
+	t.is(id, m.ID)
+	if id, known := t.Find(parent); !known {
+		t.late[m.ID] = id
+	}
+	t.Held = m
+	t.said++
+	return nil
+}
+
+// split returns how many of the records that ride stay with the message before: those up
+// to the last one that is in a chain, but not in that of parent.
+func (t *Reader) split(parent string) int {
+	n := 0
+	for i := len(t.Riding) - 1; i >= 0; i-- {
+		switch r := &t.Riding[i]; r.ID {
+		case "":
+		case parent:
+			parent = r.parent
+		default:
+			n = max(n, i+1)
+		}
+	}
+	return n
+}
+
+// Join takes a record that says more of the message that is held.
+func (t *Reader) Join(raw []byte, id string) {
+	for _, r := range t.Riding {
+		t.Held.Records = append(t.Held.Records, r.Raw)
+	}
+	t.Riding = t.Riding[:0]
+	t.Held.Records = append(t.Held.Records, bytes.Clone(raw))
+	t.is(id, t.Held.ID)
+}
+
+func (t *Reader) is(id, message string) {
+	if id != "" && !t.At[id].Is {
+		t.At[id] = place{message, true}
+	}
+}
+
+// End hands on what is held, and ends the conversation if there is one.
+func (t *Reader) End() error {
+	if t.Held == nil {
+		return nil
+	}
+	for _, r := range t.Riding {
+		t.Held.Records = append(t.Held.Records, r.Raw)
+	}
+	if err := t.To.Message(t.Held); err != nil {
+		return err
+	}
+	for message, record := range t.late {
+		if id, known := t.Find(record); known && id != record {
+			if t.Conv.Parents == nil {
+				t.Conv.Parents = map[string]string{}
+			}
+			t.Conv.Parents[message] = id
+		}
+	}
+	return t.To.End(&t.Conv)
+}

@@ -1,0 +1,49 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/convert/transcript"
+)
+
+// A Linear log has messages one after the other, and marks that say that the program went
+// back over some. What is not gone back over is live: the path that it goes on with.
+type Linear struct {
+	Live []*transcript.Message
+	// turns says that a mark can lead to the place before a message.
+	Turns func(*transcript.Message) bool
+}
+
+// A Step is what is written of a linear log: a mark that goes back over what was live,
+// or a message, again if it was written before and was gone back over only because no
+// mark leads to the place after it.
+type Step struct {
+	Over    []*transcript.Message
+	Message *transcript.Message
+	again   bool
+}
+
+// Back returns the steps that make the message of an id the last one that is live, the
+// beginning for "". It reports false if no mark leads there.
+func (l *Linear) Back(id string) ([]Step, bool) {
+	if n := len(l.Live); n > 0 && l.Live[n-1].ID == id {
+		return nil, true
+	}
+	at := slices.IndexFunc(l.Live, func(m *transcript.Message) bool { return m.ID == id })
+	if at == len(l.Live)-1 {
+		return nil, true
+	}
+	to := at + 1
+	for to >= 0 && !l.Turns(l.Live[to]) {
+		to--
+	}
+	if to < 0 {
+		return nil, false
+	}
+	steps := []Step{{Over: slices.Clone(l.Live[to:])}}
+	for _, m := range l.Live[to : at+1] {
+		steps = append(steps, Step{Message: m, again: true})
+	}
+	l.Live = l.Live[:at+1]
+	return steps, true
+}

@@ -1,0 +1,145 @@
+package title
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/content"
+)
+
+// Of returns a title for a conversation in which the user says m: the first line
+// that says something, of what a person wrote. ok reports whether it is a good one; a
+// weak one, such as the name of a command, is to be taken if no later message gives
+// another. It is empty if m says nothing of a person's.
+func Of(m *transcript.Message) (title string, ok bool) {
+	if !m.IsPrompt() || m.Kind != transcript.Said {
+		return "", false
+	}
+	var texts []string
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Type == content.TypeText {
+			texts = append(texts, p.Text)
+		}
+	}
+	return titleOf(strings.Join(texts, "\n"))
+}
+
+// titleOf is [Of] for a text.
+func titleOf(text string) (title string, ok bool) {
+	var command, args string
+	for {
+		text = strings.TrimSpace(text)
+		tag, inside, rest, is := cutBlock(text)
+		switch {
+		case !is:
+		case isReport(tag):
+			return "", false
+		case tag == "command-name" || tag == "bash-input":
+			command, text = inside, rest
+			continue
+		case tag == "command-args":
+			args, text = inside, rest
+			continue
+		default:
+			text = rest
+			continue
+		}
+		break
+	}
+	if title = firstLine(args); title != "" {
+		return title, true
+	}
+	switch rest, is := strings.CutPrefix(text, "Implement the following plan:"); {
+	case is:
+		title = planTitle(rest)
+	case !isMadeUp(text):
+		title = firstLine(text)
+	}
+	switch {
+	case title == "":
+		return firstLine(command), false
+	case title[0] == '/' && !strings.ContainsAny(title[1:], "/ "):
+		return title, false
+	}
+	return title, true
+}
+
+// isMadeUp reports whether a text is one that a program says in the name of the user.
+func isMadeUp(text string) bool {
+	for _, start := range []string{
+		"Base directory for this skill:",
+		"Caveat: ",
+		"This session is being continued from a previous conversation",
+		"# AGENTS.md instructions",
+	} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// isReport reports whether a message that begins with a block is a report of a program,
+// with all that follows the block.
+func isReport(tag string) bool {
+	switch tag {
+	case "task-notification", "teammate-message", "subagent_notification", "local-command-stdout", "local-command-stderr",
+		"local-command-caveat", "bash-stdout", "bash-stderr", "turn_aborted", "skill":
+		return true
+	}
+	return false
+}
+
+// cutBlock cuts a block that a program put before what the user wrote: an element whose
+// name no element of HTML has, or a notice in brackets. A block that does not end takes
+// all of the text.
+func cutBlock(text string) (tag, inside, rest string, ok bool) {
+	if strings.HasPrefix(text, "[Request interrupted by user") {
+		inside, rest, _ = strings.Cut(text, "]")
+		return "", inside, rest, true
+	}
+	if !strings.HasPrefix(text, "<") {
+		return "", "", "", false
+	}
+	open, rest, closed := strings.Cut(text[1:], ">")
+	end := strings.IndexFunc(open, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+	if tag = open; end >= 0 {
+		tag = open[:end]
+	}
+	if !closed || strings.Contains(open, "\n") || !strings.ContainsAny(tag, "-_") && tag != "skill" && open != "permissions instructions" {
+		return "", "", "", false
+	}
+	inside, rest, _ = strings.Cut(rest, "</"+tag)
+	_, rest, _ = strings.Cut(rest, ">")
+	return tag, inside, rest, true
+}
+
+// planTitle returns the first heading of a plan, else its first line.
+func planTitle(plan string) string {
+	for line := range strings.Lines(plan) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") {
+			if title := firstLine(strings.TrimLeft(line, "#")); title != "" {
+				return title
+			}
+		}
+	}
+	return firstLine(plan)
+}
+
+// firstLine returns the first line that has letters or digits, whole, with single spaces.
+// The names that programs give to pasted pictures and texts say nothing.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		said := strings.Join(strings.Fields(line), " ")
+		if strings.HasPrefix(said, "```") || strings.HasSuffix(said, "]") && (strings.HasPrefix(said, "[Image") || strings.HasPrefix(said, "[Pasted text")) {
+			continue
+		}
+		if strings.ContainsFunc(said, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			return said
+		}
+	}
+	return ""
+}

@@ -15,29 +15,29 @@ import (
 	"github.com/google/uuid"
 )
 
-// A Format is a form in which some program keeps its conversations: one row of
-// [Formats].
+// A Format describes how a program stores conversations. Its methods are safe for
+// concurrent use.
 type Format struct {
-	Name     string   // as users say it: claude-code
-	Aliases  []string // other names that users type: claude
-	About    string   // what it is, for a person
-	Ext      string   // how the names of its files end: .jsonl
-	Branches bool     // a file of it holds more than one path
-	Sessions bool     // its files are session files: messages stand there as they are, beside what was logged
+	Name     string   // such as: claude-code
+	Aliases  []string // other names, such as: claude
+	About    string   // a description for a person
+	Ext      string   // the extension of its files, such as: .jsonl
+	Branches bool     // a file can have more than one path
+	Sessions bool     // its files are session files, which messages are copied from and to byte for byte
 
-	// RecordID is the member of a record that is its id, where records which no message is
-	// made of may be the parents of others. Empty means none.
+	// RecordID is the member with the id of a record, in formats where a record without a
+	// message can be the parent of another record. Empty means none.
 	RecordID string
 
 	detect func(head []byte) bool
 	read   func(in io.Reader, to transcript.Sink) error
 	write  func(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error
 	home   *transcript.Home
-	called func(id string) string                     // what a conversation is called that is written with an id, nil for that
-	newID  func(time.Time, io.Reader) (string, error) // nil for a UUID
+	called func(id string) string                     // maps Options.ID to the id in the file; nil means the same id
+	newID  func(time.Time, io.Reader) (string, error) // nil means UUIDs
 }
 
-// Called returns what its program calls a conversation that is written with
+// Called returns the id that its program has for a conversation that is written with
 // [transcript.Options.ID] id.
 func (f *Format) Called(id string) string {
 	if f.called == nil {
@@ -46,18 +46,18 @@ func (f *Format) Called(id string) string {
 	return f.called(id)
 }
 
-// Reads reports whether conversations can be read in this format.
+// Reads reports whether the format can be read.
 func (f *Format) Reads() bool { return f.read != nil }
 
-// Writes reports whether conversations can be written in this format.
+// Writes reports whether the format can be written.
 func (f *Format) Writes() bool { return f.write != nil }
 
-// Read reads the conversations of a file and gives them to a sink, one after the other.
-// A message has another id than its transcript gives it if an earlier one has that
-// already; one that is there twice is read once. Parents never form a ring.
+// Read reads the conversations of a file and passes them to a sink, one after the other.
+// A message whose id is taken by an earlier one gets a new id; an equal copy of a message
+// is skipped. Parents never form a cycle.
 //
-// What is wrong with a part of the file is a [transcript.Problem]. The error is [ErrNothing] if it
-// holds no conversation at all.
+// A damaged part of the file is a [transcript.Problem]. The error is [ErrNothing] if the
+// file has no conversation.
 func (f *Format) Read(in io.Reader, to transcript.Sink) error {
 	n, err := sink.Read(f.read, in, to)
 	if err == nil && n == 0 {
@@ -75,9 +75,9 @@ func (f *Format) ReadAll(in io.Reader) ([]*transcript.Transcript, []transcript.P
 	return list, problems, err
 }
 
-// Write writes a conversation, and returns what the format has no place for. Where a
-// message, or the conversation, has records of this format, they are written as they
-// are, but for ids and links.
+// Write writes a conversation, and returns what the format cannot represent. Records of
+// this format, of the conversation and of its messages, are written byte for byte, but for
+// ids and links that must differ.
 func (f *Format) Write(w io.Writer, t *transcript.Transcript, o transcript.Options) ([]transcript.Loss, error) {
 	var r report.Report
 	err := f.writeReport(w, t, o, &r)
@@ -91,27 +91,25 @@ func (f *Format) writeReport(w io.Writer, t *transcript.Transcript, o transcript
 	return f.write(w, t, o, r)
 }
 
-// IsNamed reports whether name is the name of f or one of its aliases, in any case.
+// IsNamed reports whether name is the name or an alias of f, in any case.
 func (f *Format) IsNamed(name string) bool {
 	return strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
-// A Written is a conversation in a format, and how its messages are known again there.
+// A Written is a conversation in a format, with the ids of its messages there.
 type Written struct {
 	Data []byte
-	Lost []transcript.Loss // what the format has no place for
+	Lost []transcript.Loss // what the format cannot represent
 
-	// ID is what a reader of Data takes as the id of the conversation, "" if the format
-	// has none.
+	// ID is the id of the conversation in Data, "" if the format has none.
 	ID string
-	// Same are the messages as a reader of Data finds them, in its order. Nil for a
-	// format that is not read.
+	// Same maps the messages in Data, in order, to those of the conversation. It is nil
+	// if the format cannot be read.
 	Same []transcript.Same
 }
 
-// Export writes a conversation as [Format.Write] does, then reads what it wrote, so that
-// the messages are known again when the transcript comes back, whatever ids its format
-// gives them.
+// Export writes a conversation as [Format.Write] does, then reads it back to learn the
+// ids of its messages, by which a later import recognizes them.
 func (f *Format) Export(t *transcript.Transcript, o transcript.Options) (*Written, error) {
 	var out bytes.Buffer
 	r := report.Report{Trace: report.NewTrace()}
@@ -122,14 +120,14 @@ func (f *Format) Export(t *transcript.Transcript, o transcript.Options) (*Writte
 	}
 	back := &report.ReadBack{}
 	if err := f.Read(bytes.NewReader(w.Data), back); err != nil {
-		return w, nil // it holds nothing that a reader takes for a conversation
+		return w, nil // nothing in it is a conversation to a reader
 	}
 	w.ID, w.Same = back.ID, r.Trace.Match(t, back)
 	return w, nil
 }
 
-// Roots returns the folders where the program of the format keeps its transcripts on a
-// machine, nil if it keeps none in files.
+// Roots returns the folders where the program keeps its transcripts on a machine, nil if
+// it keeps no files.
 func (f *Format) Roots(m transcript.Machine) []string {
 	if f.home == nil || f.home.Roots == nil {
 		return nil
@@ -137,27 +135,26 @@ func (f *Format) Roots(m transcript.Machine) []string {
 	return f.home.Roots(m)
 }
 
-// Holds reports whether a file in one of the folders of [Format.Roots] may be a
-// transcript, by its slash-separated path from there.
+// Holds reports whether a file may be a transcript. path is slash-separated, relative to
+// one of the folders of [Format.Roots]; without roots, Holds must not be called.
 func (f *Format) Holds(path string) bool { return f.home.Holds(path) }
 
-// Resumes reports whether the program of the format can be told to go on with a
-// transcript.
+// Resumes reports whether the program can resume a transcript.
 func (f *Format) Resumes() bool { return f.home != nil && f.home.Resume != nil }
 
-// Target returns where a transcript goes so that its program finds it, absolute; "" means
-// that the program reads a file once, from anywhere.
+// Target returns the path at which the program finds a transcript, absolute; "" if it
+// imports a file from any path.
 func (f *Format) Target(m transcript.Machine, t *transcript.Transcript, o transcript.Options) string {
 	return f.home.Target(m, t, o)
 }
 
-// Resume returns the command that goes on with the transcript at path, to be run in the
-// folder of the conversation, and one that is to be run before it, nil for none.
+// Resume returns the command that resumes the transcript at path, to be run in the folder
+// of the conversation, and a command to be run before it, nil for none.
 func (f *Format) Resume(path string, t *transcript.Transcript, o transcript.Options) (before, run []string) {
 	return f.home.Resume(path, t, o)
 }
 
-// NewID returns an id for a conversation that is going to be written.
+// NewID returns a new id for [transcript.Options].
 func (f *Format) NewID(now time.Time, random io.Reader) (string, error) {
 	if f.newID != nil {
 		return f.newID(now, random)
@@ -165,8 +162,7 @@ func (f *Format) NewID(now time.Time, random io.Reader) (string, error) {
 	return newUUID(now, random)
 }
 
-// newUUID returns a UUID of version 7, which the programs that sort by id want, and none
-// minds.
+// newUUID returns a UUID of version 7: some programs sort by id.
 func newUUID(now time.Time, random io.Reader) (string, error) {
 	var id uuid.UUID
 	if _, err := io.ReadFull(random, id[:]); err != nil {

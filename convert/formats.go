@@ -24,7 +24,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Formats are all formats, in the order in which a file is held against them.
+// Formats are all formats. [Detect] tries them in this order.
 var Formats = []*Format{
 	{
 		Name:     "penguin",
@@ -151,7 +151,8 @@ var Formats = []*Format{
 	},
 }
 
-// Named returns the format of a name or an alias. The error lists all names.
+// Named returns the format with a name or an alias, in any case. The error lists all
+// names.
 func Named(name string) (*Format, error) {
 	names := make([]string, len(Formats))
 	for i, f := range Formats {
@@ -163,11 +164,11 @@ func Named(name string) (*Format, error) {
 	return nil, fmt.Errorf("the format %q is none of %s", name, strings.Join(names, ", "))
 }
 
-// HeadSize is how much of a file [Detect] wants to see, in bytes.
+// HeadSize is the number of bytes at the start of a file that [Detect] needs.
 const HeadSize = jsonl.HeadSize
 
-// Detect returns the format of a file that begins with head, nil if it is none. It goes
-// by what stands there, never by a name.
+// Detect returns the format of a file that begins with head, nil if it is unrecognized.
+// It does not depend on the name of the file.
 func Detect(head []byte) *Format {
 	for _, f := range Formats {
 		if f.detect != nil && f.detect(jsonl.TrimBOM(head)) {
@@ -177,11 +178,11 @@ func Detect(head []byte) *Format {
 	return nil
 }
 
-// ErrNothing is the error for a file without a conversation.
+// ErrNothing is the error of [Format.Read] for a file without a conversation.
 var ErrNothing = errors.New("there is no conversation in it")
 
-// NewPage returns a format that conversations are only written in, with all branches, by
-// a writer of another package.
+// NewPage returns a format that is only written, with all branches, by a function of
+// another package.
 func NewPage(name, about, ext string, write func(io.Writer, *transcript.Transcript) error) *Format {
 	return &Format{
 		Name: name, About: about, Ext: ext, Branches: true,

@@ -7,16 +7,16 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// A Same says that two messages are one: that of a transcript which bough wrote, and the
-// one of the conversation that it was made of.
+// A Same identifies a message of a written transcript with the message of the
+// conversation that it was written for.
 type Same struct {
-	ID     string // as a reader of the transcript gives it
-	Digest uint64 // see [Digest]
+	ID     string // of the message in the written transcript
+	Digest uint64 // of the message in the written transcript
 	Of     string // the id of the message in the conversation
 }
 
-// Digest returns a number for who says what in m. It stays the same when m is stored and
-// when its transcript is read again, and it does not depend on the version of bough.
+// Digest returns a hash of the role and the content of m. It does not change when m is
+// stored or its transcript is read again, nor between versions of bough.
 func Digest(m *Message) uint64 {
 	h := sha256.New()
 	put := func(texts ...string) {

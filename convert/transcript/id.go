@@ -8,24 +8,24 @@ import (
 	"io"
 )
 
-// ChainID returns the id of a record that has none: a UUID made of the id of the
-// message before it and of what the record says, whatever its white space and the order
-// of its members are. The same conversation has the same ids whenever it is read, and
-// two that begin alike share those of their beginning.
+// ChainID returns an id for a record that has none: a UUID computed from the id of the
+// message before it and the value of the record, regardless of white space and the order
+// of members. A conversation has the same ids whenever it is read, and two conversations
+// share the ids of their common beginning.
 func ChainID(parent string, record []byte) string {
 	h := sha256.New()
 	h.Write([]byte(parent))
 	h.Write([]byte{0})
 	h.Write(canonical(record))
 	sum := h.Sum(nil)[:16]
-	sum[6] = sum[6]&0x0f | 0x80 // version 8 of RFC 9562: made in a way of our own
+	sum[6] = sum[6]&0x0f | 0x80 // version 8 of RFC 9562: custom
 	sum[8] = sum[8]&0x3f | 0x80
 	d := hex.EncodeToString(sum)
 	return d[:8] + "-" + d[8:12] + "-" + d[12:16] + "-" + d[16:20] + "-" + d[20:]
 }
 
-// canonical returns a JSON value without white space and with its members in order. What
-// is no JSON is returned as it is.
+// canonical returns a JSON value without white space and with sorted members. It returns
+// a record that is not JSON unchanged.
 func canonical(record []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(record))
 	d.UseNumber()

@@ -2,9 +2,9 @@ package transcript
 
 import "slices"
 
-// ActiveLast returns the places of messages in an order in which leaf comes last, if it
-// has no children: as they are, but what leads to it behind the last fork after all
-// others. Parents stay before their children. ids are unique.
+// ActiveLast returns the indexes of messages in an order in which leaf comes last, if it
+// has no children: the path to it after the last fork moves behind all other messages,
+// whose order does not change. Parents stay before their children. The ids must be unique.
 func ActiveLast(ids, parents []string, leaf string) []int {
 	order := make([]int, len(ids))
 	for i := range order {

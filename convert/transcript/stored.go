@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// Stored returns m as it stands in a session file. at is its time there, for one whose
-// transcript says none. Reading it with [FromSession] gives m again.
+// Stored returns m as a session file stores it. at is its time if m has none.
+// [FromSession] is the inverse.
 func (m *Message) Stored(dialect session.Dialect, at time.Time) session.NewMessage {
 	if !m.Time.IsZero() {
 		at = m.Time
@@ -48,8 +48,8 @@ func parentJSON(id string) []byte {
 	return rawjson.Compact(id)
 }
 
-// source returns the members that say where m was imported from; content is what it says,
-// as it is stored.
+// source returns the members of metadata.bough.source of m. content is the content of m as
+// it is stored.
 func (m *Message) source(content []byte) (pairs []rawjson.Pair) {
 	set := func(key, value string) {
 		if value != "" {
@@ -76,7 +76,8 @@ func (m *Message) source(content []byte) (pairs []rawjson.Pair) {
 	return pairs
 }
 
-// FromSession returns a message of a session file, whose parent is known, "" for a root.
+// FromSession returns a message of a session file. parent is the id of its parent, "" for
+// a root.
 func FromSession(s session.Message, parent string) *Message {
 	m := &Message{Message: *content.Read(s.Raw), ID: s.ID, Parent: parent, Raw: s.Raw}
 	source := gjson.GetBytes(s.Raw, records.SourcePath)
@@ -94,8 +95,9 @@ func FromSession(s session.Message, parent string) *Message {
 	return m
 }
 
-// Below returns a message of a session file so that its parent is the one of that id, ""
-// for none, where it stands after previous: as it is, if that says so already.
+// Below returns a message of a session file, raw its bytes, with another parent, "" for
+// none. previous is the id of the message before it in the file: if raw has that parent
+// already, explicitly or by its position, Below returns raw.
 func Below(raw []byte, parent, previous string) ([]byte, error) {
 	says := gjson.GetBytes(raw, "metadata.parent_id")
 	if says.Exists() && says.String() == parent || !says.Exists() && parent == previous {

@@ -1,3 +1,27 @@
+// Package transcript is the vocabulary of conversations that are imported and exported,
+// whatever program keeps them: a reader passes each [Message] and [Conversation] to a
+// [Sink], and a writer takes a [Transcript] and reports each [Loss].
+//
+// # Messages
+//
+// A [Message] is a prompt, an answer, the results of tools, or a summary of earlier
+// messages. All else in a transcript (titles, snapshots of files, settings, counts of
+// tokens, notices) is not a message; it rides along as a record.
+//
+// The tree is the one that the user made. If a program stores a tree, its links are
+// followed. If its log is linear and marks where it went back, the messages that it
+// discarded are a side branch. Parallel tool calls, and an answer that was stored in
+// pieces, form one path, whatever links the program wrote. A message whose parent is
+// missing is an orphan and keeps the name of that parent. A compaction keeps the messages
+// before it, and the summary follows them.
+//
+// # Records
+//
+// A message has the records of the transcript that it was made of, byte for byte, and
+// those that ride along: [Message.Records]. All records of a transcript are kept in
+// order. A conversation that is written in its own format has the same records, but for
+// ids and links that must differ. Messages of other origin are converted, and what the
+// format cannot represent is a [Loss].
 package transcript
 
 import (
@@ -13,63 +37,65 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Conversation is what a transcript says of a conversation beside its messages.
+// A Conversation has what a transcript states about a conversation besides its messages.
+// A field is zero if the transcript does not state it.
 type Conversation struct {
-	ID      string    // what its program calls it, "" if it has no id
-	Title   string    // "" if it has none
-	Dir     string    // the folder that it is about, "" if nobody says
-	Version string    // of the program that wrote it, "" if nobody says
-	Model   string    // that answers, as its program calls it, "" if nobody says
-	Branch  string    // the git branch of Dir when the conversation began, "" if the transcript does not say
-	Created time.Time // zero if nobody says
+	ID      string // as its program identifies it
+	Title   string
+	Dir     string // the working folder
+	Version string // of the program that wrote it
+	Model   string // as its program names it
+	Branch  string // the git branch of Dir when the conversation began
+	Created time.Time
 
-	// Leaf is the id of the message where its program goes on. Empty means the last
-	// one.
+	// Leaf is the id of the message where its program continues. If empty, it is the last
+	// message.
 	Leaf string
 
-	// Fork says what it began as a copy of. Nil means nothing.
+	// Fork is the place that the conversation was copied from. If nil, it is not a copy.
 	Fork *Fork
 
-	// Parents are the parents of messages that became known only after them, by the
-	// ids of the messages; "" makes a root. They take the place of [Message.Parent].
+	// Parents maps ids of messages to parents that became known only after the message
+	// was read; "" makes a root. They override [Message.Parent].
 	Parents map[string]string
 
-	// Anonymous reports that its messages have no ids and no times: each has an id that is
-	// made of what it says and what comes before it, which another conversation may have
-	// too.
+	// Anonymous reports whether the messages have no ids and no times. Their ids are
+	// computed from their content and the messages before them, so another conversation
+	// may have the same ids.
 	Anonymous bool
 
-	// Side says that it is no conversation of the user's, but one that an assistant
-	// had with another.
+	// Side reports whether an assistant, not the user, had the conversation with another
+	// assistant.
 	Side bool
 
-	// Session is the transcript, where that is a session file.
+	// Session is the transcript if that is a session file, else nil.
 	Session *session.Session
 
-	// Records are what its transcript says before its messages, each record of it as
-	// it stands there, byte for byte. They are of the format that it was read in.
+	// Records are the records before the first message, byte for byte, in the format that
+	// the conversation was read in.
 	Records []json.RawMessage
 }
 
 // A Fork is a place in another conversation of the same program.
 type Fork struct {
-	ID string // of the conversation, as its program calls it
-	// Records is how many records of that conversation come before: the messages that
-	// are made of those are not in this transcript, and are its beginning. 0 means that
-	// this transcript has them all, [AllRecords] that it goes on after the other's end.
+	ID string // of the conversation, as its program identifies it
+	// Records is the number of records of that conversation that precede this transcript:
+	// the messages made of them are the beginning of this conversation, and are not in
+	// this transcript. Zero means that this transcript is complete, [AllRecords] that it
+	// continues at the end of the other one.
 	Records int
 }
 
-// AllRecords is more records than there are.
+// AllRecords is larger than any number of records.
 const AllRecords = math.MaxInt
 
-// A Kind is what a message is beyond who says it.
+// A Kind distinguishes summaries from other messages.
 type Kind string
 
 // The kinds of messages.
 const (
-	Said       Kind = ""           // somebody said it, or a tool did
-	Compaction Kind = "compaction" // a summary that stands for what came before it, which is kept
+	Said       Kind = ""           // a message of the user, the model or a tool
+	Compaction Kind = "compaction" // a summary of the messages before it, which are kept
 	Summary    Kind = "summary"    // a summary of another branch
 )
 
@@ -78,37 +104,35 @@ type Message struct {
 	content.Message
 
 	ID     string    // unique in its conversation
-	Parent string    // the message before it, "" for a root; it may name one that is not there
-	Time   time.Time // zero if the transcript does not say
+	Parent string    // the id of the message before it, "" for a root; an orphan names a missing one
+	Time   time.Time // zero if the transcript has none
 	Kind   Kind
-	Model  string // that said it, "" if nobody says
-	CopyOf string // the message of another conversation that it is a copy of, under the id that it has there; "" for none
+	Model  string // that answered, "" if the transcript has none
+	CopyOf string // the id of the original in another conversation, "" if it is not a copy
 
-	// Joined is the id of the message that it follows as long as Parent names no message
-	// of the conversation; "" if file order leaves that open. Parent keeps what the
-	// program wrote.
+	// Joined is the id of the message that it follows if Parent names a missing message;
+	// "" if file order is ambiguous. Parent keeps what the program wrote.
 	Joined string
-	// Guessed reports that the transcript does not say what it follows: Parent is the
-	// message before it there. Another form of the transcript may say it.
+	// Guessed reports whether Parent is only the message before it in the file, because
+	// the transcript does not state parents. Another form of the transcript may.
 	Guessed bool
-	// Open reports that the transcript ends in the message before its end mark: a later
-	// transcript may have more of it, under this id or another.
+	// Open reports whether the transcript ends before the end mark of the message: a later
+	// transcript may have more of it, with the same id or another.
 	Open bool
 
-	// Raw is the message as it is to stand in a session file, where its transcript is
-	// one: nothing else of it counts there.
+	// Raw is the message as a session file stores it, nil if the transcript is not a
+	// session file. If set, all other fields are ignored when it is written to one.
 	Raw json.RawMessage
 
-	// Format is the name of the format that Records are of, "" if there are none.
+	// Format is the name of the format of Records, "" if there are none.
 	Format string
-	// Records are what the transcript has of it, each record as it stands there, byte
-	// for byte: those that say it, and those beside it that say nothing of their own to
-	// a reader. All records of a conversation are its own, those of its first message,
-	// those of the second, and so on.
+	// Records are the records of the transcript that the message was made of, and those
+	// that ride along with it, byte for byte. The records of a transcript, in order, are
+	// those of the conversation, of its first message, of the second, and so on.
 	Records []json.RawMessage
 }
 
-// IsToolAnswer reports whether m is what tools said, and nothing else.
+// IsToolAnswer reports whether m has parts and all are results of tools.
 func (m *Message) IsToolAnswer() bool {
 	for i := range m.Parts {
 		if m.Parts[i].Type != content.TypeToolResult {
@@ -118,12 +142,12 @@ func (m *Message) IsToolAnswer() bool {
 	return len(m.Parts) > 0
 }
 
-// has reports whether m has a part of a type.
+// HasPart reports whether m has a part of a type.
 func (m *Message) HasPart(kind string) bool {
 	return slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type == kind })
 }
 
-// results returns the ids of the calls that m holds results of.
+// ResultIDs returns the ids of the calls whose results are in m.
 func (m *Message) ResultIDs() (ids []string) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Type == content.TypeToolResult {
@@ -133,7 +157,7 @@ func (m *Message) ResultIDs() (ids []string) {
 	return ids
 }
 
-// prompts reports whether m is what the user said, beside any results of tools.
+// IsPrompt reports whether m has anything of the user, besides results of tools.
 func (m *Message) IsPrompt() bool {
 	if m.Role != "user" || m.Own.Role != "" || m.Kind == Compaction {
 		return false
@@ -141,7 +165,7 @@ func (m *Message) IsPrompt() bool {
 	return len(m.Parts) == 0 || slices.ContainsFunc(m.Parts, func(p content.Part) bool { return p.Type != content.TypeToolResult })
 }
 
-// texts returns all that a message says as text.
+// Text returns the text parts of m, joined by line breaks.
 func (m *Message) Text() string {
 	var list []string
 	for i := range m.Parts {
@@ -152,53 +176,53 @@ func (m *Message) Text() string {
 	return strings.Join(list, "\n")
 }
 
-// A Problem is something in a transcript that could not be read. The rest was.
+// A Problem is a part of a transcript that could not be read. All else was read.
 type Problem struct {
-	Line   int    // from 1, 0 if it is no line
+	Line   int    // from 1, 0 if the format has no lines
 	Offset int64  // in bytes from the start
-	What   string // for a person
-	Note   bool   // everything was read; this is only worth knowing
+	What   string // a description for a person
+	Note   bool   // nothing is missing; this is only information
 }
 
-// A Sink takes what is read of a file. Its errors stop the reading, and are returned
-// by it.
+// A Sink receives what a reader reads. If a method returns an error, reading stops and
+// returns that error.
 type Sink interface {
-	// Message takes the next message of the conversation that is being read. The reader
-	// does not change it any more.
+	// Message receives the next message of the current conversation. The reader does not
+	// modify it afterwards.
 	Message(m *Message) error
-	// End takes what there is to say of the conversation, and ends it.
+	// End receives the properties of the current conversation, and ends it.
 	End(c *Conversation) error
-	// Problem is told of what could not be read.
+	// Problem receives a part that could not be read.
 	Problem(p Problem)
 }
 
-// A Transcript is a conversation to be written.
+// A Transcript is a conversation with its messages, to be written.
 type Transcript struct {
 	Conversation
-	Format   string     // that Records of the conversation are of, "" for none
-	Messages []*Message // parents before their children; the last one is the leaf where that can be
+	Format   string     // the name of the format of the conversation's Records, "" if there are none
+	Messages []*Message // parents before their children; the leaf last, if it has no children
 
-	// Sources is what the session says of where it was imported from, nil for nothing.
+	// Sources is the member of the session's metadata that says where it was imported
+	// from, nil for none.
 	Sources json.RawMessage
 
-	// Logged is what a session file says of calls to tools and of requests to models
-	// beside its messages, each record alone. Only session files have it.
+	// Logged are the tool calls and the requests to models that a session file logs
+	// besides its messages. Only session files have them.
 	Logged session.Records
 }
 
-// Options are the choices for writing.
-type Options struct {
-	ID     string    // what the conversation will be called by its program
-	Now    time.Time // when that is
-	Random io.Reader // where other ids come from
-}
-
-// dir returns the folder for a program that wants one: what the conversation is about, or
-// the root.
+// WorkDir returns the folder of the conversation, or "/" if it has none.
 func (t *Transcript) WorkDir() string { return cmp.Or(t.Dir, "/") }
 
-// A Loss is something of a conversation that a format has no place for.
+// Options are the choices for writing.
+type Options struct {
+	ID     string    // of the conversation that is written
+	Now    time.Time // the time of writing
+	Random io.Reader // the source of other ids
+}
+
+// A Loss counts something of a conversation that a format cannot represent.
 type Loss struct {
-	What  string `json:"what"`  // for a person, in the plural: signatures of thinking
-	Count int    `json:"count"` // how often
+	What  string `json:"what"`  // a description in the plural, such as: signatures of thinking
+	Count int    `json:"count"` // how often it occurred
 }

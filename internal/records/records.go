@@ -1,3 +1,6 @@
+// Package records stores the records of an imported message in metadata.bough.source of the
+// message. A string that occurs in the message or in an earlier record is stored once, and
+// replaced by a reference. docs/format.md, clause 23.4, defines the encoding.
 package records
 
 import (

@@ -1,3 +1,4 @@
+// Package title derives the title of a conversation from its first messages.
 package title
 
 import (

@@ -1,3 +1,6 @@
+// Package anthropic reads and writes the messages of a request to Anthropic's messages. The
+// member system is the first message. It is detected by that member, by a model whose name
+// begins with claude, or by blocks that only Anthropic has.
 package anthropic
 
 import (

@@ -1,3 +1,5 @@
+// Package calls pairs tool calls with their results, by the different rules of the
+// programs.
 package calls
 
 import (

@@ -1,3 +1,13 @@
+// Package chatgpt reads and writes conversations.json of an export of ChatGPT: an array of
+// conversations, or a single one. Each has a tree of nodes, mapping, by their keys;
+// current_node is the leaf.
+//
+// The record of a message is an object with one member, its node under its key. The record
+// of the conversation is the conversation with an empty mapping. Nodes without a message,
+// nodes that were hidden from the user, the user's profile and the notes on how long the
+// model thought are not messages. A message to a tool is a call; a tool's message answers
+// the oldest open call since the last prompt. A picture is only a name that the service
+// understands.
 package chatgpt
 
 import (

@@ -1,3 +1,34 @@
+// Package claude reads and writes the sessions of Claude Code: a tree of records, one on
+// each line of a file. A record of type user, assistant, system, attachment or progress
+// has a uuid and names its parent; other records are outside the tree. If two records
+// have the same uuid, the first one counts and the second rides along.
+//
+// An answer of the model is several records with one message.id, one for each of its
+// blocks. Adjacent ones become one message. When the model calls several tools at once,
+// the records that follow fan out. They are joined to one path in file order: a record
+// with the message.id of the answer, or with a result for it, follows the last record of
+// that answer, and so does whatever follows a result. All other links are kept, so two
+// prompts with the same parent make a branch.
+//
+// An answer is open until a record with a stop_reason ends it with a text. The reason
+// tool_use does not end it, since calls may follow, and neither does a thought: an answer
+// that was stored whole has its stop_reason in each of its records.
+//
+// Commands that act on the terminal only, their output, and what the program adds when it
+// resumes a session are not messages ([record.local]).
+//
+// A compaction begins a new root whose logicalParentUuid names the record before it. The
+// summary follows that record. Records that the compaction preserved keep their place
+// before it, and what follows the last of them afterwards follows the summary.
+//
+// If a link names a record that the file does not contain, the message is joined to the
+// message before it in the file ([transcript.Message.Joined]), on a sidechain to the one
+// before it of the same agent. A root in the middle of the main chain is joined as well:
+// an answer, a result, a summary and a text of the program never begin a conversation.
+// A prompt is joined if the program began a new context by itself: after the hooks of
+// SessionStart or /clear, with the plan that was accepted, or in a file whose answers have
+// no links either. Any other prompt is a root, as it is when a user goes back to before
+// the first prompt.
 package claude
 
 import (

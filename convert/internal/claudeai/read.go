@@ -1,3 +1,11 @@
+// Package claudeai reads and writes conversations.json of an export of Claude's web
+// service: an array of conversations, or a single one. Either the messages name their
+// parents, and the conversation its leaf, or they are linear.
+//
+// The record of a message is the message itself, that of the conversation is the
+// conversation with empty chat_messages. A message may contain tool calls with their
+// results: it becomes one message for each change of the speaker, of which the first has
+// the record and the others have only the format.
 package claudeai
 
 import (

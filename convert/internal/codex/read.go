@@ -1,3 +1,13 @@
+// Package codex reads and writes the rollouts of OpenAI's Codex: a log with one record on
+// each line. The items that the model sees are messages. Events that repeat them for the
+// user, and all other records, ride along. A record before a message in its turn rides
+// with that message, so a path that ends earlier does not contain it.
+//
+// The event thread_rolled_back discards the last turns, as many as it says: they become a
+// side branch. The id of a message is made of its content, the messages before it and the
+// conversation that it began in, so the messages of a copy have the ids of the original.
+//
+// Write uses the older kind of records, without ordinals, which every version reads.
 package codex
 
 import (

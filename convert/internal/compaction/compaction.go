@@ -1,3 +1,4 @@
+// Package compaction finds the messages that a compaction preserved.
 package compaction
 
 import (

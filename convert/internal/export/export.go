@@ -1,3 +1,5 @@
+// Package export reads the files that web services export: an array of conversations, each
+// with a tree of messages.
 package export
 
 import (

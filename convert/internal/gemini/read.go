@@ -1,3 +1,14 @@
+// Package gemini reads and writes the chats of the Gemini command: a log with one record
+// on each line, the single document that older versions wrote, or a checkpoint that the
+// user saved of one.
+//
+// A record with the id of the last answer replaces it, so a message has all records with
+// its id. $rewindTo removes a record and all after it, or everything if the record is
+// unknown: what it removes is a side branch. The results of tools are in the record of the
+// call; they become a message of their own, without records.
+//
+// When the program resumes a chat, it writes a $set with all messages. Those are the
+// messages on the active path, whatever ids they have now; see [reader.all].
 package gemini
 
 import (

@@ -1,3 +1,4 @@
+// Package jsondoc reads JSON documents of any size, one value at a time.
 package jsondoc
 
 import (

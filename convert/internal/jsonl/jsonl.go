@@ -1,3 +1,5 @@
+// Package jsonl reads and writes files that have one JSON object on each line, of any size
+// and with torn lines.
 package jsonl
 
 import (

@@ -1,3 +1,8 @@
+// Package markdown writes a conversation as a document for people. It cannot be read
+// again.
+//
+// The path to the leaf comes first. Each other branch has a section of its own with the
+// messages after the fork, and the message at the fork links to it.
 package markdown
 
 import (

@@ -1,3 +1,5 @@
+// Package member reads and edits single members of JSON objects. Bytes outside of an edited
+// member stay as they are.
 package member
 
 import (

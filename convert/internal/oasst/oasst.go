@@ -1,3 +1,9 @@
+// Package oasst reads and writes the message trees of Open Assistant. Each line is a tree,
+// whose messages contain their replies, or a message that names its parent; the messages
+// of one tree are adjacent then.
+//
+// The record of a message is the message with empty replies, that of a tree is the tree
+// without its first prompt.
 package oasst
 
 import (

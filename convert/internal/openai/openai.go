@@ -1,3 +1,4 @@
+// Package openai reads and writes the messages of a request to OpenAI's chat completions.
 package openai
 
 import (

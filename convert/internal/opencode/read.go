@@ -1,3 +1,11 @@
+// Package opencode reads and writes the sessions that opencode exports and imports: one
+// document with all messages, each with its parts. A part that calls a tool has the result
+// as well: a message with such parts becomes several messages, of which the first has the
+// record. A session may be reverted to before a message, which the document still
+// contains.
+//
+// Write gives everything a new id, since the program identifies messages by their ids
+// across all sessions.
 package opencode
 
 import (

@@ -1,3 +1,5 @@
+// Package parts converts parts of messages: to texts, where a format has no place for
+// them, and to and from the forms that several formats have.
 package parts
 
 import (

@@ -1,3 +1,5 @@
+// Package penguin reads and writes session files, as bough and the Penguin assistant write
+// them. Messages are copied byte for byte.
 package penguin
 
 import (

@@ -1,3 +1,10 @@
+// Package pi reads and writes the sessions of the coding agent pi: a tree of entries, one
+// on each line, after a line that names the session. An entry has an id and names its
+// parent; the session continues at the last one. Labels, changes of the model and the like
+// are entries of the tree as well, and ride along.
+//
+// Version 3 is supported. Version 2 calls a custom message hookMessage. Version 1 has no
+// ids: each entry follows the one before it.
 package pi
 
 import (

@@ -1,3 +1,4 @@
+// Package provider derives the provider of a model from the model's name.
 package provider
 
 import "strings"

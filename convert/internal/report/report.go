@@ -1,3 +1,5 @@
+// Package report records what a writer does: what is lost, and where each message is
+// written.
 package report
 
 import (

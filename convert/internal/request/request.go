@@ -1,3 +1,4 @@
+// Package request reads and writes the requests that are sent to a provider of models.
 package request
 
 import (

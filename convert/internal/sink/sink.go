@@ -1,3 +1,5 @@
+// Package sink has the sinks that every reader is read through: one that validates what it
+// passes on, and one that collects it in memory.
 package sink
 
 import (

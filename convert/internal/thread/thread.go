@@ -1,3 +1,5 @@
+// Package thread reads and writes logs whose records name their parents: records that make
+// up messages, and records that ride along between them.
 package thread
 
 import (

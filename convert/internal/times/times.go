@@ -1,3 +1,5 @@
+// Package times parses and formats the times of transcripts, and makes up times for
+// messages that have none.
 package times
 
 import (

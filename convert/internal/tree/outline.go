@@ -1,3 +1,5 @@
+// Package tree orders the messages of a transcript for formats whose files are linear or
+// have an order of their own.
 package tree
 
 import (

@@ -14,85 +14,21 @@ package gemini
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
-	"github.com/bough-dev/bough/convert/internal/parts"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
-
-var Home = transcript.Home{
-	Roots: func(m transcript.Machine) []string { return []string{filepath.Join(homeDir(m), "tmp")} },
-	Holds: func(path string) bool {
-		dirs := strings.Split(path, "/")
-		name := dirs[len(dirs)-1]
-		switch {
-		case strings.HasPrefix(name, "checkpoint-") && strings.HasSuffix(name, ".json"):
-			return true
-		case !strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, ".jsonl"):
-			return false
-		}
-		return slices.Contains(dirs[:len(dirs)-1], "chats")
-	},
-	Target: func(m transcript.Machine, t *transcript.Transcript, o transcript.Options) string {
-		return filepath.Join(homeDir(m), "tmp", folder(m, t.Dir), "chats",
-			"session-"+o.Now.UTC().Format("2006-01-02T15-04")+"-"+SessionID(o.ID)[:8]+".jsonl")
-	},
-	Resume: func(_ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
-		return nil, []string{"gemini", "--resume", SessionID(o.ID)}
-	},
-}
-
-func homeDir(m transcript.Machine) string {
-	if dir := m.Env("GEMINI_CLI_HOME"); dir != "" {
-		return filepath.Join(dir, ".gemini")
-	}
-	return filepath.Join(m.Home, ".gemini")
-}
-
-// folder returns where the program keeps what it knows of a folder: under the name
-// that it gave it, if it did.
-func folder(m transcript.Machine, dir string) string {
-	name := hash(dir)
-	if m.Read == nil {
-		return name
-	}
-	data, err := m.Read(filepath.Join(homeDir(m), "projects.json"))
-	if err != nil {
-		return name
-	}
-	gjson.GetBytes(data, "projects").ForEach(func(key, value gjson.Result) bool {
-		if s := value.Str; key.Str == dir && s != "" && filepath.Base(s) == s && s != "." && s != ".." {
-			name = s
-		}
-		return true
-	})
-	return name
-}
-
-// SessionID returns what the program calls the conversation of an id: its files are
-// named after the first digits, so these are no time.
-func SessionID(id string) string { return transcript.ChainID("gemini", rawjson.Compact(id)) }
-
-// hash returns what the program called a folder before it gave it a name.
-func hash(dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return hex.EncodeToString(sum[:])
-}
 
 func Detect(head []byte) bool {
 	v := gjson.ParseBytes(bytes.TrimSpace(head))
@@ -398,133 +334,6 @@ func (r *reader) hand(open bool) error {
 	}
 	n.m = &transcript.Message{}
 	return nil
-}
-
-// setParts sets what m says, as its record has it, and returns the results of the tools
-// that it calls.
-func setParts(m *transcript.Message, v gjson.Result) (results []content.Part) {
-	m.Role = roleOf(v)
-	m.Parts = []content.Part{}
-	said := partsOf(v.Get("content"), m.Role, m.ID)
-	if !slices.ContainsFunc(said, func(p content.Part) bool {
-		return p.Type == content.TypeThinking || p.Type == content.TypeToolCall
-	}) {
-		v.Get("thoughts").ForEach(func(_, thought gjson.Result) bool {
-			text := thought.Get("description").String()
-			if subject := thought.Get("subject").String(); subject != "" {
-				text = strings.TrimSpace("**" + subject + "** " + text)
-			}
-			if text != "" {
-				m.Parts = append(m.Parts, content.Thinking(text, ""))
-			}
-			return true
-		})
-		calls := v.Get("toolCalls")
-		m.Parts = append(m.Parts, said...)
-		for i, call := range calls.Array() {
-			c := content.Call{ID: call.Get("id").String(), Name: call.Get("name").String(), Arguments: member.Compact(call.Get("args").Raw)}
-			if c.Name == "" {
-				continue
-			}
-			if c.ID == "" {
-				c.ID = callID(m, i)
-			}
-			if c.Arguments == "" {
-				c.Arguments = "{}"
-			}
-			m.Parts = append(m.Parts, content.ToolCall(c))
-		}
-	} else {
-		m.Parts = append(m.Parts, said...)
-	}
-	for i, call := range v.Get("toolCalls").Array() {
-		result := call.Get("result")
-		c := content.Call{ID: call.Get("id").String(), Name: call.Get("name").String()}
-		if c.Name == "" || !result.Exists() || result.Type == gjson.Null {
-			continue
-		}
-		if c.ID == "" {
-			c.ID = callID(m, i)
-		}
-		c.Failed = call.Get("status").Str == "error" || call.Get("status").Str == "cancelled"
-		list := []gjson.Result{result}
-		if result.IsArray() {
-			list = result.Array()
-		}
-		var texts []string
-		var more []content.Part
-		for _, item := range list {
-			response := item.Get("functionResponse.response")
-			switch {
-			case item.Type == gjson.String:
-				texts = append(texts, item.Str)
-			case response.Get("output").Type == gjson.String:
-				texts = append(texts, response.Get("output").Str)
-			case response.Get("error").Type == gjson.String:
-				texts = append(texts, response.Get("error").Str)
-				c.Failed = true
-			case response.Exists():
-				texts = append(texts, member.Compact(response.Raw))
-			default:
-				for _, p := range partsOf(item, "user", m.ID) {
-					if p.Type == content.TypeText {
-						texts = append(texts, p.Text)
-					} else {
-						more = append(more, p)
-					}
-				}
-			}
-		}
-		results = append(results, content.ToolResult(c, strings.Join(texts, "\n")))
-		results = append(results, more...)
-	}
-	return results
-}
-
-// callID returns an id for the call at a place in m that has none.
-func callID(m *transcript.Message, i int) string {
-	return "call_" + transcript.ChainID(m.ID, fmt.Append(nil, i))[:8]
-}
-
-// partsOf returns the parts of a content: a string, a part, or a list of both.
-func partsOf(v gjson.Result, role, id string) (list []content.Part) {
-	items := []gjson.Result{v}
-	if v.IsArray() {
-		items = v.Array()
-	}
-	if role == "assistant" {
-		role = "model"
-	}
-	for i, item := range items {
-		switch {
-		case item.Type == gjson.String:
-			if item.Str != "" {
-				list = append(list, content.Text(item.Str))
-			}
-		case item.IsObject():
-			random := strings.NewReader(strings.ReplaceAll(transcript.ChainID(id, fmt.Append(nil, i)), "-", ""))
-			said, err := content.Parse(content.Gemini, []byte(`{"role":"`+role+`","parts":[`+item.Raw+`]}`), random)
-			if err != nil {
-				list = append(list, parts.Other(item))
-				continue
-			}
-			openOutputs(said.Parts)
-			list = append(list, said.Parts...)
-		}
-	}
-	return list
-}
-
-// openOutputs makes the text of results that are nothing but an output the output.
-func openOutputs(parts []content.Part) {
-	for i := range parts {
-		p := &parts[i]
-		if v := gjson.Parse(p.Text); p.Type == content.TypeToolResult && v.IsObject() {
-			if out := v.Get("output"); out.Type == gjson.String {
-				p.Text = out.Str
-			}
-		}
-	}
 }
 
 // isTyped reports whether a message with parts is one of the AI SDK or of OpenTelemetry,

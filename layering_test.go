@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"convert/internal/anthropic", "convert/internal/chatgpt", "convert/internal/claude", "convert/internal/claudeai", "convert/internal/codex",
 		"convert/internal/gemini", "convert/internal/markdown", "convert/internal/oasst", "convert/internal/openai", "convert/internal/opencode",
 		"convert/internal/penguin", "convert/internal/pi"},
-	{"convert/internal/request"},
+	{"convert/internal/request", "internal/testtranscript"},
 	{"convert/internal/thread", "convert/internal/export"},
 	{"convert/internal/jsondoc"},
 	{"convert/internal/jsonl", "convert/internal/times", "convert/internal/report"},

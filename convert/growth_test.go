@@ -44,7 +44,7 @@ func TestGrowth(t *testing.T) {
 			var files [][]byte
 			for range testsize.Of(2, 6, 12) {
 				var b bytes.Buffer
-				tr := grown(random)
+				tr := testtranscript.Tree(random)
 				if !g.f.Branches {
 					tr.Messages = pathTo(tr, tr.Leaf)
 				}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
 // TestIdentity: every message that a reader finds in what bough wrote is known again, as
 // a message on the path to the one that it stands for.
 func TestIdentity(t *testing.T) {
 	for seed := range 200 {
-		whole := grown(rand.New(rand.NewPCG(uint64(seed), 11)))
+		whole := testtranscript.Tree(rand.New(rand.NewPCG(uint64(seed), 11)))
 		for _, f := range Formats {
 			if err := identified(f, whole); err != nil {
 				t.Errorf("seed %d: %s: %v", seed, f.Name, err)

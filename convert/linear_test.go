@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -334,7 +335,7 @@ func paths(t *transcript.Transcript) (list []string) {
 func TestLinearFromElsewhere(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 9))
-		tr := grown(random)
+		tr := testtranscript.Tree(random)
 		for _, f := range []*Format{codexFormat, geminiFormat} {
 			var b bytes.Buffer
 			lost, err := f.Write(&b, tr, linearOptions())
@@ -361,42 +362,6 @@ func TestLinearFromElsewhere(t *testing.T) {
 			}
 		}
 	}
-}
-
-// grown returns a tree of questions and answers, some with calls and their results.
-func grown(random *rand.Rand) *transcript.Transcript {
-	tr := &transcript.Transcript{}
-	tr.Dir = "/home/ada"
-	add := func(parent *transcript.Message, role string, parts ...content.Part) *transcript.Message {
-		m := &transcript.Message{ID: fmt.Sprint("m", len(tr.Messages))}
-		if parent != nil {
-			m.Parent = parent.ID
-		}
-		m.Role, m.Parts = role, parts
-		tr.Messages = append(tr.Messages, m)
-		return m
-	}
-	var spots []*transcript.Message
-	for n := range 2 + random.IntN(8) {
-		var at *transcript.Message
-		if len(spots) > 0 && random.IntN(6) > 0 {
-			at = spots[random.IntN(len(spots))]
-		}
-		if at == nil || at.Role == "assistant" || random.IntN(2) == 0 {
-			at = add(at, "user", content.Text(fmt.Sprint("question ", n)))
-			spots = append(spots, at)
-		}
-		if random.IntN(3) == 0 {
-			call := content.Call{ID: fmt.Sprint("call", n), Name: "look", Arguments: `{"n":1}`}
-			at = add(at, "assistant", content.ToolCall(call))
-			call.Arguments = ""
-			at = add(at, "user", content.ToolResult(content.Call{ID: call.ID, Name: call.Name}, "found"))
-		}
-		at = add(at, "assistant", content.Text(fmt.Sprint("answer ", n)))
-		spots = append(spots, at)
-	}
-	tr.Leaf = spots[random.IntN(len(spots))].ID
-	return tr
 }
 
 func FuzzCodex(f *testing.F)    { fuzzLinear(f, codexFormat) }

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -289,7 +290,7 @@ func FuzzWeb(f *testing.F) {
 func TestWebFromElsewhere(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
-		tr := grown(random)
+		tr := testtranscript.Tree(random)
 		tr.Dir = ""
 		for _, f := range []*Format{chatGPTFormat, claudeAIFormat} {
 			rewrite := func(tr *transcript.Transcript) *transcript.Transcript {

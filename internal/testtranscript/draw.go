@@ -1,6 +1,6 @@
-// Package testtranscript generates random transcripts in the forms of other
-// programs: with split answers, records that replace others, marks and gaps. Only
-// tests use it.
+// Package testtranscript generates random transcripts: files in the forms of other
+// programs, with split answers, records that replace others, marks and gaps, and
+// conversations to be written. It is the only generator of transcripts; only tests use it.
 package testtranscript
 
 import (

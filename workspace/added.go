@@ -26,14 +26,14 @@ type addition struct {
 }
 
 // tellAdded has the log say of m what events tell, beside what a says already.
-func (v *view) tellAdded(m *message, a addition) {
+func (tx *Tx) tellAdded(m *message, a addition) {
 	a.Kind, a.Mode = m.kind(), agent.Normal
 	for _, p := range m.metadata {
 		if p.Key == "delivery_mode" {
 			a.Mode = agent.DeliveryMode(gjson.ParseBytes(p.Value).String())
 		}
 	}
-	v.op.Args[argAdded] = a
+	tx.op.Args[argAdded] = a
 }
 
 // branchesAt reports whether a message below p begins an in-place branch.
@@ -83,14 +83,14 @@ func queueChanges(was agent.Queue, is *agent.Agent) (list []queueChange) {
 }
 
 // tellQueue has the log say how the queue of an agent changes, whose file was.
-func (v *view) tellQueue(a *agent.Agent, was []byte) {
-	delete(v.op.Args, argQueue)
+func (tx *Tx) tellQueue(a *agent.Agent, was []byte) {
+	delete(tx.op.Args, argQueue)
 	before, err := agent.Decode(a.Name, was)
 	if err != nil { // there was none
 		return
 	}
 	if list := queueChanges(before.Queue, a); len(list) > 0 {
-		v.op.Args[argQueue] = list
+		tx.op.Args[argQueue] = list
 	}
 }
 
@@ -136,7 +136,7 @@ func queueEvents(o *operation.Operation) (list []Event) {
 
 // additionsIn returns for messages of a session, which another program added, what events
 // tell of them, in their order.
-func (v *view) additionsIn(id string, messages []session.Message) []addition {
+func (v *View) additionsIn(id string, messages []session.Message) []addition {
 	list := make([]addition, len(messages))
 	l, err := v.line(id, true)
 	var children [][]int

@@ -56,19 +56,19 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 		return nil, err
 	}
 	var made *Agent
-	err := w.make(ctx, operation.Operation{Verb: "agent create", Args: args{"agent": name}}, func(v *view) error {
-		if v.isThere(agent.Path(name)) {
+	err := w.make(ctx, operation.Operation{Verb: "agent create", Args: args{"agent": name}}, func(tx *Tx) error {
+		if tx.View.isThere(agent.Path(name)) {
 			return &Error{Code: Refused, Message: fmt.Sprintf("there is an agent %q already", name), Hint: "'bough agent ls' lists them"}
 		}
-		id, err := session.NewMessageID(v.opts.Random)
+		id, err := session.NewMessageID(tx.View.w.opts.Random)
 		if err != nil {
 			return err
 		}
-		a := &agent.Agent{ID: id, Name: name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Created: v.now(nil)}
-		if err := v.beginTree(a, ""); err != nil {
+		a := &agent.Agent{ID: id, Name: name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Created: tx.View.now(nil)}
+		if err := tx.beginTree(a, ""); err != nil {
 			return err
 		}
-		made, err = v.putAgent(a, nil)
+		made, err = tx.putAgent(a, nil)
 		return err
 	})
 	return made, err
@@ -83,11 +83,11 @@ func (w *Workspace) Agents(ctx context.Context) (_ *Agents, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	v := &view{Workspace: w, ctx: ctx, root: root}
+	v := &View{w: w, ctx: ctx, root: root}
 	all := &Agents{Agents: []Agent{}}
 	err = v.eachAgent(func(name string, a *Agent, err error) error {
 		if err != nil {
-			v.opts.Note(err.Error() + "; the other agents can be used")
+			v.w.opts.Note(err.Error() + "; the other agents can be used")
 			return nil
 		}
 		all.Agents = append(all.Agents, *a)
@@ -105,19 +105,19 @@ func (w *Workspace) Agent(ctx context.Context, name string) (_ *Agent, err error
 		return nil, err
 	}
 	defer root.Close()
-	return (&view{Workspace: w, ctx: ctx, root: root}).agent(name)
+	return (&View{w: w, ctx: ctx, root: root}).agent(name)
 }
 
 // RemoveAgent moves an agent to the trash and returns it as it was. Its trees stay,
 // and belong to nobody then.
 func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error) {
 	var was *Agent
-	err := w.changeAgent(ctx, operation.Operation{Verb: "agent rm"}, name, func(v *view, a *Agent) error {
+	err := w.changeAgent(ctx, operation.Operation{Verb: "agent rm"}, name, func(tx *Tx, a *Agent) error {
 		was = a
 		for _, t := range a.Trees {
-			v.op.Sessions = append(v.op.Sessions, t.ID)
+			tx.op.Sessions = append(tx.op.Sessions, t.ID)
 		}
-		return v.discard(agent.Path(a.Name))
+		return tx.discard(agent.Path(a.Name))
 	})
 	return was, err
 }
@@ -125,40 +125,40 @@ func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error
 // changeAgent calls f with the agent that name means, under the lock, and makes what
 // it prepares. A turn that was interrupted is over before; while one goes on the error
 // has the code [Busy].
-func (w *Workspace) changeAgent(ctx context.Context, op operation.Operation, name string, f func(*view, *Agent) error) error {
+func (w *Workspace) changeAgent(ctx context.Context, op operation.Operation, name string, f func(*Tx, *Agent) error) error {
 	if err := w.settle(ctx, name, false); err != nil {
 		if Explain(err).Code != Damaged {
 			return err
 		}
 		w.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
 	}
-	return w.changeFile(ctx, op, name, func(v *view, a *Agent) error {
-		if v.works(a.Name) {
+	return w.changeFile(ctx, op, name, func(tx *Tx, a *Agent) error {
+		if tx.View.works(a.Name) {
 			return working(a.Name, nil)
 		}
-		return f(v, a)
+		return f(tx, a)
 	})
 }
 
 // changeFile calls f with the agent that name means, under the lock, and makes what it
 // prepares.
-func (w *Workspace) changeFile(ctx context.Context, op operation.Operation, name string, f func(*view, *Agent) error) error {
+func (w *Workspace) changeFile(ctx context.Context, op operation.Operation, name string, f func(*Tx, *Agent) error) error {
 	if op.Args == nil {
 		op.Args = args{}
 	}
-	return w.write(ctx, op, func(v *view) error {
-		a, err := v.agent(name)
+	return w.write(ctx, op, func(tx *Tx) error {
+		a, err := tx.View.agent(name)
 		if err != nil {
 			return err
 		}
-		v.op.Args["agent"] = a.Name
-		return f(v, a)
+		tx.op.Args["agent"] = a.Name
+		return f(tx, a)
 	})
 }
 
 // eachAgent calls f with the name of each agent, in order, and with the agent or what
 // is wrong with its file. An error of f ends it.
-func (v *view) eachAgent(f func(name string, a *Agent, err error) error) error {
+func (v *View) eachAgent(f func(name string, a *Agent, err error) error) error {
 	entries, err := durable.ReadDir(v.root, agent.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -183,7 +183,7 @@ func (v *view) eachAgent(f func(name string, a *Agent, err error) error) error {
 }
 
 // readAgent reads the agent with exactly that name.
-func (v *view) readAgent(name string) (*Agent, error) {
+func (v *View) readAgent(name string) (*Agent, error) {
 	path := agent.Path(name)
 	data, err := durable.ReadFile(v.root, path)
 	if err != nil {
@@ -197,7 +197,7 @@ func (v *view) readAgent(name string) (*Agent, error) {
 }
 
 // agent finds the agent that name means.
-func (v *view) agent(name string) (*Agent, error) {
+func (v *View) agent(name string) (*Agent, error) {
 	if agent.ValidName(name) && v.isThere(agent.Path(name)) {
 		return v.readAgent(name)
 	}
@@ -234,7 +234,7 @@ func (v *view) agent(name string) (*Agent, error) {
 
 // owner returns the agent that a line belongs to, by the id of its first file, nil if
 // it is nobody's.
-func (v *view) owner(tree string) (owner *Agent, err error) {
+func (v *View) owner(tree string) (owner *Agent, err error) {
 	err = v.eachAgent(func(_ string, a *Agent, err error) error {
 		if err == nil && a.Tree(tree) != nil {
 			owner = a
@@ -247,34 +247,34 @@ func (v *view) owner(tree string) (owner *Agent, err error) {
 // putAgent prepares that the file of an agent says what a says, and that the log has
 // it as something about the tree that the head is in. It was what was read of it, nil
 // if there was none.
-func (v *view) putAgent(a *agent.Agent, was []byte) (*Agent, error) {
-	if !slices.Contains(v.op.Sessions, a.Head.Tree) {
-		v.op.Sessions = append(v.op.Sessions, a.Head.Tree)
+func (tx *Tx) putAgent(a *agent.Agent, was []byte) (*Agent, error) {
+	if !slices.Contains(tx.op.Sessions, a.Head.Tree) {
+		tx.op.Sessions = append(tx.op.Sessions, a.Head.Tree)
 	}
-	return v.writeAgent(a, was)
+	return tx.writeAgent(a, was)
 }
 
 // writeAgent does what putAgent does, but for the log.
-func (v *view) writeAgent(a *agent.Agent, was []byte) (*Agent, error) {
-	if err := durable.MakeDir(v.root, agent.Dir); err != nil {
+func (tx *Tx) writeAgent(a *agent.Agent, was []byte) (*Agent, error) {
+	if err := durable.MakeDir(tx.View.root, agent.Dir); err != nil {
 		return nil, err
 	}
-	v.tellQueue(a, was)
+	tx.tellQueue(a, was)
 	data := a.Encode()
-	return &Agent{a, data}, v.replaceSmall(agent.Path(a.Name), was, data)
+	return &Agent{a, data}, tx.replaceSmall(agent.Path(a.Name), was, data)
 }
 
 // beginTree prepares an empty tree for an agent and moves the head there.
-func (v *view) beginTree(a *agent.Agent, name string) error {
-	id, err := v.newSession("", name)
+func (tx *Tx) beginTree(a *agent.Agent, name string) error {
+	id, err := tx.newSession("", name)
 	if err != nil {
 		return err
 	}
-	return v.addTree(a, name, id, "")
+	return tx.View.addTree(a, name, id, "")
 }
 
 // addTree gives an agent a tree, and moves the head to a message of it.
-func (v *view) addTree(a *agent.Agent, name, id, node string) error {
+func (v *View) addTree(a *agent.Agent, name, id, node string) error {
 	if err := checkTreeName(a, name); err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func isAgent(file string) bool {
 }
 
 // tempsIn returns the temporary files in a folder.
-func (v *view) tempsIn(dir string) (names []string) {
+func (v *View) tempsIn(dir string) (names []string) {
 	entries, err := durable.ReadDir(v.root, dir)
 	if err != nil {
 		return nil // nothing can be swept there
@@ -318,7 +318,7 @@ func (v *view) tempsIn(dir string) (names []string) {
 }
 
 // hasTrees reports whether the trees of an agent are there whose file holds data.
-func (v *view) hasTrees(file string, data []byte) bool {
+func (v *View) hasTrees(file string, data []byte) bool {
 	name, _ := agent.NameOf(file)
 	a, err := agent.Decode(name, data)
 	return err == nil && !slices.ContainsFunc(a.Trees, func(t agent.Tree) bool {

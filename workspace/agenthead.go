@@ -46,20 +46,20 @@ type NewAgentTree struct {
 func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptions) (*AgentPosition, error) {
 	var pos *AgentPosition
 	op := operation.Operation{Verb: "agent switch", Args: args{"to": to}}
-	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
+	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
 		tree, message, exact := strings.Cut(to, "/")
-		t, err := v.treeOf(a, tree)
+		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
 			return err
 		}
 		if exact && message == "" {
 			return &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
 		}
-		p, cut, err := v.placeInTree(t, message, o)
+		p, cut, err := tx.View.placeInTree(t, message, o)
 		if err != nil {
 			return err
 		}
-		pos, err = v.moveAgent(a, t.ID, p)
+		pos, err = tx.moveAgent(a, t.ID, p)
 		pos.Cut = cut
 		return err
 	})
@@ -73,8 +73,8 @@ func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptio
 func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOptions) (*AgentPosition, error) {
 	var pos *AgentPosition
 	op := operation.Operation{Verb: "agent rewind", Args: args{"node": node}}
-	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
-		tree, p, err := v.placeOf(a, node, o.Partial)
+	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+		tree, p, err := tx.View.placeOf(a, node, o.Partial)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOpt
 		if err != nil {
 			return err
 		}
-		pos, err = v.moveAgent(a, tree, p)
+		pos, err = tx.moveAgent(a, tree, p)
 		pos.Cut = cut
 		return err
 	})
@@ -94,12 +94,12 @@ func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOpt
 func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*NewAgentTree, error) {
 	var made *NewAgentTree
 	op := operation.Operation{Verb: "agent fresh", Args: args{"name": tree}}
-	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
-		if err := v.beginTree(a.Agent, tree); err != nil {
+	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+		if err := tx.beginTree(a.Agent, tree); err != nil {
 			return err
 		}
-		made = v.newTree(a)
-		_, err := v.putAgent(a.Agent, a.File)
+		made = tx.View.newTree(a)
+		_, err := tx.putAgent(a.Agent, a.File)
 		return err
 	})
 	return made, err
@@ -111,44 +111,44 @@ func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*NewAgentTr
 func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o CutOptions) (*NewAgentTree, error) {
 	var made *NewAgentTree
 	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
-	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
-		p, cut, err := v.branchPlace(a, node, o)
+	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+		p, cut, err := tx.View.branchPlace(a, node, o)
 		if err != nil {
 			return err
 		}
 		if err := checkTreeName(a.Agent, tree); err != nil {
 			return err
 		}
-		snap, err := v.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: tree})
+		snap, err := tx.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: tree})
 		if err != nil {
 			return err
 		}
-		if err := v.addTree(a.Agent, tree, snap.ID, p.messageID()); err != nil {
+		if err := tx.View.addTree(a.Agent, tree, snap.ID, p.messageID()); err != nil {
 			return err
 		}
-		made = v.newTree(a)
+		made = tx.View.newTree(a)
 		made.Cut = cut
-		_, err = v.putAgent(a.Agent, a.File)
+		_, err = tx.putAgent(a.Agent, a.File)
 		return err
 	})
 	return made, err
 }
 
 // newTree tells of the tree that an agent was given.
-func (v *view) newTree(a *Agent) *NewAgentTree {
+func (v *View) newTree(a *Agent) *NewAgentTree {
 	head := positionOf(a.Agent).Head
 	return &NewAgentTree{Tree: head.Tree, Node: head.Node, Head: head, Bytes: v.index.Entry(head.Tree).Size()}
 }
 
 // moveAgent prepares to move the head of an agent to p, which is in one of its trees.
-func (v *view) moveAgent(a *Agent, tree string, p *place) (*AgentPosition, error) {
+func (tx *Tx) moveAgent(a *Agent, tree string, p *place) (*AgentPosition, error) {
 	a.Move(tree, p.messageID())
-	_, err := v.putAgent(a.Agent, a.File)
+	_, err := tx.putAgent(a.Agent, a.File)
 	return positionOf(a.Agent), err
 }
 
 // treeOf finds the tree of an agent that name means.
-func (v *view) treeOf(a *Agent, name string) (*agent.Tree, error) {
+func (v *View) treeOf(a *Agent, name string) (*agent.Tree, error) {
 	list := make([]named, len(a.Trees))
 	for i, t := range a.Trees {
 		list[i] = named{id: t.ID, title: t.Name, shown: shown(t.ID)}
@@ -173,7 +173,7 @@ func (v *view) treeOf(a *Agent, name string) (*agent.Tree, error) {
 }
 
 // noTree is the error for a tree that an agent has not: another one may have it.
-func (v *view) noTree(a *Agent, name string) error {
+func (v *View) noTree(a *Agent, name string) error {
 	if id, err := v.resolve(name); err == nil {
 		if ids, err := v.lineIDs(id); err == nil {
 			id = ids[0]
@@ -190,7 +190,7 @@ func (v *view) noTree(a *Agent, name string) error {
 }
 
 // treeLine opens the line that a tree is.
-func (v *view) treeLine(id string, partial bool) (*line, error) {
+func (v *View) treeLine(id string, partial bool) (*line, error) {
 	if err := v.index.Err(id); err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (v *view) treeLine(id string, partial bool) (*line, error) {
 
 // placeInTree returns the place of a message of a tree, or, where none is named, the
 // one where the head was last.
-func (v *view) placeInTree(t *agent.Tree, message string, o CutOptions) (*place, Cut, error) {
+func (v *View) placeInTree(t *agent.Tree, message string, o CutOptions) (*place, Cut, error) {
 	l, err := v.treeLine(t.ID, o.Partial)
 	if err != nil {
 		return nil, Cut{}, err
@@ -225,7 +225,7 @@ func (v *view) placeInTree(t *agent.Tree, message string, o CutOptions) (*place,
 
 // placeOf finds a message in the trees of an agent, and the id of its tree. In those that
 // are archived it looks only where they are named.
-func (v *view) placeOf(a *Agent, node string, partial bool) (tree string, p *place, err error) {
+func (v *View) placeOf(a *Agent, node string, partial bool) (tree string, p *place, err error) {
 	at := func(t *agent.Tree, message string) error {
 		l, err := v.treeLine(t.ID, partial)
 		if err != nil {

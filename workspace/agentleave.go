@@ -11,20 +11,20 @@ import (
 
 // leaveAgent prepares that a tree leaves its agent because its files are removed, and
 // refuses that where it must not.
-func (v *view) leaveAgent(ids []string, o RemoveOptions) error {
-	all, _ := v.wholeLine(ids[0]) // as far as it is there
+func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
+	all, _ := tx.View.wholeLine(ids[0]) // as far as it is there
 	if len(all) == 0 {
 		return nil
 	}
-	owner, err := v.owner(all[0])
+	owner, err := tx.View.owner(all[0])
 	if err != nil || owner == nil {
 		return err
 	}
-	if v.works(owner.Name) {
+	if tx.View.works(owner.Name) {
 		return working(owner.Name, nil)
 	}
 	if !slices.Contains(ids, all[0]) {
-		return v.leavePart(owner, all[0], ids)
+		return tx.View.leavePart(owner, all[0], ids)
 	}
 	refuse := func(hint string) error {
 		return &Error{Code: Refused, Message: fmt.Sprintf("%s is a tree of the agent %s", all[0], owner.Name), Hint: hint}
@@ -35,15 +35,15 @@ func (v *view) leaveAgent(ids []string, o RemoveOptions) error {
 	case !o.Force:
 		return refuse("--force removes it all the same; the tree leaves the agent then")
 	}
-	return v.leave(owner, all[0])
+	return tx.leave(owner, all[0])
 }
 
 // leave prepares that a tree leaves its agent, which has others. If the head is in it,
 // it moves to the newest of them that is not archived, if there is one.
-func (v *view) leave(owner *Agent, tree string) error {
+func (tx *Tx) leave(owner *Agent, tree string) error {
 	owner.Trees = slices.DeleteFunc(owner.Trees, func(t agent.Tree) bool { return t.ID == tree })
 	if owner.Head.Tree != tree {
-		_, err := v.writeAgent(owner.Agent, owner.File)
+		_, err := tx.writeAgent(owner.Agent, owner.File)
 		return err
 	}
 	to := owner.Trees[len(owner.Trees)-1]
@@ -53,13 +53,13 @@ func (v *view) leave(owner *Agent, tree string) error {
 		}
 	}
 	owner.Move(to.ID, to.Node)
-	_, err := v.putAgent(owner.Agent, owner.File)
+	_, err := tx.putAgent(owner.Agent, owner.File)
 	return err
 }
 
 // leavePart refuses to remove the files of a tree that hold the message where its
 // agent is, or was last.
-func (v *view) leavePart(owner *Agent, tree string, ids []string) error {
+func (v *View) leavePart(owner *Agent, tree string, ids []string) error {
 	node := owner.Tree(tree).Node
 	for _, id := range ids {
 		s, err := v.outline(id)
@@ -92,42 +92,42 @@ type DeleteTreeOptions struct {
 func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o DeleteTreeOptions) (*AgentTree, error) {
 	var was *AgentTree
 	op := operation.Operation{Verb: "agent delete", Args: args{"tree": tree, "force": o.Force}}
-	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
-		t, err := v.treeOf(a, tree)
+	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
 			return err
 		}
 		if t.ID == a.Head.Tree {
 			return headIn(a, t)
 		}
-		if err := v.onlyOwner(a, t.ID); err != nil {
+		if err := tx.View.onlyOwner(a, t.ID); err != nil {
 			return err
 		}
-		if _, err := v.treeLine(t.ID, false); isNotFound(err) && o.Force {
-			was = v.aboutTree(a, t)
-			return v.leave(a, t.ID)
+		if _, err := tx.View.treeLine(t.ID, false); isNotFound(err) && o.Force {
+			was = tx.View.aboutTree(a, t)
+			return tx.leave(a, t.ID)
 		} else if err != nil {
 			return err
 		}
-		ids, err := v.wholeLine(t.ID)
+		ids, err := tx.View.wholeLine(t.ID)
 		if err != nil {
 			return err
 		}
-		if err := v.mayRemove(ids, RemoveOptions{Force: o.Force, Line: true}); err != nil {
+		if err := tx.View.mayRemove(ids, RemoveOptions{Force: o.Force, Line: true}); err != nil {
 			return err
 		}
-		was = v.aboutTree(a, t)
-		v.op.Args["tree"], v.op.Args["name"] = t.ID, t.Name
-		if err := v.leave(a, t.ID); err != nil {
+		was = tx.View.aboutTree(a, t)
+		tx.op.Args["tree"], tx.op.Args["name"] = t.ID, t.Name
+		if err := tx.leave(a, t.ID); err != nil {
 			return err
 		}
-		return v.removeAll(ids)
+		return tx.removeAll(ids)
 	})
 	return was, err
 }
 
 // onlyOwner refuses a tree that the file of another agent has too.
-func (v *view) onlyOwner(a *Agent, tree string) error {
+func (v *View) onlyOwner(a *Agent, tree string) error {
 	return v.eachAgent(func(name string, other *Agent, err error) error {
 		if err != nil || name == a.Name || other.Tree(tree) == nil {
 			return nil

@@ -21,7 +21,7 @@ type AgentChange struct {
 // is queued stay. Where it says all that already, nothing is done.
 func (w *Workspace) SetAgent(ctx context.Context, name string, c AgentChange) (*Agent, error) {
 	var is *Agent
-	err := w.changeAgent(ctx, operation.Operation{Verb: "agent set"}, name, func(v *view, a *Agent) error {
+	err := w.changeAgent(ctx, operation.Operation{Verb: "agent set"}, name, func(tx *Tx, a *Agent) error {
 		o := AgentOptions{a.Model, a.System, a.Policy, a.NoCheckpoint}
 		set(&o.Model, c.Model)
 		set(&o.System, c.System)
@@ -35,7 +35,7 @@ func (w *Workspace) SetAgent(ctx context.Context, name string, c AgentChange) (*
 			return nil
 		}
 		var err error
-		is, err = v.writeAgent(a.Agent, a.File)
+		is, err = tx.writeAgent(a.Agent, a.File)
 		return err
 	})
 	return is, err

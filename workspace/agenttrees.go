@@ -43,7 +43,7 @@ type AgentTree struct {
 // be read is noted.
 func (w *Workspace) AgentTrees(ctx context.Context, name string, o AgentTreesOptions) (*AgentTrees, error) {
 	trees := &AgentTrees{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		a, err := v.agent(name)
 		if err != nil {
 			return err
@@ -62,19 +62,19 @@ func (w *Workspace) AgentTrees(ctx context.Context, name string, o AgentTreesOpt
 }
 
 // aboutTree tells of a tree of an agent. If it cannot be read, that is noted.
-func (v *view) aboutTree(a *Agent, t *agent.Tree) *AgentTree {
+func (v *View) aboutTree(a *Agent, t *agent.Tree) *AgentTree {
 	about := &AgentTree{
 		ID: t.ID, Name: ID(t.Name), CreatedAt: instant(t.Created),
 		Current: t.ID == a.Head.Tree, Archived: t.Archived, Node: ID(t.Node),
 	}
 	if about.Err = v.measure(about); about.Err != nil {
-		v.opts.Note(about.Err.Error() + "; the other trees can be used")
+		v.w.opts.Note(about.Err.Error() + "; the other trees can be used")
 	}
 	return about
 }
 
 // measure counts what a tree holds.
-func (v *view) measure(t *AgentTree) error {
+func (v *View) measure(t *AgentTree) error {
 	l, err := v.treeLine(t.ID, false)
 	if err != nil {
 		return err
@@ -106,8 +106,8 @@ func (w *Workspace) RestoreTree(ctx context.Context, name, tree string) (*AgentT
 func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, archived bool) (*AgentTree, error) {
 	var about *AgentTree
 	op := operation.Operation{Verb: verb, Args: args{"tree": tree}}
-	err := w.changeAgent(ctx, op, name, func(v *view, a *Agent) error {
-		t, err := v.treeOf(a, tree)
+	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
 			return err
 		}
@@ -116,11 +116,11 @@ func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, ar
 		}
 		same := t.Archived == archived
 		t.Archived = archived
-		if about = v.aboutTree(a, t); same {
+		if about = tx.View.aboutTree(a, t); same {
 			return nil
 		}
-		v.op.Sessions, v.op.Args["tree"] = []string{t.ID}, t.ID
-		_, err = v.writeAgent(a.Agent, a.File)
+		tx.op.Sessions, tx.op.Args["tree"] = []string{t.ID}, t.ID
+		_, err = tx.writeAgent(a.Agent, a.File)
 		return err
 	})
 	return about, err
@@ -151,7 +151,7 @@ type AgentSnapshot struct {
 // AgentSnapshot returns the state of an agent.
 func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*AgentSnapshot, error) {
 	var s *AgentSnapshot
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		a, err := v.agent(name)
 		if err != nil {
 			return err
@@ -188,7 +188,7 @@ func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*AgentSnaps
 }
 
 // headPlaceOf returns where the head of an agent is.
-func (v *view) headPlaceOf(a *agent.Agent) (*place, error) {
+func (v *View) headPlaceOf(a *agent.Agent) (*place, error) {
 	l, err := v.treeLine(a.Head.Tree, true)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func ambiguous(what, name string, candidates []Candidate) error {
 }
 
 // ambiguousSessions returns the error for a name that several sessions match.
-func (v *view) ambiguousSessions(name string, ids []string) error {
+func (v *View) ambiguousSessions(name string, ids []string) error {
 	active := func(id string) string {
 		switch e := v.index.Entry(id); {
 		case e != nil:
@@ -67,7 +67,7 @@ func (v *view) ambiguousSessions(name string, ids []string) error {
 }
 
 // titleOf returns what a session is called where it is shown, "" if it cannot be used.
-func (v *view) titleOf(id string) string {
+func (v *View) titleOf(id string) string {
 	switch e := v.index.Entry(id); {
 	case e != nil:
 		return v.title(e)
@@ -78,7 +78,7 @@ func (v *view) titleOf(id string) string {
 }
 
 // ambiguousMessages returns the error for a name that several messages match.
-func (v *view) ambiguousMessages(name string, places []*place) error {
+func (v *View) ambiguousMessages(name string, places []*place) error {
 	e := &AmbiguousError{What: "message", Name: name, Total: len(places)}
 	for _, p := range places[:min(len(places), maxCandidates)] {
 		id := p.source().ID

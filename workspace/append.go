@@ -64,17 +64,17 @@ func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error
 	if _, err := o.dialect(session.Bough, true); err != nil {
 		return nil, err
 	}
-	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(v *view) error {
-		dialect, err := o.dialect(v.index.Dialect(), len(v.index.IDs()) == 0)
+	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(tx *Tx) error {
+		dialect, err := o.dialect(tx.View.index.Dialect(), len(tx.View.index.IDs()) == 0)
 		if err != nil {
 			return err
 		}
-		id, err := v.newSessionIn(dialect, "", o.Title)
+		id, err := tx.newSessionIn(dialect, "", o.Title)
 		if err != nil {
 			return err
 		}
-		entry = v.entry(id)
-		_, err = v.moveHead(id, "", "")
+		entry = tx.View.entry(id)
+		_, err = tx.moveHead(id, "", "")
 		return err
 	})
 	return &entry, err
@@ -82,24 +82,24 @@ func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error
 
 // newSession prepares an empty root session with an id, "" for one that is free, and
 // with members of metadata.bough. It returns the id.
-func (v *view) newSession(id, title string, own ...rawjson.Pair) (string, error) {
-	return v.newSessionIn(v.index.Dialect(), id, title, own...)
+func (tx *Tx) newSession(id, title string, own ...rawjson.Pair) (string, error) {
+	return tx.newSessionIn(tx.View.index.Dialect(), id, title, own...)
 }
 
 // newSessionIn is newSession in a dialect.
-func (v *view) newSessionIn(dialect session.Dialect, id, title string, own ...rawjson.Pair) (string, error) {
+func (tx *Tx) newSessionIn(dialect session.Dialect, id, title string, own ...rawjson.Pair) (string, error) {
 	if id == "" {
 		var err error
-		if id, err = v.newID(); err != nil {
+		if id, err = tx.View.newID(); err != nil {
 			return "", err
 		}
 	}
-	now := dialect.Time(v.now(nil))
+	now := dialect.Time(tx.View.now(nil))
 	d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)}
 	if len(own) > 0 {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
 	}
-	return id, v.create(d)
+	return id, tx.create(d)
 }
 
 // newMetadata is the metadata of a session that is no snapshot.
@@ -177,39 +177,39 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		return nil, err
 	}
 	out := &Appended{}
-	err := w.write(ctx, operation.Operation{Verb: "append", Args: a.args()}, func(v *view) error {
-		p, err := v.appendPlace(&a)
+	err := w.write(ctx, operation.Operation{Verb: "append", Args: a.args()}, func(tx *Tx) error {
+		p, err := tx.View.appendPlace(&a)
 		if err != nil {
 			return err
 		}
 		*out = Appended{}
 		out.Parent = ID(p.messageID())
-		if out.Message, err = session.NewMessageID(v.opts.Random); err != nil {
+		if out.Message, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
 			return err
 		}
 		m := &message{id: out.Message, role: a.Role, content: a.content(), metadata: a.tools()}
 		if a.Kind != "" {
-			if err := v.clarifies(p, a.Kind); err != nil {
+			if err := tx.View.clarifies(p, a.Kind); err != nil {
 				return err
 			}
 			m.metadata = append(m.metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(a.Kind)})
 		}
-		if frozen := v.frozen(p); frozen != "" {
+		if frozen := tx.View.frozen(p); frozen != "" {
 			out.ForkedFrom = ID(frozen)
-			out.Session, err = v.appendFork(p, m, "")
+			out.Session, err = tx.appendFork(p, m, "")
 		} else {
-			out.Mixed = p.node >= 0 && !p.IsLeaf(p.node) && v.index.Dialect() == session.Penguin
-			out.Session, err = v.appendTo(p, m)
+			out.Mixed = p.node >= 0 && !p.IsLeaf(p.node) && tx.View.index.Dialect() == session.Penguin
+			out.Session, err = tx.appendTo(p, m)
 		}
-		v.op.Args["message"] = out.Message
+		tx.op.Args["message"] = out.Message
 		if err != nil || a.Session != "" {
 			return err
 		}
 		if out.ForkedFrom != "" {
-			_, err = v.moveHead(out.Session, out.Message, out.Message)
+			_, err = tx.moveHead(out.Session, out.Message, out.Message)
 			return err
 		}
-		return v.advanceHead(out.Session, out.Message)
+		return tx.advanceHead(out.Session, out.Message)
 	})
 	return out, err
 }
@@ -240,7 +240,7 @@ func (a *Append) check() error {
 
 // clarifies refuses to open a batch of clarifications in another one, and to close one
 // where none is open.
-func (v *view) clarifies(p *place, kind agent.Kind) error {
+func (v *View) clarifies(p *place, kind agent.Kind) error {
 	nodes, err := v.nodesOf(p.line, p.Path(p.node))
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func checkUTF8(what, s string) error {
 }
 
 // appendPlace finds the message that a answers.
-func (v *view) appendPlace(a *Append) (*place, error) {
+func (v *View) appendPlace(a *Append) (*place, error) {
 	name := a.Session
 	if name == "" {
 		h, ok := v.head()
@@ -307,7 +307,7 @@ func (v *view) appendPlace(a *Append) (*place, error) {
 // frozen returns the checkpoint that a message below p would be written to, ""
 // if it is none: the session that was asked for, or the file of the parent,
 // where another program went on from a checkpoint.
-func (v *view) frozen(p *place) string {
+func (v *View) frozen(p *place) string {
 	for _, id := range []string{p.id(), p.Parts[p.filePart()].ID} {
 		if v.kind(id) == session.Checkpoint {
 			return id
@@ -354,57 +354,57 @@ func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
 
 // appendFork branches at p and adds the message to the branch, in one file. The title
 // may be empty.
-func (v *view) appendFork(p *place, m *message, title string) (string, error) {
-	d, err := v.document(p, checkpoint.Spec{Kind: session.Branch, Title: title})
+func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
+	d, err := tx.View.document(p, checkpoint.Spec{Kind: session.Branch, Title: title})
 	if err != nil {
 		return "", err
 	}
-	v.tellAdded(m, addition{Parent: ID(p.messageID()), Copy: true})
+	tx.tellAdded(m, addition{Parent: ID(p.messageID()), Copy: true})
 	d.Messages = append(d.Messages, session.Run{Raw: m.encode(d.LastActive)})
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
 			d.Metadata[i].Value = rawjson.Compact(session.Count(d.Messages))
 		}
 	}
-	return d.ID, v.create(d)
+	return d.ID, tx.create(d)
 }
 
 // appendTo adds the message below p, in the file of its parent, or, under the
 // newest leaf of the line, in the line's last file or a new continuation.
-func (v *view) appendTo(p *place, m *message) (string, error) {
-	v.tellAdded(m, addition{Parent: ID(p.messageID()), Branch: p.branchesAt()})
+func (tx *Tx) appendTo(p *place, m *message) (string, error) {
+	tx.tellAdded(m, addition{Parent: ID(p.messageID()), Branch: p.branchesAt()})
 	s := p.Parts[p.filePart()]
-	at := v.index.Dialect().Time(v.now(p.line))
-	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= v.opts.Limit {
-		return v.appendContinuation(p, s, m, at)
+	at := tx.View.index.Dialect().Time(tx.View.now(p.line))
+	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= tx.View.w.opts.Limit {
+		return tx.appendContinuation(p, s, m, at)
 	}
 	var metadata []rawjson.Pair
 	if p.node != p.Follows(p.filePart()) {
 		parent := rawjson.Compact(ID(p.messageID()))
 		metadata = append(metadata, rawjson.Pair{Key: "parent_id", Value: parent})
 	}
-	if len(v.index.Continuations(s.ID)) > 0 {
+	if len(tx.View.index.Continuations(s.ID)) > 0 {
 		m.own = append(m.own, rawjson.Pair{Key: ownContinued, Value: []byte("true")})
 	}
 	edit := s.Edit()
 	edit.SetActive(at)
 	edit.SetMeta("message_count", s.Len()+1)
 	edit.Append(m.encode(at, metadata...))
-	if err := v.replace(edit); err != nil {
+	if err := tx.replace(edit); err != nil {
 		return "", err
 	}
-	return s.ID, v.completeLink(p.line, s)
+	return s.ID, tx.completeLink(p.line, s)
 }
 
 // completeLink tells the file that s continues of s, if it does not know: a
 // crash may have come between the two.
-func (v *view) completeLink(l *line, s *session.Outline) error {
+func (tx *Tx) completeLink(l *line, s *session.Outline) error {
 	if s.Meta.Kind() != session.Continuation {
 		return nil
 	}
 	for _, part := range l.Parts {
 		if part.ID == s.Meta.Origin() && !slices.Contains(part.Meta.ContinuedTo, s.ID) {
-			return v.setContinuedTo(part)
+			return tx.setContinuedTo(part)
 		}
 	}
 	return nil
@@ -426,19 +426,19 @@ func (p *place) filePart() int {
 }
 
 // appendContinuation goes on from s, which is full, in a new file.
-func (v *view) appendContinuation(p *place, s *session.Outline, m *message, at string) (string, error) {
-	return v.continuation(p, s, p.messageID(), at, m.encode(at))
+func (tx *Tx) appendContinuation(p *place, s *session.Outline, m *message, at string) (string, error) {
+	return tx.continuation(p, s, p.messageID(), at, m.encode(at))
 }
 
 // continuation goes on from s, a file of the line of p, in a new file: the line's headers,
 // a marker that names parent, messages. Then the file of s learns of it.
-func (v *view) continuation(p *place, s *session.Outline, parent, at string, messages ...[]byte) (string, error) {
-	id, err := v.newID()
+func (tx *Tx) continuation(p *place, s *session.Outline, parent, at string, messages ...[]byte) (string, error) {
+	id, err := tx.View.newID()
 	if err != nil {
 		return "", err
 	}
 	d := &session.Document{ID: id, CreatedAt: at, LastActive: at}
-	first, err := v.reopen(p.Parts[0])
+	first, err := tx.View.reopen(p.Parts[0])
 	if err != nil {
 		return "", err
 	}
@@ -446,13 +446,13 @@ func (v *view) continuation(p *place, s *session.Outline, parent, at string, mes
 		if c := header.Category(); c != "SYSTEM" && c != "CONTEXT" || header.IsMarker() {
 			continue
 		}
-		copied, err := session.NewMessageID(v.opts.Random)
+		copied, err := session.NewMessageID(tx.View.w.opts.Random)
 		if err != nil {
 			return "", err
 		}
 		d.Messages = append(d.Messages, session.Run{Raw: first.Copy(i, copied, at)})
 	}
-	marker, err := session.NewMessageID(v.opts.Random)
+	marker, err := session.NewMessageID(tx.View.w.opts.Random)
 	if err != nil {
 		return "", err
 	}
@@ -460,19 +460,19 @@ func (v *view) continuation(p *place, s *session.Outline, parent, at string, mes
 	for _, raw := range messages {
 		d.Messages = append(d.Messages, session.Run{Raw: raw})
 	}
-	d.Metadata = newMetadata(v.index.Dialect(), "", len(d.Messages), s.ID)
-	if err := v.create(d); err != nil {
+	d.Metadata = newMetadata(tx.View.index.Dialect(), "", len(d.Messages), s.ID)
+	if err := tx.create(d); err != nil {
 		return "", err
 	}
-	return id, v.setContinuedTo(s)
+	return id, tx.setContinuedTo(s)
 }
 
 // setContinuedTo writes the continuations of s into its file, as the file's
 // dialect has them.
-func (v *view) setContinuedTo(s *session.Outline) error {
+func (tx *Tx) setContinuedTo(s *session.Outline) error {
 	edit := s.Edit()
-	linkTo(edit, s.Meta.Dialect(), v.index.Continuations(s.ID))
-	return v.edit(edit, true)
+	linkTo(edit, s.Meta.Dialect(), tx.View.index.Continuations(s.ID))
+	return tx.edit(edit, true)
 }
 
 // linkTo has a session name what continues it, as the dialect d does.

@@ -36,17 +36,17 @@ func validSum(s string) bool {
 }
 
 // keepFile puts an attachment into files/, before anything refers to it.
-func (v *view) keepFile(f File) error {
+func (tx *Tx) keepFile(f File) error {
 	if !validSum(f.SHA256) {
 		return &Error{Code: Usage, Message: fmt.Sprintf("%q is no SHA-256", f.SHA256)}
 	}
 	name := FilePath(f.SHA256)
-	switch err := checkFile(v.root, f.SHA256); {
+	switch err := checkFile(tx.View.root, f.SHA256); {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 	default:
-		if err := v.discardFile(name); err != nil {
+		if err := tx.discardFile(name); err != nil {
 			return err
 		}
 	}
@@ -55,11 +55,11 @@ func (v *view) keepFile(f File) error {
 		return err
 	}
 	defer in.Close()
-	if err := durable.MakeDir(v.root, filesDir); err != nil {
+	if err := durable.MakeDir(tx.View.root, filesDir); err != nil {
 		return err
 	}
 	sum := sha256.New()
-	_, err = durable.Replace(v.root, incoming, func(w *durable.Writer) error {
+	_, err = durable.Replace(tx.View.root, incoming, func(w *durable.Writer) error {
 		_, err := io.Copy(io.MultiWriter(w, sum), in)
 		if err == nil && hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
 			err = &Error{Code: Usage, Message: "an attachment is not what its SHA-256 says"}
@@ -69,11 +69,11 @@ func (v *view) keepFile(f File) error {
 	if err != nil {
 		return err
 	}
-	return v.moveNow(incoming, name)
+	return tx.View.moveNow(incoming, name)
 }
 
 // moveNow gives a file another name, at once and for good.
-func (v *view) moveNow(from, to string) error {
+func (v *View) moveNow(from, to string) error {
 	b := durable.NewBatch(v.root)
 	defer b.Discard()
 	if err := b.Move(from, to); err != nil {
@@ -85,12 +85,12 @@ func (v *view) moveNow(from, to string) error {
 
 // discardFile moves what stands in the place of an attachment, and is not what its
 // name says, to the trash.
-func (v *view) discardFile(name string) error {
-	to, err := v.inTrash(name)
+func (tx *Tx) discardFile(name string) error {
+	to, err := tx.inTrash(name)
 	if err != nil {
 		return err
 	}
-	return v.moveNow(name, to)
+	return tx.View.moveNow(name, to)
 }
 
 // checkFile reads an attachment, and returns what is wrong with it.

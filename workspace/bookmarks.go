@@ -48,21 +48,21 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 		return nil, err
 	}
 	var b Bookmark
-	err := w.write(ctx, operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}, func(v *view) error {
-		p, err := v.place(ref, false)
+	err := w.write(ctx, operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}, func(tx *Tx) error {
+		p, err := tx.View.place(ref, false)
 		if err != nil {
 			return err
 		}
 		if p.node < 0 {
 			return &Error{Code: Refused, Message: p.id() + " has no message to bookmark", Hint: "'bough append' adds one"}
 		}
-		f, was, err := v.bookmarks()
+		f, was, err := tx.View.bookmarks()
 		if err != nil {
 			return err
 		}
 		b = Bookmark{
-			Session: v.lineID(p.line), Message: p.messageID(), Label: label,
-			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.FormatTime(v.now(nil)),
+			Session: tx.View.lineID(p.line), Message: p.messageID(), Label: label,
+			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.FormatTime(tx.View.now(nil)),
 		}
 		is, err := withBookmark(f, &b, o)
 		if err != nil {
@@ -71,9 +71,9 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 		if err := fits("bookmarks", is); err != nil {
 			return err
 		}
-		v.op.Sessions, v.op.Args["message"] = []string{b.Session}, b.Message
-		v.noteOtherMeaning(label)
-		return v.replaceSmall(bookmark.Path, was, is)
+		tx.op.Sessions, tx.op.Args["message"] = []string{b.Session}, b.Message
+		tx.View.noteOtherMeaning(label)
+		return tx.replaceSmall(bookmark.Path, was, is)
 	})
 	return &b, err
 }
@@ -140,17 +140,17 @@ func (o BookmarkOptions) check() error {
 
 // noteOtherMeaning says that a label does not do as a REF, because that means
 // something else.
-func (v *view) noteOtherMeaning(label string) {
+func (v *View) noteOtherMeaning(label string) {
 	_, isSession := v.byID(label)
 	titled, _ := v.titled(label)
 	if isSession || len(titled) > 0 {
-		v.opts.Note(fmt.Sprintf("as a REF %q means a session, not this bookmark", label))
+		v.w.opts.Note(fmt.Sprintf("as a REF %q means a session, not this bookmark", label))
 	}
 }
 
 // lineID returns the session that the messages of l are bookmarked in: the first
 // file, or a checkpoint, which is a line of its own.
-func (v *view) lineID(l *line) string {
+func (v *View) lineID(l *line) string {
 	if v.kind(l.id()) == session.Checkpoint {
 		return l.id()
 	}
@@ -159,7 +159,7 @@ func (v *view) lineID(l *line) string {
 
 // bookmarks returns the bookmarks, and the bytes of their file, nil if there is
 // none.
-func (v *view) bookmarks() (f *bookmark.File, data []byte, err error) {
+func (v *View) bookmarks() (f *bookmark.File, data []byte, err error) {
 	data, err = durable.ReadFile(v.root, bookmark.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
@@ -173,17 +173,17 @@ func (v *view) bookmarks() (f *bookmark.File, data []byte, err error) {
 
 // bookmarksIfAny returns the bookmarks for a method that does without them where
 // they cannot be read, and then says so.
-func (v *view) bookmarksIfAny() *bookmark.File {
+func (v *View) bookmarksIfAny() *bookmark.File {
 	f, _, err := v.bookmarks()
 	if err != nil {
-		v.opts.Note("the bookmarks do not count: " + err.Error())
+		v.w.opts.Note("the bookmarks do not count: " + err.Error())
 		return &bookmark.File{}
 	}
 	return f
 }
 
 // bookmarksIn returns the bookmarks in a line, by their messages.
-func (v *view) bookmarksIn(l *line) map[string][]Bookmark {
+func (v *View) bookmarksIn(l *line) map[string][]Bookmark {
 	in := map[string][]Bookmark{}
 	for _, b := range v.bookmarksIfAny().Bookmarks {
 		if slices.ContainsFunc(l.Parts, func(o *session.Outline) bool { return o.ID == b.Session }) {
@@ -194,7 +194,7 @@ func (v *view) bookmarksIn(l *line) map[string][]Bookmark {
 }
 
 // placeLabelled finds the message that has a label, nil if none has.
-func (v *view) placeLabelled(label string, partial bool) (*place, error) {
+func (v *View) placeLabelled(label string, partial bool) (*place, error) {
 	f := v.bookmarksIfAny()
 	list := f.Labelled(label)
 	switch len(list) {
@@ -230,7 +230,7 @@ type Bookmarks struct {
 // and noted; they are there again when it is.
 func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
 	list := &Bookmarks{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		*list = Bookmarks{Bookmarks: []Bookmark{}}
 		var line []string
 		if o.In != "" {
@@ -259,7 +259,7 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 			}
 		}
 		if gone > 0 && o.In == "" {
-			v.opts.Note(count(gone, "bookmark") + " of sessions that are gone left out")
+			v.w.opts.Note(count(gone, "bookmark") + " of sessions that are gone left out")
 		}
 		return nil
 	})
@@ -272,8 +272,8 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark, error) {
 	var b Bookmark
 	which = strings.TrimSpace(which)
-	err := w.write(ctx, operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}, func(v *view) error {
-		f, was, err := v.bookmarks()
+	err := w.write(ctx, operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}, func(tx *Tx) error {
+		f, was, err := tx.View.bookmarks()
 		if err != nil {
 			return err
 		}
@@ -293,8 +293,8 @@ func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark
 			return ambiguous("bookmark", which, candidatesOf(f, list))
 		}
 		b = f.Bookmarks[list[0]]
-		v.op.Sessions, v.op.Args["label"], v.op.Args["message"] = []string{b.Session}, b.Label, b.Message
-		return v.replaceSmall(bookmark.Path, was, f.Remove(list[0]))
+		tx.op.Sessions, tx.op.Args["label"], tx.op.Args["message"] = []string{b.Session}, b.Label, b.Message
+		return tx.replaceSmall(bookmark.Path, was, f.Remove(list[0]))
 	})
 	return &b, err
 }

@@ -52,7 +52,7 @@ type Leaf struct {
 // before them those whose own time cannot be read.
 func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions) (*Branches, error) {
 	b := &Branches{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		*b = Branches{Leaves: []Leaf{}}
 		l, err := v.lineOf(name, o.Partial)
 		if err != nil {
@@ -98,7 +98,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 
 // lineOf opens the line that name is in, all of it: where it goes on in a file
 // that cannot be used that is its damage, unless partial takes what is there.
-func (v *view) lineOf(name string, partial bool) (*line, error) {
+func (v *View) lineOf(name string, partial bool) (*line, error) {
 	l, err := v.lineNamed(name, partial)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (v *view) lineOf(name string, partial bool) (*line, error) {
 
 // headOf returns the node that a message answers which names no session, -1 if it
 // goes into another line.
-func (v *view) headOf(l *line) int {
+func (v *View) headOf(l *line) int {
 	h, ok := v.head()
 	if !ok {
 		return -1
@@ -141,7 +141,7 @@ type moment struct {
 }
 
 // moment returns that of a node of l, whose time said tells.
-func (v *view) moment(l *line, node int, said func(node int) (time.Time, bool)) moment {
+func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) moment {
 	at, ok := said(node)
 	if !ok {
 		at = v.began(l.Parts[0].ID)
@@ -151,7 +151,7 @@ func (v *view) moment(l *line, node int, said func(node int) (time.Time, bool)) 
 
 // byTime returns nodes of l, which are in the order of the files, by time, the oldest
 // first. At one time, those that nobody said are first.
-func (v *view) byTime(l *line, nodes []int, said func(node int) (time.Time, bool)) []moment {
+func (v *View) byTime(l *line, nodes []int, said func(node int) (time.Time, bool)) []moment {
 	list := make([]moment, len(nodes))
 	for i, n := range nodes {
 		list[i] = v.moment(l, n, said)
@@ -169,7 +169,7 @@ func (v *view) byTime(l *line, nodes []int, said func(node int) (time.Time, bool
 }
 
 // began returns when a session was created.
-func (v *view) began(id string) time.Time {
+func (v *View) began(id string) time.Time {
 	if v.isPenguin(id) {
 		return v.penguin[id].CreatedAt
 	}

@@ -161,25 +161,25 @@ func are(n int) string {
 
 // begin says something to the agent.
 func (d *driver) begin(ctx context.Context, p Prompt) error {
-	op, write := d.op("append"), (*view).writeNode
+	op, write := d.op("append"), (*Tx).writeNode
 	switch {
 	case p.Fresh:
 		op.Verb, op.Args["name"] = "agent fresh", p.Tree
-		write = func(v *view, a *Agent, n *agent.Node) error { return v.treeWith(a, p.Tree, messageOf(n)) }
+		write = func(tx *Tx, a *Agent, n *agent.Node) error { return tx.treeWith(a, p.Tree, messageOf(n)) }
 	case p.From != "":
 		op.Verb, op.Args["node"], op.Args["name"] = "agent branch", p.From, p.Tree
-		write = func(v *view, a *Agent, n *agent.Node) error {
-			at, cut, err := v.branchPlace(a, p.From, p.CutOptions)
+		write = func(tx *Tx, a *Agent, n *agent.Node) error {
+			at, cut, err := tx.View.branchPlace(a, p.From, p.CutOptions)
 			if err != nil {
 				return err
 			}
 			if cut.SteppedBack {
-				v.opts.Note(fmt.Sprintf("stepped back from %s to %s: the path does not end inside a tool call", cut.Requested, at.messageID()))
+				tx.View.w.opts.Note(fmt.Sprintf("stepped back from %s to %s: the path does not end inside a tool call", cut.Requested, at.messageID()))
 			}
-			return v.branchWith(a, at, p.Tree, messageOf(n))
+			return tx.branchWith(a, at, p.Tree, messageOf(n))
 		}
 	}
-	return d.change(ctx, op, write, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, op, write, func(_ *View, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		return t.Step(q, d.rules, agent.Event{Kind: agent.OnPrompt, ID: d.rules.NewID(), Text: p.Text})
 	})
 }
@@ -190,7 +190,7 @@ func (d *driver) retry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, d.op("append"), (*view).writeNode, func(_ *view, a *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, a *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		if t.Last != a.Head.Node {
 			return nil, &Error{
 				Code:    Refused,
@@ -208,7 +208,7 @@ func (d *driver) retry(ctx context.Context) error {
 
 // deliver delivers an entry that nothing has to wait for.
 func (d *driver) deliver(ctx context.Context, e agent.Entry) error {
-	return d.change(ctx, d.op("append"), (*view).writeNode, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		e.ID = d.rules.NewID()
 		if e.Mode == agent.Steer { // it has nothing to stop
 			return t.Step(q, d.rules, agent.Event{Kind: agent.OnPrompt, ID: e.ID, Text: e.Content})

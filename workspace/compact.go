@@ -10,21 +10,21 @@ import (
 
 // compactLog compacts the log, if that is due, as [Options.Log] says. It looks only once
 // in a while: when the numbers since before pass a multiple of Every.
-func (v *view) compactLog(before operation.Seq) error {
-	r := v.opts.Log
+func (tx *Tx) compactLog(before operation.Seq) error {
+	r := tx.View.w.opts.Log
 	every := operation.Seq(r.Every)
-	if before/every == v.seq/every || v.seq <= operation.Seq(r.Operations) {
+	if before/every == tx.seq/every || tx.seq <= operation.Seq(r.Operations) {
 		return nil
 	}
-	log, err := operation.Open(v.root)
+	log, err := operation.Open(tx.View.root)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	now := v.opts.Now()
+	now := tx.View.w.opts.Now()
 	h, due, err := log.Horizon(r, session.FormatTime(now.Add(-r.Age)), session.FormatTime(now))
 	if err == nil && due {
-		_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error { return log.Compact(w, h) })
+		_, err = durable.Replace(tx.View.root, operation.Path, func(w *durable.Writer) error { return log.Compact(w, h) })
 	}
 	var damage *operation.DamageError
 	if errors.As(err, &damage) {

@@ -23,12 +23,12 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 	if err := checkObject("configs", configs); err != nil {
 		return nil, err
 	}
-	err = w.write(ctx, operation.Operation{Verb: "configure", Args: args{"session": name}}, func(v *view) error {
-		first, err := v.firstOf(name)
+	err = w.write(ctx, operation.Operation{Verb: "configure", Args: args{"session": name}}, func(tx *Tx) error {
+		first, err := tx.View.firstOf(name)
 		if err != nil {
 			return err
 		}
-		v.op.Args["session"] = first.ID
+		tx.op.Args["session"] = first.ID
 		all := configs
 		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
 			all = merged(was, configs)
@@ -39,10 +39,10 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 		}
 		edit := first.Edit()
 		edit.SetOwn(ownConfigs, all)
-		if err := v.replace(edit); err != nil {
+		if err := tx.replace(edit); err != nil {
 			return err
 		}
-		l, err = v.lineEntryOf(first.ID)
+		l, err = tx.View.lineEntryOf(first.ID)
 		return err
 	})
 	return l, err
@@ -50,7 +50,7 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 
 // firstOf returns the first file of the line that a session is in, which bough may
 // change.
-func (v *view) firstOf(name string) (*session.Outline, error) {
+func (v *View) firstOf(name string) (*session.Outline, error) {
 	o, err := v.ownSession(name)
 	if err != nil || v.kind(o.ID) == session.Checkpoint {
 		return o, err
@@ -122,12 +122,12 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 		return nil, err
 	}
 	var e LineEvent
-	err := w.write(ctx, operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}, func(v *view) error {
-		first, err := v.firstOf(name)
+	err := w.write(ctx, operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}, func(tx *Tx) error {
+		first, err := tx.View.firstOf(name)
 		if err != nil {
 			return err
 		}
-		v.op.Args["session"] = first.ID
+		tx.op.Args["session"] = first.ID
 		events, err := eventsIn(first)
 		if err != nil {
 			return err
@@ -135,11 +135,11 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 		if len(events) >= mostEvents {
 			return &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
 		}
-		e = LineEvent{Type: kind, Data: data, CreatedAt: v.now(nil)}
+		e = LineEvent{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}
 		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
 			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
 		}
-		if e.ID, err = session.NewMessageID(v.opts.Random); err != nil {
+		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
 			return err
 		}
 		edit := first.Edit()
@@ -151,14 +151,14 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 			return err
 		}
 		edit.SetOwn(ownEvents, all)
-		return v.replace(edit)
+		return tx.replace(edit)
 	})
 	return &e, err
 }
 
 // LineEvents returns the events of a line, oldest first.
 func (w *Workspace) LineEvents(ctx context.Context, name string) (events []LineEvent, err error) {
-	err = w.read(ctx, func(v *view) error {
+	err = w.read(ctx, func(v *View) error {
 		id, err := v.resolve(name)
 		if err != nil {
 			return err

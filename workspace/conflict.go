@@ -54,13 +54,13 @@ func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy,
 // is one operation.
 func (w *Workspace) MergeCopies(ctx context.Context) (*MergedCopies, error) {
 	out := &MergedCopies{}
-	err := w.locked(ctx, operation.Operation{Verb: "doctor --merge-copies"}, mode{every: true}, func(v *view) error {
+	err := w.locked(ctx, operation.Operation{Verb: "doctor --merge-copies"}, mode{every: true}, func(tx *Tx) error {
 		out.Copies = []MergedCopy{}
-		copies, err := v.folder.ConflictCopies()
+		copies, err := tx.View.folder.ConflictCopies()
 		if err != nil || len(copies) == 0 {
 			return err
 		}
-		d, err := newDoctor(v)
+		d, err := newDoctor(tx.View, tx)
 		if err != nil {
 			return err
 		}
@@ -187,20 +187,20 @@ func (d *doctor) readCopy(c session.ConflictCopy) (*session.Session, error) {
 // putNew makes the file of a session that is not there.
 func (d *doctor) putNew(s *session.Session) error {
 	name := session.FileName(s.ID)
-	info, err := d.batch.Create(name, durable.Bytes(s.Bytes()))
+	info, err := d.tx.batch.Create(name, durable.Bytes(s.Bytes()))
 	if err != nil {
 		return err
 	}
-	d.changes(s.ID, operation.Change{File: name, Is: stateOfBytes(s.Bytes(), info)})
+	d.tx.changes(s.ID, operation.Change{File: name, Is: stateOfBytes(s.Bytes(), info)})
 	s.Written(info)
-	d.took(s.Outline)
+	d.tx.took(s.Outline)
 	return nil
 }
 
 // discardCopies prepares to move conflict copies to the trash.
 func (d *doctor) discardCopies(copies []session.ConflictCopy) error {
 	for _, c := range copies {
-		if err := d.discard(c.Path); err != nil {
+		if err := d.tx.discard(c.Path); err != nil {
 			return err
 		}
 	}

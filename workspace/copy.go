@@ -14,12 +14,12 @@ import (
 // branches, each message as it is. The head stays where it is. A line of more than
 // most messages, unless that is 0, is refused with [ErrTooLarge].
 func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (l *LineEntry, err error) {
-	err = w.write(ctx, operation.Operation{Verb: "copy", Args: args{"session": name}}, func(v *view) error {
-		p, err := v.place(name, false)
+	err = w.write(ctx, operation.Operation{Verb: "copy", Args: args{"session": name}}, func(tx *Tx) error {
+		p, err := tx.View.place(name, false)
 		if err != nil {
 			return err
 		}
-		v.op.Args["session"] = p.id()
+		tx.op.Args["session"] = p.id()
 		if most > 0 && p.Len() > most {
 			return &Error{
 				Code:    Refused,
@@ -31,18 +31,18 @@ func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (l *Lin
 		if err := p.unique(p.every()); err != nil {
 			return err
 		}
-		spec, err := v.spec(p, checkpoint.Spec{Kind: session.Branch})
+		spec, err := tx.View.spec(p, checkpoint.Spec{Kind: session.Branch})
 		if err != nil {
 			return err
 		}
-		d, err := checkpoint.Copy(p.Tree, spec, v.reopen)
+		d, err := checkpoint.Copy(p.Tree, spec, tx.View.reopen)
 		if err != nil {
 			return err
 		}
-		if err := v.create(d); err != nil {
+		if err := tx.create(d); err != nil {
 			return err
 		}
-		l, err = v.lineEntryOf(d.ID)
+		l, err = tx.View.lineEntryOf(d.ID)
 		return err
 	})
 	return l, err

@@ -28,7 +28,7 @@ func (d *doctor) dialects() error {
 		if err := d.keep(session.FileName(o.ID)); err != nil {
 			return err
 		}
-		if err := d.replace(edit); err != nil {
+		if err := d.tx.replace(edit); err != nil {
 			return err
 		}
 		if err := d.commitMany(); err != nil {

@@ -148,9 +148,9 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 		return report, err
 	}
 	own := false
-	examine := func(v *view) error {
+	examine := func(v *View, tx *Tx) error {
 		v.forgetful = !o.Fix
-		d, err := newDoctor(v)
+		d, err := newDoctor(v, tx)
 		if err != nil {
 			return err
 		}
@@ -185,15 +185,15 @@ func (r *Report) judge() {
 
 // fix mends session files, and then calls examine, which mends the rest, under
 // the lock.
-func (w *Workspace) fix(ctx context.Context, report *Report, examine func(*view) error) error {
+func (w *Workspace) fix(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) error {
 	op := operation.Operation{Verb: "doctor --fix"}
 	var mended []Problem
-	err := w.locked(ctx, op, mode{every: true}, func(v *view) (err error) {
-		mended, err = v.mendSessions()
+	err := w.locked(ctx, op, mode{every: true}, func(tx *Tx) (err error) {
+		mended, err = tx.mendSessions()
 		return err
 	})
 	if err == nil {
-		err = w.locked(ctx, op, mode{every: true}, examine)
+		err = w.locked(ctx, op, mode{every: true}, func(tx *Tx) error { return examine(tx.View, tx) })
 	}
 	report.Problems = slices.Insert(report.Problems, 0, mended...)
 	return err
@@ -202,7 +202,7 @@ func (w *Workspace) fix(ctx context.Context, report *Report, examine func(*view)
 // examineAtRest calls examine, which writes nothing, at a moment at which nobody
 // writes, and reports whether a writer was interrupted before that. If there is no
 // such moment, what a writer may not have completed is left out of the report.
-func (w *Workspace) examineAtRest(ctx context.Context, report *Report, examine func(*view) error) (interrupted bool, err error) {
+func (w *Workspace) examineAtRest(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) (interrupted bool, err error) {
 	root, err := w.open(ctx)
 	if err != nil {
 		return false, err
@@ -211,7 +211,7 @@ func (w *Workspace) examineAtRest(ctx context.Context, report *Report, examine f
 	end := time.Now().Add(min(w.opts.Wait, time.Second))
 	for {
 		before := logged(root)
-		if err := w.read(ctx, examine); err != nil || !slices.ContainsFunc(report.Problems, Problem.passes) {
+		if err := w.read(ctx, func(v *View) error { return examine(v, nil) }); err != nil || !slices.ContainsFunc(report.Problems, Problem.passes) {
 			return false, err
 		}
 		if !writelock.Held(root, stateDir) && logged(root) == before {

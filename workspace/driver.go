@@ -170,7 +170,7 @@ func (d *driver) queued(ctx context.Context) bool {
 
 // finish unlocks the turn unless something was queued that is to be delivered.
 func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
-	err = d.w.changeFile(ctx, d.op("agent chat"), d.name, func(v *view, a *Agent) error {
+	err = d.w.changeFile(ctx, d.op("agent chat"), d.name, func(tx *Tx, a *Agent) error {
 		waits := slices.ContainsFunc(a.Queue, func(e agent.Entry) bool { return e.State == agent.Waiting })
 		if more = waits && d.turn.Ended == agent.Finished; !more {
 			unlock()
@@ -196,32 +196,32 @@ func (d *driver) step(ctx context.Context, e agent.Event) error {
 		}
 		return err
 	}
-	return d.change(ctx, d.op("append"), (*view).writeNode, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		return t.Step(q, d.rules, e)
 	})
 }
 
 // A writer prepares that a message of a turn is written, and moves the head of its
 // agent there.
-type writer func(v *view, a *Agent, n *agent.Node) error
+type writer func(v *Tx, a *Agent, n *agent.Node) error
 
 // change has the turn go a step, as decide says, stores what comes of it, and carries
 // it out. The first message is written by write, as op; each is a change of its own, with
 // which go the turn as it is then and the place of the head.
-func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*view, *Agent, *agent.Turn, *agent.Queue) ([]agent.Action, error)) error {
+func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *Agent, *agent.Turn, *agent.Queue) ([]agent.Action, error)) error {
 	var acts []agent.Action
 	var steps [][]told
 	for n := 0; n == 0 || n < len(steps); n++ {
 		var turn agent.Turn
 		var queue agent.Queue
 		var at agent.Head
-		var made *view
+		var made *Tx
 		var said agent.Node
-		err := d.w.changeFile(ctx, op, d.name, func(v *view, a *Agent) (err error) {
+		err := d.w.changeFile(ctx, op, d.name, func(tx *Tx, a *Agent) (err error) {
 			turn = d.turn
 			turn.Calls, turn.Unwritten = slices.Clone(turn.Calls), slices.Clone(turn.Unwritten)
 			if n == 0 {
-				if acts, err = decide(v, a, &turn, &a.Queue); err != nil {
+				if acts, err = decide(tx.View, a, &turn, &a.Queue); err != nil {
 					return err
 				}
 				if d.noID != nil {
@@ -233,18 +233,18 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 				steps = tellings(acts, turn.Error, d.runs)
 			}
 			if len(steps[n]) > 0 {
-				v.op.Args["chat"] = steps[n]
+				tx.op.Args["chat"] = steps[n]
 			}
-			v.op.Auto = len(turn.Unwritten) == 0
-			if v.op.Auto {
-				v.op.Verb = "agent chat"
+			tx.op.Auto = len(turn.Unwritten) == 0
+			if tx.op.Auto {
+				tx.op.Verb = "agent chat"
 			} else {
 				said = turn.Unwritten[0]
 				if said.Kind == agent.KindAssistant {
 					said.Model = d.modelID
 				}
-				v.op.Args["message"], v.op.Args["role"] = said.ID, said.Message().Role
-				if err := write(v, a, &said); err != nil {
+				tx.op.Args["message"], tx.op.Args["role"] = said.ID, said.Message().Role
+				if err := write(tx, a, &said); err != nil {
 					return err
 				}
 				turn.Unwritten = turn.Unwritten[1:]
@@ -253,8 +253,8 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 			if len(turn.Unwritten) == 0 {
 				a.Turn.Unwritten = nil
 			}
-			made, queue, at = v, slices.Clone(a.Queue), a.Head
-			_, err = v.putAgent(a.Agent, a.File)
+			made, queue, at = tx, slices.Clone(a.Queue), a.Head
+			_, err = tx.putAgent(a.Agent, a.File)
 			return err
 		})
 		if err != nil {
@@ -270,7 +270,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 		for _, e := range eventsOf(made.op) {
 			d.opts.Tell(e)
 		}
-		op, write = d.op("append"), (*view).writeNode
+		op, write = d.op("append"), (*Tx).writeNode
 	}
 	d.do(ctx, acts)
 	return nil

@@ -54,7 +54,7 @@ type TreeEntry struct {
 
 // entry returns the entry of a session or of one of Penguin's checkpoints. The
 // lineage is as far as it is known.
-func (v *view) entry(id string) Entry {
+func (v *View) entry(id string) Entry {
 	lineage, _ := v.lineage(id)
 	if v.isPenguin(id) {
 		return v.penguinEntry(id, lineage)
@@ -84,7 +84,7 @@ func (v *view) entry(id string) Entry {
 	}
 }
 
-func (v *view) penguinEntry(id string, lineage []string) Entry {
+func (v *View) penguinEntry(id string, lineage []string) Entry {
 	cp := v.penguin[id]
 	messages := cp.MessageCount
 	if s, err := v.penguinCheckpoint(id); err == nil {

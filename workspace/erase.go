@@ -44,7 +44,7 @@ func newErasure(sessions, messages, titles []string) *erasure {
 
 // erase takes the text of the sessions of e out of explorations, learnings, tasks, the
 // records of imports, bookmarks and the log. It can be called again after a crash.
-func (v *view) erase(e *erasure) error {
+func (v *View) erase(e *erasure) error {
 	if len(e.sessions) == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (v *view) erase(e *erasure) error {
 
 // eraseLog rewrites the log, if it has something of e. Damaged lines may hold the text
 // too, and are dropped.
-func (v *view) eraseLog(e *erasure) error {
+func (v *View) eraseLog(e *erasure) error {
 	log, err := operation.Open(v.root)
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ func (e *erasure) importLine(line []byte) []byte {
 
 // rewriteLines replaces a file of lines by one with what edit returns of each; nil drops
 // the line. It writes nothing if all stay.
-func (v *view) rewriteLines(name string, edit func(line []byte) []byte) error {
+func (v *View) rewriteLines(name string, edit func(line []byte) []byte) error {
 	data, err := readRegular(v.root, name)
 	if err != nil || len(data) == 0 {
 		return err
@@ -303,8 +303,8 @@ func (v *view) rewriteLines(name string, edit func(line []byte) []byte) error {
 // eraseExplorations deletes the explorations of the sessions of e, takes the results of
 // those branches out of the others that were tried in one of them, and the learnings of
 // all these.
-func (v *view) eraseExplorations(e *erasure) error {
-	ids, err := v.Explorations(v.ctx)
+func (v *View) eraseExplorations(e *erasure) error {
+	ids, err := v.w.Explorations(v.ctx)
 	if err != nil {
 		return err
 	}
@@ -397,7 +397,7 @@ func (e *erasure) exploration(data []byte, branches map[string]bool) ([]byte, er
 
 // eraseAgents takes what agents have queued or not written of the messages of e out of
 // their files.
-func (v *view) eraseAgents(e *erasure) error {
+func (v *View) eraseAgents(e *erasure) error {
 	return v.eachAgent(func(_ string, a *Agent, err error) error {
 		if err != nil || !e.mentions(&operation.Change{After: string(a.File)}) {
 			return nil // doctor reports a damaged file
@@ -411,7 +411,7 @@ func (v *view) eraseAgents(e *erasure) error {
 
 // goneWith returns the sessions whose last copy is among files of the trash: there is
 // none left, in its place or elsewhere in the trash.
-func (v *view) goneWith(files, all []Trashed) (ids, titles []string) {
+func (v *View) goneWith(files, all []Trashed) (ids, titles []string) {
 	left := map[string]int{}
 	for _, f := range all {
 		left[sessionOf(f.File)]++

@@ -178,7 +178,7 @@ func (w *Workspace) heal(ctx context.Context) error {
 	stale := false
 	quiet := *w
 	quiet.opts.Note = func(string) {}
-	err := quiet.read(ctx, func(v *view) error {
+	err := quiet.read(ctx, func(v *View) error {
 		err := v.whole()
 		stale = v.index.Stale() || v.index.Old
 		return err
@@ -186,9 +186,9 @@ func (w *Workspace) heal(ctx context.Context) error {
 	if err != nil || !stale || !Is(w.dir) {
 		return err
 	}
-	err = quiet.locked(ctx, operation.Operation{Verb: "watch"}, mode{present: true}, func(v *view) error {
-		return v.change(func(v *view) error {
-			return cmp.Or(v.whole(), v.checkPresent())
+	err = quiet.locked(ctx, operation.Operation{Verb: "watch"}, mode{present: true}, func(tx *Tx) error {
+		return tx.change(func(tx *Tx) error {
+			return cmp.Or(tx.View.whole(), tx.View.checkPresent())
 		})
 	})
 	if errors.Is(err, ErrLocked) || errors.Is(err, errAway) {
@@ -309,7 +309,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 		return nil, err
 	}
 	defer log.Close()
-	v := &view{Workspace: r.w, ctx: ctx, root: root}
+	v := &View{w: r.w, ctx: ctx, root: root}
 	if log.Size() == 0 {
 		return nil, nil // the workspace is new, or was moved away
 	}

@@ -19,7 +19,8 @@ import (
 
 // A doctor looks at a workspace and mends it, if it is to.
 type doctor struct {
-	*view
+	*View
+	tx       *Tx // nil if nothing is repaired
 	fix      bool
 	rewrite  bool // links are to be written in dialect
 	dialect  session.Dialect
@@ -30,13 +31,13 @@ type doctor struct {
 }
 
 // newDoctor returns a doctor who believes nothing that is remembered.
-func newDoctor(v *view) (*doctor, error) {
+func newDoctor(v *View, tx *Tx) (*doctor, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
 	}
 	v.folder = v.folder.Fresh()
 	clear(v.outlines)
-	return &doctor{view: v, problems: []Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
+	return &doctor{View: v, tx: tx, problems: []Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
 }
 
 func (d *doctor) found(kind, path, detail string, fixed bool) {
@@ -69,7 +70,7 @@ func (d *doctor) forgetting() error {
 	switch {
 	case errors.As(err, &damage):
 		if d.fix {
-			if err := d.discard(forgetPath); err != nil {
+			if err := d.tx.discard(forgetPath); err != nil {
 				return err
 			}
 		}
@@ -115,7 +116,7 @@ func (d *doctor) folders() error {
 // leftOver reports the temporary file of a write that did not end.
 func (d *doctor) leftOver(name string) error {
 	if d.fix {
-		if err := d.discard(name); err != nil {
+		if err := d.tx.discard(name); err != nil {
 			return err
 		}
 	}
@@ -351,7 +352,7 @@ func (d *doctor) headPlace() error {
 		return nil
 	}
 	if d.fix {
-		if err := d.discard(headFile); err != nil {
+		if err := d.tx.discard(headFile); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func (d *doctor) mendAgent(name, detail string) error {
 	if err := d.keep(path); err != nil {
 		return err
 	}
-	return d.replaceSmall(path, torn, data)
+	return d.tx.replaceSmall(path, torn, data)
 }
 
 // loggedFile returns what a small file held after the newest operation that changed it,
@@ -118,6 +118,6 @@ func (d *doctor) moveLost(a *Agent, lost error) error {
 		return err
 	}
 	a.Move(tree, (&place{l, node}).messageID())
-	_, err := d.putAgent(a.Agent, a.File)
+	_, err := d.tx.putAgent(a.Agent, a.File)
 	return err
 }

@@ -21,7 +21,7 @@ func (d *doctor) bookmarkPlaces() error {
 	switch {
 	case errors.As(err, &damage):
 		if d.fix {
-			if err := d.discard(bookmark.Path); err != nil {
+			if err := d.tx.discard(bookmark.Path); err != nil {
 				return err
 			}
 		}
@@ -53,7 +53,7 @@ func (d *doctor) bookmarkPlaces() error {
 	if err := d.keep(bookmark.Path); err != nil {
 		return err
 	}
-	return d.replaceSmall(bookmark.Path, data, is)
+	return d.tx.replaceSmall(bookmark.Path, data, is)
 }
 
 // lostBookmark says why nobody can go where b is, "" if somebody can, or could once
@@ -77,7 +77,7 @@ func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
 	}
 	quoted := rawjson.Compact(b.Message)
 	for _, f := range trash.Files {
-		name, err := filepath.Rel(d.dir, f.Path)
+		name, err := filepath.Rel(d.w.dir, f.Path)
 		if err != nil || sessionOf(f.File) == "" {
 			continue
 		}

@@ -63,7 +63,7 @@ func (d *doctor) clearIndexPlace() error {
 	if err != nil || !isSpecial(info.Mode()) {
 		return nil
 	}
-	to, err := d.inTrash(session.IndexPath)
+	to, err := d.tx.inTrash(session.IndexPath)
 	if err != nil {
 		return err
 	}

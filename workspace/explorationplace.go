@@ -19,7 +19,7 @@ type Fork struct {
 // and one where a tool call would be parted from its result.
 func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, error) {
 	var f *Fork
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		p, err := v.place(ref, false)
 		if err != nil {
 			return err

@@ -22,33 +22,33 @@ type RemovedExploration struct {
 // caller holds the exploration.
 func (w *Workspace) RemoveExploration(ctx context.Context, id string, branches map[string]string) (*RemovedExploration, error) {
 	var r *RemovedExploration
-	err := w.write(ctx, operation.Operation{Verb: "explore rm", Args: args{"exploration": id}}, func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "explore rm", Args: args{"exploration": id}}, func(tx *Tx) error {
 		r = &RemovedExploration{ID: id, Removed: []string{}, Kept: []string{}}
 		if len(branches) > 0 {
-			if err := v.whole(); err != nil {
+			if err := tx.View.whole(); err != nil {
 				return err
 			}
-			marks, _, err := v.bookmarks()
+			marks, _, err := tx.View.bookmarks()
 			if err != nil {
 				return err // one may be in any of them
 			}
-			if r.Removed, r.Kept, err = v.unneededBranches(branches, marks.Bookmarks); err != nil {
+			if r.Removed, r.Kept, err = tx.View.unneededBranches(branches, marks.Bookmarks); err != nil {
 				return err
 			}
 		}
 		for _, s := range r.Removed {
-			if err := v.remove(s); err != nil {
+			if err := tx.remove(s); err != nil {
 				return err
 			}
 		}
-		return v.discard(explorationsDir + "/" + id + ".json")
+		return tx.discard(explorationsDir + "/" + id + ".json")
 	})
 	return r, err
 }
 
 // unneededBranches divides the sessions of branches into those that nothing else needs and
 // the others. Sessions that are gone are in neither.
-func (v *view) unneededBranches(branches map[string]string, marks []Bookmark) (unneeded, needed []string, err error) {
+func (v *View) unneededBranches(branches map[string]string, marks []Bookmark) (unneeded, needed []string, err error) {
 	unneeded, needed = []string{}, []string{}
 	for _, e := range v.index.Entries() {
 		result, ok := branches[e.ID]
@@ -79,7 +79,7 @@ func (v *view) unneededBranches(branches map[string]string, marks []Bookmark) (u
 
 // extended reports whether a session of a branch has more than a copy of what was explored
 // and the result.
-func (v *view) extended(id, result string) (bool, error) {
+func (v *View) extended(id, result string) (bool, error) {
 	o, err := v.outline(id)
 	if err != nil {
 		return false, err
@@ -95,7 +95,7 @@ func (v *view) extended(id, result string) (bool, error) {
 }
 
 // pointedAt reports whether the head, a bookmark or an agent is in a session.
-func (v *view) pointedAt(id string, marks []Bookmark) bool {
+func (v *View) pointedAt(id string, marks []Bookmark) bool {
 	if h, ok := v.head(); ok && h.Session == id {
 		return true
 	}

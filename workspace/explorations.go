@@ -32,11 +32,11 @@ func (w *Workspace) KeepExploration(ctx context.Context, id string, data []byte)
 	if !session.IsUUID(id) {
 		return &Error{Code: Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
 	}
-	return w.patient().write(ctx, operation.Operation{Verb: "explore"}, func(v *view) error {
-		if err := durable.MakeDir(v.root, explorationsDir); err != nil {
+	return w.patient().write(ctx, operation.Operation{Verb: "explore"}, func(tx *Tx) error {
+		if err := durable.MakeDir(tx.View.root, explorationsDir); err != nil {
 			return err
 		}
-		_, err := v.batch.Replace(explorationsDir+"/"+id+".json", durable.Bytes(data))
+		_, err := tx.batch.Replace(explorationsDir+"/"+id+".json", durable.Bytes(data))
 		return err
 	})
 }
@@ -152,22 +152,22 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	}
 	c := Content{Role: "assistant", Value: text, Own: []Member{{Name: o.From, Value: origin}}}
 	op := operation.Operation{Verb: "append", Args: args{"session": o.Session, "role": c.Role, "message": o.ID}}
-	return w.patient().write(ctx, op, func(v *view) error {
-		p, err := v.storePlace(o.Session, o.Parent)
+	return w.patient().write(ctx, op, func(tx *Tx) error {
+		p, err := tx.View.storePlace(o.Session, o.Parent)
 		if err != nil || len(p.Find(o.ID)) > 0 {
 			return err
 		}
-		m, err := v.storeMessage(p, Store{Content: func(func() ([]Node, error)) (Content, error) { return c, nil }})
+		m, err := tx.View.storeMessage(p, Store{Content: func(func() ([]Node, error)) (Content, error) { return c, nil }})
 		if err != nil {
 			return err
 		}
 		m.id = o.ID
-		v.op.Args["session"] = p.id()
-		head := v.headOf(p.line)
-		if _, err := v.appendTo(p, m); err != nil || head < 0 {
+		tx.op.Args["session"] = p.id()
+		head := tx.View.headOf(p.line)
+		if _, err := tx.appendTo(p, m); err != nil || head < 0 {
 			return err
 		}
-		_, err = v.moveHead(p.Parts[p.Part(head)].ID, p.ID(head), m.id)
+		_, err = tx.moveHead(p.Parts[p.Part(head)].ID, p.ID(head), m.id)
 		return err
 	})
 }
@@ -181,8 +181,8 @@ type Decision struct {
 }
 
 // decisions returns what an agent adopted, as the files of the explorations say.
-func (v *view) decisions(name string) ([]Decision, error) {
-	ids, err := v.Explorations(v.ctx)
+func (v *View) decisions(name string) ([]Decision, error) {
+	ids, err := v.w.Explorations(v.ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 		}
 	}
 	e := &Export{Format: o.Format.Name, Lost: []transcript.Loss{}, Redacted: []transcript.Loss{}}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (o *ExportOptions) cut(p *place) (Cut, error) {
 
 // transcript is what is to be written of the conversation at p. It says in e what is lost
 // already, and how many branches there are.
-func (v *view) transcript(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
+func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
 	path := p.Path(p.node)
 	nodes := path
 	if o.Tree {
@@ -193,7 +193,7 @@ func (v *view) transcript(p *place, o ExportOptions, e *Export) (*transcript.Tra
 
 // logged returns what the files of a conversation say beside its messages, each record
 // alone: of the path to p what a snapshot of it has, or all.
-func (v *view) logged(p *place, tree bool) (alone session.Records, err error) {
+func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
 	var all session.Records
 	if tree {
 		for _, part := range p.Parts {
@@ -230,7 +230,7 @@ func (v *view) logged(p *place, tree bool) (alone session.Records, err error) {
 
 // untitled is the title that import made of what was said first in a conversation, "" if
 // that had a title, or was not imported.
-func (v *view) untitled(l *line) string {
+func (v *View) untitled(l *line) string {
 	source := gjson.GetBytes(l.Parts[0].Own(ownSources), "0")
 	if !source.Exists() || source.Get("title").Str != "" {
 		return ""
@@ -254,7 +254,7 @@ func (v *view) untitled(l *line) string {
 
 // describe says of t what was known of the conversation when it was imported: from that
 // format if it was, else from another one.
-func (v *view) describe(t *transcript.Transcript, first *session.Outline, format string) {
+func (v *View) describe(t *transcript.Transcript, first *session.Outline, format string) {
 	t.Sources = first.Own(ownSources)
 	sources := gjson.ParseBytes(t.Sources).Array()
 	for i := range sources { // where it was on this machine is nobody's business
@@ -285,7 +285,7 @@ func assets(m *transcript.Message) (n int) {
 }
 
 // inline puts the attachments of m into it, and returns how many are not there.
-func (v *view) inline(m *transcript.Message) (missing int) {
+func (v *View) inline(m *transcript.Message) (missing int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Asset == nil {
@@ -308,7 +308,7 @@ func (v *view) inline(m *transcript.Message) (missing int) {
 	return missing
 }
 
-func (v *view) attachment(a *content.Asset) ([]byte, error) {
+func (v *View) attachment(a *content.Asset) ([]byte, error) {
 	if !validSum(a.SHA256) {
 		return nil, fs.ErrNotExist
 	}

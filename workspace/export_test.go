@@ -27,10 +27,10 @@ type Flush struct {
 
 // WriteGroup writes the parts as operations of one group, at once.
 func (w *Workspace) WriteGroup(ctx context.Context, group operation.Seq, parts ...Part) (Flush, error) {
-	out, err := w.makeGroup(ctx, "import", group, func(v *view) error {
+	out, err := w.makeGroup(ctx, "import", group, func(tx *Tx) error {
 		for _, part := range parts {
-			v.begin(operation.Operation{Verb: "import", Args: args{"path": part.Title}})
-			if err := v.prepare(part); err != nil {
+			tx.begin(operation.Operation{Verb: "import", Args: args{"path": part.Title}})
+			if err := tx.prepare(part); err != nil {
 				return err
 			}
 		}
@@ -43,24 +43,24 @@ func (w *Workspace) WriteGroup(ctx context.Context, group operation.Seq, parts .
 	return flush, err
 }
 
-func (v *view) prepare(part Part) error {
+func (tx *Tx) prepare(part Part) error {
 	if part.Session == "" {
-		_, err := v.newSession("", part.Title)
+		_, err := tx.newSession("", part.Title)
 		return err
 	}
-	l, err := v.lineNamed(part.Session, false)
+	l, err := tx.View.lineNamed(part.Session, false)
 	if err != nil {
 		return err
 	}
-	node, err := v.end(l, false)
+	node, err := tx.View.end(l, false)
 	if err != nil {
 		return err
 	}
-	id, err := session.NewMessageID(v.opts.Random)
+	id, err := session.NewMessageID(tx.View.w.opts.Random)
 	if err != nil {
 		return err
 	}
-	_, err = v.appendTo(&place{l, node}, &message{id: id, role: "user", content: rawjson.Compact(part.Text)})
+	_, err = tx.appendTo(&place{l, node}, &message{id: id, role: "user", content: rawjson.Compact(part.Text)})
 	return err
 }
 

@@ -25,14 +25,14 @@ type addedMessage struct {
 
 // onlyOwn reports whether the index lacks something, and nothing but what bough
 // itself wrote: it was interrupted.
-func (v *view) onlyOwn() bool {
+func (v *View) onlyOwn() bool {
 	f := v.index.Foreign
 	ids := slices.Concat(f.Added, f.Changed, f.Removed, f.Touched)
 	return len(ids) > 0 && !v.index.Torn && !slices.ContainsFunc(ids, func(id string) bool { return !v.isOwn(id) })
 }
 
 // isOwn reports whether a session that the index lacks is as bough left it.
-func (v *view) isOwn(id string) bool {
+func (v *View) isOwn(id string) bool {
 	if v.asLogged == nil {
 		f := v.index.Foreign
 		v.asLogged = v.compareLogged(slices.Concat(f.Added, f.Changed, f.Removed, f.Touched))
@@ -43,7 +43,7 @@ func (v *view) isOwn(id string) bool {
 // others returns what other programs changed of what the index lacks: files that
 // are not as a recent operation left them. One of the same size that says the same
 // was only touched, or copied with the folder, if no operation tells of it.
-func (v *view) others() foreign {
+func (v *View) others() foreign {
 	f := v.index.Foreign
 	without := func(ids []string) []string { return slices.DeleteFunc(append([]string{}, ids...), v.isOwn) }
 	touched := slices.DeleteFunc(without(f.Touched), func(id string) bool {
@@ -55,7 +55,7 @@ func (v *view) others() foreign {
 
 // compareLogged looks for sessions in what was logged lately, and returns of those
 // that it finds whether their files are as they were left.
-func (v *view) compareLogged(ids []string) map[string]bool {
+func (v *View) compareLogged(ids []string) map[string]bool {
 	as := map[string]bool{}
 	wanted := map[string]bool{}
 	for _, id := range ids {
@@ -86,7 +86,7 @@ func (v *view) compareLogged(ids []string) map[string]bool {
 
 // seen says what the files of sessions hold that another program changed, so that it
 // is not told again if the index is lost.
-func (v *view) seen(ids []string) (list []operation.Change) {
+func (v *View) seen(ids []string) (list []operation.Change) {
 	for _, id := range ids {
 		c := operation.Change{File: session.FileName(id)}
 		if st, err := v.folder.Stat(id); err == nil {
@@ -100,23 +100,23 @@ func (v *view) seen(ids []string) (list []operation.Change) {
 
 // foreignLine returns the line for the log that tells what other programs were
 // seen to have changed, nil if there is none.
-func (v *view) foreignLine() []byte {
-	if v.index.Blank {
+func (tx *Tx) foreignLine() []byte {
+	if tx.View.index.Blank {
 		return nil
 	}
-	seen := v.others()
+	seen := tx.View.others()
 	ids := slices.Concat(seen.Added, seen.Changed, seen.Removed)
 	if len(ids) == 0 {
 		return nil
 	}
-	v.seq++
+	tx.seq++
 	o := operation.Operation{
-		Seq:      v.seq,
-		Time:     session.FormatTime(v.opts.Now()),
+		Seq:      tx.seq,
+		Time:     session.FormatTime(tx.View.w.opts.Now()),
 		Verb:     operation.External,
-		Args:     args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": v.messagesAdded(seen)},
+		Args:     args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": tx.View.messagesAdded(seen)},
 		Sessions: ids,
-		Seen:     v.seen(ids),
+		Seen:     tx.View.seen(ids),
 	}
 	return o.Encode()
 }
@@ -129,7 +129,7 @@ const (
 )
 
 // messagesAdded returns the messages that other programs added to sessions.
-func (v *view) messagesAdded(f foreign) (list []addedMessage) {
+func (v *View) messagesAdded(f foreign) (list []addedMessage) {
 	had := v.index.Foreign.Had
 	n := 0
 	for _, id := range slices.Concat(f.Added, f.Changed) {

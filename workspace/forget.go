@@ -74,7 +74,7 @@ type forgetPlan struct {
 // log only. It is refused for a tree of an agent.
 func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*Forgetting, error) {
 	var done *Forgetting
-	prepare := func(v *view) (*forgetPlan, error) {
+	prepare := func(v *View) (*forgetPlan, error) {
 		ids, err := v.forgettable(name)
 		if err != nil {
 			return nil, err
@@ -84,39 +84,39 @@ func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*
 		return plan, err
 	}
 	if o.DryRun {
-		err := w.read(ctx, func(v *view) error {
+		err := w.read(ctx, func(v *View) error {
 			_, err := prepare(v)
 			return err
 		})
 		return done, err
 	}
 	op := operation.Operation{Verb: "forget", Auto: true} // undo skips it
-	err := w.locked(ctx, op, mode{}, func(v *view) error {
-		plan, err := prepare(v)
+	err := w.locked(ctx, op, mode{}, func(tx *Tx) error {
+		plan, err := prepare(tx.View)
 		if err != nil {
 			return err
 		}
-		err = v.change(func(v *view) error {
+		err = tx.change(func(tx *Tx) error {
 			data := append(rawjson.Compact(plan), '\n')
-			info, err := v.batch.Create(forgetPath, durable.Bytes(data))
+			info, err := tx.batch.Create(forgetPath, durable.Bytes(data))
 			if err != nil {
 				return err
 			}
-			v.op.Args = args{"session": done.Session}
-			v.op.Sessions = plan.Sessions
-			v.changes("", operation.Change{File: forgetPath, Is: stateOfBytes(data, info)})
+			tx.op.Args = args{"session": done.Session}
+			tx.op.Sessions = plan.Sessions
+			tx.changes("", operation.Change{File: forgetPath, Is: stateOfBytes(data, info)})
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return v.completeForget()
+		return tx.completeForget()
 	})
 	return done, err
 }
 
 // forgettable returns the files of the conversation that name means, the first file first.
-func (v *view) forgettable(name string) ([]string, error) {
+func (v *View) forgettable(name string) ([]string, error) {
 	id, err := v.resolve(name)
 	switch {
 	case err != nil && Explain(err) != nil && Explain(err).Code == NotFound && session.ValidID(name):
@@ -137,7 +137,7 @@ func (v *view) forgettable(name string) ([]string, error) {
 }
 
 // knownGone reports whether a session is in the trash, or in the log.
-func (v *view) knownGone(id string) bool {
+func (v *View) knownGone(id string) bool {
 	trash, err := v.inTheTrash()
 	if err == nil && slices.ContainsFunc(trash.Files, func(f Trashed) bool { return sessionOf(f.File) == id }) {
 		return true
@@ -182,7 +182,7 @@ func textOf(id string, data []byte, trashed bool) sessionText {
 func (t *sessionText) meta(path string) gjson.Result { return gjson.GetBytes(t.data, "metadata."+path) }
 
 // sessionTexts calls f with each session, and each that is in the trash.
-func (v *view) sessionTexts(f func(sessionText)) error {
+func (v *View) sessionTexts(f func(sessionText)) error {
 	for _, id := range v.index.IDs() {
 		if data, err := readRegular(v.root, session.FileName(id)); err == nil && data != nil {
 			f(textOf(id, data, false))
@@ -206,7 +206,7 @@ func (v *view) sessionTexts(f func(sessionText)) error {
 }
 
 // planForget decides what is forgotten with the files ids of a conversation.
-func (v *view) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPlan, error) {
+func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPlan, error) {
 	done := &Forgetting{Session: ids[0], Title: v.titleOf(ids[0]), Copies: []ForgettingCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
 	if err := v.whole(); err != nil {
 		return nil, nil, err
@@ -279,7 +279,7 @@ func (v *view) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 }
 
 // mayForget refuses to forget the tree of an agent.
-func (v *view) mayForget(ids []string) error {
+func (v *View) mayForget(ids []string) error {
 	for _, id := range ids {
 		owner, err := v.owner(id)
 		if err != nil {
@@ -297,7 +297,7 @@ func (v *view) mayForget(ids []string) error {
 }
 
 // forgetPlan collects what has to be known of sessions after their files are gone.
-func (v *view) forgetPlan(ids []string) (*forgetPlan, error) {
+func (v *View) forgetPlan(ids []string) (*forgetPlan, error) {
 	plan := &forgetPlan{Sessions: ids, Messages: []string{}, Titles: []string{}, Sources: []ForgottenSource{}, Files: []string{}}
 	ledger, err := readLedger(v.root)
 	if err != nil {
@@ -363,7 +363,7 @@ func (v *view) forgetPlan(ids []string) (*forgetPlan, error) {
 
 // isSourceOf reports whether a source of a session goes with it: it was not imported into
 // another conversation that stays, of which the session is a copy.
-func (v *view) isSourceOf(t sessionText, row *convRow, ids []string) bool {
+func (v *View) isSourceOf(t sessionText, row *convRow, ids []string) bool {
 	if row != nil {
 		return slices.Contains(ids, row.Conversation.Session) || !v.has(row.Conversation.Session)
 	}
@@ -372,7 +372,7 @@ func (v *view) isSourceOf(t sessionText, row *convRow, ids []string) bool {
 }
 
 // beingForgotten returns what is being forgotten, nil for nothing.
-func (v *view) beingForgotten() (*forgetPlan, error) {
+func (v *View) beingForgotten() (*forgetPlan, error) {
 	data, err := readRegular(v.root, forgetPath)
 	if err != nil || data == nil {
 		return nil, err
@@ -386,43 +386,43 @@ func (v *view) beingForgotten() (*forgetPlan, error) {
 
 // completeForget does what the file of what is being forgotten says, and removes it. Each
 // step can be taken again.
-func (v *view) completeForget() error {
-	plan, err := v.beingForgotten()
+func (tx *Tx) completeForget() error {
+	plan, err := tx.View.beingForgotten()
 	if err != nil || plan == nil {
 		return err
 	}
 	e := newErasure(plan.Sessions, plan.Messages, plan.Titles)
 	steps := []func() error{
-		func() error { return v.keepSourcesOut(plan) },
-		func() error { return v.erase(e) },
-		func() error { return v.eraseAgents(e) },
-		func() error { return v.removeForgotten(plan, e) },
+		func() error { return tx.View.keepSourcesOut(plan) },
+		func() error { return tx.View.erase(e) },
+		func() error { return tx.View.eraseAgents(e) },
+		func() error { return tx.removeForgotten(plan, e) },
 		func() error {
-			return v.rewriteLines(exportsPath, func(line []byte) []byte {
+			return tx.View.rewriteLines(exportsPath, func(line []byte) []byte {
 				if e.sessions[gjson.GetBytes(line, "session_id").Str] {
 					return nil
 				}
 				return line
 			})
 		},
-		func() error { return removeThere(v.root, handoverDir) },
-		func() error { return removeThere(v.root, session.CacheDir) },
+		func() error { return removeThere(tx.View.root, handoverDir) },
+		func() error { return removeThere(tx.View.root, session.CacheDir) },
 		func() error {
 			sums := map[string]bool{}
 			for _, sum := range plan.Files {
 				sums[sum] = true
 			}
-			_, err := v.purgeAttachments(sums)
+			_, err := tx.View.purgeAttachments(sums)
 			return err
 		},
 		func() error { // the operation counts although the file that it made goes
-			_, err := durable.Append(v.root, operation.Path, []byte("\n"))
+			_, err := durable.Append(tx.View.root, operation.Path, []byte("\n"))
 			return err
 		},
-		func() error { return durable.Remove(v.root, forgetPath) },
+		func() error { return durable.Remove(tx.View.root, forgetPath) },
 	}
 	for _, step := range steps {
-		if err := cmp.Or(v.ctx.Err(), step()); err != nil {
+		if err := cmp.Or(tx.View.ctx.Err(), step()); err != nil {
 			return err
 		}
 	}
@@ -438,7 +438,7 @@ func removeThere(root *os.Root, dir string) error {
 }
 
 // keepSourcesOut records that the sources of what is forgotten stay out.
-func (v *view) keepSourcesOut(plan *forgetPlan) error {
+func (v *View) keepSourcesOut(plan *forgetPlan) error {
 	ledger, err := readLedger(v.root)
 	if err != nil {
 		return err
@@ -466,30 +466,30 @@ func (v *view) keepSourcesOut(plan *forgetPlan) error {
 
 // removeForgotten deletes the files of sessions, in their place and in the trash, what
 // else in the trash names them, and the head in one of them, and writes the index anew.
-func (v *view) removeForgotten(plan *forgetPlan, e *erasure) error {
+func (tx *Tx) removeForgotten(plan *forgetPlan, e *erasure) error {
 	var names []string
 	for _, id := range plan.Sessions {
 		names = append(names, session.FileName(id), session.FileName(id)+backupSuffix)
 	}
-	if h, ok := v.head(); ok && e.sessions[h.Session] {
+	if h, ok := tx.View.head(); ok && e.sessions[h.Session] {
 		names = append(names, headFile)
 	}
-	trash, err := v.inTheTrash()
+	trash, err := tx.View.inTheTrash()
 	if err != nil {
 		return err
 	}
 	for _, f := range trash.Files {
 		id := sessionOf(strings.TrimSuffix(f.File, backupSuffix))
-		if e.sessions[id] || id == "" && v.names(f.name, plan.Sessions) {
+		if e.sessions[id] || id == "" && tx.View.names(f.name, plan.Sessions) {
 			names = append(names, f.name)
 		}
 	}
-	err = v.index.Change(func() error {
+	err = tx.View.index.Change(func() error {
 		for _, name := range names {
-			if !v.isThere(name) {
+			if !tx.View.isThere(name) {
 				continue
 			}
-			if err := durable.Remove(v.root, name); err != nil {
+			if err := durable.Remove(tx.View.root, name); err != nil {
 				return err
 			}
 		}
@@ -499,14 +499,14 @@ func (v *view) removeForgotten(plan *forgetPlan, e *erasure) error {
 		return err
 	}
 	for _, id := range plan.Sessions {
-		v.forget(id)
+		tx.forget(id)
 	}
-	v.index.Rewrite()
-	return v.index.Save()
+	tx.View.index.Rewrite()
+	return tx.View.index.Save()
 }
 
 // names reports whether a file names one of the sessions.
-func (v *view) names(file string, ids []string) bool {
+func (v *View) names(file string, ids []string) bool {
 	data, err := durable.ReadFile(v.root, file)
 	return err == nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(string(data), id) })
 }

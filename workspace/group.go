@@ -27,7 +27,7 @@ type flush struct {
 }
 
 // makeGroup creates the workspace if it is not there, and writes as writeGroup does.
-func (w *Workspace) makeGroup(ctx context.Context, verb string, group operation.Seq, f func(*view) error) (*flush, error) {
+func (w *Workspace) makeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (*flush, error) {
 	if err := w.makeDir(); err != nil {
 		return &flush{}, err
 	}
@@ -40,15 +40,15 @@ func (w *Workspace) makeGroup(ctx context.Context, verb string, group operation.
 // not at all, whatever becomes of the others. With an error none is made but those
 // that the flush says, which is never nil: then the error says which was the first
 // that is not, and f is not called again.
-func (w *Workspace) writeGroup(ctx context.Context, verb string, group operation.Seq, f func(*view) error) (out *flush, err error) {
+func (w *Workspace) writeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (out *flush, err error) {
 	out = &flush{}
-	err = w.locked(ctx, operation.Operation{Verb: verb}, mode{}, func(v *view) error {
-		v.grouped, v.group = true, group
-		err := v.change(f)
-		list := v.prepared()
-		out.seq, out.made = v.seq, slices.DeleteFunc(slices.Clone(list), func(o *operation.Operation) bool { return o.Seq == 0 })
+	err = w.locked(ctx, operation.Operation{Verb: verb}, mode{}, func(tx *Tx) error {
+		tx.grouped, tx.group = true, group
+		err := tx.change(f)
+		list := tx.prepared()
+		out.seq, out.made = tx.seq, slices.DeleteFunc(slices.Clone(list), func(o *operation.Operation) bool { return o.Seq == 0 })
 		if len(out.made) > 0 {
-			out.group = v.group
+			out.group = tx.group
 		}
 		if isPartial(err) {
 			first := list[len(out.made)]
@@ -73,11 +73,11 @@ func isPartial(err error) bool {
 // begin begins another operation, which is made together with those before it, and
 // returns it. What is prepared from now on belongs to it. When it is made it has a
 // number; one without changes never is.
-func (v *view) begin(op operation.Operation) *operation.Operation {
-	v.earlier = v.prepared()
-	v.batch.Begin()
-	v.op = newOperation(op)
-	return v.op
+func (tx *Tx) begin(op operation.Operation) *operation.Operation {
+	tx.earlier = tx.prepared()
+	tx.batch.Begin()
+	tx.op = newOperation(op)
+	return tx.op
 }
 
 // newOperation returns op to be prepared.
@@ -87,32 +87,32 @@ func newOperation(op operation.Operation) *operation.Operation {
 }
 
 // prepared returns the operations for the log.
-func (v *view) prepared() []*operation.Operation {
-	if len(v.op.Changes) == 0 && !v.told {
-		return v.earlier
+func (tx *Tx) prepared() []*operation.Operation {
+	if len(tx.op.Changes) == 0 && !tx.told {
+		return tx.earlier
 	}
-	return append(slices.Clip(v.earlier), v.op)
+	return append(slices.Clip(tx.earlier), tx.op)
 }
 
 // withdraw takes the numbers of the operations back that are not made because of err.
 // The last one before them has the number seq.
-func (v *view) withdraw(seq operation.Seq, err error) {
-	list := v.prepared()
+func (tx *Tx) withdraw(seq operation.Seq, err error) {
+	list := tx.prepared()
 	var partial *durable.PartialError
 	if errors.As(err, &partial) {
 		seq, list = list[partial.Made-1].Seq, list[partial.Made:]
 	}
-	v.seq = seq
+	tx.seq = seq
 	for _, o := range list {
 		o.Seq = 0
 	}
 }
 
 // full reports whether as much is prepared as should be made at once.
-func (v *view) full() bool {
+func (tx *Tx) full() bool {
 	bytes := 0
-	for _, o := range v.written {
+	for _, o := range tx.written {
 		bytes += o.Size()
 	}
-	return len(v.prepared()) >= mostOperations || v.batch.Len() >= mostFiles || bytes >= mostBytes
+	return len(tx.prepared()) >= mostOperations || tx.batch.Len() >= mostFiles || bytes >= mostBytes
 }

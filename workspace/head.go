@@ -40,16 +40,16 @@ type storedHead struct {
 
 // head returns the stored head, and whether there is one. A head that cannot be
 // read is none.
-func (v *view) head() (h storedHead, ok bool) {
+func (v *View) head() (h storedHead, ok bool) {
 	data, err := durable.ReadFile(v.root, headFile)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			v.opts.Note(err.Error())
+			v.w.opts.Note(err.Error())
 		}
 		return h, false
 	}
 	if err := json.Unmarshal(data, &h); err != nil || h.Session == "" {
-		v.opts.Note(headFile + " is damaged and does not count")
+		v.w.opts.Note(headFile + " is damaged and does not count")
 		return storedHead{}, false
 	}
 	return h, true
@@ -63,7 +63,7 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if h, ok := (&view{Workspace: w, root: root}).head(); ok {
+	if h, ok := (&View{w: w, root: root}).head(); ok {
 		return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, nil
 	}
 	return nil, nil
@@ -71,38 +71,38 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 
 // moveHead prepares to set the head to a message of a session, "" in an empty one. newest
 // is the newest message of the line.
-func (v *view) moveHead(id, message, newest string) (*Position, error) {
+func (tx *Tx) moveHead(id, message, newest string) (*Position, error) {
 	h := storedHead{Head: Head{id, ID(message)}, Newest: ID(newest)}
-	if was, ok := v.head(); ok && was.Head != h.Head {
+	if was, ok := tx.View.head(); ok && was.Head != h.Head {
 		h.Previous = &was.Head
 	} else if ok {
 		h.Previous = was.Previous
 	}
-	return v.putHead(h)
+	return tx.putHead(h)
 }
 
 // advanceHead prepares to move the head on to a message that was appended to where it is.
-func (v *view) advanceHead(id, message string) error {
+func (tx *Tx) advanceHead(id, message string) error {
 	h := storedHead{Head: Head{id, ID(message)}, Newest: ID(message)}
-	if was, ok := v.head(); ok {
+	if was, ok := tx.View.head(); ok {
 		h.Previous = was.Previous
 	}
-	_, err := v.putHead(h)
+	_, err := tx.putHead(h)
 	return err
 }
 
-func (v *view) putHead(h storedHead) (*Position, error) {
-	h.ReadOnly = v.kind(h.Session) == session.Checkpoint
-	was, err := durable.ReadFile(v.root, headFile)
+func (tx *Tx) putHead(h storedHead) (*Position, error) {
+	h.ReadOnly = tx.View.kind(h.Session) == session.Checkpoint
+	was, err := durable.ReadFile(tx.View.root, headFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	err = v.replaceSmall(headFile, was, append(rawjson.Value(h, 0), '\n'))
+	err = tx.replaceSmall(headFile, was, append(rawjson.Value(h, 0), '\n'))
 	return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, err
 }
 
 // headNamed returns where the head is, or for "-" where it was before.
-func (v *view) headNamed(name string) (Head, error) {
+func (v *View) headNamed(name string) (Head, error) {
 	h, ok := v.head()
 	at := h.Head
 	if name == previousSign {
@@ -122,7 +122,7 @@ func (v *view) headNamed(name string) (Head, error) {
 
 // placeAtHead returns where the next message that names no session goes, or for "-" where
 // the head was before.
-func (v *view) placeAtHead(name string, partial bool) (*place, error) {
+func (v *View) placeAtHead(name string, partial bool) (*place, error) {
 	h, err := v.headNamed(name)
 	if err != nil {
 		return nil, err
@@ -142,13 +142,13 @@ func (v *view) placeAtHead(name string, partial bool) (*place, error) {
 }
 
 // moveHeadTo sets the head to a place.
-func (v *view) moveHeadTo(p *place) (*Position, error) {
-	return v.moveHead(p.id(), p.messageID(), p.newestID())
+func (tx *Tx) moveHeadTo(p *place) (*Position, error) {
+	return tx.moveHead(p.id(), p.messageID(), p.newestID())
 }
 
 // headIn returns the node that the head is at, if it lies in l and nothing came
 // into l since it was set.
-func (v *view) headIn(l *line) (node int, ok bool) {
+func (v *View) headIn(l *line) (node int, ok bool) {
 	h, ok := v.head()
 	if !ok {
 		return -1, false
@@ -177,24 +177,24 @@ func (v *view) headIn(l *line) (node int, ok bool) {
 // makes a branch; the checkpoint stays as it is.
 func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error) {
 	var pos *Position
-	err := w.write(ctx, operation.Operation{Verb: "restore", Args: args{"session": name}}, func(v *view) error {
-		id, err := v.resolve(name)
+	err := w.write(ctx, operation.Operation{Verb: "restore", Args: args{"session": name}}, func(tx *Tx) error {
+		id, err := tx.View.resolve(name)
 		if err != nil {
 			return err
 		}
-		if v.kind(id) != session.Checkpoint {
+		if tx.View.kind(id) != session.Checkpoint {
 			return &Error{
 				Code:    Refused,
-				Message: id + " is no checkpoint but a " + string(v.kind(id)),
+				Message: id + " is no checkpoint but a " + string(tx.View.kind(id)),
 				Hint:    "'bough rewind' moves the head into any session",
 			}
 		}
-		p, err := v.placeIn(id, "", false)
+		p, err := tx.View.placeIn(id, "", false)
 		if err != nil {
 			return err
 		}
-		pos, err = v.moveHeadTo(p)
-		v.op.Sessions = []string{p.id()}
+		pos, err = tx.moveHeadTo(p)
+		tx.op.Sessions = []string{p.id()}
 		return err
 	})
 	return pos, err
@@ -204,15 +204,15 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 // touched; the next message there begins another branch of the line.
 func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Position, error) {
 	var pos *Position
-	err := w.write(ctx, operation.Operation{Verb: "rewind", Args: args{"ref": ref}}, func(v *view) error {
-		p, cut, err := v.cut(ref, o)
+	err := w.write(ctx, operation.Operation{Verb: "rewind", Args: args{"ref": ref}}, func(tx *Tx) error {
+		p, cut, err := tx.View.cut(ref, o)
 		if err != nil {
 			return err
 		}
-		if pos, err = v.moveHeadTo(p); err == nil {
+		if pos, err = tx.moveHeadTo(p); err == nil {
 			pos.Cut = cut
 		}
-		v.op.Sessions = []string{p.id()}
+		tx.op.Sessions = []string{p.id()}
 		return err
 	})
 	return pos, err

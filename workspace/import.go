@@ -165,7 +165,7 @@ type importer struct {
 	known    *known          // nil until a conversation is to be stored
 	group    operation.Seq   // of the operations of this import, 0 before the first
 	seq      operation.Seq   // of the log after the last operation
-	seen     *view           // the workspace after the last operation, nil if it was not loaded since
+	seen     *Tx             // the workspace after the last operation, nil if it was not loaded since
 	staged   staged          // what is stored with the next flush
 	forks    []*spool        // copies that wait for their origin
 	files    []*fileRow      // whose conversations are not all stored yet
@@ -182,7 +182,7 @@ func (i *importer) begin() (err error) {
 	if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), skipped...)); err != nil || !Is(i.dir) {
 		return err
 	}
-	return i.read(i.ctx, func(v *view) (err error) {
+	return i.read(i.ctx, func(v *View) (err error) {
 		i.dialect = v.index.Dialect()
 		_, missing := v.root.Stat(exportsPath)
 		i.exported = !errors.Is(missing, fs.ErrNotExist)

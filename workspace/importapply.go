@@ -34,7 +34,7 @@ func (m *merging) apply() (r *Imported, more bool, err error) {
 		r.Added, r.Replaced = len(p.added), len(p.complete)
 		return r, false, nil
 	}
-	if m.v.kind(m.line.Parts[0].ID) == session.Checkpoint {
+	if m.v.View.kind(m.line.Parts[0].ID) == session.Checkpoint {
 		if len(p.added) == 0 {
 			r.Status = ImportUnchanged
 			return r, false, nil
@@ -54,11 +54,11 @@ func (m *merging) destinations(p *plan) map[int]destination {
 	parts := m.line.Parts
 	room := make([]int, len(parts)+1)
 	for i, part := range parts {
-		room[i] = m.v.opts.Limit - (part.Len() - part.Header)
+		room[i] = m.v.View.w.opts.Limit - (part.Len() - part.Header)
 	}
-	room[len(parts)] = m.v.opts.Limit
+	room[len(parts)] = m.v.View.w.opts.Limit
 	newest := destination(len(parts) - 1)
-	if m.v.kind(parts[newest].ID) == session.Checkpoint || room[newest] <= 0 {
+	if m.v.View.kind(parts[newest].ID) == session.Checkpoint || room[newest] <= 0 {
 		newest++
 	}
 	in := map[string]destination{} // the new messages, by their ids
@@ -127,7 +127,7 @@ func (m *merging) here(p *plan, to map[int]destination, at destination) (list []
 	for _, n := range p.added {
 		switch {
 		case to[n] != at:
-		case elsewhere[m.name(m.s.messages[n].parent)], int(at) == len(m.line.Parts) && len(list) == m.v.opts.Limit:
+		case elsewhere[m.name(m.s.messages[n].parent)], int(at) == len(m.line.Parts) && len(list) == m.v.View.w.opts.Limit:
 			elsewhere[m.name(m.s.messages[n].id)] = true
 		default:
 			list = append(list, n)
@@ -176,7 +176,7 @@ func (m *merging) edited(p *plan, to map[int]destination, at destination, r *Imp
 			return nil, false, err
 		}
 	}
-	continued := len(m.v.index.Continuations(part.ID)) > 0
+	continued := len(m.v.View.index.Continuations(part.ID)) > 0
 	for _, n := range list {
 		raw, err := m.added(n, continued)
 		if err != nil {
@@ -215,7 +215,7 @@ func (m *merging) continued(p *plan, to map[int]destination, r *Imported) (*Impo
 		}
 		raws = append(raws, raw)
 	}
-	at := cmp.Or(m.s.last, m.v.index.Dialect().Time(m.v.now(m.line)))
+	at := cmp.Or(m.s.last, m.v.View.index.Dialect().Time(m.v.View.now(m.line)))
 	parent := m.parentOf(&m.s.messages[list[0]])
 	_, err := m.v.continuation(&place{line: m.line}, last, parent, at, raws...)
 	r.Added = len(list)
@@ -224,7 +224,7 @@ func (m *merging) continued(p *plan, to map[int]destination, r *Imported) (*Impo
 
 // isContinued reports whether a message came into its file when that had a continuation.
 func (m *merging) isContinued(e *existing) bool {
-	return len(m.v.index.Continuations(m.line.Parts[e.part].ID)) > 0
+	return len(m.v.View.index.Continuations(m.line.Parts[e.part].ID)) > 0
 }
 
 // replacedBy notes for the log that a message took the place of an open one.
@@ -274,7 +274,7 @@ func (m *merging) adopt(edit *session.Edit, e *existing, to string) error {
 
 // rewrite changes the metadata of a message.
 func (m *merging) rewrite(edit *session.Edit, e *existing, change func(raw []byte) ([]byte, error)) error {
-	s, err := m.v.reopen(m.line.Parts[e.part])
+	s, err := m.v.View.reopen(m.line.Parts[e.part])
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // holds reports whether anything points to a message of a line, so that another one must
 // not take its place: a bookmark, a head, a snapshot.
-func (v *view) holds(l *line, id string) bool {
+func (v *View) holds(l *line, id string) bool {
 	if len(v.bookmarksIn(l)[id]) > 0 || v.agentAt(l, id) {
 		return true
 	}
@@ -21,7 +21,7 @@ func (v *view) holds(l *line, id string) bool {
 }
 
 // copied reports whether a snapshot has a message. One that cannot be read may have it.
-func (v *view) copied(snapshot, message string) bool {
+func (v *View) copied(snapshot, message string) bool {
 	e := v.index.Entry(snapshot)
 	if e == nil || !e.Snapshot {
 		return false
@@ -43,7 +43,7 @@ func (v *view) copied(snapshot, message string) bool {
 
 // agentAt reports whether a tree of an agent is at a message of a line. An agent that
 // cannot be read may be there.
-func (v *view) agentAt(l *line, id string) (at bool) {
+func (v *View) agentAt(l *line, id string) (at bool) {
 	_ = v.eachAgent(func(_ string, a *Agent, err error) error {
 		at = at || err != nil
 		for i := 0; err == nil && i < len(a.Trees); i++ {

@@ -145,7 +145,7 @@ func (m *merging) isEarlier(there *existing, message *spooled) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	s, err := m.v.reopen(m.line.Parts[there.part])
+	s, err := m.v.View.reopen(m.line.Parts[there.part])
 	if err != nil {
 		return false, err
 	}
@@ -177,7 +177,7 @@ func (m *merging) nameOfEarlier(message *spooled) (name string, sure bool, err e
 
 // held reports whether something points to an open message, so that it has to stay.
 func (m *merging) held(e *existing) bool {
-	if e.replaced || m.v.holds(m.line, e.id) {
+	if e.replaced || m.v.View.holds(m.line, e.id) {
 		return true
 	}
 	for n := range m.list {
@@ -191,5 +191,5 @@ func (m *merging) held(e *existing) bool {
 // grows reports whether a message after an open one is open too, and stands in the same
 // record: the results of its calls.
 func (m *merging) grows(e *existing) bool {
-	return e.open && e.native && e.derived && m.line.IsLeaf(e.node) && !e.replaced && !m.v.holds(m.line, e.id)
+	return e.open && e.native && e.derived && m.line.IsLeaf(e.node) && !e.replaced && !m.v.View.holds(m.line, e.id)
 }

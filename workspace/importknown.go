@@ -45,7 +45,7 @@ func (i *importer) look() error {
 	if !Is(i.dir) {
 		return nil
 	}
-	return i.read(i.ctx, func(v *view) (err error) {
+	return i.read(i.ctx, func(v *View) (err error) {
 		i.known = newKnown(i.seed)
 		if i.exported { // else the spools have no digests
 			if i.known.exports, err = readExports(v.root); err != nil {
@@ -57,7 +57,7 @@ func (i *importer) look() error {
 }
 
 // news learns of the sessions that were not there before.
-func (i *importer) news(v *view) error {
+func (i *importer) news(v *View) error {
 	if err := v.whole(); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // what one file of it gets, since an operation changes one. It reports whether there is
 // more. With dry it only returns the row. The row is nil if no line is the same
 // conversation.
-func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, err error) {
+func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *Imported, more bool, err error) {
 	export := i.known.exports.of(s)
 	var found []*merging
 	var frozen *merging // the checkpoint that it was exported from, if only what is said tells its branches
@@ -33,7 +33,7 @@ func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, 
 			continue
 		}
 		exported := export != nil && export.session == id
-		switch v.kindIf(id) {
+		switch tx.View.kindIf(id) {
 		case session.Root, session.Branch:
 		case session.Checkpoint:
 			if !exported {
@@ -42,8 +42,8 @@ func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, 
 		default:
 			continue // it is gone meanwhile
 		}
-		m := &merging{i: i, v: v, s: s, dry: dry, export: export, exported: exported}
-		if m.line, err = v.line(id, false); err != nil {
+		m := &merging{i: i, v: tx, s: s, dry: dry, export: export, exported: exported}
+		if m.line, err = tx.View.line(id, false); err != nil {
 			return nil, false, err
 		}
 		if err := m.load(); err != nil {
@@ -57,7 +57,7 @@ func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, 
 			if m.isBranchOf(export.session) && m.wentOn() {
 				return m.apply()
 			}
-		case m.certain() && s.conv.Anonymous && v.kind(id) == session.Checkpoint:
+		case m.certain() && s.conv.Anonymous && tx.View.kind(id) == session.Checkpoint:
 			frozen = m
 		case m.certain():
 			return m.apply()
@@ -78,7 +78,7 @@ func (i *importer) merged(v *view, s *spool, dry bool) (r *Imported, more bool, 
 }
 
 // kindIf returns the kind of a session, "" if there is none.
-func (v *view) kindIf(id string) session.Kind {
+func (v *View) kindIf(id string) session.Kind {
 	if v.index.Entry(id) == nil && !v.isPenguin(id) {
 		return ""
 	}
@@ -88,7 +88,7 @@ func (v *view) kindIf(id string) session.Kind {
 // A merging adds what is new of a conversation to a line.
 type merging struct {
 	i        *importer
-	v        *view
+	v        *Tx
 	s        *spool
 	dry      bool          // nothing is to change
 	export   *exportRecord // what the transcript began as, nil if it is not known
@@ -160,7 +160,7 @@ func (m *merging) load() error {
 	}
 	before := m.recordsBefore()
 	for p, part := range l.Parts {
-		err := m.v.folder.Each(part, func(i int, message session.Message) error {
+		err := m.v.View.folder.Each(part, func(i int, message session.Message) error {
 			if n := at[p][i]; n >= 0 {
 				records := m.take(n, message)
 				if before > 0 && records > 0 {
@@ -168,7 +168,7 @@ func (m *merging) load() error {
 				}
 				before -= records
 			}
-			return m.v.ctx.Err()
+			return m.v.View.ctx.Err()
 		})
 		if err != nil {
 			return err
@@ -307,7 +307,7 @@ func (m *merging) recordsBefore() int {
 // fork makes a branch of a checkpoint that was exported and comes back longer.
 func (m *merging) fork(p *plan, r *Imported) (*Imported, bool, error) {
 	at := &place{m.line, m.line.Newest(m.line.part)}
-	d, err := m.v.document(at, checkpoint.Spec{Kind: session.Branch})
+	d, err := m.v.View.document(at, checkpoint.Spec{Kind: session.Branch})
 	if err != nil {
 		return nil, false, err
 	}

@@ -157,7 +157,7 @@ func (m *merging) unclaimed() map[string][]*existing {
 // that the line has must all be in the transcript: else it is another one.
 func (m *merging) amends(e *existing, n int) (bool, error) {
 	message := &m.s.messages[n]
-	if m.own < 0 || m.sure[message.id] || !e.native || m.v.kind(m.line.Parts[e.part].ID) == session.Checkpoint {
+	if m.own < 0 || m.sure[message.id] || !e.native || m.v.View.kind(m.line.Parts[e.part].ID) == session.Checkpoint {
 		return false, nil
 	}
 	if m.corrects(e, message) {
@@ -167,7 +167,7 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 	if !closes && e.records == message.records && !(e.orphan && m.joined(message) != "") {
 		return false, nil
 	}
-	s, err := m.v.reopen(m.line.Parts[e.part])
+	s, err := m.v.View.reopen(m.line.Parts[e.part])
 	if err != nil {
 		return false, err
 	}
@@ -200,7 +200,7 @@ func (m *merging) sourcesChange(grown bool) bool {
 	switch {
 	case m.own < 0:
 		return grown
-	case m.stale || m.v.kind(m.line.Parts[0].ID) == session.Checkpoint:
+	case m.stale || m.v.View.kind(m.line.Parts[0].ID) == session.Checkpoint:
 		return false
 	}
 	return grown || !bytes.Equal(lasting([]byte(m.sources[m.own].Raw)), lasting(rawjson.AppendObject(nil, m.s.source(), 0))) || m.retitled() != ""

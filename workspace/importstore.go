@@ -129,8 +129,12 @@ func (i *importer) store(s *spool) error {
 // try reports what would come of a conversation.
 func (i *importer) try(s *spool) error {
 	var row Imported
-	load := func(v *view) (err error) {
-		row, _, err = i.one(v, s)
+	load := func(v *View) (err error) {
+		var tx *Tx // which is not committed
+		if v != nil {
+			tx = newTx(v)
+		}
+		row, _, err = i.one(tx, s)
 		return err
 	}
 	var err error
@@ -162,8 +166,8 @@ func (i *importer) flush() error {
 	i.leave()
 	rows := make([]Imported, len(st.list))
 	more := make([]bool, len(st.list))
-	stored, err := i.commit(st.list, func(v *view, n int) (err error) {
-		rows[n], more[n], err = i.one(v, st.list[n])
+	stored, err := i.commit(st.list, func(tx *Tx, n int) (err error) {
+		rows[n], more[n], err = i.one(tx, st.list[n])
 		return err
 	})
 	for n, s := range st.list[:stored] {
@@ -190,9 +194,9 @@ func (i *importer) more(s *spool, number int32, row *Imported) error {
 	for {
 		var next Imported
 		var more bool
-		_, err := i.commit([]*spool{s}, func(v *view, _ int) (err error) {
+		_, err := i.commit([]*spool{s}, func(tx *Tx, _ int) (err error) {
 			i.known.stored(s, number, string(row.Session), false)
-			next, more, err = i.one(v, s)
+			next, more, err = i.one(tx, s)
 			return err
 		})
 		if err != nil {
@@ -208,17 +212,17 @@ func (i *importer) more(s *spool, number int32, row *Imported) error {
 
 // commit makes one operation for each conversation, which prepare prepares, and returns
 // how many of the conversations are stored.
-func (i *importer) commit(list []*spool, prepare func(v *view, n int) error) (stored int, err error) {
+func (i *importer) commit(list []*spool, prepare func(v *Tx, n int) error) (stored int, err error) {
 	ops := make([]*operation.Operation, len(list))
-	made, err := i.makeGroup(i.ctx, "import", i.group, func(v *view) error {
-		if v.seq != i.seq { // another process was here
-			if err := i.news(v); err != nil {
+	made, err := i.makeGroup(i.ctx, "import", i.group, func(tx *Tx) error {
+		if tx.seq != i.seq { // another process was here
+			if err := i.news(tx.View); err != nil {
 				return err
 			}
 		}
 		for n, s := range list {
-			ops[n] = v.begin(i.operation(s))
-			if err := prepare(v, n); err != nil {
+			ops[n] = tx.begin(i.operation(s))
+			if err := prepare(tx, n); err != nil {
 				return err
 			}
 		}
@@ -261,7 +265,7 @@ func (i *importer) unchanged(s *spool) *Imported {
 		if err != nil {
 			return nil
 		}
-		if i.seen, err = i.load(i.ctx, root, mode{}); err != nil {
+		if i.seen, err = i.loadTx(i.ctx, root, mode{}); err != nil {
 			root.Close()
 			return nil
 		}
@@ -276,8 +280,8 @@ func (i *importer) unchanged(s *spool) *Imported {
 // leave forgets how the workspace looked.
 func (i *importer) leave() {
 	if i.seen != nil {
-		i.seen.done()
-		i.seen.root.Close()
+		i.seen.finish()
+		i.seen.View.root.Close()
 		i.seen = nil
 	}
 }
@@ -286,10 +290,10 @@ func (i *importer) leave() {
 // changed after this one. Where nothing is to change it only returns the row; v is nil if
 // there is no workspace then. A session that it would be added to and that is damaged is
 // what came of it; any other error concerns more than one conversation.
-func (i *importer) one(v *view, s *spool) (r Imported, more bool, err error) {
-	row, more, err := i.merged(v, s, i.o.DryRun)
+func (i *importer) one(tx *Tx, s *spool) (r Imported, more bool, err error) {
+	row, more, err := i.merged(tx, s, i.o.DryRun)
 	if err == nil && row == nil {
-		row, more, err = i.created(v, s)
+		row, more, err = i.created(tx, s)
 	}
 	var damage *session.DamageError
 	switch {
@@ -305,7 +309,7 @@ func (i *importer) one(v *view, s *spool) (r Imported, more bool, err error) {
 
 // created makes a session of a conversation: one file or, of a live one, which is going to
 // grow, the first that is full.
-func (i *importer) created(v *view, s *spool) (row *Imported, more bool, err error) {
+func (i *importer) created(tx *Tx, s *spool) (row *Imported, more bool, err error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
 		s.problem(transcript.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
 		for n := range s.messages {
@@ -322,16 +326,16 @@ func (i *importer) created(v *view, s *spool) (row *Imported, more bool, err err
 	if i.o.Live && s.conv.Session == nil && len(s.messages) > i.opts.Limit {
 		r.Added, more = i.opts.Limit, true
 	}
-	d, err := v.imported(s, r.Added)
+	d, err := tx.View.imported(s, r.Added)
 	if err != nil {
 		return nil, false, err
 	}
 	r.Session = ID(d.ID)
-	return &r, more, v.create(d)
+	return &r, more, tx.create(d)
 }
 
 // imported decides what the session of a conversation holds, with its first messages.
-func (v *view) imported(s *spool, messages int) (d *session.Document, err error) {
+func (v *View) imported(s *spool, messages int) (d *session.Document, err error) {
 	dialect := v.index.Dialect()
 	d = &session.Document{Messages: s.runs()[:messages]}
 	created := s.conv.Created
@@ -339,7 +343,7 @@ func (v *view) imported(s *spool, messages int) (d *session.Document, err error)
 		created, _ = session.ParseTime(s.first)
 	}
 	if created.IsZero() {
-		created = v.opts.Now()
+		created = v.w.opts.Now()
 	}
 	d.CreatedAt = dialect.Time(created)
 	d.LastActive = cmp.Or(s.last, d.CreatedAt)

@@ -8,7 +8,7 @@ import (
 
 // afterUndo notes which imports were undone, so that what they stored stays out however
 // its source grows, or redone.
-func (v *view) afterUndo(ops []*operation.Operation, undone bool) error {
+func (v *View) afterUndo(ops []*operation.Operation, undone bool) error {
 	imports := slices.DeleteFunc(slices.Clone(ops), func(o *operation.Operation) bool { return o == nil || o.Verb != "import" })
 	if len(imports) == 0 {
 		return nil

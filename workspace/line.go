@@ -11,7 +11,7 @@ import (
 // A line is the tree of messages of a line, and where in it a session is.
 type line struct {
 	*session.Tree
-	view   *view
+	view   *View
 	part   int   // of the session that was asked for
 	broken error // why the line goes on in a file that cannot be used, nil if it does not
 }
@@ -29,13 +29,13 @@ func (l *line) newestID() string {
 
 // line opens the line that session id is in. With partial, a line whose first
 // files are missing is taken as far as it is there.
-func (v *view) line(id string, partial bool) (*line, error) {
+func (v *View) line(id string, partial bool) (*line, error) {
 	ids, err := v.lineIDs(id)
 	if err != nil {
 		if !partial || len(ids) == 0 {
 			return nil, err
 		}
-		v.opts.Note(err.Error() + "; what is there is taken")
+		v.w.opts.Note(err.Error() + "; what is there is taken")
 	}
 	parts, err := v.outlineAll(ids)
 	if err != nil {
@@ -53,7 +53,7 @@ func (v *view) line(id string, partial bool) (*line, error) {
 }
 
 // lineNamed opens the line of the session that name means.
-func (v *view) lineNamed(name string, partial bool) (*line, error) {
+func (v *View) lineNamed(name string, partial bool) (*line, error) {
 	id, err := v.resolve(name)
 	if err != nil {
 		return nil, err
@@ -64,12 +64,12 @@ func (v *view) lineNamed(name string, partial bool) (*line, error) {
 // end returns the newest leaf of the session that the line was asked for by and
 // what continues it. Where the line goes on in a file that cannot be used that
 // is its damage, unless partial takes what is there.
-func (v *view) end(l *line, partial bool) (int, error) {
+func (v *View) end(l *line, partial bool) (int, error) {
 	if l.broken != nil {
 		if !partial {
 			return -1, l.broken
 		}
-		v.opts.Note(l.broken.Error() + "; what is there is taken")
+		v.w.opts.Note(l.broken.Error() + "; what is there is taken")
 	}
 	return l.Newest(l.part), nil
 }
@@ -77,7 +77,7 @@ func (v *view) end(l *line, partial bool) (int, error) {
 // lineIDs returns the files of the line that id is in. A checkpoint is a line
 // of its own, whatever another program made of it; one of Penguin's that is not
 // flattened goes after what it continues.
-func (v *view) lineIDs(id string) ([]string, error) {
+func (v *View) lineIDs(id string) ([]string, error) {
 	switch {
 	case v.kind(id) != session.Checkpoint:
 		ids, err := v.index.Line(id)

@@ -53,17 +53,17 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 	if err := cmp.Or(checkUTF8("title", o.Title), checkUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
 		return nil, false, err
 	}
-	err = w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(v *view) error {
-		if existing, ok := v.byUUID(o.UUID); ok {
+	err = w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(tx *Tx) error {
+		if existing, ok := tx.View.byUUID(o.UUID); ok {
 			existed = true
-			l, err = v.lineEntryOf(existing)
+			l, err = tx.View.lineEntryOf(existing)
 			return err
 		}
-		id, err := v.newSession(o.UUID, o.Title, o.own()...)
+		id, err := tx.newSession(o.UUID, o.Title, o.own()...)
 		if err != nil {
 			return err
 		}
-		l, err = v.lineEntryOf(id)
+		l, err = tx.View.lineEntryOf(id)
 		return err
 	})
 	return l, existed, err
@@ -85,7 +85,7 @@ func (o *LineOptions) own() (own []rawjson.Pair) {
 
 // Line returns the line of a session.
 func (w *Workspace) Line(ctx context.Context, name string) (l *LineEntry, err error) {
-	err = w.read(ctx, func(v *view) error {
+	err = w.read(ctx, func(v *View) error {
 		id, err := v.resolve(name)
 		if err == nil {
 			l, err = v.lineEntryOf(id)
@@ -96,7 +96,7 @@ func (w *Workspace) Line(ctx context.Context, name string) (l *LineEntry, err er
 }
 
 // lineEntryOf returns the line that a session is in.
-func (v *view) lineEntryOf(id string) (*LineEntry, error) {
+func (v *View) lineEntryOf(id string) (*LineEntry, error) {
 	ids := []string{id}
 	if !v.isPenguin(id) {
 		var err error
@@ -112,7 +112,7 @@ func (v *view) lineEntryOf(id string) (*LineEntry, error) {
 }
 
 // lineEntry returns the line that begins with first and has the files ids.
-func (v *view) lineEntry(first *session.Outline, ids []string) *LineEntry {
+func (v *View) lineEntry(first *session.Outline, ids []string) *LineEntry {
 	e := v.entry(first.ID)
 	l := &LineEntry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
 	l.CreatedAt = e.CreatedAt
@@ -180,7 +180,7 @@ func (w *Workspace) Lines(ctx context.Context, o LinesOptions) (*LineListing, er
 		return nil, err
 	}
 	l := &LineListing{Lines: []LineEntry{}}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		*l = LineListing{Lines: []LineEntry{}}
 		if err := v.whole(); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (w *Workspace) Lines(ctx context.Context, o LinesOptions) (*LineListing, er
 			case err != nil && ctx.Err() != nil:
 				return err
 			case err != nil:
-				v.opts.Note(err.Error())
+				v.w.opts.Note(err.Error())
 			case entry != nil && o.Limit > 0 && len(l.Lines) == o.Limit:
 				l.More = true
 				return nil
@@ -214,7 +214,7 @@ type lineCursor struct {
 // lineCursors returns the lines after o.After, in the order of o. Where the line that
 // o.After names is still there, its own time counts: what an answer and a cursor can
 // say of that is rounded, and ends with certain years.
-func (v *view) lineCursors(o LinesOptions) []lineCursor {
+func (v *View) lineCursors(o LinesOptions) []lineCursor {
 	after := o.After
 	if after != nil {
 		if id, ok := v.byUUID(after.UUID); ok && v.index.Entry(id) != nil {
@@ -239,7 +239,7 @@ func (v *view) lineCursors(o LinesOptions) []lineCursor {
 }
 
 // lineIf returns the line that begins with the file id, nil if o does not want it.
-func (v *view) lineIf(id string, o LinesOptions) (*LineEntry, error) {
+func (v *View) lineIf(id string, o LinesOptions) (*LineEntry, error) {
 	first, err := v.outline(id)
 	if err != nil {
 		return nil, err

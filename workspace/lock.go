@@ -11,7 +11,7 @@ import (
 )
 
 // make creates the workspace if it is not there, and writes.
-func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*view) error) error {
+func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
 	if err := w.makeDir(); err != nil {
 		return err
 	}
@@ -31,19 +31,19 @@ func (w *Workspace) makeDir() error {
 // write calls f with the workspace as it is now, under the lock, and makes the
 // changes that f prepared, with the index. op says what is going on: to others who
 // have to wait, and, with the changes, to the log.
-func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*view) error) error {
-	return w.locked(ctx, op, mode{}, func(v *view) error { return v.change(f) })
+func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
+	return w.locked(ctx, op, mode{}, func(tx *Tx) error { return tx.change(f) })
 }
 
 // change calls f, and makes the changes that it prepared.
-func (v *view) change(f func(*view) error) error {
-	err := f(v)
+func (tx *Tx) change(f func(*Tx) error) error {
+	err := f(tx)
 	if err == nil {
-		err = v.commit()
+		err = tx.commit()
 	}
-	if err != nil && v.trash != "" {
-		v.batch.Discard()
-		durable.RemoveEmpty(v.root, v.trash)
+	if err != nil && tx.trash != "" {
+		tx.batch.Discard()
+		durable.RemoveEmpty(tx.View.root, tx.trash)
 	}
 	return err
 }
@@ -52,7 +52,7 @@ func (v *view) change(f func(*view) error) error {
 // interrupted command left is completed. If a session turns out to be another than
 // was remembered, or is changed by another program meanwhile, which is before
 // anything is written, it calls f again.
-func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, f func(*view) error) error {
+func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, f func(*Tx) error) error {
 	return w.alone(ctx, op.Verb, func(root *os.Root) error { return w.lockedIn(ctx, root, op, m, f) })
 }
 
@@ -95,21 +95,21 @@ func makeLock(root *os.Root, dir string) error {
 }
 
 // lockedIn is locked, for who has the lock.
-func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*view) error) error {
+func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*Tx) error) error {
 	try := func(fresh bool) error {
 		m.writes, m.fresh = true, fresh
-		v, err := w.recovered(ctx, root, m)
+		tx, err := w.recovered(ctx, root, m)
 		if err != nil {
 			return err
 		}
-		defer v.done()
-		v.noteTrouble()
-		v.op = newOperation(op)
-		before := v.seq
-		if err := f(v); err != nil {
+		defer tx.finish()
+		tx.View.noteTrouble()
+		tx.op = newOperation(op)
+		before := tx.seq
+		if err := f(tx); err != nil {
 			return err
 		}
-		v.follow("the log of operations is not compacted", v.compactLog(before))
+		tx.View.follow("the log of operations is not compacted", tx.compactLog(before))
 		return nil
 	}
 	const tries = 5

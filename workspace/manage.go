@@ -13,14 +13,14 @@ import (
 // Rename gives a session another title.
 func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, error) {
 	var entry Entry
-	err := w.write(ctx, operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}, func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}, func(tx *Tx) error {
 		if strings.TrimSpace(title) == "" {
 			return &Error{Code: Usage, Message: "the title is empty"}
 		}
 		if err := checkUTF8("title", title); err != nil {
 			return err
 		}
-		s, err := v.ownSession(name)
+		s, err := tx.View.ownSession(name)
 		if err != nil {
 			return err
 		}
@@ -29,10 +29,10 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		if s.Meta.Auto { // it has a name now
 			edit.DeleteMeta("bough.auto")
 		}
-		if err := v.replace(edit); err != nil {
+		if err := tx.replace(edit); err != nil {
 			return err
 		}
-		entry = v.entry(s.ID)
+		entry = tx.View.entry(s.ID)
 		return nil
 	})
 	return &entry, err
@@ -40,7 +40,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 
 // ownSession finds a session that bough may change: not one of Penguin's
 // checkpoints.
-func (v *view) ownSession(name string) (*session.Outline, error) {
+func (v *View) ownSession(name string) (*session.Outline, error) {
 	id, err := v.resolve(name)
 	if err != nil {
 		return nil, err
@@ -68,58 +68,58 @@ type RemoveOptions struct {
 // refused while the session has children. A head in what is removed goes too.
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	var entry Entry
-	err := w.write(ctx, operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}, func(v *view) error {
-		s, err := v.ownSession(name)
+	err := w.write(ctx, operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}, func(tx *Tx) error {
+		s, err := tx.View.ownSession(name)
 		if err != nil {
 			return err
 		}
 		ids := []string{s.ID}
 		if o.Line {
-			if ids, err = v.wholeLine(s.ID); len(ids) == 0 {
+			if ids, err = tx.View.wholeLine(s.ID); len(ids) == 0 {
 				return err
 			}
 		}
-		if err := v.mayRemove(ids, o); err != nil {
+		if err := tx.View.mayRemove(ids, o); err != nil {
 			return err
 		}
-		if err := v.leaveAgent(ids, o); err != nil {
+		if err := tx.leaveAgent(ids, o); err != nil {
 			return err
 		}
-		entry = v.entry(s.ID)
-		v.op.Args["session"], v.op.Args["title"] = s.ID, entry.Title
-		return v.removeAll(ids)
+		entry = tx.View.entry(s.ID)
+		tx.op.Args["session"], tx.op.Args["title"] = s.ID, entry.Title
+		return tx.removeAll(ids)
 	})
 	return &entry, err
 }
 
 // removeAll prepares to move sessions that go on from each other to the trash, the last
 // first, and with them a head that is in one.
-func (v *view) removeAll(ids []string) error {
+func (tx *Tx) removeAll(ids []string) error {
 	parent := ""
-	if v.kind(ids[0]) == session.Continuation {
-		parent = v.index.Origin(ids[0])
+	if tx.View.kind(ids[0]) == session.Continuation {
+		parent = tx.View.index.Origin(ids[0])
 	}
 	for _, id := range slices.Backward(ids) {
-		if err := v.remove(id); err != nil {
+		if err := tx.remove(id); err != nil {
 			return err
 		}
 	}
-	if v.index.Entry(parent) != nil {
-		if o, err := v.outline(parent); err != nil {
-			v.follow("the link from "+parent+" is not removed", err)
-		} else if err := v.setContinuedTo(o); err != nil {
+	if tx.View.index.Entry(parent) != nil {
+		if o, err := tx.View.outline(parent); err != nil {
+			tx.View.follow("the link from "+parent+" is not removed", err)
+		} else if err := tx.setContinuedTo(o); err != nil {
 			return err
 		}
 	}
-	if h, ok := v.head(); ok && slices.Contains(ids, h.Session) {
-		return v.discard(headFile)
+	if h, ok := tx.View.head(); ok && slices.Contains(ids, h.Session) {
+		return tx.discard(headFile)
 	}
 	return nil
 }
 
 // wholeLine returns the files of the line that id is in, those that cannot be
 // used too.
-func (v *view) wholeLine(id string) ([]string, error) {
+func (v *View) wholeLine(id string) ([]string, error) {
 	ids, err := v.index.Line(id)
 	for i := 0; i < len(ids); i++ {
 		for _, child := range v.index.Continuations(ids[i]) {
@@ -132,7 +132,7 @@ func (v *view) wholeLine(id string) ([]string, error) {
 }
 
 // mayRemove reports whether nothing that stays needs what goes.
-func (v *view) mayRemove(ids []string, o RemoveOptions) error {
+func (v *View) mayRemove(ids []string, o RemoveOptions) error {
 	var continued, copied []string
 	for _, id := range ids {
 		for _, child := range v.index.Children(id) {
@@ -164,14 +164,14 @@ func (v *view) mayRemove(ids []string, o RemoveOptions) error {
 }
 
 // isAuto reports whether a session is an automatic checkpoint.
-func (v *view) isAuto(id string) bool {
+func (v *View) isAuto(id string) bool {
 	e := v.index.Entry(id)
 	return e != nil && e.Kind() == session.Checkpoint && e.Auto
 }
 
 // penguinBelow returns Penguin's checkpoints that are not flattened and were
 // taken of a session that continues id: without id they are not whole.
-func (v *view) penguinBelow(id string) []string {
+func (v *View) penguinBelow(id string) []string {
 	var ids []string
 	for _, cp := range v.penguinIDs() {
 		p := v.penguin[cp]

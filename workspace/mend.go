@@ -17,8 +17,8 @@ import (
 // mendSessions gives back the sessions that are torn or have a better copy, and
 // returns what it mended. It writes the index with them, and nothing if all is
 // well.
-func (v *view) mendSessions() ([]Problem, error) {
-	d, err := newDoctor(v)
+func (tx *Tx) mendSessions() ([]Problem, error) {
+	d, err := newDoctor(tx.View, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (d *doctor) overwrite(id string, data []byte, seen durable.Identity) (done 
 	if d.identity(name) != seen {
 		return false, nil
 	}
-	to, err := d.inTrash(name)
+	to, err := d.tx.inTrash(name)
 	if err != nil {
 		return false, err
 	}
@@ -109,14 +109,14 @@ func (d *doctor) overwrite(id string, data []byte, seen durable.Identity) (done 
 	if err != nil {
 		return false, err
 	}
-	info, err := d.batch.Replace(name, durable.Bytes(data))
+	info, err := d.tx.batch.Replace(name, durable.Bytes(data))
 	if err != nil {
 		return false, err
 	}
-	d.batch.Expect(durable.Identify(was))
-	d.changes(id, operation.Change{File: name, Was: torn, Is: stateOfBytes(data, info), Kept: to})
+	d.tx.batch.Expect(durable.Identify(was))
+	d.tx.changes(id, operation.Change{File: name, Was: torn, Is: stateOfBytes(data, info), Kept: to})
 	s.Written(info)
-	d.took(s.Outline)
+	d.tx.took(s.Outline)
 	return true, nil
 }
 
@@ -127,7 +127,7 @@ func (d *doctor) keep(names ...string) error {
 		if d.safe[name] {
 			continue
 		}
-		if err := d.keepCopy(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.tx.keepCopy(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		d.safe[name] = true
@@ -139,7 +139,7 @@ func (d *doctor) keep(names ...string) error {
 // of them keeps a file open.
 func (d *doctor) commitMany() error {
 	const many = 128
-	if d.batch.Len() < many {
+	if d.tx.batch.Len() < many {
 		return nil
 	}
 	return d.finish()
@@ -152,12 +152,12 @@ func (d *doctor) finish() error {
 			return err
 		}
 	}
-	later, err := d.commitAll()
+	later, err := d.tx.commitAll()
 	if err := cmp.Or(err, later); err != nil {
 		return err
 	}
 	d.index.Staged()
-	d.op.Sessions, d.op.Changes, d.written, d.told = nil, nil, nil, false
+	d.tx.op.Sessions, d.tx.op.Changes, d.tx.written, d.tx.told = nil, nil, nil, false
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (d *doctor) relink(s *session.Outline) error {
 	if err := d.keep(session.FileName(s.ID)); err != nil {
 		return err
 	}
-	if err := d.setContinuedTo(s); err != nil {
+	if err := d.tx.setContinuedTo(s); err != nil {
 		return err
 	}
 	return d.commitMany()

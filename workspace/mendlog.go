@@ -13,7 +13,7 @@ import (
 
 // logDamage describes the damage of the log of operations, "" for none, and reports
 // whether the log is a file, whose intact lines can be kept.
-func (v *view) logDamage() (detail string, isFile bool, err error) {
+func (v *View) logDamage() (detail string, isFile bool, err error) {
 	info, err := v.root.Lstat(operation.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -73,11 +73,11 @@ func (d *doctor) mendLog() error {
 		return nil // logFile reports what is left
 	}
 	if isFile {
-		if _, err := d.replaceLog(); err != nil {
+		if _, err := d.tx.replaceLog(); err != nil {
 			return err
 		}
 	} else {
-		to, err := d.inTrash(operation.Path)
+		to, err := d.tx.inTrash(operation.Path)
 		if err != nil {
 			return err
 		}
@@ -91,25 +91,25 @@ func (d *doctor) mendLog() error {
 		}
 	}
 	d.found(DamagedLog, operation.Path, detail, true)
-	_, err = d.lastOperations()
+	_, err = d.tx.lastOperations()
 	return err
 }
 
 // replaceLog moves the log to the trash, returns where it is there, and begins another
 // with the lines that are operations.
-func (v *view) replaceLog() (to string, err error) {
-	if to, err = v.inTrash(operation.Path); err != nil {
+func (tx *Tx) replaceLog() (to string, err error) {
+	if to, err = tx.inTrash(operation.Path); err != nil {
 		return "", err
 	}
-	log, err := operation.Open(v.root)
+	log, err := operation.Open(tx.View.root)
 	if err != nil {
 		return "", err
 	}
 	defer log.Close()
-	if err := durable.KeepOriginal(v.root, operation.Path, to); err != nil {
+	if err := durable.KeepOriginal(tx.View.root, operation.Path, to); err != nil {
 		return "", err
 	}
-	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error {
+	_, err = durable.Replace(tx.View.root, operation.Path, func(w *durable.Writer) error {
 		return log.Rewrite(w, false, func(line operation.Line) *operation.Operation { return line.Operation })
 	})
 	return to, err
@@ -117,22 +117,22 @@ func (v *view) replaceLog() (to string, err error) {
 
 // mendBrokenLog replaces a log that cannot be continued and reports whether it must not
 // be written to: doctor looks at it first.
-func (v *view) mendBrokenLog() (broken bool, err error) {
-	log, err := operation.Open(v.root)
+func (tx *Tx) mendBrokenLog() (broken bool, err error) {
+	log, err := operation.Open(tx.View.root)
 	if err != nil {
 		return false, nil // lastOperations returns the error
 	}
 	damage, last, err := log.Broken()
 	log.Close()
-	if err != nil || damage == nil || v.every {
+	if err != nil || damage == nil || tx.View.every {
 		return damage != nil, err
 	}
-	to, err := v.replaceLog()
+	to, err := tx.replaceLog()
 	if err != nil {
 		return true, err
 	}
-	v.trash = "" // the folder stays if the command is refused
-	v.highest = last
-	v.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", DamagedLog, v.path(path.Dir(to)), damage))
+	tx.trash = "" // the folder stays if the command is refused
+	tx.highest = last
+	tx.View.w.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", DamagedLog, tx.View.path(path.Dir(to)), damage))
 	return false, nil
 }

@@ -49,7 +49,7 @@ type StraightRun struct {
 // leaves of [Workspace.Branches] are.
 func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions) (*MessageTree, error) {
 	t := &MessageTree{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		l, err := v.lineOf(name, o.Partial)
 		if err != nil {
 			return err

@@ -68,9 +68,9 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 		return nil, err
 	}
 	defer root.Close()
-	v := &view{Workspace: w, ctx: ctx, root: root}
+	v := &View{w: w, ctx: ctx, root: root}
 	if o.In != "" {
-		err := w.read(ctx, func(v *view) (err error) {
+		err := w.read(ctx, func(v *View) (err error) {
 			o.In, err = v.loggedSession(o.In)
 			return err
 		})
@@ -144,12 +144,12 @@ func (c *counter) over(seq operation.Seq) bool {
 
 // operations returns the operations of a log, the newest first, without one that is
 // still being done. What ends them is put into err; a line that is none is noted.
-func (v *view) operations(log *operation.Log, failed *error) iter.Seq[*operation.Operation] {
+func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation.Operation] {
 	return func(yield func(*operation.Operation) bool) {
 		damaged := 0
 		defer func() {
 			if damaged > 0 {
-				v.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read; 'bough doctor' says more", plural(damaged, "line")))
+				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read; 'bough doctor' says more", plural(damaged, "line")))
 			}
 		}()
 		for line, err := range log.Newest() {
@@ -170,7 +170,7 @@ func (v *view) operations(log *operation.Log, failed *error) iter.Seq[*operation
 
 // loggedSession finds the session that name means, one that is gone by its id, ""
 // for "".
-func (v *view) loggedSession(name string) (string, error) {
+func (v *View) loggedSession(name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}

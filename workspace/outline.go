@@ -11,7 +11,7 @@ import (
 
 // penguinCheckpoint reads one of Penguin's own checkpoints. A session of the same
 // id that cannot be read stands before it.
-func (v *view) penguinCheckpoint(id string) (*session.Session, error) {
+func (v *View) penguinCheckpoint(id string) (*session.Session, error) {
 	if s := v.open[id]; s != nil {
 		return s, nil
 	}
@@ -38,7 +38,7 @@ func gone(id string, err error) error {
 }
 
 // reopen returns the session of an outline, with its bytes.
-func (v *view) reopen(o *session.Outline) (*session.Session, error) {
+func (v *View) reopen(o *session.Outline) (*session.Session, error) {
 	if s := v.open[o.ID]; s != nil {
 		return s, nil
 	}
@@ -50,7 +50,7 @@ func (v *view) reopen(o *session.Outline) (*session.Session, error) {
 }
 
 // outline returns the outline of a session, or of one of Penguin's checkpoints.
-func (v *view) outline(id string) (*session.Outline, error) {
+func (v *View) outline(id string) (*session.Outline, error) {
 	list, err := v.outlineAll([]string{id})
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (v *view) outline(id string) (*session.Outline, error) {
 // outlineAll returns the outlines of several sessions. Files are read by as many
 // readers as there are processors. Of several errors it returns the one of the
 // first session.
-func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
+func (v *View) outlineAll(ids []string) ([]*session.Outline, error) {
 	list := make([]*session.Outline, len(ids))
 	errs := make([]error, len(ids))
 	var total, done int64 // bytes
@@ -97,7 +97,7 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 		telling.Lock()
 		defer telling.Unlock()
 		done += list[i].Stat.Size
-		v.opts.Progress("reading", done, total)
+		v.w.opts.Progress("reading", done, total)
 	})
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (v *view) outlineAll(ids []string) ([]*session.Outline, error) {
 // rememberNew remembers the outlines that were read. That can wait until the disk
 // is busy with something else. One who only reads does it where bough has been
 // before, and leaves no folder in one where it has not.
-func (v *view) rememberNew() {
+func (v *View) rememberNew() {
 	v.kept.Lock()
 	defer v.kept.Unlock()
 	for _, o := range v.kept.new {
@@ -129,7 +129,7 @@ func (v *view) rememberNew() {
 // readOutline reads the outline of a session, which is going to be remembered if
 // it may. One who reads beside a writer, and found that a session changed
 // meanwhile, takes its bytes with it.
-func (v *view) readOutline(id string) (*session.Outline, error) {
+func (v *View) readOutline(id string) (*session.Outline, error) {
 	if v.fresh && !v.writes {
 		s, err := v.folder.Read(id)
 		if err != nil {
@@ -146,7 +146,7 @@ func (v *view) readOutline(id string) (*session.Outline, error) {
 
 // summary reads what the index keeps of a session. The outline that it is taken
 // from is kept, unless there are too many. It is called from several goroutines.
-func (v *view) summary(id string, size, total int64) (session.Summary, error) {
+func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 	if err := v.ctx.Err(); err != nil {
 		return session.Summary{}, err
 	}
@@ -157,7 +157,7 @@ func (v *view) summary(id string, size, total int64) (session.Summary, error) {
 	v.kept.Lock()
 	defer v.kept.Unlock()
 	v.kept.read += size
-	v.opts.Progress("reading", v.kept.read, total)
+	v.w.opts.Progress("reading", v.kept.read, total)
 	if v.kept.messages += o.Len(); v.kept.messages <= mostKept {
 		v.outlines[id] = o
 	}

@@ -21,7 +21,7 @@ type Pending struct {
 // left out.
 func (w *Workspace) Pending(ctx context.Context, name string, messages ...string) ([]Pending, error) {
 	var list []Pending
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return err
@@ -58,12 +58,12 @@ func (w *Workspace) Pending(ctx context.Context, name string, messages ...string
 }
 
 // pendingIn returns which messages of a line are to be looked at.
-func (v *view) pendingIn(l *line) (open []bool, err error) {
+func (v *View) pendingIn(l *line) (open []bool, err error) {
 	open = make([]bool, l.Len())
 	if !l.tracks() {
 		return open, nil
 	}
-	err = v.look(v.root, func(log *task.Log) {
+	err = v.w.look(v.root, func(log *task.Log) {
 		for n := range open {
 			open[n] = l.Stored(n) && log.State(l.ID(n)).Open()
 		}
@@ -140,7 +140,7 @@ type Batch struct {
 // if nothing is: of what is pending there the first messages, not beyond a fork.
 func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Sizes) (*Batch, error) {
 	var b *Batch
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		b = nil
 		l, err := v.lineNamed(name, false)
 		if err != nil {
@@ -169,7 +169,7 @@ func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Size
 	return b, err
 }
 
-func (v *view) batchOf(l *line, path []int, children [][]int, next task.Batch) (b *Batch, err error) {
+func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (b *Batch, err error) {
 	path = path[:next.New[len(next.New)-1]+1]
 	b = &Batch{Line: l.Parts[0].ID, UUID: l.uuid(), Branch: l.ID(l.branch(path, children))}
 	for _, i := range next.New {
@@ -188,7 +188,7 @@ func (v *view) batchOf(l *line, path []int, children [][]int, next task.Batch) (
 		return nil, err
 	}
 	b.Context, b.Nodes = nodes[:len(before)], nodes[len(before):]
-	return b, v.look(v.root, func(log *task.Log) {
+	return b, v.w.look(v.root, func(log *task.Log) {
 		b.Tasks = log.Visible(l.idsOf(path))
 		for _, t := range log.All(l.ids()) {
 			b.Order = max(b.Order, t.Order)

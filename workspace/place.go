@@ -11,7 +11,7 @@ import (
 
 // place finds what a REF means, as [parseRef] reads it. Without a message it is the
 // newest leaf of the session and what continues it.
-func (v *view) place(ref string, partial bool) (*place, error) {
+func (v *View) place(ref string, partial bool) (*place, error) {
 	forms := parseRef(ref)
 	var failed error
 	for _, f := range forms {
@@ -53,7 +53,7 @@ func (v *view) place(ref string, partial bool) (*place, error) {
 
 // abbreviatedForm returns the sessions that the name of one of forms abbreviates, the
 // first that abbreviates any, and that form.
-func (v *view) abbreviatedForm(forms []refForm) (refForm, []string, error) {
+func (v *View) abbreviatedForm(forms []refForm) (refForm, []string, error) {
 	for _, f := range forms {
 		if f.sep != 0 {
 			continue
@@ -68,7 +68,7 @@ func (v *view) abbreviatedForm(forms []refForm) (refForm, []string, error) {
 func isUsage(err error) bool { return err != nil && Explain(err).Code == Usage }
 
 // noPlace returns the error for a REF that means nothing.
-func (v *view) noPlace(ref string) error {
+func (v *View) noPlace(ref string) error {
 	if ref == "" {
 		return &Error{Code: NotFound, Message: "an empty REF names nothing", Hint: "leave it out for the head, or name a session or message"}
 	}
@@ -81,7 +81,7 @@ func (v *view) noPlace(ref string) error {
 
 // placeOfPair finds SESSION@MESSAGE or TREE/NODE. The place is nil if there is no such
 // session; an error beside a place is of its message.
-func (v *view) placeOfPair(f refForm, partial bool) (*place, error) {
+func (v *View) placeOfPair(f refForm, partial bool) (*place, error) {
 	if f.message == "" {
 		return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the %c", f.name+string(f.sep), f.sep)}
 	}
@@ -98,7 +98,7 @@ func (v *view) placeOfPair(f refForm, partial bool) (*place, error) {
 
 // placeOfName finds what a whole name means, nil if nothing has it. It does not look for
 // prefixes, and into every session only for a message whose id is also a title or label.
-func (v *view) placeOfName(f refForm, partial bool) (*place, error) {
+func (v *View) placeOfName(f refForm, partial bool) (*place, error) {
 	if isHeadName(f.name) {
 		return v.placeAtHead(f.name, partial)
 	}
@@ -124,7 +124,7 @@ func (v *view) placeOfName(f refForm, partial bool) (*place, error) {
 }
 
 // placeOfSession returns the newest leaf of the one session of ids.
-func (v *view) placeOfSession(name string, ids []string, partial bool) (*place, error) {
+func (v *View) placeOfSession(name string, ids []string, partial bool) (*place, error) {
 	if len(ids) > 1 {
 		return nil, v.ambiguousSessions(name, ids)
 	}
@@ -154,7 +154,7 @@ const (
 
 // placeIn returns the place of a message of a session by any of its names, or where
 // none is named the newest leaf.
-func (v *view) placeIn(id, message string, partial bool) (*place, error) {
+func (v *View) placeIn(id, message string, partial bool) (*place, error) {
 	l, err := v.line(id, partial)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (v *view) placeIn(id, message string, partial bool) (*place, error) {
 }
 
 // placeAt returns the place of the message with an id that was stored.
-func (v *view) placeAt(id, message string, partial bool) (*place, error) {
+func (v *View) placeAt(id, message string, partial bool) (*place, error) {
 	if message == "" {
 		return v.placeIn(id, "", partial)
 	}
@@ -192,7 +192,7 @@ func (v *view) placeAt(id, message string, partial bool) (*place, error) {
 
 // placeFound returns the place of a message that find finds: in l, behind the seal of a
 // checkpoint, or in the lines that l was copied from.
-func (v *view) placeFound(l *line, message string, find func(*line, string) (int, error)) (*place, error) {
+func (v *View) placeFound(l *line, message string, find func(*line, string) (int, error)) (*place, error) {
 	node, err := find(l, message)
 	if err == nil {
 		return &place{l, node}, nil
@@ -208,7 +208,7 @@ func (v *view) placeFound(l *line, message string, find func(*line, string) (int
 
 // placeBehindSeal finds a message that another program added to a checkpoint,
 // nil if there is none.
-func (v *view) placeBehindSeal(l *line, message string, find func(*line, string) (int, error)) *place {
+func (v *View) placeBehindSeal(l *line, message string, find func(*line, string) (int, error)) *place {
 	o := l.Parts[l.part]
 	if len(l.Parts) > 1 || o.FitsSeal {
 		return nil
@@ -227,7 +227,7 @@ func (v *view) placeBehindSeal(l *line, message string, find func(*line, string)
 
 // placeAbove finds a message in the lines that id's own line was copied from,
 // the nearest first.
-func (v *view) placeAbove(id, message string, find func(*line, string) (int, error), notFound error) (*place, error) {
+func (v *View) placeAbove(id, message string, find func(*line, string) (int, error), notFound error) (*place, error) {
 	lineage, _ := v.index.Lineage(id)
 	seen := map[string]bool{}
 	own, _ := v.lineIDs(id)

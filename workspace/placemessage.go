@@ -23,7 +23,7 @@ func mayBeMessage(name string) bool {
 // placeOfMessage finds the message whose id is the name of one of forms, the first that
 // names one, in all sessions. Equal bytes are one message: in the line that wrote it
 // first, else in its oldest copy. It returns nil if there is none.
-func (v *view) placeOfMessage(forms []refForm, partial bool) (*place, error) {
+func (v *View) placeOfMessage(forms []refForm, partial bool) (*place, error) {
 	var names []refForm
 	for _, f := range forms {
 		if f.sep == 0 && f.name != "" && !strings.Contains(f.name, "@") && !strings.HasPrefix(f.name, urn) && !strings.ContainsFunc(f.name, unicode.IsSpace) {
@@ -53,7 +53,7 @@ func (v *view) placeOfMessage(forms []refForm, partial bool) (*place, error) {
 
 // placeOfCopies returns the place of the oldest of copies of a message, unless they
 // differ.
-func (v *view) placeOfCopies(name string, copies []messageCopy, partial bool) (*place, error) {
+func (v *View) placeOfCopies(name string, copies []messageCopy, partial bool) (*place, error) {
 	slices.SortFunc(copies, messageCopy.compare)
 	first := copies[0]
 	if !slices.ContainsFunc(copies, func(c messageCopy) bool { return !bytes.Equal(c.raw, first.raw) }) {
@@ -91,7 +91,7 @@ func (c messageCopy) compare(other messageCopy) int {
 
 // copiesOf returns the messages whose ids are names, by id, from all files that can be
 // used. It looks into Penguin's checkpoints only if no session has any.
-func (v *view) copiesOf(names []refForm) (map[string][]messageCopy, error) {
+func (v *View) copiesOf(names []refForm) (map[string][]messageCopy, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (v *view) copiesOf(names []refForm) (map[string][]messageCopy, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		done += e.Size()
-		v.opts.Progress("searching", done, total)
+		v.w.opts.Progress("searching", done, total)
 	})
 	if err := v.ctx.Err(); err != nil || len(found) > 0 {
 		return found, err

@@ -48,33 +48,33 @@ func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error)
 
 func (w *Workspace) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, error) {
 	p := &Pruning{}
-	decide := func(v *view) (err error) {
+	decide := func(v *View) (err error) {
 		p.Checkpoints, err = v.judge(w.opts.Retention)
 		return err
 	}
 	if o.DryRun {
 		return p, w.read(ctx, decide)
 	}
-	return p, w.write(ctx, operation.Operation{Verb: "prune", Auto: auto}, func(v *view) error {
-		if err := decide(v); err != nil {
+	return p, w.write(ctx, operation.Operation{Verb: "prune", Auto: auto}, func(tx *Tx) error {
+		if err := decide(tx.View); err != nil {
 			return err
 		}
-		v.mark = prunedMark
+		tx.mark = prunedMark
 		for _, c := range p.Checkpoints {
 			if c.Kept {
 				continue
 			}
-			if err := v.remove(c.ID); err != nil {
+			if err := tx.remove(c.ID); err != nil {
 				return err
 			}
 		}
-		before := v.opts.Now().Add(-prunedAge)
-		return v.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
+		before := tx.View.w.opts.Now().Add(-prunedAge)
+		return tx.View.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
 	})
 }
 
 // judge says what is to be done with each automatic checkpoint.
-func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
+func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 		taken = append(taken, t)
 		list = append(list, Pruned{ID: e.ID, Title: v.title(e), CreatedAt: instant(e.CreatedAt)})
 	}
-	for i, verdict := range r.Apply(taken, v.opts.Now()) {
+	for i, verdict := range r.Apply(taken, v.w.opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason
 		if verdict.Keep {
 			continue
@@ -108,7 +108,7 @@ func (v *view) judge(r checkpoint.Retention) ([]Pruned, error) {
 }
 
 // needed says why a checkpoint is kept although it is old, "" if nothing needs it.
-func (v *view) needed(id string, bookmarks []Bookmark) string {
+func (v *View) needed(id string, bookmarks []Bookmark) string {
 	if h, ok := v.head(); ok && h.Session == id {
 		return "the head is in it"
 	}

@@ -27,29 +27,29 @@ type PurgeOptions struct {
 // back, and neither can what moved it there.
 func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
 	purged := &Trash{}
-	err := w.write(ctx, operation.Operation{Verb: "trash --purge"}, func(v *view) error {
+	err := w.write(ctx, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) error {
 		*purged = Trash{Files: []Trashed{}}
-		all, err := v.inTheTrash()
+		all, err := tx.View.inTheTrash()
 		if err != nil {
 			return err
 		}
-		before := instant(v.opts.Now().Add(-o.Older))
+		before := instant(tx.View.w.opts.Now().Add(-o.Older))
 		sums := map[string]bool{}
 		for _, f := range all.Files {
 			if !f.RemovedAt.After(before) {
 				purged.Files = append(purged.Files, f)
-				v.addAttached(sums, f)
+				tx.View.addAttached(sums, f)
 			}
 		}
-		v.told = len(purged.Files) > 0
-		ids, titles := v.goneWith(purged.Files, all.Files)
-		if err := v.erase(newErasure(ids, nil, titles)); err != nil {
+		tx.told = len(purged.Files) > 0
+		ids, titles := tx.View.goneWith(purged.Files, all.Files)
+		if err := tx.View.erase(newErasure(ids, nil, titles)); err != nil {
 			return err
 		}
-		if err := v.purge(func(_ string, at time.Time) bool { return !instant(at).After(before) }); err != nil {
+		if err := tx.View.purge(func(_ string, at time.Time) bool { return !instant(at).After(before) }); err != nil {
 			return err
 		}
-		gone, err := v.purgeAttachments(sums)
+		gone, err := tx.View.purgeAttachments(sums)
 		purged.Files = append(purged.Files, gone...)
 		return err
 	})
@@ -57,11 +57,11 @@ func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, err
 }
 
 // addAttached adds the attachments that a session in the trash refers to.
-func (v *view) addAttached(sums map[string]bool, f Trashed) {
+func (v *View) addAttached(sums map[string]bool, f Trashed) {
 	if sessionOf(f.File) == "" {
 		return
 	}
-	name, err := filepath.Rel(v.dir, f.Path)
+	name, err := filepath.Rel(v.w.dir, f.Path)
 	if err != nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (v *view) addAttached(sums map[string]bool, f Trashed) {
 // purgeAttachments deletes those of the attachments that nothing names any longer: no
 // session, nothing in the trash, and no operation that could be done again. It returns
 // what they were.
-func (v *view) purgeAttachments(sums map[string]bool) (gone []Trashed, err error) {
+func (v *View) purgeAttachments(sums map[string]bool) (gone []Trashed, err error) {
 	for _, dir := range []string{session.Dir, trashDir, operation.Path} {
 		if len(sums) == 0 {
 			return nil, nil
@@ -113,13 +113,13 @@ func (v *view) purgeAttachments(sums map[string]bool) (gone []Trashed, err error
 		if err != nil {
 			return gone, err
 		}
-		gone = append(gone, Trashed{File: name, Path: v.path(name), name: name, RemovedAt: instant(v.opts.Now()), Bytes: info.Size()})
+		gone = append(gone, Trashed{File: name, Path: v.path(name), name: name, RemovedAt: instant(v.w.opts.Now()), Bytes: info.Size()})
 	}
 	return gone, nil
 }
 
 // keepNamed takes out of sums what a file names.
-func (v *view) keepNamed(sums map[string]bool, name string) error {
+func (v *View) keepNamed(sums map[string]bool, name string) error {
 	data, err := durable.ReadFile(v.root, name)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (v *view) keepNamed(sums map[string]bool, name string) error {
 }
 
 // purge deletes the folders of the trash that match, by name and by the time in it.
-func (v *view) purge(match func(name string, at time.Time) bool) error {
+func (v *View) purge(match func(name string, at time.Time) bool) error {
 	entries, err := durable.ReadDir(v.root, trashDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -36,7 +36,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 		return nil, err
 	}
 	l := &Listing{Sessions: []Entry{}}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		entries := []Entry{}
 		head, _ := v.head()
 		add := func(id string) {
@@ -57,7 +57,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 		if kind == "" || kind == session.Checkpoint {
 			for _, id := range v.penguinIDs() {
 				if err := v.penguin[id].Err; err != nil {
-					v.opts.Note(err.Error())
+					v.w.opts.Note(err.Error())
 					continue
 				}
 				add(id)
@@ -71,9 +71,9 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 	return l, err
 }
 
-func (v *view) noteUnusable() {
+func (v *View) noteUnusable() {
 	for _, e := range v.index.Unusable() {
-		v.opts.Note(e.Err.Error())
+		v.w.opts.Note(e.Err.Error())
 	}
 }
 
@@ -106,7 +106,7 @@ type ReadOptions struct {
 // Show returns the path to where ref points, flattened.
 func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conversation, error) {
 	c := &Conversation{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		*c = Conversation{}
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
@@ -135,7 +135,7 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 }
 
 // messages returns the messages at nodes of l.
-func (v *view) messages(l *line, nodes []int) ([]session.Message, error) {
+func (v *View) messages(l *line, nodes []int) ([]session.Message, error) {
 	list := make([]session.Message, 0, len(nodes))
 	for _, n := range nodes {
 		m, err := v.message(l, n)
@@ -148,7 +148,7 @@ func (v *view) messages(l *line, nodes []int) ([]session.Message, error) {
 }
 
 // message returns the message at a node of l.
-func (v *view) message(l *line, node int) (session.Message, error) {
+func (v *View) message(l *line, node int) (session.Message, error) {
 	s, err := v.reopen(l.Parts[l.Part(node)])
 	if err != nil {
 		return session.Message{}, err
@@ -164,13 +164,13 @@ type Lineage struct {
 // Lineage returns the ids from the root to the session.
 func (w *Workspace) Lineage(ctx context.Context, name string, o ReadOptions) (*Lineage, error) {
 	l := &Lineage{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		id, err := v.resolve(name)
 		if err != nil {
 			return err
 		}
 		if l.IDs, err = v.lineage(id); err != nil && o.Partial && len(l.IDs) > 0 {
-			v.opts.Note(err.Error() + "; what is known is taken")
+			v.w.opts.Note(err.Error() + "; what is known is taken")
 			return nil
 		}
 		return err
@@ -188,7 +188,7 @@ type Forest struct {
 // one of its lineage that is there, or at the top.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	f := &Forest{Roots: []TreeEntry{}}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		roots := []TreeEntry{}
 		if err := v.whole(); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 		}
 		for _, id := range v.penguinIDs() {
 			if err := v.penguin[id].Err; err != nil {
-				v.opts.Note(err.Error())
+				v.w.opts.Note(err.Error())
 				continue
 			}
 			parent := ""
@@ -239,14 +239,14 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 
 // penguinParent returns the session that one of Penguin's checkpoints was taken of, or the
 // checkpoint itself if that session is gone.
-func (v *view) penguinParent(id string) string {
+func (v *View) penguinParent(id string) string {
 	if from := v.penguin[id].Session; v.index.Entry(from) != nil {
 		return from
 	}
 	return id
 }
 
-func (v *view) subtree(id string, children map[string][]string, head string) TreeEntry {
+func (v *View) subtree(id string, children map[string][]string, head string) TreeEntry {
 	n := TreeEntry{Entry: v.entry(id), Children: []TreeEntry{}}
 	n.Head = id == head
 	for _, child := range children[id] {
@@ -268,7 +268,7 @@ type Diff struct {
 // Diff compares the paths to two places, by message id, from their roots.
 func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff, error) {
 	d := &Diff{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		pa, err := v.place(a, o.Partial)
 		if err != nil {
 			return err
@@ -298,7 +298,7 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff
 // parting returns how many of the messages of two paths come before they part. A header
 // that only one of the paths has is skipped: Penguin's snapshots lack the first one, and
 // repeat those of each file.
-func (v *view) parting(la *line, as []int, lb *line, bs []int) (a, b int, err error) {
+func (v *View) parting(la *line, as []int, lb *line, bs []int) (a, b int, err error) {
 	for i, j := 0, 0; ; {
 		for i < len(as) && j < len(bs) && la.ID(as[i]) == lb.ID(bs[j]) {
 			i, j = i+1, j+1
@@ -320,7 +320,7 @@ func (v *view) parting(la *line, as []int, lb *line, bs []int) (a, b int, err er
 
 // headers returns how many headers nodes of l begin with that the path others does not
 // have.
-func (v *view) headers(l *line, nodes []int, other *line, others []int) (n int, err error) {
+func (v *View) headers(l *line, nodes []int, other *line, others []int) (n int, err error) {
 	has := map[string]bool{}
 	for ; n < len(nodes); n++ {
 		m, err := v.message(l, nodes[n])
@@ -343,7 +343,7 @@ func (v *view) headers(l *line, nodes []int, other *line, others []int) (n int, 
 }
 
 // beyond returns the ids of nodes of l, and their messages to be read.
-func (v *view) beyond(l *line, nodes []int) (ids []string, messages []session.Message, err error) {
+func (v *View) beyond(l *line, nodes []int) (ids []string, messages []session.Message, err error) {
 	ids = []string{}
 	for _, n := range nodes {
 		ids = append(ids, l.ID(n))

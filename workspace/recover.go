@@ -21,118 +21,133 @@ import (
 
 // recovered looks at a workspace under the lock, after what an interrupted command
 // left is completed or swept away.
-func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*view, error) {
-	v, err := w.load(ctx, root, m)
+func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
+	tx, err := w.loadTx(ctx, root, m)
 	if err != nil {
 		return nil, err
 	}
 	if m.every {
-		if err := v.index.Whole(); err != nil {
-			v.done()
+		if err := tx.View.index.Whole(); err != nil {
+			tx.finish()
 			return nil, err
 		}
 	}
-	changed, err := v.recover()
+	changed, err := tx.recover()
 	if err == nil && changed {
-		highest := v.highest
-		v.done()
-		if v, err = w.load(ctx, root, m); err == nil {
-			if _, err = v.lastOperations(); v.every {
+		highest := tx.highest
+		tx.finish()
+		if tx, err = w.loadTx(ctx, root, m); err == nil {
+			if _, err = tx.lastOperations(); tx.View.every {
 				err = nil
 			}
-			v.seq = max(v.seq, highest)
+			tx.seq = max(tx.seq, highest)
 		}
 	}
-	if err != nil && v != nil {
-		v.done()
+	if err != nil && tx != nil {
+		tx.finish()
 		return nil, err
 	}
-	return v, err
+	return tx, err
+}
+
+// loadTx begins a change of a workspace, which has to be finished.
+func (w *Workspace) loadTx(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
+	v, err := w.load(ctx, root, m)
+	if v == nil {
+		return nil, err
+	}
+	return newTx(v), err
+}
+
+// finish discards what is not committed, and ends what a method does with the workspace.
+func (tx *Tx) finish() {
+	tx.batch.Discard()
+	tx.View.done()
 }
 
 // recover completes those of the last operations that were interrupted after their
 // first change, takes the lines of those out of the log that were before, and removes
 // temporary files. It reports whether the workspace has to be looked at anew.
-func (v *view) recover() (changed bool, err error) {
-	broken, err := v.mendBrokenLog()
-	if err != nil && !v.every {
+func (tx *Tx) recover() (changed bool, err error) {
+	broken, err := tx.mendBrokenLog()
+	if err != nil && !tx.View.every {
 		return false, err
 	}
-	last, err := v.lastOperations()
-	if err != nil && !v.every { // doctor says what is wrong with it
+	last, err := tx.lastOperations()
+	if err != nil && !tx.View.every { // doctor says what is wrong with it
 		return false, err
 	}
 	if broken { // doctor mends it first
 		last = nil
 	}
-	v.seq = max(v.seq, v.highest)
+	tx.seq = max(tx.seq, tx.highest)
 	var happened, not []operation.Line
 	for _, line := range last {
-		if v.happened(line.Operation) {
+		if tx.View.happened(line.Operation) {
 			happened = append(happened, line)
 		} else {
 			not = append(not, line)
 		}
 	}
-	if err := v.checkPresent(); err != nil {
+	if err := tx.View.checkPresent(); err != nil {
 		return false, err
 	}
-	if err := v.sweep(len(last) > 0, happened); err != nil {
+	if err := tx.sweep(len(last) > 0, happened); err != nil {
 		return false, err
 	}
-	if err := v.decide(happened, not); err != nil {
+	if err := tx.decide(happened, not); err != nil {
 		return false, err
 	}
-	if v.batch.Len() > 0 || v.completed || v.onlyOwn() {
+	if tx.batch.Len() > 0 || tx.completed || tx.View.onlyOwn() {
 		changed = true
-		v.op.Changes = nil
-		later, err := v.commitAll()
+		tx.op.Changes = nil
+		later, err := tx.commitAll()
 		if err = cmp.Or(err, later); err != nil {
-			v.follow("what was interrupted is not completed", err)
-			return true, v.ctx.Err()
+			tx.View.follow("what was interrupted is not completed", err)
+			return true, tx.View.ctx.Err()
 		}
 	}
-	if v.isThere(forgetPath) {
+	if tx.View.isThere(forgetPath) {
 		if changed = true; err == nil {
-			v.follow("what is to be forgotten is not all forgotten", v.completeForget())
+			tx.View.follow("what is to be forgotten is not all forgotten", tx.completeForget())
 		}
 	}
 	if len(happened) == 0 {
 		return changed, nil
 	}
-	_, err = durable.AppendCache(v.root, operation.Path, []byte("\n")) // it is settled
+	_, err = durable.AppendCache(tx.View.root, operation.Path, []byte("\n")) // it is settled
 	return changed, err
 }
 
 // decide completes the operations that were interrupted and have happened, and takes
 // the lines of those that have not out of the log.
-func (v *view) decide(happened, not []operation.Line) error {
+func (tx *Tx) decide(happened, not []operation.Line) error {
 	for _, line := range slices.Concat(happened, not) {
 		for _, id := range line.Sessions {
-			v.own[id] = true // whatever the index says of it
+			tx.View.own[id] = true // whatever the index says of it
 		}
 	}
 	if len(not) > 0 {
-		if err := v.takeOut(not); err != nil {
+		if err := tx.View.takeOut(not); err != nil {
 			return err
 		}
-		if v.seq = not[0].Seq - 1; len(happened) > 0 {
-			v.seq = max(v.seq, happened[len(happened)-1].Seq)
+		if tx.seq = not[0].Seq - 1; len(happened) > 0 {
+			tx.seq = max(tx.seq, happened[len(happened)-1].Seq)
 		}
 	}
 	for _, line := range happened {
-		o, err := v.withTexts(line.Operation)
+		o, err := tx.View.withTexts(line.Operation)
 		if err == nil {
-			err = v.complete(o.Changes[1:])
+			err = tx.complete(o.Changes[1:])
 		}
-		v.follow("what was interrupted is not completed", err)
+		tx.View.follow("what was interrupted is not completed", err)
 	}
 	return nil
 }
 
 // takeOut takes lines out of the log: it cuts them off where they are the last ones,
 // and else replaces the log.
-func (v *view) takeOut(lines []operation.Line) error {
+func (v *View) takeOut(lines []operation.Line) error {
 	log, err := operation.Open(v.root)
 	if err != nil {
 		return err
@@ -149,7 +164,7 @@ func (v *view) takeOut(lines []operation.Line) error {
 }
 
 // rewriteLog replaces the log, of which size bytes are lines, by one without some.
-func (v *view) rewriteLog(without []operation.Line, size int64) error {
+func (v *View) rewriteLog(without []operation.Line, size int64) error {
 	in, err := durable.OpenRegular(v.root, operation.Path)
 	if err != nil {
 		return err
@@ -171,8 +186,8 @@ func (v *view) rewriteLog(without []operation.Line, size int64) error {
 
 // lastOperations returns the newest lines of the log that tell of what may have been
 // interrupted, the oldest first.
-func (v *view) lastOperations() ([]operation.Line, error) {
-	log, err := operation.Open(v.root)
+func (tx *Tx) lastOperations() ([]operation.Line, error) {
+	log, err := operation.Open(tx.View.root)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +200,7 @@ func (v *view) lastOperations() ([]operation.Line, error) {
 		case err != nil:
 			return nil, err
 		}
-		v.seq = line.Seq
+		tx.seq = line.Seq
 		break
 	}
 	return slices.DeleteFunc(log.Unsettled(), func(line operation.Line) bool { return len(line.Changes) == 0 }), nil
@@ -195,7 +210,7 @@ func (v *view) lastOperations() ([]operation.Line, error) {
 // moves which is being made, or was interrupted: of several files some may be in
 // the trash already and some not. What a removal began with is as good as gone, and
 // what is brought back is not there before all of it is.
-func (v *view) hidePending() error {
+func (v *View) hidePending() error {
 	plan, err := v.beingForgotten()
 	if err != nil {
 		return err
@@ -225,43 +240,43 @@ func (v *view) hidePending() error {
 }
 
 // unmoved reports whether c moves a file to the trash, or back, and is not made.
-func (v *view) unmoved(c operation.Change) bool { return c.Moved != "" && !v.made(c) }
+func (v *View) unmoved(c operation.Change) bool { return c.Moved != "" && !v.made(c) }
 
 // sweep removes the temporary files that commands left which were interrupted.
 // One that may be what another program wrote, and that was being put back, is kept
 // in the trash: that can only be where one of the last operations has happened.
-func (v *view) sweep(interrupted bool, happened []operation.Line) error {
-	names := v.index.Temporary
+func (tx *Tx) sweep(interrupted bool, happened []operation.Line) error {
+	names := tx.View.index.Temporary
 	if interrupted {
-		names = v.folder.Temporary() // the index may not have looked
+		names = tx.View.folder.Temporary() // the index may not have looked
 	}
 	var made []operation.Change
 	for _, line := range happened {
 		made = append(made, line.Changes...)
 	}
 	for _, name := range []string{tempOf(headFile), tempOf(bookmark.Path), tempOf(operation.Path), incoming, tempOf(incoming), tempOf(forgetPath), tempOf(importsPath), tempOf(exportsPath), tempOf(learningsPath), tempOf(task.Path)} {
-		if v.isThere(name) {
+		if tx.View.isThere(name) {
 			names = append(names, name)
 		}
 	}
-	names = append(append(names, v.tempsIn(agent.Dir)...), v.tempsIn(explorationsDir)...)
-	v.folder.SweepCache()
+	names = append(append(names, tx.View.tempsIn(agent.Dir)...), tx.View.tempsIn(explorationsDir)...)
+	tx.View.folder.SweepCache()
 	if len(names) == 0 {
 		return nil
 	}
-	err := v.index.Change(func() error {
+	err := tx.View.index.Change(func() error {
 		for _, name := range names {
-			if err := v.keepOther(name, made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := tx.keepOther(name, made); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			if err := durable.Remove(v.root, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := durable.Remove(tx.View.root, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		v.index.Temporary = nil
+		tx.View.index.Temporary = nil
 	}
 	return err
 }
@@ -269,16 +284,16 @@ func (v *view) sweep(interrupted bool, happened []operation.Line) error {
 // keepOther puts a copy of a temporary file into the trash that is neither what one
 // of the changes left nor what it found, where that change was made: two files had
 // changed names.
-func (v *view) keepOther(temp string, changes []operation.Change) error {
+func (tx *Tx) keepOther(temp string, changes []operation.Change) error {
 	i := slices.IndexFunc(changes, func(c operation.Change) bool { return tempOf(c.File) == temp })
-	if i < 0 || changes[i].Was == nil || !v.made(changes[i]) {
+	if i < 0 || changes[i].Was == nil || !tx.View.made(changes[i]) {
 		return nil
 	}
-	is, err := v.stateNow(temp)
+	is, err := tx.View.stateNow(temp)
 	if err != nil || is.Same(changes[i].Was) || is.Same(changes[i].Is) {
 		return err
 	}
-	return v.keepCopy(temp)
+	return tx.keepCopy(temp)
 }
 
 // tempOf returns the temporary name of a file.
@@ -286,14 +301,14 @@ func tempOf(name string) string {
 	return path.Join(path.Dir(name), "."+path.Base(name)+durable.TempSuffix)
 }
 
-func (v *view) isThere(name string) bool {
+func (v *View) isThere(name string) bool {
 	_, err := v.root.Lstat(name)
 	return err == nil
 }
 
 // happened reports whether the first change of an operation was made, which may
 // have been interrupted.
-func (v *view) happened(o *operation.Operation) bool {
+func (v *View) happened(o *operation.Operation) bool {
 	c := o.Changes[0]
 	if v.made(c) {
 		return true
@@ -313,7 +328,7 @@ func (v *view) happened(o *operation.Operation) bool {
 }
 
 // made reports whether a file is as c left it.
-func (v *view) made(c operation.Change) bool {
+func (v *View) made(c operation.Change) bool {
 	info, err := v.root.Lstat(c.File)
 	if err == nil && c.Is != nil && info.Mode()&fs.ModeSymlink != 0 {
 		info, err = v.root.Stat(c.File)
@@ -336,7 +351,7 @@ func (v *view) made(c operation.Change) bool {
 
 // stillAs reports whether a file is as c left it, also one that c made, which counts as
 // made whatever it holds.
-func (v *view) stillAs(c operation.Change) bool {
+func (v *View) stillAs(c operation.Change) bool {
 	if c.Is != nil {
 		c.Was = c.Is
 	}
@@ -345,7 +360,7 @@ func (v *view) stillAs(c operation.Change) bool {
 
 // holdsAsLeft reports whether a file holds what c left, as far as the log says that: its size
 // and its time may be what they were although another program changed it.
-func (v *view) holdsAsLeft(c operation.Change) bool {
+func (v *View) holdsAsLeft(c operation.Change) bool {
 	if c.Is == nil || c.Is.CRC32C == "" {
 		return true
 	}
@@ -354,7 +369,7 @@ func (v *view) holdsAsLeft(c operation.Change) bool {
 }
 
 // stateNow returns what a file holds.
-func (v *view) stateNow(name string) (*operation.State, error) {
+func (v *View) stateNow(name string) (*operation.State, error) {
 	data, err := durable.ReadFile(v.root, name)
 	if err != nil {
 		return nil, err
@@ -364,14 +379,14 @@ func (v *view) stateNow(name string) (*operation.State, error) {
 
 // complete prepares those of the changes that were not made, which follow from
 // one that was.
-func (v *view) complete(changes []operation.Change) error {
+func (tx *Tx) complete(changes []operation.Change) error {
 	for _, c := range changes {
-		unmade, err := v.unmade(c)
+		unmade, err := tx.View.unmade(c)
 		if err != nil {
 			return err
 		}
 		if unmade {
-			if err := v.completeOne(c); err != nil {
+			if err := tx.completeOne(c); err != nil {
 				return err
 			}
 		}
@@ -380,7 +395,7 @@ func (v *view) complete(changes []operation.Change) error {
 }
 
 // unmade reports whether a file is as it was before c.
-func (v *view) unmade(c operation.Change) (bool, error) {
+func (v *View) unmade(c operation.Change) (bool, error) {
 	switch there := v.isThere(c.File); {
 	case c.Was == nil:
 		return !there && (c.Moved == "" || v.isThere(c.Moved)), nil
@@ -395,44 +410,44 @@ func (v *view) unmade(c operation.Change) (bool, error) {
 	return err == nil && is.Same(c.Was), err
 }
 
-func (v *view) completeOne(c operation.Change) error {
+func (tx *Tx) completeOne(c operation.Change) error {
 	switch {
 	case c.Moved != "" && c.Is == nil:
-		return v.completeMove(c)
+		return tx.completeMove(c)
 	case c.Moved != "":
-		return v.bringBack(c)
+		return tx.bringBack(c)
 	case c.After != "":
-		_, err := v.batch.Replace(c.File, durable.Bytes([]byte(c.After)))
+		_, err := tx.batch.Replace(c.File, durable.Bytes([]byte(c.After)))
 		return err
 	case c.Link:
-		o, err := v.outline(sessionOf(c.File))
+		o, err := tx.View.outline(sessionOf(c.File))
 		if err != nil {
 			return nil // doctor says what is wrong with it
 		}
-		return v.setContinuedTo(o)
+		return tx.setContinuedTo(o)
 	}
 	return nil
 }
 
 // completeMove prepares to move a file to the trash, or takes away its old name if
 // it has the new one already: a file system may have kept both.
-func (v *view) completeMove(c operation.Change) error {
+func (tx *Tx) completeMove(c operation.Change) error {
 	if id := sessionOf(c.File); id != "" {
-		v.forget(id)
+		tx.forget(id)
 	}
-	if !v.isThere(c.Moved) {
-		if err := durable.MakeDir(v.root, path.Dir(c.Moved)); err != nil { // it may have been taken away when it was empty
+	if !tx.View.isThere(c.Moved) {
+		if err := durable.MakeDir(tx.View.root, path.Dir(c.Moved)); err != nil { // it may have been taken away when it was empty
 			return err
 		}
-		return v.batch.Move(c.File, c.Moved)
+		return tx.batch.Move(c.File, c.Moved)
 	}
-	old, err := v.stateNow(c.File)
+	old, err := tx.View.stateNow(c.File)
 	if err != nil {
 		return err
 	}
-	if moved, err := v.stateNow(v.heldBy(c)); err != nil || !moved.Same(old) {
+	if moved, err := tx.View.stateNow(tx.View.heldBy(c)); err != nil || !moved.Same(old) {
 		return err // they are two files, and both stay
 	}
-	v.completed = true
-	return v.index.Change(func() error { return durable.Remove(v.root, c.File) })
+	tx.completed = true
+	return tx.View.index.Change(func() error { return durable.Remove(tx.View.root, c.File) })
 }

@@ -21,7 +21,7 @@ const headLength = 8
 
 // naming returns the naming of the messages of l in the name of a session. Without l each
 // message that has a UUID is named by all of it.
-func (v *view) naming(id string, l *line) *naming {
+func (v *View) naming(id string, l *line) *naming {
 	n := &naming{session: v.pieceOf(id), uuid: session.UUID(id)}
 	if !isPlain(n.session) {
 		n.session = id

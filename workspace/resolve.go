@@ -14,7 +14,7 @@ import (
 // resolve returns the session that name means: where the head is or was; else the one
 // whose id, UUID or title is name; else the only one that name abbreviates. A name that
 // begins with urn:uuid: is a UUID and nothing else.
-func (v *view) resolve(name string) (string, error) {
+func (v *View) resolve(name string) (string, error) {
 	if isHeadName(name) {
 		h, err := v.headNamed(name)
 		return h.Session, err
@@ -35,7 +35,7 @@ func (v *view) resolve(name string) (string, error) {
 }
 
 // called returns the session whose id or UUID is name, else those with that title.
-func (v *view) called(name string) ([]string, error) {
+func (v *View) called(name string) ([]string, error) {
 	if id, ok := v.byID(name); ok {
 		return []string{id}, nil
 	}
@@ -43,7 +43,7 @@ func (v *view) called(name string) ([]string, error) {
 }
 
 // byID returns the session whose id or UUID is name, and whether there is one.
-func (v *view) byID(name string) (id string, ok bool) {
+func (v *View) byID(name string) (id string, ok bool) {
 	if uuid, strict := strings.CutPrefix(name, urn); strict {
 		return v.byUUID(uuid)
 	}
@@ -60,7 +60,7 @@ func (v *view) byID(name string) (id string, ok bool) {
 // titled returns the conversations with a title: exactly, else in any case. Of several
 // files of one conversation it returns the first. Sessions come before Penguin's
 // checkpoints: Penguin names one like the branch that it makes of it.
-func (v *view) titled(title string) ([]string, error) {
+func (v *View) titled(title string) ([]string, error) {
 	if title == "" || strings.HasPrefix(title, urn) {
 		return nil, nil
 	}
@@ -90,7 +90,7 @@ func (v *view) titled(title string) ([]string, error) {
 
 // conversations returns ids with each continuation replaced by the first file of its
 // line, each once.
-func (v *view) conversations(ids []string) []string {
+func (v *View) conversations(ids []string) []string {
 	var firsts []string
 	for _, id := range ids {
 		if e := v.index.Entry(id); e != nil && e.Kind() == session.Continuation {
@@ -106,7 +106,7 @@ func (v *view) conversations(ids []string) []string {
 // abbreviated returns the sessions that prefix abbreviates: those whose shown part it
 // is, else those whose id or shown part begins with it. A prefix that was the id of a
 // session abbreviates none.
-func (v *view) abbreviated(prefix string) ([]string, error) {
+func (v *View) abbreviated(prefix string) ([]string, error) {
 	if !isPrefix(prefix) || strings.HasPrefix(prefix, urn) {
 		return nil, nil
 	}
@@ -136,7 +136,7 @@ func (v *view) abbreviated(prefix string) ([]string, error) {
 // wasSession reports whether id was the id of a session: its file is in the trash, or,
 // where not all candidates are of generated ids, which no other id resembles, the log of
 // operations names it.
-func (v *view) wasSession(id string, candidates []string) bool {
+func (v *View) wasSession(id string, candidates []string) bool {
 	if !session.ValidID(id) {
 		return false
 	}
@@ -160,7 +160,7 @@ func (v *view) wasSession(id string, candidates []string) bool {
 }
 
 // inTrashNow reports whether the file of a session is in the trash.
-func (v *view) inTrashNow(id string) bool {
+func (v *View) inTrashNow(id string) bool {
 	stamps, err := fs.ReadDir(v.root.FS(), trashDir)
 	return err == nil && slices.ContainsFunc(stamps, func(d fs.DirEntry) bool {
 		return v.isThere(trashDir + "/" + d.Name() + "/" + session.FileName(id))
@@ -168,7 +168,7 @@ func (v *view) inTrashNow(id string) bool {
 }
 
 // noSession returns the error for a name that means no session.
-func (v *view) noSession(name string) *Error {
+func (v *View) noSession(name string) *Error {
 	e := notFound("session", strings.TrimPrefix(name, urn))
 	if session.ValidID(name) && v.inTrashNow(name) {
 		e.Message = fmt.Sprintf("the session %q was removed", name)
@@ -179,18 +179,18 @@ func (v *view) noSession(name string) *Error {
 
 // has reports whether there is a session of that id, or one of Penguin's
 // checkpoints, whole or not.
-func (v *view) has(id string) bool {
+func (v *View) has(id string) bool {
 	return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id)
 }
 
 // penguins returns the ids of Penguin's checkpoints that match.
-func (v *view) penguins(match func(id string) bool) []string {
+func (v *View) penguins(match func(id string) bool) []string {
 	return slices.DeleteFunc(v.penguinIDs(), func(id string) bool { return !match(id) })
 }
 
 // penguinIDs returns the ids of Penguin's checkpoints that are not sessions
 // too, oldest first.
-func (v *view) penguinIDs() []string {
+func (v *View) penguinIDs() []string {
 	var ids []string
 	for id := range v.penguin {
 		if v.isPenguin(id) {

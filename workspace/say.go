@@ -45,11 +45,11 @@ func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOption
 		return nil, nil, &Error{Code: Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
 	}
 	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
-	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(v *view, a *Agent) (err error) {
-		if e.ID, err = session.NewMessageID(v.opts.Random); err != nil {
+	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(tx *Tx, a *Agent) (err error) {
+		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
 			return err
 		}
-		v.op.Args["id"] = e.ID
+		tx.op.Args["id"] = e.ID
 		a.Queue.Add(e)
 		return nil
 	}, func(ctx context.Context, d *driver) error { return d.deliver(ctx, e) })
@@ -62,7 +62,7 @@ func (w *Workspace) ResumeQueue(ctx context.Context, name string, o TurnOptions)
 	if q, err := w.Queue(ctx, name); err != nil || len(q.Queue) == 0 {
 		return q, nil, err
 	}
-	return w.atWork(ctx, operation.Operation{Verb: "queue resume"}, name, o, func(_ *view, a *Agent) error {
+	return w.atWork(ctx, operation.Operation{Verb: "queue resume"}, name, o, func(_ *Tx, a *Agent) error {
 		a.Queue.Resume()
 		return nil
 	}, func(ctx context.Context, d *driver) error { return d.resume(ctx) })
@@ -71,7 +71,7 @@ func (w *Workspace) ResumeQueue(ctx context.Context, name string, o TurnOptions)
 // atWork changes the queue of an agent at work. Where none works it carries out a turn
 // that start begins instead.
 func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name string, o TurnOptions,
-	change func(*view, *Agent) error, start func(context.Context, *driver) error) (*Queue, *Chatted, error) {
+	change func(*Tx, *Agent) error, start func(context.Context, *driver) error) (*Queue, *Chatted, error) {
 	const tries = 3
 	var busy error
 	for range tries {
@@ -103,16 +103,16 @@ var (
 	errEmpty = errors.New("nothing is queued")
 )
 
-func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*view, *Agent) error) (q *Queue, err error) {
-	err = w.patient().changeFile(ctx, op, name, func(v *view, a *Agent) error {
-		if !v.works(a.Name) {
+func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *Agent) error) (q *Queue, err error) {
+	err = w.patient().changeFile(ctx, op, name, func(tx *Tx, a *Agent) error {
+		if !tx.View.works(a.Name) {
 			return errIdle
 		}
-		if err := change(v, a); err != nil {
+		if err := change(tx, a); err != nil {
 			return err
 		}
 		q = queueOf(a)
-		_, err := v.putAgent(a.Agent, a.File)
+		_, err := tx.putAgent(a.Agent, a.File)
 		return err
 	})
 	return q, err
@@ -120,7 +120,7 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 
 // resume begins with what is queued.
 func (d *driver) resume(ctx context.Context) error {
-	return d.change(ctx, d.op("append"), (*view).writeNode, func(_ *view, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		if len(*q) == 0 {
 			return nil, errEmpty
 		}
@@ -137,7 +137,7 @@ func (w *Workspace) Queue(ctx context.Context, name string) (_ *Queue, err error
 		return nil, err
 	}
 	defer root.Close()
-	v := &view{Workspace: w, ctx: ctx, root: root}
+	v := &View{w: w, ctx: ctx, root: root}
 	a, err := v.agent(name)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (w *Workspace) Queue(ctx context.Context, name string) (_ *Queue, err error
 // DropQueued takes what has an id, or the only one that begins like that, out of the queue of an
 // agent, and returns what is left.
 func (w *Workspace) DropQueued(ctx context.Context, name, id string) (q *Queue, err error) {
-	err = w.patient().changeFile(ctx, operation.Operation{Verb: "queue drop", Args: args{"id": id}}, name, func(v *view, a *Agent) error {
+	err = w.patient().changeFile(ctx, operation.Operation{Verb: "queue drop", Args: args{"id": id}}, name, func(tx *Tx, a *Agent) error {
 		list := make([]named, len(a.Queue))
 		for i, e := range a.Queue {
 			list[i].id = e.ID
@@ -168,10 +168,10 @@ func (w *Workspace) DropQueued(ctx context.Context, name, id string) (q *Queue, 
 			return ambiguous("queued message", id, candidates)
 		}
 		id := a.Queue[found[0]].ID
-		v.op.Args["id"] = id
+		tx.op.Args["id"] = id
 		a.Queue.Drop(id)
-		_, err := v.putAgent(a.Agent, a.File)
-		v.recoverTurn(a)
+		_, err := tx.putAgent(a.Agent, a.File)
+		tx.View.recoverTurn(a)
 		q = queueOf(a)
 		return err
 	})

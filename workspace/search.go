@@ -122,12 +122,12 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 		}
 	}
 	f := &Found{}
-	err = w.read(ctx, func(v *view) error {
+	err = w.read(ctx, func(v *View) error {
 		*f = Found{}
 		if err := v.whole(); err != nil {
 			return err
 		}
-		s := &search{view: v, o: o, q: p, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
+		s := &search{View: v, o: o, q: p, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
 		files, err := s.files()
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 
 // pieceOf returns the part of a session's id that is shown, if that names it, else all
 // of it.
-func (v *view) pieceOf(id string) string {
+func (v *View) pieceOf(id string) string {
 	if named, err := v.resolve(shown(id)); err != nil || named != id {
 		return id
 	}
@@ -166,7 +166,7 @@ func (v *view) pieceOf(id string) string {
 
 // A search is one search in a workspace at one moment.
 type search struct {
-	*view
+	*View
 	o SearchOptions
 	q *pattern
 
@@ -237,11 +237,11 @@ func (s *search) lines() ([]*searchLine, error) {
 			if len(ids) == 0 {
 				return nil, err
 			}
-			s.opts.Note(err.Error())
+			s.w.opts.Note(err.Error())
 		}
 		for _, file := range ids {
 			if err := s.index.Broken(file); err != nil {
-				s.opts.Note(err.Error())
+				s.w.opts.Note(err.Error())
 			}
 		}
 		return []*searchLine{s.searchLine(ids[0], ids)}, nil
@@ -276,7 +276,7 @@ func (s *search) everyLine(note bool) []*searchLine {
 	for _, id := range s.penguinIDs() {
 		if err := s.penguin[id].Err; err != nil {
 			if note {
-				s.opts.Note(err.Error())
+				s.w.opts.Note(err.Error())
 			}
 			continue
 		}
@@ -325,7 +325,7 @@ func (s *search) searchLine(first string, files []string) *searchLine {
 		return &searchLine{id: first, title: cmp.Or(cp.Name, session.DefaultTitle(first)), began: cp.CreatedAt, active: cp.CreatedAt, files: files, penguin: true}
 	}
 	e := s.index.Entry(first)
-	l := &searchLine{id: first, title: s.view.title(e), began: e.CreatedAt, files: files}
+	l := &searchLine{id: first, title: s.View.title(e), began: e.CreatedAt, files: files}
 	for _, id := range files {
 		if at := s.index.Entry(id); at != nil && at.LastActive.After(l.active) {
 			l.active = at.LastActive
@@ -383,7 +383,7 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 			enough.Store(s.most > 0 && wanted > s.most)
 		}
 		read += s.size(files[i].id)
-		s.opts.Progress("searching", read, total)
+		s.w.opts.Progress("searching", read, total)
 	})
 	if err := s.ctx.Err(); err != nil {
 		return nil, 0, err
@@ -392,7 +392,7 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 	for i, err := range errs[:end] {
 		switch {
 		case errors.As(err, &damage):
-			s.opts.Note(err.Error())
+			s.w.opts.Note(err.Error())
 		case err != nil:
 			return nil, 0, gone(files[i].id, err)
 		}

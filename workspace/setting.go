@@ -39,7 +39,7 @@ func within(dir, folder string) bool {
 
 // setting returns where a session took place: a continuation where its line began, and a
 // snapshot that does not say it where its origin did, while that is there.
-func (v *view) setting(id string) session.Setting {
+func (v *View) setting(id string) session.Setting {
 	for seen := map[string]bool{}; !seen[id]; {
 		seen[id] = true
 		e := v.index.Entry(v.firstFile(id))
@@ -56,7 +56,7 @@ func (v *view) setting(id string) session.Setting {
 
 // firstFile returns the first file of the line that a session is in, as far as it is
 // there.
-func (v *view) firstFile(id string) string {
+func (v *View) firstFile(id string) string {
 	seen := map[string]bool{}
 	for !seen[id] {
 		seen[id] = true
@@ -75,12 +75,12 @@ func (v *view) firstFile(id string) string {
 
 // title returns what a session is called where it is shown: its title, else the first
 // words of its user, of a continuation those of its line, else a title made from its id.
-func (v *view) title(e *index.Entry) string {
+func (v *View) title(e *index.Entry) string {
 	return cmp.Or(v.words(e), session.DefaultTitle(e.ID))
 }
 
 // words is title, but "" for what has neither a title nor words.
-func (v *view) words(e *index.Entry) string {
+func (v *View) words(e *index.Entry) string {
 	first := e
 	if e.Kind() == session.Continuation {
 		if at := v.index.Entry(v.firstFile(e.ID)); at != nil {

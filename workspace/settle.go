@@ -11,7 +11,7 @@ import (
 // system says of the file. A file that is gone has settled.
 func (d *doctor) settle(name string) (id durable.Identity, settled bool) {
 	id = d.identity(name)
-	wait := d.opts.Settle
+	wait := d.w.opts.Settle
 	if wait <= 0 || id == (durable.Identity{}) {
 		return id, true
 	}

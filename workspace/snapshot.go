@@ -47,7 +47,7 @@ type SnapshotOptions struct {
 }
 
 // cut finds the place that ref means and steps back to where a path can end.
-func (v *view) cut(ref string, o CutOptions) (*place, Cut, error) {
+func (v *View) cut(ref string, o CutOptions) (*place, Cut, error) {
 	p, err := v.place(ref, o.Partial)
 	if err != nil {
 		return nil, Cut{}, err
@@ -74,18 +74,18 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 	var snap *Snapshot
 	op := operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name}, Auto: o.Auto}
 	made := true
-	err := w.write(ctx, op, func(v *view) error {
-		p, cut, err := v.cut(ref, o.CutOptions)
+	err := w.write(ctx, op, func(tx *Tx) error {
+		p, cut, err := tx.View.cut(ref, o.CutOptions)
 		if err != nil {
 			return err
 		}
 		if o.Auto {
-			if snap, err = v.taken(p); snap != nil || err != nil {
+			if snap, err = tx.View.taken(p); snap != nil || err != nil {
 				made = false
 				return err
 			}
 		}
-		if snap, err = v.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto}); err == nil {
+		if snap, err = tx.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto}); err == nil {
 			snap.Cut = cut
 		}
 		return err
@@ -102,29 +102,29 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 // and moves the head there, unless it is to stay.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	var snap *Snapshot
-	err := w.write(ctx, operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}, func(v *view) error {
-		p, cut, err := v.cut(ref, o.CutOptions)
+	err := w.write(ctx, operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}, func(tx *Tx) error {
+		p, cut, err := tx.View.cut(ref, o.CutOptions)
 		if err != nil {
 			return err
 		}
-		if snap, err = v.madeBranch(o.ID, p); snap != nil || err != nil {
+		if snap, err = tx.View.madeBranch(o.ID, p); snap != nil || err != nil {
 			return err
 		}
-		if snap, err = v.snapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name}); err != nil {
+		if snap, err = tx.snapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name}); err != nil {
 			return err
 		}
 		snap.Cut = cut
 		if o.KeepHead {
 			return nil
 		}
-		_, err = v.moveHead(snap.ID, p.messageID(), p.messageID())
+		_, err = tx.moveHead(snap.ID, p.messageID(), p.messageID())
 		return err
 	})
 	return snap, err
 }
 
 // madeBranch returns the branch with an id, nil if there is none.
-func (v *view) madeBranch(id string, p *place) (*Snapshot, error) {
+func (v *View) madeBranch(id string, p *place) (*Snapshot, error) {
 	if id == "" || v.index.Entry(id) == nil && v.index.Err(id) == nil {
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func (v *view) madeBranch(id string, p *place) (*Snapshot, error) {
 
 // taken returns a checkpoint of the path to p that is there already, nil if there is
 // none.
-func (v *view) taken(p *place) (*Snapshot, error) {
+func (v *View) taken(p *place) (*Snapshot, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (v *view) taken(p *place) (*Snapshot, error) {
 
 // isOfPath reports whether the messages of a snapshot are those of the path to p, of which
 // the sessions may be others: a branch begins with copies.
-func (v *view) isOfPath(id string, p *place) bool {
+func (v *View) isOfPath(id string, p *place) bool {
 	path := p.Path(p.node)
 	s, err := v.folder.Read(id)
 	if err != nil || len(s.Messages) != len(path) {
@@ -170,24 +170,24 @@ func (v *view) isOfPath(id string, p *place) bool {
 
 // snapshot prepares a snapshot of the path to p: its kind, its title, and whether it
 // is automatic, stand in spec.
-func (v *view) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
-	d, err := v.document(p, spec)
+func (tx *Tx) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
+	d, err := tx.View.document(p, spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.create(d); err != nil {
+	if err := tx.create(d); err != nil {
 		return nil, err
 	}
-	return v.snapshotOf(d.ID), nil
+	return tx.View.snapshotOf(d.ID), nil
 }
 
 // snapshotOf returns the entry and the file of a snapshot.
-func (v *view) snapshotOf(id string) *Snapshot {
+func (v *View) snapshotOf(id string) *Snapshot {
 	return &Snapshot{Entry: v.entry(id), Path: v.path(session.FileName(id)), Bytes: v.index.Entry(id).Size()}
 }
 
 // document decides what a snapshot of the path to p holds.
-func (v *view) document(p *place, spec checkpoint.Spec) (*session.Document, error) {
+func (v *View) document(p *place, spec checkpoint.Spec) (*session.Document, error) {
 	spec, err := v.spec(p, spec)
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (v *view) document(p *place, spec checkpoint.Spec) (*session.Document, erro
 }
 
 // spec completes what a snapshot of the path to p is to be.
-func (v *view) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
+func (v *View) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	err := checkUTF8("name", spec.Title)
 	if err != nil {
 		return spec, err
@@ -251,13 +251,13 @@ func (l *line) unique(nodes []int) error {
 }
 
 // lineTitle returns the title of a conversation: that of its first file.
-func (v *view) lineTitle(l *line) string {
+func (v *View) lineTitle(l *line) string {
 	return v.entry(l.Parts[0].ID).Title
 }
 
 // freeTitle makes a title for a snapshot of a conversation, one that no session
 // has: "T (branch)", "T (branch 2)" …
-func (v *view) freeTitle(title string, kind session.Kind) string {
+func (v *View) freeTitle(title string, kind session.Kind) string {
 	title = madeOf(title)
 	numbered := func(n int) string {
 		if n == 1 {

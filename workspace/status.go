@@ -38,13 +38,13 @@ type AgentAtWork struct {
 // Status returns where the workspace is.
 func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 	var s *Status
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		s = &Status{Workspace: w.dir, Agents: []AgentAtWork{}}
 		if _, ok := v.head(); ok {
 			p, err := v.placeAtHead(headName, true)
 			switch {
 			case isNotFound(err):
-				v.opts.Note(err.Error())
+				v.w.opts.Note(err.Error())
 			case err != nil:
 				return err
 			default:
@@ -55,7 +55,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 		}
 		return v.eachAgent(func(name string, a *Agent, err error) error {
 			if err != nil {
-				v.opts.Note(err.Error())
+				v.w.opts.Note(err.Error())
 				return nil
 			}
 			v.recoverTurn(a)
@@ -69,7 +69,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 }
 
 // describeHead completes s with what is at the head.
-func (v *view) describeHead(s *Status, p *place) error {
+func (v *View) describeHead(s *Status, p *place) error {
 	s.Head = &Head{p.source().ID, ID(p.messageID())}
 	if p.node < 0 {
 		s.Head.Session = p.id()
@@ -94,7 +94,7 @@ func (v *view) describeHead(s *Status, p *place) error {
 
 // sinceCheckpoint finds the last checkpoint of the path to p: of those that were taken at
 // the same message the newest.
-func (v *view) sinceCheckpoint(s *Status, p *place) error {
+func (v *View) sinceCheckpoint(s *Status, p *place) error {
 	if err := v.whole(); err != nil {
 		return err
 	}

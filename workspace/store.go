@@ -33,7 +33,7 @@ type Path struct {
 // Path returns the path to a message of a line, or, where none is named, to its
 // newest leaf. Unlike [Workspace.Show] it does not look beyond the line.
 func (w *Workspace) Path(ctx context.Context, name, leaf string, o ReadOptions) (*Path, error) {
-	return w.nodes(ctx, name, o, func(v *view, l *line) ([]int, error) {
+	return w.nodes(ctx, name, o, func(v *View, l *line) ([]int, error) {
 		node, err := v.nodeOrEnd(l, leaf, o.Partial)
 		return l.Path(node), err
 	})
@@ -41,13 +41,13 @@ func (w *Workspace) Path(ctx context.Context, name, leaf string, o ReadOptions) 
 
 // All returns every message of a line, in the order of its files.
 func (w *Workspace) All(ctx context.Context, name string, o ReadOptions) (*Path, error) {
-	return w.nodes(ctx, name, o, func(_ *view, l *line) ([]int, error) { return l.every(), nil })
+	return w.nodes(ctx, name, o, func(_ *View, l *line) ([]int, error) { return l.every(), nil })
 }
 
 // nodes returns the messages of a line that choose chooses.
-func (w *Workspace) nodes(ctx context.Context, name string, o ReadOptions, choose func(*view, *line) ([]int, error)) (*Path, error) {
+func (w *Workspace) nodes(ctx context.Context, name string, o ReadOptions, choose func(*View, *line) ([]int, error)) (*Path, error) {
 	p := &Path{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		l, err := v.lineNamed(name, o.Partial)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (l *line) every() []int {
 
 // nodeOrEnd returns the node of a message of l, or where none is named that of its
 // newest leaf.
-func (v *view) nodeOrEnd(l *line, message string, partial bool) (int, error) {
+func (v *View) nodeOrEnd(l *line, message string, partial bool) (int, error) {
 	if message == "" {
 		return v.end(l, partial)
 	}
@@ -86,7 +86,7 @@ func (v *view) nodeOrEnd(l *line, message string, partial bool) (int, error) {
 }
 
 // nodesOf returns the messages at nodes of l in their places.
-func (v *view) nodesOf(l *line, nodes []int) ([]Node, error) {
+func (v *View) nodesOf(l *line, nodes []int) ([]Node, error) {
 	messages, err := v.messages(l, nodes)
 	if err != nil {
 		return nil, err
@@ -170,17 +170,17 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 	}
 	var node *Node
 	op := operation.Operation{Verb: "append", Args: args{"session": name}}
-	err := w.write(ctx, op, func(v *view) error {
-		p, err := v.storePlace(name, s.Parent)
+	err := w.write(ctx, op, func(tx *Tx) error {
+		p, err := tx.View.storePlace(name, s.Parent)
 		if err != nil {
 			return err
 		}
-		m, err := v.storeMessage(p, s)
+		m, err := tx.View.storeMessage(p, s)
 		if err != nil {
 			return err
 		}
 		for _, f := range s.Files {
-			if err := v.keepFile(f); err != nil {
+			if err := tx.keepFile(f); err != nil {
 				return err
 			}
 		}
@@ -188,8 +188,8 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 		if parent := p.messageID(); parent != "" {
 			node.Parent = session.MessageUUID(p.uuid(), parent)
 		}
-		v.op.Args["session"], v.op.Args["role"], v.op.Args["message"] = p.id(), m.role, m.id
-		if node.Session, err = v.appendTo(p, m); err != nil {
+		tx.op.Args["session"], tx.op.Args["role"], tx.op.Args["message"] = p.id(), m.role, m.id
+		if node.Session, err = tx.appendTo(p, m); err != nil {
 			return err
 		}
 		node.Raw = m.raw
@@ -200,7 +200,7 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 }
 
 // storePlace finds the message that a stored one answers.
-func (v *view) storePlace(name, parent string) (*place, error) {
+func (v *View) storePlace(name, parent string) (*place, error) {
 	l, err := v.lineNamed(name, false)
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (v *view) storePlace(name, parent string) (*place, error) {
 }
 
 // storeMessage returns the message that s brings, to go below p.
-func (v *view) storeMessage(p *place, s Store) (*message, error) {
+func (v *View) storeMessage(p *place, s Store) (*message, error) {
 	c, err := s.Content(func() ([]Node, error) { return v.nodesOf(p.line, p.Path(p.node)) })
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (v *view) storeMessage(p *place, s Store) (*message, error) {
 		return nil, err
 	}
 	m := &message{role: c.Role, content: rawjson.Layout(c.Value, 3)}
-	if m.id, err = session.NewMessageID(v.opts.Random); err != nil {
+	if m.id, err = session.NewMessageID(v.w.opts.Random); err != nil {
 		return nil, err
 	}
 	for _, member := range c.Own {
@@ -281,16 +281,16 @@ func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, me
 		return nil, err
 	}
 	op := operation.Operation{Verb: "annotate", Args: args{"session": name, "message": message}}
-	err = w.write(ctx, op, func(v *view) error {
-		p, err := v.storePlace(name, message)
+	err = w.write(ctx, op, func(tx *Tx) error {
+		p, err := tx.View.storePlace(name, message)
 		if err != nil {
 			return err
 		}
 		if p.node < 0 {
 			return notFound("message", message)
 		}
-		v.op.Args["session"], v.op.Args["message"] = p.id(), p.messageID()
-		s, err := v.reopen(p.Parts[p.Part(p.node)])
+		tx.op.Args["session"], tx.op.Args["message"] = p.id(), p.messageID()
+		s, err := tx.View.reopen(p.Parts[p.Part(p.node)])
 		if err != nil {
 			return err
 		}
@@ -303,7 +303,7 @@ func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, me
 		if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Layout(all, 5)) {
 			return &Error{Code: Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}
 		}
-		return v.replace(edit)
+		return tx.replace(edit)
 	})
 	return all, err
 }

@@ -15,7 +15,7 @@ import (
 // where none is named, all tasks of the line in their newest versions, in their order.
 func (w *Workspace) Tasks(ctx context.Context, name, message string) ([]task.Task, error) {
 	var tasks []task.Task
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return err
@@ -28,7 +28,7 @@ func (w *Workspace) Tasks(ctx context.Context, name, message string) ([]task.Tas
 			}
 			ids = l.idsOf(l.Path(node))
 		}
-		return v.look(v.root, func(log *task.Log) {
+		return v.w.look(v.root, func(log *task.Log) {
 			if message != "" {
 				tasks = log.Visible(ids)
 			} else {
@@ -79,7 +79,7 @@ type Tracking struct {
 // is not nil, reports whether somebody is looking at the message with an id.
 func (w *Workspace) Tracking(ctx context.Context, name string, running func(id string) bool) (*Tracking, error) {
 	var t *Tracking
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (w *Workspace) Tracking(ctx context.Context, name string, running func(id s
 		if !l.tracks() {
 			return nil
 		}
-		return v.look(v.root, func(log *task.Log) {
+		return v.w.look(v.root, func(log *task.Log) {
 			for n := range l.Len() {
 				if l.Stored(n) {
 					t.count(log.State(l.ID(n)), running != nil && running(l.ID(n)))

@@ -22,47 +22,47 @@ const backupSuffix = ".bak"
 
 // remove prepares to move a session to the trash, with the older copy that Penguin
 // keeps beside it, and takes it out of the index.
-func (v *view) remove(id string) error {
-	if err := v.discard(session.FileName(id)); err != nil {
+func (tx *Tx) remove(id string) error {
+	if err := tx.discard(session.FileName(id)); err != nil {
 		return err
 	}
-	if backup := session.FileName(id) + backupSuffix; !v.batch.Touches(backup) {
-		if err := v.discard(backup); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if backup := session.FileName(id) + backupSuffix; !tx.batch.Touches(backup) {
+		if err := tx.discard(backup); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	v.forget(id)
+	tx.forget(id)
 	return nil
 }
 
 // forget takes a session that is going to be gone out of all that is known.
-func (v *view) forget(id string) {
-	v.index.Remove(id)
-	delete(v.open, id)
-	delete(v.outlines, id)
-	v.gone = append(v.gone, id)
+func (tx *Tx) forget(id string) {
+	tx.View.index.Remove(id)
+	delete(tx.View.open, id)
+	delete(tx.View.outlines, id)
+	tx.gone = append(tx.gone, id)
 }
 
 // discard prepares to move a file to the trash: into a folder named after the time
 // of the command, under the path that it had in the workspace.
-func (v *view) discard(name string) error {
-	info, err := v.root.Lstat(name)
+func (tx *Tx) discard(name string) error {
+	info, err := tx.View.root.Lstat(name)
 	if err != nil {
 		return err
 	}
-	to, err := v.inTrash(name)
+	to, err := tx.inTrash(name)
 	if err != nil {
 		return err
 	}
-	if err := v.batch.Move(name, to); err != nil {
+	if err := tx.batch.Move(name, to); err != nil {
 		return err
 	}
 	was := &operation.State{Size: info.Size(), MTime: mtimeOf(info.ModTime())}
 	id := sessionOf(name)
-	if o := v.outlines[id]; o != nil {
+	if o := tx.View.outlines[id]; o != nil {
 		was = stateOf(o)
 	}
-	v.changes(id, operation.Change{File: name, Was: was, Moved: to})
+	tx.changes(id, operation.Change{File: name, Was: was, Moved: to})
 	return nil
 }
 
@@ -79,25 +79,25 @@ func sessionOf(name string) string {
 }
 
 // keepCopy puts a file that is going to be replaced into the trash too.
-func (v *view) keepCopy(name string) error {
-	to, err := v.inTrash(name)
+func (tx *Tx) keepCopy(name string) error {
+	to, err := tx.inTrash(name)
 	if err != nil {
 		return err
 	}
-	return durable.Keep(v.root, name, to)
+	return durable.Keep(tx.View.root, name, to)
 }
 
 // inTrash returns where the file name goes in the trash, and makes the folder.
-func (v *view) inTrash(name string) (string, error) {
-	if v.trash == "" {
-		stamp := trashDir + "/" + v.opts.Now().UTC().Format(trashStamp)
-		v.trash = stamp + v.mark
-		for n := 1; v.isThere(v.trash); n++ {
-			v.trash = fmt.Sprintf("%s-%d%s", stamp, n, v.mark)
+func (tx *Tx) inTrash(name string) (string, error) {
+	if tx.trash == "" {
+		stamp := trashDir + "/" + tx.View.w.opts.Now().UTC().Format(trashStamp)
+		tx.trash = stamp + tx.mark
+		for n := 1; tx.View.isThere(tx.trash); n++ {
+			tx.trash = fmt.Sprintf("%s-%d%s", stamp, n, tx.mark)
 		}
 	}
-	to := path.Join(v.trash, name)
-	return to, durable.MakeDir(v.root, path.Dir(to))
+	to := path.Join(tx.trash, name)
+	return to, durable.MakeDir(tx.View.root, path.Dir(to))
 }
 
 const trashStamp = "20060102T150405.000000"
@@ -127,10 +127,10 @@ func (w *Workspace) Trash(ctx context.Context) (_ *Trash, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	return (&view{Workspace: w, ctx: ctx, root: root}).inTheTrash()
+	return (&View{w: w, ctx: ctx, root: root}).inTheTrash()
 }
 
-func (v *view) inTheTrash() (*Trash, error) {
+func (v *View) inTheTrash() (*Trash, error) {
 	t := &Trash{Files: []Trashed{}}
 	err := fs.WalkDir(v.root.FS(), trashDir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +153,7 @@ func (v *view) inTheTrash() (*Trash, error) {
 }
 
 // trashed returns the file at name, in the trash, that was file.
-func (v *view) trashed(name, file string, at time.Time, size int64) Trashed {
+func (v *View) trashed(name, file string, at time.Time, size int64) Trashed {
 	t := Trashed{File: file, Session: ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size, name: name}
 	if t.Session != "" {
 		t.Title = v.titleIn(name)
@@ -164,7 +164,7 @@ func (v *view) trashed(name, file string, at time.Time, size int64) Trashed {
 // titleIn returns the title in a session file that is in no index, else the first words of
 // its user, "" for neither. It reads only the beginning of the file, which may be large, so
 // the document that it looks at may be torn.
-func (v *view) titleIn(name string) string {
+func (v *View) titleIn(name string) string {
 	f, err := durable.OpenRegular(v.root, name)
 	if err != nil {
 		return ""

@@ -72,7 +72,7 @@ func working(name string, held *writelock.HeldError) error {
 }
 
 // works reports whether somebody carries out a turn of an agent.
-func (v *view) works(name string) bool { return writelock.Held(v.root, turnDir(name)) }
+func (v *View) works(name string) bool { return writelock.Held(v.root, turnDir(name)) }
 
 // settle ends a turn of an agent that was interrupted, writes what is left of it, and
 // holds the queue. own says that the caller has the lock of the agent's turns; else it
@@ -83,11 +83,11 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 		if err != nil || !own && settled(a.Agent) {
 			return err
 		}
-		err = w.changeFile(ctx, operation.Operation{Verb: "append"}, a.Name, func(v *view, a *Agent) error {
-			if done = !own && v.works(a.Name); done {
+		err = w.changeFile(ctx, operation.Operation{Verb: "append"}, a.Name, func(tx *Tx, a *Agent) error {
+			if done = !own && tx.View.works(a.Name); done {
 				return nil
 			}
-			if err := v.settleOne(a); err != nil {
+			if err := tx.settleOne(a); err != nil {
 				return err
 			}
 			done = settled(a.Agent)
@@ -108,15 +108,15 @@ func settled(a *agent.Agent) bool {
 // settleOne prepares to end a turn that was interrupted, and to write one of the
 // messages that are left of it. Where there is no place for them any more they are
 // given up.
-func (v *view) settleOne(a *Agent) error {
+func (tx *Tx) settleOne(a *Agent) error {
 	acts := a.Turn.Recover(&a.Queue)
 	if len(a.Turn.Unwritten) > 0 {
 		n := a.Turn.Unwritten[0]
 		a.Turn.Unwritten = a.Turn.Unwritten[1:]
-		err := v.writeNode(a, &n)
-		v.op.Args["message"], v.op.Args["role"] = n.ID, n.Message().Role
+		err := tx.writeNode(a, &n)
+		tx.op.Args["message"], tx.op.Args["role"] = n.ID, n.Message().Role
 		if e := Explain(err); e != nil && e.Code == NotFound {
-			v.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
+			tx.View.w.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
 			a.Turn.Unwritten, err = nil, nil
 		}
 		if err != nil {
@@ -129,22 +129,22 @@ func (v *view) settleOne(a *Agent) error {
 	if bytes.Equal(a.Encode(), a.File) {
 		return nil
 	}
-	if len(v.op.Changes) == 0 { // no message is written
-		v.op.Verb, v.op.Auto = "agent chat", true
-		delete(v.op.Args, "message")
+	if len(tx.op.Changes) == 0 { // no message is written
+		tx.op.Verb, tx.op.Auto = "agent chat", true
+		delete(tx.op.Args, "message")
 	}
 	for _, act := range acts {
 		if act.Kind == agent.DoEmit {
-			v.op.Args["chat"] = []told{{Type: MessageAdded}, {Type: EventType(act.Event), Message: act.ID, Ended: agent.Ending(act.Text)}}
+			tx.op.Args["chat"] = []told{{Type: MessageAdded}, {Type: EventType(act.Event), Message: act.ID, Ended: agent.Ending(act.Text)}}
 		}
 	}
-	_, err := v.putAgent(a.Agent, a.File)
+	_, err := tx.putAgent(a.Agent, a.File)
 	return err
 }
 
 // recoverTurn has an agent be what it is for a reader: a turn that nobody carries out is
 // over.
-func (v *view) recoverTurn(a *Agent) {
+func (v *View) recoverTurn(a *Agent) {
 	if !v.works(a.Name) {
 		a.Turn.Recover(&a.Queue)
 	}
@@ -172,8 +172,8 @@ func messageOf(n *agent.Node) *message {
 
 // writeNode prepares to write a message of a turn, unless it is there, and to move the
 // head of its agent to it.
-func (v *view) writeNode(a *Agent, n *agent.Node) error {
-	l, err := v.treeLine(a.Head.Tree, false)
+func (tx *Tx) writeNode(a *Agent, n *agent.Node) error {
+	l, err := tx.View.treeLine(a.Head.Tree, false)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (v *view) writeNode(a *Agent, n *agent.Node) error {
 			}
 			p.node = nodes[0]
 		}
-		if _, err := v.appendTo(p, messageOf(n)); err != nil {
+		if _, err := tx.appendTo(p, messageOf(n)); err != nil {
 			return err
 		}
 	}
@@ -196,18 +196,18 @@ func (v *view) writeNode(a *Agent, n *agent.Node) error {
 
 // treeWith prepares a new tree for an agent that begins with a message, and moves the
 // head there.
-func (v *view) treeWith(a *Agent, name string, m *message) error {
-	id, err := v.newID()
+func (tx *Tx) treeWith(a *Agent, name string, m *message) error {
+	id, err := tx.View.newID()
 	if err != nil {
 		return err
 	}
-	if err := v.addTree(a.Agent, name, id, m.id); err != nil {
+	if err := tx.View.addTree(a.Agent, name, id, m.id); err != nil {
 		return err
 	}
-	v.tellAdded(m, addition{})
-	dialect := v.index.Dialect()
-	now := dialect.Time(v.now(nil))
-	return v.create(&session.Document{
+	tx.tellAdded(m, addition{})
+	dialect := tx.View.index.Dialect()
+	now := dialect.Time(tx.View.now(nil))
+	return tx.create(&session.Document{
 		ID: id, CreatedAt: now, LastActive: now,
 		Metadata: newMetadata(dialect, name, 1),
 		Messages: []session.Run{{Raw: m.encode(now)}},
@@ -215,7 +215,7 @@ func (v *view) treeWith(a *Agent, name string, m *message) error {
 }
 
 // branchPlace finds the message that a new tree of an agent branches at.
-func (v *view) branchPlace(a *Agent, node string, o CutOptions) (*place, Cut, error) {
+func (v *View) branchPlace(a *Agent, node string, o CutOptions) (*place, Cut, error) {
 	_, p, err := v.placeOf(a, node, o.Partial)
 	if e := Explain(err); e != nil && (e.Code == NotFound || e.Code == Refused) && strings.ContainsAny(node, "@/") {
 		p, err = v.place(node, o.Partial)
@@ -229,15 +229,15 @@ func (v *view) branchPlace(a *Agent, node string, o CutOptions) (*place, Cut, er
 
 // branchWith prepares a new tree for an agent that begins with a copy of the path to p
 // and goes on with a message, and moves the head there.
-func (v *view) branchWith(a *Agent, p *place, name string, m *message) error {
+func (tx *Tx) branchWith(a *Agent, p *place, name string, m *message) error {
 	if err := checkTreeName(a.Agent, name); err != nil {
 		return err
 	}
-	id, err := v.appendFork(p, m, name)
+	id, err := tx.appendFork(p, m, name)
 	if err != nil {
 		return err
 	}
-	return v.addTree(a.Agent, name, id, m.id)
+	return tx.View.addTree(a.Agent, name, id, m.id)
 }
 
 // conversation returns the path to a message of a tree as a model is asked.

@@ -66,7 +66,7 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 // planUndo returns how often an operation or a group has to be undone, and refuses
 // what needs a file that was purged before the first of them is.
 func (w *Workspace) planUndo(ctx context.Context, o UndoOptions) (rounds int, err error) {
-	err = w.read(ctx, func(v *view) error {
+	err = w.read(ctx, func(v *View) error {
 		rounds = 0
 		id, err := v.loggedSession(o.In)
 		if err != nil {
@@ -105,7 +105,7 @@ func (w *Workspace) planUndo(ctx context.Context, o UndoOptions) (rounds int, er
 }
 
 func (w *Workspace) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.takeBack(ctx, operation.Undo, o, func(t *takingBack, v *view, newest iter.Seq[*operation.Operation], id string) error {
+	return w.takeBack(ctx, operation.Undo, o, func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], id string) error {
 		if t.of != 0 {
 			t.targets = operation.UndoablesOf(newest, t.of, v.lost)
 			return nil
@@ -123,7 +123,7 @@ func (w *Workspace) undoOne(ctx context.Context, o UndoOptions) (*Operations, er
 // Redo takes the newest undo back, with all others of its group. It is refused if
 // something was done since.
 func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.takeBack(ctx, operation.Redo, o, func(t *takingBack, _ *view, newest iter.Seq[*operation.Operation], id string) error {
+	return w.takeBack(ctx, operation.Redo, o, func(t *takingBack, _ *View, newest iter.Seq[*operation.Operation], id string) error {
 		var newer *operation.Operation
 		if t.of != 0 {
 			t.targets = operation.RedoablesOf(newest, t.of)
@@ -152,7 +152,7 @@ func nothingTo(do string) error {
 // lost reports whether a session or an agent that an operation left in its place is
 // gone, so that undo skips the operation. One whose files were purged from the trash
 // is not skipped: undo refuses it, see purged.
-func (v *view) lost(op *operation.Operation) bool {
+func (v *View) lost(op *operation.Operation) bool {
 	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
 		return c.Is != nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.File)
 	})
@@ -160,7 +160,7 @@ func (v *view) lost(op *operation.Operation) bool {
 
 // purged reports whether a session or an agent that an operation moved to the trash is
 // no longer there.
-func (v *view) purged(op *operation.Operation) bool {
+func (v *View) purged(op *operation.Operation) bool {
 	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
 		return c.Is == nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.Moved)
 	})
@@ -170,8 +170,8 @@ func (v *view) purged(op *operation.Operation) bool {
 // target: its files in the opposite order, then the links that follow from them,
 // then the head. An edit of a session can only come first, because nothing completes
 // it if it is interrupted: there the file of an agent follows it.
-func (v *view) revert(op, target *operation.Operation) error {
-	op, err := v.withTexts(op)
+func (tx *Tx) revert(op, target *operation.Operation) error {
+	op, err := tx.View.withTexts(op)
 	if err != nil {
 		return err
 	}
@@ -189,10 +189,10 @@ func (v *view) revert(op, target *operation.Operation) error {
 	}
 	alone := len(op.Changes) == 1
 	if alone && sessionOf(op.Changes[0].File) == "" {
-		v.op.Sessions = slices.Clone(op.Sessions) // it is about these, although their files do not change
+		tx.op.Sessions = slices.Clone(op.Sessions) // it is about these, although their files do not change
 	}
 	for _, c := range slices.Concat(sessions, links, rest) {
-		if err := v.revertOne(c, alone, op); err != nil {
+		if err := tx.revertOne(c, alone, op); err != nil {
 			return err
 		}
 	}
@@ -200,7 +200,7 @@ func (v *view) revert(op, target *operation.Operation) error {
 	if target.Verb == "append" {
 		message, _ = target.Args["message"].(string)
 	}
-	return v.loseHead(message)
+	return tx.loseHead(message)
 }
 
 // newer is the error for an operation that cannot be taken back, because of what
@@ -213,20 +213,20 @@ func newer(op *operation.Operation, format string, a ...any) error {
 	}
 }
 
-func (v *view) revertOne(c operation.Change, alone bool, op *operation.Operation) error {
+func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation) error {
 	id := sessionOf(c.File)
 	switch {
-	case strings.HasSuffix(c.File, backupSuffix) && v.batch.Touches(c.File):
+	case strings.HasSuffix(c.File, backupSuffix) && tx.batch.Touches(c.File):
 		return nil // the copy went with its session
 	case c.Is == nil:
-		return v.revertMove(c, op)
+		return tx.revertMove(c, op)
 	case id == "":
-		return v.revertSmall(c, alone, op)
+		return tx.revertSmall(c, alone, op)
 	}
 	if c.Kept != "" {
-		return v.revertWhole(c, op)
+		return tx.revertWhole(c, op)
 	}
-	o, err := v.outline(id)
+	o, err := tx.View.outline(id)
 	if Explain(err) != nil && Explain(err).Code == NotFound {
 		if c.Link {
 			return nil
@@ -238,99 +238,99 @@ func (v *view) revertOne(c operation.Change, alone bool, op *operation.Operation
 	}
 	switch same := stateOf(o).Same(c.Is); {
 	case !same && c.Link:
-		return v.setContinuedTo(o)
+		return tx.setContinuedTo(o)
 	case !same:
 		return newer(op, "%s was changed since", c.File)
 	case c.Was == nil:
-		return v.revertMade(o)
+		return tx.revertMade(o)
 	}
 	splices := make([]session.Splice, len(c.Splices))
 	for i, s := range c.Splices {
 		splices[i] = session.Splice{At: s.At, Old: []byte(s.Old), New: s.New}
 	}
-	if err := v.edit(o.Revert(splices), c.Link); err != nil {
+	if err := tx.edit(o.Revert(splices), c.Link); err != nil {
 		return err
 	}
-	if is := stateOf(v.outlines[id]); !is.Same(c.Was) {
+	if is := stateOf(tx.View.outlines[id]); !is.Same(c.Was) {
 		return newer(op, "%s would not be what it was before", c.File)
 	}
 	return nil
 }
 
 // revertWhole puts the file back that was replaced by another, and keeps that.
-func (v *view) revertWhole(c operation.Change, op *operation.Operation) error {
-	before, err := durable.ReadFile(v.root, c.Kept)
+func (tx *Tx) revertWhole(c operation.Change, op *operation.Operation) error {
+	before, err := durable.ReadFile(tx.View.root, c.Kept)
 	if err != nil || !stateOfBytes(before, nil).Same(c.Was) {
 		return newer(op, "%s is not what it was", c.Kept)
 	}
-	is, err := v.stateNow(c.File)
+	is, err := tx.View.stateNow(c.File)
 	if err != nil || !is.Same(c.Is) {
 		return newer(op, "%s was changed since", c.File)
 	}
-	if err := v.keepCopy(c.File); err != nil {
+	if err := tx.keepCopy(c.File); err != nil {
 		return err
 	}
-	now, err := v.root.Stat(c.File)
+	now, err := tx.View.root.Stat(c.File)
 	if err != nil {
 		return err
 	}
-	info, err := v.batch.Replace(c.File, durable.Bytes(before))
+	info, err := tx.batch.Replace(c.File, durable.Bytes(before))
 	if err != nil {
 		return err
 	}
-	v.batch.Expect(durable.Identify(now))
-	to, err := v.inTrash(c.File)
-	v.changes(sessionOf(c.File), operation.Change{File: c.File, Was: c.Is, Is: stateOfBytes(before, info), Kept: to})
+	tx.batch.Expect(durable.Identify(now))
+	to, err := tx.inTrash(c.File)
+	tx.changes(sessionOf(c.File), operation.Change{File: c.File, Was: c.Is, Is: stateOfBytes(before, info), Kept: to})
 	return err
 }
 
 // revertMade moves a session that was made to the trash, or one that was brought
 // back from there. It is refused while others come from it, but that a removal that
 // is redone may leave snapshots: it did the first time.
-func (v *view) revertMade(o *session.Outline) error {
-	if err := v.mayRemove([]string{o.ID}, RemoveOptions{Force: v.op.Verb == operation.Redo}); err != nil {
+func (tx *Tx) revertMade(o *session.Outline) error {
+	if err := tx.View.mayRemove([]string{o.ID}, RemoveOptions{Force: tx.op.Verb == operation.Redo}); err != nil {
 		return err
 	}
-	return v.remove(o.ID)
+	return tx.remove(o.ID)
 }
 
 // revertMove brings a file back from the trash.
-func (v *view) revertMove(c operation.Change, op *operation.Operation) error {
+func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 	switch {
-	case !v.isThere(c.Moved):
+	case !tx.View.isThere(c.Moved):
 		return newer(op, "%s is no longer in the trash", c.File)
-	case c.File == headFile && v.isThere(c.File): // it was moved since, and stays
+	case c.File == headFile && tx.View.isThere(c.File): // it was moved since, and stays
 		return nil
-	case v.isThere(c.File):
+	case tx.View.isThere(c.File):
 		return newer(op, "there is another %s now", c.File)
 	}
 	if id := sessionOf(c.File); id != "" {
-		if other, ok := v.byUUID(session.UUID(id)); ok && other != id {
+		if other, ok := tx.View.byUUID(session.UUID(id)); ok && other != id {
 			return newer(op, "%s goes by the UUID of %s now", other, id)
 		}
 	}
-	if is, err := v.stateNow(v.heldBy(c)); err != nil || !is.Same(c.Was) {
+	if is, err := tx.View.stateNow(tx.View.heldBy(c)); err != nil || !is.Same(c.Was) {
 		return newer(op, "%s is not what was removed", c.Moved)
 	}
 	if isAgent(c.File) {
-		data, err := durable.ReadFile(v.root, c.Moved)
+		data, err := durable.ReadFile(tx.View.root, c.Moved)
 		if err != nil {
 			return err
 		}
-		if !v.hasTrees(c.File, data) {
+		if !tx.View.hasTrees(c.File, data) {
 			return newer(op, "a tree of %s is gone", c.File)
 		}
 	}
-	if err := v.bringBack(c); err != nil {
+	if err := tx.bringBack(c); err != nil {
 		return err
 	}
-	v.changes(sessionOf(c.File), operation.Change{File: c.File, Is: c.Was, Moved: c.Moved, After: c.Before})
+	tx.changes(sessionOf(c.File), operation.Change{File: c.File, Is: c.Was, Moved: c.Moved, After: c.Before})
 	return nil
 }
 
 // heldBy returns the name of the file with the content of one that c moved: where it
 // is now or, if it is a symbolic link, what that names as seen from where it was.
-func (v *view) heldBy(c operation.Change) string {
+func (v *View) heldBy(c operation.Change) string {
 	if to, err := v.root.Readlink(c.Moved); err == nil {
 		return path.Join(path.Dir(c.File), filepath.ToSlash(to))
 	}
@@ -339,20 +339,20 @@ func (v *view) heldBy(c operation.Change) string {
 
 // bringBack prepares to move a file from the trash to where it was, and takes it
 // into the index if it is a session.
-func (v *view) bringBack(c operation.Change) error {
-	if err := v.batch.Move(c.Moved, c.File); err != nil {
+func (tx *Tx) bringBack(c operation.Change) error {
+	if err := tx.batch.Move(c.Moved, c.File); err != nil {
 		return err
 	}
 	id := sessionOf(c.File)
 	if id == "" {
 		return nil
 	}
-	held := v.heldBy(c)
-	data, err := durable.ReadFile(v.root, held)
+	held := tx.View.heldBy(c)
+	data, err := durable.ReadFile(tx.View.root, held)
 	if err != nil {
 		return err
 	}
-	info, err := v.root.Stat(held)
+	info, err := tx.View.root.Stat(held)
 	if err != nil {
 		return err
 	}
@@ -361,27 +361,27 @@ func (v *view) bringBack(c operation.Change) error {
 		return nil // it is as damaged as it was
 	}
 	s.Outline.Written(info)
-	v.outlines[id] = s.Outline
-	v.index.Put(s.Outline.Summary(), s.Outline.Stat)
+	tx.View.outlines[id] = s.Outline
+	tx.View.index.Put(s.Outline.Summary(), s.Outline.Stat)
 	return nil
 }
 
 // revertSmall takes back what was done to a file that is no session.
-func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operation) error {
-	data, err := durable.ReadFile(v.root, c.File)
+func (tx *Tx) revertSmall(c operation.Change, alone bool, op *operation.Operation) error {
+	data, err := durable.ReadFile(tx.View.root, c.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if name, ok := agent.NameOf(c.File); ok && v.works(name) {
+	if name, ok := agent.NameOf(c.File); ok && tx.View.works(name) {
 		return working(name, nil)
 	}
 	switch {
 	case err != nil || !stateOfBytes(data, nil).Same(c.Is):
 		switch {
 		case err == nil && c.File == bookmark.Path:
-			return v.revertBookmarks(c, data, op)
+			return tx.revertBookmarks(c, data, op)
 		case err == nil && isAgent(c.File) && c.Was != nil:
-			return v.revertAgent(c, data, op)
+			return tx.revertAgent(c, data, op)
 		case isAgent(c.File), alone && c.File != headFile:
 			return newer(op, "%s was changed since", c.File)
 		case alone:
@@ -389,25 +389,25 @@ func (v *view) revertSmall(c operation.Change, alone bool, op *operation.Operati
 		}
 		return nil
 	case c.Was == nil:
-		if err := v.discard(c.File); err != nil {
+		if err := tx.discard(c.File); err != nil {
 			return err
 		}
-		v.op.Changes[len(v.op.Changes)-1].Before = string(data)
+		tx.op.Changes[len(tx.op.Changes)-1].Before = string(data)
 		return nil
 	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was no text
 		return newer(op, "what %s held before is not known", c.File)
 	case isAgent(c.File) && !overIn(c.File, []byte(c.Before)): // a turn must not go on
-		return v.revertAgent(c, data, op)
-	case isAgent(c.File) && !v.hasTrees(c.File, []byte(c.Before)):
+		return tx.revertAgent(c, data, op)
+	case isAgent(c.File) && !tx.View.hasTrees(c.File, []byte(c.Before)):
 		return newer(op, "a tree of %s is gone", c.File)
-	case c.File == headFile && v.pointsNowhere([]byte(c.Before), ""):
-		return v.discard(c.File)
+	case c.File == headFile && tx.View.pointsNowhere([]byte(c.Before), ""):
+		return tx.discard(c.File)
 	}
-	return v.replaceSmall(c.File, data, []byte(c.Before))
+	return tx.replaceSmall(c.File, data, []byte(c.Before))
 }
 
 // revertBookmarks takes back what was done to a bookmark, where others came since.
-func (v *view) revertBookmarks(c operation.Change, now []byte, op *operation.Operation) error {
+func (tx *Tx) revertBookmarks(c operation.Change, now []byte, op *operation.Operation) error {
 	var before []byte
 	if c.Was != nil {
 		before = []byte(c.Before)
@@ -416,20 +416,20 @@ func (v *view) revertBookmarks(c operation.Change, now []byte, op *operation.Ope
 	if !ok {
 		return newer(op, "%s was changed since", c.File)
 	}
-	return v.replaceSmall(c.File, now, data)
+	return tx.replaceSmall(c.File, now, data)
 }
 
 // revertAgent takes back what was done to an agent, where it went on since.
-func (v *view) revertAgent(c operation.Change, now []byte, op *operation.Operation) error {
+func (tx *Tx) revertAgent(c operation.Change, now []byte, op *operation.Operation) error {
 	name, _ := agent.NameOf(c.File)
 	data, ok := agent.Revert(name, now, []byte(c.Before), []byte(c.After))
 	switch {
 	case !ok:
 		return newer(op, "%s was changed since", c.File)
-	case !v.hasTrees(c.File, data):
+	case !tx.View.hasTrees(c.File, data):
 		return newer(op, "a tree of %s is gone", c.File)
 	}
-	return v.replaceSmall(c.File, now, data)
+	return tx.replaceSmall(c.File, now, data)
 }
 
 // overIn reports whether nothing is left of a turn in the file of an agent.
@@ -441,28 +441,28 @@ func overIn(file string, data []byte) bool {
 
 // loseHead discards a head that would be left in a session that goes, or at the
 // message that is taken out, "" for none.
-func (v *view) loseHead(message string) error {
-	if v.batch.Touches(headFile) {
+func (tx *Tx) loseHead(message string) error {
+	if tx.batch.Touches(headFile) {
 		return nil // it is where it was before, or goes with another operation
 	}
-	data, err := durable.ReadFile(v.root, headFile)
+	data, err := durable.ReadFile(tx.View.root, headFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case v.op.Verb == operation.Redo:
+	case tx.op.Verb == operation.Redo:
 		message = ""
 	}
-	if v.pointsNowhere(data, message) {
-		return v.discard(headFile)
+	if tx.View.pointsNowhere(data, message) {
+		return tx.discard(headFile)
 	}
 	return nil
 }
 
 // pointsNowhere reports whether a head is in no session, or at a message that is
 // taken out.
-func (v *view) pointsNowhere(data []byte, message string) bool {
+func (v *View) pointsNowhere(data []byte, message string) bool {
 	var h storedHead
 	if json.Unmarshal(data, &h) != nil || h.Session == "" {
 		return false

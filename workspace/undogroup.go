@@ -28,7 +28,7 @@ type takingBack struct {
 
 // A finder finds the targets of an undo or a redo in a log whose operations are newest,
 // in the session id, "" for all, or in the group t.of if it is known.
-type finder func(t *takingBack, v *view, newest iter.Seq[*operation.Operation], id string) error
+type finder func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], id string) error
 
 // takeBack takes back the operations that find finds.
 func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions, find finder) (*Operations, error) {
@@ -60,21 +60,21 @@ func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions, fi
 }
 
 // flush takes back as many of the targets as are taken back at once.
-func (t *takingBack) flush(v *view) error {
-	if len(t.done) == 0 || v.seq != t.seq {
-		if err := t.look(v); err != nil || len(t.targets) == 0 {
+func (t *takingBack) flush(tx *Tx) error {
+	if len(t.done) == 0 || tx.seq != t.seq {
+		if err := t.look(tx.View); err != nil || len(t.targets) == 0 {
 			return err
 		}
 	}
-	v.grouped, v.group = t.of != 0, t.group
+	tx.grouped, tx.group = t.of != 0, t.group
 	var prepared []*operation.Operation
-	err := v.change(func(v *view) error {
+	err := tx.change(func(tx *Tx) error {
 		for _, target := range t.targets {
-			if v.full() || slices.ContainsFunc(target.As.Changes, v.collides) {
+			if tx.full() || slices.ContainsFunc(target.As.Changes, tx.collides) {
 				break
 			}
-			op := v.begin(operation.Operation{Verb: t.verb, Args: t.args(target), Undoes: target.Seq})
-			if err := v.revert(target.As, target.Operation); err != nil {
+			op := tx.begin(operation.Operation{Verb: t.verb, Args: t.args(target), Undoes: target.Seq})
+			if err := tx.revert(target.As, target.Operation); err != nil {
 				return err
 			}
 			prepared = append(prepared, op)
@@ -89,16 +89,16 @@ func (t *takingBack) flush(v *view) error {
 		prepared = prepared[:n]
 	}
 	t.done = append(t.done, prepared...)
-	t.seq, t.group = v.seq, v.group
+	t.seq, t.group = tx.seq, tx.group
 	about := t.originals(len(prepared))
 	t.about = append(t.about, about...)
-	v.follow("not all that goes with it is written", v.afterUndo(about, t.verb == operation.Undo))
+	tx.View.follow("not all that goes with it is written", tx.View.afterUndo(about, t.verb == operation.Undo))
 	t.targets = t.targets[len(prepared):]
 	return err
 }
 
 // look finds the targets, those that are left of a group if some are taken back.
-func (t *takingBack) look(v *view) error {
+func (t *takingBack) look(v *View) error {
 	id, err := v.loggedSession(t.in)
 	if err != nil {
 		return err
@@ -148,13 +148,13 @@ func (t *takingBack) originals(n int) (list []*operation.Operation) {
 }
 
 // collides reports whether what is prepared changes the file of c too.
-func (v *view) collides(c operation.Change) bool {
-	return v.batch.Touches(c.File) || c.Moved != "" && v.batch.Touches(c.Moved)
+func (tx *Tx) collides(c operation.Change) bool {
+	return tx.batch.Touches(c.File) || c.Moved != "" && tx.batch.Touches(c.Moved)
 }
 
 // stillAsLeft reports whether the sessions are as the targets left them, the newest
 // first, so that none of many is taken back if another one cannot be.
-func (v *view) stillAsLeft(targets []operation.Target) error {
+func (v *View) stillAsLeft(targets []operation.Target) error {
 	seen := map[string]bool{}
 	for _, target := range targets {
 		for _, c := range target.As.Changes {

@@ -104,7 +104,7 @@ var usagePlaces = []struct {
 // all for 0. Files that cannot be used count too; what is no regular file does not.
 func (w *Workspace) Usage(ctx context.Context, limit int) (*DiskUsage, error) {
 	u := &DiskUsage{}
-	err := w.read(ctx, func(v *view) error {
+	err := w.read(ctx, func(v *View) error {
 		*u = DiskUsage{Path: w.dir}
 		if err := v.whole(); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*DiskUsage, error) {
 
 // eachFile calls f with each regular file of the workspace, and its size. What is gone
 // meanwhile, or cannot be looked into, has none.
-func (v *view) eachFile(f func(name string, size int64)) error {
+func (v *View) eachFile(f func(name string, size int64)) error {
 	var tops []string
 	for _, p := range usagePlaces {
 		if top, _, _ := strings.Cut(p.name, "/"); !slices.Contains(tops, top) {
@@ -167,7 +167,7 @@ func (v *view) eachFile(f func(name string, size int64)) error {
 }
 
 // usageKind returns the kind of a file of the workspace.
-func (v *view) usageKind(name string) UsageKind {
+func (v *View) usageKind(name string) UsageKind {
 	if id := sessionOf(name); id != "" {
 		e := v.index.Entry(id)
 		switch {
@@ -194,7 +194,7 @@ func (v *view) usageKind(name string) UsageKind {
 
 // conversationUsage returns all conversations, the largest first, by the sizes of the
 // files of sessions.
-func (v *view) conversationUsage(sizes map[string]int64) []ConversationUsage {
+func (v *View) conversationUsage(sizes map[string]int64) []ConversationUsage {
 	list := []ConversationUsage{}
 	at := map[string]int{} // places in list, by the first session
 	for id, size := range sizes {
@@ -222,7 +222,7 @@ func (v *view) conversationUsage(sizes map[string]int64) []ConversationUsage {
 }
 
 // lineBegins returns the first session that is there of the line of one.
-func (v *view) lineBegins(id string) string {
+func (v *View) lineBegins(id string) string {
 	seen := map[string]bool{}
 	for at := id; ; {
 		e := v.index.Entry(at)
@@ -239,7 +239,7 @@ func (v *view) lineBegins(id string) string {
 
 // measureConversations reads conversations, and says how much of them is text, and how much is
 // records.
-func (v *view) measureConversations(list []ConversationUsage) error {
+func (v *View) measureConversations(list []ConversationUsage) error {
 	at := map[string]int{}
 	for i := range list {
 		at[list[i].Session] = i
@@ -261,7 +261,7 @@ func (v *view) measureConversations(list []ConversationUsage) error {
 	return nil
 }
 
-func (v *view) measureFile(id string, c *ConversationUsage) error {
+func (v *View) measureFile(id string, c *ConversationUsage) error {
 	o, err := v.outline(id)
 	if err != nil {
 		return err

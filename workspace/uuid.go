@@ -67,14 +67,14 @@ func (l *line) withUUID(uuid string) []int {
 }
 
 // byUUID returns the session with a UUID, in lower case, and whether there is one.
-func (v *view) byUUID(uuid string) (id string, ok bool) {
+func (v *View) byUUID(uuid string) (id string, ok bool) {
 	if uuid == "" {
 		return "", false
 	}
 	if v.has(uuid) {
 		return uuid, true
 	}
-	id, ok = v.uuids.id(uuid)
+	id, ok = v.w.uuids.id(uuid)
 	if ok && v.has(id) {
 		return id, true
 	}
@@ -82,7 +82,7 @@ func (v *view) byUUID(uuid string) (id string, ok bool) {
 	for cp := range v.penguin {
 		ids = append(ids, cp)
 	}
-	v.uuids.learn(ids)
-	id, ok = v.uuids.id(uuid)
+	v.w.uuids.learn(ids)
+	id, ok = v.w.uuids.id(uuid)
 	return id, ok && v.has(id)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A view is a workspace at one moment, in the hands of one method.
-type view struct {
-	*Workspace
+// A View is a workspace at one moment, for reading.
+type View struct {
+	w      *Workspace
 	ctx    context.Context
 	root   *os.Root
 	folder session.Folder
@@ -25,23 +25,28 @@ type view struct {
 	outlines  map[string]*session.Outline // known so far
 	kept      keeping
 	open      map[string]*session.Session // read so far
-	batch     *durable.Batch              // what the method is going to change
-	written   []written                   // the sessions among that
-	gone      []string                    // the sessions that it moves to the trash
-	op        *operation.Operation        // what it is going to do, for the log
-	earlier   []*operation.Operation      // what it is going to do before that, see begin
-	grouped   bool                        // what it does is of one group
-	group     operation.Seq               // which, 0 for one that begins
-	completed bool                        // what an interrupted command left is completed, at once
-	told      bool                        // the log tells of it although no file that it could tell of changes
-	seq       operation.Seq               // of the last line of the log
-	highest   operation.Seq               // that a log named which was replaced
 	own       map[string]bool             // sessions of an operation that was interrupted
 	asLogged  map[string]bool             // whether sessions that the index lacks are as the log says, of those it tells of; nil if nobody asked
 	noted     string                      // what was said of the index
 	forgetful bool                        // nothing is remembered when it is done
-	trash     string                      // where this command discards files, "" before the first
-	mark      string                      // ends the name of that folder
+}
+
+// A Tx is a change of a workspace: its commit writes what was prepared.
+type Tx struct {
+	View      *View
+	batch     *durable.Batch         // what the method is going to change
+	written   []written              // the sessions among that
+	gone      []string               // the sessions that it moves to the trash
+	op        *operation.Operation   // what it is going to do, for the log
+	earlier   []*operation.Operation // what it is going to do before that, see begin
+	grouped   bool                   // what it does is of one group
+	group     operation.Seq          // which, 0 for one that begins
+	completed bool                   // what an interrupted command left is completed, at once
+	told      bool                   // the log tells of it although no file that it could tell of changes
+	seq       operation.Seq          // of the last line of the log
+	highest   operation.Seq          // that a log named which was replaced
+	trash     string                 // where this command discards files, "" before the first
+	mark      string                 // ends the name of that folder
 }
 
 // A mode is how a method looks at the workspace.
@@ -59,7 +64,7 @@ type mode struct {
 var errAway = errors.New("the folder of the sessions is gone")
 
 // checkPresent returns errAway if the folder of the sessions is gone and must not be.
-func (v *view) checkPresent() error {
+func (v *View) checkPresent() error {
 	if v.present && !v.isThere(session.Dir) {
 		return errAway
 	}
@@ -67,19 +72,17 @@ func (v *view) checkPresent() error {
 }
 
 // load looks at a workspace.
-func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, error) {
-	v := &view{
-		Workspace: w,
-		ctx:       ctx,
-		root:      root,
-		mode:      m,
-		folder:    session.NewFolder(root, w.memory),
-		batch:     durable.NewBatch(root),
-		op:        &operation.Operation{},
-		penguin:   map[string]checkpoint.Penguin{},
-		outlines:  map[string]*session.Outline{},
-		open:      map[string]*session.Session{},
-		own:       map[string]bool{},
+func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*View, error) {
+	v := &View{
+		w:        w,
+		ctx:      ctx,
+		root:     root,
+		mode:     m,
+		folder:   session.NewFolder(root, w.memory),
+		penguin:  map[string]checkpoint.Penguin{},
+		outlines: map[string]*session.Outline{},
+		open:     map[string]*session.Session{},
+		own:      map[string]bool{},
 	}
 	if v.fresh {
 		v.folder = v.folder.Fresh()
@@ -98,15 +101,21 @@ func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*view, err
 	if v.index, err = index.Open(root, aliases, v.summary); err != nil {
 		return nil, err
 	}
-	v.batch.Around = v.index.Change
 	if !m.writes {
 		v.follow("the log of operations cannot be read", v.hidePending())
 	}
 	return v, ctx.Err()
 }
 
+// newTx begins a change of the workspace as v has it.
+func newTx(v *View) *Tx {
+	tx := &Tx{View: v, batch: durable.NewBatch(v.root), op: &operation.Operation{}}
+	tx.batch.Around = v.index.Change
+	return tx
+}
+
 // whole looks at every session, and says what it finds.
-func (v *view) whole() error {
+func (v *View) whole() error {
 	err := v.index.Whole()
 	if err == nil {
 		v.noteTrouble()
@@ -116,23 +125,23 @@ func (v *view) whole() error {
 
 // noteTrouble says, once, why the index could not be used as it was. What a
 // writer is about to complete is no trouble for a reader.
-func (v *view) noteTrouble() {
+func (v *View) noteTrouble() {
 	if !v.writes && v.index.Trouble != "" && !v.index.Torn && writelock.Held(v.root, stateDir) {
 		v.index.Trouble = ""
 	}
 	if v.index.Trouble != "" && v.index.Trouble != v.noted {
 		v.noted = v.index.Trouble
-		v.opts.Note(v.noted + "; the sessions are read from their files")
+		v.w.opts.Note(v.noted + "; the sessions are read from their files")
 	}
 }
 
-func (v *view) isPenguin(id string) bool {
+func (v *View) isPenguin(id string) bool {
 	_, ok := v.penguin[id]
 	return ok && v.index.Entry(id) == nil
 }
 
 // kind returns what the session is; Penguin's checkpoints are checkpoints.
-func (v *view) kind(id string) session.Kind {
+func (v *View) kind(id string) session.Kind {
 	if e := v.index.Entry(id); e != nil {
 		return e.Kind()
 	}
@@ -140,7 +149,7 @@ func (v *view) kind(id string) session.Kind {
 }
 
 // locate adds to an error about links where in the file the link stands.
-func (v *view) locate(err error) error {
+func (v *View) locate(err error) error {
 	var missing *index.MissingError
 	var ring *index.CycleError
 	switch {
@@ -160,14 +169,14 @@ func (v *view) locate(err error) error {
 }
 
 // lineage returns the ids from the root to id.
-func (v *view) lineage(id string) ([]string, error) {
+func (v *View) lineage(id string) ([]string, error) {
 	list, err := v.lineageOf(id)
 	return list, v.locate(err)
 }
 
 // lineageOf is lineage, but for where a link stands that leads nowhere, so that it reads
 // no file.
-func (v *view) lineageOf(id string) ([]string, error) {
+func (v *View) lineageOf(id string) ([]string, error) {
 	if !v.isPenguin(id) {
 		return v.index.Lineage(id)
 	}

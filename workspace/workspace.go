@@ -166,7 +166,7 @@ func (w *Workspace) Dir() string { return w.dir }
 
 // read calls f with the workspace as it is now. If a file is gone that was
 // there a moment ago, or changes, it calls f once more: somebody is writing.
-func (w *Workspace) read(ctx context.Context, f func(*view) error) (err error) {
+func (w *Workspace) read(ctx context.Context, f func(*View) error) (err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
@@ -193,7 +193,7 @@ func (w *Workspace) read(ctx context.Context, f func(*view) error) (err error) {
 // loadQuiet looks at a workspace for a reader at a moment at which no operation
 // begins or ends, if there is one: of several files that move together it sees all
 // or none.
-func (w *Workspace) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *view, err error) {
+func (w *Workspace) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *View, err error) {
 	const tries = 5
 	for n := range tries {
 		before := logged(root)
@@ -261,8 +261,7 @@ func emptyRoot() (*os.Root, error) {
 }
 
 // done ends what a method does with the workspace.
-func (v *view) done() {
-	v.batch.Discard()
+func (v *View) done() {
 	if !v.forgetful {
 		v.rememberNew()
 		v.index.Remember()
@@ -272,8 +271,8 @@ func (v *view) done() {
 
 // follow notes what did not work after a change was made: the change stands, and
 // what should have followed it is made up for later.
-func (v *view) follow(what string, err error) {
+func (v *View) follow(what string, err error) {
 	if err != nil {
-		v.opts.Note(what + ": " + err.Error())
+		v.w.opts.Note(what + ": " + err.Error())
 	}
 }

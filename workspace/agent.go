@@ -83,7 +83,7 @@ func (w *Workspace) Agents(ctx context.Context) (_ *Agents, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w, ctx: ctx, root: root}
+	v := &View{w: w.base, ctx: ctx, root: root}
 	all := &Agents{Agents: []Agent{}}
 	err = v.eachAgent(func(name string, a *Agent, err error) error {
 		if err != nil {
@@ -105,7 +105,7 @@ func (w *Workspace) Agent(ctx context.Context, name string) (_ *Agent, err error
 		return nil, err
 	}
 	defer root.Close()
-	return (&View{w: w, ctx: ctx, root: root}).agent(name)
+	return (&View{w: w.base, ctx: ctx, root: root}).agent(name)
 }
 
 // RemoveAgent moves an agent to the trash and returns it as it was. Its trees stay,
@@ -142,7 +142,7 @@ func (w *Workspace) changeAgent(ctx context.Context, op operation.Operation, nam
 
 // changeFile calls f with the agent that name means, under the lock, and makes what it
 // prepares.
-func (w *Workspace) changeFile(ctx context.Context, op operation.Operation, name string, f func(*Tx, *Agent) error) error {
+func (w *base) changeFile(ctx context.Context, op operation.Operation, name string, f func(*Tx, *Agent) error) error {
 	if op.Args == nil {
 		op.Args = args{}
 	}

@@ -140,7 +140,7 @@ func (o DoctorOptions) dialect() (d session.Dialect, rewrite bool, err error) {
 // Doctor looks at every file of the workspace and reports everything that is
 // wrong. Without Fix it writes nothing, not even to .bough.
 func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error) {
-	quiet := *w
+	quiet := *w.base
 	quiet.opts.Note = func(string) {}
 	report := &Report{}
 	dialect, rewrite, err := o.dialect()
@@ -185,7 +185,7 @@ func (r *Report) judge() {
 
 // fix mends session files, and then calls examine, which mends the rest, under
 // the lock.
-func (w *Workspace) fix(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) error {
+func (w *base) fix(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) error {
 	op := operation.Operation{Verb: "doctor --fix"}
 	var mended []Problem
 	err := w.locked(ctx, op, mode{every: true}, func(tx *Tx) (err error) {
@@ -202,7 +202,7 @@ func (w *Workspace) fix(ctx context.Context, report *Report, examine func(v *Vie
 // examineAtRest calls examine, which writes nothing, at a moment at which nobody
 // writes, and reports whether a writer was interrupted before that. If there is no
 // such moment, what a writer may not have completed is left out of the report.
-func (w *Workspace) examineAtRest(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) (interrupted bool, err error) {
+func (w *base) examineAtRest(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) (interrupted bool, err error) {
 	root, err := w.open(ctx)
 	if err != nil {
 		return false, err

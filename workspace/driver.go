@@ -192,7 +192,7 @@ func (d *driver) step(ctx context.Context, e agent.Event) error {
 	if e.Kind == agent.OnText { // too often to be stored
 		acts, err := d.turn.Step(&agent.Queue{}, d.rules, e)
 		for _, act := range acts {
-			d.opts.Tell(d.w.live.content(d.w, d.name, d.at.Tree, d.seq, act))
+			d.opts.Tell(d.w.live.content(d.w.base, d.name, d.at.Tree, d.seq, act))
 		}
 		return err
 	}

@@ -304,7 +304,7 @@ func (v *View) rewriteLines(name string, edit func(line []byte) []byte) error {
 // those branches out of the others that were tried in one of them, and the learnings of
 // all these.
 func (v *View) eraseExplorations(e *erasure) error {
-	ids, err := v.w.Explorations(v.ctx)
+	ids, err := v.w.explorations(v.ctx)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ type Event struct {
 // thing that comes, ctx's not.
 func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		r := &eventReader{w: w, last: from}
+		r := &eventReader{w: w.base, last: from}
 		if err := r.begin(ctx); err != nil {
 			yield(Event{}, err)
 			return
@@ -100,7 +100,7 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 			filepath.Join(w.dir, session.Dir), filepath.Join(w.dir, filepath.FromSlash(operation.Path)))
 		heard, leave := w.live.listen()
 		defer leave()
-		away := absence{w: w}
+		away := absence{w: w.base}
 		var looked time.Time // when the last look at every session ended
 		var took time.Duration
 		for {
@@ -148,7 +148,7 @@ func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Ev
 // or the whole workspace, and that they are back. Meanwhile nothing must be written:
 // that would make the folder anew, and log that every session was removed.
 type absence struct {
-	w    *Workspace
+	w    *base
 	seen bool // the folder was there
 	away bool
 }
@@ -174,7 +174,7 @@ const lookShare = 50
 
 // heal looks at every session and, if the index does not say what the files say,
 // logs what other programs changed and completes the index.
-func (w *Workspace) heal(ctx context.Context) error {
+func (w *base) heal(ctx context.Context) error {
 	stale := false
 	quiet := *w
 	quiet.opts.Note = func(string) {}
@@ -199,7 +199,7 @@ func (w *Workspace) heal(ctx context.Context) error {
 
 // An eventReader goes through the log of a workspace.
 type eventReader struct {
-	w    *Workspace
+	w    *base
 	last operation.Seq // that was handed out, or was there at the beginning
 	at   int64         // where in the log the next one is, or the last one that was read
 	read *operation.Operation

@@ -10,7 +10,7 @@ import (
 
 // explorations looks whether the files of explorations can be read.
 func (d *doctor) explorations() error {
-	ids, err := d.w.Explorations(d.ctx)
+	ids, err := d.w.explorations(d.ctx)
 	if err != nil {
 		d.found(DamagedExploration, explorationsDir, err.Error(), false)
 		return nil

@@ -83,7 +83,9 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 }
 
 // Explorations returns the ids of the explorations.
-func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) {
+func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) { return w.explorations(ctx) }
+
+func (w *base) explorations(ctx context.Context) (ids []string, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
@@ -182,7 +184,7 @@ type Decision struct {
 
 // decisions returns what an agent adopted, as the files of the explorations say.
 func (v *View) decisions(name string) ([]Decision, error) {
-	ids, err := v.w.Explorations(v.ctx)
+	ids, err := v.w.explorations(v.ctx)
 	if err != nil {
 		return nil, err
 	}

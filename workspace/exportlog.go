@@ -19,7 +19,7 @@ const exportsPath = stateDir + "/exports.jsonl"
 
 // recordExport adds what was exported to [exportsPath]. It is no operation, and an export
 // that cannot be recorded is an export all the same.
-func (w *Workspace) recordExport(ctx context.Context, e *Export, written *convert.Written) {
+func (w *base) recordExport(ctx context.Context, e *Export, written *convert.Written) {
 	if len(written.Same) == 0 {
 		return
 	}

@@ -27,7 +27,7 @@ type flush struct {
 }
 
 // makeGroup creates the workspace if it is not there, and writes as writeGroup does.
-func (w *Workspace) makeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (*flush, error) {
+func (w *base) makeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (*flush, error) {
 	if err := w.makeDir(); err != nil {
 		return &flush{}, err
 	}
@@ -40,7 +40,7 @@ func (w *Workspace) makeGroup(ctx context.Context, verb string, group operation.
 // not at all, whatever becomes of the others. With an error none is made but those
 // that the flush says, which is never nil: then the error says which was the first
 // that is not, and f is not called again.
-func (w *Workspace) writeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (out *flush, err error) {
+func (w *base) writeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (out *flush, err error) {
 	out = &flush{}
 	err = w.locked(ctx, operation.Operation{Verb: verb}, mode{}, func(tx *Tx) error {
 		tx.grouped, tx.group = true, group

@@ -19,7 +19,7 @@ const (
 
 // handover returns the path of a new file that a program reads once, absolute. It removes
 // the files of commands that were never run.
-func (w *Workspace) handover(ctx context.Context, name string) (path string, err error) {
+func (w *base) handover(ctx context.Context, name string) (path string, err error) {
 	root, err := w.open(ctx)
 	if err != nil {
 		return "", err

@@ -63,7 +63,7 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if h, ok := (&View{w: w, root: root}).head(); ok {
+	if h, ok := (&View{w: w.base, root: root}).head(); ok {
 		return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, nil
 	}
 	return nil, nil

@@ -111,7 +111,7 @@ type ImportSource struct {
 // ImportAll is [Workspace.Import] of several sources in one group of operations. It
 // ignores the Format, Holds and Name of o.
 func (w *Workspace) ImportAll(ctx context.Context, sources []ImportSource, o ImportOptions) (*Imports, error) {
-	i := &importer{Workspace: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
+	i := &importer{base: w.base, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
 	defer i.drop()
 	for _, source := range sources {
 		for _, path := range source.Paths {
@@ -152,7 +152,7 @@ func (i *importer) stopped(err error) error {
 
 // An importer carries out one import.
 type importer struct {
-	*Workspace
+	*base
 	ctx      context.Context
 	o        ImportOptions
 	seed     maphash.Seed

@@ -164,7 +164,7 @@ func (l *ledger) noteFile(row *fileRow) {
 }
 
 // save writes what was noted.
-func (w *Workspace) saveLedger(ctx context.Context, l *ledger) error {
+func (w *base) saveLedger(ctx context.Context, l *ledger) error {
 	if len(l.news) == 0 {
 		return nil
 	}

@@ -22,7 +22,7 @@ func CheckSkip(patterns []string) error {
 
 // settings returns the settings that are in force in the workspace. There need be no
 // folder yet.
-func (w *Workspace) settings() (l config.Layered, err error) {
+func (w *base) settings() (l config.Layered, err error) {
 	if w.opts.UserConfig != "" {
 		if l.User, err = config.Read(w.opts.UserConfig, config.User); err != nil {
 			return l, damagedConfig(err)
@@ -55,7 +55,7 @@ func damagedConfig(err error) error {
 }
 
 // skipped returns the patterns of what the settings exclude from imports.
-func (w *Workspace) skipped() ([]string, error) {
+func (w *base) skipped() ([]string, error) {
 	l, err := w.settings()
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type livePiece struct {
 }
 
 // content tells those who listen that text came in, and returns the event.
-func (l *live) content(w *Workspace, name, tree string, after operation.Seq, act agent.Action) Event {
+func (l *live) content(w *base, name, tree string, after operation.Seq, act agent.Action) Event {
 	e := Event{
 		Time: instant(w.opts.Now()), Type: ChatContent, Session: ID(tree), Message: ID(act.ID),
 		Agent: name, Text: act.Text, Verb: "agent chat",

@@ -11,7 +11,7 @@ import (
 )
 
 // make creates the workspace if it is not there, and writes.
-func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
+func (w *base) make(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
 	if err := w.makeDir(); err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func (w *Workspace) make(ctx context.Context, op operation.Operation, f func(*Tx
 }
 
 // makeDir creates the folder of the workspace if it is not there.
-func (w *Workspace) makeDir() error {
+func (w *base) makeDir() error {
 	root, err := durable.MakeRoot(w.dir)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (w *Workspace) makeDir() error {
 // write calls f with the workspace as it is now, under the lock, and makes the
 // changes that f prepared, with the index. op says what is going on: to others who
 // have to wait, and, with the changes, to the log.
-func (w *Workspace) write(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
+func (w *base) write(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
 	return w.locked(ctx, op, mode{}, func(tx *Tx) error { return tx.change(f) })
 }
 
@@ -52,13 +52,13 @@ func (tx *Tx) change(f func(*Tx) error) error {
 // interrupted command left is completed. If a session turns out to be another than
 // was remembered, or is changed by another program meanwhile, which is before
 // anything is written, it calls f again.
-func (w *Workspace) locked(ctx context.Context, op operation.Operation, m mode, f func(*Tx) error) error {
+func (w *base) locked(ctx context.Context, op operation.Operation, m mode, f func(*Tx) error) error {
 	return w.alone(ctx, op.Verb, func(root *os.Root) error { return w.lockedIn(ctx, root, op, m, f) })
 }
 
 // alone calls f with the folder of the workspace, which must be there, under the
 // lock.
-func (w *Workspace) alone(ctx context.Context, verb string, f func(root *os.Root) error) (err error) {
+func (w *base) alone(ctx context.Context, verb string, f func(root *os.Root) error) (err error) {
 	defer func() { err = explained(err) }()
 	if !Is(w.dir) {
 		return noWorkspace(w.dir)
@@ -95,7 +95,7 @@ func makeLock(root *os.Root, dir string) error {
 }
 
 // lockedIn is locked, for who has the lock.
-func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*Tx) error) error {
+func (w *base) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*Tx) error) error {
 	try := func(fresh bool) error {
 		m.writes, m.fresh = true, fresh
 		tx, err := w.recovered(ctx, root, m)
@@ -120,10 +120,17 @@ func (w *Workspace) lockedIn(ctx context.Context, root *os.Root, op operation.Op
 	return err
 }
 
+// patient returns w with a longer wait for others who write.
+func (w *base) patient() *base {
+	p := *w
+	p.opts.Wait = max(p.opts.Wait, 30*time.Second)
+	return &p
+}
+
 // queue waits for the other goroutines that write by w, in the order in which they
 // came, so that no more than one of them asks for the lock. It reports whether it
 // is its turn now, and not only the end of the time to wait.
-func (w *Workspace) queue(ctx context.Context, wait time.Duration) bool {
+func (w *base) queue(ctx context.Context, wait time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	select {

@@ -68,7 +68,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w, ctx: ctx, root: root}
+	v := &View{w: w.base, ctx: ctx, root: root}
 	if o.In != "" {
 		err := w.read(ctx, func(v *View) (err error) {
 			o.In, err = v.loggedSession(o.In)

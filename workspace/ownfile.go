@@ -10,7 +10,7 @@ import (
 )
 
 // readOwn returns a file of the workspace, nil if it is not there.
-func (w *Workspace) readOwn(ctx context.Context, name string) (_ []byte, err error) {
+func (w *base) readOwn(ctx context.Context, name string) (_ []byte, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {

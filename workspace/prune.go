@@ -46,7 +46,7 @@ func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error)
 	return w.prune(ctx, o, false)
 }
 
-func (w *Workspace) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, error) {
+func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, error) {
 	p := &Pruning{}
 	decide := func(v *View) (err error) {
 		p.Checkpoints, err = v.judge(w.opts.Retention)

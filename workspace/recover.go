@@ -21,7 +21,7 @@ import (
 
 // recovered looks at a workspace under the lock, after what an interrupted command
 // left is completed or swept away.
-func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
+func (w *base) recovered(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
 	tx, err := w.loadTx(ctx, root, m)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (w *Workspace) recovered(ctx context.Context, root *os.Root, m mode) (*Tx, 
 }
 
 // loadTx begins a change of a workspace, which has to be finished.
-func (w *Workspace) loadTx(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
+func (w *base) loadTx(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
 	v, err := w.load(ctx, root, m)
 	if v == nil {
 		return nil, err

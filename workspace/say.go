@@ -137,7 +137,7 @@ func (w *Workspace) Queue(ctx context.Context, name string) (_ *Queue, err error
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w, ctx: ctx, root: root}
+	v := &View{w: w.base, ctx: ctx, root: root}
 	a, err := v.agent(name)
 	if err != nil {
 		return nil, err

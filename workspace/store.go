@@ -45,7 +45,7 @@ func (w *Workspace) All(ctx context.Context, name string, o ReadOptions) (*Path,
 }
 
 // nodes returns the messages of a line that choose chooses.
-func (w *Workspace) nodes(ctx context.Context, name string, o ReadOptions, choose func(*View, *line) ([]int, error)) (*Path, error) {
+func (w *base) nodes(ctx context.Context, name string, o ReadOptions, choose func(*View, *line) ([]int, error)) (*Path, error) {
 	p := &Path{}
 	err := w.read(ctx, func(v *View) error {
 		l, err := v.lineNamed(name, o.Partial)

@@ -26,7 +26,7 @@ type taskLog struct {
 
 // look calls f with the records as they are now. f must not change them, nor keep
 // them.
-func (w *Workspace) look(root *os.Root, f func(*task.Log)) error {
+func (w *base) look(root *os.Root, f func(*task.Log)) error {
 	t := w.tasks
 	t.mu.Lock()
 	damaged, err := t.update(root)

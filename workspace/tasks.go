@@ -223,7 +223,7 @@ func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, er
 
 // complete gives the tasks of r, which is going to be written, what they lack. The
 // highest order of its line is at least order.
-func (w *Workspace) complete(r *task.Record, order int) error {
+func (w *base) complete(r *task.Record, order int) error {
 	now := w.opts.Now().Truncate(time.Microsecond)
 	r.Time = now
 	tasks := make([]task.Task, len(r.Tasks))

@@ -49,7 +49,7 @@ func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 
 // readToken returns the token that is there, "" if there is none or only the
 // beginning of one.
-func (w *Workspace) readToken(root *os.Root) (string, error) {
+func (w *base) readToken(root *os.Root) (string, error) {
 	info, err := root.Lstat(tokenFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -87,7 +87,7 @@ func tokenTorn(token string) bool {
 
 // makeToken puts a new token in place of what is there and is none. The file is made
 // anew, so that it has the permissions of a secret.
-func (w *Workspace) makeToken(ctx context.Context, root *os.Root) (string, error) {
+func (w *base) makeToken(ctx context.Context, root *os.Root) (string, error) {
 	secret := make([]byte, tokenBytes)
 	if _, err := io.ReadFull(w.opts.Random, secret); err != nil {
 		return "", err

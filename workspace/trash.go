@@ -127,7 +127,7 @@ func (w *Workspace) Trash(ctx context.Context) (_ *Trash, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	return (&View{w: w, ctx: ctx, root: root}).inTheTrash()
+	return (&View{w: w.base, ctx: ctx, root: root}).inTheTrash()
 }
 
 func (v *View) inTheTrash() (*Trash, error) {

@@ -26,11 +26,7 @@ func turnDir(name string) string { return turnsDir + "/" + name }
 
 // patient returns w as one that waits for others who write: what an agent does goes on
 // for long, and must not end because of a moment.
-func (w *Workspace) patient() *Workspace {
-	p := *w
-	p.opts.Wait = max(p.opts.Wait, 30*time.Second)
-	return &p
-}
+func (w *Workspace) patient() *Workspace { return &Workspace{w.base.patient()} }
 
 // takeTurn takes the lock of who carries out a turn of an agent.
 func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), err error) {
@@ -44,7 +40,7 @@ func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), e
 
 // hold takes the lock of who carries out what goes by a name, in the folder of that name
 // below dir.
-func (w *Workspace) hold(ctx context.Context, dir, name, verb string) (unlock func(), err error) {
+func (w *base) hold(ctx context.Context, dir, name, verb string) (unlock func(), err error) {
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err

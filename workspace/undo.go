@@ -65,7 +65,7 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 
 // planUndo returns how often an operation or a group has to be undone, and refuses
 // what needs a file that was purged before the first of them is.
-func (w *Workspace) planUndo(ctx context.Context, o UndoOptions) (rounds int, err error) {
+func (w *base) planUndo(ctx context.Context, o UndoOptions) (rounds int, err error) {
 	err = w.read(ctx, func(v *View) error {
 		rounds = 0
 		id, err := v.loggedSession(o.In)
@@ -104,7 +104,7 @@ func (w *Workspace) planUndo(ctx context.Context, o UndoOptions) (rounds int, er
 	return rounds, err
 }
 
-func (w *Workspace) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) {
+func (w *base) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) {
 	return w.takeBack(ctx, operation.Undo, o, func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], id string) error {
 		if t.of != 0 {
 			t.targets = operation.UndoablesOf(newest, t.of, v.lost)

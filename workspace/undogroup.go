@@ -31,7 +31,7 @@ type takingBack struct {
 type finder func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], id string) error
 
 // takeBack takes back the operations that find finds.
-func (w *Workspace) takeBack(ctx context.Context, verb string, o UndoOptions, find finder) (*Operations, error) {
+func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find finder) (*Operations, error) {
 	t := &takingBack{verb: verb, in: o.In, find: find}
 	err := w.locked(ctx, operation.Operation{Verb: verb}, mode{}, t.flush)
 	for err == nil && len(t.targets) > 0 {

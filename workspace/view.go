@@ -15,7 +15,7 @@ import (
 
 // A View is a workspace at one moment, for reading.
 type View struct {
-	w      *Workspace
+	w      *base
 	ctx    context.Context
 	root   *os.Root
 	folder session.Folder
@@ -72,7 +72,7 @@ func (v *View) checkPresent() error {
 }
 
 // load looks at a workspace.
-func (w *Workspace) load(ctx context.Context, root *os.Root, m mode) (*View, error) {
+func (w *base) load(ctx context.Context, root *os.Root, m mode) (*View, error) {
 	v := &View{
 		w:        w,
 		ctx:      ctx,

@@ -98,6 +98,11 @@ type Options struct {
 // A Workspace is an open workspace. Its methods may be called from several
 // goroutines.
 type Workspace struct {
+	*base // what its verbs read and change
+}
+
+// A base is the files of a workspace. Its methods may be called from several goroutines.
+type base struct {
 	dir    string
 	opts   Options
 	memory *session.Memory
@@ -132,7 +137,7 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	w := &Workspace{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, live: &live{}, turn: make(chan struct{}, 1)}
+	w := &base{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, live: &live{}, turn: make(chan struct{}, 1)}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -158,7 +163,7 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 	if w.opts.Note == nil {
 		w.opts.Note = func(string) {}
 	}
-	return w, nil
+	return &Workspace{w}, nil
 }
 
 // Dir returns the absolute path of the workspace.
@@ -166,7 +171,7 @@ func (w *Workspace) Dir() string { return w.dir }
 
 // read calls f with the workspace as it is now. If a file is gone that was
 // there a moment ago, or changes, it calls f once more: somebody is writing.
-func (w *Workspace) read(ctx context.Context, f func(*View) error) (err error) {
+func (w *base) read(ctx context.Context, f func(*View) error) (err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
@@ -193,7 +198,7 @@ func (w *Workspace) read(ctx context.Context, f func(*View) error) (err error) {
 // loadQuiet looks at a workspace for a reader at a moment at which no operation
 // begins or ends, if there is one: of several files that move together it sees all
 // or none.
-func (w *Workspace) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *View, err error) {
+func (w *base) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *View, err error) {
 	const tries = 5
 	for n := range tries {
 		before := logged(root)
@@ -227,7 +232,7 @@ func isChanged(err error) bool {
 var errGone = errors.New("gone since the index was read")
 
 // open opens the folder. One that is not there reads as empty.
-func (w *Workspace) open(ctx context.Context) (*os.Root, error) {
+func (w *base) open(ctx context.Context) (*os.Root, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 			Hint:    "a name has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'",
 		}
 	}
-	if err := o.check(); err != nil {
+	if err := checkAgentOptions(o); err != nil {
 		return nil, err
 	}
 	var made *Agent

@@ -27,7 +27,7 @@ func (w *Workspace) SetAgent(ctx context.Context, name string, c AgentChange) (*
 		set(&o.System, c.System)
 		set(&o.Policy, c.Policy)
 		set(&o.NoCheckpoint, c.NoCheckpoint)
-		if err := o.check(); err != nil {
+		if err := checkAgentOptions(o); err != nil {
 			return err
 		}
 		a.Model, a.System, a.Policy, a.NoCheckpoint = o.Model, o.System, o.Policy, o.NoCheckpoint
@@ -47,7 +47,7 @@ func set[T any](v, to *T) {
 	}
 }
 
-func (o AgentOptions) check() error {
+func checkAgentOptions(o AgentOptions) error {
 	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
 		return &Error{
 			Code:    Usage,

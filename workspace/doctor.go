@@ -120,7 +120,7 @@ type DoctorOptions struct {
 
 // dialect returns the dialect that links are to be written in, and whether they
 // are to be.
-func (o DoctorOptions) dialect() (d session.Dialect, rewrite bool, err error) {
+func dialectOf(o DoctorOptions) (d session.Dialect, rewrite bool, err error) {
 	switch o.Dialect {
 	case "":
 		return 0, false, nil
@@ -143,7 +143,7 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	quiet := *w.base
 	quiet.opts.Note = func(string) {}
 	report := &Report{}
-	dialect, rewrite, err := o.dialect()
+	dialect, rewrite, err := dialectOf(o)
 	if err != nil {
 		return report, err
 	}
@@ -157,7 +157,7 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 		d.fix, d.rewrite, d.dialect = o.Fix, rewrite, dialect
 		err = d.run()
 		*report = Report{Problems: d.problems}
-		report.judge()
+		judge(report)
 		own = v.onlyOwn()
 		return err
 	}
@@ -169,17 +169,17 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 		if p.Kind == PendingForget {
 			continue // a note already, or damaged
 		}
-		if p.Kind == LeftOver || interrupted && p.passes() || own && p.Kind == StaleIndex {
+		if p.Kind == LeftOver || interrupted && passes(p) || own && p.Kind == StaleIndex {
 			report.Problems[i].Note = true
 			report.Problems[i].Detail += "; the next command that changes something completes the write"
 		}
 	}
-	report.judge()
+	judge(report)
 	return report, err
 }
 
 // judge says whether all is well.
-func (r *Report) judge() {
+func judge(r *Report) {
 	r.OK = !slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Fixed && !p.Note })
 }
 
@@ -211,14 +211,14 @@ func (w *base) examineAtRest(ctx context.Context, report *Report, examine func(v
 	end := time.Now().Add(min(w.opts.Wait, time.Second))
 	for {
 		before := logged(root)
-		if err := w.read(ctx, func(v *View) error { return examine(v, nil) }); err != nil || !slices.ContainsFunc(report.Problems, Problem.passes) {
+		if err := w.read(ctx, func(v *View) error { return examine(v, nil) }); err != nil || !slices.ContainsFunc(report.Problems, passes) {
 			return false, err
 		}
 		if !writelock.Held(root, stateDir) && logged(root) == before {
 			break
 		}
 		if time.Now().After(end) {
-			report.Problems = slices.DeleteFunc(report.Problems, Problem.passes)
+			report.Problems = slices.DeleteFunc(report.Problems, passes)
 			return false, nil
 		}
 		select {
@@ -236,6 +236,6 @@ func (w *base) examineAtRest(ctx context.Context, report *Report, examine func(v
 }
 
 // passes reports whether p may be what a writer has not completed yet.
-func (p Problem) passes() bool {
+func passes(p Problem) bool {
 	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead, LostBookmark, LostTree, LostAgentHead, PendingForget}, p.Kind)
 }

@@ -94,7 +94,7 @@ func Explain(err error) *Error {
 	case errors.As(err, &several):
 		return explain(Ambiguous, "use more of the id")
 	case errors.As(err, &unknown):
-		return explain(Usage, unknown.hint())
+		return explain(Usage, unknownHint(unknown))
 	case errors.As(err, &damage):
 		return explain(Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
 	case errors.As(err, &missing):
@@ -146,7 +146,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown %s %q", e.What, e.Word) }
 
-func (e *UnknownError) hint() string { return e.What + "s: " + strings.Join(e.Choices, ", ") }
+func unknownHint(e *UnknownError) string { return e.What + "s: " + strings.Join(e.Choices, ", ") }
 
 // checkWord returns an UnknownError unless word is one of choices.
 func checkWord(what, word string, choices ...string) error {

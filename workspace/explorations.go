@@ -83,7 +83,9 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 }
 
 // Explorations returns the ids of the explorations.
-func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) { return w.explorations(ctx) }
+func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) {
+	return w.explorations(ctx)
+}
 
 func (w *base) explorations(ctx context.Context) (ids []string, err error) {
 	defer func() { err = explained(err) }()

@@ -59,7 +59,7 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 			l, err = tx.View.lineEntryOf(existing)
 			return err
 		}
-		id, err := tx.newSession(o.UUID, o.Title, o.own()...)
+		id, err := tx.newSession(o.UUID, o.Title, ownOf(&o)...)
 		if err != nil {
 			return err
 		}
@@ -69,8 +69,8 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 	return l, existed, err
 }
 
-// own returns what o says of a line, for metadata.bough.
-func (o *LineOptions) own() (own []rawjson.Pair) {
+// ownOf returns what o says of a line, for metadata.bough.
+func ownOf(o *LineOptions) (own []rawjson.Pair) {
 	if o.User != "" {
 		own = append(own, rawjson.Pair{Key: ownUser, Value: rawjson.Compact(o.User)})
 	}

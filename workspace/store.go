@@ -104,13 +104,13 @@ func (v *View) nodesOf(l *line, nodes []int) ([]Node, error) {
 				list[i].Parent = session.MessageUUID(own, l.ID(p))
 			}
 		}
-		list[i].look()
+		describe(&list[i])
 	}
 	return list, nil
 }
 
-// look fills in what n says of itself.
-func (n *Node) look() {
+// describe fills in what n says of itself.
+func describe(n *Node) {
 	var at, metadata gjson.Result
 	gjson.ParseBytes(n.Raw).ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
@@ -193,7 +193,7 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 			return err
 		}
 		node.Raw = m.raw
-		node.look()
+		describe(node)
 		return nil
 	})
 	return node, err
@@ -226,7 +226,7 @@ func (v *View) storeMessage(p *place, s Store) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.check(); err != nil {
+	if err := checkContent(&c); err != nil {
 		return nil, err
 	}
 	m := &message{role: c.Role, content: rawjson.Layout(c.Value, 3)}
@@ -249,7 +249,7 @@ func (m *message) stored() bool {
 }
 
 // check refuses what cannot stand in a file.
-func (c *Content) check() error {
+func checkContent(c *Content) error {
 	if err := checkRole(c.Role); err != nil {
 		return err
 	}

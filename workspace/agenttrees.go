@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/operation"
 )
 
@@ -137,15 +138,15 @@ func headIn(a *Agent, t *agent.Tree) error {
 
 // An AgentSnapshot is the state of an agent, for tests and other programs.
 type AgentSnapshot struct {
-	Agent         string        `json:"agent_id"`
-	Session       string        `json:"session_id"`       // the tree that the head is in
-	ActiveBranch  ID            `json:"active_branch_id"` // the branch that the head is on: the id of its first message after the fork, of the original one the root's
-	Head          ID            `json:"head_node_id"`     // none in an empty tree
-	Bookmarks     []Bookmark    `json:"bookmarks"`        // those in its trees
-	FollowUpQueue []agent.Entry `json:"follow_up_queue"`
-	SteerQueue    []agent.Entry `json:"steer_queue"`
-	Turn          agent.Turn    `json:"turn"`
-	Decisions     []Decision    `json:"decisions"` // what it adopted of explorations, by the time of these
+	Agent         string              `json:"agent_id"`
+	Session       string              `json:"session_id"`       // the tree that the head is in
+	ActiveBranch  ID                  `json:"active_branch_id"` // the branch that the head is on: the id of its first message after the fork, of the original one the root's
+	Head          ID                  `json:"head_node_id"`     // none in an empty tree
+	Bookmarks     []bookmark.Bookmark `json:"bookmarks"`        // those in its trees
+	FollowUpQueue []agent.Entry       `json:"follow_up_queue"`
+	SteerQueue    []agent.Entry       `json:"steer_queue"`
+	Turn          agent.Turn          `json:"turn"`
+	Decisions     []Decision          `json:"decisions"` // what it adopted of explorations, by the time of these
 }
 
 // AgentSnapshot returns the state of an agent.

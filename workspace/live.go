@@ -72,12 +72,12 @@ func (l *live) take(r *liveReader) []livePiece {
 
 // merge puts pieces among the events of operations, each after those of the operation
 // that it follows.
-func merge(events []Event, pieces []livePiece) []Event {
+func merge(logged []Event, pieces []livePiece) []Event {
 	if len(pieces) == 0 {
-		return events
+		return logged
 	}
-	all := make([]Event, 0, len(events)+len(pieces))
-	for _, e := range events {
+	all := make([]Event, 0, len(logged)+len(pieces))
+	for _, e := range logged {
 		n := slices.IndexFunc(pieces, func(p livePiece) bool { return p.after >= e.Seq })
 		if n < 0 {
 			n = len(pieces)

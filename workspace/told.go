@@ -57,9 +57,9 @@ func chatEvents(o *operation.Operation, list []Event) []Event {
 		return list
 	}
 	name, _ := o.Args["agent"].(string)
-	session := ID("")
+	first := ID("")
 	if len(o.Sessions) > 0 {
-		session = ID(o.Sessions[0])
+		first = ID(o.Sessions[0])
 	}
 	at := slices.IndexFunc(list, func(e Event) bool { return e.Type == MessageAdded })
 	if at < 0 {
@@ -71,7 +71,7 @@ func chatEvents(o *operation.Operation, list []Event) []Event {
 			continue
 		}
 		list = slices.Insert(list, at, Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: t.Type, Session: session, Message: ID(t.Message),
+			Seq: o.Seq, Time: timeOf(o.Time), Type: t.Type, Session: first, Message: ID(t.Message),
 			Agent: name, Tool: t.Tool, Call: t.Call, Ended: t.Ended, Error: t.Error, Verb: o.Verb,
 		})
 		at++

@@ -77,21 +77,24 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			Hint: "leave --tree out, and name the end of the branch that you want; 'bough branches' lists them",
 		}
 	}
-	e := &Export{Format: o.Format.Name, Lost: []transcript.Loss{}, Redacted: []transcript.Loss{}}
-	err := w.read(ctx, func(v *View) error {
+	e, err := read(ctx, w.base, func(v *View) (*Export, error) {
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if e.Cut, err = o.cut(p); err != nil {
-			return err
+		cut, err := o.cut(p)
+		if err != nil {
+			return nil, err
 		}
 		if p.node < 0 {
-			return &Error{Code: Refused, Message: p.id() + " has no messages, and there is nothing to export"}
+			return nil, &Error{Code: Refused, Message: p.id() + " has no messages, and there is nothing to export"}
 		}
-		e.Session, e.Message, e.line = p.id(), ID(p.messageID()), p.Parts[0].ID
+		e := &Export{
+			Format: o.Format.Name, Session: p.id(), Message: ID(p.messageID()), Cut: cut,
+			Lost: []transcript.Loss{}, Redacted: []transcript.Loss{}, line: p.Parts[0].ID,
+		}
 		e.t, err = v.transcript(p, o, e)
-		return err
+		return e, err
 	})
 	if err != nil {
 		return nil, err

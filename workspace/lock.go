@@ -10,12 +10,15 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 )
 
-// make creates the workspace if it is not there, and writes.
-func (w *base) make(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
-	if err := w.makeDir(); err != nil {
-		return err
+// nothing is the result of a function that returns none.
+type nothing struct{}
+
+// create creates the workspace if it does not exist, and then does what update does.
+func create[T any](ctx context.Context, b *base, op operation.Operation, f func(*Tx) (T, error)) (result T, err error) {
+	if err := b.makeDir(); err != nil {
+		return result, err
 	}
-	return w.write(ctx, op, f)
+	return update(ctx, b, op, f)
 }
 
 // makeDir creates the folder of the workspace if it is not there.
@@ -28,16 +31,20 @@ func (w *base) makeDir() error {
 	return durable.MakeDir(root, stateDir)
 }
 
-// write calls f with the workspace as it is now, under the lock, and makes the
-// changes that f prepared, with the index. op says what is going on: to others who
-// have to wait, and, with the changes, to the log.
-func (w *base) write(ctx context.Context, op operation.Operation, f func(*Tx) error) error {
-	return w.locked(ctx, op, mode{}, func(tx *Tx) error { return tx.change(f) })
+// update calls f with the current workspace, under the lock, and commits the changes
+// that f prepared, with the index. It returns what the last call of f returned, see
+// locked. op names the operation for the log, and for other processes that wait for
+// the lock.
+func update[T any](ctx context.Context, b *base, op operation.Operation, f func(*Tx) (T, error)) (T, error) {
+	return locked(ctx, b, op, mode{}, func(tx *Tx) (T, error) {
+		result, err := f(tx)
+		return result, tx.conclude(err)
+	})
 }
 
-// change calls f, and makes the changes that it prepared.
-func (tx *Tx) change(f func(*Tx) error) error {
-	err := f(tx)
+// conclude commits the changes that were prepared, unless preparing them returned an
+// error. It returns that error, or the error of the commit.
+func (tx *Tx) conclude(err error) error {
 	if err == nil {
 		err = tx.commit()
 	}
@@ -48,12 +55,17 @@ func (tx *Tx) change(f func(*Tx) error) error {
 	return err
 }
 
-// locked calls f with the workspace as it is now, under the lock, after what an
-// interrupted command left is completed. If a session turns out to be another than
-// was remembered, or is changed by another program meanwhile, which is before
-// anything is written, it calls f again.
-func (w *base) locked(ctx context.Context, op operation.Operation, m mode, f func(*Tx) error) error {
-	return w.alone(ctx, op.Verb, func(root *os.Root) error { return w.lockedIn(ctx, root, op, m, f) })
+// locked completes interrupted operations and calls f with the current workspace, under
+// the lock. If a session file is not what the cache says, or another program changes it
+// before anything is written, locked calls f again. It returns what the last call
+// returned. f must not write to variables that it captures: they would keep what a
+// call left there whose result is dropped.
+func locked[T any](ctx context.Context, b *base, op operation.Operation, m mode, f func(*Tx) (T, error)) (result T, err error) {
+	err = b.alone(ctx, op.Verb, func(root *os.Root) (err error) {
+		result, err = lockedIn(ctx, b, root, op, m, f)
+		return err
+	})
+	return result, err
 }
 
 // alone calls f with the folder of the workspace, which must be there, under the
@@ -94,30 +106,31 @@ func makeLock(root *os.Root, dir string) error {
 	return durable.MakeShared(root, dir+"/"+writelock.FileName)
 }
 
-// lockedIn is locked, for who has the lock.
-func (w *base) lockedIn(ctx context.Context, root *os.Root, op operation.Operation, m mode, f func(*Tx) error) error {
-	try := func(fresh bool) error {
+// lockedIn does what locked does. The caller has the lock.
+func lockedIn[T any](ctx context.Context, b *base, root *os.Root, op operation.Operation, m mode, f func(*Tx) (T, error)) (T, error) {
+	try := func(fresh bool) (result T, err error) {
+		m := m
 		m.writes, m.fresh = true, fresh
-		tx, err := w.recovered(ctx, root, m)
+		tx, err := b.recovered(ctx, root, m)
 		if err != nil {
-			return err
+			return result, err
 		}
 		defer tx.finish()
 		tx.View.noteTrouble()
 		tx.op = newOperation(op)
 		before := tx.seq
-		if err := f(tx); err != nil {
-			return err
+		if result, err = f(tx); err != nil {
+			return result, err
 		}
 		tx.View.follow("the log of operations is not compacted", tx.compactLog(before))
-		return nil
+		return result, nil
 	}
 	const tries = 5
-	err := try(false)
+	result, err := try(false)
 	for n := 1; n < tries && isChanged(err) && !isPartial(err); n++ {
-		err = try(true)
+		result, err = try(true)
 	}
-	return err
+	return result, err
 }
 
 // patient returns w with a longer wait for others who write.

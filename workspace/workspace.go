@@ -169,30 +169,31 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 // Dir returns the absolute path of the workspace.
 func (w *Workspace) Dir() string { return w.dir }
 
-// read calls f with the workspace as it is now. If a file is gone that was
-// there a moment ago, or changes, it calls f once more: somebody is writing.
-func (w *base) read(ctx context.Context, f func(*View) error) (err error) {
+// read calls f with the current workspace and returns what f returns. If another program
+// removes or changes a file that f reads, read calls f once more, and returns what the
+// second call returns. f must not write to variables that it captures.
+func read[T any](ctx context.Context, b *base, f func(*View) (T, error)) (result T, err error) {
 	defer func() { err = explained(err) }()
-	root, err := w.open(ctx)
+	root, err := b.open(ctx)
 	if err != nil {
-		return err
+		return result, err
 	}
 	defer root.Close()
-	try := func(fresh bool) error {
-		v, err := w.loadQuiet(ctx, root, mode{fresh: fresh})
+	try := func(fresh bool) (result T, err error) {
+		v, err := b.loadQuiet(ctx, root, mode{fresh: fresh})
 		if err != nil {
-			return err
+			return result, err
 		}
 		defer v.done()
 		v.noteTrouble()
 		return f(v)
 	}
-	err = try(false)
+	result, err = try(false)
 	var missing *index.MissingError
 	if errors.Is(err, errGone) || errors.As(err, &missing) || isChanged(err) {
-		err = try(true)
+		result, err = try(true)
 	}
-	return err
+	return result, err
 }
 
 // loadQuiet looks at a workspace for a reader at a moment at which no operation

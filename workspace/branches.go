@@ -51,13 +51,12 @@ type Leaf struct {
 // whichever is named. Those with the same time stand as they do in the files, and
 // before them those whose own time cannot be read.
 func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions) (*Branches, error) {
-	b := &Branches{}
-	err := w.read(ctx, func(v *View) error {
-		*b = Branches{Leaves: []Leaf{}}
+	return read(ctx, w.base, func(v *View) (*Branches, error) {
 		l, err := v.lineOf(name, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		b := &Branches{Leaves: []Leaf{}}
 		leaves := v.byTime(l, l.Leaves(), l.Time)
 		newest, head, depths, joins := l.Newest(0), v.headOf(l), l.Depths(), l.Joins()
 		if head >= 0 {
@@ -85,15 +84,14 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 			}
 			if o.Messages {
 				if leaf.Message, err = v.message(l, m.node); err != nil {
-					return err
+					return nil, err
 				}
 				leaf.Role, leaf.Text = leaf.Message.Role(), leaf.Message.FirstWords()
 			}
 			b.Leaves = append(b.Leaves, leaf)
 		}
-		return nil
+		return b, nil
 	})
-	return b, err
 }
 
 // lineOf opens the line that name is in, all of it: where it goes on in a file

@@ -16,17 +16,18 @@ import (
 
 // SetConfigs gives a line other configs, an object. With merge its members are put
 // in place of those of the same name, and null removes one.
-func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.RawMessage, merge bool) (l *LineEntry, err error) {
+func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.RawMessage, merge bool) (*LineEntry, error) {
 	if configs == nil {
 		configs = json.RawMessage("{}")
 	}
 	if err := checkObject("configs", configs); err != nil {
 		return nil, err
 	}
-	err = w.write(ctx, operation.Operation{Verb: "configure", Args: args{"session": name}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "configure", Args: args{"session": name}}
+	return update(ctx, w.base, op, func(tx *Tx) (*LineEntry, error) {
 		first, err := tx.View.firstOf(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		tx.op.Args["session"] = first.ID
 		all := configs
@@ -35,17 +36,15 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 		}
 		all = ownConfigsOf(all)
 		if err := fits("configs", all); err != nil {
-			return err
+			return nil, err
 		}
 		edit := first.Edit()
 		edit.SetOwn(ownConfigs, all)
 		if err := tx.replace(edit); err != nil {
-			return err
+			return nil, err
 		}
-		l, err = tx.View.lineEntryOf(first.ID)
-		return err
+		return tx.View.lineEntryOf(first.ID)
 	})
-	return l, err
 }
 
 // firstOf returns the first file of the line that a session is in, which bough may
@@ -121,26 +120,26 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 	if err := cmp.Or(checkUTF8("type", kind), checkObject("data", data)); err != nil {
 		return nil, err
 	}
-	var e LineEvent
-	err := w.write(ctx, operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}
+	return update(ctx, w.base, op, func(tx *Tx) (*LineEvent, error) {
 		first, err := tx.View.firstOf(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		tx.op.Args["session"] = first.ID
 		events, err := eventsIn(first)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(events) >= mostEvents {
-			return &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
+			return nil, &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
 		}
-		e = LineEvent{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}
+		e := &LineEvent{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}
 		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
 			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
 		}
 		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
-			return err
+			return nil, err
 		}
 		edit := first.Edit()
 		all := first.Own(ownEvents)
@@ -148,33 +147,30 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 			all = []byte("[]")
 		}
 		if all, err = sjson.SetRawBytes(all, "-1", rawjson.Compact(e)); err != nil { // the others stay as they are
-			return err
+			return nil, err
 		}
 		edit.SetOwn(ownEvents, all)
-		return tx.replace(edit)
+		return e, tx.replace(edit)
 	})
-	return &e, err
 }
 
 // LineEvents returns the events of a line, oldest first.
-func (w *Workspace) LineEvents(ctx context.Context, name string) (events []LineEvent, err error) {
-	err = w.read(ctx, func(v *View) error {
+func (w *Workspace) LineEvents(ctx context.Context, name string) ([]LineEvent, error) {
+	return read(ctx, w.base, func(v *View) ([]LineEvent, error) {
 		id, err := v.resolve(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		l, err := v.lineEntryOf(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		first, err := v.outline(l.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		events, err = eventsIn(first)
-		return err
+		return eventsIn(first)
 	})
-	return events, err
 }
 
 // eventsIn returns the events in the first file of a line. What another program put in

@@ -18,25 +18,24 @@ type Fork struct {
 // ExplorationPlace returns the fork that ref points to. An empty conversation is refused,
 // and one where a tool call would be parted from its result.
 func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, error) {
-	var f *Fork
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*Fork, error) {
 		p, err := v.place(ref, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if p.node < 0 {
-			return &Error{Code: Refused, Message: p.id() + " is empty: there is nothing to begin at", Hint: "'bough append' says something there"}
+			return nil, &Error{Code: Refused, Message: p.id() + " is empty: there is nothing to begin at", Hint: "'bough append' says something there"}
 		}
 		if _, err := p.cut(CutOptions{Strict: true}); err != nil {
-			return err
+			return nil, err
 		}
-		f = &Fork{Session: p.Parts[0].ID, Message: p.messageID(), Frozen: v.frozen(p)}
+		f := &Fork{Session: p.Parts[0].ID, Message: p.messageID(), Frozen: v.frozen(p)}
 		if f.Agent, err = v.owner(f.Session); err != nil {
-			return err
+			return nil, err
 		}
 		path, err := v.messages(p.line, p.Path(p.node))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if last := path[len(path)-1]; last.Role() == "assistant" {
 			f.Reply = last.Text()
@@ -47,7 +46,6 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 				break
 			}
 		}
-		return nil
+		return f, nil
 	})
-	return f, err
 }

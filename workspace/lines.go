@@ -53,20 +53,22 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 	if err := cmp.Or(checkUTF8("title", o.Title), checkUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
 		return nil, false, err
 	}
-	err = w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(tx *Tx) error {
-		if existing, ok := tx.View.byUUID(o.UUID); ok {
-			existed = true
-			l, err = tx.View.lineEntryOf(existing)
-			return err
+	type line struct {
+		*LineEntry
+		existed bool
+	}
+	op := operation.Operation{Verb: "new", Args: args{"title": o.Title}}
+	made, err := create(ctx, w.base, op, func(tx *Tx) (made line, err error) {
+		id, existed := tx.View.byUUID(o.UUID)
+		if !existed {
+			if id, err = tx.newSession(o.UUID, o.Title, ownOf(&o)...); err != nil {
+				return made, err
+			}
 		}
-		id, err := tx.newSession(o.UUID, o.Title, ownOf(&o)...)
-		if err != nil {
-			return err
-		}
-		l, err = tx.View.lineEntryOf(id)
-		return err
+		entry, err := tx.View.lineEntryOf(id)
+		return line{entry, existed}, err
 	})
-	return l, existed, err
+	return made.LineEntry, made.existed, err
 }
 
 // ownOf returns what o says of a line, for metadata.bough.
@@ -84,15 +86,14 @@ func ownOf(o *LineOptions) (own []rawjson.Pair) {
 }
 
 // Line returns the line of a session.
-func (w *Workspace) Line(ctx context.Context, name string) (l *LineEntry, err error) {
-	err = w.read(ctx, func(v *View) error {
+func (w *Workspace) Line(ctx context.Context, name string) (*LineEntry, error) {
+	return read(ctx, w.base, func(v *View) (*LineEntry, error) {
 		id, err := v.resolve(name)
-		if err == nil {
-			l, err = v.lineEntryOf(id)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return v.lineEntryOf(id)
 	})
-	return l, err
 }
 
 // lineEntryOf returns the line that a session is in.
@@ -179,30 +180,28 @@ func (w *Workspace) Lines(ctx context.Context, o LinesOptions) (*LineListing, er
 	if err := checkObject("configs", o.Configs); err != nil {
 		return nil, err
 	}
-	l := &LineListing{Lines: []LineEntry{}}
-	err := w.read(ctx, func(v *View) error {
-		*l = LineListing{Lines: []LineEntry{}}
+	return read(ctx, w.base, func(v *View) (*LineListing, error) {
 		if err := v.whole(); err != nil {
-			return err
+			return nil, err
 		}
+		l := &LineListing{Lines: []LineEntry{}}
 		v.noteUnusable()
 		for _, at := range v.lineCursors(o) {
 			entry, err := v.lineIf(at.id, o)
 			switch {
 			case err != nil && ctx.Err() != nil:
-				return err
+				return nil, err
 			case err != nil:
 				v.w.opts.Note(err.Error())
 			case entry != nil && o.Limit > 0 && len(l.Lines) == o.Limit:
 				l.More = true
-				return nil
+				return l, nil
 			case entry != nil:
 				l.Lines = append(l.Lines, *entry)
 			}
 		}
-		return nil
+		return l, nil
 	})
-	return l, err
 }
 
 // A lineCursor is the place of a line in a listing.

@@ -48,17 +48,16 @@ type StraightRun struct {
 // its files, whichever is named. What has one parent is ordered by time, as the
 // leaves of [Workspace.Branches] are.
 func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions) (*MessageTree, error) {
-	t := &MessageTree{}
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*MessageTree, error) {
 		l, err := v.lineOf(name, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*t = MessageTree{Session: l.Parts[0].ID, Runs: []StraightRun{}}
+		t := &MessageTree{Session: l.Parts[0].ID, Runs: []StraightRun{}}
 		files := make([]*session.Session, len(l.Parts))
 		for i, part := range l.Parts {
 			if files[i], err = v.reopen(part); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		message := func(node int) session.Message { return files[l.Part(node)].Messages[l.Index(node)] }
@@ -103,9 +102,8 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 			}
 			t.Runs = append(t.Runs, run)
 		}
-		return nil
+		return t, nil
 	})
-	return t, err
 }
 
 // A folded is a straight run: its nodes, and where among the runs its parent is, -1

@@ -70,10 +70,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 	defer root.Close()
 	v := &View{w: w.base, ctx: ctx, root: root}
 	if o.In != "" {
-		err := w.read(ctx, func(v *View) (err error) {
-			o.In, err = v.loggedSession(o.In)
-			return err
-		})
+		o.In, err = read(ctx, w.base, func(v *View) (string, error) { return v.loggedSession(o.In) })
 		if err != nil {
 			return nil, err
 		}

@@ -20,16 +20,14 @@ type Pending struct {
 // is named, on those to its leaves if anything is. Messages that are not there are
 // left out.
 func (w *Workspace) Pending(ctx context.Context, name string, messages ...string) ([]Pending, error) {
-	var list []Pending
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (list []Pending, err error) {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		list = nil
 		open, err := v.pendingIn(l)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c := &counting{line: l, open: open, counts: make([]counted, l.Len())}
 		if len(messages) == 0 {
@@ -38,7 +36,7 @@ func (w *Workspace) Pending(ctx context.Context, name string, messages ...string
 					list = append(list, p)
 				}
 			}
-			return nil
+			return list, nil
 		}
 		var nodes []int
 		for _, message := range messages {
@@ -52,9 +50,8 @@ func (w *Workspace) Pending(ctx context.Context, name string, messages ...string
 		for i, n := range nodes {
 			list[i].Covered = above[n]
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
 // pendingIn returns which messages of a line are to be looked at.
@@ -139,20 +136,18 @@ type Batch struct {
 // Batch returns what is to be looked at next on the path to a message of a line, nil
 // if nothing is: of what is pending there the first messages, not beyond a fork.
 func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Sizes) (*Batch, error) {
-	var b *Batch
-	err := w.read(ctx, func(v *View) error {
-		b = nil
+	return read(ctx, w.base, func(v *View) (*Batch, error) {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		node, err := l.find(message)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		open, err := v.pendingIn(l)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		path, children := l.Path(node), l.Children()
 		steps := make([]task.Message, len(path))
@@ -161,12 +156,10 @@ func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Size
 		}
 		next := task.Next(steps, s)
 		if len(next.New) == 0 {
-			return nil
+			return nil, nil
 		}
-		b, err = v.batchOf(l, path, children, next)
-		return err
+		return v.batchOf(l, path, children, next)
 	})
-	return b, err
 }
 
 func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (b *Batch, err error) {

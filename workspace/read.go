@@ -35,8 +35,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 	if err := o.Sort.check(); err != nil {
 		return nil, err
 	}
-	l := &Listing{Sessions: []Entry{}}
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*Listing, error) {
 		entries := []Entry{}
 		head, _ := v.head()
 		add := func(id string) {
@@ -46,7 +45,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 			}
 		}
 		if err := v.whole(); err != nil {
-			return err
+			return nil, err
 		}
 		v.noteUnusable()
 		for _, e := range v.index.Entries() {
@@ -64,11 +63,8 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 			}
 		}
 		slices.SortFunc(entries, o.Sort.compare)
-		l.Total = len(entries)
-		l.Sessions = entries[:atMost(len(entries), o.Limit)]
-		return nil
+		return &Listing{Sessions: entries[:atMost(len(entries), o.Limit)], Total: len(entries)}, nil
 	})
-	return l, err
 }
 
 func (v *View) noteUnusable() {
@@ -105,22 +101,20 @@ type ReadOptions struct {
 
 // Show returns the path to where ref points, flattened.
 func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conversation, error) {
-	c := &Conversation{}
-	err := w.read(ctx, func(v *View) error {
-		*c = Conversation{}
+	return read(ctx, w.base, func(v *View) (*Conversation, error) {
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		asked := p.Parts[p.part]
-		c.Entry = v.entry(asked.ID)
+		c := &Conversation{Entry: v.entry(asked.ID)}
 		d, err := checkpoint.View(p.Tree, p.node, asked, v.reopen)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		d.CreatedAt, d.LastActive = session.FormatTime(c.Entry.CreatedAt), session.FormatTime(c.Entry.LastActive)
 		if c.Document, err = d.Bytes(v.reopen); err != nil {
-			return err
+			return nil, err
 		}
 		path := p.Path(p.node)
 		names := v.naming(asked.ID, p.line)
@@ -129,9 +123,8 @@ func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conve
 			c.Joined = append(c.Joined, p.line.Joined(n))
 		}
 		c.Messages, err = v.messages(p.line, path)
-		return err
+		return c, err
 	})
-	return c, err
 }
 
 // messages returns the messages at nodes of l.
@@ -163,19 +156,18 @@ type Lineage struct {
 
 // Lineage returns the ids from the root to the session.
 func (w *Workspace) Lineage(ctx context.Context, name string, o ReadOptions) (*Lineage, error) {
-	l := &Lineage{}
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*Lineage, error) {
 		id, err := v.resolve(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if l.IDs, err = v.lineage(id); err != nil && o.Partial && len(l.IDs) > 0 {
+		ids, err := v.lineage(id)
+		if err != nil && o.Partial && len(ids) > 0 {
 			v.w.opts.Note(err.Error() + "; what is known is taken")
-			return nil
+			err = nil
 		}
-		return err
+		return &Lineage{ids}, err
 	})
-	return l, err
 }
 
 // A Forest is the trees of sessions.
@@ -187,18 +179,16 @@ type Forest struct {
 // holds that session. A session whose origin is gone stands under the nearest
 // one of its lineage that is there, or at the top.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
-	f := &Forest{Roots: []TreeEntry{}}
-	err := w.read(ctx, func(v *View) error {
-		roots := []TreeEntry{}
+	return read(ctx, w.base, func(v *View) (*Forest, error) {
 		if err := v.whole(); err != nil {
-			return err
+			return nil, err
 		}
 		parents := v.index.Parents()
 		only := ""
 		if name != "" {
 			id, err := v.resolve(name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if only = id; v.isPenguin(id) {
 				only = v.penguinParent(id)
@@ -226,15 +216,14 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 			slices.SortStableFunc(children[parent], func(a, b string) int { return v.began(a).Compare(v.began(b)) })
 		}
 		head, _ := v.head()
+		f := &Forest{Roots: []TreeEntry{}}
 		for _, id := range children[""] {
 			if only == "" || id == only {
-				roots = append(roots, v.subtree(id, children, head.Session))
+				f.Roots = append(f.Roots, v.subtree(id, children, head.Session))
 			}
 		}
-		f.Roots = roots
-		return nil
+		return f, nil
 	})
-	return f, err
 }
 
 // penguinParent returns the session that one of Penguin's checkpoints was taken of, or the
@@ -267,32 +256,30 @@ type Diff struct {
 
 // Diff compares the paths to two places, by message id, from their roots.
 func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff, error) {
-	d := &Diff{}
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*Diff, error) {
 		pa, err := v.place(a, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		pb, err := v.place(b, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		as, bs := pa.Path(pa.node), pb.Path(pb.node)
 		a, b, err := v.parting(pa.line, as, pb.line, bs)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*d = Diff{}
+		d := &Diff{}
 		if a > 0 {
 			d.Common = ID(pa.ID(as[a-1]))
 		}
 		if d.A, d.MessagesA, err = v.beyond(pa.line, as[a:]); err != nil {
-			return err
+			return nil, err
 		}
 		d.B, d.MessagesB, err = v.beyond(pb.line, bs[b:])
-		return err
+		return d, err
 	})
-	return d, err
 }
 
 // parting returns how many of the messages of two paths come before they part. A header

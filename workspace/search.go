@@ -121,38 +121,35 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 			return nil, err
 		}
 	}
-	f := &Found{}
-	err = w.read(ctx, func(v *View) error {
-		*f = Found{}
+	return read(ctx, w.base, func(v *View) (*Found, error) {
 		if err := v.whole(); err != nil {
-			return err
+			return nil, err
 		}
 		s := &search{View: v, o: o, q: p, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
 		files, err := s.files()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found, err := s.apart(files)
+		all, err := s.apart(files)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*f = found.chosen(o)
+		f := all.chosen(o)
 		if err := s.describe(f.Matches); err != nil {
-			return err
+			return nil, err
 		}
 		if err := s.also(f.Matches); err != nil {
-			return err
+			return nil, err
 		}
-		if err := s.name(f); err != nil {
-			return err
+		if err := s.name(&f); err != nil {
+			return nil, err
 		}
 		for i := range f.Matches {
 			m := &f.Matches[i]
 			m.family, m.file, m.line, m.copied = "", "", nil, copied{}
 		}
-		return nil
+		return &f, nil
 	})
-	return f, err
 }
 
 // pieceOf returns the part of a session's id that is shown, if that names it, else all

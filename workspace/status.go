@@ -37,23 +37,22 @@ type AgentAtWork struct {
 
 // Status returns where the workspace is.
 func (w *Workspace) Status(ctx context.Context) (*Status, error) {
-	var s *Status
-	err := w.read(ctx, func(v *View) error {
-		s = &Status{Workspace: w.dir, Agents: []AgentAtWork{}}
+	return read(ctx, w.base, func(v *View) (*Status, error) {
+		s := &Status{Workspace: w.dir, Agents: []AgentAtWork{}}
 		if _, ok := v.head(); ok {
 			p, err := v.placeAtHead(headName, true)
 			switch {
 			case isNotFound(err):
 				v.w.opts.Note(err.Error())
 			case err != nil:
-				return err
+				return nil, err
 			default:
 				if err := v.describeHead(s, p); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
-		return v.eachAgent(func(name string, a *Agent, err error) error {
+		err := v.eachAgent(func(name string, a *Agent, err error) error {
 			if err != nil {
 				v.w.opts.Note(err.Error())
 				return nil
@@ -64,8 +63,8 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 			}
 			return nil
 		})
+		return s, err
 	})
-	return s, err
 }
 
 // describeHead completes s with what is at the head.

@@ -46,25 +46,22 @@ func (w *Workspace) All(ctx context.Context, name string, o ReadOptions) (*Path,
 
 // nodes returns the messages of a line that choose chooses.
 func (w *base) nodes(ctx context.Context, name string, o ReadOptions, choose func(*View, *line) ([]int, error)) (*Path, error) {
-	p := &Path{}
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w, func(v *View) (*Path, error) {
 		l, err := v.lineNamed(name, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		entry, err := v.lineEntryOf(l.id())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		nodes, err := choose(v, l)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		p.Line = *entry
-		p.Nodes, err = v.nodesOf(l, nodes)
-		return err
+		list, err := v.nodesOf(l, nodes)
+		return &Path{Line: *entry, Nodes: list}, err
 	})
-	return p, err
 }
 
 // every returns all nodes of l.
@@ -168,35 +165,33 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 	if err := checkObject("meta", s.Meta); err != nil {
 		return nil, err
 	}
-	var node *Node
 	op := operation.Operation{Verb: "append", Args: args{"session": name}}
-	err := w.write(ctx, op, func(tx *Tx) error {
+	return update(ctx, w.base, op, func(tx *Tx) (*Node, error) {
 		p, err := tx.View.storePlace(name, s.Parent)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		m, err := tx.View.storeMessage(p, s)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, f := range s.Files {
 			if err := tx.keepFile(f); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		node = &Node{Message: session.Message{ID: m.id}, UUID: m.id, Stored: m.stored()}
+		node := &Node{Message: session.Message{ID: m.id}, UUID: m.id, Stored: m.stored()}
 		if parent := p.messageID(); parent != "" {
 			node.Parent = session.MessageUUID(p.uuid(), parent)
 		}
 		tx.op.Args["session"], tx.op.Args["role"], tx.op.Args["message"] = p.id(), m.role, m.id
 		if node.Session, err = tx.appendTo(p, m); err != nil {
-			return err
+			return nil, err
 		}
 		node.Raw = m.raw
 		describe(node)
-		return nil
+		return node, nil
 	})
-	return node, err
 }
 
 // storePlace finds the message that a stored one answers.
@@ -273,7 +268,7 @@ func checkContent(c *Content) error {
 // SetMessageMeta merges the members of an object into what the user noted with a
 // message; null removes one. It returns all of it. The messages of a checkpoint are
 // refused, with the code [ReadOnly].
-func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, meta json.RawMessage) (all json.RawMessage, err error) {
+func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, meta json.RawMessage) (json.RawMessage, error) {
 	if meta == nil {
 		meta = json.RawMessage("{}")
 	}
@@ -281,29 +276,28 @@ func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, me
 		return nil, err
 	}
 	op := operation.Operation{Verb: "annotate", Args: args{"session": name, "message": message}}
-	err = w.write(ctx, op, func(tx *Tx) error {
+	return update(ctx, w.base, op, func(tx *Tx) (json.RawMessage, error) {
 		p, err := tx.View.storePlace(name, message)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if p.node < 0 {
-			return notFound("message", message)
+			return nil, notFound("message", message)
 		}
 		tx.op.Args["session"], tx.op.Args["message"] = p.id(), p.messageID()
 		s, err := tx.View.reopen(p.Parts[p.Part(p.node)])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		i := p.Index(p.node)
-		all = merged(metaIn(gjson.GetBytes(s.Messages[i].Raw, "metadata")), meta)
+		all := merged(metaIn(gjson.GetBytes(s.Messages[i].Raw, "metadata")), meta)
 		if err := fits("meta", all); err != nil {
-			return err
+			return nil, err
 		}
 		edit := s.Edit()
 		if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Layout(all, 5)) {
-			return &Error{Code: Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}
+			return nil, &Error{Code: Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}
 		}
-		return tx.replace(edit)
+		return all, tx.replace(edit)
 	})
-	return all, err
 }

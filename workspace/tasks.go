@@ -14,29 +14,28 @@ import (
 // Tasks returns the tasks that are visible on the path to a message of a line, or,
 // where none is named, all tasks of the line in their newest versions, in their order.
 func (w *Workspace) Tasks(ctx context.Context, name, message string) ([]task.Task, error) {
-	var tasks []task.Task
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (tasks []task.Task, err error) {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ids := l.ids()
 		if message != "" {
 			node, err := l.find(message)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			ids = l.idsOf(l.Path(node))
 		}
-		return v.w.look(v.root, func(log *task.Log) {
+		err = v.w.look(v.root, func(log *task.Log) {
 			if message != "" {
 				tasks = log.Visible(ids)
 			} else {
 				tasks = log.All(ids)
 			}
 		})
+		return tasks, err
 	})
-	return tasks, err
 }
 
 // ids returns the ids of all messages.
@@ -78,30 +77,29 @@ type Tracking struct {
 // Tracking returns how far the looking at the messages of a line is. running, if it
 // is not nil, reports whether somebody is looking at the message with an id.
 func (w *Workspace) Tracking(ctx context.Context, name string, running func(id string) bool) (*Tracking, error) {
-	var t *Tracking
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*Tracking, error) {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		t = &Tracking{}
+		t := &Tracking{}
 		for _, part := range l.Parts {
 			if at, ok := session.ParseTime(part.LastActive); ok && at.After(t.UpdatedAt) {
 				t.UpdatedAt = at
 			}
 		}
 		if !l.tracks() {
-			return nil
+			return t, nil
 		}
-		return v.w.look(v.root, func(log *task.Log) {
+		err = v.w.look(v.root, func(log *task.Log) {
 			for n := range l.Len() {
 				if l.Stored(n) {
 					t.count(log.State(l.ID(n)), running != nil && running(l.ID(n)))
 				}
 			}
 		})
+		return t, err
 	})
-	return t, err
 }
 
 func (t *Tracking) count(s task.State, running bool) {

@@ -103,12 +103,11 @@ var usagePlaces = []struct {
 // Usage says what takes the room in the workspace, with the limit largest conversations,
 // all for 0. Files that cannot be used count too; what is no regular file does not.
 func (w *Workspace) Usage(ctx context.Context, limit int) (*DiskUsage, error) {
-	u := &DiskUsage{}
-	err := w.read(ctx, func(v *View) error {
-		*u = DiskUsage{Path: w.dir}
+	return read(ctx, w.base, func(v *View) (*DiskUsage, error) {
 		if err := v.whole(); err != nil {
-			return err
+			return nil, err
 		}
+		u := &DiskUsage{Path: w.dir}
 		kinds := map[UsageKind]*KindUsage{}
 		sizes := map[string]int64{}
 		for _, kind := range usageKinds {
@@ -125,7 +124,7 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*DiskUsage, error) {
 			u.Files++
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, kind := range usageKinds {
 			u.Kinds = append(u.Kinds, *kinds[kind])
@@ -135,9 +134,8 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*DiskUsage, error) {
 			u.More = len(u.Conversations) - limit
 			u.Conversations = u.Conversations[:limit]
 		}
-		return v.measureConversations(u.Conversations)
+		return u, v.measureConversations(u.Conversations)
 	})
-	return u, err
 }
 
 // eachFile calls f with each regular file of the workspace, and its size. What is gone

@@ -55,23 +55,21 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 	if err := checkAgentOptions(o); err != nil {
 		return nil, err
 	}
-	var made *Agent
-	err := w.make(ctx, operation.Operation{Verb: "agent create", Args: args{"agent": name}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "agent create", Args: args{"agent": name}}
+	return create(ctx, w.base, op, func(tx *Tx) (*Agent, error) {
 		if tx.View.isThere(agent.Path(name)) {
-			return &Error{Code: Refused, Message: fmt.Sprintf("there is an agent %q already", name), Hint: "'bough agent ls' lists them"}
+			return nil, &Error{Code: Refused, Message: fmt.Sprintf("there is an agent %q already", name), Hint: "'bough agent ls' lists them"}
 		}
 		id, err := session.NewMessageID(tx.View.w.opts.Random)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		a := &agent.Agent{ID: id, Name: name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Created: tx.View.now(nil)}
 		if err := tx.beginTree(a, ""); err != nil {
-			return err
+			return nil, err
 		}
-		made, err = tx.putAgent(a, nil)
-		return err
+		return tx.putAgent(a, nil)
 	})
-	return made, err
 }
 
 // Agents returns all agents. One whose file is damaged is noted and left out. It looks
@@ -111,45 +109,40 @@ func (w *Workspace) Agent(ctx context.Context, name string) (_ *Agent, err error
 // RemoveAgent moves an agent to the trash and returns it as it was. Its trees stay,
 // and belong to nobody then.
 func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error) {
-	var was *Agent
-	err := w.changeAgent(ctx, operation.Operation{Verb: "agent rm"}, name, func(tx *Tx, a *Agent) error {
-		was = a
+	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent rm"}, name, func(tx *Tx, a *Agent) (*Agent, error) {
 		for _, t := range a.Trees {
 			tx.op.Sessions = append(tx.op.Sessions, t.ID)
 		}
-		return tx.discard(agent.Path(a.Name))
+		return a, tx.discard(agent.Path(a.Name))
 	})
-	return was, err
 }
 
-// changeAgent calls f with the agent that name means, under the lock, and makes what
-// it prepares. A turn that was interrupted is over before; while one goes on the error
-// has the code [Busy].
-func (w *Workspace) changeAgent(ctx context.Context, op operation.Operation, name string, f func(*Tx, *Agent) error) error {
+// updateIdleAgent does what updateAgent does, after it ended an interrupted turn of the
+// agent. If the agent is in a turn, the error has the code [Busy].
+func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Operation, name string, f func(*Tx, *Agent) (T, error)) (none T, err error) {
 	if err := w.settle(ctx, name, false); err != nil {
 		if Explain(err).Code != Damaged {
-			return err
+			return none, err
 		}
 		w.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
 	}
-	return w.changeFile(ctx, op, name, func(tx *Tx, a *Agent) error {
+	return updateAgent(ctx, w.base, op, name, func(tx *Tx, a *Agent) (T, error) {
 		if tx.View.works(a.Name) {
-			return working(a.Name, nil)
+			return none, working(a.Name, nil)
 		}
 		return f(tx, a)
 	})
 }
 
-// changeFile calls f with the agent that name means, under the lock, and makes what it
-// prepares.
-func (w *base) changeFile(ctx context.Context, op operation.Operation, name string, f func(*Tx, *Agent) error) error {
+// updateAgent is update for an operation on one agent: f gets the agent that name means.
+func updateAgent[T any](ctx context.Context, b *base, op operation.Operation, name string, f func(*Tx, *Agent) (T, error)) (T, error) {
 	if op.Args == nil {
 		op.Args = args{}
 	}
-	return w.write(ctx, op, func(tx *Tx) error {
+	return update(ctx, b, op, func(tx *Tx) (none T, err error) {
 		a, err := tx.View.agent(name)
 		if err != nil {
-			return err
+			return none, err
 		}
 		tx.op.Args["agent"] = a.Name
 		return f(tx, a)

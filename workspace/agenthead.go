@@ -44,26 +44,24 @@ type NewAgentTree struct {
 // or was nowhere, to the newest leaf. A tree is named by its name, else its id, else a
 // unique piece of its id. One that is archived is restored.
 func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptions) (*AgentPosition, error) {
-	var pos *AgentPosition
 	op := operation.Operation{Verb: "agent switch", Args: args{"to": to}}
-	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*AgentPosition, error) {
 		tree, message, exact := strings.Cut(to, "/")
 		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if exact && message == "" {
-			return &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
+			return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
 		}
 		p, cut, err := tx.View.placeInTree(t, message, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		pos, err = tx.moveAgent(a, t.ID, p)
+		pos, err := tx.moveAgent(a, t.ID, p)
 		pos.Cut = cut
-		return err
+		return pos, err
 	})
-	return pos, err
 }
 
 // RewindAgent moves the head of an agent to a message of one of its trees. Nothing
@@ -71,67 +69,61 @@ func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptio
 // then in the others that are not archived, the oldest first; TREE/NODE says in which,
 // and if that is archived it is restored.
 func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOptions) (*AgentPosition, error) {
-	var pos *AgentPosition
 	op := operation.Operation{Verb: "agent rewind", Args: args{"node": node}}
-	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*AgentPosition, error) {
 		tree, p, err := tx.View.placeOf(a, node, o.Partial)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		cut, err := p.cut(o)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		pos, err = tx.moveAgent(a, tree, p)
+		pos, err := tx.moveAgent(a, tree, p)
 		pos.Cut = cut
-		return err
+		return pos, err
 	})
-	return pos, err
 }
 
 // NewTree gives an agent an empty tree, with a name that none of its trees has or
 // without one, and moves its head there, as one change.
 func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*NewAgentTree, error) {
-	var made *NewAgentTree
 	op := operation.Operation{Verb: "agent fresh", Args: args{"name": tree}}
-	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*NewAgentTree, error) {
 		if err := tx.beginTree(a.Agent, tree); err != nil {
-			return err
+			return nil, err
 		}
-		made = tx.View.newTree(a)
+		made := tx.View.newTree(a)
 		_, err := tx.putAgent(a.Agent, a.File)
-		return err
+		return made, err
 	})
-	return made, err
 }
 
 // BranchTree gives an agent a tree that begins with a copy of the whole path to a
 // message, and moves its head to the end of that, as one change. The message is sought
 // as RewindAgent does; as SESSION@MESSAGE it may be any, also that of another agent.
 func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o CutOptions) (*NewAgentTree, error) {
-	var made *NewAgentTree
 	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
-	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*NewAgentTree, error) {
 		p, cut, err := tx.View.branchPlace(a, node, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := checkTreeName(a.Agent, tree); err != nil {
-			return err
+			return nil, err
 		}
 		snap, err := tx.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: tree})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.View.addTree(a.Agent, tree, snap.ID, p.messageID()); err != nil {
-			return err
+			return nil, err
 		}
-		made = tx.View.newTree(a)
+		made := tx.View.newTree(a)
 		made.Cut = cut
 		_, err = tx.putAgent(a.Agent, a.File)
-		return err
+		return made, err
 	})
-	return made, err
 }
 
 // newTree tells of the tree that an agent was given.

@@ -90,40 +90,37 @@ type DeleteTreeOptions struct {
 // returns it as it was. A tree is named as SwitchAgent takes it. The one that the head
 // is in is refused, and so is one that other sessions come from.
 func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o DeleteTreeOptions) (*AgentTree, error) {
-	var was *AgentTree
 	op := operation.Operation{Verb: "agent delete", Args: args{"tree": tree, "force": o.Force}}
-	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*AgentTree, error) {
 		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if t.ID == a.Head.Tree {
-			return headIn(a, t)
+			return nil, headIn(a, t)
 		}
 		if err := tx.View.onlyOwner(a, t.ID); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := tx.View.treeLine(t.ID, false); isNotFound(err) && o.Force {
-			was = tx.View.aboutTree(a, t)
-			return tx.leave(a, t.ID)
+			return tx.View.aboutTree(a, t), tx.leave(a, t.ID)
 		} else if err != nil {
-			return err
+			return nil, err
 		}
 		ids, err := tx.View.wholeLine(t.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.View.mayRemove(ids, RemoveOptions{Force: o.Force, Line: true}); err != nil {
-			return err
+			return nil, err
 		}
-		was = tx.View.aboutTree(a, t)
+		was := tx.View.aboutTree(a, t)
 		tx.op.Args["tree"], tx.op.Args["name"] = t.ID, t.Name
 		if err := tx.leave(a, t.ID); err != nil {
-			return err
+			return nil, err
 		}
-		return tx.removeAll(ids)
+		return was, tx.removeAll(ids)
 	})
-	return was, err
 }
 
 // onlyOwner refuses a tree that the file of another agent has too.

@@ -20,25 +20,21 @@ type AgentChange struct {
 // SetAgent changes an agent and returns it as it is then. Its trees, its head and what
 // is queued stay. Where it says all that already, nothing is done.
 func (w *Workspace) SetAgent(ctx context.Context, name string, c AgentChange) (*Agent, error) {
-	var is *Agent
-	err := w.changeAgent(ctx, operation.Operation{Verb: "agent set"}, name, func(tx *Tx, a *Agent) error {
+	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent set"}, name, func(tx *Tx, a *Agent) (*Agent, error) {
 		o := AgentOptions{a.Model, a.System, a.Policy, a.NoCheckpoint}
 		set(&o.Model, c.Model)
 		set(&o.System, c.System)
 		set(&o.Policy, c.Policy)
 		set(&o.NoCheckpoint, c.NoCheckpoint)
 		if err := checkAgentOptions(o); err != nil {
-			return err
+			return nil, err
 		}
 		a.Model, a.System, a.Policy, a.NoCheckpoint = o.Model, o.System, o.Policy, o.NoCheckpoint
-		if is = a; bytes.Equal(a.Encode(), a.File) {
-			return nil
+		if bytes.Equal(a.Encode(), a.File) {
+			return a, nil
 		}
-		var err error
-		is, err = tx.writeAgent(a.Agent, a.File)
-		return err
+		return tx.writeAgent(a.Agent, a.File)
 	})
-	return is, err
 }
 
 func set[T any](v, to *T) {

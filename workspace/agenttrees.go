@@ -43,13 +43,12 @@ type AgentTree struct {
 // AgentTrees returns the trees of an agent, unless they are archived. One that cannot
 // be read is noted.
 func (w *Workspace) AgentTrees(ctx context.Context, name string, o AgentTreesOptions) (*AgentTrees, error) {
-	trees := &AgentTrees{}
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*AgentTrees, error) {
 		a, err := v.agent(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*trees = AgentTrees{Trees: []AgentTree{}}
+		trees := &AgentTrees{Trees: []AgentTree{}}
 		for i := range a.Trees {
 			if t := &a.Trees[i]; t.Archived && !o.All {
 				trees.LeftOut++
@@ -57,9 +56,8 @@ func (w *Workspace) AgentTrees(ctx context.Context, name string, o AgentTreesOpt
 				trees.Trees = append(trees.Trees, *v.aboutTree(a, t))
 			}
 		}
-		return ctx.Err()
+		return trees, ctx.Err()
 	})
-	return trees, err
 }
 
 // aboutTree tells of a tree of an agent. If it cannot be read, that is noted.
@@ -105,26 +103,25 @@ func (w *Workspace) RestoreTree(ctx context.Context, name, tree string) (*AgentT
 }
 
 func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, archived bool) (*AgentTree, error) {
-	var about *AgentTree
 	op := operation.Operation{Verb: verb, Args: args{"tree": tree}}
-	err := w.changeAgent(ctx, op, name, func(tx *Tx, a *Agent) error {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*AgentTree, error) {
 		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if archived && t.ID == a.Head.Tree {
-			return headIn(a, t)
+			return nil, headIn(a, t)
 		}
 		same := t.Archived == archived
 		t.Archived = archived
-		if about = tx.View.aboutTree(a, t); same {
-			return nil
+		about := tx.View.aboutTree(a, t)
+		if same {
+			return about, nil
 		}
 		tx.op.Sessions, tx.op.Args["tree"] = []string{t.ID}, t.ID
 		_, err = tx.writeAgent(a.Agent, a.File)
-		return err
+		return about, err
 	})
-	return about, err
 }
 
 // headIn is the error for what cannot be done to the tree that the head is in.
@@ -151,18 +148,17 @@ type AgentSnapshot struct {
 
 // AgentSnapshot returns the state of an agent.
 func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*AgentSnapshot, error) {
-	var s *AgentSnapshot
-	err := w.read(ctx, func(v *View) error {
+	return read(ctx, w.base, func(v *View) (*AgentSnapshot, error) {
 		a, err := v.agent(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		s = &AgentSnapshot{
+		s := &AgentSnapshot{
 			Agent: a.ID, Session: a.Head.Tree, Head: ID(a.Head.Node),
 			Bookmarks: []Bookmark{}, FollowUpQueue: []agent.Entry{}, SteerQueue: []agent.Entry{},
 		}
 		if s.Decisions, err = v.decisions(a.Name); err != nil {
-			return err
+			return nil, err
 		}
 		v.recoverTurn(a)
 		s.Turn = a.Turn
@@ -183,9 +179,8 @@ func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*AgentSnaps
 		if err == nil && p.node >= 0 {
 			s.ActiveBranch = ID(p.ID(p.branch(p.Path(p.node), p.Children())))
 		}
-		return err
+		return s, err
 	})
-	return s, err
 }
 
 // headPlaceOf returns where the head of an agent is.

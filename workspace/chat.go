@@ -209,6 +209,7 @@ func (d *driver) retry(ctx context.Context) error {
 // deliver delivers an entry that nothing has to wait for.
 func (d *driver) deliver(ctx context.Context, e agent.Entry) error {
 	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+		e := e
 		e.ID = d.rules.NewID()
 		if e.Mode == agent.Steer { // it has nothing to stop
 			return t.Step(q, d.rules, agent.Event{Kind: agent.OnPrompt, ID: e.ID, Text: e.Content})

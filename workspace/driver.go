@@ -170,14 +170,13 @@ func (d *driver) queued(ctx context.Context) bool {
 
 // finish unlocks the turn unless something was queued that is to be delivered.
 func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
-	err = d.w.changeFile(ctx, d.op("agent chat"), d.name, func(tx *Tx, a *Agent) error {
+	return updateAgent(ctx, d.w.base, d.op("agent chat"), d.name, func(_ *Tx, a *Agent) (more bool, err error) {
 		waits := slices.ContainsFunc(a.Queue, func(e agent.Entry) bool { return e.State == agent.Waiting })
 		if more = waits && d.turn.Ended == agent.Finished; !more {
 			unlock()
 		}
-		return nil
+		return more, nil
 	})
-	return more, err
 }
 
 // fallBack has another model answer in place of the one that failed.
@@ -205,6 +204,17 @@ func (d *driver) step(ctx context.Context, e agent.Event) error {
 // agent there.
 type writer func(v *Tx, a *Agent, n *agent.Node) error
 
+// A storedStep is a change of a turn, and what it leads to.
+type storedStep struct {
+	op    *operation.Operation // nil if nothing changed
+	turn  agent.Turn
+	queue agent.Queue
+	at    agent.Head
+	said  agent.Node     // the message that was written, zero if none was
+	acts  []agent.Action // that the turn decided on
+	steps [][]told       // the events of this step and the following ones
+}
+
 // change has the turn go a step, as decide says, stores what comes of it, and carries
 // it out. The first message is written by write, as op; each is a change of its own, with
 // which go the turn as it is then and the place of the head.
@@ -212,62 +222,59 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 	var acts []agent.Action
 	var steps [][]told
 	for n := 0; n == 0 || n < len(steps); n++ {
-		var turn agent.Turn
-		var queue agent.Queue
-		var at agent.Head
-		var made *Tx
-		var said agent.Node
-		err := d.w.changeFile(ctx, op, d.name, func(tx *Tx, a *Agent) (err error) {
-			turn = d.turn
+		stored, err := updateAgent(ctx, d.w.base, op, d.name, func(tx *Tx, a *Agent) (s storedStep, err error) {
+			s.acts, s.steps, s.turn = acts, steps, d.turn
+			turn := &s.turn
 			turn.Calls, turn.Unwritten = slices.Clone(turn.Calls), slices.Clone(turn.Unwritten)
 			if n == 0 {
-				if acts, err = decide(tx.View, a, &turn, &a.Queue); err != nil {
-					return err
+				if s.acts, err = decide(tx.View, a, turn, &a.Queue); err != nil {
+					return s, err
 				}
 				if d.noID != nil {
-					return d.noID
+					return s, d.noID
 				}
-				if a.Turn = turn; len(acts) == 0 && bytes.Equal(a.Encode(), a.File) {
-					return nil
+				if a.Turn = *turn; len(s.acts) == 0 && bytes.Equal(a.Encode(), a.File) {
+					return s, nil
 				}
-				steps = tellings(acts, turn.Error, d.runs)
+				s.steps = tellings(s.acts, turn.Error, d.runs)
 			}
-			if len(steps[n]) > 0 {
-				tx.op.Args["chat"] = steps[n]
+			if len(s.steps[n]) > 0 {
+				tx.op.Args["chat"] = s.steps[n]
 			}
 			tx.op.Auto = len(turn.Unwritten) == 0
 			if tx.op.Auto {
 				tx.op.Verb = "agent chat"
 			} else {
-				said = turn.Unwritten[0]
-				if said.Kind == agent.KindAssistant {
-					said.Model = d.modelID
+				s.said = turn.Unwritten[0]
+				if s.said.Kind == agent.KindAssistant {
+					s.said.Model = d.modelID
 				}
-				tx.op.Args["message"], tx.op.Args["role"] = said.ID, said.Message().Role
-				if err := write(tx, a, &said); err != nil {
-					return err
+				tx.op.Args["message"], tx.op.Args["role"] = s.said.ID, s.said.Message().Role
+				if err := write(tx, a, &s.said); err != nil {
+					return s, err
 				}
 				turn.Unwritten = turn.Unwritten[1:]
 			}
-			a.Turn = turn
+			a.Turn = *turn
 			if len(turn.Unwritten) == 0 {
 				a.Turn.Unwritten = nil
 			}
-			made, queue, at = tx, slices.Clone(a.Queue), a.Head
+			s.op, s.queue, s.at = tx.op, slices.Clone(a.Queue), a.Head
 			_, err = tx.putAgent(a.Agent, a.File)
-			return err
+			return s, err
 		})
 		if err != nil {
 			return err
 		}
-		if made == nil {
+		if stored.op == nil {
 			return nil
 		}
-		d.turn, d.queue, d.at, d.seq = turn, queue, at, made.op.Seq
-		if said.Kind == agent.KindAssistant && !said.Partial {
-			d.said = said
+		acts, steps = stored.acts, stored.steps
+		d.turn, d.queue, d.at, d.seq = stored.turn, stored.queue, stored.at, stored.op.Seq
+		if stored.said.Kind == agent.KindAssistant && !stored.said.Partial {
+			d.said = stored.said
 		}
-		for _, e := range eventsOf(made.op) {
+		for _, e := range eventsOf(stored.op) {
 			d.opts.Tell(e)
 		}
 		op, write = d.op("append"), (*Tx).writeNode

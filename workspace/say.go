@@ -46,6 +46,7 @@ func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOption
 	}
 	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
 	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(tx *Tx, a *Agent) (err error) {
+		e := e
 		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
 			return err
 		}
@@ -103,19 +104,18 @@ var (
 	errEmpty = errors.New("nothing is queued")
 )
 
-func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *Agent) error) (q *Queue, err error) {
-	err = w.patient().changeFile(ctx, op, name, func(tx *Tx, a *Agent) error {
+func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *Agent) error) (*Queue, error) {
+	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *Agent) (*Queue, error) {
 		if !tx.View.works(a.Name) {
-			return errIdle
+			return nil, errIdle
 		}
 		if err := change(tx, a); err != nil {
-			return err
+			return nil, err
 		}
-		q = queueOf(a)
+		q := queueOf(a)
 		_, err := tx.putAgent(a.Agent, a.File)
-		return err
+		return q, err
 	})
-	return q, err
 }
 
 // resume begins with what is queued.
@@ -148,8 +148,9 @@ func (w *Workspace) Queue(ctx context.Context, name string) (_ *Queue, err error
 
 // DropQueued takes what has an id, or the only one that begins like that, out of the queue of an
 // agent, and returns what is left.
-func (w *Workspace) DropQueued(ctx context.Context, name, id string) (q *Queue, err error) {
-	err = w.patient().changeFile(ctx, operation.Operation{Verb: "queue drop", Args: args{"id": id}}, name, func(tx *Tx, a *Agent) error {
+func (w *Workspace) DropQueued(ctx context.Context, name, id string) (*Queue, error) {
+	op := operation.Operation{Verb: "queue drop", Args: args{"id": id}}
+	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *Agent) (*Queue, error) {
 		list := make([]named, len(a.Queue))
 		for i, e := range a.Queue {
 			list[i].id = e.ID
@@ -157,7 +158,7 @@ func (w *Workspace) DropQueued(ctx context.Context, name, id string) (q *Queue, 
 		found := match(id, list)
 		switch len(found) {
 		case 0:
-			return &Error{Code: NotFound, Message: "nothing with the id " + id + " is queued", Hint: "'bough queue " + a.Name + "' lists what is; it may be delivered by now"}
+			return nil, &Error{Code: NotFound, Message: "nothing with the id " + id + " is queued", Hint: "'bough queue " + a.Name + "' lists what is; it may be delivered by now"}
 		case 1:
 		default:
 			var candidates []Candidate
@@ -165,15 +166,13 @@ func (w *Workspace) DropQueued(ctx context.Context, name, id string) (q *Queue, 
 				e := a.Queue[i]
 				candidates = append(candidates, Candidate{Message: ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)})
 			}
-			return ambiguous("queued message", id, candidates)
+			return nil, ambiguous("queued message", id, candidates)
 		}
 		id := a.Queue[found[0]].ID
 		tx.op.Args["id"] = id
 		a.Queue.Drop(id)
 		_, err := tx.putAgent(a.Agent, a.File)
 		tx.View.recoverTurn(a)
-		q = queueOf(a)
-		return err
+		return queueOf(a), err
 	})
-	return q, err
 }

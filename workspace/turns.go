@@ -79,15 +79,12 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 		if err != nil || !own && settled(a.Agent) {
 			return err
 		}
-		err = w.changeFile(ctx, operation.Operation{Verb: "append"}, a.Name, func(tx *Tx, a *Agent) error {
-			if done = !own && tx.View.works(a.Name); done {
-				return nil
+		done, err = updateAgent(ctx, w.base, operation.Operation{Verb: "append"}, a.Name, func(tx *Tx, a *Agent) (done bool, err error) {
+			if !own && tx.View.works(a.Name) {
+				return true, nil
 			}
-			if err := tx.settleOne(a); err != nil {
-				return err
-			}
-			done = settled(a.Agent)
-			return nil
+			err = tx.settleOne(a)
+			return settled(a.Agent), err
 		})
 		if err != nil {
 			return err

@@ -19,32 +19,28 @@ const (
 	mostBytes      = 64 << 20
 )
 
-// A flush is what several operations of one group came to that were made at once.
-type flush struct {
-	group operation.Seq          // of them, 0 if there are none
-	made  []*operation.Operation // those that were made, in order
-	seq   operation.Seq          // of the last line of the log
+// A flush is the outcome of several operations of one group that were made at once.
+type flush[T any] struct {
+	prepared T                      // what preparing them returned
+	group    operation.Seq          // of them, 0 if there are none
+	made     []*operation.Operation // those that were made, in order
+	seq      operation.Seq          // of the last line of the log
 }
 
-// makeGroup creates the workspace if it is not there, and writes as writeGroup does.
-func (w *base) makeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (*flush, error) {
-	if err := w.makeDir(); err != nil {
-		return &flush{}, err
+// createGroup creates the workspace if it does not exist, calls f with it, under the lock,
+// and makes the operations that f prepared, each after a call of begin, with one wait for
+// the disk for all of them. They belong to the group; 0 begins one. Each of them is made
+// whole or not at all, whatever becomes of the others. With an error none is made but
+// those of the flush: then the error names the first that is not made, and f is not called
+// again.
+func createGroup[T any](ctx context.Context, b *base, verb string, group operation.Seq, f func(*Tx) (T, error)) (flush[T], error) {
+	if err := b.makeDir(); err != nil {
+		return flush[T]{}, err
 	}
-	return w.writeGroup(ctx, verb, group, f)
-}
-
-// writeGroup calls f with the workspace as it is now, under the lock, and makes the
-// operations that f prepared, each after a call of begin, with one wait for the disk
-// for all of them. They are of the group; 0 begins one. Each of them is made whole or
-// not at all, whatever becomes of the others. With an error none is made but those
-// that the flush says, which is never nil: then the error says which was the first
-// that is not, and f is not called again.
-func (w *base) writeGroup(ctx context.Context, verb string, group operation.Seq, f func(*Tx) error) (out *flush, err error) {
-	out = &flush{}
-	err = w.locked(ctx, operation.Operation{Verb: verb}, mode{}, func(tx *Tx) error {
+	return locked(ctx, b, operation.Operation{Verb: verb}, mode{}, func(tx *Tx) (out flush[T], err error) {
 		tx.grouped, tx.group = true, group
-		err := tx.change(f)
+		out.prepared, err = f(tx)
+		err = tx.conclude(err)
 		list := tx.prepared()
 		out.seq, out.made = tx.seq, slices.DeleteFunc(slices.Clone(list), func(o *operation.Operation) bool { return o.Seq == 0 })
 		if len(out.made) > 0 {
@@ -59,9 +55,8 @@ func (w *base) writeGroup(ctx context.Context, verb string, group operation.Seq,
 				Err:     err,
 			}
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // isPartial reports whether err is that of a commit that made some operations.

@@ -153,23 +153,29 @@ func (i *importer) stopped(err error) error {
 // An importer carries out one import.
 type importer struct {
 	*base
-	ctx      context.Context
-	o        ImportOptions
-	seed     maphash.Seed
-	now      time.Time
+	ctx  context.Context
+	o    ImportOptions
+	seed maphash.Seed
+	now  time.Time
+	skip skipList
+
+	pastImports
+	known  *known        // nil until a conversation is to be stored
+	group  operation.Seq // of the operations of this import, 0 before the first
+	seq    operation.Seq // of the log after the last operation
+	seen   *Tx           // the workspace after the last operation, nil if it was not loaded since
+	staged staged        // what is stored with the next flush
+	forks  []*spool      // copies that wait for their origin
+	files  []*fileRow    // whose conversations are not all stored yet
+	rows   []Imported
+}
+
+// pastImports are what an import finds in the workspace when it begins.
+type pastImports struct {
 	dialect  session.Dialect
-	skip     skipList
 	ledger   *ledger
-	there    map[string]bool // the sessions of the workspace when the import began
-	exported bool            // the workspace had records of exports when the import began
-	known    *known          // nil until a conversation is to be stored
-	group    operation.Seq   // of the operations of this import, 0 before the first
-	seq      operation.Seq   // of the log after the last operation
-	seen     *Tx             // the workspace after the last operation, nil if it was not loaded since
-	staged   staged          // what is stored with the next flush
-	forks    []*spool        // copies that wait for their origin
-	files    []*fileRow      // whose conversations are not all stored yet
-	rows     []Imported
+	there    map[string]bool // the sessions
+	exported bool            // there are records of exports
 }
 
 // begin reads what earlier imports left.
@@ -182,16 +188,20 @@ func (i *importer) begin() (err error) {
 	if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), skipped...)); err != nil || !Is(i.dir) {
 		return err
 	}
-	return i.read(i.ctx, func(v *View) (err error) {
-		i.dialect = v.index.Dialect()
+	past, err := read(i.ctx, i.base, func(v *View) (past pastImports, err error) {
+		past.dialect, past.there = v.index.Dialect(), map[string]bool{}
 		_, missing := v.root.Stat(exportsPath)
-		i.exported = !errors.Is(missing, fs.ErrNotExist)
+		past.exported = !errors.Is(missing, fs.ErrNotExist)
 		for _, id := range v.index.IDs() {
-			i.there[id] = true
+			past.there[id] = true
 		}
-		i.ledger, err = readLedger(v.root)
-		return err
+		past.ledger, err = readLedger(v.root)
+		return past, err
 	})
+	if err == nil {
+		i.pastImports = past
+	}
+	return err
 }
 
 func (i *importer) drop() {

@@ -37,33 +37,35 @@ func sourceKey(format, id string) string { return format + "\x00" + id }
 func (k *known) number(id string) uint64 { return maphash.String(k.seed, id) }
 
 // look learns what there is in the workspace, when the first conversation is to be stored.
-func (i *importer) look() error {
+func (i *importer) look() (err error) {
 	if i.known != nil {
 		return nil
 	}
-	i.known = newKnown(i.seed)
 	if !Is(i.dir) {
+		i.known = newKnown(i.seed)
 		return nil
 	}
-	return i.read(i.ctx, func(v *View) (err error) {
-		i.known = newKnown(i.seed)
+	i.known, err = read(i.ctx, i.base, func(v *View) (k *known, err error) {
+		k = newKnown(i.seed)
 		if i.exported { // else the spools have no digests
-			if i.known.exports, err = readExports(v.root); err != nil {
-				return err
+			if k.exports, err = readExports(v.root); err != nil {
+				return k, err
 			}
 		}
-		return i.news(v)
+		return k, k.news(v)
 	})
+	return err
 }
 
-// news learns of the sessions that were not there before.
-func (i *importer) news(v *View) error {
+// news learns of the sessions that were not there before. It skips the sessions that it
+// knows, so that it may be called again.
+func (k *known) news(v *View) error {
 	if err := v.whole(); err != nil {
 		return err
 	}
 	var ids []string
 	for _, e := range v.index.Entries() {
-		if kind := e.Kind(); (kind == session.Root || kind == session.Branch) && !i.known.looked[e.ID] {
+		if kind := e.Kind(); (kind == session.Root || kind == session.Branch) && !k.looked[e.ID] {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -72,7 +74,7 @@ func (i *importer) news(v *View) error {
 		return err
 	}
 	for _, o := range outlines {
-		if !i.known.learn(o) || len(v.index.Continuations(o.ID)) == 0 {
+		if !k.learn(o) || len(v.index.Continuations(o.ID)) == 0 {
 			continue
 		}
 		ids, err := v.lineIDs(o.ID)
@@ -84,7 +86,7 @@ func (i *importer) news(v *View) error {
 			continue
 		}
 		for _, part := range parts {
-			i.known.learnMessages(part, i.known.session(o.ID))
+			k.learnMessages(part, k.session(o.ID))
 		}
 	}
 	return nil

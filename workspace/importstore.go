@@ -29,7 +29,7 @@ func (s *spool) result(status ImportStatus) Imported {
 // maxProblems is how many problems of one conversation are kept.
 const maxProblems = 20
 
-// problem notes a problem, once: an operation may be prepared more than once.
+// problem notes a problem, once: several operations may store parts of one conversation.
 func (s *spool) problem(p transcript.Problem) {
 	if slices.Contains(s.problems, p) {
 		return
@@ -128,27 +128,42 @@ func (i *importer) store(s *spool) error {
 
 // try reports what would come of a conversation.
 func (i *importer) try(s *spool) error {
-	var row Imported
-	load := func(v *View) (err error) {
+	prepare := func(v *View) (prepared, error) {
 		var tx *Tx // which is not committed
 		if v != nil {
 			tx = newTx(v)
 		}
-		row, _, err = i.one(tx, s)
-		return err
+		return i.prepare(tx, s)
 	}
+	var p prepared
 	var err error
 	if Is(i.dir) {
-		err = i.read(i.ctx, load)
+		p, err = read(i.ctx, i.base, prepare)
 	} else {
-		err = load(nil)
+		p, err = prepare(nil)
 	}
 	if err != nil {
 		return err
 	}
-	i.known.stored(s, i.known.session(string(row.Session)), string(row.Session), true)
-	i.finish(s, row)
+	*s = *p.spool
+	i.known.stored(s, i.known.session(string(p.row.Session)), string(p.row.Session), true)
+	i.finish(s, p.row)
 	return nil
+}
+
+// A prepared conversation is one that an operation is going to store.
+type prepared struct {
+	op    *operation.Operation
+	spool *spool // a copy of the conversation's, with what preparing it noted there
+	row   Imported
+	more  bool // another operation has to follow, see [importer.one]
+}
+
+// prepare prepares to store a copy of s, which itself does not change.
+func (i *importer) prepare(tx *Tx, s *spool) (p prepared, err error) {
+	p.spool = s.copy()
+	p.row, p.more, err = i.one(tx, p.spool)
+	return p, err
 }
 
 // flush stores what is staged.
@@ -164,23 +179,19 @@ func (i *importer) flush() error {
 		}
 	}()
 	i.leave()
-	rows := make([]Imported, len(st.list))
-	more := make([]bool, len(st.list))
-	stored, err := i.commit(st.list, func(tx *Tx, n int) (err error) {
-		rows[n], more[n], err = i.one(tx, st.list[n])
-		return err
-	})
-	for n, s := range st.list[:stored] {
-		if more[n] && err == nil {
-			err = i.more(s, st.numbers[n], &rows[n])
+	stored, err := i.commit(st.list)
+	for n, p := range stored {
+		s, row := st.list[n], p.row
+		if p.more && err == nil {
+			err = i.more(s, st.numbers[n], &row)
 		}
-		i.known.stored(s, st.numbers[n], string(rows[n].Session), false)
-		i.finish(s, rows[n])
+		i.known.stored(s, st.numbers[n], string(row.Session), false)
+		i.finish(s, row)
 	}
-	if stored > 0 && isChanged(err) { // another program changed a file of one that is not stored
+	if len(stored) > 0 && isChanged(err) { // another program changed a file of one that is not stored
 		err = nil
 	}
-	for _, s := range st.list[stored:] {
+	for _, s := range st.list[len(stored):] {
 		if err == nil {
 			err = i.store(s)
 		}
@@ -191,52 +202,54 @@ func (i *importer) flush() error {
 // more stores what is left of a conversation that changes several files: each is an
 // operation.
 func (i *importer) more(s *spool, number int32, row *Imported) error {
+	i.known.stored(s, number, string(row.Session), false)
 	for {
-		var next Imported
-		var more bool
-		_, err := i.commit([]*spool{s}, func(tx *Tx, _ int) (err error) {
-			i.known.stored(s, number, string(row.Session), false)
-			next, more, err = i.one(tx, s)
-			return err
-		})
+		stored, err := i.commit([]*spool{s})
 		if err != nil {
 			return err
 		}
+		next := stored[0].row
 		row.Added += next.Added
 		row.Replaced += next.Replaced
-		if !more || next.Status != ImportUpdated {
+		if !stored[0].more || next.Status != ImportUpdated {
 			return nil
 		}
 	}
 }
 
-// commit makes one operation for each conversation, which prepare prepares, and returns
-// how many of the conversations are stored.
-func (i *importer) commit(list []*spool, prepare func(v *Tx, n int) error) (stored int, err error) {
-	ops := make([]*operation.Operation, len(list))
-	made, err := i.makeGroup(i.ctx, "import", i.group, func(tx *Tx) error {
+// commit makes one operation for each conversation, and returns the stored ones, which are
+// the first of the list.
+func (i *importer) commit(list []*spool) (stored []prepared, err error) {
+	made, err := createGroup(i.ctx, i.base, "import", i.group, func(tx *Tx) (all []prepared, err error) {
 		if tx.seq != i.seq { // another process was here
-			if err := i.news(tx.View); err != nil {
-				return err
+			if err := i.known.news(tx.View); err != nil {
+				return nil, err
 			}
 		}
-		for n, s := range list {
-			ops[n] = tx.begin(i.operation(s))
-			if err := prepare(tx, n); err != nil {
-				return err
+		for _, s := range list {
+			op := tx.begin(i.operation(s))
+			p, err := i.prepare(tx, s)
+			if err != nil {
+				return all, err
 			}
+			p.op = op
+			all = append(all, p)
 		}
-		return nil
+		return all, nil
 	})
 	i.group = cmp.Or(made.group, i.group)
 	if err == nil || len(made.made) > 0 {
 		i.seq = made.seq
 	}
-	if err == nil {
-		return len(list), nil
+	stored = made.prepared
+	if err != nil {
+		missing := func(p prepared) bool { return len(made.made) == 0 || p.op.Seq == 0 && len(p.op.Changes) > 0 }
+		if n := slices.IndexFunc(stored, missing); n >= 0 {
+			stored = stored[:n]
+		}
 	}
-	for stored < len(list) && len(made.made) > 0 && (ops[stored].Seq != 0 || len(ops[stored].Changes) == 0) {
-		stored++
+	for n, p := range stored {
+		*list[n] = *p.spool
 	}
 	return stored, err
 }
@@ -312,6 +325,7 @@ func (i *importer) one(tx *Tx, s *spool) (r Imported, more bool, err error) {
 func (i *importer) created(tx *Tx, s *spool) (row *Imported, more bool, err error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
 		s.problem(transcript.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
+		s.messages = slices.Clone(s.messages)
 		for n := range s.messages {
 			if s.messages[n].parent == "" && s.messages[n].parentAt > 0 {
 				s.messages[n].parent = f.ID

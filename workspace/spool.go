@@ -196,6 +196,15 @@ func (s *spool) empty() error {
 	return err
 }
 
+// copy returns a copy of s that can be changed without s, but for the bytes of its
+// messages, which both have. Only one of them may be dropped.
+func (s *spool) copy() *spool {
+	c := *s
+	c.problems = slices.Clip(s.problems)
+	c.window, c.windowAt = nil, 0
+	return &c
+}
+
 // drop removes what is in a temporary file.
 func (s *spool) drop() {
 	if s.temp != nil {

@@ -53,16 +53,16 @@ func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy,
 // the session. One that contradicts its session stays, and so does the session. All of it
 // is one operation.
 func (w *Workspace) MergeCopies(ctx context.Context) (*MergedCopies, error) {
-	out := &MergedCopies{}
-	err := w.locked(ctx, operation.Operation{Verb: "doctor --merge-copies"}, mode{every: true}, func(tx *Tx) error {
-		out.Copies = []MergedCopy{}
+	op := operation.Operation{Verb: "doctor --merge-copies"}
+	return locked(ctx, w.base, op, mode{every: true}, func(tx *Tx) (*MergedCopies, error) {
+		out := &MergedCopies{Copies: []MergedCopy{}}
 		copies, err := tx.View.folder.ConflictCopies()
 		if err != nil || len(copies) == 0 {
-			return err
+			return out, err
 		}
 		d, err := newDoctor(tx.View, tx)
 		if err != nil {
-			return err
+			return out, err
 		}
 		for len(copies) > 0 {
 			n := 1
@@ -71,14 +71,13 @@ func (w *Workspace) MergeCopies(ctx context.Context) (*MergedCopies, error) {
 			}
 			rows, err := d.mergeCopies(copies[0].ID, copies[:n])
 			if err != nil {
-				return err
+				return out, err
 			}
 			out.Copies = append(out.Copies, rows...)
 			copies = copies[n:]
 		}
-		return d.finish()
+		return out, d.finish()
 	})
-	return out, err
 }
 
 // mergeCopies merges the copies of one session: one change of its file.

@@ -142,97 +142,99 @@ func dialectOf(o DoctorOptions) (d session.Dialect, rewrite bool, err error) {
 func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error) {
 	quiet := *w.base
 	quiet.opts.Note = func(string) {}
-	report := &Report{}
 	dialect, rewrite, err := dialectOf(o)
 	if err != nil {
-		return report, err
+		return &Report{}, err
 	}
-	own := false
-	examine := func(v *View, tx *Tx) error {
+	examine := func(v *View, tx *Tx) (e examination, err error) {
 		v.forgetful = !o.Fix
 		d, err := newDoctor(v, tx)
 		if err != nil {
-			return err
+			return e, err
 		}
 		d.fix, d.rewrite, d.dialect = o.Fix, rewrite, dialect
 		err = d.run()
-		*report = Report{Problems: d.problems}
-		judge(report)
-		own = v.onlyOwn()
-		return err
+		return examination{problems: d.problems, onlyOwn: v.onlyOwn()}, err
 	}
 	if o.Fix {
-		return report, quiet.fix(ctx, report, examine)
+		return quiet.fix(ctx, examine)
 	}
-	interrupted, err := quiet.examineAtRest(ctx, report, examine)
-	for i, p := range report.Problems {
+	e, err := quiet.examineAtRest(ctx, examine)
+	for i, p := range e.problems {
 		if p.Kind == PendingForget {
 			continue // a note already, or damaged
 		}
-		if p.Kind == LeftOver || interrupted && passes(p) || own && p.Kind == StaleIndex {
-			report.Problems[i].Note = true
-			report.Problems[i].Detail += "; the next command that changes something completes the write"
+		if p.Kind == LeftOver || e.interrupted && passes(p) || e.onlyOwn && p.Kind == StaleIndex {
+			e.problems[i].Note = true
+			e.problems[i].Detail += "; the next command that changes something completes the write"
 		}
 	}
-	judge(report)
+	return newReport(e.problems), err
+}
+
+func newReport(problems []Problem) *Report {
+	wrong := func(p Problem) bool { return !p.Fixed && !p.Note }
+	return &Report{OK: !slices.ContainsFunc(problems, wrong), Problems: problems}
+}
+
+// An examination is what an examiner found.
+type examination struct {
+	problems    []Problem
+	onlyOwn     bool // see [View.onlyOwn]
+	interrupted bool // a writer was interrupted before
+}
+
+// An examiner looks at every file of a workspace, and with a tx fixes what it finds.
+type examiner func(v *View, tx *Tx) (examination, error)
+
+// fix fixes session files, and then calls examine, which fixes the rest, under the lock.
+func (w *base) fix(ctx context.Context, examine examiner) (*Report, error) {
+	op := operation.Operation{Verb: "doctor --fix"}
+	mended, err := locked(ctx, w, op, mode{every: true}, func(tx *Tx) ([]Problem, error) { return tx.mendSessions() })
+	if err != nil {
+		return &Report{Problems: mended}, err
+	}
+	e, err := locked(ctx, w, op, mode{every: true}, func(tx *Tx) (examination, error) { return examine(tx.View, tx) })
+	report := newReport(e.problems)
+	report.Problems = slices.Insert(report.Problems, 0, mended...)
 	return report, err
 }
 
-// judge says whether all is well.
-func judge(r *Report) {
-	r.OK = !slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Fixed && !p.Note })
-}
-
-// fix mends session files, and then calls examine, which mends the rest, under
-// the lock.
-func (w *base) fix(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) error {
-	op := operation.Operation{Verb: "doctor --fix"}
-	var mended []Problem
-	err := w.locked(ctx, op, mode{every: true}, func(tx *Tx) (err error) {
-		mended, err = tx.mendSessions()
-		return err
-	})
-	if err == nil {
-		err = w.locked(ctx, op, mode{every: true}, func(tx *Tx) error { return examine(tx.View, tx) })
-	}
-	report.Problems = slices.Insert(report.Problems, 0, mended...)
-	return err
-}
-
-// examineAtRest calls examine, which writes nothing, at a moment at which nobody
-// writes, and reports whether a writer was interrupted before that. If there is no
-// such moment, what a writer may not have completed is left out of the report.
-func (w *base) examineAtRest(ctx context.Context, report *Report, examine func(v *View, tx *Tx) error) (interrupted bool, err error) {
+// examineAtRest calls examine, which writes nothing, at a moment without writers. If there
+// is no such moment, it omits the problems that a writer may be about to resolve.
+func (w *base) examineAtRest(ctx context.Context, examine examiner) (e examination, err error) {
 	root, err := w.open(ctx)
 	if err != nil {
-		return false, err
+		return e, err
 	}
 	defer root.Close()
 	end := time.Now().Add(min(w.opts.Wait, time.Second))
 	for {
 		before := logged(root)
-		if err := w.read(ctx, func(v *View) error { return examine(v, nil) }); err != nil || !slices.ContainsFunc(report.Problems, passes) {
-			return false, err
+		e, err = read(ctx, w, func(v *View) (examination, error) { return examine(v, nil) })
+		if err != nil || !slices.ContainsFunc(e.problems, passes) {
+			return e, err
 		}
 		if !writelock.Held(root, stateDir) && logged(root) == before {
 			break
 		}
 		if time.Now().After(end) {
-			report.Problems = slices.DeleteFunc(report.Problems, passes)
-			return false, nil
+			e.problems = slices.DeleteFunc(e.problems, passes)
+			return e, nil
 		}
 		select {
 		case <-ctx.Done():
-			return false, ctx.Err()
+			return e, ctx.Err()
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 	log, err := operation.Open(root)
 	if err != nil {
-		return false, nil // the report says so
+		return e, nil // the report says so
 	}
 	defer log.Close()
-	return slices.ContainsFunc(log.Unsettled(), func(l operation.Line) bool { return len(l.Changes) > 0 }), nil
+	e.interrupted = slices.ContainsFunc(log.Unsettled(), func(l operation.Line) bool { return len(l.Changes) > 0 })
+	return e, nil
 }
 
 // passes reports whether p may be what a writer has not completed yet.

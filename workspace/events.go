@@ -175,21 +175,17 @@ const lookShare = 50
 // heal looks at every session and, if the index does not say what the files say,
 // logs what other programs changed and completes the index.
 func (w *base) heal(ctx context.Context) error {
-	stale := false
 	quiet := *w
 	quiet.opts.Note = func(string) {}
-	err := quiet.read(ctx, func(v *View) error {
-		err := v.whole()
-		stale = v.index.Stale() || v.index.Old
-		return err
+	stale, err := read(ctx, &quiet, func(v *View) (stale bool, err error) {
+		err = v.whole()
+		return v.index.Stale() || v.index.Old, err
 	})
 	if err != nil || !stale || !Is(w.dir) {
 		return err
 	}
-	err = quiet.locked(ctx, operation.Operation{Verb: "watch"}, mode{present: true}, func(tx *Tx) error {
-		return tx.change(func(tx *Tx) error {
-			return cmp.Or(tx.View.whole(), tx.View.checkPresent())
-		})
+	_, err = locked(ctx, &quiet, operation.Operation{Verb: "watch"}, mode{present: true}, func(tx *Tx) (nothing, error) {
+		return nothing{}, tx.conclude(cmp.Or(tx.View.whole(), tx.View.checkPresent()))
 	})
 	if errors.Is(err, ErrLocked) || errors.Is(err, errAway) {
 		return nil // the one that has the lock sees it too, or the folder comes back

@@ -73,46 +73,43 @@ type forgetPlan struct {
 // cannot be undone. Name may also be the id of a session that is in the trash or in the
 // log only. It is refused for a tree of an agent.
 func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*Forgetting, error) {
-	var done *Forgetting
-	prepare := func(v *View) (*forgetPlan, error) {
+	plan := func(v *View) (*Forgetting, *forgetPlan, error) {
 		ids, err := v.forgettable(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		var plan *forgetPlan
-		done, plan, err = v.planForget(ids, o)
-		return plan, err
+		return v.planForget(ids, o)
 	}
 	if o.DryRun {
-		err := w.read(ctx, func(v *View) error {
-			_, err := prepare(v)
-			return err
+		return read(ctx, w.base, func(v *View) (*Forgetting, error) {
+			f, _, err := plan(v)
+			return f, err
 		})
-		return done, err
 	}
 	op := operation.Operation{Verb: "forget", Auto: true} // undo skips it
-	err := w.locked(ctx, op, mode{}, func(tx *Tx) error {
-		plan, err := prepare(tx.View)
+	return locked(ctx, w.base, op, mode{}, func(tx *Tx) (*Forgetting, error) {
+		f, p, err := plan(tx.View)
 		if err != nil {
-			return err
+			return f, err
 		}
-		err = tx.change(func(tx *Tx) error {
-			data := append(rawjson.Compact(plan), '\n')
-			info, err := tx.batch.Create(forgetPath, durable.Bytes(data))
-			if err != nil {
-				return err
-			}
-			tx.op.Args = args{"session": done.Session}
-			tx.op.Sessions = plan.Sessions
-			tx.changes("", operation.Change{File: forgetPath, Is: stateOfBytes(data, info)})
-			return nil
-		})
-		if err != nil {
-			return err
+		if err := tx.conclude(tx.keepPlan(f.Session, p)); err != nil {
+			return f, err
 		}
-		return tx.completeForget()
+		return f, tx.completeForget()
 	})
-	return done, err
+}
+
+// keepPlan prepares the file of a plan to forget a session.
+func (tx *Tx) keepPlan(id string, p *forgetPlan) error {
+	data := append(rawjson.Compact(p), '\n')
+	info, err := tx.batch.Create(forgetPath, durable.Bytes(data))
+	if err != nil {
+		return err
+	}
+	tx.op.Args = args{"session": id}
+	tx.op.Sessions = p.Sessions
+	tx.changes("", operation.Change{File: forgetPath, Is: stateOfBytes(data, info)})
+	return nil
 }
 
 // forgettable returns the files of the conversation that name means, the first file first.

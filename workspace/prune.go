@@ -47,17 +47,17 @@ func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error)
 }
 
 func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, error) {
-	p := &Pruning{}
-	decide := func(v *View) (err error) {
-		p.Checkpoints, err = v.judge(w.opts.Retention)
-		return err
+	decide := func(v *View) (*Pruning, error) {
+		list, err := v.judge(w.opts.Retention)
+		return &Pruning{list}, err
 	}
 	if o.DryRun {
-		return p, w.read(ctx, decide)
+		return read(ctx, w, decide)
 	}
-	return p, w.write(ctx, operation.Operation{Verb: "prune", Auto: auto}, func(tx *Tx) error {
-		if err := decide(tx.View); err != nil {
-			return err
+	return update(ctx, w, operation.Operation{Verb: "prune", Auto: auto}, func(tx *Tx) (*Pruning, error) {
+		p, err := decide(tx.View)
+		if err != nil {
+			return p, err
 		}
 		tx.mark = prunedMark
 		for _, c := range p.Checkpoints {
@@ -65,11 +65,11 @@ func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, 
 				continue
 			}
 			if err := tx.remove(c.ID); err != nil {
-				return err
+				return p, err
 			}
 		}
 		before := tx.View.w.opts.Now().Add(-prunedAge)
-		return tx.View.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
+		return p, tx.View.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
 	})
 }
 

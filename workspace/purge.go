@@ -26,13 +26,12 @@ type PurgeOptions struct {
 // out of the log, bookmarks, explorations, learnings and tasks too. It cannot be taken
 // back, and neither can what moved it there.
 func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
-	purged := &Trash{}
-	err := w.write(ctx, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) error {
-		*purged = Trash{Files: []Trashed{}}
+	return update(ctx, w.base, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) (*Trash, error) {
 		all, err := tx.View.inTheTrash()
 		if err != nil {
-			return err
+			return nil, err
 		}
+		purged := &Trash{Files: []Trashed{}}
 		before := instant(tx.View.w.opts.Now().Add(-o.Older))
 		sums := map[string]bool{}
 		for _, f := range all.Files {
@@ -44,16 +43,15 @@ func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, err
 		tx.told = len(purged.Files) > 0
 		ids, titles := tx.View.goneWith(purged.Files, all.Files)
 		if err := tx.View.erase(newErasure(ids, nil, titles)); err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.View.purge(func(_ string, at time.Time) bool { return !instant(at).After(before) }); err != nil {
-			return err
+			return nil, err
 		}
 		gone, err := tx.View.purgeAttachments(sums)
 		purged.Files = append(purged.Files, gone...)
-		return err
+		return purged, err
 	})
-	return purged, err
 }
 
 // addAttached adds the attachments that a session in the trash refers to.

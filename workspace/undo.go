@@ -65,22 +65,21 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 
 // planUndo returns how often an operation or a group has to be undone, and refuses
 // what needs a file that was purged before the first of them is.
-func (w *base) planUndo(ctx context.Context, o UndoOptions) (rounds int, err error) {
-	err = w.read(ctx, func(v *View) error {
-		rounds = 0
+func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
+	return read(ctx, w, func(v *View) (rounds int, err error) {
 		id, err := v.loggedSession(o.In)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		log, err := operation.Open(v.root)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		defer log.Close()
 		var failed error
 		newest := v.operations(log, &failed)
 		if o.To != 0 && len(operation.Find(newest, []operation.Seq{o.To})) == 0 {
-			return cmp.Or(failed, error(&Error{Code: NotFound, Message: fmt.Sprintf("no operation %d", o.To), Hint: "'bough log' lists what was done"}))
+			return 0, cmp.Or(failed, error(&Error{Code: NotFound, Message: fmt.Sprintf("no operation %d", o.To), Hint: "'bough log' lists what was done"}))
 		}
 		groups := map[operation.Seq]bool{}
 		for target := range operation.AllUndoable(newest, id, v.lost) {
@@ -89,7 +88,7 @@ func (w *base) planUndo(ctx context.Context, o UndoOptions) (rounds int, err err
 				break
 			}
 			if v.purged(target.As) {
-				return newer(target.Operation, "its files were deleted from the trash")
+				return 0, newer(target.Operation, "its files were deleted from the trash")
 			}
 			if !counted {
 				rounds++
@@ -97,11 +96,10 @@ func (w *base) planUndo(ctx context.Context, o UndoOptions) (rounds int, err err
 			groups[target.Group] = target.Group != 0
 		}
 		if rounds == 0 && failed == nil {
-			return nothingTo("undo")
+			return 0, nothingTo("undo")
 		}
-		return failed
+		return rounds, failed
 	})
-	return rounds, err
 }
 
 func (w *base) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) {

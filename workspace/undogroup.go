@@ -33,20 +33,22 @@ type finder func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], 
 // takeBack takes back the operations that find finds.
 func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find finder) (*Operations, error) {
 	t := &takingBack{verb: verb, in: o.In, find: find}
-	err := w.locked(ctx, operation.Operation{Verb: verb}, mode{}, t.flush)
-	for err == nil && len(t.targets) > 0 {
-		err = w.locked(ctx, operation.Operation{Verb: verb}, mode{}, t.flush)
-	}
-	if err != nil && len(t.done) > 0 {
-		return nil, &Error{
-			Code:    Explain(err).Code,
-			Message: fmt.Sprintf("undid %d of %d operations: %v", len(t.done), t.all, err),
-			Hint:    "'bough " + verb + "' goes on with them",
-			Err:     err,
+	for more := true; more; more = len(t.targets) > 0 {
+		next, err := locked(ctx, w, operation.Operation{Verb: verb}, mode{}, t.flush)
+		if next != nil {
+			t = next
 		}
-	}
-	if err != nil {
-		return nil, err
+		if err != nil && len(t.done) > 0 {
+			return nil, &Error{
+				Code:    Explain(err).Code,
+				Message: fmt.Sprintf("undid %d of %d operations: %v", len(t.done), t.all, err),
+				Hint:    "'bough " + verb + "' goes on with them",
+				Err:     err,
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	done := &Operations{}
 	for i, op := range slices.Backward(t.done) {
@@ -59,29 +61,23 @@ func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find fi
 	return done, nil
 }
 
-// flush takes back as many of the targets as are taken back at once.
-func (t *takingBack) flush(tx *Tx) error {
+// flush takes back as many of the targets as are taken back at once, and returns what t is
+// after that. t does not change.
+func (t *takingBack) flush(tx *Tx) (*takingBack, error) {
+	next := *t
+	next.done, next.about = slices.Clip(t.done), slices.Clip(t.about)
+	return &next, next.advance(tx)
+}
+
+func (t *takingBack) advance(tx *Tx) error {
 	if len(t.done) == 0 || tx.seq != t.seq {
 		if err := t.look(tx.View); err != nil || len(t.targets) == 0 {
 			return err
 		}
 	}
 	tx.grouped, tx.group = t.of != 0, t.group
-	var prepared []*operation.Operation
-	err := tx.change(func(tx *Tx) error {
-		for _, target := range t.targets {
-			if tx.full() || slices.ContainsFunc(target.As.Changes, tx.collides) {
-				break
-			}
-			op := tx.begin(operation.Operation{Verb: t.verb, Args: t.args(target), Undoes: target.Seq})
-			if err := tx.revert(target.As, target.Operation); err != nil {
-				return err
-			}
-			prepared = append(prepared, op)
-		}
-		return nil
-	})
-	if err != nil && !isPartial(err) {
+	prepared, err := t.prepare(tx)
+	if err = tx.conclude(err); err != nil && !isPartial(err) {
 		return err
 	}
 	if err != nil {
@@ -95,6 +91,22 @@ func (t *takingBack) flush(tx *Tx) error {
 	tx.View.follow("not all that goes with it is written", tx.View.afterUndo(about, t.verb == operation.Undo))
 	t.targets = t.targets[len(prepared):]
 	return err
+}
+
+// prepare prepares to take back as many of the targets as are taken back at once, and
+// returns the operations.
+func (t *takingBack) prepare(tx *Tx) (list []*operation.Operation, err error) {
+	for _, target := range t.targets {
+		if tx.full() || slices.ContainsFunc(target.As.Changes, tx.collides) {
+			break
+		}
+		op := tx.begin(operation.Operation{Verb: t.verb, Args: t.args(target), Undoes: target.Seq})
+		if err := tx.revert(target.As, target.Operation); err != nil {
+			return list, err
+		}
+		list = append(list, op)
+	}
+	return list, nil
 }
 
 // look finds the targets, those that are left of a group if some are taken back.

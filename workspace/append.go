@@ -57,27 +57,26 @@ func (o NewOptions) dialect(folder session.Dialect, empty bool) (session.Dialect
 
 // NewSession begins an empty conversation and moves the head there.
 func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error) {
-	var entry Entry
 	if err := checkUTF8("title", o.Title); err != nil {
 		return nil, err
 	}
 	if _, err := o.dialect(session.Bough, true); err != nil {
 		return nil, err
 	}
-	err := w.make(ctx, operation.Operation{Verb: "new", Args: args{"title": o.Title}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "new", Args: args{"title": o.Title}}
+	return create(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
 		dialect, err := o.dialect(tx.View.index.Dialect(), len(tx.View.index.IDs()) == 0)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		id, err := tx.newSessionIn(dialect, "", o.Title)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		entry = tx.View.entry(id)
+		entry := tx.View.entry(id)
 		_, err = tx.moveHead(id, "", "")
-		return err
+		return &entry, err
 	})
-	return &entry, err
 }
 
 // newSession prepares an empty root session with an id, "" for one that is free, and
@@ -176,21 +175,19 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	out := &Appended{}
-	err := w.write(ctx, operation.Operation{Verb: "append", Args: a.args()}, func(tx *Tx) error {
+	return update(ctx, w.base, operation.Operation{Verb: "append", Args: a.args()}, func(tx *Tx) (*Appended, error) {
 		p, err := tx.View.appendPlace(&a)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*out = Appended{}
-		out.Parent = ID(p.messageID())
+		out := &Appended{Parent: ID(p.messageID())}
 		if out.Message, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
-			return err
+			return nil, err
 		}
 		m := &message{id: out.Message, role: a.Role, content: a.content(), metadata: a.tools()}
 		if a.Kind != "" {
 			if err := tx.View.clarifies(p, a.Kind); err != nil {
-				return err
+				return nil, err
 			}
 			m.metadata = append(m.metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(a.Kind)})
 		}
@@ -203,15 +200,14 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		}
 		tx.op.Args["message"] = out.Message
 		if err != nil || a.Session != "" {
-			return err
+			return out, err
 		}
 		if out.ForkedFrom != "" {
 			_, err = tx.moveHead(out.Session, out.Message, out.Message)
-			return err
+			return out, err
 		}
-		return tx.advanceHead(out.Session, out.Message)
+		return out, tx.advanceHead(out.Session, out.Message)
 	})
-	return out, err
 }
 
 // args returns a for the log, without the text, which the session holds.

@@ -47,35 +47,34 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 	if err := cmp.Or(checkLabel(label), o.check()); err != nil {
 		return nil, err
 	}
-	var b Bookmark
-	err := w.write(ctx, operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}
+	return update(ctx, w.base, op, func(tx *Tx) (*Bookmark, error) {
 		p, err := tx.View.place(ref, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if p.node < 0 {
-			return &Error{Code: Refused, Message: p.id() + " has no message to bookmark", Hint: "'bough append' adds one"}
+			return nil, &Error{Code: Refused, Message: p.id() + " has no message to bookmark", Hint: "'bough append' adds one"}
 		}
 		f, was, err := tx.View.bookmarks()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		b = Bookmark{
+		b := &Bookmark{
 			Session: tx.View.lineID(p.line), Message: p.messageID(), Label: label,
 			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.FormatTime(tx.View.now(nil)),
 		}
-		is, err := withBookmark(f, &b, o)
+		is, err := withBookmark(f, b, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := fits("bookmarks", is); err != nil {
-			return err
+			return nil, err
 		}
 		tx.op.Sessions, tx.op.Args["message"] = []string{b.Session}, b.Message
 		tx.View.noteOtherMeaning(label)
-		return tx.replaceSmall(bookmark.Path, was, is)
+		return b, tx.replaceSmall(bookmark.Path, was, is)
 	})
-	return &b, err
 }
 
 // withBookmark returns the file with b in it. A bookmark that is moved keeps what
@@ -229,17 +228,16 @@ type Bookmarks struct {
 // Bookmarks returns the bookmarks. Those in a session that is gone are left out,
 // and noted; they are there again when it is.
 func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
-	list := &Bookmarks{}
-	err := w.read(ctx, func(v *View) error {
-		*list = Bookmarks{Bookmarks: []Bookmark{}}
+	return read(ctx, w.base, func(v *View) (*Bookmarks, error) {
+		list := &Bookmarks{Bookmarks: []Bookmark{}}
 		var line []string
 		if o.In != "" {
 			id, err := v.resolve(o.In)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if line, err = v.lineIDs(id); err != nil && len(line) == 0 {
-				return err
+				return nil, err
 			}
 			if v.kind(id) == session.Checkpoint {
 				line = []string{id}
@@ -247,7 +245,7 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 		}
 		f, _, err := v.bookmarks()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		gone := 0
 		for _, b := range f.Bookmarks {
@@ -261,21 +259,20 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 		if gone > 0 && o.In == "" {
 			v.w.opts.Note(count(gone, "bookmark") + " of sessions that are gone left out")
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
 // RemoveBookmark takes the bookmark with a label away and returns it as it was. A
 // file that another program wrote may have a label twice; then SESSION@MESSAGE, as
 // they are stored, names one.
 func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark, error) {
-	var b Bookmark
 	which = strings.TrimSpace(which)
-	err := w.write(ctx, operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}
+	return update(ctx, w.base, op, func(tx *Tx) (*Bookmark, error) {
 		f, was, err := tx.View.bookmarks()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		list := f.Labelled(which)
 		if len(list) == 0 {
@@ -287,14 +284,13 @@ func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark
 		}
 		switch len(list) {
 		case 0:
-			return &Error{Code: NotFound, Message: fmt.Sprintf("no bookmark %q", which), Hint: "'bough bookmarks' lists them"}
+			return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no bookmark %q", which), Hint: "'bough bookmarks' lists them"}
 		case 1:
 		default:
-			return ambiguous("bookmark", which, candidatesOf(f, list))
+			return nil, ambiguous("bookmark", which, candidatesOf(f, list))
 		}
-		b = f.Bookmarks[list[0]]
+		b := f.Bookmarks[list[0]]
 		tx.op.Sessions, tx.op.Args["label"], tx.op.Args["message"] = []string{b.Session}, b.Label, b.Message
-		return tx.replaceSmall(bookmark.Path, was, f.Remove(list[0]))
+		return &b, tx.replaceSmall(bookmark.Path, was, f.Remove(list[0]))
 	})
-	return &b, err
 }

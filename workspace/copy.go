@@ -13,15 +13,16 @@ import (
 // CopyLine makes a new branch session of all messages of a line, with all its
 // branches, each message as it is. The head stays where it is. A line of more than
 // most messages, unless that is 0, is refused with [ErrTooLarge].
-func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (l *LineEntry, err error) {
-	err = w.write(ctx, operation.Operation{Verb: "copy", Args: args{"session": name}}, func(tx *Tx) error {
+func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (*LineEntry, error) {
+	op := operation.Operation{Verb: "copy", Args: args{"session": name}}
+	return update(ctx, w.base, op, func(tx *Tx) (*LineEntry, error) {
 		p, err := tx.View.place(name, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		tx.op.Args["session"] = p.id()
 		if most > 0 && p.Len() > most {
-			return &Error{
+			return nil, &Error{
 				Code:    Refused,
 				Message: fmt.Sprintf("%s has %d messages, and a copy takes at most %d", p.id(), p.Len(), most),
 				Hint:    "'bough branch' takes a path of any length",
@@ -29,23 +30,21 @@ func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (l *Lin
 			}
 		}
 		if err := p.unique(p.every()); err != nil {
-			return err
+			return nil, err
 		}
 		spec, err := tx.View.spec(p, checkpoint.Spec{Kind: session.Branch})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		d, err := checkpoint.Copy(p.Tree, spec, tx.View.reopen)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.create(d); err != nil {
-			return err
+			return nil, err
 		}
-		l, err = tx.View.lineEntryOf(d.ID)
-		return err
+		return tx.View.lineEntryOf(d.ID)
 	})
-	return l, err
 }
 
 // ErrTooLarge is behind the error for what is larger than its caller allows.

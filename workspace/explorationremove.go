@@ -21,29 +21,28 @@ type RemovedExploration struct {
 // session comes from it that stays, or if the head, a bookmark or an agent is in it. The
 // caller holds the exploration.
 func (w *Workspace) RemoveExploration(ctx context.Context, id string, branches map[string]string) (*RemovedExploration, error) {
-	var r *RemovedExploration
-	err := w.write(ctx, operation.Operation{Verb: "explore rm", Args: args{"exploration": id}}, func(tx *Tx) error {
-		r = &RemovedExploration{ID: id, Removed: []string{}, Kept: []string{}}
+	op := operation.Operation{Verb: "explore rm", Args: args{"exploration": id}}
+	return update(ctx, w.base, op, func(tx *Tx) (*RemovedExploration, error) {
+		r := &RemovedExploration{ID: id, Removed: []string{}, Kept: []string{}}
 		if len(branches) > 0 {
 			if err := tx.View.whole(); err != nil {
-				return err
+				return nil, err
 			}
 			marks, _, err := tx.View.bookmarks()
 			if err != nil {
-				return err // one may be in any of them
+				return nil, err // one may be in any of them
 			}
 			if r.Removed, r.Kept, err = tx.View.unneededBranches(branches, marks.Bookmarks); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		for _, s := range r.Removed {
 			if err := tx.remove(s); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return tx.discard(explorationsDir + "/" + id + ".json")
+		return r, tx.discard(explorationsDir + "/" + id + ".json")
 	})
-	return r, err
 }
 
 // unneededBranches divides the sessions of branches into those that nothing else needs and

@@ -32,13 +32,14 @@ func (w *Workspace) KeepExploration(ctx context.Context, id string, data []byte)
 	if !session.IsUUID(id) {
 		return &Error{Code: Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
 	}
-	return w.patient().write(ctx, operation.Operation{Verb: "explore"}, func(tx *Tx) error {
+	_, err := update(ctx, w.patient().base, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
 		if err := durable.MakeDir(tx.View.root, explorationsDir); err != nil {
-			return err
+			return nothing{}, err
 		}
 		_, err := tx.batch.Replace(explorationsDir+"/"+id+".json", durable.Bytes(data))
-		return err
+		return nothing{}, err
 	})
+	return err
 }
 
 // Exploration returns the file of the exploration that name means, as [Workspace.ExplorationID]
@@ -156,24 +157,25 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	}
 	c := Content{Role: "assistant", Value: text, Own: []Member{{Name: o.From, Value: origin}}}
 	op := operation.Operation{Verb: "append", Args: args{"session": o.Session, "role": c.Role, "message": o.ID}}
-	return w.patient().write(ctx, op, func(tx *Tx) error {
+	_, err = update(ctx, w.patient().base, op, func(tx *Tx) (nothing, error) {
 		p, err := tx.View.storePlace(o.Session, o.Parent)
 		if err != nil || len(p.Find(o.ID)) > 0 {
-			return err
+			return nothing{}, err
 		}
 		m, err := tx.View.storeMessage(p, Store{Content: func(func() ([]Node, error)) (Content, error) { return c, nil }})
 		if err != nil {
-			return err
+			return nothing{}, err
 		}
 		m.id = o.ID
 		tx.op.Args["session"] = p.id()
 		head := tx.View.headOf(p.line)
 		if _, err := tx.appendTo(p, m); err != nil || head < 0 {
-			return err
+			return nothing{}, err
 		}
 		_, err = tx.moveHead(p.Parts[p.Part(head)].ID, p.ID(head), m.id)
-		return err
+		return nothing{}, err
 	})
+	return err
 }
 
 // A Decision is what was adopted of an exploration of an agent's conversation.

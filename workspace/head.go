@@ -176,14 +176,14 @@ func (v *View) headIn(l *line) (node int, ok bool) {
 // Restore moves the head to the end of a checkpoint. The next message there
 // makes a branch; the checkpoint stays as it is.
 func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error) {
-	var pos *Position
-	err := w.write(ctx, operation.Operation{Verb: "restore", Args: args{"session": name}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "restore", Args: args{"session": name}}
+	return update(ctx, w.base, op, func(tx *Tx) (*Position, error) {
 		id, err := tx.View.resolve(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if tx.View.kind(id) != session.Checkpoint {
-			return &Error{
+			return nil, &Error{
 				Code:    Refused,
 				Message: id + " is no checkpoint but a " + string(tx.View.kind(id)),
 				Hint:    "'bough rewind' moves the head into any session",
@@ -191,29 +191,28 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 		}
 		p, err := tx.View.placeIn(id, "", false)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		pos, err = tx.moveHeadTo(p)
+		pos, err := tx.moveHeadTo(p)
 		tx.op.Sessions = []string{p.id()}
-		return err
+		return pos, err
 	})
-	return pos, err
 }
 
 // Rewind moves the head to where ref points. Nothing that comes after is
 // touched; the next message there begins another branch of the line.
 func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Position, error) {
-	var pos *Position
-	err := w.write(ctx, operation.Operation{Verb: "rewind", Args: args{"ref": ref}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "rewind", Args: args{"ref": ref}}
+	return update(ctx, w.base, op, func(tx *Tx) (*Position, error) {
 		p, cut, err := tx.View.cut(ref, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if pos, err = tx.moveHeadTo(p); err == nil {
+		pos, err := tx.moveHeadTo(p)
+		if err == nil {
 			pos.Cut = cut
 		}
 		tx.op.Sessions = []string{p.id()}
-		return err
+		return pos, err
 	})
-	return pos, err
 }

@@ -12,17 +12,17 @@ import (
 
 // Rename gives a session another title.
 func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, error) {
-	var entry Entry
-	err := w.write(ctx, operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}
+	return update(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
 		if strings.TrimSpace(title) == "" {
-			return &Error{Code: Usage, Message: "the title is empty"}
+			return nil, &Error{Code: Usage, Message: "the title is empty"}
 		}
 		if err := checkUTF8("title", title); err != nil {
-			return err
+			return nil, err
 		}
 		s, err := tx.View.ownSession(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		edit := s.Edit()
 		edit.SetMeta("title", title)
@@ -30,12 +30,11 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 			edit.DeleteMeta("bough.auto")
 		}
 		if err := tx.replace(edit); err != nil {
-			return err
+			return nil, err
 		}
-		entry = tx.View.entry(s.ID)
-		return nil
+		entry := tx.View.entry(s.ID)
+		return &entry, nil
 	})
-	return &entry, err
 }
 
 // ownSession finds a session that bough may change: not one of Penguin's
@@ -67,29 +66,28 @@ type RemoveOptions struct {
 // Remove moves a session to the trash and returns its entry as it was. It is
 // refused while the session has children. A head in what is removed goes too.
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
-	var entry Entry
-	err := w.write(ctx, operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}
+	return update(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
 		s, err := tx.View.ownSession(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ids := []string{s.ID}
 		if o.Line {
 			if ids, err = tx.View.wholeLine(s.ID); len(ids) == 0 {
-				return err
+				return nil, err
 			}
 		}
 		if err := tx.View.mayRemove(ids, o); err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.leaveAgent(ids, o); err != nil {
-			return err
+			return nil, err
 		}
-		entry = tx.View.entry(s.ID)
+		entry := tx.View.entry(s.ID)
 		tx.op.Args["session"], tx.op.Args["title"] = s.ID, entry.Title
-		return tx.removeAll(ids)
+		return &entry, tx.removeAll(ids)
 	})
-	return &entry, err
 }
 
 // removeAll prepares to move sessions that go on from each other to the trash, the last

@@ -71,56 +71,59 @@ func (p *place) cut(o CutOptions) (Cut, error) {
 // Checkpoint freezes the path to where ref points: a new session, read-only,
 // that stands alone. After an automatic one it prunes, see [Workspace.Prune].
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
-	var snap *Snapshot
+	type snapshot struct {
+		*Snapshot
+		existed bool
+	}
 	op := operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name}, Auto: o.Auto}
-	made := true
-	err := w.write(ctx, op, func(tx *Tx) error {
+	snap, err := update(ctx, w.base, op, func(tx *Tx) (snap snapshot, err error) {
 		p, cut, err := tx.View.cut(ref, o.CutOptions)
 		if err != nil {
-			return err
+			return snap, err
 		}
 		if o.Auto {
-			if snap, err = tx.View.taken(p); snap != nil || err != nil {
-				made = false
-				return err
+			if existing, err := tx.View.taken(p); existing != nil || err != nil {
+				return snapshot{existing, true}, err
 			}
 		}
-		if snap, err = tx.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto}); err == nil {
-			snap.Cut = cut
+		made, err := tx.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
+		if err != nil {
+			return snap, err
 		}
-		return err
+		made.Cut = cut
+		return snapshot{made, false}, nil
 	})
-	if err == nil && o.Auto && made {
+	if err == nil && o.Auto && !snap.existed {
 		if _, err := w.prune(ctx, PruneOptions{}, true); err != nil {
 			w.opts.Note("old automatic checkpoints are not pruned: " + err.Error())
 		}
 	}
-	return snap, err
+	return snap.Snapshot, err
 }
 
 // Branch makes a new session, to go on in, of the path to where ref points,
 // and moves the head there, unless it is to stay.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
-	var snap *Snapshot
-	err := w.write(ctx, operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}, func(tx *Tx) error {
+	op := operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}
+	return update(ctx, w.base, op, func(tx *Tx) (*Snapshot, error) {
 		p, cut, err := tx.View.cut(ref, o.CutOptions)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if snap, err = tx.View.madeBranch(o.ID, p); snap != nil || err != nil {
-			return err
+		if existing, err := tx.View.madeBranch(o.ID, p); existing != nil || err != nil {
+			return existing, err
 		}
-		if snap, err = tx.snapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name}); err != nil {
-			return err
+		snap, err := tx.snapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name})
+		if err != nil {
+			return nil, err
 		}
 		snap.Cut = cut
 		if o.KeepHead {
-			return nil
+			return snap, nil
 		}
 		_, err = tx.moveHead(snap.ID, p.messageID(), p.messageID())
-		return err
+		return snap, err
 	})
-	return snap, err
 }
 
 // madeBranch returns the branch with an id, nil if there is none.

@@ -1,11 +1,14 @@
 package workspace_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -45,8 +48,57 @@ func TestExportRerun(t *testing.T) {
 	if changes != 1 || !strings.Contains(string(e.Data), `"c2"`) {
 		t.Fatalf("the export did not start again: %d changes, %s", changes, e.Data)
 	}
-	want := []convert.Loss{{What: "contents of attachments, which are only named", Count: 1}}
+	want := []transcript.Loss{{What: "contents of attachments, which are only named", Count: 1}}
 	if !slices.Equal(e.Lost, want) {
 		t.Errorf("lost %v, want %v", e.Lost, want)
 	}
+}
+
+// TestImportRerun: if another program adds the origin of a conversation while that is
+// stored, the conversation goes on from its origin, and has no note of the run that did
+// not find it.
+func TestImportRerun(t *testing.T) {
+	const (
+		origin, goesOn, longer = "session_20260101_000000_aaaaaaaa", "session_20260101_000000_bbbbbbbb", "session_20260101_000000_cccccccc"
+		message                = `{"id":%q,"role":"user","content":%[1]q,"timestamp":"2026-01-01T00:00:0%d.000000+00:00","metadata":{}}`
+	)
+	file := func(id, metadata string, messages ...string) string {
+		list := make([]string, len(messages))
+		for i, m := range messages {
+			list[i] = fmt.Sprintf(message, m, i)
+		}
+		return writeFile(t, id+".json", fmt.Sprintf(`{"id":%q,"created_at":"2026-01-01T00:00:00.000000+00:00","metadata":{%s},"messages":[%s],"tool_call_records":[]}`,
+			id, metadata, strings.Join(list, ",")))
+	}
+	other := openSpace(t, t.TempDir(), 0)
+	importOne(t, other, file(origin, `"title":"Origin"`, "o1", "o2"), workspace.ImportOptions{})
+
+	s := openSpace(t, t.TempDir(), 0)
+	importOne(t, s, file(longer, `"title":"Longer"`, "l1"), workspace.ImportOptions{})
+	added := 0
+	s.meanwhile(durable.Sync, longer, 1, func() {
+		added++
+		s.sayForeign(longer, "theirs")
+		s.write(session.FileName(origin), other.read(session.FileName(origin)))
+	})
+	paths := []string{file(longer, `"title":"Longer"`, "l1", "l2"), file(goesOn, `"continued_from":["`+origin+`"]`, "g1")}
+	list, err := s.Import(t.Context(), paths, workspace.ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if added != 1 || len(list.Imported) != 2 {
+		t.Fatalf("%d changes, imported %+v", added, list.Imported)
+	}
+	for _, r := range list.Imported {
+		if r.Status != workspace.ImportUpdated || len(r.Notes) > 0 || len(r.Problems) > 0 {
+			t.Errorf("imported %+v", r)
+		}
+	}
+	if got := s.texts(longer); got != "l1 l2" || !strings.Contains(s.read(session.FileName(longer)), "theirs") {
+		t.Errorf("the longer conversation is %q", got)
+	}
+	if got := s.texts(origin); got != "o1 o2 g1" {
+		t.Errorf("the origin goes on as %q", got)
+	}
+	healthy(t, s)
 }

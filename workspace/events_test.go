@@ -15,14 +15,14 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// events reads events on the side.
-type events struct {
+// An eventList reads events on the side.
+type eventList struct {
 	t    testing.TB
 	list chan workspace.Event
 }
 
-func (s *space) events(from operation.Seq) *events {
-	e := &events{s.t, make(chan workspace.Event)}
+func (s *space) events(from operation.Seq) *eventList {
+	e := &eventList{s.t, make(chan workspace.Event)}
 	ctx, stop := context.WithCancel(s.t.Context())
 	done := make(chan bool)
 	go func() {
@@ -45,7 +45,7 @@ func (s *space) events(from operation.Seq) *events {
 
 // next returns the next event as text: its type, its session, its message, and who
 // did it.
-func (e *events) next() string {
+func (e *eventList) next() string {
 	e.t.Helper()
 	select {
 	case event := <-e.list:
@@ -70,7 +70,7 @@ func told(e workspace.Event) string {
 	return strings.Join(words, " ")
 }
 
-func (e *events) want(list ...string) {
+func (e *eventList) want(list ...string) {
 	e.t.Helper()
 	for _, want := range list {
 		if got := e.next(); got != want {

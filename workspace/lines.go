@@ -54,7 +54,7 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 		return nil, false, err
 	}
 	type line struct {
-		*LineEntry
+		entry   *LineEntry
 		existed bool
 	}
 	op := operation.Operation{Verb: "new", Args: args{"title": o.Title}}
@@ -68,7 +68,7 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 		entry, err := tx.View.lineEntryOf(id)
 		return line{entry, existed}, err
 	})
-	return made.LineEntry, made.existed, err
+	return made.entry, made.existed, err
 }
 
 // ownOf returns what o says of a line, for metadata.bough.

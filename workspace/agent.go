@@ -186,7 +186,7 @@ func (v *View) readAgent(name string) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{a, data}, nil
+	return &Agent{Agent: a, File: data}, nil
 }
 
 // agent finds the agent that name means.
@@ -254,7 +254,7 @@ func (tx *Tx) writeAgent(a *agent.Agent, was []byte) (*Agent, error) {
 	}
 	tx.tellQueue(a, was)
 	data := a.Encode()
-	return &Agent{a, data}, tx.replaceSmall(agent.Path(a.Name), was, data)
+	return &Agent{Agent: a, File: data}, tx.replaceSmall(agent.Path(a.Name), was, data)
 }
 
 // beginTree prepares an empty tree for an agent and moves the head there.

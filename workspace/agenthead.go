@@ -26,7 +26,7 @@ type AgentPosition struct {
 }
 
 func positionOf(a *agent.Agent) *AgentPosition {
-	return &AgentPosition{Head: AgentHead{a.Head.Tree, ID(a.Head.Node)}}
+	return &AgentPosition{Head: AgentHead{Tree: a.Head.Tree, Node: ID(a.Head.Node)}}
 }
 
 // A NewAgentTree is a tree that an agent was given, with its head in it.

@@ -21,7 +21,7 @@ type AgentChange struct {
 // is queued stay. Where it says all that already, nothing is done.
 func (w *Workspace) SetAgent(ctx context.Context, name string, c AgentChange) (*Agent, error) {
 	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent set"}, name, func(tx *Tx, a *Agent) (*Agent, error) {
-		o := AgentOptions{a.Model, a.System, a.Policy, a.NoCheckpoint}
+		o := AgentOptions{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}
 		set(&o.Model, c.Model)
 		set(&o.System, c.System)
 		set(&o.Policy, c.Policy)

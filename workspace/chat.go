@@ -133,7 +133,7 @@ func (w *Workspace) carryOut(ctx context.Context, name string, o TurnOptions, st
 func (d *driver) answer() (*Chatted, error) {
 	switch t := &d.turn; t.Ended {
 	case agent.Finished:
-		return &Chatted{Tree: d.at.Tree, Node: ID(d.said.ID), Reply: d.said.Text, Head: AgentHead{d.at.Tree, ID(d.at.Node)}, Held: len(d.queue)}, nil
+		return &Chatted{Tree: d.at.Tree, Node: ID(d.said.ID), Reply: d.said.Text, Head: AgentHead{Tree: d.at.Tree, Node: ID(d.at.Node)}, Held: len(d.queue)}, nil
 	case agent.Aborted:
 		return nil, &Error{Code: Failed, Message: "the turn of " + d.name + " was stopped", Hint: d.retryHint(), Err: context.Canceled}
 	case agent.Limited:

@@ -261,8 +261,8 @@ func TestSteer(t *testing.T) {
 		m := &script{lines: []string{"|dig dig dig dig dig", "stopped"}}
 		o := with(ts, map[string]agent.Model{"m": m})
 		o.Policy = policy
-		var events []string
-		o.Tell = func(e workspace.Event) { events = append(events, fmt.Sprint(e.Type)) }
+		var types []string
+		o.Tell = func(e workspace.Event) { types = append(types, fmt.Sprint(e.Type)) }
 		c := s.tell("ada", "dig five holes", o)
 		if c.Reply != "stopped" {
 			t.Errorf("Chat = %+v", c)
@@ -286,7 +286,7 @@ func TestSteer(t *testing.T) {
 		if policy == agent.AfterCall {
 			added := " message_added head_moved"
 			want := "message_added head_moved chat_start" + strings.Repeat(added+" tool_started", 2) + added // the prompt, the calls, two results
-			got := strings.Join(events, " ")
+			got := strings.Join(types, " ")
 			want += " queue_changed turn_interrupted" + strings.Repeat(added, 3) + added + " steer_delivered chat_content" + added + " chat_complete"
 			if got != want {
 				t.Errorf("the events are\n%s\nwant\n%s", got, want)

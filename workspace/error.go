@@ -83,7 +83,7 @@ func Explain(err error) *Error {
 		several  *AmbiguousError
 		unknown  *UnknownError
 		pathErr  *fs.PathError
-		explain  = func(code Code, hint string) *Error { return &Error{code, err.Error(), hint, err} }
+		explain  = func(code Code, hint string) *Error { return &Error{Code: code, Message: err.Error(), Hint: hint, Err: err} }
 		isEscape = errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes")
 	)
 	switch {
@@ -108,7 +108,7 @@ func Explain(err error) *Error {
 	case isChanged(err):
 		return explain(Busy, "nothing was changed here, and what the other program wrote is untouched; try again")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{Failed, "stopped; nothing was changed", "", err}
+		return &Error{Code: Failed, Message: "stopped; nothing was changed", Err: err}
 	case isEscape:
 		return explain(Refused, "a link leads out of the workspace; bough does not follow it")
 	case errors.Is(err, fs.ErrPermission):

@@ -96,7 +96,7 @@ type Imports struct {
 // and the rest goes on. The error is for what concerns all of it. Each conversation is an
 // operation; all of an import are one group, which [Workspace.Undo] takes back.
 func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions) (*Imports, error) {
-	return w.ImportAll(ctx, []ImportSource{{paths, o.Format, o.Holds, o.Name}}, o)
+	return w.ImportAll(ctx, []ImportSource{{Paths: paths, Format: o.Format, Holds: o.Holds, Name: o.Name}}, o)
 }
 
 // An ImportSource is a set of paths whose files are read in the same way: those where one
@@ -138,7 +138,7 @@ func (w *Workspace) ImportAll(ctx context.Context, sources []ImportSource, o Imp
 		err = i.rest()
 	}
 	later := i.save()
-	return &Imports{i.rows}, i.stopped(cmp.Or(err, later))
+	return &Imports{Imported: i.rows}, i.stopped(cmp.Or(err, later))
 }
 
 // stopped adds to the error of an import that ends early that what is stored stays.
@@ -147,7 +147,7 @@ func (i *importer) stopped(err error) error {
 	if err == nil || !errors.Is(err, i.ctx.Err()) || i.o.DryRun || !slices.ContainsFunc(i.rows, stored) {
 		return err
 	}
-	return &Error{Failed, "stopped; what is imported stays", "import again to take in the rest", err}
+	return &Error{Code: Failed, Message: "stopped; what is imported stays", Hint: "import again to import the rest", Err: err}
 }
 
 // An importer carries out one import.

@@ -217,7 +217,7 @@ func (v *View) lineCursors(o LinesOptions) []lineCursor {
 	after := o.After
 	if after != nil {
 		if id, ok := v.byUUID(after.UUID); ok && v.index.Entry(id) != nil {
-			after = &Cursor{v.index.Entry(id).CreatedAt, after.UUID}
+			after = &Cursor{Time: v.index.Entry(id).CreatedAt, UUID: after.UUID}
 		}
 	}
 	order := func(a, b Cursor) int {
@@ -228,7 +228,7 @@ func (v *View) lineCursors(o LinesOptions) []lineCursor {
 	}
 	var list []lineCursor
 	for _, e := range v.index.Entries() {
-		c := lineCursor{Cursor{e.CreatedAt, session.UUID(e.ID)}, e.ID}
+		c := lineCursor{Cursor{Time: e.CreatedAt, UUID: session.UUID(e.ID)}, e.ID}
 		if e.Kind() != session.Continuation && (after == nil || order(c.Cursor, *after) > 0) {
 			list = append(list, c)
 		}

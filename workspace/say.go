@@ -16,7 +16,7 @@ type Queue struct {
 	Queue []agent.Entry `json:"queue"` // in the order in which it came
 }
 
-func queueOf(a *Agent) *Queue { return &Queue{append([]agent.Entry{}, a.Queue...)} }
+func queueOf(a *Agent) *Queue { return &Queue{Queue: append([]agent.Entry{}, a.Queue...)} }
 
 // A Saying is what a user says to an agent that may be at work.
 type Saying struct {

@@ -59,7 +59,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 			}
 			v.recoverTurn(a)
 			if a.Turn.State != "" && a.Turn.State != agent.Idle {
-				s.Agents = append(s.Agents, AgentAtWork{name, a.Turn.State, a.Head.Tree, ID(a.Head.Node)})
+				s.Agents = append(s.Agents, AgentAtWork{Name: name, State: a.Turn.State, Session: a.Head.Tree, Message: ID(a.Head.Node)})
 			}
 			return nil
 		})

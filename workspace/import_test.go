@@ -65,7 +65,7 @@ func TestImport(t *testing.T) {
 	long := writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And 3 + 3?"}]`)
 	other := writeFile(t, "c.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"Who are you?"}]`)
 	fork := writeFile(t, "d.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"Four."}]`)
-	session := workspace.ID("")
+	known := workspace.ID("")
 	for _, step := range []struct {
 		path    string
 		dry     bool
@@ -87,14 +87,14 @@ func TestImport(t *testing.T) {
 		if got.Status != step.status || got.Added != step.added {
 			t.Errorf("%s: %+v, want %s, %d added", filepath.Base(step.path), got, step.status, step.added)
 		}
-		if session == "" {
-			session = got.Session
+		if known == "" {
+			known = got.Session
 		}
-		if !step.dry && (got.Session != session) != (step.another && step.path != short) {
+		if !step.dry && (got.Session != known) != (step.another && step.path != short) {
 			t.Errorf("%s is in %s", filepath.Base(step.path), got.Session)
 		}
 	}
-	b, err := s.Branches(t.Context(), string(session), workspace.BranchesOptions{})
+	b, err := s.Branches(t.Context(), string(known), workspace.BranchesOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

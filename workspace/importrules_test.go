@@ -133,17 +133,17 @@ func TestImportPieces(t *testing.T) {
 	pieces := []string{claudeAsked + claudePiece + claudeRest, claudeAgain, claudeRecord("a3", "u2", "assistant", claudeSays("m2", "Yes.", `"end_turn"`))}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		s := openSpace(t, t.TempDir(), 0)
-		session := workspace.ID("")
+		known := workspace.ID("")
 		for _, n := range order {
 			got := importOne(t, s, writeFile(t, fmt.Sprint(n, ".jsonl"), pieces[n]), workspace.ImportOptions{})
-			if session == "" {
-				session = got.Session
+			if known == "" {
+				known = got.Session
 			}
-			if got.Session != session {
-				t.Errorf("%v: piece %d is in %s, want %s", order, n, got.Session, session)
+			if got.Session != known {
+				t.Errorf("%v: piece %d is in %s, want %s", order, n, got.Session, known)
 			}
 		}
-		if got, want := s.shown(string(session)), "user: How long?\nassistant: Ten |minutes.\nuser: Really?\nassistant: Yes.\n"; got != want {
+		if got, want := s.shown(string(known)), "user: How long?\nassistant: Ten |minutes.\nuser: Really?\nassistant: Yes.\n"; got != want {
 			t.Errorf("%v: the path is\n%s", order, got)
 		}
 	}

@@ -202,11 +202,11 @@ func TestCompactLog(t *testing.T) {
 	id := s.new("Bread")
 	s.say("a", "b", "c", "d", "e")
 	whole := s.read(operation.Path)
-	events := s.events(5)
+	added := s.events(5)
 	next := func(list ...workspace.EventType) {
 		t.Helper()
 		for _, want := range list {
-			if got := events.next(); !strings.HasPrefix(got, string(want)+" ") {
+			if got := added.next(); !strings.HasPrefix(got, string(want)+" ") {
 				t.Fatalf("the event is %q, want %s", got, want)
 			}
 		}

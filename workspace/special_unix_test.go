@@ -49,12 +49,12 @@ func TestPipes(t *testing.T) {
 			s.pipe(place)
 			ctx := t.Context()
 			var report *workspace.Report
-			var doctor error
+			var failed error
 			verbs := []struct {
 				name string
 				call func()
 			}{
-				{"doctor", func() { report, doctor = s.Doctor(ctx, workspace.DoctorOptions{}) }},
+				{"doctor", func() { report, failed = s.Doctor(ctx, workspace.DoctorOptions{}) }},
 				{"ls", func() { s.List(ctx, "") }},
 				{"show", func() { s.Show(ctx, "a", workspace.ReadOptions{}) }},
 				{"search", func() { s.Search(ctx, workspace.SearchOptions{Text: "text"}) }},
@@ -95,11 +95,11 @@ func TestPipes(t *testing.T) {
 			}
 			switch {
 			case place == "conversations": // there is nothing to look at
-				if doctor == nil {
+				if failed == nil {
 					t.Error("doctor looks at no conversations")
 				}
-			case doctor != nil:
-				t.Errorf("doctor: %v", doctor)
+			case failed != nil:
+				t.Errorf("doctor: %v", failed)
 			case !slices.ContainsFunc(report.Problems, func(p workspace.Problem) bool { return p.Path == place }):
 				t.Errorf("doctor finds %+v", report.Problems)
 			}

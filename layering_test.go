@@ -26,6 +26,8 @@ var layers = [][]string{
 	{"internal/tokens"},
 	{"internal/buffer"},
 	{"workspace"},
+	{"workspace/agents"},
+	{"workspace/doctor", "workspace/events", "workspace/fault", "workspace/imports", "workspace/lines"},
 	{"checkpoint"},
 	{"index", "internal/operation", "internal/task", "agent", "internal/bookmark", "convert", "internal/title"},
 	{"convert/internal/anthropic", "convert/internal/chatgpt", "convert/internal/claude", "convert/internal/claudeai", "convert/internal/codex",

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -85,7 +86,7 @@ func openBough(ctx context.Context, w *work, dir string) (*running, error) {
 			if err != nil {
 				return nil, err
 			}
-			c, err := s.Show(ctx, ref, workspace.ReadOptions{})
+			c, err := s.Show(ctx, ref, session.ReadOptions{})
 			if err != nil {
 				return nil, err
 			}

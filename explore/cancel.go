@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // pollInterval is how often another process is looked at: whether it asks to cancel an
@@ -22,16 +22,16 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 		return nil, err
 	}
 	release, err := x.Workspace.HoldExploration(ctx, id)
-	if errors.Is(err, workspace.ErrBusy) {
+	if errors.Is(err, fault.ErrBusy) {
 		if err := x.Workspace.AskCancel(ctx, id); err != nil {
 			return nil, err
 		}
 	}
-	for errors.Is(err, workspace.ErrBusy) {
+	for errors.Is(err, fault.ErrBusy) {
 		select {
 		case <-ctx.Done():
-			return nil, problem(NotStopped, id, &workspace.Error{
-				Code: workspace.Busy, Message: "the exploration " + id + " was asked to stop and has not stopped yet", Err: context.Cause(ctx),
+			return nil, problem(NotStopped, id, &fault.Error{
+				Code: fault.Busy, Message: "the exploration " + id + " was asked to stop and has not stopped yet", Err: context.Cause(ctx),
 			})
 		case <-time.After(pollInterval):
 		}

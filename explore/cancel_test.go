@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestCancel: who carries an exploration out stops soon after it is cancelled, and Cancel
@@ -83,7 +84,7 @@ func TestCancel(t *testing.T) {
 	defer release()
 	short, stop := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer stop()
-	if _, err := x.Cancel(short, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, workspace.ErrBusy) || !l.w.CancelAsked(ctx, crashed.ID) {
+	if _, err := x.Cancel(short, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.ErrBusy) || !l.w.CancelAsked(ctx, crashed.ID) {
 		t.Errorf("of one that does not stop: %v", err)
 	}
 }
@@ -102,7 +103,7 @@ func TestOpen(t *testing.T) {
 	if err := l.w.KeepExploration(ctx, e.ID, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]workspace.Code{e.ID: workspace.Damaged, "nothing": workspace.NotFound} {
+	for name, want := range map[string]fault.Code{e.ID: fault.Damaged, "nothing": fault.NotFound} {
 		if _, err := l.explorer().Open(ctx, name); err == nil || workspace.Explain(err).Code != want {
 			t.Errorf("Open(%q): %v", name, err)
 		}

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // conclude evaluates e, and adds the outcome as a message below the explored one. Of the
@@ -52,7 +54,7 @@ func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 	}
 	if b != nil && (e.Evaluation == nil || e.Evaluation.Selected != b.ID || node == nil) {
 		if b.Status != Completed {
-			return &workspace.Error{Code: workspace.Refused, Message: "the branch " + b.Strategy + " has no result: it is " + string(b.Status)}
+			return &fault.Error{Code: fault.Refused, Message: "the branch " + b.Strategy + " has no result: it is " + string(b.Status)}
 		}
 		id := e.messageID("branch", b.ID)
 		err := x.Workspace.KeepOutcome(ctx, workspace.Outcome{
@@ -65,13 +67,13 @@ func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 		node = &id
 	}
 	if node == nil {
-		return &workspace.Error{Code: workspace.Refused, Message: "the exploration has no outcome to adopt", Hint: "name a branch that has a result"}
+		return &fault.Error{Code: fault.Refused, Message: "the exploration has no outcome to adopt", Hint: "name a branch that has a result"}
 	}
 	var err error
 	if e.Agent != "" {
-		_, err = x.Workspace.RewindAgent(ctx, e.Agent, e.Session+"/"+*node, workspace.CutOptions{})
+		_, err = x.Workspace.RewindAgent(ctx, e.Agent, e.Session+"/"+*node, checkpoint.CutOptions{})
 	} else {
-		_, err = x.Workspace.Rewind(ctx, e.Session+"@"+*node, workspace.CutOptions{})
+		_, err = x.Workspace.Rewind(ctx, e.Session+"@"+*node, checkpoint.CutOptions{})
 	}
 	if err != nil {
 		return err
@@ -117,12 +119,12 @@ func (e *Exploration) find(name string) (*Branch, error) {
 		case 1:
 			return found[0], nil
 		default:
-			return nil, &workspace.Error{Code: workspace.Ambiguous, Message: fmt.Sprintf("the branch %q is ambiguous", name), Hint: "candidates: " + strings.Join(ids, ", ")}
+			return nil, &fault.Error{Code: fault.Ambiguous, Message: fmt.Sprintf("the branch %q is ambiguous", name), Hint: "candidates: " + strings.Join(ids, ", ")}
 		}
 	}
 	var names []string
 	for _, b := range e.Branches {
 		names = append(names, b.Strategy)
 	}
-	return nil, &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("the exploration has no branch %q", name), Hint: fmt.Sprintf("branches: %q", names)}
+	return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the exploration has no branch %q", name), Hint: fmt.Sprintf("branches: %q", names)}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A Problem names a failure for which a front end can say how to continue.
@@ -26,7 +27,7 @@ const (
 type Error struct {
 	Problem     Problem
 	Exploration string // its id, "" before there is one
-	Err         *workspace.Error
+	Err         *fault.Error
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
@@ -34,10 +35,10 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-func problem(p Problem, id string, err *workspace.Error) *Error { return &Error{p, id, err} }
+func problem(p Problem, id string, err *fault.Error) *Error { return &Error{p, id, err} }
 
 func notOver(e *Exploration) error {
-	return problem(NotOver, e.ID, &workspace.Error{Code: workspace.Refused, Message: "the exploration " + e.ID + " is not over"})
+	return problem(NotOver, e.ID, &fault.Error{Code: fault.Refused, Message: "the exploration " + e.ID + " is not over"})
 }
 
 func notEvaluated(e *Exploration, err error) error {
@@ -50,7 +51,7 @@ func notEvaluated(e *Exploration, err error) error {
 }
 
 func cancelled(e *Exploration) error {
-	return problem(Cancelled, e.ID, &workspace.Error{Code: workspace.Failed, Message: "the exploration " + e.ID + " was cancelled", Err: errCancelled})
+	return problem(Cancelled, e.ID, &fault.Error{Code: fault.Failed, Message: "the exploration " + e.ID + " was cancelled", Err: errCancelled})
 }
 
 func stopped(e *Exploration, err error) error {
@@ -60,7 +61,7 @@ func stopped(e *Exploration, err error) error {
 			ended++
 		}
 	}
-	return problem(Interrupted, e.ID, &workspace.Error{
-		Code: workspace.Failed, Message: fmt.Sprintf("the exploration was stopped; %d of %d branches have ended", ended, len(e.Branches)), Err: err,
+	return problem(Interrupted, e.ID, &fault.Error{
+		Code: fault.Failed, Message: fmt.Sprintf("the exploration was stopped; %d of %d branches have ended", ended, len(e.Branches)), Err: err,
 	})
 }

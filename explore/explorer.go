@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/google/uuid"
 )
 
@@ -56,7 +57,7 @@ var errCancelled = errors.New("cancelled")
 // has the problem [Interrupted], and [Explorer.Resume] continues.
 func (x *Explorer) Run(ctx context.Context, p *Plan) (*Exploration, error) {
 	if !p.Explores {
-		return nil, &workspace.Error{Code: workspace.Refused, Message: p.Reason}
+		return nil, &fault.Error{Code: fault.Refused, Message: p.Reason}
 	}
 	if _, err := x.folder(p.Runner.Dir); err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (x *Explorer) Resume(ctx context.Context, name string) (*Exploration, error
 		}
 		if e.Runner.Command != "" && !e.Done() {
 			if x.Approve == nil {
-				return &workspace.Error{Code: workspace.Refused, Message: "the exploration stores a command, which nothing approves"}
+				return &fault.Error{Code: fault.Refused, Message: "the exploration stores a command, which nothing approves"}
 			}
 			if err := x.Approve(ctx, e.Runner); err != nil {
 				return err
@@ -119,7 +120,7 @@ func (x *Explorer) Resume(ctx context.Context, name string) (*Exploration, error
 func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*Exploration, error) {
 	method, err := ParseMethod(string(method))
 	if err != nil {
-		return nil, &workspace.Error{Code: workspace.Usage, Message: err.Error(), Err: err}
+		return nil, &fault.Error{Code: fault.Usage, Message: err.Error(), Err: err}
 	}
 	return x.hold(ctx, name, func(e *Exploration) error {
 		if !e.Done() {
@@ -171,7 +172,7 @@ func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*wor
 	defer release()
 	e, err := x.Open(ctx, id)
 	switch {
-	case errors.Is(err, workspace.ErrDamaged) && !branches:
+	case errors.Is(err, fault.ErrDamaged) && !branches:
 		return x.Workspace.RemoveExploration(ctx, id, nil)
 	case err != nil:
 		return nil, err
@@ -208,8 +209,8 @@ func (x *Explorer) Open(ctx context.Context, name string) (*Exploration, error) 
 	}
 	e, err := Decode(data)
 	if err != nil {
-		return nil, &workspace.Error{
-			Code: workspace.Damaged, Message: fmt.Sprintf("the file of the exploration %s is damaged: %v", name, err),
+		return nil, &fault.Error{
+			Code: fault.Damaged, Message: fmt.Sprintf("the file of the exploration %s is damaged: %v", name, err),
 			Hint: "the conversations of its branches can be used", Err: err,
 		}
 	}
@@ -311,11 +312,11 @@ func (x *Explorer) model(ctx context.Context, r Runner) (agent.Model, error) {
 	switch {
 	case r.Model == "":
 		if r.Command == "" {
-			return nil, problem(NoRunner, "", &workspace.Error{Code: workspace.Usage, Message: "no command and no model is given to try the strategies"})
+			return nil, problem(NoRunner, "", &fault.Error{Code: fault.Usage, Message: "no command and no model is given to try the strategies"})
 		}
 		return nil, nil
 	case x.Model == nil:
-		return nil, &workspace.Error{Code: workspace.Refused, Message: "no models can be used here"}
+		return nil, &fault.Error{Code: fault.Refused, Message: "no models can be used here"}
 	}
 	return x.Model(ctx, r.Model)
 }
@@ -336,8 +337,8 @@ func (x *Explorer) folder(dir string) (string, error) {
 	}
 	if dir != "" {
 		if rel, err := filepath.Rel(dir, folder); err == nil && filepath.IsLocal(rel) {
-			return "", &workspace.Error{
-				Code: workspace.Refused, Message: fmt.Sprintf("the folders of branches would be made in %s, which is in %s", folder, dir),
+			return "", &fault.Error{
+				Code: fault.Refused, Message: fmt.Sprintf("the folders of branches would be made in %s, which is in %s", folder, dir),
 				Hint: "set $XDG_CACHE_HOME to a folder elsewhere",
 			}
 		}

@@ -11,7 +11,11 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // modelled returns an explorer whose models answer with a function.
@@ -76,7 +80,7 @@ func TestExplorer(t *testing.T) {
 		t.Errorf("Statistics = %+v, %v", stats, err)
 	}
 
-	if _, err := x.Evaluate(ctx, e.ID, "worst"); !errors.Is(err, workspace.ErrUsage) {
+	if _, err := x.Evaluate(ctx, e.ID, "worst"); !errors.Is(err, fault.ErrUsage) {
 		t.Errorf("Evaluate by no method: %v", err)
 	}
 	both, err := x.Evaluate(ctx, e.ID, "merge")
@@ -92,13 +96,13 @@ func TestExplorer(t *testing.T) {
 		if name == "" {
 			want = "Both."
 		}
-		shown, err := l.w.Show(ctx, l.tree, workspace.ReadOptions{})
+		shown, err := l.w.Show(ctx, l.tree, session.ReadOptions{})
 		head, headErr := l.w.Head(ctx)
 		if last := shown.Messages[len(shown.Messages)-1]; err != nil || headErr != nil || string(head.Head.Message) != *adopted.Adopted || last.Text() != want {
 			t.Errorf("Adopt(%q) moved the head to %q, %v, %v", name, last.Text(), err, headErr)
 		}
 	}
-	for name, want := range map[string]error{"heap": workspace.ErrNotFound, "-": workspace.ErrNotFound, "rad": workspace.ErrNotFound} {
+	for name, want := range map[string]error{"heap": fault.ErrNotFound, "-": fault.ErrNotFound, "rad": fault.ErrNotFound} {
 		if _, err := x.Adopt(ctx, e.ID, name); !errors.Is(err, want) {
 			t.Errorf("Adopt(%q): %v", name, err)
 		}
@@ -124,7 +128,7 @@ func TestExplorer(t *testing.T) {
 	if err != nil || removed.ID != e.ID || len(removed.Removed) != 2 || len(removed.Kept) != 0 {
 		t.Errorf("Remove = %+v, %v", removed, err)
 	}
-	if _, err := x.Open(ctx, e.ID); !errors.Is(err, workspace.ErrNotFound) {
+	if _, err := x.Open(ctx, e.ID); !errors.Is(err, fault.ErrNotFound) {
 		t.Errorf("Open of what was removed: %v", err)
 	}
 	if err := l.w.KeepExploration(ctx, e.ID, []byte("{")); err != nil {
@@ -133,13 +137,13 @@ func TestExplorer(t *testing.T) {
 	if list, err := x.List(ctx); err != nil || len(list) != 1 {
 		t.Errorf("List with a damaged one = %+v, %v", list, err)
 	}
-	if _, err := x.Remove(ctx, e.ID, true); !errors.Is(err, workspace.ErrDamaged) {
+	if _, err := x.Remove(ctx, e.ID, true); !errors.Is(err, fault.ErrDamaged) {
 		t.Errorf("Remove of a damaged one with its branches: %v", err)
 	}
 	if _, err := x.Remove(ctx, e.ID, false); err != nil {
 		t.Errorf("Remove of a damaged one: %v", err)
 	}
-	if report, err := l.w.Doctor(ctx, workspace.DoctorOptions{}); err != nil || !report.OK {
+	if report, err := l.w.Doctor(ctx, doctor.Options{}); err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 }
@@ -174,7 +178,7 @@ func TestExplorerInterrupted(t *testing.T) {
 		t.Fatalf("Run = %v", err)
 	}
 	later := t.Context()
-	if _, err := x.Evaluate(later, e.ID, explore.Best); problemOf(err) != explore.NotOver || !errors.Is(err, workspace.ErrRefused) {
+	if _, err := x.Evaluate(later, e.ID, explore.Best); problemOf(err) != explore.NotOver || !errors.Is(err, fault.ErrRefused) {
 		t.Errorf("Evaluate = %v", err)
 	}
 	if _, err := x.Remove(later, e.ID, false); problemOf(err) != explore.NotOver {
@@ -196,7 +200,7 @@ func TestExplorerInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	if _, err := x.Adopt(later, e.ID, ""); !errors.Is(err, workspace.ErrBusy) {
+	if _, err := x.Adopt(later, e.ID, ""); !errors.Is(err, fault.ErrBusy) {
 		t.Errorf("Adopt while another one holds it: %v", err)
 	}
 }
@@ -249,7 +253,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	settings(`{"max_depth": 2, "max_concurrent": 2, "prune": 0.1}`)
-	if _, err := l.w.CreateAgent(ctx, "ada", workspace.AgentOptions{Model: "m"}); err != nil {
+	if _, err := l.w.CreateAgent(ctx, "ada", agents.Options{Model: "m"}); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(l.dir, "agents", "ada.json")
@@ -263,7 +267,7 @@ func TestPlan(t *testing.T) {
 	}
 	answer := threeWays
 	x := l.modelled(func(context.Context, *agent.Request) (string, error) { return answer, nil })
-	said, err := l.w.Chat(ctx, "ada", workspace.Prompt{Text: "How is this sorted best?"}, workspace.TurnOptions{Models: x.Model})
+	said, err := l.w.Chat(ctx, "ada", agents.Prompt{Text: "How is this sorted best?"}, agents.TurnOptions{Models: x.Model})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,23 +289,23 @@ func TestPlan(t *testing.T) {
 	if _, err := x.Plan(ctx, explore.Request{Ref: reply, Recognizer: "missing"}); err == nil {
 		t.Error("a missing model recognizes")
 	}
-	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree}); problemOf(err) != explore.NoReply || !errors.Is(err, workspace.ErrRefused) {
+	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree}); problemOf(err) != explore.NoReply || !errors.Is(err, fault.ErrRefused) {
 		t.Errorf("of a message that is no reply: %v", err)
 	}
 	p, err = x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways})
 	if err != nil || p.Config.MaxDepth != 2 {
 		t.Errorf("Plan = %+v, %v", p, err)
 	}
-	if _, err := x.Run(ctx, p); problemOf(err) != explore.NoRunner || !errors.Is(err, workspace.ErrUsage) {
+	if _, err := x.Run(ctx, p); problemOf(err) != explore.NoRunner || !errors.Is(err, fault.ErrUsage) {
 		t.Errorf("without a runner: %v", err)
 	}
 	p.Runner = explore.Runner{Command: "echo x", Dir: filepath.Dir(l.work)}
-	if _, err := x.Run(ctx, p); !errors.Is(err, workspace.ErrRefused) {
+	if _, err := x.Run(ctx, p); !errors.Is(err, fault.ErrRefused) {
 		t.Errorf("with the folders of branches in the explored one: %v", err)
 	}
 	p.Runner = explore.Runner{Model: "m"}
 	x.Model = nil
-	if _, err := x.Run(ctx, p); !errors.Is(err, workspace.ErrRefused) {
+	if _, err := x.Run(ctx, p); !errors.Is(err, fault.ErrRefused) {
 		t.Errorf("without models: %v", err)
 	}
 	settings(`{"enabled": false}`)
@@ -309,11 +313,11 @@ func TestPlan(t *testing.T) {
 	if err != nil || p.Explores || !strings.Contains(p.Reason, "switched off") {
 		t.Errorf("Plan = %+v, %v", p, err)
 	}
-	if _, err := x.Run(ctx, p); !errors.Is(err, workspace.ErrRefused) {
+	if _, err := x.Run(ctx, p); !errors.Is(err, fault.ErrRefused) {
 		t.Errorf("switched off: %v", err)
 	}
 	settings(`{"max_dept": 1}`)
-	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways}); !errors.Is(err, workspace.ErrDamaged) {
+	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways}); !errors.Is(err, fault.ErrDamaged) {
 		t.Errorf("with broken settings: %v", err)
 	}
 	if list, err := x.List(ctx); err != nil || len(list) != 0 {
@@ -358,19 +362,19 @@ func TestValidate(t *testing.T) {
 	}{
 		{explore.Request{Strategies: ways, Settings: []byte(`{"max_depth": 1}`), Method: "merge"}, "", nil},
 		{explore.Request{}, "", nil},
-		{explore.Request{Strategies: []explore.Strategy{{Name: " "}}}, "strategy 1 has no name", workspace.ErrUsage},
-		{explore.Request{Strategies: []explore.Strategy{{Name: "\xff"}}}, "not valid UTF-8", workspace.ErrUsage},
-		{explore.Request{Strategies: []explore.Strategy{{Name: "a"}, {Name: "b"}, {Name: "a"}}}, `two strategies are named "a"`, workspace.ErrUsage},
-		{explore.Request{Method: "worst"}, `"worst"`, workspace.ErrUsage},
-		{explore.Request{Settings: []byte(`{"max_depth": 0}`)}, "max_depth is 0", workspace.ErrUsage},
-		{explore.Request{Settings: []byte(`[`)}, "byte", workspace.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"": "x"}}}, "environment", workspace.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A=B": "x"}}}, "environment", workspace.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A": "\x00"}}}, "environment", workspace.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"BOUGH_TOKEN": "x"}}}, "BOUGH_TOKEN", workspace.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Dir: file}}, "not a folder", workspace.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Dir: "."}}, "not an absolute path", workspace.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Dir: file + "s"}}, "no folder", workspace.ErrNotFound},
+		{explore.Request{Strategies: []explore.Strategy{{Name: " "}}}, "strategy 1 has no name", fault.ErrUsage},
+		{explore.Request{Strategies: []explore.Strategy{{Name: "\xff"}}}, "not valid UTF-8", fault.ErrUsage},
+		{explore.Request{Strategies: []explore.Strategy{{Name: "a"}, {Name: "b"}, {Name: "a"}}}, `two strategies are named "a"`, fault.ErrUsage},
+		{explore.Request{Method: "worst"}, `"worst"`, fault.ErrUsage},
+		{explore.Request{Settings: []byte(`{"max_depth": 0}`)}, "max_depth is 0", fault.ErrUsage},
+		{explore.Request{Settings: []byte(`[`)}, "byte", fault.ErrUsage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"": "x"}}}, "environment", fault.ErrUsage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A=B": "x"}}}, "environment", fault.ErrUsage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A": "\x00"}}}, "environment", fault.ErrUsage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"BOUGH_TOKEN": "x"}}}, "BOUGH_TOKEN", fault.ErrUsage},
+		{explore.Request{Runner: explore.Runner{Dir: file}}, "not a folder", fault.ErrUsage},
+		{explore.Request{Runner: explore.Runner{Dir: "."}}, "not an absolute path", fault.ErrUsage},
+		{explore.Request{Runner: explore.Runner{Dir: file + "s"}}, "no folder", fault.ErrNotFound},
 	} {
 		err := c.r.Validate()
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, c.code) || !strings.Contains(err.Error(), c.want)) {

@@ -12,7 +12,9 @@ import (
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // TestKilledProgram is the program that TestKilled kills.
@@ -113,7 +115,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 		if b.Status == explore.Completed {
 			had[b.ID] = runs(b.ID)
 		} else if b.Session != "" {
-			path, err := l.w.Path(t.Context(), b.Session, b.ID, workspace.ReadOptions{})
+			path, err := l.w.Path(t.Context(), b.Session, b.ID, session.ReadOptions{})
 			if err == nil && path.Nodes[len(path.Nodes)-1].ID == b.ID {
 				had[b.ID] = runs(b.ID)
 			}
@@ -132,7 +134,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 		if n, ended := had[b.ID]; ended && runs(b.ID) != n {
 			t.Errorf("%s had ended and was run again", b.Strategy)
 		}
-		s, err := l.w.Show(t.Context(), b.Session, workspace.ReadOptions{})
+		s, err := l.w.Show(t.Context(), b.Session, session.ReadOptions{})
 		if err != nil || len(s.Messages) != 1+b.Depth || s.Messages[b.Depth].Text() != b.Result {
 			t.Errorf("the conversation of %s is %+v, %v", b.Strategy, s, err)
 		}
@@ -140,7 +142,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 	if list, err := l.w.List(t.Context(), "branch"); err != nil || len(list.Sessions) != 11 {
 		t.Errorf("there are %d branch sessions, %v", len(list.Sessions), err)
 	}
-	if report, err := l.w.Doctor(t.Context(), workspace.DoctorOptions{}); err != nil || !report.OK {
+	if report, err := l.w.Doctor(t.Context(), doctor.Options{}); err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 	if _, err := os.Lstat(filepath.Join(l.work, e.ID)); err == nil {

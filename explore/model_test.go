@@ -12,8 +12,12 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A stub is a model that says what a function does.
@@ -28,7 +32,7 @@ func (s stub) Ask(ctx context.Context, r *agent.Request, _ func(string)) (*agent
 // text is the result; one that hangs ends at its time-out, and the parts become one.
 func TestModel(t *testing.T) {
 	l := newLab(t)
-	if _, err := l.w.CreateAgent(t.Context(), "ada", workspace.AgentOptions{Model: "m", System: "Be short."}); err != nil {
+	if _, err := l.w.CreateAgent(t.Context(), "ada", agents.Options{Model: "m", System: "Be short."}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -76,7 +80,7 @@ func TestModel(t *testing.T) {
 	if err := l.w.KeepExploration(t.Context(), e.ID, e.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.explorer().Resume(t.Context(), e.ID); !errors.Is(err, workspace.ErrUsage) {
+	if _, err := l.explorer().Resume(t.Context(), e.ID); !errors.Is(err, fault.ErrUsage) {
 		t.Errorf("without a runner: %v", err)
 	}
 }
@@ -180,11 +184,11 @@ func TestAgainst(t *testing.T) {
 		t.Error(err)
 	}
 	for _, b := range e.Branches {
-		if s, err := l.w.Show(t.Context(), b.Session, workspace.ReadOptions{}); err != nil || b.Status != explore.Completed || len(s.Messages) != 2 {
+		if s, err := l.w.Show(t.Context(), b.Session, session.ReadOptions{}); err != nil || b.Status != explore.Completed || len(s.Messages) != 2 {
 			t.Errorf("it is %+v, %v", b, err)
 		}
 	}
-	if _, err := l.w.Rewind(t.Context(), l.tree+"@"+l.node, workspace.CutOptions{}); err != nil {
+	if _, err := l.w.Rewind(t.Context(), l.tree+"@"+l.node, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time, everything is there
@@ -192,7 +196,7 @@ func TestAgainst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := l.w.All(t.Context(), l.tree, workspace.ReadOptions{}); err != nil || len(all.Nodes) != 2 {
+	if all, err := l.w.All(t.Context(), l.tree, session.ReadOptions{}); err != nil || len(all.Nodes) != 2 {
 		t.Errorf("the conversation has %d messages, %v", len(all.Nodes), err)
 	}
 	said, err := l.w.Append(t.Context(), workspace.Append{Text: "and then?"})
@@ -228,7 +232,7 @@ func TestAgainst(t *testing.T) {
 	e = l.explore("echo x > $LOG", c, "s1")
 	e.Node, e.Runner.Bindings = "no-such-message", map[string]string{"LOG": filepath.Join(l.work, "log")}
 	err = l.explorer().Try(t.Context(), e, nil)
-	if _, ran := os.Stat(filepath.Join(l.work, "log")); workspace.Explain(err).Code != workspace.NotFound || ran == nil {
+	if _, ran := os.Stat(filepath.Join(l.work, "log")); workspace.Explain(err).Code != fault.NotFound || ran == nil {
 		t.Errorf("below no message: %v, %v", err, ran)
 	}
 	if _, err := l.w.Exploration(t.Context(), e.ID); err == nil {

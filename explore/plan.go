@@ -16,6 +16,8 @@ import (
 
 	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
@@ -52,7 +54,7 @@ type Plan struct {
 // cannot be carried out in any workspace.
 func (r *Request) Validate() error {
 	wrong := func(format string, a ...any) error {
-		return &workspace.Error{Code: workspace.Usage, Message: fmt.Sprintf(format, a...)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf(format, a...)}
 	}
 	for i, s := range r.Strategies {
 		switch {
@@ -81,7 +83,7 @@ func (r *Request) Validate() error {
 		info, err := os.Stat(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("no folder %q", dir), Err: err}
+			return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no folder %q", dir), Err: err}
 		case err != nil:
 			return err
 		case !info.IsDir():
@@ -132,7 +134,7 @@ func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
 		return p, nil
 	}
 	if fork.Reply == "" {
-		return nil, problem(NoReply, "", &workspace.Error{Code: workspace.Refused, Message: "the message at " + r.Ref + " is not a reply of an assistant"})
+		return nil, problem(NoReply, "", &fault.Error{Code: fault.Refused, Message: "the message at " + r.Ref + " is not a reply of an assistant"})
 	}
 	found, sure, err := x.recognize(ctx, r.Recognizer, fork.Reply, p.Config)
 	if err != nil {
@@ -192,7 +194,7 @@ func (x *Explorer) recognize(ctx context.Context, id, reply string, c Config) ([
 
 // config returns the settings in force: those of the request win over those of the agent,
 // these over those of the workspace, and these over those of the user.
-func (x *Explorer) config(ctx context.Context, a *workspace.Agent, request []byte) (Config, error) {
+func (x *Explorer) config(ctx context.Context, a *agents.Agent, request []byte) (Config, error) {
 	own, err := x.Workspace.ExplorationSettings(ctx)
 	if err != nil {
 		return Config{}, err
@@ -203,7 +205,7 @@ func (x *Explorer) config(ctx context.Context, a *workspace.Agent, request []byt
 	}
 	c, err := merge(own, agents, request)
 	if err != nil {
-		return c, &workspace.Error{Code: workspace.Damaged, Message: err.Error(), Hint: "correct " + workspace.ExplorationSettingsPath + ` or the agent's member "explore"`, Err: err}
+		return c, &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "correct " + workspace.ExplorationSettingsPath + ` or the agent's member "explore"`, Err: err}
 	}
 	return c, nil
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/explore/recognize"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 const threeWays = "There are three approaches:\n\n1. **Merge sort**: stable, needs memory.\n2. **Heap sort**: in place.\n3. **Radix sort**: linear for integers.\n\nWhich one do you want?"
@@ -50,14 +52,14 @@ func TestPlanFor(t *testing.T) {
 func TestOfAgent(t *testing.T) {
 	l := newLab(t)
 	goroutines := runtime.NumGoroutine()
-	if _, err := l.w.CreateAgent(t.Context(), "ada", workspace.AgentOptions{Model: "m"}); err != nil {
+	if _, err := l.w.CreateAgent(t.Context(), "ada", agents.Options{Model: "m"}); err != nil {
 		t.Fatal(err)
 	}
 	said := threeWays
-	o := workspace.TurnOptions{Models: func(context.Context, string) (agent.Model, error) {
+	o := agents.TurnOptions{Models: func(context.Context, string) (agent.Model, error) {
 		return stub(func(context.Context, *agent.Request) (string, error) { return said, nil }), nil
 	}}
-	chatted, err := l.w.Chat(t.Context(), "ada", workspace.Prompt{Text: "How is this sorted best?"}, o)
+	chatted, err := l.w.Chat(t.Context(), "ada", agents.Prompt{Text: "How is this sorted best?"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +91,14 @@ func TestOfAgent(t *testing.T) {
 		t.Errorf("adopted, the head is %s, not %s, %v", head(), *e.Outcome, err)
 	}
 	said = "Gladly."
-	if chatted, err = l.w.Chat(t.Context(), "ada", workspace.Prompt{Text: "Do it."}, o); err != nil {
+	if chatted, err = l.w.Chat(t.Context(), "ada", agents.Prompt{Text: "Do it."}, o); err != nil {
 		t.Fatal(err)
 	}
-	path, err := l.w.Path(t.Context(), l.tree, string(chatted.Node), workspace.ReadOptions{})
+	path, err := l.w.Path(t.Context(), l.tree, string(chatted.Node), session.ReadOptions{})
 	if err != nil || len(path.Nodes) != 5 || path.Nodes[2].ID != *e.Outcome {
 		t.Errorf("it goes on in %+v, %v", path, err)
 	}
-	if report, err := l.w.Doctor(t.Context(), workspace.DoctorOptions{}); err != nil || !report.OK {
+	if report, err := l.w.Doctor(t.Context(), doctor.Options{}); err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 	for n := 0; runtime.NumGoroutine() > goroutines; n++ {

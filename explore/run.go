@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/google/uuid"
 )
 
@@ -275,7 +276,7 @@ func (r *run) insist(ctx context.Context, write func(context.Context) error) err
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if code := workspace.Explain(err).Code; code != workspace.Locked && code != workspace.Busy {
+		if code := workspace.Explain(err).Code; code != fault.Locked && code != fault.Busy {
 			return err
 		}
 		if first {

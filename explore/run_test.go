@@ -16,7 +16,10 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A lab is a workspace with a conversation that is explored.
@@ -123,7 +126,7 @@ func TestTwelve(t *testing.T) {
 		if b.Status != explore.Completed || b.Result != b.Strategy+" is good" {
 			t.Errorf("branch %d is %+v", i, b)
 		}
-		conversation, err := l.w.Show(t.Context(), b.Session, workspace.ReadOptions{})
+		conversation, err := l.w.Show(t.Context(), b.Session, session.ReadOptions{})
 		if err != nil || len(conversation.Messages) != 2 || conversation.Messages[1].Text() != b.Result {
 			t.Errorf("its conversation is %+v, %v", conversation, err)
 		}
@@ -132,7 +135,7 @@ func TestTwelve(t *testing.T) {
 	if err != nil || head.Head.Session != l.tree {
 		t.Errorf("the head is %+v, %v", head, err)
 	}
-	report, err := l.w.Doctor(t.Context(), workspace.DoctorOptions{})
+	report, err := l.w.Doctor(t.Context(), doctor.Options{})
 	if err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
@@ -152,7 +155,7 @@ func TestDepth(t *testing.T) {
 		t.Fatalf("there are %+v", e.Branches)
 	}
 	for i, b := range e.Branches[:3] {
-		conversation, err := l.w.Show(t.Context(), b.Session, workspace.ReadOptions{})
+		conversation, err := l.w.Show(t.Context(), b.Session, session.ReadOptions{})
 		if err != nil || len(conversation.Messages) != i+2 || b.Depth != i+1 {
 			t.Errorf("branch %d has %d messages, %v", i, len(conversation.Messages), err)
 		}
@@ -176,7 +179,7 @@ func TestDepth(t *testing.T) {
 	if err := l.explorer().AdoptBranch(t.Context(), e, &e.Branches[0]); err != nil || *e.Adopted == *e.Outcome {
 		t.Errorf("another branch: %v", err)
 	}
-	if code := workspace.Explain(l.explorer().AdoptBranch(t.Context(), e, &e.Branches[3])).Code; code != workspace.Refused {
+	if code := workspace.Explain(l.explorer().AdoptBranch(t.Context(), e, &e.Branches[3])).Code; code != fault.Refused {
 		t.Errorf("a branch without a result: %v", code)
 	}
 	data, err := l.w.Exploration(t.Context(), e.ID[:13])

@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/internal/likeness"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 )
@@ -87,7 +88,7 @@ func originOf(exploration, branch string, x outcome) origin {
 // program was killed before it wrote the exploration's file.
 func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) {
 	path, err := r.w.Conversation(ctx, b.Session, b.ID)
-	if e := workspace.Explain(err); e != nil && e.Code == workspace.NotFound {
+	if e := workspace.Explain(err); e != nil && e.Code == fault.NotFound {
 		return x, false, nil
 	} else if err != nil {
 		return x, false, err

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // An envelope is the JSON object of every answer.
@@ -48,17 +49,17 @@ func wrong(msg string, detail any) error {
 }
 
 // statusOf returns the HTTP status of a workspace's error code.
-func statusOf(c workspace.Code) int {
+func statusOf(c fault.Code) int {
 	switch c {
-	case workspace.Usage:
+	case fault.Usage:
 		return http.StatusBadRequest
-	case workspace.NotFound:
+	case fault.NotFound:
 		return http.StatusNotFound
-	case workspace.Refused:
+	case fault.Refused:
 		return http.StatusForbidden
-	case workspace.Ambiguous, workspace.ReadOnly, workspace.HasChildren, workspace.ToolCut:
+	case fault.Ambiguous, fault.ReadOnly, fault.HasChildren, fault.ToolCut:
 		return http.StatusConflict
-	case workspace.Locked, workspace.Busy:
+	case fault.Locked, fault.Busy:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
@@ -79,7 +80,7 @@ func explain(err error) *failure {
 	case errors.As(err, &large):
 		return &failure{http.StatusRequestEntityTooLarge, "the body is too large", fmt.Sprintf("at most %d bytes are accepted", large.Limit)}
 	case errors.Is(err, workspace.ErrTooLarge):
-		return &failure{http.StatusRequestEntityTooLarge, plainName(err.Error()), string(workspace.Refused)}
+		return &failure{http.StatusRequestEntityTooLarge, plainName(err.Error()), string(fault.Refused)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &failure{http.StatusRequestTimeout, "the body took too long to arrive", err.Error()}
 	case errors.Is(err, buffer.ErrClosed):
@@ -90,7 +91,7 @@ func explain(err error) *failure {
 	e := workspace.Explain(err)
 	f := &failure{statusOf(e.Code), plainName(e.Message), string(e.Code)}
 	switch {
-	case e.Code == workspace.ReadOnly:
+	case e.Code == fault.ReadOnly:
 		f.detail += ": a copy of it is a session that can be continued"
 	case e.Hint != "" && !strings.Contains(e.Hint, "'bough "): // which is for people at a shell
 		f.detail += ": " + e.Hint

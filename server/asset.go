@@ -14,7 +14,6 @@ import (
 
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
 )
 
 // An attachment can be read in two ways: with the token, through a session whose
@@ -127,7 +126,7 @@ func downloadAsset(c *call) (*answer, error) {
 	case key == "":
 		return nil, wrong("s3_key is missing", "it is the key of an asset")
 	}
-	all, err := c.workspace.All(c.r.Context(), name, workspace.ReadOptions{})
+	all, err := c.workspace.All(c.r.Context(), name, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // The benchmarks measure requests over HTTP as ratios to the same calls in the
@@ -90,13 +91,13 @@ func BenchmarkServer(b *testing.B) {
 	}{{"file", 10_000}, {"line", 834}} {
 		b.Run(c.name+"/store", func(b *testing.B) {
 			s, id, _ := benchSite(b, c.perFile)
-			say := workspace.Content{Role: "user", Value: []byte(`"One more."`), Own: []workspace.Member{{Name: "format", Value: []byte(`"openai"`)}}}
+			say := lines.Content{Role: "user", Value: []byte(`"One more."`), Own: []lines.Member{{Name: "format", Value: []byte(`"openai"`)}}}
 			inTurns(b, func() {
 				r := s.request("POST", "/api/v1/session/"+id+"/messages", strings.NewReader(`{"blob":{"role":"user","content":"One more."}}`))
 				s.discard(r, 201)
 			}, func() {
-				if _, err := s.w.Store(b.Context(), "urn:uuid:"+id, workspace.Store{
-					Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) { return say, nil },
+				if _, err := s.w.Store(b.Context(), "urn:uuid:"+id, lines.Message{
+					Content: func(func() ([]lines.Node, error)) (lines.Content, error) { return say, nil },
 				}); err != nil {
 					b.Fatal(err)
 				}
@@ -106,7 +107,7 @@ func BenchmarkServer(b *testing.B) {
 			b.Run(c.name+"/path-"+string(format), func(b *testing.B) {
 				s, id, _ := benchSite(b, c.perFile)
 				inTurns(b, func() { s.get("/api/v1/session/" + id + "/messages?format=" + string(format)) }, func() {
-					p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", workspace.ReadOptions{})
+					p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", session.ReadOptions{})
 					if err != nil || len(p.Nodes) <= 10_000 {
 						b.Fatal(len(p.Nodes), err)
 					}
@@ -152,7 +153,7 @@ func BenchmarkServer(b *testing.B) {
 func BenchmarkMany(b *testing.B) {
 	const clients = 64
 	s, id, _ := benchSite(b, 834)
-	trunk, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", workspace.ReadOptions{})
+	trunk, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", session.ReadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -181,17 +182,17 @@ func BenchmarkMany(b *testing.B) {
 	}, func() {
 		for i := clients; i < 2*clients; i++ {
 			c := &list[i]
-			n, err := s.w.Store(b.Context(), "urn:uuid:"+id, workspace.Store{
+			n, err := s.w.Store(b.Context(), "urn:uuid:"+id, lines.Message{
 				Parent: "urn:uuid:" + c.at,
-				Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) {
-					return workspace.Content{Role: "user", Value: []byte(`"library"`)}, nil
+				Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
+					return lines.Content{Role: "user", Value: []byte(`"library"`)}, nil
 				},
 			})
 			if err != nil {
 				b.Fatal(err)
 			}
 			took(c, n.UUID)
-			if _, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, workspace.ReadOptions{}); err != nil {
+			if _, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, session.ReadOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -204,7 +205,7 @@ func BenchmarkMany(b *testing.B) {
 		if depths[c.at] != c.depth {
 			b.Errorf("the branch of client %d has the depth %d, want %d", i, depths[c.at], c.depth)
 		}
-		p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, workspace.ReadOptions{})
+		p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, session.ReadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 func addEvent(c *call) (*answer, error) {
@@ -48,7 +48,7 @@ type eventItem struct {
 	UpdatedAt string          `json:"updated_at"`
 }
 
-func (s *Server) eventItem(sessionID string, e *workspace.LineEvent) eventItem {
+func (s *Server) eventItem(sessionID string, e *lines.Event) eventItem {
 	at := session.FormatTime(e.CreatedAt)
 	data := plainJSON(e.Data)
 	if data == nil {
@@ -76,6 +76,6 @@ func listEvents(c *call) (*answer, error) {
 		return nil, err
 	}
 	return paged(events, after, limit, newest,
-		func(e *workspace.LineEvent) cursor { return cursor{Time: e.CreatedAt, UUID: e.ID} },
-		func(e *workspace.LineEvent) eventItem { return c.eventItem(line.UUID, e) })
+		func(e *lines.Event) cursor { return cursor{Time: e.CreatedAt, UUID: e.ID} },
+		func(e *lines.Event) eventItem { return c.eventItem(line.UUID, e) })
 }

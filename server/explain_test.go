@@ -10,28 +10,28 @@ import (
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestExplain: each error code of a workspace has a status, and UUIDs appear as in
 // the request.
 func TestExplain(t *testing.T) {
-	for code, want := range map[workspace.Code]int{
-		workspace.Failed: 500, workspace.Usage: 400, workspace.NotFound: 404, workspace.Ambiguous: 409, workspace.ReadOnly: 409,
-		workspace.HasChildren: 409, workspace.ToolCut: 409, workspace.Refused: 403, workspace.Busy: 503, workspace.Damaged: 500,
-		workspace.Locked: 503,
+	for code, want := range map[fault.Code]int{
+		fault.Failed: 500, fault.Usage: 400, fault.NotFound: 404, fault.Ambiguous: 409, fault.ReadOnly: 409,
+		fault.HasChildren: 409, fault.ToolCut: 409, fault.Refused: 403, fault.Busy: 503, fault.Damaged: 500,
+		fault.Locked: 503,
 	} {
-		err := fmt.Errorf("while storing: %w", &workspace.Error{Code: code, Message: `no session "urn:uuid:x"`, Hint: "look"})
+		err := fmt.Errorf("while storing: %w", &fault.Error{Code: code, Message: `no session "urn:uuid:x"`, Hint: "look"})
 		status, msg, detail := server.Explain(err)
 		told := ": look"
-		if code == workspace.ReadOnly {
+		if code == fault.ReadOnly {
 			told = ": a copy of it is a session that can be continued"
 		}
 		if status != want || msg != `no session "x"` || detail != string(code)+told {
 			t.Errorf("%s: %d, %q, %q; want %d, %q", code, status, msg, detail, want, told)
 		}
 	}
-	if _, _, detail := server.Explain(&workspace.Error{Code: workspace.NotFound, Hint: "'bough ls' lists them"}); detail != "not_found" {
+	if _, _, detail := server.Explain(&fault.Error{Code: fault.NotFound, Hint: "'bough ls' lists them"}); detail != "not_found" {
 		t.Errorf("a program is told %q", detail)
 	}
 	for _, c := range []struct {

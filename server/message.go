@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A messageItem is a message in Acontext's format, for clients of both generations.
@@ -37,7 +37,7 @@ type messageState struct {
 }
 
 // newMessageItem returns the message at n of a line, without its content.
-func newMessageItem(l *workspace.LineEntry, n *workspace.Node, t workspace.Tracked) messageItem {
+func newMessageItem(l *lines.Entry, n *lines.Node, t lines.Tracked) messageItem {
 	at := n.Time
 	if at.IsZero() {
 		at = l.CreatedAt
@@ -66,7 +66,7 @@ func orEmpty(object json.RawMessage) json.RawMessage {
 
 // acontextItems adds the items in Acontext's format, which has more than the
 // content of a message.
-func (c *call) acontextItems(rd *reading, path *workspace.Path, p page, messages []*content.Message, places []int, out *messageList) error {
+func (c *call) acontextItems(rd *reading, path *lines.Path, p page, messages []*content.Message, places []int, out *messageList) error {
 	tracked, err := c.workspace.Tracked(c.r.Context(), path, c.buffer.Running)
 	if err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/google/uuid"
 )
 
 // A cursor identifies the last item of a page, in the direction of paging. Its text
 // is the unpadded base64url encoding of "<nanoseconds since 1970>|<UUID>", as in
 // Acontext.
-type cursor = workspace.Cursor
+type cursor = lines.Cursor
 
 func cursorText(c cursor) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d|%s", c.Time.UnixNano(), c.UUID))

@@ -6,7 +6,8 @@ import (
 
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A messageList is the answer of getMessages.
@@ -75,7 +76,7 @@ func getMessages(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := c.workspace.Path(c.r.Context(), rd.session, rd.leaf, workspace.ReadOptions{})
+	path, err := c.workspace.Path(c.r.Context(), rd.session, rd.leaf, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func (l *messageList) pieces() pieces {
 }
 
 // page returns the requested part of the nodes of a path.
-func (rd *reading) page(nodes []workspace.Node) (page, error) {
+func (rd *reading) page(nodes []lines.Node) (page, error) {
 	after := -1
 	if rd.after != nil {
 		if after = rd.at(nodes); after < 0 {
@@ -140,7 +141,7 @@ func (rd *reading) page(nodes []workspace.Node) (page, error) {
 // other programs several messages may have the same UUID: then it prefers one with
 // the cursor's time, and among equals the last one in the direction of paging, so
 // that paging ends.
-func (rd *reading) at(nodes []workspace.Node) int {
+func (rd *reading) at(nodes []lines.Node) int {
 	at, exact := -1, false
 	for i, n := range nodes {
 		if n.UUID != rd.after.UUID {
@@ -157,7 +158,7 @@ func (rd *reading) at(nodes []workspace.Node) int {
 // messages returns the contents of nodes after the strategies, with the index of
 // each in nodes. before are the nodes above them, which are not part of the page
 // but may hold the calls of its results.
-func (rd *reading) messages(before, nodes []workspace.Node, out *messageList, count func(string) int) ([]*content.Message, []int) {
+func (rd *reading) messages(before, nodes []lines.Node, out *messageList, count func(string) int) ([]*content.Message, []int) {
 	list := readAll(nodes)
 	edited := len(nodes) // number of nodes to edit
 	for i := range nodes {
@@ -175,7 +176,7 @@ func (rd *reading) messages(before, nodes []workspace.Node, out *messageList, co
 }
 
 // readAll decodes the contents of nodes.
-func readAll(nodes []workspace.Node) []*content.Message {
+func readAll(nodes []lines.Node) []*content.Message {
 	list := make([]*content.Message, len(nodes))
 	for i := range nodes {
 		list[i] = content.Read(nodes[i].Raw)
@@ -185,7 +186,7 @@ func readAll(nodes []workspace.Node) []*content.Message {
 
 // eventsAmong returns the events of the line with a UUID in the time span of the
 // messages, if requested.
-func (c *call) eventsAmong(rd *reading, line string, nodes []workspace.Node) ([]eventItem, error) {
+func (c *call) eventsAmong(rd *reading, line string, nodes []lines.Node) ([]eventItem, error) {
 	if !rd.events || len(nodes) == 0 {
 		return nil, nil
 	}
@@ -217,7 +218,7 @@ func countTokens(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.workspace.All(c.r.Context(), name, workspace.ReadOptions{})
+	all, err := c.workspace.All(c.r.Context(), name, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

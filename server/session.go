@@ -7,6 +7,8 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/google/uuid"
 )
 
@@ -23,7 +25,7 @@ type sessionItem struct {
 	UpdatedAt string          `json:"updated_at"`
 }
 
-func (s *Server) sessionItem(l *workspace.LineEntry) sessionItem {
+func (s *Server) sessionItem(l *lines.Entry) sessionItem {
 	item := sessionItem{
 		ID:        l.UUID,
 		Project:   s.project.String(),
@@ -50,7 +52,7 @@ func plainJSON(value json.RawMessage) json.RawMessage {
 
 func listSessions(c *call) (*answer, error) {
 	q := c.query()
-	o := workspace.LinesOptions{
+	o := lines.ListOptions{
 		User:   q.text("user"),
 		Limit:  q.number("limit", 20, 1, 200),
 		Newest: q.truth("time_desc", false),
@@ -98,7 +100,7 @@ func createSession(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := workspace.LineOptions{User: in.User, Configs: configs, Untracked: in.Untracked}
+	o := lines.Options{User: in.User, Configs: configs, Untracked: in.Untracked}
 	if in.UUID != "" {
 		if o.UUID, err = parseUUID("use_uuid", in.UUID); err != nil {
 			return nil, err
@@ -158,7 +160,7 @@ func patchConfigs(c *call) (*answer, error) {
 	return ok(map[string]json.RawMessage{"configs": configs}), nil
 }
 
-func (c *call) setConfigs(merge bool) (*workspace.LineEntry, error) {
+func (c *call) setConfigs(merge bool) (*lines.Entry, error) {
 	name, err := c.session()
 	if err != nil {
 		return nil, err
@@ -187,7 +189,7 @@ func copySession(c *call) (*answer, error) {
 		switch {
 		case errors.Is(err, workspace.ErrTooLarge):
 			return nil, reword(err, "SESSION_TOO_LARGE")
-		case workspace.Explain(err).Code == workspace.NotFound:
+		case workspace.Explain(err).Code == fault.NotFound:
 			return nil, reword(err, "SESSION_NOT_FOUND")
 		}
 		return nil, err

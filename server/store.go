@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A newMessage is the body of storeMessage.
@@ -51,9 +52,9 @@ func storeMessage(c *call) (*answer, error) {
 		return nil, err
 	}
 	said := m
-	node, err := c.workspace.Store(c.r.Context(), name, workspace.Store{
+	node, err := c.workspace.Store(c.r.Context(), name, lines.Message{
 		Parent: parent,
-		Content: func(path func() ([]workspace.Node, error)) (_ workspace.Content, err error) {
+		Content: func(path func() ([]lines.Node, error)) (_ lines.Content, err error) {
 			said, err = matched(m, path)
 			return stored(said), err
 		},
@@ -110,8 +111,8 @@ func (c *call) parse(in *newMessage) (*content.Message, error) {
 
 // attach sets the assets of the parts that refer to files of a form, and returns
 // these files.
-func attach(m *content.Message, f *form) ([]workspace.File, error) {
-	var files []workspace.File
+func attach(m *content.Message, f *form) ([]lines.File, error) {
+	var files []lines.File
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.FileField == "" {
@@ -130,7 +131,7 @@ func attach(m *content.Message, f *form) ([]workspace.File, error) {
 			SizeB:  u.size,
 		}
 		p.Filename = u.name
-		files = append(files, workspace.File{SHA256: u.sha256, Open: u.open})
+		files = append(files, lines.File{SHA256: u.sha256, Open: u.open})
 	}
 	return files, nil
 }
@@ -156,7 +157,7 @@ func parentName(raw json.RawMessage) (string, error) {
 
 // matched sets the call ids of tool results that name only the tool, from the calls
 // on the path.
-func matched(m *content.Message, path func() ([]workspace.Node, error)) (*content.Message, error) {
+func matched(m *content.Message, path func() ([]lines.Node, error)) (*content.Message, error) {
 	if !m.Unmatched() {
 		return m, nil
 	}
@@ -172,11 +173,11 @@ func matched(m *content.Message, path func() ([]workspace.Node, error)) (*conten
 }
 
 // stored converts a message to the form in which it is stored.
-func stored(m *content.Message) workspace.Content {
+func stored(m *content.Message) lines.Content {
 	s := m.Stored()
-	out := workspace.Content{Role: s.Role, Value: s.Content}
+	out := lines.Content{Role: s.Role, Value: s.Content}
 	for _, member := range s.Own {
-		out.Own = append(out.Own, workspace.Member(member))
+		out.Own = append(out.Own, lines.Member(member))
 	}
 	return out
 }
@@ -184,11 +185,11 @@ func stored(m *content.Message) workspace.Content {
 // trackedNew returns the tracking state of a message that was just stored. It logs
 // errors instead of returning them, because the client would store the message
 // again.
-func (c *call) trackedNew(l *workspace.LineEntry, n *workspace.Node) workspace.Tracked {
-	list, err := c.workspace.Tracked(c.r.Context(), &workspace.Path{Line: *l, Nodes: []workspace.Node{*n}}, c.buffer.Running)
+func (c *call) trackedNew(l *lines.Entry, n *lines.Node) lines.Tracked {
+	list, err := c.workspace.Tracked(c.r.Context(), &lines.Path{Line: *l, Nodes: []lines.Node{*n}}, c.buffer.Running)
 	if err != nil {
 		c.opts.Log(err.Error())
-		return workspace.Tracked{Status: task.Pending}
+		return lines.Tracked{Status: task.Pending}
 	}
 	return list[0]
 }

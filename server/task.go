@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A taskItem is a task in Acontext's format, with the branch in which it was found.
@@ -124,7 +125,7 @@ func flush(c *call) (*answer, error) {
 	switch {
 	case err == nil:
 		return ok(flushAnswer{}), nil
-	case c.r.Context().Err() == nil && workspace.Explain(err).Code == workspace.Failed:
+	case c.r.Context().Err() == nil && workspace.Explain(err).Code == fault.Failed:
 		return ok(flushAnswer{1, err.Error()}), nil
 	}
 	return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/tidwall/gjson"
 )
 
@@ -18,7 +19,7 @@ const (
 
 // An addition says of the message that an operation adds what events tell of it.
 type addition struct {
-	Parent ID                 `json:"parent_id"`
+	Parent session.ID         `json:"parent_id"`
 	Kind   agent.Kind         `json:"kind"`
 	Mode   agent.DeliveryMode `json:"delivery_mode"`
 	Branch bool               `json:"branch,omitempty"` // its parent had a child already
@@ -43,19 +44,8 @@ func (p *place) branchesAt() bool { return p.node >= 0 && !p.IsLeaf(p.node) }
 type queueChange struct {
 	Message string             `json:"message_id"`
 	Mode    agent.DeliveryMode `json:"delivery_mode"`
-	State   QueueState         `json:"state"`
+	State   events.QueueState  `json:"state"`
 }
-
-// A QueueState is what a message that is, or was, queued for an agent is.
-type QueueState string
-
-// The states of a queued message.
-const (
-	QueueWaiting   QueueState = QueueState(agent.Waiting) // for its time
-	QueueHeld      QueueState = QueueState(agent.Held)    // until the user resumes the queue
-	QueueDelivered QueueState = "delivered"               // it is, or becomes at once, a message of the conversation
-	QueueDropped   QueueState = "dropped"                 // taken out by the user
-)
 
 // queueChanges returns how the queue of an agent differs from what it was, in the order of
 // the queues.
@@ -67,16 +57,16 @@ func queueChanges(was agent.Queue, is *agent.Agent) (list []queueChange) {
 		if find(is.Queue, e.ID) >= 0 {
 			continue
 		}
-		state := QueueDropped
+		state := events.QueueDropped
 		unwritten := slices.ContainsFunc(is.Turn.Unwritten, func(n agent.Node) bool { return n.ID == e.ID })
 		if is.Turn.Prompt == e.ID || unwritten {
-			state = QueueDelivered
+			state = events.QueueDelivered
 		}
 		list = append(list, queueChange{e.ID, e.Mode, state})
 	}
 	for _, e := range is.Queue {
 		if at := find(was, e.ID); at < 0 || was[at].State != e.State {
-			list = append(list, queueChange{e.ID, e.Mode, QueueState(e.State)})
+			list = append(list, queueChange{e.ID, e.Mode, events.QueueState(e.State)})
 		}
 	}
 	return list
@@ -107,27 +97,27 @@ func argument[T any](o *operation.Operation, name string) (v T, ok bool) {
 
 // events returns the events of a message that was added: e, with what a says of it, after
 // that of the branch that it begins.
-func (a addition) events(e Event) []Event {
+func (a addition) events(e events.Event) []events.Event {
 	e.Parent, e.Kind, e.Mode = a.Parent, a.Kind, a.Mode
 	if !a.Branch {
-		return []Event{e}
+		return []events.Event{e}
 	}
 	branch := e
-	branch.Type, branch.Role, branch.Kind, branch.Mode = BranchCreated, "", "", ""
-	return []Event{branch, e}
+	branch.Type, branch.Role, branch.Kind, branch.Mode = events.BranchCreated, "", "", ""
+	return []events.Event{branch, e}
 }
 
 // queueEvents returns what an operation did to the queue of an agent.
-func queueEvents(o *operation.Operation) (list []Event) {
+func queueEvents(o *operation.Operation) (list []events.Event) {
 	changes, _ := argument[[]queueChange](o, argQueue)
 	name, _ := o.Args["agent"].(string)
-	tree := ID("")
+	tree := session.ID("")
 	if len(o.Sessions) > 0 {
-		tree = ID(o.Sessions[0])
+		tree = session.ID(o.Sessions[0])
 	}
 	for _, c := range changes {
-		list = append(list, Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: QueueChanged, Session: tree, Message: ID(c.Message),
+		list = append(list, events.Event{
+			Seq: o.Seq, Time: timeOf(o.Time), Type: events.QueueChanged, Session: tree, Message: session.ID(c.Message),
 			Agent: name, Mode: c.Mode, State: c.State, Verb: o.Verb,
 		})
 	}
@@ -160,7 +150,7 @@ func (v *View) additionsIn(id string, messages []session.Message) []addition {
 			continue
 		}
 		if parent := l.Parent(nodes[0]); parent >= 0 {
-			list[i].Parent, list[i].Branch = ID(l.ID(parent)), children[parent][0] != nodes[0]
+			list[i].Parent, list[i].Branch = session.ID(l.ID(parent)), children[parent][0] != nodes[0]
 		}
 	}
 	return list

@@ -11,43 +11,17 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// An Agent is an agent as its file has it. Its JSON is the members of the file, those
-// too that nobody here knows.
-type Agent struct {
-	*agent.Agent
-	File []byte // the file
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (a Agent) MarshalJSON() ([]byte, error) { return rawjson.Strict(a.File), nil }
-
-// JSON returns the members of the file on one line.
-func (a Agent) JSON() []byte { return rawjson.Dense(a.File) }
-
-// Agents are agents.
-type Agents struct {
-	Agents []Agent `json:"agents"` // by name
-}
-
-// AgentOptions are the choices for a new agent.
-type AgentOptions struct {
-	Model  string // "" for none yet
-	System string // what the model is told before anything else, "" for nothing
-
-	Policy       agent.SteerPolicy // when a steer is delivered while tools run, "" for [agent.AfterCall]
-	NoCheckpoint bool              // no automatic checkpoint is made before a turn
-}
 
 // CreateAgent makes an agent and its first tree, which is empty; its head is there.
 // The head of the workspace stays where it is.
-func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions) (*Agent, error) {
+func (w *Workspace) CreateAgent(ctx context.Context, name string, o agents.Options) (*agents.Agent, error) {
 	if !agent.ValidName(name) {
-		return nil, &Error{
-			Code:    Usage,
+		return nil, &fault.Error{
+			Code:    fault.Usage,
 			Message: fmt.Sprintf("no agent can have the name %q", name),
 			Hint:    "a name has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'",
 		}
@@ -56,9 +30,9 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 		return nil, err
 	}
 	op := operation.Operation{Verb: "agent create", Args: args{"agent": name}}
-	return create(ctx, w.base, op, func(tx *Tx) (*Agent, error) {
+	return create(ctx, w.base, op, func(tx *Tx) (*agents.Agent, error) {
 		if tx.View.isThere(agent.Path(name)) {
-			return nil, &Error{Code: Refused, Message: fmt.Sprintf("there is an agent %q already", name), Hint: "'bough agent ls' lists them"}
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", name), Hint: "'bough agent ls' lists them"}
 		}
 		id, err := session.NewMessageID(tx.View.w.opts.Random)
 		if err != nil {
@@ -74,7 +48,7 @@ func (w *Workspace) CreateAgent(ctx context.Context, name string, o AgentOptions
 
 // Agents returns all agents. One whose file is damaged is noted and left out. It looks
 // at no session.
-func (w *Workspace) Agents(ctx context.Context) (_ *Agents, err error) {
+func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
@@ -82,8 +56,8 @@ func (w *Workspace) Agents(ctx context.Context) (_ *Agents, err error) {
 	}
 	defer root.Close()
 	v := &View{w: w.base, ctx: ctx, root: root}
-	all := &Agents{Agents: []Agent{}}
-	err = v.eachAgent(func(name string, a *Agent, err error) error {
+	all := &agents.List{Agents: []agents.Agent{}}
+	err = v.eachAgent(func(name string, a *agents.Agent, err error) error {
 		if err != nil {
 			v.w.opts.Note(err.Error() + "; the other agents can be used")
 			return nil
@@ -96,7 +70,7 @@ func (w *Workspace) Agents(ctx context.Context) (_ *Agents, err error) {
 
 // Agent returns the agent that name means: its name, else its id, else a unique piece
 // of either. It looks at no session.
-func (w *Workspace) Agent(ctx context.Context, name string) (_ *Agent, err error) {
+func (w *Workspace) Agent(ctx context.Context, name string) (_ *agents.Agent, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
@@ -108,8 +82,8 @@ func (w *Workspace) Agent(ctx context.Context, name string) (_ *Agent, err error
 
 // RemoveAgent moves an agent to the trash and returns it as it was. Its trees stay,
 // and belong to nobody then.
-func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error) {
-	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent rm"}, name, func(tx *Tx, a *Agent) (*Agent, error) {
+func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*agents.Agent, error) {
+	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent rm"}, name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
 		for _, t := range a.Trees {
 			tx.op.Sessions = append(tx.op.Sessions, t.ID)
 		}
@@ -119,14 +93,14 @@ func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*Agent, error
 
 // updateIdleAgent does what updateAgent does, after it ended an interrupted turn of the
 // agent. If the agent is in a turn, the error has the code [Busy].
-func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Operation, name string, f func(*Tx, *Agent) (T, error)) (none T, err error) {
+func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Operation, name string, f func(*Tx, *agents.Agent) (T, error)) (none T, err error) {
 	if err := w.settle(ctx, name, false); err != nil {
-		if Explain(err).Code != Damaged {
+		if Explain(err).Code != fault.Damaged {
 			return none, err
 		}
 		w.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
 	}
-	return updateAgent(ctx, w.base, op, name, func(tx *Tx, a *Agent) (T, error) {
+	return updateAgent(ctx, w.base, op, name, func(tx *Tx, a *agents.Agent) (T, error) {
 		if tx.View.works(a.Name) {
 			return none, working(a.Name, nil)
 		}
@@ -135,7 +109,7 @@ func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Oper
 }
 
 // updateAgent is update for an operation on one agent: f gets the agent that name means.
-func updateAgent[T any](ctx context.Context, b *base, op operation.Operation, name string, f func(*Tx, *Agent) (T, error)) (T, error) {
+func updateAgent[T any](ctx context.Context, b *base, op operation.Operation, name string, f func(*Tx, *agents.Agent) (T, error)) (T, error) {
 	if op.Args == nil {
 		op.Args = args{}
 	}
@@ -151,7 +125,7 @@ func updateAgent[T any](ctx context.Context, b *base, op operation.Operation, na
 
 // eachAgent calls f with the name of each agent, in order, and with the agent or what
 // is wrong with its file. An error of f ends it.
-func (v *View) eachAgent(f func(name string, a *Agent, err error) error) error {
+func (v *View) eachAgent(f func(name string, a *agents.Agent, err error) error) error {
 	entries, err := durable.ReadDir(v.root, agent.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -176,7 +150,7 @@ func (v *View) eachAgent(f func(name string, a *Agent, err error) error) error {
 }
 
 // readAgent reads the agent with exactly that name.
-func (v *View) readAgent(name string) (*Agent, error) {
+func (v *View) readAgent(name string) (*agents.Agent, error) {
 	path := agent.Path(name)
 	data, err := durable.ReadFile(v.root, path)
 	if err != nil {
@@ -186,20 +160,20 @@ func (v *View) readAgent(name string) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{Agent: a, File: data}, nil
+	return &agents.Agent{Agent: a, File: data}, nil
 }
 
 // agent finds the agent that name means.
-func (v *View) agent(name string) (*Agent, error) {
+func (v *View) agent(name string) (*agents.Agent, error) {
 	if agent.ValidName(name) && v.isThere(agent.Path(name)) {
 		return v.readAgent(name)
 	}
 	if session.IsUUID(name) {
 		name = strings.ToLower(name)
 	}
-	var all []*Agent
+	var all []*agents.Agent
 	var list []named
-	err := v.eachAgent(func(_ string, a *Agent, err error) error {
+	err := v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err == nil {
 			all, list = append(all, a), append(list, named{id: a.Name}, named{id: a.ID})
 		}
@@ -208,17 +182,17 @@ func (v *View) agent(name string) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []*Agent
-	var candidates []Candidate
+	var found []*agents.Agent
+	var candidates []fault.Candidate
 	for _, i := range match(name, list) {
 		if a := all[i/2]; !slices.Contains(found, a) {
 			found = append(found, a)
-			candidates = append(candidates, Candidate{Kind: "agent", Title: a.Name})
+			candidates = append(candidates, fault.Candidate{Kind: "agent", Title: a.Name})
 		}
 	}
 	switch len(found) {
 	case 0:
-		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no agent %q", name), Hint: "'bough agent ls' lists them"}
+		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no agent %q", name), Hint: "'bough agent ls' lists them"}
 	case 1:
 		return found[0], nil
 	}
@@ -227,8 +201,8 @@ func (v *View) agent(name string) (*Agent, error) {
 
 // owner returns the agent that a line belongs to, by the id of its first file, nil if
 // it is nobody's.
-func (v *View) owner(tree string) (owner *Agent, err error) {
-	err = v.eachAgent(func(_ string, a *Agent, err error) error {
+func (v *View) owner(tree string) (owner *agents.Agent, err error) {
+	err = v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err == nil && a.Tree(tree) != nil {
 			owner = a
 		}
@@ -240,7 +214,7 @@ func (v *View) owner(tree string) (owner *Agent, err error) {
 // putAgent prepares that the file of an agent says what a says, and that the log has
 // it as something about the tree that the head is in. It was what was read of it, nil
 // if there was none.
-func (tx *Tx) putAgent(a *agent.Agent, was []byte) (*Agent, error) {
+func (tx *Tx) putAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	if !slices.Contains(tx.op.Sessions, a.Head.Tree) {
 		tx.op.Sessions = append(tx.op.Sessions, a.Head.Tree)
 	}
@@ -248,13 +222,13 @@ func (tx *Tx) putAgent(a *agent.Agent, was []byte) (*Agent, error) {
 }
 
 // writeAgent does what putAgent does, but for the log.
-func (tx *Tx) writeAgent(a *agent.Agent, was []byte) (*Agent, error) {
+func (tx *Tx) writeAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	if err := durable.MakeDir(tx.View.root, agent.Dir); err != nil {
 		return nil, err
 	}
 	tx.tellQueue(a, was)
 	data := a.Encode()
-	return &Agent{Agent: a, File: data}, tx.replaceSmall(agent.Path(a.Name), was, data)
+	return &agents.Agent{Agent: a, File: data}, tx.replaceSmall(agent.Path(a.Name), was, data)
 }
 
 // beginTree prepares an empty tree for an agent and moves the head there.
@@ -282,10 +256,10 @@ func checkTreeName(a *agent.Agent, name string) error {
 		return err
 	}
 	if strings.Contains(name, "/") || name != strings.TrimSpace(name) {
-		return &Error{Code: Usage, Message: fmt.Sprintf("no tree can have the name %q", name), Hint: "a name has no '/', and no space at its ends"}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no tree can have the name %q", name), Hint: "a name has no '/', and no space at its ends"}
 	}
 	if name != "" && slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.Name == name }) {
-		return &Error{Code: Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
 	}
 	return nil
 }

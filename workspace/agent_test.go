@@ -8,13 +8,17 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
-func (s *space) agent(name string) *workspace.Agent {
+func (s *space) agent(name string) *agents.Agent {
 	s.t.Helper()
-	a, err := s.CreateAgent(context.Background(), name, workspace.AgentOptions{})
+	a, err := s.CreateAgent(context.Background(), name, agents.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -47,7 +51,7 @@ func (s *space) answer(name string, texts ...string) (ids []string) {
 	for _, text := range texts {
 		h := s.head(name)
 		m := s.append(workspace.Append{Session: h.Tree, Parent: h.Node, Text: text})
-		if _, err := s.RewindAgent(context.Background(), name, h.Tree+"/"+m.Message, workspace.CutOptions{}); err != nil {
+		if _, err := s.RewindAgent(context.Background(), name, h.Tree+"/"+m.Message, checkpoint.CutOptions{}); err != nil {
 			s.t.Fatal(err)
 		}
 		ids = append(ids, m.Message)
@@ -69,7 +73,7 @@ func TestAgentTrees(t *testing.T) {
 		t.Errorf("the head of the workspace is %v, %v", head, err)
 	}
 	said := s.answer("assistant", "api?", "rest", "graphql?", "graphql", "more?")
-	made, err := s.BranchTree(ctx, "assistant", said[1], "rest", workspace.CutOptions{})
+	made, err := s.BranchTree(ctx, "assistant", said[1], "rest", checkpoint.CutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,13 +85,13 @@ func TestAgentTrees(t *testing.T) {
 		t.Errorf("the branch is %q", got)
 	}
 	s.tree("assistant", "")
-	trees, err := s.AgentTrees(ctx, "assistant", workspace.AgentTreesOptions{})
+	trees, err := s.AgentTrees(ctx, "assistant", agents.TreesOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, tree := range trees.Trees {
-		got = append(got, fmt.Sprintf("%q %v %d/%d %v", tree.Name, tree.Root == workspace.ID(said[0]), tree.LeafCount, tree.MessageCount, tree.Current))
+		got = append(got, fmt.Sprintf("%q %v %d/%d %v", tree.Name, tree.Root == session.ID(said[0]), tree.LeafCount, tree.MessageCount, tree.Current))
 	}
 	if want := []string{`"" true 1/5 false`, `"rest" true 1/3 false`, `"" false 0/0 true`}; !slices.Equal(got, want) {
 		t.Errorf("the trees are %q, want %q", got, want)
@@ -100,7 +104,7 @@ func TestAgentTrees(t *testing.T) {
 		{said[0], made.Tree, said[0]},
 		{said[4][:13], first, said[4]},
 	} {
-		pos, err := s.RewindAgent(ctx, "assistant", c.node, workspace.CutOptions{})
+		pos, err := s.RewindAgent(ctx, "assistant", c.node, checkpoint.CutOptions{})
 		if err != nil || pos.Head.Tree != c.tree || string(pos.Head.Node) != c.at {
 			t.Errorf("rewind to %s: %+v, %v, want %s/%s", c.node, pos, err, c.tree, c.at)
 		}
@@ -116,13 +120,13 @@ func TestAgentTrees(t *testing.T) {
 		{first + "/" + said[2], first, said[2]},
 		{trees.Trees[2].ID, trees.Trees[2].ID, ""},
 	} {
-		pos, err := s.SwitchAgent(ctx, "assistant", c.to, workspace.CutOptions{})
+		pos, err := s.SwitchAgent(ctx, "assistant", c.to, checkpoint.CutOptions{})
 		if err != nil || pos.Head.Tree != c.tree || string(pos.Head.Node) != c.at {
 			t.Errorf("switch to %s: %+v, %v, want %s/%s", c.to, pos, err, c.tree, c.at)
 		}
 	}
 	m := s.append(workspace.Append{Session: trees.Trees[2].ID, Text: "from elsewhere"})
-	pos, err := s.SwitchAgent(ctx, "assistant", trees.Trees[2].ID, workspace.CutOptions{})
+	pos, err := s.SwitchAgent(ctx, "assistant", trees.Trees[2].ID, checkpoint.CutOptions{})
 	if err != nil || string(pos.Head.Node) != m.Message {
 		t.Errorf("switch to a tree that is no longer empty: %+v, %v", pos, err)
 	}
@@ -146,7 +150,7 @@ func TestAgentSnapshot(t *testing.T) {
 	}
 	said := s.answer("ada", "a", "b", "c")
 	s.append(workspace.Append{Session: a.Head.Tree, Parent: said[0], Text: "other"})
-	if _, err := s.RewindAgent(t.Context(), "ada", said[0], workspace.CutOptions{}); err != nil {
+	if _, err := s.RewindAgent(t.Context(), "ada", said[0], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	other := s.answer("ada", "another", "on")
@@ -181,25 +185,25 @@ func TestAgentRefused(t *testing.T) {
 	s.mend()
 	switchTo := func(to string) func() error {
 		return func() error {
-			_, err := s.SwitchAgent(ctx, "ada", to, workspace.CutOptions{})
+			_, err := s.SwitchAgent(ctx, "ada", to, checkpoint.CutOptions{})
 			return err
 		}
 	}
 	rewindTo := func(node string) func() error {
 		return func() error {
-			_, err := s.RewindAgent(ctx, "ada", node, workspace.CutOptions{})
+			_, err := s.RewindAgent(ctx, "ada", node, checkpoint.CutOptions{})
 			return err
 		}
 	}
 	branchAt := func(node, name string) func() error {
 		return func() error {
-			_, err := s.BranchTree(ctx, "ada", node, name, workspace.CutOptions{})
+			_, err := s.BranchTree(ctx, "ada", node, name, checkpoint.CutOptions{})
 			return err
 		}
 	}
 	create := func(name string) func() error {
 		return func() error {
-			_, err := s.CreateAgent(ctx, name, workspace.AgentOptions{})
+			_, err := s.CreateAgent(ctx, name, agents.Options{})
 			return err
 		}
 	}
@@ -212,25 +216,25 @@ func TestAgentRefused(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		do   func() error
-		want workspace.Code
+		want fault.Code
 	}{
-		{"a name that is taken", create("ada"), workspace.Refused},
-		{"a name that no file should have", create("../x"), workspace.Usage},
-		{"a tree of another agent", switchTo(bob.Head.Tree), workspace.Refused},
-		{"a tree that is nobody's", switchTo("calls"), workspace.NotFound},
-		{"a message of another tree", switchTo(other + "/" + said[0]), workspace.NotFound},
-		{"no message after the slash", switchTo("rest/"), workspace.Usage},
-		{"a tree that may be both", switchTo("session_"), workspace.Ambiguous},
-		{"no tree", switchTo(""), workspace.NotFound},
-		{"a message of another agent", rewindTo(theirs[0]), workspace.NotFound},
-		{"a message that is not there", rewindTo("nothing"), workspace.NotFound},
-		{"a branch that parts a call from its result", branchAt("calls@c1", ""), workspace.ToolCut},
-		{"a name that a tree has", branchAt(said[0], "rest"), workspace.Refused},
-		{"a name with a slash", branchAt(said[0], "a/b"), workspace.Usage},
-		{"rm of a tree", drop(other, workspace.RemoveOptions{}), workspace.Refused},
-		{"rm of the only tree", drop(bob.Head.Tree, workspace.RemoveOptions{Line: true, Force: true}), workspace.Refused},
-		{"an agent that is not there", func() error { _, err := s.RemoveAgent(ctx, "eve"); return err }, workspace.NotFound},
-		{"no agent", func() error { _, err := s.Agent(ctx, ""); return err }, workspace.NotFound},
+		{"a name that is taken", create("ada"), fault.Refused},
+		{"a name that no file should have", create("../x"), fault.Usage},
+		{"a tree of another agent", switchTo(bob.Head.Tree), fault.Refused},
+		{"a tree that is nobody's", switchTo("calls"), fault.NotFound},
+		{"a message of another tree", switchTo(other + "/" + said[0]), fault.NotFound},
+		{"no message after the slash", switchTo("rest/"), fault.Usage},
+		{"a tree that may be both", switchTo("session_"), fault.Ambiguous},
+		{"no tree", switchTo(""), fault.NotFound},
+		{"a message of another agent", rewindTo(theirs[0]), fault.NotFound},
+		{"a message that is not there", rewindTo("nothing"), fault.NotFound},
+		{"a branch that parts a call from its result", branchAt("calls@c1", ""), fault.ToolCut},
+		{"a name that a tree has", branchAt(said[0], "rest"), fault.Refused},
+		{"a name with a slash", branchAt(said[0], "a/b"), fault.Usage},
+		{"rm of a tree", drop(other, workspace.RemoveOptions{}), fault.Refused},
+		{"rm of the only tree", drop(bob.Head.Tree, workspace.RemoveOptions{Line: true, Force: true}), fault.Refused},
+		{"an agent that is not there", func() error { _, err := s.RemoveAgent(ctx, "eve"); return err }, fault.NotFound},
+		{"no agent", func() error { _, err := s.Agent(ctx, ""); return err }, fault.NotFound},
 	} {
 		before := s.files()
 		if err := c.do(); code(err) != c.want {
@@ -238,7 +242,7 @@ func TestAgentRefused(t *testing.T) {
 		}
 		sameFiles(t, c.what, before, s.files())
 	}
-	made, err := s.BranchTree(ctx, "ada", bob.Head.Tree+"@"+theirs[0], "", workspace.CutOptions{})
+	made, err := s.BranchTree(ctx, "ada", bob.Head.Tree+"@"+theirs[0], "", checkpoint.CutOptions{})
 	if err != nil || s.texts(made.Tree) != "x" {
 		t.Errorf("a branch of another agent's tree: %+v, %v", made, err)
 	}
@@ -260,24 +264,24 @@ func TestAgentToolCut(t *testing.T) {
 		`{"id":"c2","role":"tool","tool_call_id":"t1","content":"1"}`)
 	s.mend()
 	s.agent("ada")
-	if _, err := s.BranchTree(ctx, "ada", "calls@c2", "calls", workspace.CutOptions{}); err != nil {
+	if _, err := s.BranchTree(ctx, "ada", "calls@c2", "calls", checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{Strict: true}); code(err) != workspace.ToolCut {
+	if _, err := s.RewindAgent(ctx, "ada", "c1", checkpoint.CutOptions{Strict: true}); code(err) != fault.ToolCut {
 		t.Errorf("rewind = %v", err)
 	}
-	if _, err := s.SwitchAgent(ctx, "ada", "calls/c1", workspace.CutOptions{Strict: true}); code(err) != workspace.ToolCut {
+	if _, err := s.SwitchAgent(ctx, "ada", "calls/c1", checkpoint.CutOptions{Strict: true}); code(err) != fault.ToolCut {
 		t.Errorf("switch = %v", err)
 	}
-	pos, err := s.RewindAgent(ctx, "ada", "c1", workspace.CutOptions{})
+	pos, err := s.RewindAgent(ctx, "ada", "c1", checkpoint.CutOptions{})
 	if err != nil || s.head("ada").Node != "c0" || pos.Requested != "c1" || !pos.SteppedBack {
 		t.Errorf("rewind to a boundary = %+v, %v, %v", pos, s.head("ada"), err)
 	}
-	pos, err = s.SwitchAgent(ctx, "ada", "calls/c1", workspace.CutOptions{})
+	pos, err = s.SwitchAgent(ctx, "ada", "calls/c1", checkpoint.CutOptions{})
 	if err != nil || pos.Head.Node != "c0" || !pos.SteppedBack {
 		t.Errorf("switch = %+v, %v", pos, err)
 	}
-	made, err := s.BranchTree(ctx, "ada", "c1", "short", workspace.CutOptions{})
+	made, err := s.BranchTree(ctx, "ada", "c1", "short", checkpoint.CutOptions{})
 	if err != nil || made.Node != "c0" || made.Requested != "c1" {
 		t.Errorf("branch = %+v, %v", made, err)
 	}
@@ -293,7 +297,7 @@ func TestAgentLeaves(t *testing.T) {
 	said := s.answer("ada", "a", "b", "c")
 	before := s.truth()
 	last := s.line(tree)[1]
-	if _, err := s.Remove(ctx, last, workspace.RemoveOptions{Force: true}); code(err) != workspace.Refused {
+	if _, err := s.Remove(ctx, last, workspace.RemoveOptions{Force: true}); code(err) != fault.Refused {
 		t.Errorf("rm of the file with the head = %v", err)
 	}
 	if _, err := s.Remove(ctx, tree, workspace.RemoveOptions{Line: true, Force: true}); err != nil {
@@ -307,7 +311,7 @@ func TestAgentLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameFiles(t, "undo", before, s.truth())
-	if _, err := s.RewindAgent(ctx, "ada", said[0], workspace.CutOptions{}); err != nil {
+	if _, err := s.RewindAgent(ctx, "ada", said[0], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Remove(ctx, last, workspace.RemoveOptions{}); err != nil {
@@ -350,7 +354,7 @@ func TestAgentArchive(t *testing.T) {
 		}
 		return err
 	}
-	list := func(o workspace.AgentTreesOptions) string {
+	list := func(o agents.TreesOptions) string {
 		trees, err := s.AgentTrees(ctx, "ada", o)
 		if err != nil {
 			t.Fatal(err)
@@ -363,7 +367,7 @@ func TestAgentArchive(t *testing.T) {
 	}
 
 	before := s.truth()
-	if err := archive("rest")(); code(err) != workspace.Refused {
+	if err := archive("rest")(); code(err) != fault.Refused {
 		t.Errorf("archive of the tree with the head = %v", err)
 	}
 	s.quiet("restore of a tree that is not archived", restore)
@@ -371,7 +375,7 @@ func TestAgentArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.quiet("archive again", archive(first))
-	if got := list(workspace.AgentTreesOptions{}) + list(workspace.AgentTreesOptions{All: true}); got != "[true false] 1[false true true false] 0" {
+	if got := list(agents.TreesOptions{}) + list(agents.TreesOptions{All: true}); got != "[true false] 1[false true true false] 0" {
 		t.Errorf("the trees are %s", got)
 	}
 	o, err := s.undo(first)
@@ -385,7 +389,7 @@ func TestAgentArchive(t *testing.T) {
 	if err := restore(); err != nil {
 		t.Fatal(err)
 	}
-	if got := list(workspace.AgentTreesOptions{}); got != "[false false true false] 0" {
+	if got := list(agents.TreesOptions{}); got != "[false false true false] 0" {
 		t.Errorf("the trees are %s", got)
 	}
 
@@ -393,38 +397,38 @@ func TestAgentArchive(t *testing.T) {
 	if err := archive(first)(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.RewindAgent(ctx, "ada", said[0], workspace.CutOptions{})
-	if code(err) != workspace.NotFound || !strings.Contains(workspace.Explain(err).Hint, "archived") {
+	_, err = s.RewindAgent(ctx, "ada", said[0], checkpoint.CutOptions{})
+	if code(err) != fault.NotFound || !strings.Contains(workspace.Explain(err).Hint, "archived") {
 		t.Errorf("rewind = %v", err)
 	}
-	if _, err := s.BranchTree(ctx, "ada", said[0], "", workspace.CutOptions{}); code(err) != workspace.NotFound {
+	if _, err := s.BranchTree(ctx, "ada", said[0], "", checkpoint.CutOptions{}); code(err) != fault.NotFound {
 		t.Errorf("a branch = %v", err)
 	}
-	if _, err := s.RewindAgent(ctx, "ada", here[0], workspace.CutOptions{}); err != nil {
+	if _, err := s.RewindAgent(ctx, "ada", here[0], checkpoint.CutOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.BranchTree(ctx, "ada", first+"/"+said[1], "copy", workspace.CutOptions{}); err != nil {
+	if _, err := s.BranchTree(ctx, "ada", first+"/"+said[1], "copy", checkpoint.CutOptions{}); err != nil {
 		t.Error(err)
 	}
-	if got := list(workspace.AgentTreesOptions{All: true}); got != "[false true true false false false] 0" {
+	if got := list(agents.TreesOptions{All: true}); got != "[false true true false false false] 0" {
 		t.Errorf("after a branch from it the trees are %s", got)
 	}
-	for _, there := range []func() (*workspace.AgentPosition, error){
-		func() (*workspace.AgentPosition, error) {
-			return s.RewindAgent(ctx, "ada", first+"/"+said[0], workspace.CutOptions{})
+	for _, there := range []func() (*agents.Position, error){
+		func() (*agents.Position, error) {
+			return s.RewindAgent(ctx, "ada", first+"/"+said[0], checkpoint.CutOptions{})
 		},
-		func() (*workspace.AgentPosition, error) {
-			return s.SwitchAgent(ctx, "ada", first, workspace.CutOptions{})
+		func() (*agents.Position, error) {
+			return s.SwitchAgent(ctx, "ada", first, checkpoint.CutOptions{})
 		},
 	} {
 		pos, err := there()
 		if err != nil || pos.Head.Tree != first || string(pos.Head.Node) != said[0] {
 			t.Errorf("the head moves to %+v, %v", pos, err)
 		}
-		if got := list(workspace.AgentTreesOptions{}); got != "[false false true false false false] 0" {
+		if got := list(agents.TreesOptions{}); got != "[false false true false false false] 0" {
 			t.Errorf("with the head in it the trees are %s", got)
 		}
-		if _, err := s.SwitchAgent(ctx, "ada", "rest", workspace.CutOptions{}); err != nil {
+		if _, err := s.SwitchAgent(ctx, "ada", "rest", checkpoint.CutOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := archive(first)(); err != nil {
@@ -445,7 +449,7 @@ func TestAgentArchive(t *testing.T) {
 			t.Errorf("the head goes to %s, and not to %s", h, rest)
 		}
 	}
-	if got := list(workspace.AgentTreesOptions{}); got != "[false false] 1" {
+	if got := list(agents.TreesOptions{}); got != "[false false] 1" {
 		t.Errorf("with archived trees only they are %s", got)
 	}
 	healthy(t, s)
@@ -458,10 +462,10 @@ func TestAgentDelete(t *testing.T) {
 	first := s.agent("ada").Head.Tree
 	s.answer("ada", "a", "b", "c", "d", "e")
 	files := s.line(first)
-	remove := func(agent, tree string, force bool) (*workspace.AgentTree, error) {
-		return s.DeleteTree(ctx, agent, tree, workspace.DeleteTreeOptions{Force: force})
+	remove := func(agent, tree string, force bool) (*agents.Tree, error) {
+		return s.DeleteTree(ctx, agent, tree, agents.DeleteTreeOptions{Force: force})
 	}
-	refuse := func(what, agent, tree string, force bool, want workspace.Code) {
+	refuse := func(what, agent, tree string, force bool, want fault.Code) {
 		t.Helper()
 		before := s.files()
 		if _, err := remove(agent, tree, force); code(err) != want {
@@ -469,14 +473,14 @@ func TestAgentDelete(t *testing.T) {
 		}
 		sameFiles(t, what, before, s.files())
 	}
-	refuse("the only tree", "ada", first, true, workspace.Refused)
+	refuse("the only tree", "ada", first, true, fault.Refused)
 	s.tree("ada", "rest")
 	theirs := s.agent("bob").Head.Tree
-	refuse("the tree with the head", "ada", "rest", true, workspace.Refused)
-	refuse("a tree of another agent", "ada", theirs, true, workspace.Refused)
-	refuse("no tree", "ada", "nothing", true, workspace.NotFound)
+	refuse("the tree with the head", "ada", "rest", true, fault.Refused)
+	refuse("a tree of another agent", "ada", theirs, true, fault.Refused)
+	refuse("no tree", "ada", "nothing", true, fault.NotFound)
 
-	if _, err := s.Rewind(ctx, first, workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(ctx, first, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := s.truth()
@@ -484,11 +488,11 @@ func TestAgentDelete(t *testing.T) {
 	if err != nil || was.ID != first || was.MessageCount != 5 || was.Current {
 		t.Fatalf("DeleteTree = %+v, %v", was, err)
 	}
-	if trees, err := s.AgentTrees(ctx, "ada", workspace.AgentTreesOptions{All: true}); err != nil || len(trees.Trees) != 1 {
+	if trees, err := s.AgentTrees(ctx, "ada", agents.TreesOptions{All: true}); err != nil || len(trees.Trees) != 1 {
 		t.Errorf("the trees are %+v, %v", trees, err)
 	}
 	for _, id := range files {
-		if _, err := s.Show(ctx, id, workspace.ReadOptions{}); code(err) != workspace.NotFound {
+		if _, err := s.Show(ctx, id, session.ReadOptions{}); code(err) != fault.NotFound {
 			t.Errorf("%s is still there: %v", id, err)
 		}
 	}
@@ -502,7 +506,7 @@ func TestAgentDelete(t *testing.T) {
 	sameFiles(t, "undo", before, s.truth())
 
 	point := s.checkpoint(first)
-	refuse("a tree that a checkpoint was made of", "ada", first, false, workspace.HasChildren)
+	refuse("a tree that a checkpoint was made of", "ada", first, false, fault.HasChildren)
 	if _, err := remove("ada", first, true); err != nil || s.texts(point.ID) != "a b c d e" {
 		t.Errorf("with --force: %v, and the checkpoint is %q", err, s.texts(point.ID))
 	}
@@ -514,17 +518,17 @@ func TestAgentDelete(t *testing.T) {
 	name := agent.Path("bob")
 	mine := s.read(name)
 	s.write(name, strings.ReplaceAll(mine, theirs, first))
-	refuse("a tree of two agents", "ada", first, true, workspace.Refused)
+	refuse("a tree of two agents", "ada", first, true, fault.Refused)
 	s.write(name, mine)
 	s.write("conversations/"+files[0]+".json", "{")
-	refuse("a tree with a torn file", "ada", first, true, workspace.Damaged)
+	refuse("a tree with a torn file", "ada", first, true, fault.Damaged)
 }
 
 // TestSetAgent changes what is given, and nothing where that is said already.
 func TestSetAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
-	made, err := s.CreateAgent(ctx, "ada", workspace.AgentOptions{Model: "command:cat", Policy: agent.FinishBatch, NoCheckpoint: true})
+	made, err := s.CreateAgent(ctx, "ada", agents.Options{Model: "command:cat", Policy: agent.FinishBatch, NoCheckpoint: true})
 	if err != nil || made.Policy != agent.FinishBatch || !made.NoCheckpoint {
 		t.Fatalf("CreateAgent = %+v, %v", made, err)
 	}
@@ -532,14 +536,14 @@ func TestSetAgent(t *testing.T) {
 	s.write(name, strings.Replace(s.read(name), "{", `{"notes":  [1e-07],`, 1))
 	for _, c := range []struct {
 		what   string
-		change workspace.AgentChange
+		change agents.Change
 		want   string
 	}{
-		{"the instructions", workspace.AgentChange{System: new("Be brief.")}, "command:cat Be brief. finish_batch true"},
-		{"the model", workspace.AgentChange{Model: new("")}, " Be brief. finish_batch true"},
-		{"the policy", workspace.AgentChange{Policy: new(agent.AfterCall)}, " Be brief. after_call true"},
-		{"all", workspace.AgentChange{Model: new("m"), System: new(""), Policy: new(agent.FinishBatch), NoCheckpoint: new(false)}, "m  finish_batch false"},
-		{"the policy, to the default", workspace.AgentChange{Policy: new(agent.SteerPolicy(""))}, "m  after_call false"},
+		{"the instructions", agents.Change{System: new("Be brief.")}, "command:cat Be brief. finish_batch true"},
+		{"the model", agents.Change{Model: new("")}, " Be brief. finish_batch true"},
+		{"the policy", agents.Change{Policy: new(agent.AfterCall)}, " Be brief. after_call true"},
+		{"all", agents.Change{Model: new("m"), System: new(""), Policy: new(agent.FinishBatch), NoCheckpoint: new(false)}, "m  finish_batch false"},
+		{"the policy, to the default", agents.Change{Policy: new(agent.SteerPolicy(""))}, "m  after_call false"},
 	} {
 		is, err := s.SetAgent(ctx, "ada", c.change)
 		if err != nil {
@@ -557,17 +561,17 @@ func TestSetAgent(t *testing.T) {
 			t.Errorf("%s: the file is %s", c.what, read.File)
 		}
 	}
-	for what, c := range map[string]workspace.AgentChange{
+	for what, c := range map[string]agents.Change{
 		"no policy": {Policy: new(agent.SteerPolicy("never"))},
 		"no UTF-8":  {Model: new("m"), System: new("\xff")},
 	} {
 		before := s.files()
-		if _, err := s.SetAgent(ctx, "ada", c); code(err) != workspace.Usage {
+		if _, err := s.SetAgent(ctx, "ada", c); code(err) != fault.Usage {
 			t.Errorf("%s = %v", what, err)
 		}
 		sameFiles(t, what, before, s.files())
 	}
-	if _, err := s.CreateAgent(ctx, "eve", workspace.AgentOptions{Policy: "never"}); code(err) != workspace.Usage {
+	if _, err := s.CreateAgent(ctx, "eve", agents.Options{Policy: "never"}); code(err) != fault.Usage {
 		t.Errorf("CreateAgent = %v", err)
 	}
 	healthy(t, s)
@@ -579,10 +583,10 @@ func TestAgentUndo(t *testing.T) {
 	ctx := t.Context()
 	a := s.agent("ada")
 	other := s.tree("ada", "rest")
-	if _, err := s.SwitchAgent(ctx, "ada", a.Head.Tree, workspace.CutOptions{}); err != nil {
+	if _, err := s.SwitchAgent(ctx, "ada", a.Head.Tree, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.undo(other); code(err) != workspace.Refused {
+	if _, err := s.undo(other); code(err) != fault.Refused {
 		t.Errorf("undo of a tree with a later switch = %v", err)
 	}
 	if _, err := s.RemoveAgent(ctx, "ada"); err != nil {
@@ -591,7 +595,7 @@ func TestAgentUndo(t *testing.T) {
 	if _, err := s.Remove(ctx, other, workspace.RemoveOptions{}); err != nil {
 		t.Errorf("rm of a tree that is nobody's = %v", err)
 	}
-	if _, err := s.undo(a.Head.Tree); code(err) != workspace.Refused {
+	if _, err := s.undo(a.Head.Tree); code(err) != fault.Refused {
 		t.Errorf("undo of agent rm without one of its trees = %v", err)
 	}
 	for range 2 {
@@ -612,13 +616,13 @@ func TestAgentUnknown(t *testing.T) {
 	name := agent.Path("ada")
 	s.write(name, strings.Replace(s.read(name), "{", `{"notes":  [1e-07],`, 1))
 	other := s.tree("ada", "rest")
-	if _, err := s.SwitchAgent(t.Context(), "ada", a.Head.Tree, workspace.CutOptions{}); err != nil {
+	if _, err := s.SwitchAgent(t.Context(), "ada", a.Head.Tree, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.read(name); !strings.HasPrefix(got, `{"notes":  [1e-07],`) || !strings.Contains(got, other) {
 		t.Errorf("the file is %s", got)
 	}
-	if err := rawjson.Check(rawjson.Compact(workspace.Agents{Agents: []workspace.Agent{*a}})); err != nil {
+	if err := rawjson.Check(rawjson.Compact(agents.List{Agents: []agents.Agent{*a}})); err != nil {
 		t.Error(err)
 	}
 	s.write(agent.Path("bob"), `{"id":`)
@@ -626,10 +630,10 @@ func TestAgentUnknown(t *testing.T) {
 	if err != nil || len(list.Agents) != 1 || len(s.notes) != 1 {
 		t.Errorf("Agents = %+v, %v, notes %q", list, err, s.notes)
 	}
-	if _, err := s.Agent(t.Context(), "bob"); code(err) != workspace.Damaged {
+	if _, err := s.Agent(t.Context(), "bob"); code(err) != fault.Damaged {
 		t.Errorf("a torn agent = %v", err)
 	}
-	if _, err := s.CreateAgent(t.Context(), "bob", workspace.AgentOptions{}); code(err) != workspace.Refused {
+	if _, err := s.CreateAgent(t.Context(), "bob", agents.Options{}); code(err) != fault.Refused {
 		t.Errorf("an agent in place of a torn one = %v", err)
 	}
 }
@@ -639,7 +643,7 @@ func TestAgentEvents(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")
 	said := s.answer("ada", "a")
-	made, err := s.BranchTree(t.Context(), "ada", said[0], "", workspace.CutOptions{})
+	made, err := s.BranchTree(t.Context(), "ada", said[0], "", checkpoint.CutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,55 +11,35 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// An AgentHead is where the next message of an agent goes.
-type AgentHead struct {
-	Tree string `json:"tree_id"`
-	Node ID     `json:"node_id"` // none in an empty tree
-}
-
-// An AgentPosition is where the head of an agent is.
-type AgentPosition struct {
-	Head AgentHead `json:"head"`
-	Cut
-}
-
-func positionOf(a *agent.Agent) *AgentPosition {
-	return &AgentPosition{Head: AgentHead{Tree: a.Head.Tree, Node: ID(a.Head.Node)}}
-}
-
-// A NewAgentTree is a tree that an agent was given, with its head in it.
-type NewAgentTree struct {
-	Tree string    `json:"tree_id"`
-	Node ID        `json:"node_id"` // none in an empty tree
-	Head AgentHead `json:"head"`
-	Cut
-
-	Bytes int64 `json:"-"` // the size of its file
+func positionOf(a *agent.Agent) *agents.Position {
+	return &agents.Position{Head: agents.Head{Tree: a.Head.Tree, Node: session.ID(a.Head.Node)}}
 }
 
 // SwitchAgent moves the head of an agent to one of its trees: TREE/NODE to a message
 // of the tree, TREE to where the head was when it was last in it, or if that is gone
 // or was nowhere, to the newest leaf. A tree is named by its name, else its id, else a
 // unique piece of its id. One that is archived is restored.
-func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptions) (*AgentPosition, error) {
+func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o checkpoint.CutOptions) (*agents.Position, error) {
 	op := operation.Operation{Verb: "agent switch", Args: args{"to": to}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*AgentPosition, error) {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
 		tree, message, exact := strings.Cut(to, "/")
 		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
 			return nil, err
 		}
 		if exact && message == "" {
-			return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
+			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
 		}
 		p, cut, err := tx.View.placeInTree(t, message, o)
 		if err != nil {
 			return nil, err
 		}
 		pos, err := tx.moveAgent(a, t.ID, p)
-		pos.Cut = cut
+		pos.Adjustment = cut
 		return pos, err
 	})
 }
@@ -68,9 +48,9 @@ func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o CutOptio
 // that comes after is touched. The message is sought in the tree that the head is in,
 // then in the others that are not archived, the oldest first; TREE/NODE says in which,
 // and if that is archived it is restored.
-func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOptions) (*AgentPosition, error) {
+func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o checkpoint.CutOptions) (*agents.Position, error) {
 	op := operation.Operation{Verb: "agent rewind", Args: args{"node": node}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*AgentPosition, error) {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
 		tree, p, err := tx.View.placeOf(a, node, o.Partial)
 		if err != nil {
 			return nil, err
@@ -80,16 +60,16 @@ func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o CutOpt
 			return nil, err
 		}
 		pos, err := tx.moveAgent(a, tree, p)
-		pos.Cut = cut
+		pos.Adjustment = cut
 		return pos, err
 	})
 }
 
 // NewTree gives an agent an empty tree, with a name that none of its trees has or
 // without one, and moves its head there, as one change.
-func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*NewAgentTree, error) {
+func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*agents.NewTree, error) {
 	op := operation.Operation{Verb: "agent fresh", Args: args{"name": tree}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*NewAgentTree, error) {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
 		if err := tx.beginTree(a.Agent, tree); err != nil {
 			return nil, err
 		}
@@ -102,9 +82,9 @@ func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*NewAgentTr
 // BranchTree gives an agent a tree that begins with a copy of the whole path to a
 // message, and moves its head to the end of that, as one change. The message is sought
 // as RewindAgent does; as SESSION@MESSAGE it may be any, also that of another agent.
-func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o CutOptions) (*NewAgentTree, error) {
+func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o checkpoint.CutOptions) (*agents.NewTree, error) {
 	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*NewAgentTree, error) {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
 		p, cut, err := tx.View.branchPlace(a, node, o)
 		if err != nil {
 			return nil, err
@@ -120,27 +100,27 @@ func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o C
 			return nil, err
 		}
 		made := tx.View.newTree(a)
-		made.Cut = cut
+		made.Adjustment = cut
 		_, err = tx.putAgent(a.Agent, a.File)
 		return made, err
 	})
 }
 
 // newTree tells of the tree that an agent was given.
-func (v *View) newTree(a *Agent) *NewAgentTree {
+func (v *View) newTree(a *agents.Agent) *agents.NewTree {
 	head := positionOf(a.Agent).Head
-	return &NewAgentTree{Tree: head.Tree, Node: head.Node, Head: head, Bytes: v.index.Entry(head.Tree).Size()}
+	return &agents.NewTree{Tree: head.Tree, Node: head.Node, Head: head, Bytes: v.index.Entry(head.Tree).Size()}
 }
 
 // moveAgent prepares to move the head of an agent to p, which is in one of its trees.
-func (tx *Tx) moveAgent(a *Agent, tree string, p *place) (*AgentPosition, error) {
+func (tx *Tx) moveAgent(a *agents.Agent, tree string, p *place) (*agents.Position, error) {
 	a.Move(tree, p.messageID())
 	_, err := tx.putAgent(a.Agent, a.File)
 	return positionOf(a.Agent), err
 }
 
 // treeOf finds the tree of an agent that name means.
-func (v *View) treeOf(a *Agent, name string) (*agent.Tree, error) {
+func (v *View) treeOf(a *agents.Agent, name string) (*agent.Tree, error) {
 	list := make([]named, len(a.Trees))
 	for i, t := range a.Trees {
 		list[i] = named{id: t.ID, title: t.Name, shown: shown(t.ID)}
@@ -156,29 +136,29 @@ func (v *View) treeOf(a *Agent, name string) (*agent.Tree, error) {
 	case 1:
 		return &a.Trees[found[0]], nil
 	}
-	var candidates []Candidate
+	var candidates []fault.Candidate
 	for _, i := range found {
 		t := a.Trees[i]
-		candidates = append(candidates, Candidate{Session: ID(t.ID), Kind: "tree", Title: cmp.Or(t.Name, v.titleOf(t.ID)), Time: session.FormatTime(t.Created)})
+		candidates = append(candidates, fault.Candidate{Session: session.ID(t.ID), Kind: "tree", Title: cmp.Or(t.Name, v.titleOf(t.ID)), Time: session.FormatTime(t.Created)})
 	}
 	return nil, ambiguous("tree", name, candidates)
 }
 
 // noTree is the error for a tree that an agent has not: another one may have it.
-func (v *View) noTree(a *Agent, name string) error {
+func (v *View) noTree(a *agents.Agent, name string) error {
 	if id, err := v.resolve(name); err == nil {
 		if ids, err := v.lineIDs(id); err == nil {
 			id = ids[0]
 		}
 		if owner, err := v.owner(id); err == nil && owner != nil && owner.Name != a.Name {
-			return &Error{
-				Code:    Refused,
+			return &fault.Error{
+				Code:    fault.Refused,
 				Message: fmt.Sprintf("the tree %s belongs to %s", id, owner.Name),
 				Hint:    "a tree has one owner; a branch of it is a copy",
 			}
 		}
 	}
-	return &Error{Code: NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
+	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
 }
 
 // treeLine opens the line that a tree is.
@@ -187,37 +167,37 @@ func (v *View) treeLine(id string, partial bool) (*line, error) {
 		return nil, err
 	}
 	if v.index.Entry(id) == nil {
-		return nil, &Error{Code: NotFound, Message: "the tree " + id + " is gone", Hint: "bring it back, with 'bough undo' or from the trash, or have its agent forget it, with 'bough agent delete --force'"}
+		return nil, &fault.Error{Code: fault.NotFound, Message: "the tree " + id + " is gone", Hint: "bring it back, with 'bough undo' or from the trash, or have its agent forget it, with 'bough agent delete --force'"}
 	}
 	return v.line(id, partial)
 }
 
 // placeInTree returns the place of a message of a tree, or, where none is named, the
 // one where the head was last.
-func (v *View) placeInTree(t *agent.Tree, message string, o CutOptions) (*place, Cut, error) {
+func (v *View) placeInTree(t *agent.Tree, message string, o checkpoint.CutOptions) (*place, checkpoint.Adjustment, error) {
 	l, err := v.treeLine(t.ID, o.Partial)
 	if err != nil {
-		return nil, Cut{}, err
+		return nil, checkpoint.Adjustment{}, err
 	}
 	p := &place{l, -1}
 	if message != "" {
 		if p.node, err = l.find(message); err != nil {
-			return nil, Cut{}, err
+			return nil, checkpoint.Adjustment{}, err
 		}
 		cut, err := p.cut(o)
 		return p, cut, err
 	}
 	if nodes := l.Find(t.Node); t.Node != "" && len(nodes) == 1 {
 		p.node = nodes[0]
-		return p, Cut{}, nil
+		return p, checkpoint.Adjustment{}, nil
 	}
 	p.node, err = v.end(l, o.Partial)
-	return p, Cut{}, err
+	return p, checkpoint.Adjustment{}, err
 }
 
 // placeOf finds a message in the trees of an agent, and the id of its tree. In those that
 // are archived it looks only where they are named.
-func (v *View) placeOf(a *Agent, node string, partial bool) (tree string, p *place, err error) {
+func (v *View) placeOf(a *agents.Agent, node string, partial bool) (tree string, p *place, err error) {
 	at := func(t *agent.Tree, message string) error {
 		l, err := v.treeLine(t.ID, partial)
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // leaveAgent prepares that a tree leaves its agent because its files are removed, and
@@ -27,7 +29,7 @@ func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
 		return tx.View.leavePart(owner, all[0], ids)
 	}
 	refuse := func(hint string) error {
-		return &Error{Code: Refused, Message: fmt.Sprintf("%s is a tree of the agent %s", all[0], owner.Name), Hint: hint}
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is a tree of the agent %s", all[0], owner.Name), Hint: hint}
 	}
 	switch {
 	case len(owner.Trees) == 1:
@@ -40,7 +42,7 @@ func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
 
 // leave prepares that a tree leaves its agent, which has others. If the head is in it,
 // it moves to the newest of them that is not archived, if there is one.
-func (tx *Tx) leave(owner *Agent, tree string) error {
+func (tx *Tx) leave(owner *agents.Agent, tree string) error {
 	owner.Trees = slices.DeleteFunc(owner.Trees, func(t agent.Tree) bool { return t.ID == tree })
 	if owner.Head.Tree != tree {
 		_, err := tx.writeAgent(owner.Agent, owner.File)
@@ -59,7 +61,7 @@ func (tx *Tx) leave(owner *Agent, tree string) error {
 
 // leavePart refuses to remove the files of a tree that hold the message where its
 // agent is, or was last.
-func (v *View) leavePart(owner *Agent, tree string, ids []string) error {
+func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 	node := owner.Tree(tree).Node
 	for _, id := range ids {
 		s, err := v.outline(id)
@@ -68,8 +70,8 @@ func (v *View) leavePart(owner *Agent, tree string, ids []string) error {
 		}
 		for i := s.Header; i < s.Len(); i++ {
 			if s.MessageID(i) == node {
-				return &Error{
-					Code:    Refused,
+				return &fault.Error{
+					Code:    fault.Refused,
 					Message: fmt.Sprintf("%s holds the message where the agent %s is in its tree %s", id, owner.Name, tree),
 					Hint:    "'bough agent rewind' moves it to another one",
 				}
@@ -79,19 +81,12 @@ func (v *View) leavePart(owner *Agent, tree string, ids []string) error {
 	return nil
 }
 
-// DeleteTreeOptions are the choices for deleting a tree of an agent.
-type DeleteTreeOptions struct {
-	// Force deletes a tree although snapshots were copied from it, which hold all
-	// they need.
-	Force bool
-}
-
 // DeleteTree moves the files of a tree to the trash, so that it leaves its agent, and
 // returns it as it was. A tree is named as SwitchAgent takes it. The one that the head
 // is in is refused, and so is one that other sessions come from.
-func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o DeleteTreeOptions) (*AgentTree, error) {
+func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o agents.DeleteTreeOptions) (*agents.Tree, error) {
 	op := operation.Operation{Verb: "agent delete", Args: args{"tree": tree, "force": o.Force}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *Agent) (*AgentTree, error) {
+	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.Tree, error) {
 		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
 			return nil, err
@@ -124,13 +119,13 @@ func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o DeleteT
 }
 
 // onlyOwner refuses a tree that the file of another agent has too.
-func (v *View) onlyOwner(a *Agent, tree string) error {
-	return v.eachAgent(func(name string, other *Agent, err error) error {
+func (v *View) onlyOwner(a *agents.Agent, tree string) error {
+	return v.eachAgent(func(name string, other *agents.Agent, err error) error {
 		if err != nil || name == a.Name || other.Tree(tree) == nil {
 			return nil
 		}
-		return &Error{
-			Code:    Refused,
+		return &fault.Error{
+			Code:    fault.Refused,
 			Message: fmt.Sprintf("%s is a tree of %s too", tree, name),
 			Hint:    "take it out of the file of one of them; see 'bough doctor'",
 		}

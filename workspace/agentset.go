@@ -7,21 +7,15 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// An AgentChange is what is to be said of an agent from now on. What is nil stays.
-type AgentChange struct {
-	Model        *string            // "" for none
-	System       *string            // "" for nothing
-	Policy       *agent.SteerPolicy // "" for [agent.AfterCall]
-	NoCheckpoint *bool              // see [AgentOptions]
-}
 
 // SetAgent changes an agent and returns it as it is then. Its trees, its head and what
 // is queued stay. Where it says all that already, nothing is done.
-func (w *Workspace) SetAgent(ctx context.Context, name string, c AgentChange) (*Agent, error) {
-	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent set"}, name, func(tx *Tx, a *Agent) (*Agent, error) {
-		o := AgentOptions{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}
+func (w *Workspace) SetAgent(ctx context.Context, name string, c agents.Change) (*agents.Agent, error) {
+	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent set"}, name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
+		o := agents.Options{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}
 		set(&o.Model, c.Model)
 		set(&o.System, c.System)
 		set(&o.Policy, c.Policy)
@@ -43,10 +37,10 @@ func set[T any](v, to *T) {
 	}
 }
 
-func checkAgentOptions(o AgentOptions) error {
+func checkAgentOptions(o agents.Options) error {
 	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
-		return &Error{
-			Code:    Usage,
+		return &fault.Error{
+			Code:    fault.Usage,
 			Message: fmt.Sprintf("there is no steer policy %q", o.Policy),
 			Hint:    fmt.Sprintf("policies are %s, %s", agent.AfterCall, agent.FinishBatch),
 		}

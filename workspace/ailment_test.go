@@ -17,6 +17,8 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // An illness is how a healthy workspace falls ill, and what doctor finds then.
@@ -275,7 +277,7 @@ func (s *space) bookmarked(words ...string) string {
 func (s *space) attach(id string) {
 	s.messages(id, "", `{"id":"`+id+`1"}`)
 	s.mend()
-	if _, err := s.Store(s.t.Context(), id, workspace.Store{Content: picture, Files: []workspace.File{attachment("a picture")}}); err != nil {
+	if _, err := s.Store(s.t.Context(), id, lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -301,7 +303,7 @@ func (s *space) delete(name string) {
 // mend brings the index in order.
 func (s *space) mend() {
 	s.t.Helper()
-	s.kinds(workspace.DoctorOptions{Fix: true})
+	s.kinds(doctor.Options{Fix: true})
 }
 
 // patient returns a workspace in which nothing is wrong yet: a root a, its
@@ -329,14 +331,14 @@ func patient(t testing.TB) *space {
 		`"bough":{"kind":"checkpoint","sealed":{"messages":4,"crc32c":"`+session.SealPlaceholder+`"}}}`,
 		message("a1", ""), message("a2", ""), message("b1", ""), message("b2", ""))
 	s.mend()
-	s.expect(workspace.DoctorOptions{})
+	s.expect(doctor.Options{})
 	return s
 }
 
 // TestAilments: doctor finds every ailment, mends it without the loss of a byte,
 // and then finds what it did not mend, and nothing else.
 func TestAilments(t *testing.T) {
-	met := map[string]bool{workspace.SpecialFile: true} // see TestPipes
+	met := map[string]bool{doctor.SpecialFile: true} // see TestPipes
 	for _, c := range illnesses {
 		t.Run(c.name, func(t *testing.T) {
 			s := patient(t)
@@ -363,16 +365,16 @@ func TestAilments(t *testing.T) {
 				met[name] = true
 			}
 			before, all := s.files(), s.everything()
-			s.expectSet(workspace.DoctorOptions{}, found)
+			s.expectSet(doctor.Options{}, found)
 			sameFiles(t, "doctor", all, s.everything())
-			s.expectSet(workspace.DoctorOptions{Fix: true}, fixed)
+			s.expectSet(doctor.Options{Fix: true}, fixed)
 			s.nothingLost(before)
 			once := s.files()
-			s.expectSet(workspace.DoctorOptions{Fix: true}, left)
+			s.expectSet(doctor.Options{Fix: true}, left)
 			sameFiles(t, "the second doctor --fix", once, s.files())
 		})
 	}
-	for _, a := range workspace.Ailments {
+	for _, a := range doctor.Ailments {
 		if !met[a.Kind] {
 			t.Errorf("nothing falls ill with %s", a.Kind)
 		}
@@ -406,11 +408,11 @@ func (s *space) everything() map[string]string {
 
 // expectSet runs doctor and compares what it finds, in any order, but for an
 // index that has not seen yet what came.
-func (s *space) expectSet(o workspace.DoctorOptions, want []string) {
+func (s *space) expectSet(o doctor.Options, want []string) {
 	s.t.Helper()
 	got := s.kinds(o)
-	if !slices.ContainsFunc(want, func(kind string) bool { return strings.HasPrefix(kind, workspace.StaleIndex) }) {
-		got = slices.DeleteFunc(got, func(kind string) bool { return strings.HasPrefix(kind, workspace.StaleIndex) })
+	if !slices.ContainsFunc(want, func(kind string) bool { return strings.HasPrefix(kind, doctor.StaleIndex) }) {
+		got = slices.DeleteFunc(got, func(kind string) bool { return strings.HasPrefix(kind, doctor.StaleIndex) })
 	}
 	slices.Sort(got)
 	if want = slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
@@ -446,13 +448,13 @@ func TestDoctorMany(t *testing.T) {
 		s.write(session.FileName(fmt.Sprint("torn", i)), `{"messages":[{"id":"1"},`)
 	}
 	before := s.files()
-	kinds := s.kinds(workspace.DoctorOptions{Fix: true, Dialect: "bough"})
+	kinds := s.kinds(doctor.Options{Fix: true, Dialect: "bough"})
 	torn := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind != "damaged_session fixed" })
 	if len(torn) != many || !slices.Contains(kinds, "mixed_dialects fixed") {
 		t.Errorf("doctor finds %q", kinds)
 	}
 	s.nothingLost(before)
-	s.expect(workspace.DoctorOptions{})
+	s.expect(doctor.Options{})
 	for i := range many {
 		if e := s.entry(fmt.Sprint("old", i)); !slices.Equal(e.ContinuedFrom, []string{"root"}) {
 			t.Errorf("%s continues %q", e.ID, e.ContinuedFrom)
@@ -467,7 +469,7 @@ func TestDoctorPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []string
-	for _, a := range workspace.Ailments {
+	for _, a := range doctor.Ailments {
 		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", a.Kind, a.About, a.Mend))
 	}
 	want := strings.Join(rows, "\n")

@@ -2,44 +2,19 @@ package workspace
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// An AmbiguousError reports a name that more than one thing has.
-type AmbiguousError struct {
-	What       string      // is named: "session", "message", "bookmark", …
-	Name       string      // as it was given
-	Candidates []Candidate // of sessions the last active first; of many only some
-	Total      int         // how many candidates there are
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q is ambiguous: %s", e.Name, plural(e.Total, e.What))
-}
-
-// A Candidate is one of the things that an ambiguous name may mean.
-type Candidate struct {
-	Session ID     `json:"session_id"` // none for what is in no session
-	Message ID     `json:"message_id"` // none for what is not on a message
-	Kind    string `json:"kind"`       // of a session, [session.Kind]; the role of a message; else what it is
-	Title   string `json:"title"`      // of the session; else what the candidate is called
-	Time    string `json:"time"`       // when the session was last active or the message was written, "" if unknown
-	Text    string `json:"text"`       // the first words of the message, else ""
-
-	Tool         string `json:"tool"`          // that a session comes from, "" if unknown
-	MessageCount int    `json:"message_count"` // of the session's file, 0 if the candidate is none
-}
 
 // maxCandidates is how many candidates an error holds.
 const maxCandidates = 12
 
 // ambiguous returns the error for a name that several things of one kind match.
-func ambiguous(what, name string, candidates []Candidate) error {
-	return &AmbiguousError{What: what, Name: name, Total: len(candidates), Candidates: candidates[:min(len(candidates), maxCandidates)]}
+func ambiguous(what, name string, candidates []fault.Candidate) error {
+	return &fault.AmbiguousError{What: what, Name: name, Total: len(candidates), Candidates: candidates[:min(len(candidates), maxCandidates)]}
 }
 
 // ambiguousSessions returns the error for a name that several sessions match.
@@ -55,9 +30,9 @@ func (v *View) ambiguousSessions(name string, ids []string) error {
 	}
 	ids = slices.Clone(ids)
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(active(b), active(a)) })
-	e := &AmbiguousError{What: "session", Name: name, Total: len(ids)}
+	e := &fault.AmbiguousError{What: "session", Name: name, Total: len(ids)}
 	for _, id := range ids[:min(len(ids), maxCandidates)] {
-		c := Candidate{Session: ID(id), Kind: string(v.kind(id)), Title: v.titleOf(id), Time: active(id), Tool: v.setting(id).Tool}
+		c := fault.Candidate{Session: session.ID(id), Kind: string(v.kind(id)), Title: v.titleOf(id), Time: active(id), Tool: v.setting(id).Tool}
 		if entry := v.index.Entry(id); entry != nil {
 			c.MessageCount = entry.MessageCount
 		}
@@ -79,10 +54,10 @@ func (v *View) titleOf(id string) string {
 
 // ambiguousMessages returns the error for a name that several messages match.
 func (v *View) ambiguousMessages(name string, places []*place) error {
-	e := &AmbiguousError{What: "message", Name: name, Total: len(places)}
+	e := &fault.AmbiguousError{What: "message", Name: name, Total: len(places)}
 	for _, p := range places[:min(len(places), maxCandidates)] {
 		id := p.source().ID
-		c := Candidate{Session: ID(id), Message: ID(p.messageID()), Title: v.titleOf(id)}
+		c := fault.Candidate{Session: session.ID(id), Message: session.ID(p.messageID()), Title: v.titleOf(id)}
 		if m, err := v.message(p.line, p.node); err == nil {
 			c.Kind, c.Text = m.Role(), opening(m.Text())
 			if at, ok := m.Time(); ok {

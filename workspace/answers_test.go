@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // tell goes through every verb that writes and returns the sessions it made.
@@ -21,7 +23,7 @@ func tell(s *space) (ids []string) {
 	point := s.checkpoint(root + "@" + said[1])
 	branch := s.branch(root + "@" + said[0])
 	s.say("other")
-	if _, err := s.Rewind(s.t.Context(), root+"@"+said[2], workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(s.t.Context(), root+"@"+said[2], checkpoint.CutOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.say("in place")
@@ -67,12 +69,12 @@ func TestReadsWriteNothing(t *testing.T) {
 		}
 		before := s.files()
 		_, list := s.List(t.Context(), session.Checkpoint)
-		_, show := s.Show(t.Context(), ids[0], workspace.ReadOptions{Partial: true})
-		_, lineage := s.Lineage(t.Context(), ids[3], workspace.ReadOptions{})
+		_, show := s.Show(t.Context(), ids[0], session.ReadOptions{Partial: true})
+		_, lineage := s.Lineage(t.Context(), ids[3], session.ReadOptions{})
 		_, tree := s.Tree(t.Context(), "")
-		_, diff := s.Diff(t.Context(), ids[0], ids[2], workspace.ReadOptions{})
+		_, diff := s.Diff(t.Context(), ids[0], ids[2], session.ReadOptions{})
 		_, head := s.Head(t.Context())
-		_, doctor := s.Doctor(t.Context(), workspace.DoctorOptions{})
+		_, doctor := s.Doctor(t.Context(), doctor.Options{})
 		for verb, err := range map[string]error{"List": list, "Show": show, "Lineage": lineage, "Tree": tree, "Diff": diff, "Head": head, "Doctor": doctor} {
 			if err != nil {
 				t.Errorf("with the index %.5q, %s: %v", index, verb, err)
@@ -94,11 +96,11 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	const entry = "id kind title message_count created_at last_active continued_from continued_to branched_from branch_point lineage tool directory git_branch model"
-	diff, err := s.Diff(t.Context(), e.ID, e.ID, workspace.ReadOptions{})
+	diff, err := s.Diff(t.Context(), e.ID, e.ID, session.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+	report, err := s.Doctor(t.Context(), doctor.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

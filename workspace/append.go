@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
@@ -44,11 +45,11 @@ func (o NewOptions) dialect(folder session.Dialect, empty bool) (session.Dialect
 	case session.Penguin.String():
 		d = session.Penguin
 	default:
-		return 0, &Error{Code: Usage, Message: fmt.Sprintf("unknown dialect %q", o.Dialect), Hint: "dialects are bough, penguin"}
+		return 0, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown dialect %q", o.Dialect), Hint: "dialects are bough, penguin"}
 	}
 	if d != folder && !empty {
-		return 0, &Error{
-			Code: Refused, Message: fmt.Sprintf("the sessions of this workspace are in the dialect %s", folder),
+		return 0, &fault.Error{
+			Code: fault.Refused, Message: fmt.Sprintf("the sessions of this workspace are in the dialect %s", folder),
 			Hint: fmt.Sprintf("'bough doctor --fix --dialect %s' rewrites their links", d),
 		}
 	}
@@ -147,10 +148,10 @@ type Append struct {
 
 // An Appended says where a message went.
 type Appended struct {
-	Session    string `json:"session_id"` // the file that was written
-	Message    string `json:"message_id"`
-	Parent     ID     `json:"parent_id"`   // none for the first message
-	ForkedFrom ID     `json:"forked_from"` // the checkpoint that was branched first, if one was
+	Session    string     `json:"session_id"` // the file that was written
+	Message    string     `json:"message_id"`
+	Parent     session.ID `json:"parent_id"`   // none for the first message
+	ForkedFrom session.ID `json:"forked_from"` // the checkpoint that was branched first, if one was
 
 	// Mixed reports that the message began a branch in a session in Penguin's dialect.
 	// Penguin knows no branches inside a session, and shows all its messages as one line.
@@ -180,7 +181,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := &Appended{Parent: ID(p.messageID())}
+		out := &Appended{Parent: session.ID(p.messageID())}
 		if out.Message, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
 			return nil, err
 		}
@@ -192,7 +193,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 			m.metadata = append(m.metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(a.Kind)})
 		}
 		if frozen := tx.View.frozen(p); frozen != "" {
-			out.ForkedFrom = ID(frozen)
+			out.ForkedFrom = session.ID(frozen)
 			out.Session, err = tx.appendFork(p, m, "")
 		} else {
 			out.Mixed = p.node >= 0 && !p.IsLeaf(p.node) && tx.View.index.Dialect() == session.Penguin
@@ -252,9 +253,9 @@ func (v *View) clarifies(p *place, kind agent.Kind) error {
 	case kind != last:
 		return nil
 	case kind == agent.KindClarificationOpened:
-		return &Error{Code: Refused, Message: "a batch of clarifications is open here already", Hint: "--kind clarification_closed closes it"}
+		return &fault.Error{Code: fault.Refused, Message: "a batch of clarifications is open here already", Hint: "--kind clarification_closed closes it"}
 	}
-	return &Error{Code: Refused, Message: "no batch of clarifications is open here", Hint: "--kind clarification_opened opens one"}
+	return &fault.Error{Code: fault.Refused, Message: "no batch of clarifications is open here", Hint: "--kind clarification_opened opens one"}
 }
 
 func checkRole(role string) error {
@@ -264,7 +265,7 @@ func checkRole(role string) error {
 // checkUTF8 refuses what JSON cannot hold as it is.
 func checkUTF8(what, s string) error {
 	if !utf8.ValidString(s) {
-		return &Error{Code: Usage, Message: "the " + what + " is not valid UTF-8"}
+		return &fault.Error{Code: fault.Usage, Message: "the " + what + " is not valid UTF-8"}
 	}
 	return nil
 }
@@ -275,8 +276,8 @@ func (v *View) appendPlace(a *Append) (*place, error) {
 	if name == "" {
 		h, ok := v.head()
 		if !ok {
-			return nil, &Error{
-				Code:    NotFound,
+			return nil, &fault.Error{
+				Code:    fault.NotFound,
 				Message: "there is no head: nothing says where the message goes",
 				Hint:    "name a session, or begin one with 'bough new'",
 			}
@@ -355,7 +356,7 @@ func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tx.tellAdded(m, addition{Parent: ID(p.messageID()), Copy: true})
+	tx.tellAdded(m, addition{Parent: session.ID(p.messageID()), Copy: true})
 	d.Messages = append(d.Messages, session.Run{Raw: m.encode(d.LastActive)})
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
@@ -368,7 +369,7 @@ func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
 // appendTo adds the message below p, in the file of its parent, or, under the
 // newest leaf of the line, in the line's last file or a new continuation.
 func (tx *Tx) appendTo(p *place, m *message) (string, error) {
-	tx.tellAdded(m, addition{Parent: ID(p.messageID()), Branch: p.branchesAt()})
+	tx.tellAdded(m, addition{Parent: session.ID(p.messageID()), Branch: p.branchesAt()})
 	s := p.Parts[p.filePart()]
 	at := tx.View.index.Dialect().Time(tx.View.now(p.line))
 	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= tx.View.w.opts.Limit {
@@ -376,7 +377,7 @@ func (tx *Tx) appendTo(p *place, m *message) (string, error) {
 	}
 	var metadata []rawjson.Pair
 	if p.node != p.Follows(p.filePart()) {
-		parent := rawjson.Compact(ID(p.messageID()))
+		parent := rawjson.Compact(session.ID(p.messageID()))
 		metadata = append(metadata, rawjson.Pair{Key: "parent_id", Value: parent})
 	}
 	if len(tx.View.index.Continuations(s.ID)) > 0 {

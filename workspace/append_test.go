@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // keys returns the keys of a JSON object in their order.
@@ -36,7 +39,7 @@ func TestAppend(t *testing.T) {
 	id := s.new("Bread")
 	first := s.append(workspace.Append{Text: "How wet is <too> wet?\n分岐 \u2028 🌿"})
 	second := s.append(workspace.Append{Session: id, Text: "It depends.", Role: "assistant"})
-	if first.Session != id || first.Parent != "" || second.Session != id || second.Parent != workspace.ID(first.Message) || second.ForkedFrom != "" {
+	if first.Session != id || first.Parent != "" || second.Session != id || second.Parent != session.ID(first.Message) || second.ForkedFrom != "" {
 		t.Errorf("appended %+v and %+v", first, second)
 	}
 	file := s.session(id)
@@ -55,7 +58,7 @@ func TestAppend(t *testing.T) {
 	if c.Entry.MessageCount != 2 || session.FormatTime(c.Entry.LastActive) != timeOf(c.Messages[1]) || !strings.Contains(s.read(session.FileName(id)), `"message_count": 2`) {
 		t.Errorf("the entry is %+v, the newest message is of %s", c.Entry, timeOf(c.Messages[1]))
 	}
-	if _, err := s.Doctor(t.Context(), workspace.DoctorOptions{}); err != nil || len(s.notes) > 0 {
+	if _, err := s.Doctor(t.Context(), doctor.Options{}); err != nil || len(s.notes) > 0 {
 		t.Errorf("%v, notes %q", err, s.notes)
 	}
 }
@@ -65,7 +68,7 @@ func TestAppend(t *testing.T) {
 func TestAppendParent(t *testing.T) {
 	rewind := func(at string) func(*space, map[string]string) {
 		return func(s *space, ids map[string]string) {
-			if _, err := s.Rewind(s.t.Context(), ids["chat"]+"@"+ids[at], workspace.CutOptions{}); err != nil {
+			if _, err := s.Rewind(s.t.Context(), ids["chat"]+"@"+ids[at], checkpoint.CutOptions{}); err != nil {
 				s.t.Fatal(err)
 			}
 		}
@@ -147,7 +150,7 @@ func TestAppendInPlace(t *testing.T) {
 		t.Errorf("the new message is %s", raw)
 	}
 	next := s.append(workspace.Append{Session: id, Text: "e"})
-	if raw := string(s.session(id).Messages[4].Raw); strings.Contains(raw, "parent_id") || next.Parent != workspace.ID(out.Message) {
+	if raw := string(s.session(id).Messages[4].Raw); strings.Contains(raw, "parent_id") || next.Parent != session.ID(out.Message) {
 		t.Errorf("the message after it is %s under %s", raw, next.Parent)
 	}
 }
@@ -186,7 +189,7 @@ func TestAppendTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := w.Show(t.Context(), out.Session, workspace.ReadOptions{})
+		c, err := w.Show(t.Context(), out.Session, session.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +229,7 @@ func TestAppendBelowCheckpoint(t *testing.T) {
 		if got := s.texts(out.Session + "@" + out.Message); got != "a x" {
 			t.Errorf("the path to the new message is %q", got)
 		}
-	} else if code(err) != workspace.ReadOnly {
+	} else if code(err) != fault.ReadOnly {
 		t.Errorf("Append = %v", err)
 	}
 	if got := s.texts("on"); got != "a b c" {
@@ -243,16 +246,16 @@ func TestAppendRefused(t *testing.T) {
 	ids := s.say("a", "b")
 	for _, c := range []struct {
 		a    workspace.Append
-		want workspace.Code
+		want fault.Code
 	}{
-		{workspace.Append{}, workspace.Usage},
-		{workspace.Append{Text: " \n\t"}, workspace.Usage},
-		{workspace.Append{Text: "\xff"}, workspace.Usage},
-		{workspace.Append{Text: "x", Role: "User"}, workspace.Usage},
-		{workspace.Append{Text: "x", Parent: "-"}, workspace.NotFound},
-		{workspace.Append{Text: "x", Parent: "nothing like it"}, workspace.NotFound},
-		{workspace.Append{Text: "x", Parent: ids[0] + "0"}, workspace.NotFound},
-		{workspace.Append{Text: "x", Session: "nothing like it"}, workspace.NotFound},
+		{workspace.Append{}, fault.Usage},
+		{workspace.Append{Text: " \n\t"}, fault.Usage},
+		{workspace.Append{Text: "\xff"}, fault.Usage},
+		{workspace.Append{Text: "x", Role: "User"}, fault.Usage},
+		{workspace.Append{Text: "x", Parent: "-"}, fault.NotFound},
+		{workspace.Append{Text: "x", Parent: "nothing like it"}, fault.NotFound},
+		{workspace.Append{Text: "x", Parent: ids[0] + "0"}, fault.NotFound},
+		{workspace.Append{Text: "x", Session: "nothing like it"}, fault.NotFound},
 	} {
 		before := s.files()
 		if _, err := s.Append(t.Context(), c.a); code(err) != c.want {
@@ -274,14 +277,14 @@ func TestAppendClarification(t *testing.T) {
 		}
 		return m.Message, nil
 	}
-	if _, err := add("", agent.KindClarificationClosed); code(err) != workspace.Refused {
+	if _, err := add("", agent.KindClarificationClosed); code(err) != fault.Refused {
 		t.Errorf("closed and not opened = %v", err)
 	}
 	first, err := add("", agent.KindClarificationOpened)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := add("", agent.KindClarificationOpened); code(err) != workspace.Refused {
+	if _, err := add("", agent.KindClarificationOpened); code(err) != fault.Refused {
 		t.Errorf("opened twice = %v", err)
 	}
 	asked, err := add("", "")
@@ -293,10 +296,10 @@ func TestAppendClarification(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := add("", agent.KindClarificationClosed); code(err) != workspace.Refused {
+	if _, err := add("", agent.KindClarificationClosed); code(err) != fault.Refused {
 		t.Errorf("closed twice = %v", err)
 	}
-	if _, err := add(first, "tool_boundary"); code(err) != workspace.Usage {
+	if _, err := add(first, "tool_boundary"); code(err) != fault.Usage {
 		t.Errorf("a kind that follows from the role = %v", err)
 	}
 	if text := s.read("conversations/" + id + ".json"); strings.Count(text, `"kind": "clarification_closed"`) != 2 {

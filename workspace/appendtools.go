@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
@@ -31,7 +32,7 @@ func (a *Append) tools() (list []rawjson.Pair) {
 }
 
 func (a *Append) checkTools() error {
-	wrong := func(message string) error { return &Error{Code: Usage, Message: message} }
+	wrong := func(message string) error { return &fault.Error{Code: fault.Usage, Message: message} }
 	switch {
 	case len(a.Calls) > 0 && a.Role != "assistant":
 		return wrong("calls belong to a message of the assistant")
@@ -59,17 +60,17 @@ func (a *Append) checkTools() error {
 func (a *Append) checkContent() error {
 	switch {
 	case a.Content == nil && len(a.Calls) == 0 && a.CallID == "" && strings.TrimSpace(a.Text) == "":
-		return &Error{Code: Usage, Message: "there is no text to append", Hint: "give it as an argument or on standard input"}
+		return &fault.Error{Code: fault.Usage, Message: "there is no text to append", Hint: "give it as an argument or on standard input"}
 	case a.Content == nil:
 		return checkUTF8("text", a.Text)
 	case a.Text != "":
-		return &Error{Code: Usage, Message: "a message has text or content, not both"}
+		return &fault.Error{Code: fault.Usage, Message: "a message has text or content, not both"}
 	}
 	if err := rawjson.Check(a.Content); err != nil {
-		return &Error{Code: Usage, Message: "the content is not JSON: " + err.Error(), Err: err}
+		return &fault.Error{Code: fault.Usage, Message: "the content is not JSON: " + err.Error(), Err: err}
 	}
 	if v := gjson.ParseBytes(a.Content); v.Type != gjson.String && !v.IsArray() {
-		return &Error{Code: Usage, Message: "the content is neither a string nor an array of parts"}
+		return &fault.Error{Code: fault.Usage, Message: "the content is neither a string nor an array of parts"}
 	}
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
@@ -18,7 +20,7 @@ func TestAppendTools(t *testing.T) {
 	s.append(workspace.Append{Session: bread, Content: json.RawMessage(`[{"type":"text","text":"How warm is it?"}]`)})
 	call := s.append(workspace.Append{Session: bread, Calls: []agent.Call{{ID: "c1", Name: "oven", Arguments: `{"rack": 2}`}}})
 	s.append(workspace.Append{Session: bread, CallID: "c1", Tool: "oven", Text: "230"})
-	c, err := s.Show(t.Context(), bread, workspace.ReadOptions{})
+	c, err := s.Show(t.Context(), bread, session.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func TestAppendTools(t *testing.T) {
 		}
 	}
 	snap, err := s.Checkpoint(t.Context(), bread+"@"+call.Message, workspace.SnapshotOptions{})
-	if err == nil && string(snap.BranchPoint) == call.Message || err != nil && !errors.Is(err, workspace.ErrToolCut) {
+	if err == nil && string(snap.BranchPoint) == call.Message || err != nil && !errors.Is(err, fault.ErrToolCut) {
 		t.Errorf("a checkpoint between a call and its result: %+v, %v", snap, err)
 	}
 }
@@ -63,7 +65,7 @@ func TestAppendToolsRefused(t *testing.T) {
 		"call and result":   {CallID: "c1", Calls: []agent.Call{one}},
 	} {
 		a.Session = bread
-		if _, err := s.Append(t.Context(), a); !errors.Is(err, workspace.ErrUsage) {
+		if _, err := s.Append(t.Context(), a); !errors.Is(err, fault.ErrUsage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

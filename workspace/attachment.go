@@ -12,14 +12,9 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
-
-// A File is an attachment. It is kept in files/ under the SHA-256 of its content,
-// once, however many messages refer to it.
-type File struct {
-	SHA256 string // in lower-case hexadecimal
-	Open   func() (io.ReadCloser, error)
-}
 
 const (
 	filesDir = "files"
@@ -36,9 +31,9 @@ func validSum(s string) bool {
 }
 
 // keepFile puts an attachment into files/, before anything refers to it.
-func (tx *Tx) keepFile(f File) error {
+func (tx *Tx) keepFile(f lines.File) error {
 	if !validSum(f.SHA256) {
-		return &Error{Code: Usage, Message: fmt.Sprintf("%q is no SHA-256", f.SHA256)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is no SHA-256", f.SHA256)}
 	}
 	name := FilePath(f.SHA256)
 	switch err := checkFile(tx.View.root, f.SHA256); {
@@ -62,7 +57,7 @@ func (tx *Tx) keepFile(f File) error {
 	_, err = durable.Replace(tx.View.root, incoming, func(w *durable.Writer) error {
 		_, err := io.Copy(io.MultiWriter(w, sum), in)
 		if err == nil && hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-			err = &Error{Code: Usage, Message: "an attachment is not what its SHA-256 says"}
+			err = &fault.Error{Code: fault.Usage, Message: "an attachment is not what its SHA-256 says"}
 		}
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // TestAttachmentPipe holds that nobody waits for the other end of a pipe that stands
@@ -28,5 +29,5 @@ func TestAttachmentPipe(t *testing.T) {
 		f.Close()
 		t.Error("a pipe is an attachment")
 	}
-	s.expect(workspace.DoctorOptions{}, workspace.DamagedAttachment)
+	s.expect(doctor.Options{}, doctor.DamagedAttachment)
 }

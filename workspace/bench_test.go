@@ -116,7 +116,7 @@ func BenchmarkLoad(b *testing.B) {
 			}
 		}))
 		load = append(load, timed(func() {
-			c, err := s.Show(b.Context(), files[0].ID, workspace.ReadOptions{})
+			c, err := s.Show(b.Context(), files[0].ID, session.ReadOptions{})
 			if err != nil || len(c.Messages) != 10_000 {
 				b.Fatalf("%d messages, %v", len(c.Messages), err)
 			}

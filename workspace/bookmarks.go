@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A Bookmark is a label on a message, of use wherever a REF is taken that names
@@ -54,7 +55,7 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 			return nil, err
 		}
 		if p.node < 0 {
-			return nil, &Error{Code: Refused, Message: p.id() + " has no message to bookmark", Hint: "'bough append' adds one"}
+			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no message to bookmark", Hint: "'bough append' adds one"}
 		}
 		f, was, err := tx.View.bookmarks()
 		if err != nil {
@@ -87,8 +88,8 @@ func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, err
 	case len(taken) > 1:
 		return nil, ambiguous("bookmark", b.Label, candidatesOf(f, taken))
 	case !o.Move:
-		return nil, &Error{
-			Code:    Refused,
+		return nil, &fault.Error{
+			Code:    fault.Refused,
 			Message: fmt.Sprintf("%q is on %s@%s already", b.Label, f.Bookmarks[taken[0]].Session, f.Bookmarks[taken[0]].Message),
 			Hint:    "--move takes it from there",
 		}
@@ -98,10 +99,10 @@ func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, err
 	return f.Replace(taken[0], *b), nil
 }
 
-func candidatesOf(f *bookmark.File, list []int) (candidates []Candidate) {
+func candidatesOf(f *bookmark.File, list []int) (candidates []fault.Candidate) {
 	for _, i := range list {
 		b := f.Bookmarks[i]
-		candidates = append(candidates, Candidate{Session: ID(b.Session), Message: ID(b.Message), Kind: "bookmark", Title: b.Label, Time: b.CreatedAt, Text: b.Summary})
+		candidates = append(candidates, fault.Candidate{Session: session.ID(b.Session), Message: session.ID(b.Message), Kind: "bookmark", Title: b.Label, Time: b.CreatedAt, Text: b.Summary})
 	}
 	return candidates
 }
@@ -120,19 +121,19 @@ func checkLabel(label string) error {
 	default:
 		return checkUTF8("label", label)
 	}
-	return &Error{Code: Usage, Message: wrong}
+	return &fault.Error{Code: fault.Usage, Message: wrong}
 }
 
 func (o BookmarkOptions) check() error {
 	switch {
 	case o.Scope != "" && !slices.Contains(bookmark.Scopes, o.Scope):
-		e := &UnknownError{What: "scope", Word: string(o.Scope)}
+		e := &fault.UnknownError{What: "scope", Word: string(o.Scope)}
 		for _, scope := range bookmark.Scopes {
 			e.Choices = append(e.Choices, string(scope))
 		}
 		return e
 	case len(o.Summary) > mostSummary:
-		return &Error{Code: Usage, Message: fmt.Sprintf("the summary has %d bytes, and %d is the most", len(o.Summary), mostSummary)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes, and %d is the most", len(o.Summary), mostSummary)}
 	}
 	return checkUTF8("summary", o.Summary)
 }
@@ -205,8 +206,8 @@ func (v *View) placeLabelled(label string, partial bool) (*place, error) {
 	}
 	b := f.Bookmarks[list[0]]
 	if !v.has(b.Session) {
-		return nil, &Error{
-			Code:    NotFound,
+		return nil, &fault.Error{
+			Code:    fault.NotFound,
 			Message: fmt.Sprintf("%q is a bookmark in %s, which is gone", label, b.Session),
 			Hint:    "'bough trash' lists what was removed",
 		}
@@ -284,7 +285,7 @@ func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark
 		}
 		switch len(list) {
 		case 0:
-			return nil, &Error{Code: NotFound, Message: fmt.Sprintf("no bookmark %q", which), Hint: "'bough bookmarks' lists them"}
+			return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no bookmark %q", which), Hint: "'bough bookmarks' lists them"}
 		case 1:
 		default:
 			return nil, ambiguous("bookmark", which, candidatesOf(f, list))

@@ -5,8 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/bookmark"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 func (s *space) bookmark(ref, label string) *workspace.Bookmark {
@@ -57,7 +61,7 @@ func TestBookmark(t *testing.T) {
 	} {
 		b, err := s.Bookmark(t.Context(), c.ref, c.label, workspace.BookmarkOptions{})
 		if c.in == "" {
-			if code(err) != workspace.NotFound {
+			if code(err) != fault.NotFound {
 				t.Errorf("Bookmark(%q) = %v", c.ref, err)
 			}
 			continue
@@ -118,10 +122,10 @@ func TestBookmarkRef(t *testing.T) {
 			t.Errorf("%q leads to %q, want %q", c.label, got, c.want)
 		}
 	}
-	if _, err := s.Show(t.Context(), "urn:uuid:here", workspace.ReadOptions{}); code(err) != workspace.NotFound {
+	if _, err := s.Show(t.Context(), "urn:uuid:here", session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("a strict UUID: %v", err)
 	}
-	if pos, err := s.Rewind(t.Context(), "here", workspace.CutOptions{}); err != nil || string(pos.Head.Message) != said[1] {
+	if pos, err := s.Rewind(t.Context(), "here", checkpoint.CutOptions{}); err != nil || string(pos.Head.Message) != said[1] {
 		t.Errorf("Rewind = %+v, %v", pos, err)
 	}
 	if got := s.branch("two words ä"); string(got.BranchPoint) != said[1] {
@@ -140,34 +144,34 @@ func TestBookmarkRefused(t *testing.T) {
 	for _, c := range []struct {
 		ref, label string
 		o          workspace.BookmarkOptions
-		want       workspace.Code
+		want       fault.Code
 	}{
-		{bread, "", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, " \t\n", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, "two\nlines", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, "two\u2028lines", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, "\x1b[2J", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, "\xff", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, "HEAD", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, " @ ", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, "-", workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, strings.Repeat("ä", 101), workspace.BookmarkOptions{}, workspace.Usage},
-		{bread, "x", workspace.BookmarkOptions{Scope: "all"}, workspace.Usage},
-		{bread, "x", workspace.BookmarkOptions{Summary: "\xff"}, workspace.Usage},
-		{bread, "x", workspace.BookmarkOptions{Summary: strings.Repeat("x", 2001)}, workspace.Usage},
-		{bread, "here", workspace.BookmarkOptions{}, workspace.Refused},
-		{"Empty", "x", workspace.BookmarkOptions{}, workspace.Refused},
-		{"nothing", "x", workspace.BookmarkOptions{}, workspace.NotFound},
-		{bread + "@nothing", "x", workspace.BookmarkOptions{Move: true}, workspace.NotFound},
+		{bread, "", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, " \t\n", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, "two\nlines", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, "two\u2028lines", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, "\x1b[2J", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, "\xff", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, "HEAD", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, " @ ", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, "-", workspace.BookmarkOptions{}, fault.Usage},
+		{bread, strings.Repeat("ä", 101), workspace.BookmarkOptions{}, fault.Usage},
+		{bread, "x", workspace.BookmarkOptions{Scope: "all"}, fault.Usage},
+		{bread, "x", workspace.BookmarkOptions{Summary: "\xff"}, fault.Usage},
+		{bread, "x", workspace.BookmarkOptions{Summary: strings.Repeat("x", 2001)}, fault.Usage},
+		{bread, "here", workspace.BookmarkOptions{}, fault.Refused},
+		{"Empty", "x", workspace.BookmarkOptions{}, fault.Refused},
+		{"nothing", "x", workspace.BookmarkOptions{}, fault.NotFound},
+		{bread + "@nothing", "x", workspace.BookmarkOptions{Move: true}, fault.NotFound},
 	} {
 		if _, err := s.Bookmark(t.Context(), c.ref, c.label, c.o); code(err) != c.want {
 			t.Errorf("Bookmark(%q, %q, %+v) = %v, want %s", c.ref, c.label, c.o, err, c.want)
 		}
 	}
-	if _, err := s.RemoveBookmark(t.Context(), "nothing"); code(err) != workspace.NotFound {
+	if _, err := s.RemoveBookmark(t.Context(), "nothing"); code(err) != fault.NotFound {
 		t.Errorf("RemoveBookmark = %v", err)
 	}
-	if _, err := s.Bookmarks(t.Context(), workspace.BookmarksOptions{In: "nothing"}); code(err) != workspace.NotFound {
+	if _, err := s.Bookmarks(t.Context(), workspace.BookmarksOptions{In: "nothing"}); code(err) != fault.NotFound {
 		t.Errorf("Bookmarks = %v", err)
 	}
 	sameFiles(t, "refused", before, s.files())
@@ -204,10 +208,10 @@ func TestBookmarkTwice(t *testing.T) {
 	bread := s.new("Bread")
 	said := s.say("a", "b")
 	s.write(bookmark.Path, s.bookmarked("here", bread, said[0], "here", bread, said[1]))
-	if _, err := s.Show(t.Context(), "here", workspace.ReadOptions{}); code(err) != workspace.Ambiguous {
+	if _, err := s.Show(t.Context(), "here", session.ReadOptions{}); code(err) != fault.Ambiguous {
 		t.Errorf("Show = %v", err)
 	}
-	if _, err := s.RemoveBookmark(t.Context(), "here"); code(err) != workspace.Ambiguous {
+	if _, err := s.RemoveBookmark(t.Context(), "here"); code(err) != fault.Ambiguous {
 		t.Errorf("RemoveBookmark = %v", err)
 	}
 	if b, err := s.RemoveBookmark(t.Context(), bread+"@"+said[1]); err != nil || b.Message != said[1] {
@@ -234,7 +238,7 @@ func TestBookmarkGone(t *testing.T) {
 	if got := s.labels(""); got != "there" || len(s.notes) != 1 {
 		t.Errorf("the labels are %q, the notes %q", got, s.notes)
 	}
-	if _, err := s.Show(t.Context(), "here", workspace.ReadOptions{}); code(err) != workspace.NotFound || !strings.Contains(err.Error(), bread) {
+	if _, err := s.Show(t.Context(), "here", session.ReadOptions{}); code(err) != fault.NotFound || !strings.Contains(err.Error(), bread) {
 		t.Errorf("Show = %v", err)
 	}
 	healthy(t, s)
@@ -267,7 +271,7 @@ func TestBookmarkLost(t *testing.T) {
 	if _, err := s.Remove(t.Context(), last.Session, workspace.RemoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Show(t.Context(), "here", workspace.ReadOptions{}); code(err) != workspace.NotFound {
+	if _, err := s.Show(t.Context(), "here", session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("Show = %v", err)
 	}
 	healthy(t, s)
@@ -278,7 +282,7 @@ func TestBookmarkLost(t *testing.T) {
 		t.Errorf("it leads to %q", got)
 	}
 	s.write(bookmark.Path, s.bookmarked("there", bread, "gone"))
-	s.expect(workspace.DoctorOptions{}, "lost_bookmark")
+	s.expect(doctor.Options{}, "lost_bookmark")
 }
 
 // TestBookmarksDamaged: where the bookmarks cannot be read, what needs them says
@@ -296,7 +300,7 @@ func TestBookmarksDamaged(t *testing.T) {
 		_, removed := s.RemoveBookmark(t.Context(), "here")
 		_, listed := s.Bookmarks(t.Context(), workspace.BookmarksOptions{})
 		for _, err := range []error{set, removed, listed} {
-			if code(err) != workspace.Damaged || !strings.Contains(err.Error(), bookmark.Path) {
+			if code(err) != fault.Damaged || !strings.Contains(err.Error(), bookmark.Path) {
 				t.Errorf("%q: %v", data, err)
 			}
 		}
@@ -304,7 +308,7 @@ func TestBookmarksDamaged(t *testing.T) {
 		if got := s.texts(bread); got != "a" || len(s.notes) > 0 {
 			t.Errorf("%q, notes %q", got, s.notes)
 		}
-		if _, err := s.Show(t.Context(), "here", workspace.ReadOptions{}); code(err) != workspace.NotFound || len(s.notes) != 1 {
+		if _, err := s.Show(t.Context(), "here", session.ReadOptions{}); code(err) != fault.NotFound || len(s.notes) != 1 {
 			t.Errorf("%v, notes %q", err, s.notes)
 		}
 		sameFiles(t, "damaged bookmarks", before, s.files())
@@ -353,7 +357,7 @@ func TestBookmarkUndo(t *testing.T) {
 	s.bookmark(bread, "here")
 	s.write(bookmark.Path, s.bookmarked("here", bread, said[0]))
 	before := s.truth()
-	if _, err := s.undo(bread); code(err) != workspace.Refused || !strings.Contains(err.Error(), bookmark.Path+" was changed since") {
+	if _, err := s.undo(bread); code(err) != fault.Refused || !strings.Contains(err.Error(), bookmark.Path+" was changed since") {
 		t.Errorf("undo = %v", err)
 	}
 	sameFiles(t, "refused", before, s.truth())

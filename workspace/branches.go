@@ -14,7 +14,7 @@ type BranchesOptions struct {
 	// Messages gives out the messages at the leaves too. They stand in the files;
 	// without them hardly any file has to be read that was read before.
 	Messages bool
-	ReadOptions
+	session.ReadOptions
 }
 
 // Branches are the ways that one conversation went: where it was answered more
@@ -24,7 +24,7 @@ type Branches struct {
 
 	// Head is the message that the next one answers which names no session, if
 	// it is of this conversation. It need not be at a leaf.
-	Head ID `json:"head_node_id"`
+	Head session.ID `json:"head_node_id"`
 }
 
 // A Leaf is a message that nobody has answered, the end of a branch. What was taken in
@@ -60,7 +60,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 		leaves := v.byTime(l, l.Leaves(), l.Time)
 		newest, head, depths, joins := l.Newest(0), v.headOf(l), l.Depths(), l.Joins()
 		if head >= 0 {
-			b.Head = ID(l.ID(head))
+			b.Head = session.ID(l.ID(head))
 		}
 		uuid := l.uuid()
 		var labelled map[string][]Bookmark

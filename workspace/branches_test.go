@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 func (s *space) branches(name string) *workspace.Branches {
@@ -121,7 +123,7 @@ func TestBranchesCheckpoint(t *testing.T) {
 	if got := s.leaves(point.ID); got != "b:2!" {
 		t.Errorf("the leaves of the checkpoint are %s", got)
 	}
-	if tree, err := s.MessageTree(t.Context(), point.ID, workspace.ReadOptions{}); err != nil || len(tree.Runs) != 1 || tree.Runs[0].Count != 2 || !tree.Runs[0].Newest {
+	if tree, err := s.MessageTree(t.Context(), point.ID, session.ReadOptions{}); err != nil || len(tree.Runs) != 1 || tree.Runs[0].Count != 2 || !tree.Runs[0].Newest {
 		t.Errorf("the tree of the checkpoint is %+v, %v", tree, err)
 	}
 	if got := s.leaves(root); got != "b:2 c:2!*" {
@@ -138,7 +140,7 @@ func TestBranchesPenguin(t *testing.T) {
 	}
 	const point, after = "cp_20260314_093000_3e60a8d5", "session_20260316_190500_0b94c7d1"
 	s.write(session.FileName(after), "{")
-	if _, err := s.Branches(t.Context(), "session_20260314_081500_5c1e9a20", workspace.BranchesOptions{}); code(err) != workspace.Damaged {
+	if _, err := s.Branches(t.Context(), "session_20260314_081500_5c1e9a20", workspace.BranchesOptions{}); code(err) != fault.Damaged {
 		t.Errorf("the line: %v, want damaged", err)
 	}
 	b := s.branches(point)
@@ -177,7 +179,7 @@ func TestBranchesHead(t *testing.T) {
 		if got := s.branches(name).Head; string(got) != want {
 			t.Errorf("%s: the head is %q, want %q", what, got, want)
 		}
-		tree, err := s.MessageTree(t.Context(), name, workspace.ReadOptions{})
+		tree, err := s.MessageTree(t.Context(), name, session.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +192,7 @@ func TestBranchesHead(t *testing.T) {
 		}
 	}
 	check("where it was said", root, ids[3])
-	if _, err := s.Rewind(t.Context(), root+"@"+ids[1], workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(t.Context(), root+"@"+ids[1], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	check("set back", root, ids[1])
@@ -200,7 +202,7 @@ func TestBranchesHead(t *testing.T) {
 		t.Errorf("the next message answers %s", got.Parent)
 	}
 	second := s.line(root)[1]
-	if _, err := s.Rewind(t.Context(), second+"@"+ids[2], workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(t.Context(), second+"@"+ids[2], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	check("set back in the second file", root, ids[2])
@@ -240,7 +242,7 @@ func TestBranchesPartial(t *testing.T) {
 		root := s.new("")
 		ids := s.say("a", "b", "c", "d", "e", "f")
 		if c.ask < 2 {
-			if _, err := s.Rewind(t.Context(), root+"@"+ids[1], workspace.CutOptions{}); err != nil {
+			if _, err := s.Rewind(t.Context(), root+"@"+ids[1], checkpoint.CutOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			s.append(workspace.Append{Session: root, Parent: ids[0], Text: "x"})
@@ -252,13 +254,13 @@ func TestBranchesPartial(t *testing.T) {
 		c.spoil(s, files)
 		for _, err := range []error{
 			call(s.Branches(t.Context(), files[c.ask], workspace.BranchesOptions{})),
-			call(s.MessageTree(t.Context(), files[c.ask], workspace.ReadOptions{})),
+			call(s.MessageTree(t.Context(), files[c.ask], session.ReadOptions{})),
 		} {
-			if code(err) != workspace.Damaged {
+			if code(err) != fault.Damaged {
 				t.Errorf("%s: %v, want damaged", c.name, err)
 			}
 		}
-		o := workspace.BranchesOptions{ReadOptions: workspace.ReadOptions{Partial: true}, Messages: true}
+		o := workspace.BranchesOptions{ReadOptions: session.ReadOptions{Partial: true}, Messages: true}
 		b, err := s.Branches(t.Context(), files[c.ask], o)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)

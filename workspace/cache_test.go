@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // TestLyingCache: an outline in the cache that is well-formed, says that it is of
@@ -34,7 +35,7 @@ func TestLyingCache(t *testing.T) {
 		},
 		"rename": func(s *space, id string) error { _, err := s.Rename(s.t.Context(), id, "T"); return err },
 		"show": func(s *space, id string) error {
-			_, err := s.Show(s.t.Context(), id, workspace.ReadOptions{})
+			_, err := s.Show(s.t.Context(), id, session.ReadOptions{})
 			return err
 		},
 	} {
@@ -56,7 +57,7 @@ func TestLyingCache(t *testing.T) {
 		if got := s.show("b"); got.Messages[0].ID != "new1" || got.Messages[1].ID != "new2" {
 			t.Errorf("after %s the session begins with %s, %s", verb, got.Messages[0].ID, got.Messages[1].ID)
 		}
-		s.kinds(workspace.DoctorOptions{Fix: true})
+		s.kinds(doctor.Options{Fix: true})
 		healthy(t, s)
 	}
 }

@@ -12,8 +12,13 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A script is a model that says one line after the other, given by f. A line is a text,
@@ -75,14 +80,14 @@ func (t tools) List(context.Context) (list []agent.Tool, err error) {
 func (t tools) Call(ctx context.Context, c agent.Call) (agent.Result, error) { return t[c.Name](ctx) }
 
 // with returns the options that have models answer, by id, and tools.
-func with(t tools, models map[string]agent.Model) workspace.TurnOptions {
-	o := workspace.TurnOptions{
+func with(t tools, models map[string]agent.Model) agents.TurnOptions {
+	o := agents.TurnOptions{
 		Model: "m",
 		Models: func(_ context.Context, id string) (agent.Model, error) {
 			if m := models[id]; m != nil {
 				return m, nil
 			}
-			return nil, &workspace.Error{Code: workspace.Usage, Message: "no model " + id}
+			return nil, &fault.Error{Code: fault.Usage, Message: "no model " + id}
 		},
 		NoCheckpoint: true,
 	}
@@ -92,14 +97,14 @@ func with(t tools, models map[string]agent.Model) workspace.TurnOptions {
 	return o
 }
 
-func model(lines ...string) workspace.TurnOptions {
+func model(lines ...string) agents.TurnOptions {
 	return with(nil, map[string]agent.Model{"m": &script{lines: lines}})
 }
 
 // tell says something to an agent and returns the answer.
-func (s *space) tell(name, text string, o workspace.TurnOptions) *workspace.Chatted {
+func (s *space) tell(name, text string, o agents.TurnOptions) *agents.Chatted {
 	s.t.Helper()
-	c, err := s.Chat(context.Background(), name, workspace.Prompt{Text: text}, o)
+	c, err := s.Chat(context.Background(), name, agents.Prompt{Text: text}, o)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -110,7 +115,7 @@ func (s *space) tell(name, text string, o workspace.TurnOptions) *workspace.Chat
 func (s *space) said(name string) string {
 	s.t.Helper()
 	h := s.head(name)
-	p, err := s.Path(context.Background(), h.Tree, h.Node, workspace.ReadOptions{})
+	p, err := s.Path(context.Background(), h.Tree, h.Node, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -160,7 +165,7 @@ func TestChatTrees(t *testing.T) {
 	at := s.head("ada").Node
 	s.tell("ada", "graphql?", model("graphql"))
 	ctx := t.Context()
-	c, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "more rest", From: at, Tree: "rest"}, model("resources"))
+	c, err := s.Chat(ctx, "ada", agents.Prompt{Text: "more rest", From: at, Tree: "rest"}, model("resources"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,18 +173,18 @@ func TestChatTrees(t *testing.T) {
 		t.Errorf("the branch is\n%s", got)
 	}
 	for range 3 {
-		if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "monads?", Fresh: true, From: at}, model("burritos")); err != nil {
+		if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "monads?", Fresh: true, From: at}, model("burritos")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := s.said("ada"); got != "user: monads?\nassistant: burritos" {
 		t.Errorf("the fresh tree is\n%s", got)
 	}
-	trees, err := s.AgentTrees(ctx, "ada", workspace.AgentTreesOptions{})
+	trees, err := s.AgentTrees(ctx, "ada", agents.TreesOptions{})
 	if err != nil || len(trees.Trees) != 5 {
 		t.Errorf("there are %+v, %v", trees, err)
 	}
-	for _, p := range []workspace.Prompt{{Text: " "}, {Text: "x", From: "nowhere"}, {Text: "x", From: at, Tree: "rest"}, {Text: "x", Fresh: true, Tree: "a/b"}, {Text: "\xff"}} {
+	for _, p := range []agents.Prompt{{Text: " "}, {Text: "x", From: "nowhere"}, {Text: "x", From: at, Tree: "rest"}, {Text: "x", Fresh: true, Tree: "a/b"}, {Text: "\xff"}} {
 		before := s.truth()
 		if _, err := s.Chat(ctx, "ada", p, model()); err == nil {
 			t.Errorf("%+v is said", p)
@@ -194,11 +199,11 @@ func TestChatFails(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	ctx := t.Context()
-	if _, err := s.Retry(ctx, "ada", model()); code(err) != workspace.Refused {
+	if _, err := s.Retry(ctx, "ada", model()); code(err) != fault.Refused {
 		t.Errorf("a retry of nothing = %v", err)
 	}
-	_, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "hello"}, model("half a|fail no more"))
-	if code(err) != workspace.Failed || !strings.Contains(err.Error(), "no more") {
+	_, err := s.Chat(ctx, "ada", agents.Prompt{Text: "hello"}, model("half a|fail no more"))
+	if code(err) != fault.Failed || !strings.Contains(err.Error(), "no more") {
 		t.Errorf("a model that fails = %v", err)
 	}
 	if got := s.said("ada"); got != "user: hello\nassistant: half a" {
@@ -224,17 +229,17 @@ func TestChatFails(t *testing.T) {
 	if got := s.said("ada"); got != "user: hello\nassistant: whole\nuser: again\nassistant: good" {
 		t.Errorf("with a fallback it is\n%s", got)
 	}
-	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, workspace.TurnOptions{Models: o.Models}); code(err) != workspace.Usage {
+	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, agents.TurnOptions{Models: o.Models}); code(err) != fault.Usage {
 		t.Errorf("without a model = %v", err)
 	}
 	o.Model = "unknown"
 	before := s.truth()
-	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, o); code(err) != workspace.Usage {
+	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, o); code(err) != fault.Usage {
 		t.Errorf("with an unknown model = %v", err)
 	}
 	sameFiles(t, "an unknown model", before, s.truth())
 	for _, line := range []string{"|fail", ""} {
-		if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "y"}, model(line)); code(err) != workspace.Failed {
+		if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "y"}, model(line)); code(err) != fault.Failed {
 			t.Errorf("a model that says %q = %v", line, err)
 		}
 	}
@@ -250,7 +255,7 @@ func TestSteer(t *testing.T) {
 		ran, steered := 0, ""
 		ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
 			if ran++; ran == 2 {
-				q, said, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.Steer, Text: "stop"}, workspace.TurnOptions{})
+				q, said, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.Steer, Text: "stop"}, agents.TurnOptions{})
 				if err != nil || said != nil || len(q.Queue) != 1 {
 					t.Errorf("Say = %+v, %+v, %v", q, said, err)
 				}
@@ -262,7 +267,7 @@ func TestSteer(t *testing.T) {
 		o := with(ts, map[string]agent.Model{"m": m})
 		o.Policy = policy
 		var types []string
-		o.Tell = func(e workspace.Event) { types = append(types, fmt.Sprint(e.Type)) }
+		o.Tell = func(e events.Event) { types = append(types, fmt.Sprint(e.Type)) }
 		c := s.tell("ada", "dig five holes", o)
 		if c.Reply != "stopped" {
 			t.Errorf("Chat = %+v", c)
@@ -301,9 +306,9 @@ func TestFollowUp(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	m := &script{lines: []string{"one"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
-	done := make(chan *workspace.Chatted)
+	done := make(chan *agents.Chatted)
 	go func() {
-		c, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		c, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
 		if err != nil {
 			t.Error(err)
 		}
@@ -311,23 +316,23 @@ func TestFollowUp(t *testing.T) {
 	}()
 	<-m.at
 	ctx := t.Context()
-	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, model()); code(err) != workspace.Busy {
+	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, model()); code(err) != fault.Busy {
 		t.Errorf("a second chat = %v", err)
 	}
-	if _, err := s.SwitchAgent(ctx, "ada", s.head("ada").Tree, workspace.CutOptions{}); code(err) != workspace.Busy {
+	if _, err := s.SwitchAgent(ctx, "ada", s.head("ada").Tree, checkpoint.CutOptions{}); code(err) != fault.Busy {
 		t.Errorf("switch meanwhile = %v", err)
 	}
-	if _, err := s.SetAgent(ctx, "ada", workspace.AgentChange{System: new("Be brief.")}); code(err) != workspace.Busy {
+	if _, err := s.SetAgent(ctx, "ada", agents.Change{System: new("Be brief.")}); code(err) != fault.Busy {
 		t.Errorf("set meanwhile = %v", err)
 	}
-	if _, err := s.DeleteTree(ctx, "ada", s.head("ada").Tree, workspace.DeleteTreeOptions{}); code(err) != workspace.Busy {
+	if _, err := s.DeleteTree(ctx, "ada", s.head("ada").Tree, agents.DeleteTreeOptions{}); code(err) != fault.Busy {
 		t.Errorf("delete meanwhile = %v", err)
 	}
-	if _, err := s.undo(""); code(err) != workspace.Busy {
+	if _, err := s.undo(""); code(err) != fault.Busy {
 		t.Errorf("undo meanwhile = %v", err)
 	}
 	for _, text := range []string{"more", "more", "drop me"} {
-		if _, _, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.FollowUp, Text: text}, workspace.TurnOptions{}); err != nil {
+		if _, _, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.FollowUp, Text: text}, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -338,7 +343,7 @@ func TestFollowUp(t *testing.T) {
 	if q, err = s.DropQueued(ctx, "ada", q.Queue[2].ID[:18]); err != nil || len(q.Queue) != 2 {
 		t.Errorf("DropQueued = %+v, %v", q, err)
 	}
-	if _, err := s.DropQueued(ctx, "ada", "nothing"); code(err) != workspace.NotFound {
+	if _, err := s.DropQueued(ctx, "ada", "nothing"); code(err) != fault.NotFound {
 		t.Errorf("DropQueued of nothing = %v", err)
 	}
 	for range 3 {
@@ -349,7 +354,7 @@ func TestFollowUp(t *testing.T) {
 	if got := s.said("ada"); got != want || c.Reply != "answer 3" {
 		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
-	_, said, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.Steer, Text: "idle"}, model("yes"))
+	_, said, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.Steer, Text: "idle"}, model("yes"))
 	if err != nil || said == nil || said.Reply != "yes" {
 		t.Errorf("steer without a turn = %+v, %v", said, err)
 	}
@@ -364,12 +369,12 @@ func TestAbort(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		_, err := s.Chat(ctx, "ada", agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
 		done <- err
 	}()
 	<-m.at
-	for _, saying := range []workspace.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "now"}} {
-		if _, _, err := s.Say(t.Context(), "ada", saying, workspace.TurnOptions{}); err != nil {
+	for _, saying := range []agents.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "now"}} {
+		if _, _, err := s.Say(t.Context(), "ada", saying, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -407,26 +412,26 @@ func TestConfirm(t *testing.T) {
 	ctx := t.Context()
 	for _, c := range []struct {
 		name string
-		set  func(s *space, o *workspace.TurnOptions)
+		set  func(s *space, o *agents.TurnOptions)
 		ran  int
 		text string
 	}{
-		{"nobody", func(*space, *workspace.TurnOptions) {}, 0, "nobody is there"},
-		{"yes", func(_ *space, o *workspace.TurnOptions) {
+		{"nobody", func(*space, *agents.TurnOptions) {}, 0, "nobody is there"},
+		{"yes", func(_ *space, o *agents.TurnOptions) {
 			o.Confirm = func(context.Context, agent.Call) bool { return true }
 		}, 1, "written"},
-		{"no", func(_ *space, o *workspace.TurnOptions) {
+		{"no", func(_ *space, o *agents.TurnOptions) {
 			o.Confirm = func(context.Context, agent.Call) bool { return false }
 		}, 0, "did not allow"},
-		{"allowed", func(_ *space, o *workspace.TurnOptions) {
+		{"allowed", func(_ *space, o *agents.TurnOptions) {
 			o.Allow = func(t agent.Tool) bool { return t.Name == "write" }
 		}, 1, "written"},
-		{"steer", func(s *space, o *workspace.TurnOptions) {
+		{"steer", func(s *space, o *agents.TurnOptions) {
 			o.Confirm = func(ctx context.Context, _ agent.Call) bool {
 				if snap, err := s.AgentSnapshot(ctx, "ada"); err != nil || snap.Turn.State != agent.Confirming {
 					t.Errorf("meanwhile it is %+v, %v", snap, err)
 				}
-				if _, _, err := s.Say(ctx, "ada", workspace.Saying{Mode: agent.Steer, Text: "no"}, workspace.TurnOptions{}); err != nil {
+				if _, _, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.Steer, Text: "no"}, agents.TurnOptions{}); err != nil {
 					t.Error(err)
 				}
 				<-ctx.Done()
@@ -440,7 +445,7 @@ func TestConfirm(t *testing.T) {
 		o := with(tools{"write": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "written"}, nil }},
 			map[string]agent.Model{"m": &script{lines: []string{"|write", "done"}}})
 		c.set(s, &o)
-		if r, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "write"}, o); err != nil || r.Reply != "done" {
+		if r, err := s.Chat(ctx, "ada", agents.Prompt{Text: "write"}, o); err != nil || r.Reply != "done" {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 		}
 		if got := s.said("ada"); ran != c.ran || !strings.Contains(got, c.text) {
@@ -451,7 +456,7 @@ func TestConfirm(t *testing.T) {
 }
 
 // writing returns the options of a model with a tool that may change something.
-func writing(lines ...string) workspace.TurnOptions {
+func writing(lines ...string) agents.TurnOptions {
 	write := tools{"write": func(context.Context) (agent.Result, error) { return agent.Result{Text: "written"}, nil }}
 	o := with(write, map[string]agent.Model{"m": &script{lines: lines}})
 	o.NoCheckpoint = false
@@ -569,7 +574,7 @@ func TestChatEvents(t *testing.T) {
 	look := tools{"look": func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
 	ended := make(chan error)
 	go func() {
-		_, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "look"}, with(look, map[string]agent.Model{"m": m}))
+		_, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "look"}, with(look, map[string]agent.Model{"m": m}))
 		ended <- err
 	}()
 	var got, said []string
@@ -577,13 +582,13 @@ func TestChatEvents(t *testing.T) {
 		for range n {
 			event := <-e.list
 			got = append(got, string(event.Type))
-			if event.Type == workspace.ChatContent {
+			if event.Type == events.ChatContent {
 				said = append(said, event.Text)
 			}
-			if (event.Type == workspace.ChatContent) != (event.Seq == 0) || event.Agent != "ada" || string(event.Session) != tree {
+			if (event.Type == events.ChatContent) != (event.Seq == 0) || event.Agent != "ada" || string(event.Session) != tree {
 				t.Errorf("the event is %+v", event)
 			}
-			if event.Type == workspace.ChatComplete && (event.Ended != agent.Failed || event.Error != "asleep") {
+			if event.Type == events.ChatComplete && (event.Ended != agent.Failed || event.Error != "asleep") {
 				t.Errorf("the end is %+v", event)
 			}
 		}
@@ -592,7 +597,7 @@ func TestChatEvents(t *testing.T) {
 		<-m.at
 		m.wait <- struct{}{}
 	}
-	if err := <-ended; code(err) != workspace.Failed {
+	if err := <-ended; code(err) != fault.Failed {
 		t.Errorf("Chat = %v", err)
 	}
 	read(3 + 1 + 3 + 2 + 1 + 2 + 1)
@@ -609,9 +614,9 @@ func TestSteerStreaming(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
 		m := &script{lines: []string{"a long story", "the end"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
-		done := make(chan *workspace.Chatted)
+		done := make(chan *agents.Chatted)
 		go func() {
-			c, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "tell"}, with(nil, map[string]agent.Model{"m": m}))
+			c, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "tell"}, with(nil, map[string]agent.Model{"m": m}))
 			if err != nil {
 				t.Error(err)
 			}
@@ -621,7 +626,7 @@ func TestSteerStreaming(t *testing.T) {
 		if snap, err := s.AgentSnapshot(t.Context(), "ada"); err != nil || snap.Turn.State != agent.Streaming {
 			t.Errorf("meanwhile it is %+v, %v", snap, err)
 		}
-		q, _, err := s.Say(t.Context(), "ada", workspace.Saying{Mode: agent.Steer, Text: "short", Cut: cut}, workspace.TurnOptions{})
+		q, _, err := s.Say(t.Context(), "ada", agents.Saying{Mode: agent.Steer, Text: "short", Cut: cut}, agents.TurnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -663,7 +668,7 @@ func TestUndoStays(t *testing.T) {
 	}
 	before := s.said("ada")
 	quiet := true
-	if _, err := s.SetAgent(t.Context(), "ada", workspace.AgentChange{NoCheckpoint: &quiet}); err != nil {
+	if _, err := s.SetAgent(t.Context(), "ada", agents.Change{NoCheckpoint: &quiet}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.said("ada"); got != before || got != "user: look\nassistant: well" {
@@ -684,7 +689,7 @@ func TestUndoBranch(t *testing.T) {
 	first := s.agent("ada").Head.Tree
 	o := writing("a", "b", "c")
 	at := s.tell("ada", "one", o).Node
-	if _, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "other", From: string(at)}, o); err != nil {
+	if _, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "other", From: string(at)}, o); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -706,16 +711,16 @@ func TestFallbackQueue(t *testing.T) {
 	m := &script{lines: []string{"|fail gone"}, at: make(chan struct{}), wait: make(chan struct{})}
 	o := with(nil, map[string]agent.Model{"m": m, "n": &script{lines: []string{"here", "more"}}})
 	o.Fallback = "n"
-	done := make(chan *workspace.Chatted)
+	done := make(chan *agents.Chatted)
 	go func() {
-		c, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "hello"}, o)
+		c, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "hello"}, o)
 		if err != nil {
 			t.Error(err)
 		}
 		done <- c
 	}()
 	<-m.at
-	if _, _, err := s.Say(t.Context(), "ada", workspace.Saying{Mode: agent.FollowUp, Text: "and?"}, workspace.TurnOptions{}); err != nil {
+	if _, _, err := s.Say(t.Context(), "ada", agents.Saying{Mode: agent.FollowUp, Text: "and?"}, agents.TurnOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	m.wait <- struct{}{}
@@ -727,7 +732,7 @@ func TestFallbackQueue(t *testing.T) {
 	}
 	o.Fallback = "unknown"
 	before := s.truth()
-	if _, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "x"}, o); code(err) != workspace.Usage {
+	if _, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "x"}, o); code(err) != fault.Usage {
 		t.Errorf("an unknown fallback = %v", err)
 	}
 	sameFiles(t, "an unknown fallback", before, s.truth())
@@ -739,27 +744,27 @@ func TestRefusedTurns(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
 	ctx := t.Context()
-	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x", Fresh: true}, model("|fail no")); code(err) != workspace.Failed {
+	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x", Fresh: true}, model("|fail no")); code(err) != fault.Failed {
 		t.Fatal(err)
 	}
-	if _, err := s.SwitchAgent(ctx, "ada", first, workspace.CutOptions{}); err != nil {
+	if _, err := s.SwitchAgent(ctx, "ada", first, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := s.truth()
 	for what, f := range map[string]func() error{
 		"a retry elsewhere": func() error { _, err := s.Retry(ctx, "ada", model()); return err },
 		"a mode that is none": func() error {
-			_, _, err := s.Say(ctx, "ada", workspace.Saying{Text: "x"}, model())
+			_, _, err := s.Say(ctx, "ada", agents.Saying{Text: "x"}, model())
 			return err
 		},
 		"a policy that is none": func() error {
 			o := model()
 			o.Policy = "bogus"
-			_, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "x"}, o)
+			_, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, o)
 			return err
 		},
 	} {
-		if got := code(f()); got != workspace.Usage && got != workspace.Refused {
+		if got := code(f()); got != fault.Usage && got != fault.Refused {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
@@ -776,7 +781,7 @@ func TestMendAgent(t *testing.T) {
 	name := agent.Path("ada")
 	whole := s.read(name)
 	s.write(name, whole[:len(whole)/2])
-	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
+	if report, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); err != nil || !report.OK {
 		t.Errorf("Doctor = %+v, %v", report, err)
 	}
 	if got := s.read(name); got != whole {
@@ -784,7 +789,7 @@ func TestMendAgent(t *testing.T) {
 	}
 	s.write(name, "[]")
 	for range 2 {
-		if _, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil {
+		if _, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -792,16 +797,16 @@ func TestMendAgent(t *testing.T) {
 		t.Errorf("damaged twice it is %s", got)
 	}
 	first := s.head("ada")
-	if _, err := s.SwitchAgent(t.Context(), "ada", s.agentTrees("ada")[0], workspace.CutOptions{}); err != nil {
+	if _, err := s.SwitchAgent(t.Context(), "ada", s.agentTrees("ada")[0], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(other)))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, workspace.DeleteTreeOptions{}); code(err) != workspace.NotFound {
+	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, agents.DeleteTreeOptions{}); code(err) != fault.NotFound {
 		t.Errorf("a tree that is gone = %v", err)
 	}
-	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, workspace.DeleteTreeOptions{Force: true}); err != nil {
+	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, agents.DeleteTreeOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
 	healthy(t, s)

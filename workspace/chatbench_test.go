@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -20,7 +21,7 @@ func BenchmarkChat(b *testing.B) {
 		}
 	}
 	h := s.head("ada")
-	if _, err := s.SwitchAgent(b.Context(), "ada", h.Tree, workspace.CutOptions{}); err != nil {
+	if _, err := s.SwitchAgent(b.Context(), "ada", h.Tree, checkpoint.CutOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	chat, raw := b.Elapsed(), b.Elapsed()

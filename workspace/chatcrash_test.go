@@ -16,7 +16,10 @@ import (
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/testsize"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/events"
 )
 
 // eventful has an agent do everything that a turn can be made of: two calls, a steer
@@ -27,8 +30,8 @@ func eventful(s *space, told func(id string)) {
 	ran := 0
 	ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
 		if ran++; ran == 1 {
-			for _, saying := range []workspace.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "stop"}} {
-				q, _, err := s.Say(ctx, "ada", saying, workspace.TurnOptions{})
+			for _, saying := range []agents.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "stop"}} {
+				q, _, err := s.Say(ctx, "ada", saying, agents.TurnOptions{})
 				if err != nil {
 					return agent.Result{}, err
 				}
@@ -38,8 +41,8 @@ func eventful(s *space, told func(id string)) {
 		return agent.Result{Text: "a hole"}, nil
 	}}
 	o := with(ts, map[string]agent.Model{"m": &script{lines: []string{"well|dig dig", "stopped", "later it is"}}})
-	o.Tell = func(e workspace.Event) {
-		if e.Type == workspace.MessageAdded {
+	o.Tell = func(e events.Event) {
+		if e.Type == events.MessageAdded {
 			told(string(e.Message))
 		}
 	}
@@ -178,7 +181,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 		}
 	}
 	m := &script{lines: []string{"I am here"}}
-	if _, err := s.Chat(ctx, "ada", workspace.Prompt{Text: "still there?"}, with(nil, map[string]agent.Model{"m": m})); err != nil {
+	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "still there?"}, with(nil, map[string]agent.Model{"m": m})); err != nil {
 		return err
 	}
 	if err := paired(m.asked[0]); err != nil {
@@ -189,7 +192,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 		return err
 	}
 	h := s.head("ada")
-	path, err := s.Path(ctx, h.Tree, h.Node, workspace.ReadOptions{})
+	path, err := s.Path(ctx, h.Tree, h.Node, session.ReadOptions{})
 	if err != nil {
 		return err
 	}
@@ -225,7 +228,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 			return fmt.Errorf("%q stands %d times", text, got)
 		}
 	}
-	report, err := s.Doctor(ctx, workspace.DoctorOptions{})
+	report, err := s.Doctor(ctx, doctor.Options{})
 	if err != nil || !report.OK {
 		return fmt.Errorf("doctor finds %+v, %v", report.Problems, err)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestCheckpointTools: a checkpoint is made before a turn only if a tool of the turn may
@@ -49,7 +51,7 @@ func TestCheckpointOnce(t *testing.T) {
 		}
 	}
 	at := s.tell("ada", "1", writing("a")).Node
-	if _, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "2"}, writing("|fail gone")); err == nil {
+	if _, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "2"}, writing("|fail gone")); err == nil {
 		t.Fatal("the turn did not fail")
 	}
 	checkpoints(1)
@@ -58,7 +60,7 @@ func TestCheckpointOnce(t *testing.T) {
 	}
 	checkpoints(1)
 	for range 2 { // the same path, copied
-		p := workspace.Prompt{Text: "3", From: string(at)}
+		p := agents.Prompt{Text: "3", From: string(at)}
 		if _, err := s.Chat(t.Context(), "ada", p, writing("c")); err != nil {
 			t.Fatal(err)
 		}
@@ -82,13 +84,13 @@ func TestTooManyCalls(t *testing.T) {
 		look := tools{"look": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "x"}, nil }}
 		o := with(look, map[string]agent.Model{"m": &script{lines: []string{"well|" + strings.Repeat("look ", c.calls), "done"}}})
 		o.Calls = c.limit
-		_, err := s.Chat(t.Context(), "ada", workspace.Prompt{Text: "go"}, o)
+		_, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "go"}, o)
 		switch {
 		case !c.fails:
 			if err != nil || ran != c.calls {
 				t.Errorf("limit %d: %d of %d calls made, %v", c.limit, ran, c.calls, err)
 			}
-		case err == nil || workspace.Explain(err).Code != workspace.Failed || !strings.Contains(err.Error(), "calls in one message"):
+		case err == nil || workspace.Explain(err).Code != fault.Failed || !strings.Contains(err.Error(), "calls in one message"):
 			t.Errorf("limit %d, %d calls: %v", c.limit, c.calls, err)
 		default:
 			if got := s.said("ada"); ran != 0 || got != "user: go\nassistant: well" {

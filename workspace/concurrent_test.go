@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -30,7 +31,7 @@ func TestConcurrent(t *testing.T) {
 				return
 			default:
 			}
-			c, err := first.Show(t.Context(), e.ID, workspace.ReadOptions{})
+			c, err := first.Show(t.Context(), e.ID, session.ReadOptions{})
 			if err != nil || len(c.Messages) < last {
 				t.Errorf("a reader sees %d messages after %d: %v", len(c.Messages), last, err)
 				return

@@ -11,12 +11,14 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/sjson"
 )
 
 // SetConfigs gives a line other configs, an object. With merge its members are put
 // in place of those of the same name, and null removes one.
-func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.RawMessage, merge bool) (*LineEntry, error) {
+func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.RawMessage, merge bool) (*lines.Entry, error) {
 	if configs == nil {
 		configs = json.RawMessage("{}")
 	}
@@ -24,7 +26,7 @@ func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.Ra
 		return nil, err
 	}
 	op := operation.Operation{Verb: "configure", Args: args{"session": name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*LineEntry, error) {
+	return update(ctx, w.base, op, func(tx *Tx) (*lines.Entry, error) {
 		first, err := tx.View.firstOf(name)
 		if err != nil {
 			return nil, err
@@ -70,8 +72,8 @@ func fits(what string, object json.RawMessage) error {
 	if len(object) <= mostOwn {
 		return nil
 	}
-	return &Error{
-		Code:    Refused,
+	return &fault.Error{
+		Code:    fault.Refused,
 		Message: fmt.Sprintf("the %s would have %d bytes, and %d is the most", what, len(object), mostOwn),
 		Hint:    "null removes a member",
 		Err:     ErrTooLarge,
@@ -100,20 +102,11 @@ func merged(was, with json.RawMessage) json.RawMessage {
 	return rawjson.AppendObject(nil, pairs, 0)
 }
 
-// A LineEvent is something that a program noted about a conversation, beside its
-// messages.
-type LineEvent struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"`
-	Data      json.RawMessage `json:"data"`
-	CreatedAt time.Time       `json:"created_at"`
-}
-
 // mostEvents is how many events a line takes.
 const mostEvents = 10_000
 
 // AddLineEvent notes an event; data is an object.
-func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data json.RawMessage) (*LineEvent, error) {
+func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data json.RawMessage) (*lines.Event, error) {
 	if data == nil {
 		data = json.RawMessage("{}")
 	}
@@ -121,7 +114,7 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 		return nil, err
 	}
 	op := operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}
-	return update(ctx, w.base, op, func(tx *Tx) (*LineEvent, error) {
+	return update(ctx, w.base, op, func(tx *Tx) (*lines.Event, error) {
 		first, err := tx.View.firstOf(name)
 		if err != nil {
 			return nil, err
@@ -132,9 +125,9 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 			return nil, err
 		}
 		if len(events) >= mostEvents {
-			return nil, &Error{Code: Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
 		}
-		e := &LineEvent{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}
+		e := &lines.Event{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}
 		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
 			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
 		}
@@ -155,8 +148,8 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 }
 
 // LineEvents returns the events of a line, oldest first.
-func (w *Workspace) LineEvents(ctx context.Context, name string) ([]LineEvent, error) {
-	return read(ctx, w.base, func(v *View) ([]LineEvent, error) {
+func (w *Workspace) LineEvents(ctx context.Context, name string) ([]lines.Event, error) {
+	return read(ctx, w.base, func(v *View) ([]lines.Event, error) {
 		id, err := v.resolve(name)
 		if err != nil {
 			return nil, err
@@ -175,13 +168,13 @@ func (w *Workspace) LineEvents(ctx context.Context, name string) ([]LineEvent, e
 
 // eventsIn returns the events in the first file of a line. What another program put in
 // their place is not written over.
-func eventsIn(first *session.Outline) (list []LineEvent, err error) {
+func eventsIn(first *session.Outline) (list []lines.Event, err error) {
 	data := first.Own(ownEvents)
 	if data == nil {
 		return nil, nil
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, &Error{Code: Refused, Message: "metadata.bough.events of " + first.ID + " are no events: " + err.Error(), Err: err}
+		return nil, &fault.Error{Code: fault.Refused, Message: "metadata.bough.events of " + first.ID + " are no events: " + err.Error(), Err: err}
 	}
 	return list, nil
 }
@@ -196,7 +189,7 @@ func checkObject(what string, data json.RawMessage) error {
 		_, err = rawjson.Members(data, rawjson.Root(data))
 	}
 	if err != nil || !json.Valid(data) || data[rawjson.Root(data).Start] != '{' {
-		return &Error{Code: Usage, Message: "the " + what + " are no JSON object", Err: err}
+		return &fault.Error{Code: fault.Usage, Message: "the " + what + " are no JSON object", Err: err}
 	}
 	return nil
 }

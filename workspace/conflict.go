@@ -10,32 +10,9 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// A MergeStatus says what came of a conflict copy.
-type MergeStatus string
-
-// The statuses of conflict copies that were to be merged.
-const (
-	CopyMerged    MergeStatus = "merged"    // its messages are in the session now
-	CopyContained MergeStatus = "contained" // the session had all that it has
-	CopyRestored  MergeStatus = "restored"  // the session was gone, and is what the copy was
-	CopyRefused   MergeStatus = "refused"   // it contradicts the session, and stays
-)
-
-// A MergedCopy is a conflict copy that was to be merged.
-type MergedCopy struct {
-	Path     string      `json:"path"` // inside the workspace
-	Session  string      `json:"session_id"`
-	Status   MergeStatus `json:"status"`
-	Messages int         `json:"added"`  // messages that the session did not have
-	Detail   string      `json:"detail"` // why it was refused, else ""
-}
-
-// MergedCopies are what came of all conflict copies.
-type MergedCopies struct {
-	Copies []MergedCopy `json:"copies"`
-}
 
 // ConflictCopies returns the files that programs which synchronise folders put beside
 // sessions. They are not sessions, and nothing else of bough reads them.
@@ -52,15 +29,15 @@ func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy,
 // copy to the trash; see [session.Session.MergeCopy]. A copy whose session is gone becomes
 // the session. One that contradicts its session stays, and so does the session. All of it
 // is one operation.
-func (w *Workspace) MergeCopies(ctx context.Context) (*MergedCopies, error) {
+func (w *Workspace) MergeCopies(ctx context.Context) (*doctor.MergedCopies, error) {
 	op := operation.Operation{Verb: "doctor --merge-copies"}
-	return locked(ctx, w.base, op, mode{every: true}, func(tx *Tx) (*MergedCopies, error) {
-		out := &MergedCopies{Copies: []MergedCopy{}}
+	return locked(ctx, w.base, op, mode{every: true}, func(tx *Tx) (*doctor.MergedCopies, error) {
+		out := &doctor.MergedCopies{Copies: []doctor.MergedCopy{}}
 		copies, err := tx.View.folder.ConflictCopies()
 		if err != nil || len(copies) == 0 {
 			return out, err
 		}
-		d, err := newDoctor(tx.View, tx)
+		d, err := newCheckup(tx.View, tx)
 		if err != nil {
 			return out, err
 		}
@@ -81,9 +58,9 @@ func (w *Workspace) MergeCopies(ctx context.Context) (*MergedCopies, error) {
 }
 
 // mergeCopies merges the copies of one session: one change of its file.
-func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []MergedCopy, err error) {
-	row := func(c session.ConflictCopy, status MergeStatus, messages int, why error) {
-		r := MergedCopy{Path: c.Path, Session: id, Status: status, Messages: messages}
+func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []doctor.MergedCopy, err error) {
+	row := func(c session.ConflictCopy, status doctor.MergeStatus, messages int, why error) {
+		r := doctor.MergedCopy{Path: c.Path, Session: id, Status: status, Messages: messages}
 		if why != nil {
 			r.Detail = why.Error()
 		}
@@ -93,7 +70,7 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 	name := session.FileName(id)
 	if name == session.IndexPath {
 		for _, c := range copies {
-			row(c, CopyContained, 0, nil)
+			row(c, doctor.CopyContained, 0, nil)
 		}
 		return rows, d.discardCopies(copies)
 	}
@@ -102,7 +79,7 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 	gone := errors.Is(err, session.ErrNotFound)
 	if err != nil && !gone {
 		for _, c := range copies {
-			row(c, CopyRefused, 0, err)
+			row(c, doctor.CopyRefused, 0, err)
 		}
 		return rows, nil
 	}
@@ -113,7 +90,7 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 		read[c.Path] = d.identity(c.Path)
 		other, err := d.readCopy(c)
 		if err != nil {
-			row(c, CopyRefused, 0, err)
+			row(c, doctor.CopyRefused, 0, err)
 			continue
 		}
 		if into == nil {
@@ -121,25 +98,25 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 				return nil, err
 			}
 			changed = true
-			row(c, CopyRestored, into.Len(), nil)
+			row(c, doctor.CopyRestored, into.Len(), nil)
 			discard = append(discard, c)
 			continue
 		}
 		merge, err := into.MergeCopy(other)
 		if err != nil {
-			row(c, CopyRefused, 0, err)
+			row(c, doctor.CopyRefused, 0, err)
 			continue
 		}
 		discard = append(discard, c)
 		if merge.Data == nil {
-			row(c, CopyContained, 0, nil)
+			row(c, doctor.CopyContained, 0, nil)
 			continue
 		}
 		if into, err = session.Decode(id, merge.Data); err != nil {
 			return nil, err
 		}
 		changed = true
-		row(c, CopyMerged, merge.Messages, nil)
+		row(c, doctor.CopyMerged, merge.Messages, nil)
 	}
 	switch {
 	case changed && gone:
@@ -147,7 +124,7 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 	case changed:
 		var done bool
 		if done, err = d.overwrite(id, into.Bytes(), seen); err == nil && !done {
-			err = &Error{Code: Busy, Message: "another program writes " + name, Hint: "try again when it has finished"}
+			err = &fault.Error{Code: fault.Busy, Message: "another program writes " + name, Hint: "try again when it has finished"}
 		}
 	}
 	if err != nil {
@@ -159,7 +136,7 @@ func (d *doctor) mergeCopies(id string, copies []session.ConflictCopy) (rows []M
 }
 
 // readCopy reads a conflict copy. One that says that it is another session is refused.
-func (d *doctor) readCopy(c session.ConflictCopy) (*session.Session, error) {
+func (d *checkup) readCopy(c session.ConflictCopy) (*session.Session, error) {
 	info, err := d.root.Lstat(c.Path)
 	switch {
 	case err != nil:
@@ -184,7 +161,7 @@ func (d *doctor) readCopy(c session.ConflictCopy) (*session.Session, error) {
 }
 
 // putNew makes the file of a session that is not there.
-func (d *doctor) putNew(s *session.Session) error {
+func (d *checkup) putNew(s *session.Session) error {
 	name := session.FileName(s.ID)
 	info, err := d.tx.batch.Create(name, durable.Bytes(s.Bytes()))
 	if err != nil {
@@ -197,7 +174,7 @@ func (d *doctor) putNew(s *session.Session) error {
 }
 
 // discardCopies prepares to move conflict copies to the trash.
-func (d *doctor) discardCopies(copies []session.ConflictCopy) error {
+func (d *checkup) discardCopies(copies []session.ConflictCopy) error {
 	for _, c := range copies {
 		if err := d.tx.discard(c.Path); err != nil {
 			return err
@@ -207,13 +184,13 @@ func (d *doctor) discardCopies(copies []session.ConflictCopy) error {
 }
 
 // conflictCopies reports the conflict copies.
-func (d *doctor) conflictCopies() error {
+func (d *checkup) conflictCopies() error {
 	copies, err := d.folder.ConflictCopies()
 	if err != nil {
 		return err
 	}
 	for _, c := range copies {
-		d.found(ConflictCopy, c.Path, "a program that synchronises folders made this copy of "+c.ID+"; --merge-copies adds its messages to that", false)
+		d.found(doctor.ConflictCopy, c.Path, "a program that synchronises folders made this copy of "+c.ID+"; --merge-copies adds its messages to that", false)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // member returns a member of a session's metadata, on one line, "" if it is not
@@ -103,7 +104,7 @@ func TestContinue(t *testing.T) {
 // healthy lets doctor look.
 func healthy(t *testing.T, s *space) {
 	t.Helper()
-	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+	report, err := s.Doctor(t.Context(), doctor.Options{})
 	if err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report.Problems, err)
 	}

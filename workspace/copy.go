@@ -8,22 +8,24 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // CopyLine makes a new branch session of all messages of a line, with all its
 // branches, each message as it is. The head stays where it is. A line of more than
 // most messages, unless that is 0, is refused with [ErrTooLarge].
-func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (*LineEntry, error) {
+func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (*lines.Entry, error) {
 	op := operation.Operation{Verb: "copy", Args: args{"session": name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*LineEntry, error) {
+	return update(ctx, w.base, op, func(tx *Tx) (*lines.Entry, error) {
 		p, err := tx.View.place(name, false)
 		if err != nil {
 			return nil, err
 		}
 		tx.op.Args["session"] = p.id()
 		if most > 0 && p.Len() > most {
-			return nil, &Error{
-				Code:    Refused,
+			return nil, &fault.Error{
+				Code:    fault.Refused,
 				Message: fmt.Sprintf("%s has %d messages, and a copy takes at most %d", p.id(), p.Len(), most),
 				Hint:    "'bough branch' takes a path of any length",
 				Err:     ErrTooLarge,

@@ -16,6 +16,9 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
 
@@ -69,7 +72,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 	s := c.open(base, 3)
 	v.sessions = map[string]string{}
 	listing, err := s.List(context.Background(), "")
-	if code(err) == workspace.NotFound {
+	if code(err) == fault.NotFound {
 		return v, nil // there is no workspace yet
 	}
 	if err != nil {
@@ -86,7 +89,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 		if e.ID == aside {
 			continue
 		}
-		conversation, err := s.Show(context.Background(), e.ID, workspace.ReadOptions{})
+		conversation, err := s.Show(context.Background(), e.ID, session.ReadOptions{})
 		if err != nil {
 			return v, err
 		}
@@ -238,7 +241,7 @@ func (c *crash) judge(t crashdisk.Tree) *verdict {
 func (c *crash) passing() []string {
 	kinds := slices.Clip(c.mends)
 	if c.old.head != "" && c.new.head == "" {
-		kinds = append(kinds, workspace.LostHead)
+		kinds = append(kinds, doctor.LostHead)
 	}
 	return kinds
 }
@@ -300,8 +303,8 @@ func (c *crash) intends(name string) bool {
 func (c *crash) writers(v *verdict, base string, s *space) {
 	aside, want, err := c.aside, "aside afterwards", error(nil)
 	if aside == "" {
-		var l *workspace.LineEntry
-		if l, _, err = s.NewLine(context.Background(), workspace.LineOptions{}); err == nil { // New moves the head
+		var l *lines.Entry
+		if l, _, err = s.NewLine(context.Background(), lines.Options{}); err == nil { // New moves the head
 			aside, want = l.ID, ""
 		}
 	} else {
@@ -359,7 +362,7 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 
 // texts returns the texts of a session, as s.texts does.
 func (c *crash) texts(base, id string) (string, error) {
-	conversation, err := c.open(base, 5).Show(context.Background(), id, workspace.ReadOptions{})
+	conversation, err := c.open(base, 5).Show(context.Background(), id, session.ReadOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -372,8 +375,8 @@ func (c *crash) texts(base, id string) (string, error) {
 
 // doctor lets doctor look for what may not be, and returns how much it finds.
 func (c *crash) doctor(v *verdict, base, when string, may ...string) int {
-	report, err := c.open(base, 5).Doctor(context.Background(), workspace.DoctorOptions{})
-	if code(err) == workspace.NotFound {
+	report, err := c.open(base, 5).Doctor(context.Background(), doctor.Options{})
+	if code(err) == fault.NotFound {
 		return 0
 	}
 	if err != nil {
@@ -393,7 +396,7 @@ func (c *crash) doctor(v *verdict, base, when string, may ...string) int {
 
 func healthyBut(t *testing.T, s *space, kinds []string) {
 	t.Helper()
-	got := slices.DeleteFunc(s.kinds(workspace.DoctorOptions{}), func(kind string) bool { return kind == workspace.LeftOver })
+	got := slices.DeleteFunc(s.kinds(doctor.Options{}), func(kind string) bool { return kind == doctor.LeftOver })
 	if !slices.Equal(got, kinds) {
 		t.Fatalf("before the verb doctor finds %q, want %q", got, kinds)
 	}

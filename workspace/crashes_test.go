@@ -14,6 +14,9 @@ import (
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A scenario is a verb and what was acknowledged before it.
@@ -157,7 +160,7 @@ var scenarios = []scenario{
 		s.new("Bread")
 		ids := s.say("a", "b")
 		return func(s *space) error {
-			_, err := s.Rewind(context.Background(), "Bread@"+ids[0], workspace.CutOptions{})
+			_, err := s.Rewind(context.Background(), "Bread@"+ids[0], checkpoint.CutOptions{})
 			return err
 		}
 	}},
@@ -165,15 +168,15 @@ var scenarios = []scenario{
 		s.new("Bread")
 		ids := s.say("a", "b")
 		return func(s *space) error {
-			_, err := s.Store(context.Background(), "Bread", workspace.Store{
-				Parent: ids[0], Content: picture, Files: []workspace.File{attachment("a picture")},
+			_, err := s.Store(context.Background(), "Bread", lines.Message{
+				Parent: ids[0], Content: picture, Files: []lines.File{attachment("a picture")},
 			})
 			return err
 		}
 	}},
 	{name: "new line", setup: func(s *space) verb {
 		return func(s *space) error {
-			_, _, err := s.NewLine(context.Background(), workspace.LineOptions{UUID: "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77", Configs: []byte(`{"a":1}`)})
+			_, _, err := s.NewLine(context.Background(), lines.Options{UUID: "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77", Configs: []byte(`{"a":1}`)})
 			return err
 		}
 	}},
@@ -302,7 +305,7 @@ var scenarios = []scenario{
 	{
 		name:  "doctor --fix",
 		limit: 2,
-		mends: []string{workspace.LostHead, workspace.OneSidedLink},
+		mends: []string{doctor.LostHead, doctor.OneSidedLink},
 		setup: func(s *space) verb {
 			id := s.new("Bread")
 			s.say("a", "b")
@@ -316,7 +319,7 @@ var scenarios = []scenario{
 	},
 	{name: "agent create", setup: func(s *space) verb {
 		return func(s *space) error {
-			_, err := s.CreateAgent(context.Background(), "ada", workspace.AgentOptions{System: "Be brief."})
+			_, err := s.CreateAgent(context.Background(), "ada", agents.Options{System: "Be brief."})
 			return err
 		}
 	}},
@@ -324,7 +327,7 @@ var scenarios = []scenario{
 		first := s.agent("ada").Trees[0].ID
 		s.tree("ada", "rest")
 		return func(s *space) error {
-			_, err := s.SwitchAgent(context.Background(), "ada", first, workspace.CutOptions{})
+			_, err := s.SwitchAgent(context.Background(), "ada", first, checkpoint.CutOptions{})
 			return err
 		}
 	}},
@@ -340,7 +343,7 @@ var scenarios = []scenario{
 		s.new("Bread")
 		ids := s.say("a", "b", "c")
 		return func(s *space) error {
-			_, err := s.BranchTree(context.Background(), "ada", "Bread@"+ids[2], "", workspace.CutOptions{})
+			_, err := s.BranchTree(context.Background(), "ada", "Bread@"+ids[2], "", checkpoint.CutOptions{})
 			return err
 		}
 	}},
@@ -363,7 +366,7 @@ var scenarios = []scenario{
 		s.agent("ada")
 		return func(s *space) error {
 			model := "command:cat"
-			_, err := s.SetAgent(context.Background(), "ada", workspace.AgentChange{Model: &model})
+			_, err := s.SetAgent(context.Background(), "ada", agents.Change{Model: &model})
 			return err
 		}
 	}},
@@ -397,7 +400,7 @@ var scenarios = []scenario{
 	{name: "undo of agent switch", setup: func(s *space) verb {
 		first := s.agent("ada").Trees[0].ID
 		s.tree("ada", "rest")
-		if _, err := s.SwitchAgent(context.Background(), "ada", first, workspace.CutOptions{}); err != nil {
+		if _, err := s.SwitchAgent(context.Background(), "ada", first, checkpoint.CutOptions{}); err != nil {
 			s.t.Fatal(err)
 		}
 		return undo
@@ -491,7 +494,7 @@ var scenarios = []scenario{
 			return err
 		}
 	}},
-	{name: "doctor --fix of a torn session", mends: []string{workspace.DamagedSession}, setup: func(s *space) verb {
+	{name: "doctor --fix of a torn session", mends: []string{doctor.DamagedSession}, setup: func(s *space) verb {
 		id := s.new("Bread")
 		s.say("a", "b")
 		s.new("Soup")
@@ -499,7 +502,7 @@ var scenarios = []scenario{
 		s.write(session.FileName(id), text[:len(text)-100])
 		return mend
 	}},
-	{name: "doctor --fix of a torn index", mends: []string{workspace.DamagedIndex}, setup: func(s *space) verb {
+	{name: "doctor --fix of a torn index", mends: []string{doctor.DamagedIndex}, setup: func(s *space) verb {
 		s.new("Bread")
 		s.say("a", "b")
 		s.write(session.IndexPath, "{")
@@ -592,7 +595,7 @@ func remove(name string, o workspace.RemoveOptions) verb {
 
 func deleteTree(tree string) verb {
 	return func(s *space) error {
-		_, err := s.DeleteTree(context.Background(), "ada", tree, workspace.DeleteTreeOptions{})
+		_, err := s.DeleteTree(context.Background(), "ada", tree, agents.DeleteTreeOptions{})
 		return err
 	}
 }
@@ -623,7 +626,7 @@ func redo(s *space) error {
 }
 
 func mend(s *space) error {
-	report, err := s.Doctor(context.Background(), workspace.DoctorOptions{Fix: true})
+	report, err := s.Doctor(context.Background(), doctor.Options{Fix: true})
 	if err == nil && !report.OK {
 		err = fmt.Errorf("doctor leaves %+v", report.Problems)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // damages returns ways in which one file of a workspace falls ill by itself: cut
@@ -40,7 +42,7 @@ func damages(files map[string]string, seed uint64, n int) (list []illness) {
 
 // talk is what a session shows: the messages of its path, or why there is none.
 func (s *space) talk(id string) string {
-	c, err := s.Show(s.t.Context(), id, workspace.ReadOptions{})
+	c, err := s.Show(s.t.Context(), id, session.ReadOptions{})
 	if err != nil {
 		return err.Error()
 	}
@@ -63,7 +65,7 @@ func TestDamages(t *testing.T) {
 		}
 		c.infect(s)
 		before := s.files()
-		report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+		report, err := s.Doctor(t.Context(), doctor.Options{})
 		if err != nil {
 			t.Fatalf("%d: %s: %v", i, c.name, err)
 		}
@@ -76,23 +78,23 @@ func TestDamages(t *testing.T) {
 				t.Errorf("%s: %s is\n%s\nand doctor finds nothing", c.name, id, talk)
 			}
 		}
-		if report, err = s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil {
+		if report, err = s.Doctor(t.Context(), doctor.Options{Fix: true}); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		s.nothingLost(before)
 		damaged := ""
 		for _, p := range report.Problems {
-			if !p.Fixed && p.Kind == workspace.DamagedSession {
+			if !p.Fixed && p.Kind == doctor.DamagedSession {
 				damaged = p.Path
 			}
 		}
 		for _, id := range ids {
 			needs := session.FileName(id) == c.kinds || id == "b" && c.kinds == session.FileName("a") || id == "a" && c.kinds == session.FileName("b")
-			_, err := s.Show(t.Context(), id, workspace.ReadOptions{})
+			_, err := s.Show(t.Context(), id, session.ReadOptions{})
 			switch {
 			case !needs && s.talk(id) != talks[id]:
 				t.Errorf("%s: %s is\n%s", c.name, id, s.talk(id))
-			case needs && err != nil && damaged != c.kinds && code(err) != workspace.Damaged:
+			case needs && err != nil && damaged != c.kinds && code(err) != fault.Damaged:
 				t.Errorf("%s: %s: %v; doctor finds %+v", c.name, id, err, report.Problems)
 			}
 		}
@@ -117,14 +119,14 @@ func TestVectorsMended(t *testing.T) {
 			talks[id] = s.talk(id)
 		}
 		before := s.files()
-		left := slices.DeleteFunc(s.kinds(workspace.DoctorOptions{Fix: true}), func(kind string) bool { return strings.HasSuffix(kind, " fixed") })
+		left := slices.DeleteFunc(s.kinds(doctor.Options{Fix: true}), func(kind string) bool { return strings.HasSuffix(kind, " fixed") })
 		s.nothingLost(before)
 		for _, id := range usable {
 			if talk := s.talk(id); talk != talks[id] {
 				t.Errorf("%s was\n%s\nand is\n%s", id, talks[id], talk)
 			}
 		}
-		s.expect(workspace.DoctorOptions{}, left...)
-		s.expect(workspace.DoctorOptions{Fix: true}, left...)
+		s.expect(doctor.Options{}, left...)
+		s.expect(doctor.Options{Fix: true}, left...)
 	})
 }

@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // dialects looks whether all links are written in one dialect, and writes them
 // in the one that is wanted.
-func (d *doctor) dialects() error {
+func (d *checkup) dialects() error {
 	if bough, penguin, mixed := d.index.Mixed(); !d.rewrite {
 		if mixed {
-			d.found(MixedDialects, session.Dir, fmt.Sprintf("%s has links as lists, %s as Penguin writes them; Penguin does not follow lists", bough, penguin), false)
+			d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s has links as lists, %s as Penguin writes them; Penguin does not follow lists", bough, penguin), false)
 		}
 		return nil
 	}
@@ -37,7 +38,7 @@ func (d *doctor) dialects() error {
 		n++
 	}
 	if n > 0 {
-		d.found(MixedDialects, session.Dir, fmt.Sprintf("%s had links that %s writes otherwise", count(n, "session"), d.dialect), true)
+		d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s had links that %s writes otherwise", count(n, "session"), d.dialect), true)
 	}
 	return nil
 }

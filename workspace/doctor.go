@@ -8,119 +8,13 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// A Problem is one thing that is wrong in a workspace.
-type Problem struct {
-	Kind   string `json:"kind"`
-	Path   string `json:"path"`   // slash-separated, inside the workspace
-	Detail string `json:"detail"` // a sentence for a person
-	Fixed  bool   `json:"fixed"`
-	Note   bool   `json:"note,omitempty"` // nothing is wrong: it is as another program left it
-}
-
-// The kinds of problems. [Ailments] says what they mean.
-const (
-	DamagedSession     = "damaged_session"
-	UnreadableSession  = "unreadable_session"
-	DamagedCheckpoint  = "damaged_checkpoint"
-	BetterCopy         = "better_copy"
-	OpenToAll          = "open_to_all"
-	DamagedIndex       = "damaged_index"
-	StaleIndex         = "stale_index"
-	StaleCache         = "stale_cache"
-	MissingAncestor    = "missing_ancestor"
-	Cycle              = "cycle"
-	OneSidedLink       = "one_sided_link"
-	OrphanMessage      = "orphan_message"
-	JoinedMessage      = "joined_message"
-	DuplicateID        = "duplicate_id"
-	ForeignID          = "foreign_id"
-	ConflictCopy       = "conflict_copy"
-	BrokenSeal         = "broken_seal"
-	MixedDialects      = "mixed_dialects"
-	LostHead           = "lost_head"
-	DamagedBookmarks   = "damaged_bookmarks"
-	LostBookmark       = "lost_bookmark"
-	DamagedAgent       = "damaged_agent"
-	LostTree           = "lost_tree"
-	SharedTree         = "shared_tree"
-	DamagedExploration = "damaged_exploration"
-	LostAgentHead      = "lost_agent_head"
-	LeftOver           = "left_over"
-	PendingForget      = "pending_forget"
-	DamagedLog         = "damaged_log"
-	LostAttachment     = "lost_attachment"
-	DamagedAttachment  = "damaged_attachment"
-	SpecialFile        = "special_file"
-)
-
-// An Ailment is a kind of problem: what it means, and what [Workspace.Doctor]
-// does about it when it is told to mend.
-type Ailment struct {
-	Kind  string
-	About string
-	Mend  string // "" where only a person can tell what is right
-}
-
-// Ailments are all kinds of problems.
-var Ailments = []Ailment{
-	{DamagedSession, "a session file is torn, or is no session", "a torn one is cut back to its whole messages, or Penguin's copy replaces it"},
-	{UnreadableSession, "the system does not let us read a session file", ""},
-	{DamagedCheckpoint, "a checkpoint that Penguin keeps for itself cannot be read", ""},
-	{BetterCopy, "Penguin's copy of a session is newer and has messages that it has not", "the copy replaces it if it is the same and more"},
-	{OpenToAll, "everybody on this machine may change a file", "only its owner and group may"},
-	{DamagedIndex, "the index is torn, or is no JSON object", "it is made anew of the session files"},
-	{StaleIndex, "the index is missing, or does not say what the session files do", "it is made anew of them"},
-	{StaleCache, "what is remembered of a session is not what its file holds", "it is forgotten"},
-	{MissingAncestor, "a session continues one that is gone", ""},
-	{Cycle, "sessions, or messages, come from each other in a ring", ""},
-	{OneSidedLink, "a session does not name what continues it", "it names what does"},
-	{OrphanMessage, "the parent of a message is gone; it is read as a beginning; a note where its transcript lacks it", ""},
-	{JoinedMessage, "a note: messages whose parent is missing follow others by a join", ""},
-	{DuplicateID, "two files of a line have different messages under one id", ""},
-	{ForeignID, "a session file gives itself another id; its name counts", ""},
-	{ConflictCopy, "a program that synchronises folders made a copy of a session, which is not a session", ""},
-	{BrokenSeal, "another program changed a checkpoint; what was sealed is the checkpoint", ""},
-	{MixedDialects, "links are written in part as bough does, in part as Penguin does", "with --dialect, all are written in that one"},
-	{LostHead, "the head points nowhere", "it goes to the trash"},
-	{DamagedBookmarks, "the file of the bookmarks is torn, or is no such file", "it goes to the trash"},
-	{LostBookmark, "the message of a bookmark is gone, and not in the trash either", "the bookmark is taken away"},
-	{DamagedAgent, "the file of an agent is torn, or is no agent", "what the log says that it held last takes its place, where the log says it"},
-	{LostTree, "a tree of an agent is gone", ""},
-	{SharedTree, "two agents have the same tree", ""},
-	{DamagedExploration, "the file of an exploration, or the settings for them, cannot be read", ""},
-	{LostAgentHead, "the head of an agent points nowhere", "it moves to the newest leaf of its tree, or of the newest tree that is there"},
-	{DamagedLog, "the log of operations cannot be read, is broken, or has lines that are not operations", "it goes to the trash, and a file is replaced by one with the lines that are operations"},
-	{LostAttachment, "a message refers to an attachment that is not there", ""},
-	{DamagedAttachment, "an attachment is not what its name says", ""},
-	{SpecialFile, "a named pipe, a socket or a device is in the place of a file or folder; it is not opened", ""},
-	{LeftOver, "a note: a write that did not end left a temporary file", "it is removed, as by any command that writes"},
-	{PendingForget, "a note: a forget was interrupted; a problem if the file that says what to forget is damaged", "it is completed, as by any command that writes; a damaged file goes to the trash, and the user forgets again"},
-}
-
-// A Report is what [Workspace.Doctor] found.
-type Report struct {
-	OK       bool      `json:"ok"` // nothing is wrong, or all of it is fixed; notes do not count
-	Problems []Problem `json:"problems"`
-}
-
-// DoctorOptions are the choices for a doctor's visit.
-type DoctorOptions struct {
-	// Fix mends what can be mended without loss, see [Ailments]. No byte is
-	// deleted: what is replaced goes to the trash. A damaged file that changed
-	// within [Options.Settle] may be one that another program is writing: Fix waits
-	// until it is whole or does not change any more, and leaves it else.
-	Fix bool
-
-	// Dialect, with Fix, has all links between sessions written in one dialect:
-	// "bough" or "penguin". Empty leaves them as they are.
-	Dialect string
-}
 
 // dialect returns the dialect that links are to be written in, and whether they
 // are to be.
-func dialectOf(o DoctorOptions) (d session.Dialect, rewrite bool, err error) {
+func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
 	switch o.Dialect {
 	case "":
 		return 0, false, nil
@@ -129,26 +23,26 @@ func dialectOf(o DoctorOptions) (d session.Dialect, rewrite bool, err error) {
 	case session.Penguin.String():
 		d = session.Penguin
 	default:
-		return 0, false, &Error{Code: Usage, Message: "there is no dialect " + o.Dialect, Hint: "name bough or penguin"}
+		return 0, false, &fault.Error{Code: fault.Usage, Message: "there is no dialect " + o.Dialect, Hint: "name bough or penguin"}
 	}
 	if !o.Fix {
-		return 0, false, &Error{Code: Usage, Message: "links are not rewritten without --fix"}
+		return 0, false, &fault.Error{Code: fault.Usage, Message: "links are not rewritten without --fix"}
 	}
 	return d, true, nil
 }
 
 // Doctor looks at every file of the workspace and reports everything that is
 // wrong. Without Fix it writes nothing, not even to .bough.
-func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error) {
+func (w *Workspace) Doctor(ctx context.Context, o doctor.Options) (*doctor.Report, error) {
 	quiet := *w.base
 	quiet.opts.Note = func(string) {}
 	dialect, rewrite, err := dialectOf(o)
 	if err != nil {
-		return &Report{}, err
+		return &doctor.Report{}, err
 	}
 	examine := func(v *View, tx *Tx) (e examination, err error) {
 		v.forgetful = !o.Fix
-		d, err := newDoctor(v, tx)
+		d, err := newCheckup(v, tx)
 		if err != nil {
 			return e, err
 		}
@@ -161,10 +55,10 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	}
 	e, err := quiet.examineAtRest(ctx, examine)
 	for i, p := range e.problems {
-		if p.Kind == PendingForget {
+		if p.Kind == doctor.PendingForget {
 			continue // a note already, or damaged
 		}
-		if p.Kind == LeftOver || e.interrupted && passes(p) || e.onlyOwn && p.Kind == StaleIndex {
+		if p.Kind == doctor.LeftOver || e.interrupted && passes(p) || e.onlyOwn && p.Kind == doctor.StaleIndex {
 			e.problems[i].Note = true
 			e.problems[i].Detail += "; the next command that changes something completes the write"
 		}
@@ -172,14 +66,14 @@ func (w *Workspace) Doctor(ctx context.Context, o DoctorOptions) (*Report, error
 	return newReport(e.problems), err
 }
 
-func newReport(problems []Problem) *Report {
-	wrong := func(p Problem) bool { return !p.Fixed && !p.Note }
-	return &Report{OK: !slices.ContainsFunc(problems, wrong), Problems: problems}
+func newReport(problems []doctor.Problem) *doctor.Report {
+	wrong := func(p doctor.Problem) bool { return !p.Fixed && !p.Note }
+	return &doctor.Report{OK: !slices.ContainsFunc(problems, wrong), Problems: problems}
 }
 
 // An examination is what an examiner found.
 type examination struct {
-	problems    []Problem
+	problems    []doctor.Problem
 	onlyOwn     bool // see [View.onlyOwn]
 	interrupted bool // a writer was interrupted before
 }
@@ -188,11 +82,11 @@ type examination struct {
 type examiner func(v *View, tx *Tx) (examination, error)
 
 // fix fixes session files, and then calls examine, which fixes the rest, under the lock.
-func (w *base) fix(ctx context.Context, examine examiner) (*Report, error) {
+func (w *base) fix(ctx context.Context, examine examiner) (*doctor.Report, error) {
 	op := operation.Operation{Verb: "doctor --fix"}
-	mended, err := locked(ctx, w, op, mode{every: true}, func(tx *Tx) ([]Problem, error) { return tx.mendSessions() })
+	mended, err := locked(ctx, w, op, mode{every: true}, func(tx *Tx) ([]doctor.Problem, error) { return tx.mendSessions() })
 	if err != nil {
-		return &Report{Problems: mended}, err
+		return &doctor.Report{Problems: mended}, err
 	}
 	e, err := locked(ctx, w, op, mode{every: true}, func(tx *Tx) (examination, error) { return examine(tx.View, tx) })
 	report := newReport(e.problems)
@@ -238,6 +132,6 @@ func (w *base) examineAtRest(ctx context.Context, examine examiner) (e examinati
 }
 
 // passes reports whether p may be what a writer has not completed yet.
-func passes(p Problem) bool {
-	return slices.Contains([]string{LeftOver, StaleIndex, OneSidedLink, LostHead, LostBookmark, LostTree, LostAgentHead, PendingForget}, p.Kind)
+func passes(p doctor.Problem) bool {
+	return slices.Contains([]string{doctor.LeftOver, doctor.StaleIndex, doctor.OneSidedLink, doctor.LostHead, doctor.LostBookmark, doctor.LostTree, doctor.LostAgentHead, doctor.PendingForget}, p.Kind)
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // kinds returns the kinds of what doctor finds, those that are fixed marked.
-func (s *space) kinds(o workspace.DoctorOptions) (kinds []string) {
+func (s *space) kinds(o doctor.Options) (kinds []string) {
 	s.t.Helper()
 	report, err := s.Doctor(s.t.Context(), o)
 	if err != nil {
@@ -34,7 +36,7 @@ func (s *space) kinds(o workspace.DoctorOptions) (kinds []string) {
 	return kinds
 }
 
-func (s *space) expect(o workspace.DoctorOptions, want ...string) {
+func (s *space) expect(o doctor.Options, want ...string) {
 	s.t.Helper()
 	if got := s.kinds(o); !slices.Equal(got, want) {
 		s.t.Errorf("doctor finds %q, want %q", got, want)
@@ -47,9 +49,9 @@ func TestDoctorHead(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 0)
 		s.new("")
 		s.write("head.json", head)
-		s.expect(workspace.DoctorOptions{}, workspace.LostHead)
-		s.expect(workspace.DoctorOptions{Fix: true}, workspace.LostHead+" fixed")
-		s.expect(workspace.DoctorOptions{})
+		s.expect(doctor.Options{}, doctor.LostHead)
+		s.expect(doctor.Options{Fix: true}, doctor.LostHead+" fixed")
+		s.expect(doctor.Options{})
 		if got := s.trash(); len(got) != 1 || filepath.Base(got[0]) != "head.json" {
 			t.Errorf("head %q: the trash holds %q", head, got)
 		}
@@ -70,9 +72,9 @@ func TestDoctorSameTime(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(s.Dir(), name), time.Time{}, info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	s.expect(workspace.DoctorOptions{}, workspace.StaleIndex)
-	s.expect(workspace.DoctorOptions{Fix: true}, workspace.StaleIndex+" fixed")
-	s.expect(workspace.DoctorOptions{})
+	s.expect(doctor.Options{}, doctor.StaleIndex)
+	s.expect(doctor.Options{Fix: true}, doctor.StaleIndex+" fixed")
+	s.expect(doctor.Options{})
 	if got := s.entry(id).Title; got != "Broad" {
 		t.Errorf("the title is %q", got)
 	}
@@ -86,16 +88,16 @@ func TestDoctorWhileWriting(t *testing.T) {
 	left := "conversations/.session_index.json" + durable.TempSuffix
 	s.write(left, "{")
 	unlock := s.lock(writelock.Holder{})
-	s.expect(workspace.DoctorOptions{})
+	s.expect(doctor.Options{})
 	s.read(left)
 	unlock()
 	before := s.everything()
-	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
-	if err != nil || !report.OK || len(report.Problems) != 1 || report.Problems[0].Kind != workspace.LeftOver || !report.Problems[0].Note {
+	report, err := s.Doctor(t.Context(), doctor.Options{})
+	if err != nil || !report.OK || len(report.Problems) != 1 || report.Problems[0].Kind != doctor.LeftOver || !report.Problems[0].Note {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 	sameFiles(t, "doctor", before, s.everything())
-	s.expect(workspace.DoctorOptions{Fix: true})
+	s.expect(doctor.Options{Fix: true})
 	if _, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(left))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the temporary file is still there: %v", err)
 	}
@@ -170,9 +172,9 @@ func TestLinkIsCompleted(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.Dir(), filepath.FromSlash(operation.Path))); err != nil {
 		t.Fatal(err)
 	}
-	s.expect(workspace.DoctorOptions{}, workspace.OneSidedLink)
+	s.expect(doctor.Options{}, doctor.OneSidedLink)
 	s.say("d")
-	s.expect(workspace.DoctorOptions{})
+	s.expect(doctor.Options{})
 	if got := s.texts(root); got != "a b c d" {
 		t.Errorf("the conversation is %q", got)
 	}
@@ -188,7 +190,7 @@ func TestRemoveBelowPenguin(t *testing.T) {
 	s := openSpace(t, dir, 0)
 	line := workspace.RemoveOptions{Line: true}
 	_, err := s.Remove(t.Context(), "Sourdough, take two", line)
-	if code(err) != workspace.HasChildren || !strings.Contains(err.Error(), "cp_") {
+	if code(err) != fault.HasChildren || !strings.Contains(err.Error(), "cp_") {
 		t.Errorf("Remove = %v", err)
 	}
 	line.Force = true

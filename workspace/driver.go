@@ -16,6 +16,9 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/watch"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A driver carries out turns of an agent: it has the state machine take in what
@@ -24,7 +27,7 @@ import (
 type driver struct {
 	w       *Workspace
 	name    string
-	opts    TurnOptions
+	opts    agents.TurnOptions
 	modelID string
 	model   agent.Model
 	second  agent.Model // the fallback, nil if there is none, or not any more
@@ -47,7 +50,7 @@ type driver struct {
 }
 
 // newDriver opens what the turns of an agent need. Nothing is written.
-func (w *Workspace) newDriver(ctx context.Context, name string, o TurnOptions) (*driver, error) {
+func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOptions) (*driver, error) {
 	a, err := w.Agent(ctx, name)
 	if err != nil {
 		return nil, err
@@ -59,12 +62,12 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o TurnOptions) (
 		happened: make(chan agent.Event), stop: func() {},
 	}
 	if d.opts.Tell == nil {
-		d.opts.Tell = func(Event) {}
+		d.opts.Tell = func(events.Event) {}
 	}
 	d.opts.NoCheckpoint = o.NoCheckpoint || a.NoCheckpoint
 	d.rules = agent.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks, MaxCalls: o.Calls, Again: o.Fallback != ""}
 	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
-		return nil, &Error{Code: Usage, Message: fmt.Sprintf("there is no steer policy %q", o.Policy)}
+		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("there is no steer policy %q", o.Policy)}
 	}
 	if d.model, err = d.open(ctx, d.modelID); err != nil {
 		return nil, err
@@ -89,10 +92,10 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o TurnOptions) (
 // open opens a model.
 func (d *driver) open(ctx context.Context, id string) (agent.Model, error) {
 	if id == "" {
-		return nil, &Error{Code: Usage, Message: d.name + " has no model", Hint: "name one with --model, or give it one with 'bough agent set'"}
+		return nil, &fault.Error{Code: fault.Usage, Message: d.name + " has no model", Hint: "name one with --model, or give it one with 'bough agent set'"}
 	}
 	if d.opts.Models == nil {
-		return nil, &Error{Code: Usage, Message: "there is no model " + id}
+		return nil, &fault.Error{Code: fault.Usage, Message: "there is no model " + id}
 	}
 	return d.opts.Models(ctx, id)
 }
@@ -170,7 +173,7 @@ func (d *driver) queued(ctx context.Context) bool {
 
 // finish unlocks the turn unless something was queued that is to be delivered.
 func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
-	return updateAgent(ctx, d.w.base, d.op("agent chat"), d.name, func(_ *Tx, a *Agent) (more bool, err error) {
+	return updateAgent(ctx, d.w.base, d.op("agent chat"), d.name, func(_ *Tx, a *agents.Agent) (more bool, err error) {
 		waits := slices.ContainsFunc(a.Queue, func(e agent.Entry) bool { return e.State == agent.Waiting })
 		if more = waits && d.turn.Ended == agent.Finished; !more {
 			unlock()
@@ -195,14 +198,14 @@ func (d *driver) step(ctx context.Context, e agent.Event) error {
 		}
 		return err
 	}
-	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		return t.Step(q, d.rules, e)
 	})
 }
 
 // A writer prepares that a message of a turn is written, and moves the head of its
 // agent there.
-type writer func(v *Tx, a *Agent, n *agent.Node) error
+type writer func(v *Tx, a *agents.Agent, n *agent.Node) error
 
 // A storedStep is a change of a turn, and what it leads to.
 type storedStep struct {
@@ -218,11 +221,11 @@ type storedStep struct {
 // change has the turn go a step, as decide says, stores what comes of it, and carries
 // it out. The first message is written by write, as op; each is a change of its own, with
 // which go the turn as it is then and the place of the head.
-func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *Agent, *agent.Turn, *agent.Queue) ([]agent.Action, error)) error {
+func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *agents.Agent, *agent.Turn, *agent.Queue) ([]agent.Action, error)) error {
 	var acts []agent.Action
 	var steps [][]told
 	for n := 0; n == 0 || n < len(steps); n++ {
-		stored, err := updateAgent(ctx, d.w.base, op, d.name, func(tx *Tx, a *Agent) (s storedStep, err error) {
+		stored, err := updateAgent(ctx, d.w.base, op, d.name, func(tx *Tx, a *agents.Agent) (s storedStep, err error) {
 			s.acts, s.steps, s.turn = acts, steps, d.turn
 			turn := &s.turn
 			turn.Calls, turn.Unwritten = slices.Clone(turn.Calls), slices.Clone(turn.Unwritten)
@@ -386,7 +389,7 @@ func (d *driver) checkpoint(ctx context.Context, prompt string) {
 	if d.opts.NoCheckpoint || !writes {
 		return
 	}
-	path, err := d.w.Path(ctx, d.at.Tree, prompt, ReadOptions{})
+	path, err := d.w.Path(ctx, d.at.Tree, prompt, session.ReadOptions{})
 	if err == nil && len(path.Nodes) > 1 {
 		before := d.at.Tree + "@" + path.Nodes[len(path.Nodes)-2].ID
 		_, err = d.w.Checkpoint(ctx, before, SnapshotOptions{Auto: true})

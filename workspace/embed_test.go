@@ -15,6 +15,11 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // TestOpenNew: a folder that is not there, or holds nothing, reads as a workspace with
@@ -36,7 +41,7 @@ func TestOpenNew(t *testing.T) {
 		marks, errMarks := s.Bookmarks(ctx, workspace.BookmarksOptions{})
 		agents, errAgents := s.Agents(ctx)
 		found, errSearch := s.Search(ctx, workspace.SearchOptions{})
-		report, errDoctor := s.Doctor(ctx, workspace.DoctorOptions{})
+		report, errDoctor := s.Doctor(ctx, doctor.Options{})
 		head, errHead := s.Head(ctx)
 		if err := errors.Join(errList, errTree, errLog, errTrash, errMarks, errAgents, errSearch, errDoctor, errHead); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -44,10 +49,10 @@ func TestOpenNew(t *testing.T) {
 		if n := len(listing.Sessions) + len(forest.Roots) + len(log.Operations) + len(trash.Files) + len(marks.Bookmarks) + len(agents.Agents) + len(found.Matches); n != 0 || head != nil || !report.OK {
 			t.Errorf("%s: %d things are in it, the head is %v, the report %v", name, n, head, report)
 		}
-		if _, err := s.Show(ctx, "Bread", workspace.ReadOptions{}); !errors.Is(err, workspace.ErrNotFound) {
+		if _, err := s.Show(ctx, "Bread", session.ReadOptions{}); !errors.Is(err, fault.ErrNotFound) {
 			t.Errorf("%s: showing what is not there: %v", name, err)
 		}
-		if _, err := s.Append(ctx, workspace.Append{Session: "Bread", Text: "x"}); !errors.Is(err, workspace.ErrNotFound) {
+		if _, err := s.Append(ctx, workspace.Append{Session: "Bread", Text: "x"}); !errors.Is(err, fault.ErrNotFound) {
 			t.Errorf("%s: appending to what is not there: %v", name, err)
 		}
 		entries, err := os.ReadDir(dir)
@@ -64,7 +69,7 @@ func TestExisting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.List(t.Context(), ""); !errors.Is(err, workspace.ErrNotFound) {
+	if _, err := w.List(t.Context(), ""); !errors.Is(err, fault.ErrNotFound) {
 		t.Errorf("listing: %v", err)
 	}
 	if _, err := w.New(t.Context(), "Bread"); err != nil {
@@ -100,12 +105,12 @@ func TestSentinels(t *testing.T) {
 	stopped, stop := context.WithCancel(ctx)
 	stop()
 	show := func(ref string) error {
-		_, err := s.Show(ctx, ref, workspace.ReadOptions{})
+		_, err := s.Show(ctx, ref, session.ReadOptions{})
 		return err
 	}
 	_, failed := s.List(stopped, "")
 	_, usage := s.List(ctx, "no kind")
-	_, readOnly := s.Store(ctx, point.ID, workspace.Store{})
+	_, readOnly := s.Store(ctx, point.ID, lines.Message{})
 	_, hasChildren := s.Remove(ctx, two, workspace.RemoveOptions{})
 	_, refused := s.Restore(ctx, one)
 	_, damagedAgent := s.Agent(ctx, "torn")
@@ -115,24 +120,24 @@ func TestSentinels(t *testing.T) {
 		err      error
 		sentinel error
 	}{
-		{"listing after the end", failed, workspace.ErrFailed},
-		{"an unknown kind", usage, workspace.ErrUsage},
-		{"an unknown session", show("nothing"), workspace.ErrNotFound},
-		{"a title of two", show("Bread"), workspace.ErrAmbiguous},
-		{"storing in a checkpoint", readOnly, workspace.ErrReadOnly},
-		{"removing an origin", hasChildren, workspace.ErrHasChildren},
-		{"restoring a root", refused, workspace.ErrRefused},
-		{"a torn session", show("torn"), workspace.ErrDamaged},
-		{"appending to a torn session", damagedAppend, workspace.ErrDamaged},
-		{"a torn agent", damagedAgent, workspace.ErrDamaged},
-		{"the lock", &workspace.Error{Code: workspace.Locked}, workspace.ErrLocked},
-		{"a busy file", fmt.Errorf("wrapped: %w", &workspace.Error{Code: workspace.Busy}), workspace.ErrBusy},
-		{"a cut", &workspace.Error{Code: workspace.ToolCut}, workspace.ErrToolCut},
+		{"listing after the end", failed, fault.ErrFailed},
+		{"an unknown kind", usage, fault.ErrUsage},
+		{"an unknown session", show("nothing"), fault.ErrNotFound},
+		{"a title of two", show("Bread"), fault.ErrAmbiguous},
+		{"storing in a checkpoint", readOnly, fault.ErrReadOnly},
+		{"removing an origin", hasChildren, fault.ErrHasChildren},
+		{"restoring a root", refused, fault.ErrRefused},
+		{"a torn session", show("torn"), fault.ErrDamaged},
+		{"appending to a torn session", damagedAppend, fault.ErrDamaged},
+		{"a torn agent", damagedAgent, fault.ErrDamaged},
+		{"the lock", &fault.Error{Code: fault.Locked}, fault.ErrLocked},
+		{"a busy file", fmt.Errorf("wrapped: %w", &fault.Error{Code: fault.Busy}), fault.ErrBusy},
+		{"a cut", &fault.Error{Code: fault.ToolCut}, fault.ErrToolCut},
 	} {
 		if !errors.Is(tt.err, tt.sentinel) {
 			t.Errorf("%s: %v is not %v", tt.what, tt.err, tt.sentinel)
 		}
-		if tt.sentinel != workspace.ErrLocked && errors.Is(tt.err, workspace.ErrLocked) {
+		if tt.sentinel != fault.ErrLocked && errors.Is(tt.err, fault.ErrLocked) {
 			t.Errorf("%s: %v is locked too", tt.what, tt.err)
 		}
 	}
@@ -151,7 +156,7 @@ func TestConversationJSON(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.write("conversations/odd.json", `{"created_at": "2020-05-25T15:00:00Z", "metadata": {"title": "Odd", "score": 12345678901234567890.5},
 		"messages": [ {"id": "m1", "role": "user", "content": "NaN \" \ud83d", "logprob": -Infinity, "n": [NaN, 1e400]} ]}`)
-	c, err := s.Show(t.Context(), "odd", workspace.ReadOptions{})
+	c, err := s.Show(t.Context(), "odd", session.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +186,8 @@ func TestResultsMarshal(t *testing.T) {
 	for _, v := range []any{
 		entry, workspace.Snapshot{Entry: entry, Path: "/p"}, workspace.TreeEntry{Entry: entry, Children: []workspace.TreeEntry{{Entry: entry}}},
 		workspace.Listing{Sessions: []workspace.Entry{entry}}, workspace.Leaf{CreatedAt: at}, workspace.StraightRun{CreatedAt: at},
-		workspace.Operation{Time: at}, workspace.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.Pruned{CreatedAt: at},
-		workspace.Trashed{RemovedAt: at}, workspace.AgentTree{CreatedAt: at}, workspace.InspectedConversation{Begins: at},
+		workspace.Operation{Time: at}, events.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.Pruned{CreatedAt: at},
+		workspace.Trashed{RemovedAt: at}, agents.Tree{CreatedAt: at}, workspace.InspectedConversation{Begins: at},
 		workspace.InspectedEnd{InspectedMessage: workspace.InspectedMessage{Time: at}, Depth: 7},
 	} {
 		got, err := json.Marshal(v)

@@ -2,23 +2,11 @@ package workspace
 
 import (
 	"cmp"
-	"encoding/json"
 	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 )
-
-// An ID is a session or message id. The empty one, which is none, is null in
-// JSON.
-type ID string
-
-// MarshalJSON implements [json.Marshaler].
-func (id ID) MarshalJSON() ([]byte, error) {
-	if id == "" {
-		return []byte("null"), nil
-	}
-	return json.Marshal(string(id))
-}
 
 // An Entry is one session as every answer has it.
 type Entry struct {
@@ -31,8 +19,8 @@ type Entry struct {
 	LastActive    time.Time    `json:"last_active"`
 	ContinuedFrom []string     `json:"continued_from"` // at most one
 	ContinuedTo   []string     `json:"continued_to"`   // oldest first
-	BranchedFrom  ID           `json:"branched_from"`  // the session that a snapshot was copied from
-	BranchPoint   ID           `json:"branch_point"`   // the last message that it copied
+	BranchedFrom  session.ID   `json:"branched_from"`  // the session that a snapshot was copied from
+	BranchPoint   session.ID   `json:"branch_point"`   // the last message that it copied
 	Lineage       []string     `json:"lineage"`        // root to itself
 	Head          bool         `json:"head,omitempty"` // the head is in it; known in lists and trees only
 	session.Setting
@@ -43,7 +31,7 @@ type Snapshot struct {
 	Entry
 	Path  string `json:"path"`  // absolute
 	Bytes int64  `json:"bytes"` // the file's size
-	Cut
+	checkpoint.Adjustment
 }
 
 // A TreeEntry is a session in the tree of sessions, with those that come from it.
@@ -77,8 +65,8 @@ func (v *View) entry(id string) Entry {
 		LastActive:    instant(e.LastActive),
 		ContinuedFrom: list(e.ContinuedFrom),
 		ContinuedTo:   list(v.index.ContinuedTo(id)),
-		BranchedFrom:  ID(branched),
-		BranchPoint:   ID(e.BranchPoint),
+		BranchedFrom:  session.ID(branched),
+		BranchPoint:   session.ID(e.BranchPoint),
 		Lineage:       lineage,
 		Setting:       v.setting(id),
 	}
@@ -100,8 +88,8 @@ func (v *View) penguinEntry(id string, lineage []string) Entry {
 		LastActive:    at,
 		ContinuedFrom: []string{},
 		ContinuedTo:   []string{},
-		BranchedFrom:  ID(cp.Session),
-		BranchPoint:   ID(cp.Message),
+		BranchedFrom:  session.ID(cp.Session),
+		BranchPoint:   session.ID(cp.Message),
 		Lineage:       lineage,
 		Setting:       v.setting(cp.Session),
 	}

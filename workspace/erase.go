@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -398,7 +399,7 @@ func (e *erasure) exploration(data []byte, branches map[string]bool) ([]byte, er
 // eraseAgents takes what agents have queued or not written of the messages of e out of
 // their files.
 func (v *View) eraseAgents(e *erasure) error {
-	return v.eachAgent(func(_ string, a *Agent, err error) error {
+	return v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err != nil || !e.mentions(&operation.Change{After: string(a.File)}) {
 			return nil // doctor reports a damaged file
 		}

@@ -8,9 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // secret is in every text of the session that a test erases, and kept in every text of
@@ -113,7 +118,7 @@ func TestPurgeText(t *testing.T) {
 			break
 		}
 	}
-	if _, err := s.Show(t.Context(), other, workspace.ReadOptions{}); code(err) != workspace.NotFound {
+	if _, err := s.Show(t.Context(), other, session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("all is undone, and the other session is there: %v", err)
 	}
 	healthy(t, s)
@@ -154,7 +159,7 @@ func TestForget(t *testing.T) {
 	if got := s.texts(copied.ID); got != secret+" one "+secret+" two" {
 		t.Errorf("the copy has %q", got)
 	}
-	if _, err := s.Show(ctx, id, workspace.ReadOptions{}); code(err) != workspace.NotFound {
+	if _, err := s.Show(ctx, id, session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("show of what is forgotten = %v", err)
 	}
 	done, err = s.Forget(ctx, id, workspace.ForgetOptions{Copies: true}) // it is named by its id still
@@ -177,7 +182,7 @@ func TestForget(t *testing.T) {
 	if s.read("conversations/"+other+".json") != before {
 		t.Error("another session changed")
 	}
-	if _, err := s.undo(""); code(err) != workspace.Refused && err != nil {
+	if _, err := s.undo(""); code(err) != fault.Refused && err != nil {
 		t.Errorf("undo = %v", err)
 	}
 	healthy(t, s)
@@ -261,12 +266,12 @@ func TestForgetImported(t *testing.T) {
 // TestForgetTree: the tree of an agent is not forgotten behind its back.
 func TestForgetTree(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
-	ada, err := s.CreateAgent(t.Context(), "ada", workspace.AgentOptions{})
+	ada, err := s.CreateAgent(t.Context(), "ada", agents.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := s.files()
-	if _, err := s.Forget(t.Context(), ada.Head.Tree, workspace.ForgetOptions{}); code(err) != workspace.Refused {
+	if _, err := s.Forget(t.Context(), ada.Head.Tree, workspace.ForgetOptions{}); code(err) != fault.Refused {
 		t.Errorf("Forget = %v", err)
 	}
 	sameFiles(t, "a refused forget", before, s.files())
@@ -277,7 +282,7 @@ func TestForgetTree(t *testing.T) {
 func TestForgetAgent(t *testing.T) {
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
-	if _, err := s.CreateAgent(ctx, "ada", workspace.AgentOptions{System: strings.Repeat("Be brief.\n", 200)}); err != nil {
+	if _, err := s.CreateAgent(ctx, "ada", agents.Options{System: strings.Repeat("Be brief.\n", 200)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{secret, kept} {
@@ -288,15 +293,15 @@ func TestForgetAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	to, err := s.SwitchAgent(ctx, "ada", secret, workspace.CutOptions{})
+	to, err := s.SwitchAgent(ctx, "ada", secret, checkpoint.CutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tree := to.Head.Tree
-	if _, err := s.SwitchAgent(ctx, "ada", kept, workspace.CutOptions{}); err != nil {
+	if _, err := s.SwitchAgent(ctx, "ada", kept, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.DeleteTree(ctx, "ada", secret, workspace.DeleteTreeOptions{}); err != nil {
+	if _, err := s.DeleteTree(ctx, "ada", secret, agents.DeleteTreeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	was := s.read("agents/ada.json")
@@ -320,7 +325,7 @@ func TestForgetAgent(t *testing.T) {
 	if s.read("agents/ada.json") != was {
 		t.Error("undo of what came later left another file")
 	}
-	if _, err := s.undo(""); code(err) != workspace.Refused {
+	if _, err := s.undo(""); code(err) != fault.Refused {
 		t.Errorf("undo of the deletion = %v", err)
 	}
 }
@@ -345,28 +350,28 @@ func TestPendingForget(t *testing.T) {
 			s.write(bookmark.Path, s.bookmarked("here", "c", "b1"))
 			s.delete("conversations/c.json")
 		}, ""},
-		{"a bookmark is in nothing", func(s *space) { s.write(bookmark.Path, s.bookmarked("here", "gone", "b1")) }, workspace.LostBookmark},
-		{"the head is nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, workspace.LostHead},
+		{"a bookmark is in nothing", func(s *space) { s.write(bookmark.Path, s.bookmarked("here", "gone", "b1")) }, doctor.LostBookmark},
+		{"the head is nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, doctor.LostHead},
 		{"another session is gone too", func(s *space) {
 			s.messages("x", "")
 			s.mend()
 			s.delete("conversations/x.json")
 			s.delete("conversations/c.json")
-		}, workspace.StaleIndex},
+		}, doctor.StaleIndex},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := patient(t)
 			c.change(s)
 			s.write(".bough/forget.json", plan)
 			before := s.everything()
-			report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+			report, err := s.Doctor(t.Context(), doctor.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			pending, problem := 0, ""
 			for _, p := range report.Problems {
 				switch {
-				case p.Kind == workspace.PendingForget && p.Note:
+				case p.Kind == doctor.PendingForget && p.Note:
 					pending++
 				case !p.Note:
 					problem += p.Kind

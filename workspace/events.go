@@ -12,67 +12,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/watch"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// An EventType says what happened.
-type EventType string
-
-// The types of events.
-const (
-	SessionCreated    EventType = "session_created"    // a root, a continuation, or a file that another program made
-	SessionChanged    EventType = "session_changed"    // other than by a new message
-	SessionRenamed    EventType = "session_renamed"    // it has another title
-	SessionRemoved    EventType = "session_removed"    // it is gone, or in the trash
-	CheckpointCreated EventType = "checkpoint_created" // also an automatic one
-	BranchCreated     EventType = "branch_created"     // a session, or, with a message, an in-place branch that begins with it
-	MessageAdded      EventType = "message_added"
-	MessageReplaced   EventType = "message_replaced" // an open message of an import is complete now: the message that took its place
-	HeadMoved         EventType = "head_moved"
-	NodeBookmarked    EventType = "node_bookmarked"  // also where a bookmark was moved to
-	BookmarkRemoved   EventType = "bookmark_removed" // its message is as it was
-
-	// What an agent does.
-	QueueChanged    EventType = "queue_changed"       // a message that is queued for it: what has become of it
-	ToolStarted     EventType = "tool_started"        // a tool runs: the message that will be its result
-	ChatStart       EventType = agent.ChatStart       // a message of its user is going to be answered
-	ChatContent     EventType = agent.ChatContent     // a piece of a message that comes in; only in this process, and without a number
-	ChatComplete    EventType = agent.ChatComplete    // the turn is over: the last message
-	SteerDelivered  EventType = agent.SteerDelivered  // the message that was
-	TurnInterrupted EventType = agent.TurnInterrupted // the steer for which, none if the user aborted
-)
-
-// An Event is something that happened in a workspace. One operation may be several
-// events, which have its number.
-type Event struct {
-	Seq      operation.Seq      `json:"seq"`
-	Time     time.Time          `json:"time"`
-	Type     EventType          `json:"type"`
-	Session  ID                 `json:"session_id"`
-	Message  ID                 `json:"message_id"`
-	Parent   ID                 `json:"parent_id"`               // of a message that was added, or begins a branch
-	Role     string             `json:"role,omitempty"`          // of a message that was added
-	Kind     agent.Kind         `json:"kind,omitempty"`          // of a message that was added
-	Mode     agent.DeliveryMode `json:"delivery_mode,omitempty"` // of a message that was added, or is queued
-	State    QueueState         `json:"state,omitempty"`         // of a message that is queued, or was
-	Tool     string             `json:"tool,omitempty"`          // that was started
-	Call     string             `json:"call_id,omitempty"`       // of the tool
-	Label    string             `json:"label,omitempty"`         // of a bookmark
-	Replaces ID                 `json:"replaces,omitempty"`      // the message that was in this one's place
-	Agent    string             `json:"agent,omitempty"`         // who did it, or whose head moved, none for that of the workspace
-	Text     string             `json:"text,omitempty"`          // what came in
-	Ended    agent.Ending       `json:"ended,omitempty"`         // why a turn is over
-	Error    string             `json:"error,omitempty"`         // why it failed
-	Verb     string             `json:"verb"`                    // of the operation
-	External bool               `json:"external"`                // another program did it
-	// Behind is how many events were waiting behind this one when it was handed
-	// out: ever more of them mean that the reader is too slow.
-	Behind int `json:"behind"`
-}
 
 // Events returns what happens in the workspace: first what happened since the
 // operation from, none of that if from is negative, then what happens from now on,
@@ -87,11 +33,11 @@ type Event struct {
 // other change that they make to it is one of the session. What an agent says as it
 // comes in is handed out where the agent is at work by way of w. An error is the last
 // thing that comes, ctx's not.
-func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
 		r := &eventReader{w: w.base, last: from}
 		if err := r.begin(ctx); err != nil {
-			yield(Event{}, err)
+			yield(events.Event{}, err)
 			return
 		}
 		ctx, stop := context.WithCancel(ctx)
@@ -187,7 +133,7 @@ func (w *base) heal(ctx context.Context) error {
 	_, err = locked(ctx, &quiet, operation.Operation{Verb: "watch"}, mode{present: true}, func(tx *Tx) (nothing, error) {
 		return nothing{}, tx.conclude(cmp.Or(tx.View.whole(), tx.View.checkPresent()))
 	})
-	if errors.Is(err, ErrLocked) || errors.Is(err, errAway) {
+	if errors.Is(err, fault.ErrLocked) || errors.Is(err, errAway) {
 		return nil // the one that has the lock sees it too, or the folder comes back
 	}
 	return err
@@ -248,10 +194,10 @@ func (r *eventReader) begin(ctx context.Context) error {
 
 // next returns the events of the operations that were done since, with pieces among
 // them, which came before.
-func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
 		done, err := r.operations(ctx)
-		var list []Event
+		var list []events.Event
 		for _, o := range done {
 			list = append(list, eventsOf(o)...)
 		}
@@ -263,7 +209,7 @@ func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[Ev
 			}
 		}
 		if err != nil {
-			yield(Event{}, err)
+			yield(events.Event{}, err)
 		}
 	}
 }
@@ -334,11 +280,11 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 }
 
 // eventsOf returns what an operation is to those who watch.
-func eventsOf(o *operation.Operation) []Event {
-	var list []Event
-	add := func(t EventType, id, message, role string) {
-		list = append(list, Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: ID(id), Message: ID(message), Role: role,
+func eventsOf(o *operation.Operation) []events.Event {
+	var list []events.Event
+	add := func(t events.Type, id, message, role string) {
+		list = append(list, events.Event{
+			Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: session.ID(id), Message: session.ID(message), Role: role,
 			Verb: o.Verb, External: o.Verb == operation.External,
 		})
 	}
@@ -351,7 +297,7 @@ func eventsOf(o *operation.Operation) []Event {
 	}
 	for _, c := range o.Changes {
 		if c.File == bookmark.Path {
-			bookmarked(c, func(t EventType, b Bookmark) {
+			bookmarked(c, func(t events.Type, b Bookmark) {
 				add(t, b.Session, b.Message, "")
 				list[len(list)-1].Label = b.Label
 			})
@@ -359,7 +305,7 @@ func eventsOf(o *operation.Operation) []Event {
 		}
 		if isAgent(c.File) {
 			if name, was, is := agentMove(c); is != was && is.Tree != "" {
-				add(HeadMoved, is.Tree, is.Node, "")
+				add(events.HeadMoved, is.Tree, is.Node, "")
 				list[len(list)-1].Agent = name
 			}
 			continue
@@ -369,26 +315,26 @@ func eventsOf(o *operation.Operation) []Event {
 		}
 	}
 	if message := text("message"); message != "" && len(o.Sessions) > 0 && (o.Verb == "append" || o.Args["chat"] != nil) {
-		at := slices.IndexFunc(list, func(e Event) bool { return e.Type == HeadMoved })
+		at := slices.IndexFunc(list, func(e events.Event) bool { return e.Type == events.HeadMoved })
 		if at < 0 {
 			at = len(list)
 		}
 		added, _ := argument[addition](o, argAdded)
 		for i := range list {
-			if added.Copy && list[i].Type == SessionCreated {
-				list[i].Type = BranchCreated
+			if added.Copy && list[i].Type == events.SessionCreated {
+				list[i].Type = events.BranchCreated
 			}
 		}
-		e := Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: MessageAdded, Session: ID(o.Sessions[0]), Message: ID(message),
+		e := events.Event{
+			Seq: o.Seq, Time: timeOf(o.Time), Type: events.MessageAdded, Session: session.ID(o.Sessions[0]), Message: session.ID(message),
 			Role: text("role"), Agent: text("agent"), Verb: o.Verb,
 		}
 		list = slices.Insert(list, at, added.events(e)...)
 	}
 	list = append(list, queueEvents(o)...)
 	for _, r := range replacedIn(o) {
-		add(MessageReplaced, r.Session, r.By, "")
-		list[len(list)-1].Replaces = ID(r.Message)
+		add(events.MessageReplaced, r.Session, r.By, "")
+		list[len(list)-1].Replaces = session.ID(r.Message)
 	}
 	return chatEvents(o, list)
 }
@@ -406,7 +352,7 @@ func replacedIn(o *operation.Operation) []replacement {
 }
 
 // eventOf returns what a change of one file is, unless it only follows from others.
-func eventOf(verb string, c operation.Change) (t EventType, id, message string, ok bool) {
+func eventOf(verb string, c operation.Change) (t events.Type, id, message string, ok bool) {
 	id = sessionOf(c.File)
 	switch {
 	case c.File == headFile:
@@ -414,60 +360,60 @@ func eventOf(verb string, c operation.Change) (t EventType, id, message string, 
 		if json.Unmarshal([]byte(c.After), &h) != nil {
 			h = storedHead{}
 		}
-		return HeadMoved, h.Session, string(h.Message), true
+		return events.HeadMoved, h.Session, string(h.Message), true
 	case id == "", c.Link:
 		return "", "", "", false
 	case c.Is == nil:
-		return SessionRemoved, id, "", true
+		return events.SessionRemoved, id, "", true
 	case c.Was == nil && verb == "checkpoint":
-		return CheckpointCreated, id, "", true
+		return events.CheckpointCreated, id, "", true
 	case c.Was == nil && (verb == "branch" || verb == "copy" || verb == "agent branch"):
-		return BranchCreated, id, "", true
+		return events.BranchCreated, id, "", true
 	case c.Was == nil:
-		return SessionCreated, id, "", true
+		return events.SessionCreated, id, "", true
 	case verb == "rename":
-		return SessionRenamed, id, "", true
+		return events.SessionRenamed, id, "", true
 	case verb == "append":
 		return "", "", "", false // the message says it
 	}
-	return SessionChanged, id, "", true
+	return events.SessionChanged, id, "", true
 }
 
 // external returns the events of what other programs were seen to have changed.
-func external(o *operation.Operation) (list []Event) {
+func external(o *operation.Operation) (list []events.Event) {
 	var f foreign
 	data, err := json.Marshal(o.Args)
 	if err != nil || json.Unmarshal(data, &f) != nil {
 		return nil
 	}
-	event := func(t EventType, id string) Event {
-		return Event{Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: ID(id), Verb: o.Verb, External: true}
+	event := func(t events.Type, id string) events.Event {
+		return events.Event{Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: session.ID(id), Verb: o.Verb, External: true}
 	}
 	grown := map[string]bool{}
 	for _, m := range f.Messages {
 		grown[m.Session] = true
 	}
 	for _, id := range f.Added {
-		list = append(list, event(SessionCreated, id))
+		list = append(list, event(events.SessionCreated, id))
 	}
 	for _, id := range f.Changed {
 		if !grown[id] {
-			list = append(list, event(SessionChanged, id))
+			list = append(list, event(events.SessionChanged, id))
 		}
 	}
 	for _, m := range f.Messages {
-		e := event(MessageAdded, m.Session)
-		e.Message, e.Role = ID(m.Message), m.Role
+		e := event(events.MessageAdded, m.Session)
+		e.Message, e.Role = session.ID(m.Message), m.Role
 		list = append(list, m.addition.events(e)...)
 	}
 	for _, id := range f.Removed {
-		list = append(list, event(SessionRemoved, id))
+		list = append(list, event(events.SessionRemoved, id))
 	}
 	return list
 }
 
 // bookmarked tells what a change of the file of the bookmarks is.
-func bookmarked(c operation.Change, add func(EventType, Bookmark)) {
+func bookmarked(c operation.Change, add func(events.Type, Bookmark)) {
 	read := func(text string) *bookmark.File {
 		f, err := bookmark.Decode([]byte(text))
 		if err != nil {
@@ -478,12 +424,12 @@ func bookmarked(c operation.Change, add func(EventType, Bookmark)) {
 	was, is := read(c.Before), read(c.After)
 	for _, b := range was.Bookmarks {
 		if len(is.Labelled(b.Label)) == 0 {
-			add(BookmarkRemoved, b)
+			add(events.BookmarkRemoved, b)
 		}
 	}
 	for _, b := range is.Bookmarks {
 		if !slices.Contains(was.Bookmarks, b) {
-			add(NodeBookmarked, b)
+			add(events.NodeBookmarked, b)
 		}
 	}
 }

@@ -13,16 +13,17 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/events"
 )
 
 // An eventList reads events on the side.
 type eventList struct {
 	t    testing.TB
-	list chan workspace.Event
+	list chan events.Event
 }
 
 func (s *space) events(from operation.Seq) *eventList {
-	e := &eventList{s.t, make(chan workspace.Event)}
+	e := &eventList{s.t, make(chan events.Event)}
 	ctx, stop := context.WithCancel(s.t.Context())
 	done := make(chan bool)
 	go func() {
@@ -56,7 +57,7 @@ func (e *eventList) next() string {
 	return ""
 }
 
-func told(e workspace.Event) string {
+func told(e events.Event) string {
 	words := []string{string(e.Type), string(e.Session)}
 	if e.Message != "" {
 		words = append(words, string(e.Message))

@@ -11,10 +11,12 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/events"
 )
 
 // logged returns the events of all operations of a workspace, read from its log.
-func (s *space) logged() (list []workspace.Event) {
+func (s *space) logged() (list []events.Event) {
 	s.t.Helper()
 	done, err := s.Log(context.Background(), workspace.LogOptions{})
 	if err != nil {
@@ -47,18 +49,18 @@ func TestEventsMessage(t *testing.T) {
 	d := s.append(workspace.Append{Session: bread, Text: "d", Parent: c.Message, Kind: agent.KindClarificationOpened})
 	point := s.checkpoint(bread)
 	f := s.append(workspace.Append{Session: point.ID, Text: "f"})
-	name := map[workspace.ID]string{
-		workspace.ID(a.Message): "a", workspace.ID(b.Message): "b", workspace.ID(c.Message): "c",
-		workspace.ID(d.Message): "d", workspace.ID(f.Message): "f", "": "-",
+	name := map[session.ID]string{
+		session.ID(a.Message): "a", session.ID(b.Message): "b", session.ID(c.Message): "c",
+		session.ID(d.Message): "d", session.ID(f.Message): "f", "": "-",
 	}
 	var got []string
 	for _, e := range s.logged() {
 		switch {
-		case e.Type == workspace.MessageAdded:
+		case e.Type == events.MessageAdded:
 			got = append(got, fmt.Sprint(name[e.Message], " below ", name[e.Parent], ": ", e.Kind, " ", e.Mode))
-		case e.Type == workspace.BranchCreated && e.Message != "":
+		case e.Type == events.BranchCreated && e.Message != "":
 			got = append(got, fmt.Sprint("branch ", name[e.Message], " of ", name[e.Parent]))
-		case e.Type == workspace.BranchCreated:
+		case e.Type == events.BranchCreated:
 			got = append(got, "copy")
 		}
 	}
@@ -115,16 +117,16 @@ func TestEventsOfTurn(t *testing.T) {
 	o := with(tools{"look": text, "write": text}, map[string]agent.Model{"m": m})
 	asked := false
 	o.Confirm = func(context.Context, agent.Call) bool { asked = true; return true }
-	var told []workspace.Event
-	o.Tell = func(e workspace.Event) { told = append(told, e) }
+	var told []events.Event
+	o.Tell = func(e events.Event) { told = append(told, e) }
 	done := make(chan error)
 	go func() {
-		_, err := s.Chat(context.Background(), "ada", workspace.Prompt{Text: "go"}, o)
+		_, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "go"}, o)
 		done <- err
 	}()
 	say := func(mode agent.DeliveryMode, text string) string {
 		t.Helper()
-		q, _, err := s.Say(t.Context(), "ada", workspace.Saying{Mode: mode, Text: text}, workspace.TurnOptions{})
+		q, _, err := s.Say(t.Context(), "ada", agents.Saying{Mode: mode, Text: text}, agents.TurnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,15 +146,15 @@ func TestEventsOfTurn(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	name := map[workspace.ID]string{workspace.ID(dropped): "dropped", workspace.ID(later): "later"}
-	describe := func(list []workspace.Event) (got []string) {
+	name := map[session.ID]string{session.ID(dropped): "dropped", session.ID(later): "later"}
+	describe := func(list []events.Event) (got []string) {
 		for _, e := range list {
 			switch e.Type {
-			case workspace.QueueChanged:
+			case events.QueueChanged:
 				got = append(got, fmt.Sprint(name[e.Message], " ", e.Mode, " ", e.State, " ", e.Agent))
-			case workspace.ToolStarted:
+			case events.ToolStarted:
 				got = append(got, fmt.Sprint(e.Tool, " ", e.Call, " ", e.Agent))
-			case workspace.MessageAdded:
+			case events.MessageAdded:
 				if e.Mode != agent.Normal {
 					got = append(got, fmt.Sprint("said ", name[e.Message], " ", e.Mode))
 				}

@@ -14,42 +14,44 @@ import (
 	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
 // A doctor looks at a workspace and mends it, if it is to.
-type doctor struct {
+type checkup struct {
 	*View
 	tx       *Tx // nil if nothing is repaired
 	fix      bool
 	rewrite  bool // links are to be written in dialect
 	dialect  session.Dialect
-	problems []Problem
+	problems []doctor.Problem
 	torn     bool            // the index is, as it was found
 	pending  []string        // sessions that an interrupted forget deletes
 	safe     map[string]bool // files of which there is a copy in the trash
 }
 
 // newDoctor returns a doctor who believes nothing that is remembered.
-func newDoctor(v *View, tx *Tx) (*doctor, error) {
+func newCheckup(v *View, tx *Tx) (*checkup, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
 	}
 	v.folder = v.folder.Fresh()
 	clear(v.outlines)
-	return &doctor{View: v, tx: tx, problems: []Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
+	return &checkup{View: v, tx: tx, problems: []doctor.Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
 }
 
-func (d *doctor) found(kind, path, detail string, fixed bool) {
-	d.problems = append(d.problems, Problem{Kind: kind, Path: path, Detail: detail, Fixed: fixed})
+func (d *checkup) found(kind, path, detail string, fixed bool) {
+	d.problems = append(d.problems, doctor.Problem{Kind: kind, Path: path, Detail: detail, Fixed: fixed})
 }
 
 // note reports what is as another program left it.
-func (d *doctor) note(kind, path, detail string) {
-	d.problems = append(d.problems, Problem{Kind: kind, Path: path, Detail: detail, Note: true})
+func (d *checkup) note(kind, path, detail string) {
+	d.problems = append(d.problems, doctor.Problem{Kind: kind, Path: path, Detail: detail, Note: true})
 }
 
-func (d *doctor) run() error {
+func (d *checkup) run() error {
 	for _, look := range []func() error{d.forgetting, d.folders, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
 		if err := look(); err != nil {
 			return err
@@ -64,7 +66,7 @@ func (d *doctor) run() error {
 
 // forgetting reports a forget that was interrupted. With fix it was completed before, if
 // that is possible.
-func (d *doctor) forgetting() error {
+func (d *checkup) forgetting() error {
 	plan, err := d.beingForgotten()
 	var damage *session.DamageError
 	switch {
@@ -74,21 +76,21 @@ func (d *doctor) forgetting() error {
 				return err
 			}
 		}
-		d.found(PendingForget, forgetPath, "a forget was interrupted, and what to forget is unknown: "+damage.Problem, d.fix)
+		d.found(doctor.PendingForget, forgetPath, "a forget was interrupted, and what to forget is unknown: "+damage.Problem, d.fix)
 	case err != nil:
-		d.found(PendingForget, forgetPath, err.Error(), false)
+		d.found(doctor.PendingForget, forgetPath, err.Error(), false)
 	case plan == nil:
 	case d.fix:
-		d.found(PendingForget, forgetPath, "a forget was interrupted, and could not be completed", false)
+		d.found(doctor.PendingForget, forgetPath, "a forget was interrupted, and could not be completed", false)
 	default:
 		d.pending = plan.Sessions
-		d.note(PendingForget, forgetPath, "a forget was interrupted; the next command that changes something completes it")
+		d.note(doctor.PendingForget, forgetPath, "a forget was interrupted; the next command that changes something completes it")
 	}
 	return nil
 }
 
 // folders looks at the files as the file system has them.
-func (d *doctor) folders() error {
+func (d *checkup) folders() error {
 	for _, dir := range []string{".", session.Dir, agent.Dir} {
 		entries, err := durable.ReadDir(d.root, dir)
 		if err != nil {
@@ -114,18 +116,18 @@ func (d *doctor) folders() error {
 }
 
 // leftOver reports the temporary file of a write that did not end.
-func (d *doctor) leftOver(name string) error {
+func (d *checkup) leftOver(name string) error {
 	if d.fix {
 		if err := d.tx.discard(name); err != nil {
 			return err
 		}
 	}
-	d.found(LeftOver, name, "an interrupted write left this temporary file", d.fix)
+	d.found(doctor.LeftOver, name, "an interrupted write left this temporary file", d.fix)
 	return nil
 }
 
 // access looks at who may change a file. Windows does not tell.
-func (d *doctor) access(name string, e fs.DirEntry) error {
+func (d *checkup) access(name string, e fs.DirEntry) error {
 	const others fs.FileMode = 0o002
 	info, err := e.Info()
 	if err != nil || !info.Mode().IsRegular() || info.Mode()&others == 0 || runtime.GOOS == "windows" {
@@ -136,12 +138,12 @@ func (d *doctor) access(name string, e fs.DirEntry) error {
 			return err
 		}
 	}
-	d.found(OpenToAll, name, "everybody on this machine may change it", d.fix)
+	d.found(doctor.OpenToAll, name, "everybody on this machine may change it", d.fix)
 	return nil
 }
 
 // files looks at every session alone.
-func (d *doctor) files() error {
+func (d *checkup) files() error {
 	for _, e := range d.index.Unusable() {
 		d.unusable(e.ID, e.Err)
 	}
@@ -156,23 +158,23 @@ func (d *doctor) files() error {
 	for _, id := range d.penguinIDs() {
 		var damage *session.DamageError
 		if _, err := checkpoint.ReadPenguin(d.root, id); errors.As(err, &damage) {
-			d.found(DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
+			d.found(doctor.DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		}
 	}
 	return d.ctx.Err()
 }
 
 // file looks at one session that can be read.
-func (d *doctor) file(s *session.Outline) {
+func (d *checkup) file(s *session.Outline) {
 	name := session.FileName(s.ID)
 	if own := s.OwnID; own != "" && own != s.ID {
-		d.found(ForeignID, name, fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
+		d.found(doctor.ForeignID, name, fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
 	}
 	if c := d.newerCopy(s); c.more > 0 {
-		d.found(BetterCopy, name, c.detail(), false)
+		d.found(doctor.BetterCopy, name, c.detail(), false)
 	}
 	if !s.FitsSeal {
-		d.found(BrokenSeal, name, sealDetail(s), false)
+		d.found(doctor.BrokenSeal, name, sealDetail(s), false)
 	}
 	d.cache(s)
 	if !d.index.Matches(s.Summary()) {
@@ -181,27 +183,27 @@ func (d *doctor) file(s *session.Outline) {
 }
 
 // cache looks at what is remembered of a session.
-func (d *doctor) cache(s *session.Outline) {
+func (d *checkup) cache(s *session.Outline) {
 	if !d.folder.CacheDiffers(s) {
 		return
 	}
 	if d.fix {
 		d.folder.Forget(s.ID)
 	}
-	d.found(StaleCache, session.FileName(s.ID), "the file does not hold what it held when it was last read, although its time says so", d.fix)
+	d.found(doctor.StaleCache, session.FileName(s.ID), "the file does not hold what it held when it was last read, although its time says so", d.fix)
 }
 
 // reindex reports an entry that says something else than its file, although the
 // file has the size and time that it had.
-func (d *doctor) reindex(s *session.Outline) {
+func (d *checkup) reindex(s *session.Outline) {
 	if d.fix {
 		d.index.Correct(s.Summary())
 	}
-	d.found(StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.fix)
+	d.found(doctor.StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.fix)
 }
 
 // unusable reports why the file of a session cannot be used, unless it is gone.
-func (d *doctor) unusable(id string, err error) {
+func (d *checkup) unusable(id string, err error) {
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
@@ -210,9 +212,9 @@ func (d *doctor) unusable(id string, err error) {
 		if d.fix && r.data != nil {
 			detail = damageDetail(damage, remedy{}, false) + "; another program is writing the file, so it stays as it is"
 		}
-		d.found(DamagedSession, damage.Path, detail, false)
+		d.found(doctor.DamagedSession, damage.Path, detail, false)
 	case !errors.Is(err, errGone):
-		d.found(UnreadableSession, session.FileName(id), err.Error(), false)
+		d.found(doctor.UnreadableSession, session.FileName(id), err.Error(), false)
 	}
 }
 
@@ -229,12 +231,12 @@ func sealDetail(s *session.Outline) string {
 }
 
 // lines looks at sessions together.
-func (d *doctor) lines() error {
+func (d *checkup) lines() error {
 	seen := map[string]bool{}
 	for _, e := range d.index.Entries() {
 		var ring *index.CycleError
 		if _, err := d.lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
-			d.found(Cycle, session.FileName(e.ID), ring.Error(), false)
+			d.found(doctor.Cycle, session.FileName(e.ID), ring.Error(), false)
 			continue
 		}
 		if seen[e.ID] {
@@ -246,7 +248,7 @@ func (d *doctor) lines() error {
 		}
 		var missing *index.MissingError
 		if errors.As(err, &missing) {
-			d.found(MissingAncestor, session.FileName(missing.From), missing.Error(), false)
+			d.found(doctor.MissingAncestor, session.FileName(missing.From), missing.Error(), false)
 		}
 		if len(ids) > 0 {
 			d.messages(ids)
@@ -256,7 +258,7 @@ func (d *doctor) lines() error {
 }
 
 // messages looks at the tree of messages of one line.
-func (d *doctor) messages(ids []string) {
+func (d *checkup) messages(ids []string) {
 	var parts []*session.Outline
 	for _, id := range ids {
 		o, err := d.outline(id)
@@ -268,7 +270,7 @@ func (d *doctor) messages(ids []string) {
 	t, err := session.NewTree(parts, d.reopen)
 	var damage *session.DamageError
 	if errors.As(err, &damage) {
-		d.found(Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
+		d.found(doctor.Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		return
 	}
 	notes := make([]partNotes, len(parts))
@@ -283,10 +285,10 @@ func (d *doctor) messages(ids []string) {
 		case t.Orphan(n) && d.imported(t, n):
 			notes.orphans = append(notes.orphans, id)
 		case t.Orphan(n):
-			d.found(OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
+			d.found(doctor.OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
 		}
 		if same := t.Find(id); len(same) > 1 && same[0] != n {
-			d.found(DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
+			d.found(doctor.DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
 		}
 	}
 	for p, n := range notes {
@@ -302,15 +304,15 @@ type partNotes struct {
 }
 
 // notesOf reports notes on a file, one of each kind.
-func (d *doctor) notesOf(file string, n partNotes) {
+func (d *checkup) notesOf(file string, n partNotes) {
 	if len(n.orphans) > 0 {
-		d.note(OrphanMessage, file, "the transcript lacks the parent of "+countedIDs(n.orphans)+", read as a beginning of its own")
+		d.note(doctor.OrphanMessage, file, "the transcript lacks the parent of "+countedIDs(n.orphans)+", read as a beginning of its own")
 	}
 	if len(n.joined) > 0 {
-		d.note(JoinedMessage, file, "the parent is missing of "+countedIDs(n.joined)+", shown after the message that file order names")
+		d.note(doctor.JoinedMessage, file, "the parent is missing of "+countedIDs(n.joined)+", shown after the message that file order names")
 	}
 	if len(n.rings) > 0 {
-		d.note(JoinedMessage, file, "the join does not count of "+countedIDs(n.rings)+", as it would make a ring")
+		d.note(doctor.JoinedMessage, file, "the join does not count of "+countedIDs(n.rings)+", as it would make a ring")
 	}
 }
 
@@ -324,7 +326,7 @@ func countedIDs(ids []string) string {
 
 // imported reports whether the message at n was taken in from a transcript of another
 // program.
-func (d *doctor) imported(t *session.Tree, n int) bool {
+func (d *checkup) imported(t *session.Tree, n int) bool {
 	if t.Parts[0].Own(ownSources) == nil {
 		return false
 	}
@@ -334,7 +336,7 @@ func (d *doctor) imported(t *session.Tree, n int) bool {
 
 // headPlace looks whether the head points to something. One in a session that
 // is damaged is not lost: the session may come back.
-func (d *doctor) headPlace() error {
+func (d *checkup) headPlace() error {
 	if _, err := d.root.Lstat(headFile); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -348,7 +350,7 @@ func (d *doctor) headPlace() error {
 	if err == nil {
 		return nil
 	}
-	if e := Explain(err); e.Code != NotFound && e.Code != Failed {
+	if e := Explain(err); e.Code != fault.NotFound && e.Code != fault.Failed {
 		return nil
 	}
 	if d.fix {
@@ -356,13 +358,13 @@ func (d *doctor) headPlace() error {
 			return err
 		}
 	}
-	d.found(LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.fix)
+	d.found(doctor.LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.fix)
 	return nil
 }
 
 // links compares what the files say of their continuations with what continues
 // them.
-func (d *doctor) links() error {
+func (d *checkup) links() error {
 	for _, e := range d.index.Entries() {
 		s, err := d.outline(e.ID)
 		if err != nil {
@@ -383,21 +385,21 @@ func (d *doctor) links() error {
 				return err
 			}
 		}
-		d.found(OneSidedLink, session.FileName(e.ID), detail, d.fix)
+		d.found(doctor.OneSidedLink, session.FileName(e.ID), detail, d.fix)
 	}
 	return nil
 }
 
 // indexFile comes last: what was mended before is in the index that is written
 // when all is done.
-func (d *doctor) indexFile() {
+func (d *checkup) indexFile() {
 	switch x := d.index; {
 	case d.torn:
-		d.found(DamagedIndex, session.IndexPath, x.Trouble, d.fix)
+		d.found(doctor.DamagedIndex, session.IndexPath, x.Trouble, d.fix)
 	case x.Trouble != "":
-		d.found(StaleIndex, session.IndexPath, x.Trouble, d.fix)
+		d.found(doctor.StaleIndex, session.IndexPath, x.Trouble, d.fix)
 	case x.Old && x.Dialect() == session.Penguin:
-		d.found(StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
+		d.found(doctor.StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
 	}
 }
 

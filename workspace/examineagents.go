@@ -9,27 +9,30 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // agents looks at the agents.
-func (d *doctor) agents() error {
+func (d *checkup) agents() error {
 	owners := map[string]string{} // of trees
-	err := d.eachAgent(func(name string, a *Agent, err error) error {
+	err := d.eachAgent(func(name string, a *agents.Agent, err error) error {
 		var damage *session.DamageError
 		switch {
 		case errors.As(err, &damage):
 			return d.mendAgent(name, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem))
 		case err != nil:
-			d.found(DamagedAgent, agent.Path(name), err.Error(), false)
+			d.found(doctor.DamagedAgent, agent.Path(name), err.Error(), false)
 			return nil
 		}
 		for _, t := range a.Trees {
 			if other := owners[t.ID]; other != "" {
-				d.found(SharedTree, agent.Path(name), fmt.Sprintf("the tree %s belongs to %s too", t.ID, other), false)
+				d.found(doctor.SharedTree, agent.Path(name), fmt.Sprintf("the tree %s belongs to %s too", t.ID, other), false)
 			}
 			owners[t.ID] = name
 			if _, err := d.treeLine(t.ID, true); isNotFound(err) {
-				d.found(LostTree, agent.Path(name), err.Error(), false)
+				d.found(doctor.LostTree, agent.Path(name), err.Error(), false)
 			}
 		}
 		if _, err := d.headPlaceOf(a.Agent); isNotFound(err) {
@@ -40,7 +43,7 @@ func (d *doctor) agents() error {
 	var path *fs.PathError
 	var special *durable.NotRegularError
 	if errors.As(err, &path) || errors.As(err, &special) {
-		d.found(DamagedAgent, agent.Dir, err.Error(), false)
+		d.found(doctor.DamagedAgent, agent.Dir, err.Error(), false)
 		return nil
 	}
 	return err
@@ -48,7 +51,7 @@ func (d *doctor) agents() error {
 
 // mendAgent puts what the log says that the file of an agent held last in the place of a
 // damaged one, if the log knows it.
-func (d *doctor) mendAgent(name, detail string) error {
+func (d *checkup) mendAgent(name, detail string) error {
 	path := agent.Path(name)
 	data, err := d.loggedFile(path)
 	if err != nil {
@@ -56,7 +59,7 @@ func (d *doctor) mendAgent(name, detail string) error {
 	}
 	_, err = agent.Decode(name, data)
 	mends := err == nil && d.fix
-	d.found(DamagedAgent, path, detail, mends)
+	d.found(doctor.DamagedAgent, path, detail, mends)
 	if !mends {
 		return nil
 	}
@@ -72,7 +75,7 @@ func (d *doctor) mendAgent(name, detail string) error {
 
 // loggedFile returns what a small file held after the newest operation that changed it,
 // nil if the log does not say.
-func (d *doctor) loggedFile(name string) ([]byte, error) {
+func (d *checkup) loggedFile(name string) ([]byte, error) {
 	log, err := operation.Open(d.root)
 	if err != nil {
 		return nil, err
@@ -91,13 +94,13 @@ func (d *doctor) loggedFile(name string) ([]byte, error) {
 
 func isNotFound(err error) bool {
 	e := Explain(err)
-	return e != nil && e.Code == NotFound
+	return e != nil && e.Code == fault.NotFound
 }
 
 // moveLost moves the head of an agent that points nowhere, if it is to and there is a
 // tree to move it to. One in a session that is damaged is not lost: the session may
 // come back.
-func (d *doctor) moveLost(a *Agent, lost error) error {
+func (d *checkup) moveLost(a *agents.Agent, lost error) error {
 	var tree string
 	var node int
 	var l *line
@@ -110,7 +113,7 @@ func (d *doctor) moveLost(a *Agent, lost error) error {
 		}
 	}
 	mends := d.fix && l != nil
-	d.found(LostAgentHead, agent.Path(a.Name), "nothing says where its next message goes: "+lost.Error(), mends)
+	d.found(doctor.LostAgentHead, agent.Path(a.Name), "nothing says where its next message goes: "+lost.Error(), mends)
 	if !mends {
 		return nil
 	}

@@ -11,11 +11,13 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // bookmarkPlaces looks whether the bookmarks can be read, and whether their messages
 // are there.
-func (d *doctor) bookmarkPlaces() error {
+func (d *checkup) bookmarkPlaces() error {
 	f, data, err := d.bookmarks()
 	var damage *session.DamageError
 	switch {
@@ -25,10 +27,10 @@ func (d *doctor) bookmarkPlaces() error {
 				return err
 			}
 		}
-		d.found(DamagedBookmarks, bookmark.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), d.fix)
+		d.found(doctor.DamagedBookmarks, bookmark.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), d.fix)
 		return nil
 	case err != nil:
-		d.found(DamagedBookmarks, bookmark.Path, err.Error(), false)
+		d.found(doctor.DamagedBookmarks, bookmark.Path, err.Error(), false)
 		return nil
 	}
 	is := data
@@ -45,7 +47,7 @@ func (d *doctor) bookmarkPlaces() error {
 				return err
 			}
 		}
-		d.found(LostBookmark, bookmark.Path, fmt.Sprintf("%q: %s", b.Label, why), d.fix)
+		d.found(doctor.LostBookmark, bookmark.Path, fmt.Sprintf("%q: %s", b.Label, why), d.fix)
 	}
 	if !d.fix || len(is) == len(data) {
 		return nil
@@ -59,14 +61,14 @@ func (d *doctor) bookmarkPlaces() error {
 // lostBookmark says why nobody can go where b is, "" if somebody can, or could once
 // its session is mended or its message is brought back from the trash. One into a session that a
 // forget deletes goes with it.
-func (d *doctor) lostBookmark(b Bookmark) (why string, err error) {
+func (d *checkup) lostBookmark(b Bookmark) (why string, err error) {
 	if slices.Contains(d.pending, b.Session) {
 		return "", nil
 	}
 	why = b.Session + " is gone"
 	if d.has(b.Session) {
 		_, err := d.placeAt(b.Session, b.Message, true)
-		if err == nil || Explain(err).Code != NotFound {
+		if err == nil || Explain(err).Code != fault.NotFound {
 			return "", nil
 		}
 		why = fmt.Sprintf("%s is not in %s", b.Message, b.Session)

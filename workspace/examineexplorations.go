@@ -5,14 +5,15 @@ import (
 	"io/fs"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/tidwall/gjson"
 )
 
 // explorations looks whether the files of explorations can be read.
-func (d *doctor) explorations() error {
+func (d *checkup) explorations() error {
 	ids, err := d.w.explorations(d.ctx)
 	if err != nil {
-		d.found(DamagedExploration, explorationsDir, err.Error(), false)
+		d.found(doctor.DamagedExploration, explorationsDir, err.Error(), false)
 		return nil
 	}
 	look := func(name, id string) {
@@ -20,11 +21,11 @@ func (d *doctor) explorations() error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			d.found(DamagedExploration, name, err.Error(), false)
+			d.found(doctor.DamagedExploration, name, err.Error(), false)
 		case !gjson.ValidBytes(data) || !gjson.ParseBytes(data).IsObject():
-			d.found(DamagedExploration, name, "it is no JSON object", false)
+			d.found(doctor.DamagedExploration, name, "it is no JSON object", false)
 		case id != "" && gjson.GetBytes(data, "id").Str != id:
-			d.found(DamagedExploration, name, "it gives itself another id", false)
+			d.found(doctor.DamagedExploration, name, "it gives itself another id", false)
 		}
 	}
 	for _, id := range ids {

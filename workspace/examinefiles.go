@@ -6,11 +6,12 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/tidwall/gjson"
 )
 
 // attachments looks at the attachments, and for those that messages refer to.
-func (d *doctor) attachments() error {
+func (d *checkup) attachments() error {
 	whole := map[string]bool{} // what is there, by SHA-256
 	entries, err := durable.ReadDir(d.root, filesDir)
 	if err != nil {
@@ -22,7 +23,7 @@ func (d *doctor) attachments() error {
 		}
 		whole[e.Name()] = true
 		if err := checkFile(d.root, e.Name()); err != nil {
-			d.found(DamagedAttachment, path.Join(filesDir, e.Name()), err.Error(), false)
+			d.found(doctor.DamagedAttachment, path.Join(filesDir, e.Name()), err.Error(), false)
 		}
 		if err := d.ctx.Err(); err != nil {
 			return err
@@ -40,7 +41,7 @@ func (d *doctor) attachments() error {
 		for _, m := range s.Messages {
 			for _, sum := range attached(m) {
 				if !whole[sum] {
-					d.found(LostAttachment, session.FileName(e.ID), fmt.Sprintf("the message %q refers to %s", m.ID, FilePath(sum)), false)
+					d.found(doctor.LostAttachment, session.FileName(e.ID), fmt.Sprintf("the message %q refers to %s", m.ID, FilePath(sum)), false)
 				}
 			}
 		}

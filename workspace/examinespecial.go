@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // ownFolders are the folders in which every name is one of a workspace. Of the
@@ -22,7 +23,7 @@ func isSpecial(t fs.FileMode) bool {
 
 // specialFiles reports named pipes, sockets and devices, but for those that another
 // problem names.
-func (d *doctor) specialFiles() error {
+func (d *checkup) specialFiles() error {
 	d.special("", func(name string) bool {
 		return !strings.Contains(name, "/") && (strings.HasSuffix(name, ".json") || slices.Contains(ownFolders[:], name))
 	})
@@ -34,7 +35,7 @@ func (d *doctor) specialFiles() error {
 
 // special reports those in the folder dir, and in the folders of .bough, whose names
 // are own.
-func (d *doctor) special(dir string, own func(name string) bool) {
+func (d *checkup) special(dir string, own func(name string) bool) {
 	entries, err := durable.ReadDir(d.root, path.Join(".", dir))
 	if err != nil {
 		return // it is not there, or named as what it is
@@ -44,7 +45,7 @@ func (d *doctor) special(dir string, own func(name string) bool) {
 		switch {
 		case !own(name):
 		case isSpecial(e.Type()) && !d.named(name):
-			d.found(SpecialFile, name, durable.TypeName(e.Type())+" in the place of a file or folder", false)
+			d.found(doctor.SpecialFile, name, durable.TypeName(e.Type())+" in the place of a file or folder", false)
 		case e.IsDir() && strings.HasPrefix(name, stateDir+"/"):
 			d.special(name, own)
 		}
@@ -52,13 +53,13 @@ func (d *doctor) special(dir string, own func(name string) bool) {
 }
 
 // named reports whether a problem of the file is known.
-func (d *doctor) named(file string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Path == file && !p.Note })
+func (d *checkup) named(file string) bool {
+	return slices.ContainsFunc(d.problems, func(p doctor.Problem) bool { return p.Path == file && !p.Note })
 }
 
 // clearIndexPlace moves what is in the place of the index, and cannot be replaced, to
 // the trash.
-func (d *doctor) clearIndexPlace() error {
+func (d *checkup) clearIndexPlace() error {
 	info, err := d.root.Lstat(session.IndexPath)
 	if err != nil || !isSpecial(info.Mode()) {
 		return nil

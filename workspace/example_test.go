@@ -6,7 +6,9 @@ import (
 	"log"
 	"os"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A conversation is frozen before its last question, and goes on from there in
@@ -41,7 +43,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, id := range []string{chat.ID, point.ID, fork.Session} {
-		c, err := w.Show(ctx, id, workspace.ReadOptions{})
+		c, err := w.Show(ctx, id, session.ReadOptions{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -70,9 +72,9 @@ func ExampleExplain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = w.Show(ctx, "Bread", workspace.ReadOptions{})
+	_, err = w.Show(ctx, "Bread", session.ReadOptions{})
 	switch e := workspace.Explain(err); e.Code {
-	case workspace.NotFound:
+	case fault.NotFound:
 		fmt.Println("not there")
 	default:
 		log.Fatal(e)

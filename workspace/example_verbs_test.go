@@ -11,8 +11,12 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // talk opens a workspace in a new folder with one conversation in it, and returns the ids
@@ -72,7 +76,7 @@ func ExampleWorkspace_Sessions() {
 func ExampleWorkspace_Show() {
 	w, messages, remove := talk()
 	defer remove()
-	c, err := w.Show(context.Background(), "Bread@"+messages[1], workspace.ReadOptions{})
+	c, err := w.Show(context.Background(), "Bread@"+messages[1], session.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,7 +102,7 @@ func ExampleWorkspace_Append_tools() {
 			log.Fatal(err)
 		}
 	}
-	c, err := w.Show(ctx, "Bread", workspace.ReadOptions{})
+	c, err := w.Show(ctx, "Bread", session.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -114,7 +118,7 @@ func ExampleWorkspace_Append_tools() {
 func ExampleConversation_MarshalJSON() {
 	w, _, remove := talk()
 	defer remove()
-	c, err := w.Show(context.Background(), "Bread", workspace.ReadOptions{})
+	c, err := w.Show(context.Background(), "Bread", session.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -155,7 +159,7 @@ func ExampleWorkspace_Branch() {
 		log.Fatal(err)
 	}
 	for _, name := range []string{"Bread", "With spelt"} {
-		c, err := w.Show(ctx, name, workspace.ReadOptions{})
+		c, err := w.Show(ctx, name, session.ReadOptions{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -190,7 +194,7 @@ func ExampleWorkspace_Rewind() {
 	w, messages, remove := talk()
 	defer remove()
 	ctx := context.Background()
-	if _, err := w.Rewind(ctx, "Bread@"+messages[1], workspace.CutOptions{}); err != nil {
+	if _, err := w.Rewind(ctx, "Bread@"+messages[1], checkpoint.CutOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := w.Append(ctx, workspace.Append{Text: "And with spelt?"}); err != nil {
@@ -216,7 +220,7 @@ func ExampleWorkspace_Diff() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := w.Diff(ctx, "Bread@"+messages[2], "Bread@"+other.Message, workspace.ReadOptions{})
+	d, err := w.Diff(ctx, "Bread@"+messages[2], "Bread@"+other.Message, session.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -236,7 +240,7 @@ func ExampleWorkspace_Bookmark() {
 	if _, err := w.Bookmark(ctx, "Bread@"+messages[0], "start", workspace.BookmarkOptions{}); err != nil {
 		log.Fatal(err)
 	}
-	c, err := w.Show(ctx, "start", workspace.ReadOptions{})
+	c, err := w.Show(ctx, "start", session.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -319,7 +323,7 @@ func ExampleWorkspace_Import() {
 	defer remove()
 	ctx := context.Background()
 	transcript := `[{"role":"user","content":"What is rye?"},{"role":"assistant","content":"A grass."}]`
-	list, err := w.Import(ctx, []string{"-"}, workspace.ImportOptions{Stdin: strings.NewReader(transcript)})
+	list, err := w.Import(ctx, []string{"-"}, imports.Options{Stdin: strings.NewReader(transcript)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -348,8 +352,8 @@ func ExampleWorkspace_Export() {
 func ExampleError() {
 	w, _, remove := talk()
 	defer remove()
-	_, err := w.Show(context.Background(), "Cake", workspace.ReadOptions{})
-	var e *workspace.Error
-	fmt.Println(errors.Is(err, workspace.ErrNotFound), errors.As(err, &e) && e.Code == workspace.NotFound)
+	_, err := w.Show(context.Background(), "Cake", session.ReadOptions{})
+	var e *fault.Error
+	fmt.Println(errors.Is(err, fault.ErrNotFound), errors.As(err, &e) && e.Code == fault.NotFound)
 	// Output: true true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // cancelFile is what says in the folder of an exploration that it is to end.
@@ -18,7 +19,7 @@ func cancelFile(id string) string { return explorationLocks + "/" + id + "/cance
 func (w *Workspace) AskCancel(ctx context.Context, id string) (err error) {
 	defer func() { err = explained(err) }()
 	if !session.IsUUID(id) {
-		return &Error{Code: Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
 	}
 	root, err := w.open(ctx)
 	if err != nil {

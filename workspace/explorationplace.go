@@ -3,16 +3,20 @@ package workspace
 import (
 	"context"
 	"slices"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A Fork is a message from which several ways can be gone.
 type Fork struct {
 	Session  string // its line: the id of the first file
 	Message  string
-	Agent    *Agent // whose line it is, nil for nobody's
-	Question string // the last message of the user on the path to it, "" if there is none
-	Reply    string // what it says, if it is an assistant's, else ""
-	Frozen   string // the checkpoint that it is in, "" if it is in none
+	Agent    *agents.Agent // whose line it is, nil for nobody's
+	Question string        // the last message of the user on the path to it, "" if there is none
+	Reply    string        // what it says, if it is an assistant's, else ""
+	Frozen   string        // the checkpoint that it is in, "" if it is in none
 }
 
 // ExplorationPlace returns the fork that ref points to. An empty conversation is refused,
@@ -24,9 +28,9 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 			return nil, err
 		}
 		if p.node < 0 {
-			return nil, &Error{Code: Refused, Message: p.id() + " is empty: there is nothing to begin at", Hint: "'bough append' says something there"}
+			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " is empty: there is nothing to begin at", Hint: "'bough append' says something there"}
 		}
-		if _, err := p.cut(CutOptions{Strict: true}); err != nil {
+		if _, err := p.cut(checkpoint.CutOptions{Strict: true}); err != nil {
 			return nil, err
 		}
 		f := &Fork{Session: p.Parts[0].ID, Message: p.messageID(), Frozen: v.frozen(p)}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/google/uuid"
 )
 
@@ -50,10 +51,10 @@ func TestExplorationPlace(t *testing.T) {
 		}
 	}
 	s.new("Empty")
-	if _, err := s.ExplorationPlace(ctx, "Empty"); code(err) != workspace.Refused {
+	if _, err := s.ExplorationPlace(ctx, "Empty"); code(err) != fault.Refused {
 		t.Errorf("of an empty conversation: %v", err)
 	}
-	if _, err := s.ExplorationPlace(ctx, "nothing"); code(err) != workspace.NotFound {
+	if _, err := s.ExplorationPlace(ctx, "nothing"); code(err) != fault.NotFound {
 		t.Errorf("of nothing: %v", err)
 	}
 }
@@ -74,7 +75,7 @@ func TestCancelAsked(t *testing.T) {
 	if err := s.ForgetCancel(ctx, id); err != nil || s.CancelAsked(ctx, id) {
 		t.Errorf("ForgetCancel: %v", err)
 	}
-	if err := s.AskCancel(ctx, "../../x"); code(err) != workspace.Usage {
+	if err := s.AskCancel(ctx, "../../x"); code(err) != fault.Usage {
 		t.Errorf("a hostile id: %v", err)
 	}
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
 
@@ -30,7 +33,7 @@ const (
 // it was: package explore says what it holds. It is no operation.
 func (w *Workspace) KeepExploration(ctx context.Context, id string, data []byte) error {
 	if !session.IsUUID(id) {
-		return &Error{Code: Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
 	}
 	_, err := update(ctx, w.patient().base, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
 		if err := durable.MakeDir(tx.View.root, explorationsDir); err != nil {
@@ -72,13 +75,13 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 	found := match(name, list)
 	switch len(found) {
 	case 0:
-		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no exploration %q", name), Hint: "'bough explore ls' lists them"}
+		return "", &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no exploration %q", name), Hint: "'bough explore ls' lists them"}
 	case 1:
 		return ids[found[0]], nil
 	}
-	var candidates []Candidate
+	var candidates []fault.Candidate
 	for _, i := range found {
-		candidates = append(candidates, Candidate{Kind: "exploration", Title: ids[i]})
+		candidates = append(candidates, fault.Candidate{Kind: "exploration", Title: ids[i]})
 	}
 	return "", ambiguous("exploration", name, candidates)
 }
@@ -113,8 +116,8 @@ func (w *Workspace) HoldExploration(ctx context.Context, id string) (release fun
 	release, err = w.hold(ctx, explorationLocks, id, "explore")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
-		e := &Error{
-			Code: Busy, Message: "the exploration " + id + " goes on in another process",
+		e := &fault.Error{
+			Code: fault.Busy, Message: "the exploration " + id + " goes on in another process",
 			Hint: "'bough explore show " + id + "' says how far it is, 'bough explore cancel " + id + "' ends it", Err: held,
 		}
 		if held.Holder.PID != 0 {
@@ -145,7 +148,7 @@ type Outcome struct {
 // names no session goes where it went before.
 func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	if !session.IsUUID(o.ID) {
-		return &Error{Code: Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
 	}
 	origin, err := json.Marshal(o.Origin)
 	if err != nil {
@@ -155,14 +158,14 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	if err != nil {
 		return err
 	}
-	c := Content{Role: "assistant", Value: text, Own: []Member{{Name: o.From, Value: origin}}}
+	c := lines.Content{Role: "assistant", Value: text, Own: []lines.Member{{Name: o.From, Value: origin}}}
 	op := operation.Operation{Verb: "append", Args: args{"session": o.Session, "role": c.Role, "message": o.ID}}
 	_, err = update(ctx, w.patient().base, op, func(tx *Tx) (nothing, error) {
 		p, err := tx.View.storePlace(o.Session, o.Parent)
 		if err != nil || len(p.Find(o.ID)) > 0 {
 			return nothing{}, err
 		}
-		m, err := tx.View.storeMessage(p, Store{Content: func(func() ([]Node, error)) (Content, error) { return c, nil }})
+		m, err := tx.View.storeMessage(p, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) { return c, nil }})
 		if err != nil {
 			return nothing{}, err
 		}
@@ -178,22 +181,14 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	return err
 }
 
-// A Decision is what was adopted of an exploration of an agent's conversation.
-type Decision struct {
-	Exploration string   `json:"exploration_id"`
-	Question    string   `json:"question"`
-	Strategies  []string `json:"strategies"` // that were tried
-	Node        string   `json:"node_id"`    // the message that the head was moved to
-}
-
 // decisions returns what an agent adopted, as the files of the explorations say.
-func (v *View) decisions(name string) ([]Decision, error) {
+func (v *View) decisions(name string) ([]agents.Decision, error) {
 	ids, err := v.w.explorations(v.ctx)
 	if err != nil {
 		return nil, err
 	}
 	type dated struct {
-		Decision
+		agents.Decision
 		at string
 	}
 	var list []dated
@@ -204,7 +199,7 @@ func (v *View) decisions(name string) ([]Decision, error) {
 		}
 		e := gjson.ParseBytes(data)
 		if node := e.Get("adopted_node_id"); e.Get("agent").Str == name && node.Str != "" {
-			d := dated{Decision{Exploration: id, Question: e.Get("question").Str, Strategies: []string{}, Node: node.Str}, e.Get("created_at").Str}
+			d := dated{agents.Decision{Exploration: id, Question: e.Get("question").Str, Strategies: []string{}, Node: node.Str}, e.Get("created_at").Str}
 			for _, s := range e.Get("branches.#.strategy").Array() {
 				d.Strategies = append(d.Strategies, s.Str)
 			}
@@ -212,7 +207,7 @@ func (v *View) decisions(name string) ([]Decision, error) {
 		}
 	}
 	slices.SortFunc(list, func(a, b dated) int { return cmp.Compare(a.at, b.at) })
-	var decisions []Decision
+	var decisions []agents.Decision
 	for _, d := range list {
 		decisions = append(decisions, d.Decision)
 	}

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestBranchID: a branch with an id is made once, and it is no other's.
@@ -35,11 +37,11 @@ func TestBranchID(t *testing.T) {
 	if list, err := w.List(t.Context(), ""); err != nil || len(list.Sessions) != 2 {
 		t.Errorf("there are %+v, %v", list, err)
 	}
-	if _, err := w.Branch(t.Context(), s.ID+"@"+said[1], o); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Refused {
+	if _, err := w.Branch(t.Context(), s.ID+"@"+said[1], o); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.Refused {
 		t.Errorf("as a branch of another message: %v", err)
 	}
 	o.ID = "../x"
-	if _, err := w.Branch(t.Context(), s.ID, o); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Usage {
+	if _, err := w.Branch(t.Context(), s.ID, o); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.Usage {
 		t.Errorf("with a hostile id: %v", err)
 	}
 
@@ -49,7 +51,7 @@ func TestBranchID(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := w.All(t.Context(), s.ID, workspace.ReadOptions{})
+	all, err := w.All(t.Context(), s.ID, session.ReadOptions{})
 	if err != nil || len(all.Nodes) != 3 || !strings.Contains(string(all.Nodes[2].Raw), `"exploration"`) {
 		t.Errorf("the conversation is %+v, %v", all, err)
 	}

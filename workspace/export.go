@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -35,7 +36,7 @@ type ExportOptions struct {
 	// Dir is the folder that the conversation is about from now on. Empty means the one
 	// that it was about.
 	Dir string
-	CutOptions
+	checkpoint.CutOptions
 
 	here    string // the folder to take in place of one that is not there, "" for none
 	resumes bool   // another program goes on with what is exported
@@ -46,15 +47,15 @@ type Export struct {
 	Format   string            `json:"format"`
 	ID       string            `json:"id"`         // what its program will call it
 	Session  string            `json:"session_id"` // that was exported
-	Message  ID                `json:"message_id"` // where it goes on
+	Message  session.ID        `json:"message_id"` // where it goes on
 	Messages int               `json:"messages"`
 	Branches int               `json:"branches"` // how many ends it has
 	Lost     []transcript.Loss `json:"lost"`     // what the format has no place for
 	Redacted []transcript.Loss `json:"redacted"` // what was taken out, by its kind
-	Path     ID                `json:"path"`     // where it was written, absolute, none if it was not
+	Path     session.ID        `json:"path"`     // where it was written, absolute, none if it was not
 	Bytes    int               `json:"bytes"`
 	Data     []byte            `json:"-"`
-	Cut
+	checkpoint.Adjustment
 
 	line string // the first file of the line that was exported
 	t    *transcript.Transcript
@@ -69,11 +70,11 @@ type Export struct {
 // ref points.
 func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*Export, error) {
 	if !o.Format.Writes() {
-		return nil, &Error{Code: Usage, Message: "bough reads " + o.Format.Name + ", and does not write it"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "bough reads " + o.Format.Name + ", and does not write it"}
 	}
 	if o.Tree && !o.Format.Branches {
-		return nil, &Error{
-			Code: Usage, Message: o.Format.Name + " holds one path, and no tree",
+		return nil, &fault.Error{
+			Code: fault.Usage, Message: o.Format.Name + " holds one path, and no tree",
 			Hint: "leave --tree out, and name the end of the branch that you want; 'bough branches' lists them",
 		}
 	}
@@ -87,10 +88,10 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			return nil, err
 		}
 		if p.node < 0 {
-			return nil, &Error{Code: Refused, Message: p.id() + " has no messages, and there is nothing to export"}
+			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no messages, and there is nothing to export"}
 		}
 		e := &Export{
-			Format: o.Format.Name, Session: p.id(), Message: ID(p.messageID()), Cut: cut,
+			Format: o.Format.Name, Session: p.id(), Message: session.ID(p.messageID()), Adjustment: cut,
 			Lost: []transcript.Loss{}, Redacted: []transcript.Loss{}, line: p.Parts[0].ID,
 		}
 		e.t, err = v.transcript(p, o, e)
@@ -122,13 +123,13 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 
 // cut moves p back to where what is exported may end. Only if it is strict, or another
 // program is to go on from there, a tool call that is parted from its result is an error.
-func (o *ExportOptions) cut(p *place) (Cut, error) {
+func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
 	if !o.Format.Reads() || o.Tree {
-		return Cut{}, nil
+		return checkpoint.Adjustment{}, nil
 	}
 	c, err := p.cut(o.CutOptions)
 	if err != nil && !o.Strict && !o.resumes {
-		return Cut{}, nil
+		return checkpoint.Adjustment{}, nil
 	}
 	return c, err
 }
@@ -341,7 +342,7 @@ func (e *Export) Replace(ctx context.Context, path string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return &Error{Code: Refused, Message: path + " is not a regular file", Hint: "name a file"}
+		return &fault.Error{Code: fault.Refused, Message: path + " is not a regular file", Hint: "name a file"}
 	}
 	return e.save(ctx, path, (*durable.Batch).Replace)
 }
@@ -363,10 +364,10 @@ func (e *Export) save(ctx context.Context, path string, write func(*durable.Batc
 		_, _, err = b.Commit(ctx)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return &Error{Code: Refused, Message: abs + " already exists", Hint: "--force replaces it", Err: err}
+		return &fault.Error{Code: fault.Refused, Message: abs + " already exists", Hint: "--force replaces it", Err: err}
 	}
 	if err == nil {
-		e.Path = ID(abs)
+		e.Path = session.ID(abs)
 	}
 	return err
 }
@@ -386,7 +387,7 @@ type Resumption struct {
 // in that of the conversation, if it is there, else where the user is.
 func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
 	if !o.Format.Resumes() {
-		return nil, &Error{Code: Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}
 	}
 	o.here, o.resumes = m.Dir, true
 	e, err := w.Export(ctx, ref, o)

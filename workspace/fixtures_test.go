@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestFixtureWorkspaces opens the two workspaces of package fixtures.
@@ -39,19 +40,19 @@ func TestFixtureWorkspaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conv, err := w.Show(t.Context(), c.session, workspace.ReadOptions{})
+			conv, err := w.Show(t.Context(), c.session, session.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(conv.Messages) != c.messages || conv.Entry.Kind != c.kind {
 				t.Errorf("%s with %d messages, want %s with %d", conv.Entry.Kind, len(conv.Messages), c.kind, c.messages)
 			}
-			ancestry, err := w.Lineage(t.Context(), c.session, workspace.ReadOptions{})
+			ancestry, err := w.Lineage(t.Context(), c.session, session.ReadOptions{})
 			lineage := ancestry.IDs
 			if err != nil || !slices.Equal(lineage, c.lineage) {
 				t.Errorf("lineage = %q, %v, want %q", lineage, err, c.lineage)
 			}
-			if _, err := w.Show(t.Context(), "session_20260318_070000_1f2e3d4c", workspace.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.NotFound {
+			if _, err := w.Show(t.Context(), "session_20260318_070000_1f2e3d4c", session.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.NotFound {
 				t.Errorf("the sub-agent's session: %v, want not found", err)
 			}
 		})

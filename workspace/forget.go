@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
@@ -116,7 +117,7 @@ func (tx *Tx) keepPlan(id string, p *forgetPlan) error {
 func (v *View) forgettable(name string) ([]string, error) {
 	id, err := v.resolve(name)
 	switch {
-	case err != nil && Explain(err) != nil && Explain(err).Code == NotFound && session.ValidID(name):
+	case err != nil && Explain(err) != nil && Explain(err).Code == fault.NotFound && session.ValidID(name):
 		if v.knownGone(name) {
 			return []string{name}, nil
 		}
@@ -124,7 +125,7 @@ func (v *View) forgettable(name string) ([]string, error) {
 	case err != nil && !v.has(id):
 		return nil, err
 	case v.isPenguin(id):
-		return nil, &Error{Code: ReadOnly, Message: id + " is a checkpoint that Penguin keeps; bough only reads it"}
+		return nil, &fault.Error{Code: fault.ReadOnly, Message: id + " is a checkpoint that Penguin keeps; bough only reads it"}
 	}
 	ids, _ := v.wholeLine(id) // as far as it is there
 	if len(ids) == 0 {
@@ -283,8 +284,8 @@ func (v *View) mayForget(ids []string) error {
 			return err
 		}
 		if owner != nil {
-			return &Error{
-				Code:    Refused,
+			return &fault.Error{
+				Code:    fault.Refused,
 				Message: fmt.Sprintf("%s is a tree of the agent %s", id, owner.Name),
 				Hint:    "'bough agent delete " + owner.Name + "' moves a tree to the trash, and 'bough forget " + id + "' forgets it then",
 			}

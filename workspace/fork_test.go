@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -163,7 +164,7 @@ func (s *space) snapshots(first string, ids map[string]string) {
 func (s *space) rewindAndUndo(first string, ids map[string]string) {
 	s.t.Helper()
 	was := s.truth()
-	if _, err := s.Rewind(s.t.Context(), first+"@"+ids["M2"], workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(s.t.Context(), first+"@"+ids["M2"], checkpoint.CutOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 	if b := s.branches(first); string(b.Head) != ids["M2"] || b.Leaves[0].Head || b.Leaves[1].Head {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // The most that is made at once: so many operations, and, as the files are open and
@@ -48,7 +49,7 @@ func createGroup[T any](ctx context.Context, b *base, verb string, group operati
 		}
 		if isPartial(err) {
 			first := list[len(out.made)]
-			err = &Error{
+			err = &fault.Error{
 				Code:    Explain(err).Code,
 				Message: fmt.Sprintf("%d of %d changes are made, those from %s on are not: %v", len(out.made), len(list), first.Changes[0].File, err),
 				Hint:    "what is made stays; try again",

@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 func (s *space) group(group operation.Seq, parts ...workspace.Part) workspace.Flush {
@@ -215,7 +216,7 @@ func TestGroupPartial(t *testing.T) {
 	if now == "" {
 		t.Skip("the file system cannot exchange two names")
 	}
-	if !errors.Is(err, durable.ErrChanged) || code(err) != workspace.Busy || !strings.Contains(err.Error(), "1 of 3") || !strings.Contains(err.Error(), bread) {
+	if !errors.Is(err, durable.ErrChanged) || code(err) != fault.Busy || !strings.Contains(err.Error(), "1 of 3") || !strings.Contains(err.Error(), bread) {
 		t.Errorf("the error is %v", err)
 	}
 	if len(flush.Made) != 1 || flush.Made[0].Seq != 2 || flush.Group != 2 {

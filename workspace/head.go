@@ -7,23 +7,25 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A Head is where the next message goes.
 type Head struct {
-	Session string `json:"session_id"`
-	Message ID     `json:"message_id"` // none in an empty session
+	Session string     `json:"session_id"`
+	Message session.ID `json:"message_id"` // none in an empty session
 }
 
 // A Position is where the head is.
 type Position struct {
 	Head     Head `json:"head"`
 	ReadOnly bool `json:"read_only"` // the next message makes a branch first
-	Cut
+	checkpoint.Adjustment
 }
 
 // storedHead is head.json.
@@ -32,7 +34,7 @@ type storedHead struct {
 	ReadOnly bool `json:"read_only"` // for those who only want to show it
 	// Newest is the newest message of the line when the head was set. Once
 	// there is a newer one, the conversation went on without the head.
-	Newest ID `json:"newest"`
+	Newest session.ID `json:"newest"`
 	// Previous is where the head was before it was moved here, nil if it was nowhere.
 	// What is appended moves the head on, and Previous stays.
 	Previous *Head `json:"previous,omitempty"`
@@ -72,7 +74,7 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 // moveHead prepares to set the head to a message of a session, "" in an empty one. newest
 // is the newest message of the line.
 func (tx *Tx) moveHead(id, message, newest string) (*Position, error) {
-	h := storedHead{Head: Head{id, ID(message)}, Newest: ID(newest)}
+	h := storedHead{Head: Head{id, session.ID(message)}, Newest: session.ID(newest)}
 	if was, ok := tx.View.head(); ok && was.Head != h.Head {
 		h.Previous = &was.Head
 	} else if ok {
@@ -83,7 +85,7 @@ func (tx *Tx) moveHead(id, message, newest string) (*Position, error) {
 
 // advanceHead prepares to move the head on to a message that was appended to where it is.
 func (tx *Tx) advanceHead(id, message string) error {
-	h := storedHead{Head: Head{id, ID(message)}, Newest: ID(message)}
+	h := storedHead{Head: Head{id, session.ID(message)}, Newest: session.ID(message)}
 	if was, ok := tx.View.head(); ok {
 		h.Previous = was.Previous
 	}
@@ -107,15 +109,15 @@ func (v *View) headNamed(name string) (Head, error) {
 	at := h.Head
 	if name == previousSign {
 		if ok = ok && h.Previous != nil; !ok {
-			return Head{}, &Error{Code: NotFound, Message: "there is no previous head", Hint: "the head was not moved yet"}
+			return Head{}, &fault.Error{Code: fault.NotFound, Message: "there is no previous head", Hint: "the head was not moved yet"}
 		}
 		at = *h.Previous
 	}
 	if !ok {
-		return Head{}, &Error{Code: NotFound, Message: "there is no head", Hint: "'bough rewind REF' sets it"}
+		return Head{}, &fault.Error{Code: fault.NotFound, Message: "there is no head", Hint: "'bough rewind REF' sets it"}
 	}
 	if !v.has(at.Session) {
-		return Head{}, &Error{Code: NotFound, Message: fmt.Sprintf("%s is in the session %q, which is gone", name, at.Session), Hint: "'bough rewind REF' moves the head"}
+		return Head{}, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s is in the session %q, which is gone", name, at.Session), Hint: "'bough rewind REF' moves the head"}
 	}
 	return at, v.index.Err(at.Session)
 }
@@ -183,8 +185,8 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 			return nil, err
 		}
 		if tx.View.kind(id) != session.Checkpoint {
-			return nil, &Error{
-				Code:    Refused,
+			return nil, &fault.Error{
+				Code:    fault.Refused,
 				Message: id + " is no checkpoint but a " + string(tx.View.kind(id)),
 				Hint:    "'bough rewind' moves the head into any session",
 			}
@@ -201,7 +203,7 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 
 // Rewind moves the head to where ref points. Nothing that comes after is
 // touched; the next message there begins another branch of the line.
-func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Position, error) {
+func (w *Workspace) Rewind(ctx context.Context, ref string, o checkpoint.CutOptions) (*Position, error) {
 	op := operation.Operation{Verb: "rewind", Args: args{"ref": ref}}
 	return update(ctx, w.base, op, func(tx *Tx) (*Position, error) {
 		p, cut, err := tx.View.cut(ref, o)
@@ -210,7 +212,7 @@ func (w *Workspace) Rewind(ctx context.Context, ref string, o CutOptions) (*Posi
 		}
 		pos, err := tx.moveHeadTo(p)
 		if err == nil {
-			pos.Cut = cut
+			pos.Adjustment = cut
 		}
 		tx.op.Sessions = []string{p.id()}
 		return pos, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,71 +16,9 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/unpack"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/imports"
 )
-
-// ImportOptions are the choices for an import.
-type ImportOptions struct {
-	// Format is the format of all files. Nil means that the content of each file decides.
-	Format *convert.Format
-	// Holds reports whether a file of a folder is wanted, by its slash-separated path
-	// from there. Nil means every file.
-	Holds func(within string) bool
-	// Name returns how a file is called in messages and in the workspace, by its path. Nil
-	// means its absolute path.
-	Name func(path string) string
-	// Stdin is what the path - is read from.
-	Stdin io.Reader
-	// Skip keeps out files whose path, and conversations whose folder, matches one of
-	// these patterns, beside those of the workspace's configuration: see [Config].
-	Skip []string
-	// Again imports what was removed from the workspace, or whose import was undone.
-	Again bool
-	// Live is for histories that are imported while their program writes them: the
-	// operations are automatic, so undo passes over them, and new messages go into the
-	// line's newest file, so that no large file is rewritten for a line of a transcript.
-	Live bool
-	// DryRun only reports what would be done.
-	DryRun bool
-	// Each is called with each conversation as soon as it is stored. Nil means no call.
-	Each func(Imported)
-}
-
-// An ImportStatus says what came of a conversation.
-type ImportStatus string
-
-// The statuses of conversations that were to be imported.
-const (
-	ImportNew       ImportStatus = "new"
-	ImportUpdated   ImportStatus = "updated"   // it was there, and has changed
-	ImportUnchanged ImportStatus = "unchanged" // all of it was there
-	ImportSkipped   ImportStatus = "skipped"   // it is not a conversation, or is to stay out
-	ImportFailed    ImportStatus = "failed"
-)
-
-// An Imported is one conversation of a file, or a file without any.
-type Imported struct {
-	Path     string       `json:"path"`       // of the file; of one in an archive, the archive's and its own
-	Format   string       `json:"format"`     // the name of the format, "" if it has none
-	Session  ID           `json:"session_id"` // where it is now, none if it is nowhere
-	Messages int          `json:"messages"`   // that its transcript has
-	Branches int          `json:"branches"`   // how many ends it has
-	Orphans  int          `json:"orphans"`    // messages that name a parent that it does not have
-	Status   ImportStatus `json:"status"`
-
-	Title    string   `json:"title"`              // "" if it has none
-	Added    int      `json:"added"`              // messages that were not there before
-	Replaced int      `json:"replaced,omitempty"` // open messages that were completed
-	Detail   string   `json:"detail,omitempty"`   // why it was skipped, or failed
-	Problems []string `json:"problems"`           // what of it could not be read
-	Notes    []string `json:"notes"`              // what is worth knowing of it
-	Named    bool     `json:"-"`                  // the file was named, and not found in a folder or an archive
-	Removed  bool     `json:"-"`                  // it was skipped because it was removed before
-}
-
-// Imports are the conversations of an import.
-type Imports struct {
-	Imported []Imported `json:"imported"` // in the order in which they were stored
-}
 
 // Import stores the conversations that other programs keep, in files, in all files of
 // folders, and in archives. Each becomes a session with all its branches; see package
@@ -95,28 +32,19 @@ type Imports struct {
 // otherwise. What cannot be read is a row with the status [ImportFailed] or with problems,
 // and the rest goes on. The error is for what concerns all of it. Each conversation is an
 // operation; all of an import are one group, which [Workspace.Undo] takes back.
-func (w *Workspace) Import(ctx context.Context, paths []string, o ImportOptions) (*Imports, error) {
-	return w.ImportAll(ctx, []ImportSource{{Paths: paths, Format: o.Format, Holds: o.Holds, Name: o.Name}}, o)
-}
-
-// An ImportSource is a set of paths whose files are read in the same way: those where one
-// program keeps its conversations. The other fields are those of [ImportOptions].
-type ImportSource struct {
-	Paths  []string
-	Format *convert.Format
-	Holds  func(within string) bool
-	Name   func(path string) string
+func (w *Workspace) Import(ctx context.Context, paths []string, o imports.Options) (*imports.Report, error) {
+	return w.ImportAll(ctx, []imports.Source{{Paths: paths, Format: o.Format, Holds: o.Holds, Name: o.Name}}, o)
 }
 
 // ImportAll is [Workspace.Import] of several sources in one group of operations. It
 // ignores the Format, Holds and Name of o.
-func (w *Workspace) ImportAll(ctx context.Context, sources []ImportSource, o ImportOptions) (*Imports, error) {
-	i := &importer{base: w.base, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []Imported{}}
+func (w *Workspace) ImportAll(ctx context.Context, sources []imports.Source, o imports.Options) (*imports.Report, error) {
+	i := &importer{base: w.base, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []imports.Transcript{}}
 	defer i.drop()
 	for _, source := range sources {
 		for _, path := range source.Paths {
 			if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
-				return nil, &Error{Code: NotFound, Message: "there is no " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
+				return nil, &fault.Error{Code: fault.NotFound, Message: "there is no " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
 			}
 		}
 	}
@@ -138,23 +66,23 @@ func (w *Workspace) ImportAll(ctx context.Context, sources []ImportSource, o Imp
 		err = i.rest()
 	}
 	later := i.save()
-	return &Imports{Imported: i.rows}, i.stopped(cmp.Or(err, later))
+	return &imports.Report{Imported: i.rows}, i.stopped(cmp.Or(err, later))
 }
 
 // stopped adds to the error of an import that ends early that what is stored stays.
 func (i *importer) stopped(err error) error {
-	stored := func(r Imported) bool { return r.Status == ImportNew || r.Status == ImportUpdated }
+	stored := func(r imports.Transcript) bool { return r.Status == imports.New || r.Status == imports.Updated }
 	if err == nil || !errors.Is(err, i.ctx.Err()) || i.o.DryRun || !slices.ContainsFunc(i.rows, stored) {
 		return err
 	}
-	return &Error{Code: Failed, Message: "stopped; what is imported stays", Hint: "import again to import the rest", Err: err}
+	return &fault.Error{Code: fault.Failed, Message: "stopped; what is imported stays", Hint: "import again to import the rest", Err: err}
 }
 
 // An importer carries out one import.
 type importer struct {
 	*base
 	ctx  context.Context
-	o    ImportOptions
+	o    imports.Options
 	seed maphash.Seed
 	now  time.Time
 	skip skipList
@@ -167,7 +95,7 @@ type importer struct {
 	staged staged        // what is stored with the next flush
 	forks  []*spool      // copies that wait for their origin
 	files  []*fileRow    // whose conversations are not all stored yet
-	rows   []Imported
+	rows   []imports.Transcript
 }
 
 // pastImports are what an import finds in the workspace when it begins.
@@ -229,7 +157,7 @@ func (i *importer) save() error {
 }
 
 // row adds what came of a conversation.
-func (i *importer) row(r Imported) {
+func (i *importer) row(r imports.Transcript) {
 	i.rows = append(i.rows, r)
 	if i.o.Each != nil {
 		i.o.Each(r)
@@ -238,7 +166,7 @@ func (i *importer) row(r Imported) {
 
 // failed adds a file that cannot be opened.
 func (i *importer) failed(path string, err error) {
-	i.row(Imported{Path: i.name(path), Status: ImportFailed, Detail: err.Error(), Named: true})
+	i.row(imports.Transcript{Path: i.name(path), Status: imports.Failed, Detail: err.Error(), Named: true})
 }
 
 // name returns what a file is called.
@@ -267,7 +195,7 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 		return false
 	}
 	if i.skip.matches(abs) {
-		i.row(Imported{Path: i.name(path), Status: ImportSkipped, Detail: "a pattern keeps it out", Named: named})
+		i.row(imports.Transcript{Path: i.name(path), Status: imports.Skipped, Detail: "a pattern keeps it out", Named: named})
 		return true
 	}
 	row := i.ledger.file(abs, durable.Identify(info), i.formatName(), named)
@@ -277,12 +205,12 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 	for _, r := range row.File.Rows {
 		r.Path, r.Added, r.Replaced, r.Named = i.name(path), 0, 0, named
 		if r.Session != "" {
-			r.Status = ImportUnchanged
+			r.Status = imports.Unchanged
 			if conv := i.ledger.of(r); conv != nil && i.isOut(conv) {
-				r.Status, r.Detail, r.Removed, r.Session = ImportSkipped, i.whyOut(conv), true, ""
+				r.Status, r.Detail, r.Removed, r.Session = imports.Skipped, i.whyOut(conv), true, ""
 			}
 		}
-		i.row(r.Imported)
+		i.row(r.Transcript)
 	}
 	return true
 }
@@ -290,13 +218,13 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 // settled reports whether nothing but the file decides what an import of it does: all its
 // conversations are where they were, or gone.
 func (i *importer) settled(row *fileRow) bool {
-	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Status == ImportFailed })
+	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Status == imports.Failed })
 }
 
 // take stores a conversation, or keeps it until its origin is there.
 func (i *importer) take(s *spool) error {
 	if row := i.ledger.conversation(s); row != nil && !i.o.Again && i.isOut(row) {
-		r := s.result(ImportSkipped)
+		r := s.result(imports.Skipped)
 		r.Detail, r.Removed = i.whyOut(row), true
 		if s.row != nil {
 			s.row.void = true // it may be put back

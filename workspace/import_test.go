@@ -16,6 +16,8 @@ import (
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
 )
 
@@ -28,7 +30,7 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-func importOne(t *testing.T, s *space, path string, o workspace.ImportOptions) workspace.Imported {
+func importOne(t *testing.T, s *space, path string, o imports.Options) imports.Transcript {
 	t.Helper()
 	got, err := s.Import(t.Context(), []string{path}, o)
 	if err != nil {
@@ -48,10 +50,10 @@ const (
 
 // take imports a transcript.
 func take(s *space, text string) error {
-	list, err := s.Import(context.Background(), []string{"-"}, workspace.ImportOptions{Stdin: strings.NewReader(text)})
+	list, err := s.Import(context.Background(), []string{"-"}, imports.Options{Stdin: strings.NewReader(text)})
 	if err == nil {
 		for _, r := range list.Imported {
-			if r.Status == workspace.ImportFailed {
+			if r.Status == imports.Failed {
 				return errors.New(r.Detail)
 			}
 		}
@@ -65,25 +67,25 @@ func TestImport(t *testing.T) {
 	long := writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And 3 + 3?"}]`)
 	other := writeFile(t, "c.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"Who are you?"}]`)
 	fork := writeFile(t, "d.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"Four."}]`)
-	known := workspace.ID("")
+	known := session.ID("")
 	for _, step := range []struct {
 		path    string
 		dry     bool
-		status  workspace.ImportStatus
+		status  imports.Status
 		added   int
 		another bool // it is another session
 	}{
-		{short, true, workspace.ImportNew, 3, true},
-		{short, false, workspace.ImportNew, 3, true},
-		{short, false, workspace.ImportUnchanged, 0, false},
-		{long, true, workspace.ImportUpdated, 1, false},
-		{long, false, workspace.ImportUpdated, 1, false},
-		{short, false, workspace.ImportUnchanged, 0, false},
-		{other, false, workspace.ImportNew, 2, true},
-		{fork, false, workspace.ImportNew, 3, true}, // who gave that answer may be another person
-		{fork, false, workspace.ImportUnchanged, 0, true},
+		{short, true, imports.New, 3, true},
+		{short, false, imports.New, 3, true},
+		{short, false, imports.Unchanged, 0, false},
+		{long, true, imports.Updated, 1, false},
+		{long, false, imports.Updated, 1, false},
+		{short, false, imports.Unchanged, 0, false},
+		{other, false, imports.New, 2, true},
+		{fork, false, imports.New, 3, true}, // who gave that answer may be another person
+		{fork, false, imports.Unchanged, 0, true},
 	} {
-		got := importOne(t, s, step.path, workspace.ImportOptions{DryRun: step.dry})
+		got := importOne(t, s, step.path, imports.Options{DryRun: step.dry})
 		if got.Status != step.status || got.Added != step.added {
 			t.Errorf("%s: %+v, want %s, %d added", filepath.Base(step.path), got, step.status, step.added)
 		}
@@ -108,16 +110,16 @@ func TestImport(t *testing.T) {
 func TestImportSystemOnly(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	brief := writeFile(t, "a.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be kind."}]`)
-	want := func(path string, dry bool, status workspace.ImportStatus) {
+	want := func(path string, dry bool, status imports.Status) {
 		t.Helper()
-		if got := importOne(t, s, path, workspace.ImportOptions{DryRun: dry}); got.Status != status {
+		if got := importOne(t, s, path, imports.Options{DryRun: dry}); got.Status != status {
 			t.Errorf("%+v, want %s", got, status)
 		}
 	}
-	want(brief, false, workspace.ImportNew)
-	want(brief, false, workspace.ImportUnchanged)
-	want(brief, true, workspace.ImportUnchanged)
-	want(writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be long."}]`), false, workspace.ImportNew)
+	want(brief, false, imports.New)
+	want(brief, false, imports.Unchanged)
+	want(brief, true, imports.Unchanged)
+	want(writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be long."}]`), false, imports.New)
 }
 
 // A message that was an orphan, and whose parent comes later and follows it, makes no ring.
@@ -127,12 +129,12 @@ func TestImportRing(t *testing.T) {
 		`{"uuid":"a","sender":"human","text":"1","parent_message_uuid":"c"}`,
 		`,{"uuid":"b","sender":"assistant","text":"2","parent_message_uuid":"a"}`,
 		`,{"uuid":"c","sender":"human","text":"3","parent_message_uuid":"b"}`
-	importOne(t, s, writeFile(t, "a.json", start+one+`]}`), workspace.ImportOptions{})
-	got := importOne(t, s, writeFile(t, "b.json", start+one+two+three+`]}`), workspace.ImportOptions{})
+	importOne(t, s, writeFile(t, "a.json", start+one+`]}`), imports.Options{})
+	got := importOne(t, s, writeFile(t, "b.json", start+one+two+three+`]}`), imports.Options{})
 	if got.Added != 2 || len(got.Problems) != 2 { // the transcript has the ring, and so would the session have it
 		t.Errorf("%+v", got)
 	}
-	report, err := s.Doctor(t.Context(), workspace.DoctorOptions{})
+	report, err := s.Doctor(t.Context(), doctor.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,7 @@ func (d *during) Read(p []byte) (int, error) {
 func TestImportTwo(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	other := openSpace(t, s.Dir(), 0)
-	list, err := s.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: &during{strings.NewReader(askedThrice), func() {
+	list, err := s.Import(t.Context(), []string{"-"}, imports.Options{Stdin: &during{strings.NewReader(askedThrice), func() {
 		if err := take(other, askedTwice); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +169,7 @@ func TestImportTwo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := list.Imported[0]; got.Status != workspace.ImportUpdated || got.Added != 2 {
+	if got := list.Imported[0]; got.Status != imports.Updated || got.Added != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -177,7 +179,7 @@ func TestImportStopped(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := &during{strings.NewReader(askedTwice), cancel}
-	list, err := s.Import(ctx, []string{writeFile(t, "a.jsonl", strings.Repeat(`{"messages":[{"role":"user","content":"1"}]}`+"\n", 2)), "-"}, workspace.ImportOptions{Stdin: stop})
+	list, err := s.Import(ctx, []string{writeFile(t, "a.jsonl", strings.Repeat(`{"messages":[{"role":"user","content":"1"}]}`+"\n", 2)), "-"}, imports.Options{Stdin: stop})
 	if e := workspace.Explain(err); !errors.Is(err, context.Canceled) || len(list.Imported) == 0 || strings.Contains(e.Message, "nothing") {
 		t.Errorf("%+v, %+v", list, e)
 	}
@@ -197,7 +199,7 @@ func TestImportLeavesNothing(t *testing.T) {
 			t.Errorf("%v, %v", left, err)
 		}
 	}}
-	if _, err := s.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: io.MultiReader(strings.NewReader(text), rest)}); err != nil {
+	if _, err := s.Import(t.Context(), []string{"-"}, imports.Options{Stdin: io.MultiReader(strings.NewReader(text), rest)}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -229,7 +231,7 @@ func TestImportForkOfFork(t *testing.T) {
 		path  string
 		added []int
 	}{{dir, []int{2, 1, 1}}, {dir, []int{0, 0, 0}}, {filepath.Join(dir, "1.jsonl"), []int{0}}} {
-		list, err := s.Import(t.Context(), []string{step.path}, workspace.ImportOptions{})
+		list, err := s.Import(t.Context(), []string{step.path}, imports.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +257,7 @@ func TestImportTwoIntoOne(t *testing.T) {
 		paths []string
 		added []int
 	}{{[]string{one}, []int{3}}, {[]string{two, three}, []int{1, 1}}} {
-		list, err := s.Import(t.Context(), step.paths, workspace.ImportOptions{})
+		list, err := s.Import(t.Context(), step.paths, imports.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,8 +289,8 @@ func TestImportOtherLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write(name, out.String())
-	again, err := s.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: strings.NewReader(transcript)})
-	if err != nil || len(again.Imported) != 1 || again.Imported[0].Status != workspace.ImportUnchanged {
+	again, err := s.Import(t.Context(), []string{"-"}, imports.Options{Stdin: strings.NewReader(transcript)})
+	if err != nil || len(again.Imported) != 1 || again.Imported[0].Status != imports.Unchanged {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 }
@@ -357,7 +359,7 @@ func TestImportParents(t *testing.T) {
 			parent = fmt.Sprintf(`"m%d"`, n)
 		}
 		s := openSpace(t, t.TempDir(), 0)
-		row := importOne(t, s, writeFile(t, "a.jsonl", b.String()), workspace.ImportOptions{})
+		row := importOne(t, s, writeFile(t, "a.jsonl", b.String()), imports.Options{})
 		data, err := os.ReadFile(filepath.Join(s.Dir(), "conversations", string(row.Session)+".json"))
 		if err != nil || len(row.Problems) > 0 {
 			t.Fatalf("%+v, %v", row, err)

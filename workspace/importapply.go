@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -19,15 +20,15 @@ type destination int
 // is more. A message goes into the file of its parent, while that is not full, else into
 // the newest file; where that is full too, into one that continues it. Of a live transcript
 // all go into the newest file.
-func (m *merging) apply() (r *Imported, more bool, err error) {
+func (m *merging) apply() (r *imports.Transcript, more bool, err error) {
 	p, err := m.plan()
 	if err != nil {
 		return nil, false, err
 	}
-	row := m.s.result(ImportUpdated)
-	r, row.Session = &row, ID(m.line.Parts[0].ID)
+	row := m.s.result(imports.Updated)
+	r, row.Session = &row, session.ID(m.line.Parts[0].ID)
 	if p.empty() {
-		r.Status = ImportUnchanged
+		r.Status = imports.Unchanged
 		return r, false, nil
 	}
 	if m.dry {
@@ -36,7 +37,7 @@ func (m *merging) apply() (r *Imported, more bool, err error) {
 	}
 	if m.v.View.kind(m.line.Parts[0].ID) == session.Checkpoint {
 		if len(p.added) == 0 {
-			r.Status = ImportUnchanged
+			r.Status = imports.Unchanged
 			return r, false, nil
 		}
 		return m.fork(p, r)
@@ -137,7 +138,7 @@ func (m *merging) here(p *plan, to map[int]destination, at destination) (list []
 }
 
 // edited changes a file of the line.
-func (m *merging) edited(p *plan, to map[int]destination, at destination, r *Imported) (*Imported, bool, error) {
+func (m *merging) edited(p *plan, to map[int]destination, at destination, r *imports.Transcript) (*imports.Transcript, bool, error) {
 	part := m.line.Parts[at]
 	edit := part.Edit()
 	list := m.here(p, to, at)
@@ -204,7 +205,7 @@ func (m *merging) edited(p *plan, to map[int]destination, at destination, r *Imp
 }
 
 // continued puts new messages into a file that continues the line.
-func (m *merging) continued(p *plan, to map[int]destination, r *Imported) (*Imported, bool, error) {
+func (m *merging) continued(p *plan, to map[int]destination, r *imports.Transcript) (*imports.Transcript, bool, error) {
 	list := m.here(p, to, destination(len(m.line.Parts)))
 	last := m.line.Parts[len(m.line.Parts)-1]
 	var raws [][]byte

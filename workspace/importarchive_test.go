@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // TestImportArchive holds that a file in an archive cannot say that it comes from elsewhere,
@@ -42,13 +42,13 @@ func TestImportArchive(t *testing.T) {
 	}
 	path := writeFile(t, "export.zip", outer.String())
 	s := openSpace(t, t.TempDir(), 0)
-	got, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{})
+	got, err := s.Import(t.Context(), []string{path}, imports.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]workspace.ImportStatus{
-		filepath.Join(path, "etc", "one.jsonl"): workspace.ImportNew, filepath.Join(path, "etc", "two.jsonl"): workspace.ImportNew,
-		filepath.Join(path, "inner.tar"): workspace.ImportFailed,
+	want := map[string]imports.Status{
+		filepath.Join(path, "etc", "one.jsonl"): imports.New, filepath.Join(path, "etc", "two.jsonl"): imports.New,
+		filepath.Join(path, "inner.tar"): imports.Failed,
 	}
 	if len(got.Imported) != len(want) {
 		t.Errorf("there are %d rows, want %d: %+v", len(got.Imported), len(want), got.Imported)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
 )
 
@@ -40,7 +41,7 @@ func TestCheckpointComesBack(t *testing.T) {
 			}
 			longer, _ := continued(t, f, s.exported(made.ID, f))
 			first := importBytes(t, s, "longer", longer)
-			if first.Status != workspace.ImportUpdated || first.Added != 2 || string(first.Session) == made.ID || string(first.Session) == session {
+			if first.Status != imports.Updated || first.Added != 2 || string(first.Session) == made.ID || string(first.Session) == session {
 				t.Fatalf("first: %+v", first)
 			}
 			if got, want := s.shown(string(first.Session)), s.shown(made.ID)+"user: and now?\nassistant: now this\n"; got != want {
@@ -48,7 +49,7 @@ func TestCheckpointComesBack(t *testing.T) {
 			}
 			count := len(s.every())
 			again := importBytes(t, s, "again", longer)
-			if again.Status != workspace.ImportUnchanged || again.Session != first.Session || len(s.every()) != count {
+			if again.Status != imports.Unchanged || again.Session != first.Session || len(s.every()) != count {
 				t.Errorf("again: %+v, want unchanged in %s", again, first.Session)
 			}
 			data := []byte(s.member(string(first.Session), "bough"))
@@ -79,10 +80,10 @@ func TestCopyComesBack(t *testing.T) {
 			longer, _ := continued(t, f, e)
 			longer = []byte(strings.ReplaceAll(string(longer), e.ID, "5c0375b4-0000-4000-8000-0000000000a3"))
 			got := importBytes(t, s, "copy", longer)
-			if got.Status != workspace.ImportUpdated || got.Added != 2 || string(got.Session) != session {
+			if got.Status != imports.Updated || got.Added != 2 || string(got.Session) != session {
 				t.Fatalf("%s: %+v", name, got)
 			}
-			if got := importBytes(t, s, "again", longer); got.Status != workspace.ImportUnchanged {
+			if got := importBytes(t, s, "again", longer); got.Status != imports.Unchanged {
 				t.Errorf("%s again: %+v", name, got)
 			}
 			if n := len(s.every()); n != count+2 {

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/unpack"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // file reads the conversations of a file.
@@ -30,11 +31,11 @@ func (i *importer) file(f unpack.File) error {
 		if len(head) == 0 {
 			detail = "the file is empty"
 		}
-		status := ImportSkipped
+		status := imports.Skipped
 		if f.Named {
-			status = ImportFailed
+			status = imports.Failed
 		}
-		r.take(Imported{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
+		r.take(imports.Transcript{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
 	r.begin()
@@ -53,7 +54,7 @@ func (i *importer) file(f unpack.File) error {
 		r.take(r.empty(err.Error()))
 	case err != nil:
 		row := r.empty(err.Error())
-		row.Status = ImportFailed
+		row.Status = imports.Failed
 		r.take(row)
 	}
 	return nil
@@ -98,16 +99,16 @@ func (r *intake) begin() {
 }
 
 // take adds a row for a file, or a conversation, that is not stored.
-func (r *intake) take(row Imported) {
+func (r *intake) take(row imports.Transcript) {
 	if r.row != nil {
-		r.row.File.Rows = append(r.row.File.Rows, ledgerImported{Imported: row})
+		r.row.File.Rows = append(r.row.File.Rows, ledgerImported{Transcript: row})
 	}
 	r.i.row(row)
 }
 
 // empty returns the row of a file without a conversation.
-func (r *intake) empty(detail string) Imported {
-	row := Imported{Path: r.spool.path, Format: r.format.Name, Status: ImportSkipped, Detail: detail, Named: r.file.Named}
+func (r *intake) empty(detail string) imports.Transcript {
+	row := imports.Transcript{Path: r.spool.path, Format: r.format.Name, Status: imports.Skipped, Detail: detail, Named: r.file.Named}
 	row.Problems, row.Notes = r.spool.problemTexts()
 	return row
 }
@@ -159,7 +160,7 @@ func (r *intake) End(c *transcript.Conversation) error {
 	r.count++
 	r.begin()
 	skip := func(detail string) {
-		row := s.result(ImportSkipped)
+		row := s.result(imports.Skipped)
 		row.Detail = detail
 		r.take(row)
 		s.drop()

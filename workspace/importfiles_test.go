@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // TestImportFiles: every transcript in the fixtures of convert, and in the folder that
@@ -65,7 +66,7 @@ func TestImportFiles(t *testing.T) {
 // comesAndGoes imports a file, and imports what goes out of it.
 func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, random *rand.Rand) {
 	s := openSpace(t, t.TempDir(), 0)
-	o := workspace.ImportOptions{Format: f}
+	o := imports.Options{Format: f}
 	list, err := s.Import(t.Context(), []string{path}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, rando
 		t.Fatal(err)
 	}
 	for _, r := range again.Imported {
-		if r.Session != "" && r.Status != workspace.ImportUnchanged {
+		if r.Session != "" && r.Status != imports.Unchanged {
 			t.Errorf("again: %+v", r)
 		}
 	}
@@ -93,12 +94,12 @@ func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, rando
 				t.Errorf("%s: %v", to.Name, err)
 				continue
 			}
-			back, err := s.Import(t.Context(), []string{writeFile(t, "back", string(e.Data))}, workspace.ImportOptions{Format: to})
+			back, err := s.Import(t.Context(), []string{writeFile(t, "back", string(e.Data))}, imports.Options{Format: to})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, b := range back.Imported {
-				if b.Session != "" && (b.Status != workspace.ImportUnchanged || b.Session != r.Session) {
+				if b.Session != "" && (b.Status != imports.Unchanged || b.Session != r.Session) {
 					t.Errorf("%s: %+v", to.Name, b)
 				}
 			}

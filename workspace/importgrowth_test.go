@@ -16,6 +16,8 @@ import (
 	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // drawers draw transcripts as programs write them, by the names of formats.
@@ -110,7 +112,7 @@ func imported(t *testing.T, f *convert.Format, states ...[]byte) string {
 	path := writeFile(t, "transcript", "")
 	for _, data := range states {
 		writeOver(t, path, data)
-		list, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Format: f})
+		list, err := s.Import(t.Context(), []string{path}, imports.Options{Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +127,7 @@ func imported(t *testing.T, f *convert.Format, states ...[]byte) string {
 func (s *space) outline(f *convert.Format) string {
 	s.t.Helper()
 	list, err := s.List(s.t.Context(), "")
-	if workspace.Explain(err) != nil && workspace.Explain(err).Code == workspace.NotFound {
+	if workspace.Explain(err) != nil && workspace.Explain(err).Code == fault.NotFound {
 		return ""
 	}
 	if err != nil {
@@ -134,7 +136,7 @@ func (s *space) outline(f *convert.Format) string {
 	var b strings.Builder
 	for _, e := range list.Sessions {
 		fmt.Fprintf(&b, "title %s\n", e.Title)
-		c, err := s.Show(s.t.Context(), e.ID, workspace.ReadOptions{})
+		c, err := s.Show(s.t.Context(), e.ID, session.ReadOptions{})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -198,7 +200,7 @@ func TestImportLastActive(t *testing.T) {
 	const user = `{"type":"user","uuid":"%s","parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{"role":"user","content":"%[1]s"}}` + "\n"
 	path := writeFile(t, "s.jsonl", fmt.Sprintf(user, "a", "null", 1)+fmt.Sprintf(user, "b", `"a"`, 6)+fmt.Sprintf(user, "c", `"a"`, 4))
 	s := openSpace(t, t.TempDir(), 0)
-	importOne(t, s, path, workspace.ImportOptions{})
+	importOne(t, s, path, imports.Options{})
 	list, err := s.List(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

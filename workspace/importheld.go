@@ -1,6 +1,10 @@
 package workspace
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/workspace/agents"
+)
 
 // holds reports whether anything points to a message of a line, so that another one must
 // not take its place: a bookmark, a head, a snapshot.
@@ -44,7 +48,7 @@ func (v *View) copied(snapshot, message string) bool {
 // agentAt reports whether a tree of an agent is at a message of a line. An agent that
 // cannot be read may be there.
 func (v *View) agentAt(l *line, id string) (at bool) {
-	_ = v.eachAgent(func(_ string, a *Agent, err error) error {
+	_ = v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		at = at || err != nil
 		for i := 0; err == nil && i < len(a.Trees); i++ {
 			at = at || a.Trees[i].ID == l.Parts[0].ID && string(a.Trees[i].Node) == id

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // A longTranscript is a session of Claude Code of at least so many bytes, as it is read.
@@ -68,9 +69,9 @@ func TestImportMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []workspace.ImportStatus{workspace.ImportNew, workspace.ImportUnchanged} {
+	for _, want := range []imports.Status{imports.New, imports.Unchanged} {
 		calls = 0
-		list, err := w.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: &longTranscript{left: size}})
+		list, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: &longTranscript{left: size}})
 		if err != nil || len(list.Imported) != 1 || list.Imported[0].Status != want {
 			t.Fatalf("import: %+v, %v, want %s", list, err, want)
 		}
@@ -98,12 +99,12 @@ func BenchmarkImport(b *testing.B) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	take := func(b *testing.B, dir string) workspace.Imported {
+	take := func(b *testing.B, dir string) imports.Transcript {
 		w, err := workspace.Open(b.Context(), dir, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		list, err := w.Import(b.Context(), []string{path}, workspace.ImportOptions{})
+		list, err := w.Import(b.Context(), []string{path}, imports.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func TestImportLiveBytes(t *testing.T) {
 	}
 	write(data)
 	s := openSpace(t, t.TempDir(), 0)
-	if _, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Live: true}); err != nil {
+	if _, err := s.Import(t.Context(), []string{path}, imports.Options{Live: true}); err != nil {
 		t.Fatal(err)
 	}
 	more := &longTranscript{left: 1 << 30, n: bytes.Count(data, []byte("\n"))}
@@ -171,7 +172,7 @@ func TestImportLiveBytes(t *testing.T) {
 		before := filesIn(t, s.Dir())
 		data = append(data, more.next()...)
 		write(data)
-		list, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Live: true})
+		list, err := s.Import(t.Context(), []string{path}, imports.Options{Live: true})
 		if err != nil || len(list.Imported) != 1 || list.Imported[0].Added != 1 {
 			t.Fatalf("%+v, %v", list, err)
 		}
@@ -233,7 +234,7 @@ func BenchmarkImportMany(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		list, err := w.Import(b.Context(), []string{folder}, workspace.ImportOptions{})
+		list, err := w.Import(b.Context(), []string{folder}, imports.Options{})
 		if err != nil || len(list.Imported) != count {
 			b.Fatalf("%d conversations, %v", len(list.Imported), err)
 		}

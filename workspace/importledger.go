@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // importsPath is the file of what was imported from where (format.md 24).
@@ -45,7 +46,7 @@ type fileRow struct {
 
 // A ledgerImported is what came of one conversation of a file.
 type ledgerImported struct {
-	Imported
+	imports.Transcript
 	ID   string `json:"id,omitempty"`   // what its program calls the conversation
 	Last string `json:"last,omitempty"` // the last message, of one without an id
 }
@@ -53,12 +54,12 @@ type ledgerImported struct {
 // MarshalJSON implements [json.Marshaler]. Without it that of Imported counts, which leaves
 // the other members out.
 func (r ledgerImported) MarshalJSON() ([]byte, error) {
-	type row Imported
+	type row imports.Transcript
 	return rawjson.Compact(struct {
 		row
 		ID   string `json:"id,omitempty"`
 		Last string `json:"last,omitempty"`
-	}{row(r.Imported), r.ID, r.Last}), nil
+	}{row(r.Transcript), r.ID, r.Last}), nil
 }
 
 // A convRow is a line about a conversation.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // TestLedgerRow: a record of an import still names the conversation after it was written,
@@ -12,7 +13,7 @@ import (
 func TestLedgerRow(t *testing.T) {
 	row := &fileRow{}
 	row.File.Path = "a.jsonl"
-	row.File.Rows = []ledgerImported{{Imported: Imported{Session: "s", Title: "Secret", Notes: []string{"secret"}}, ID: "c", Last: "m"}}
+	row.File.Rows = []ledgerImported{{Transcript: imports.Transcript{Session: "s", Title: "Secret", Notes: []string{"secret"}}, ID: "c", Last: "m"}}
 	line := rawjson.Compact(row)
 	for _, c := range []struct {
 		line  []byte

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
 )
 
@@ -18,7 +19,7 @@ import (
 // what one file of it gets, since an operation changes one. It reports whether there is
 // more. With dry it only returns the row. The row is nil if no line is the same
 // conversation.
-func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *Imported, more bool, err error) {
+func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *imports.Transcript, more bool, err error) {
 	export := i.known.exports.of(s)
 	var found []*merging
 	var frozen *merging // the checkpoint that it was exported from, if only what is said tells its branches
@@ -305,7 +306,7 @@ func (m *merging) recordsBefore() int {
 }
 
 // fork makes a branch of a checkpoint that was exported and comes back longer.
-func (m *merging) fork(p *plan, r *Imported) (*Imported, bool, error) {
+func (m *merging) fork(p *plan, r *imports.Transcript) (*imports.Transcript, bool, error) {
 	at := &place{m.line, m.line.Newest(m.line.part)}
 	d, err := m.v.View.document(at, checkpoint.Spec{Kind: session.Branch})
 	if err != nil {
@@ -328,7 +329,7 @@ func (m *merging) fork(p *plan, r *Imported) (*Imported, bool, error) {
 			d.Metadata[i].Value = rawjson.AppendObject(nil, own, 2)
 		}
 	}
-	r.Added, r.Session = len(p.added), ID(d.ID)
+	r.Added, r.Session = len(p.added), session.ID(d.ID)
 	return r, false, m.v.create(d)
 }
 

@@ -8,7 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // claudeRecord returns a record of Claude Code of who says what.
@@ -35,7 +40,7 @@ var (
 )
 
 // imports imports a state of a file.
-func (s *space) imports(t *testing.T, path, text string, o workspace.ImportOptions) workspace.Imported {
+func (s *space) imports(t *testing.T, path, text string, o imports.Options) imports.Transcript {
 	t.Helper()
 	writeOver(t, path, []byte(text))
 	return importOne(t, s, path, o)
@@ -55,7 +60,7 @@ func TestImportOpen(t *testing.T) {
 			return err
 		},
 		"head": func(s *space, session string) error {
-			_, err := s.Rewind(t.Context(), session+"@a1", workspace.CutOptions{})
+			_, err := s.Rewind(t.Context(), session+"@a1", checkpoint.CutOptions{})
 			return err
 		},
 		"child": func(s *space, session string) error {
@@ -66,21 +71,21 @@ func TestImportOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := openSpace(t, t.TempDir(), 0)
 			path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
-			session := string(s.imports(t, path, claudeAsked+claudePiece, workspace.ImportOptions{}).Session)
+			session := string(s.imports(t, path, claudeAsked+claudePiece, imports.Options{}).Session)
 			if err := hold(s, session); err != nil {
 				t.Fatal(err)
 			}
 			before := s.read("conversations/" + session + ".json")
-			got := s.imports(t, path, claudeAsked+claudePiece+claudeRest, workspace.ImportOptions{})
+			got := s.imports(t, path, claudeAsked+claudePiece+claudeRest, imports.Options{})
 			ends, err := s.Branches(t.Context(), session, workspace.BranchesOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := workspace.Imported{Replaced: 1}
+			want := imports.Transcript{Replaced: 1}
 			if name != "nothing" {
-				want = workspace.Imported{Added: 1}
+				want = imports.Transcript{Added: 1}
 			}
-			if got.Status != workspace.ImportUpdated || got.Added != want.Added || got.Replaced != want.Replaced {
+			if got.Status != imports.Updated || got.Added != want.Added || got.Replaced != want.Replaced {
 				t.Errorf("%+v, want %d added, %d replaced", got, want.Added, want.Replaced)
 			}
 			count := map[string]int{"child": 2}[name]
@@ -93,7 +98,7 @@ func TestImportOpen(t *testing.T) {
 			if !whole {
 				t.Errorf("no end has the whole answer")
 			}
-			if again := s.imports(t, path, claudeAsked+claudePiece+claudeRest, workspace.ImportOptions{}); again.Status != workspace.ImportUnchanged {
+			if again := s.imports(t, path, claudeAsked+claudePiece+claudeRest, imports.Options{}); again.Status != imports.Unchanged {
 				t.Errorf("again: %+v", again)
 			}
 			healthy(t, s)
@@ -113,13 +118,13 @@ func TestImportOpen(t *testing.T) {
 func TestImportReplacedEvent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
-	s.imports(t, path, claudeAsked+claudePiece, workspace.ImportOptions{})
-	s.imports(t, path, claudeAsked+claudePiece+claudeRest, workspace.ImportOptions{})
+	s.imports(t, path, claudeAsked+claudePiece, imports.Options{})
+	s.imports(t, path, claudeAsked+claudePiece+claudeRest, imports.Options{})
 	for e, err := range s.Events(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Type == workspace.MessageReplaced {
+		if e.Type == events.MessageReplaced {
 			if e.Message != "a1" || e.Replaces != "a1" {
 				t.Errorf("%+v", e)
 			}
@@ -133,9 +138,9 @@ func TestImportPieces(t *testing.T) {
 	pieces := []string{claudeAsked + claudePiece + claudeRest, claudeAgain, claudeRecord("a3", "u2", "assistant", claudeSays("m2", "Yes.", `"end_turn"`))}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		s := openSpace(t, t.TempDir(), 0)
-		known := workspace.ID("")
+		known := session.ID("")
 		for _, n := range order {
-			got := importOne(t, s, writeFile(t, fmt.Sprint(n, ".jsonl"), pieces[n]), workspace.ImportOptions{})
+			got := importOne(t, s, writeFile(t, fmt.Sprint(n, ".jsonl"), pieces[n]), imports.Options{})
 			if known == "" {
 				known = got.Session
 			}
@@ -157,7 +162,7 @@ func TestImportStaysOut(t *testing.T) {
 			s := openSpace(t, t.TempDir(), 0)
 			path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
 			text := claudeAsked
-			session := string(s.imports(t, path, text, workspace.ImportOptions{}).Session)
+			session := string(s.imports(t, path, text, imports.Options{}).Session)
 			var err error
 			switch way {
 			case "removed":
@@ -166,7 +171,7 @@ func TestImportStaysOut(t *testing.T) {
 				_, err = s.Undo(t.Context(), workspace.UndoOptions{})
 			case "update undone":
 				text += claudePiece + claudeRest
-				s.imports(t, path, text, workspace.ImportOptions{})
+				s.imports(t, path, text, imports.Options{})
 				_, err = s.Undo(t.Context(), workspace.UndoOptions{})
 			}
 			if err != nil {
@@ -177,18 +182,18 @@ func TestImportStaysOut(t *testing.T) {
 				if text += more; way == "update undone" && more != "" {
 					text = claudeAsked + more
 				}
-				got := s.imports(t, path, text, workspace.ImportOptions{})
-				if got.Status != workspace.ImportSkipped || !got.Removed {
+				got := s.imports(t, path, text, imports.Options{})
+				if got.Status != imports.Skipped || !got.Removed {
 					t.Errorf("%+v", got)
 				}
 			}
 			if after := s.every(); !slices.Equal(before, after) {
 				t.Errorf("there were %v and are %v", before, after)
 			}
-			if got := importOne(t, s, path, workspace.ImportOptions{Again: true}); got.Status != workspace.ImportNew && got.Status != workspace.ImportUpdated {
+			if got := importOne(t, s, path, imports.Options{Again: true}); got.Status != imports.New && got.Status != imports.Updated {
 				t.Errorf("again: %+v", got)
 			}
-			if got := importOne(t, s, path, workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged {
+			if got := importOne(t, s, path, imports.Options{}); got.Status != imports.Unchanged {
 				t.Errorf("after that: %+v", got)
 			}
 		})
@@ -206,7 +211,7 @@ func TestImportLive(t *testing.T) {
 		id := fmt.Sprintf("u%03d", n)
 		text += claudeRecord(id, parent, "user", asks("line "+strings.Repeat("x", 200)))
 		parent = id
-		got := s.imports(t, path, text, workspace.ImportOptions{Live: true})
+		got := s.imports(t, path, text, imports.Options{Live: true})
 		if got.Added != 1 {
 			t.Fatalf("%d: %+v", n, got)
 		}
@@ -224,7 +229,7 @@ func TestImportLive(t *testing.T) {
 	if h, err := s.Head(t.Context()); err != nil || h != nil {
 		t.Errorf("the head is %+v, %v", h, err)
 	}
-	if got := importOne(t, s, path, workspace.ImportOptions{Live: true}); got.Status != workspace.ImportUnchanged {
+	if got := importOne(t, s, path, imports.Options{Live: true}); got.Status != imports.Unchanged {
 		t.Errorf("%+v", got)
 	}
 	healthy(t, s)
@@ -235,14 +240,14 @@ func TestImportSkip(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
 	for _, pattern := range []string{"chat.*", "/src/*", "soup", "/src", path, "src/soup", "./src/", "*/*/chat.*"} {
-		if got := importOne(t, s, path, workspace.ImportOptions{Skip: []string{pattern}}); got.Status != workspace.ImportSkipped {
+		if got := importOne(t, s, path, imports.Options{Skip: []string{pattern}}); got.Status != imports.Skipped {
 			t.Errorf("%s: %+v", pattern, got)
 		}
 	}
-	if _, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{Skip: []string{"[a"}}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Usage {
+	if _, err := s.Import(t.Context(), []string{path}, imports.Options{Skip: []string{"[a"}}); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.Usage {
 		t.Errorf("a pattern that is none: %v", err)
 	}
-	if got := importOne(t, s, path, workspace.ImportOptions{Skip: []string{"/src/other", "chat", "rc/soup"}}); got.Status != workspace.ImportNew {
+	if got := importOne(t, s, path, imports.Options{Skip: []string{"/src/other", "chat", "rc/soup"}}); got.Status != imports.New {
 		t.Errorf("%+v", got)
 	}
 }
@@ -251,11 +256,11 @@ func TestImportSkip(t *testing.T) {
 func TestImportSkipConfig(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
-	importOne(t, s, path, workspace.ImportOptions{})
+	importOne(t, s, path, imports.Options{})
 	config := filepath.Join(s.Dir(), "config.json")
 	writeOver(t, config, []byte(`{"import":{"skip":["[a"]}}`))
-	_, err := s.Import(t.Context(), []string{path}, workspace.ImportOptions{})
-	if e := workspace.Explain(err); e == nil || e.Code != workspace.Damaged || !strings.Contains(e.Message, config) {
+	_, err := s.Import(t.Context(), []string{path}, imports.Options{})
+	if e := workspace.Explain(err); e == nil || e.Code != fault.Damaged || !strings.Contains(e.Message, config) {
 		t.Errorf("%v", err)
 	}
 }
@@ -264,21 +269,21 @@ func TestImportSkipConfig(t *testing.T) {
 // imported, and no longer when the conversation is put back.
 func TestImportPutBack(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
-	session := importOne(t, s, writeFile(t, "a.jsonl", claudeAsked), workspace.ImportOptions{}).Session
+	session := importOne(t, s, writeFile(t, "a.jsonl", claudeAsked), imports.Options{}).Session
 	if _, err := s.Remove(t.Context(), string(session), workspace.RemoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	other := writeFile(t, "b.jsonl", claudeAsked)
 	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
 	for range 2 {
-		if got := importOne(t, s, other, workspace.ImportOptions{}); !got.Removed || !got.Named {
+		if got := importOne(t, s, other, imports.Options{}); !got.Removed || !got.Named {
 			t.Errorf("%+v", got)
 		}
 	}
 	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := importOne(t, s, other, workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged || got.Session != session {
+	if got := importOne(t, s, other, imports.Options{}); got.Status != imports.Unchanged || got.Session != session {
 		t.Errorf("%+v", got)
 	}
 }
@@ -289,9 +294,9 @@ func TestImportRecordBehind(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
 	text := claudeRecord("u1", "x1", "user", asks("How long?")) + `{"parentUuid":"x0","isSidechain":false,"sessionId":"5e550000-0000-4000-8000-000000000001","type":"system","subtype":"stop_hook_summary","uuid":"x1"}` + "\n"
-	s.imports(t, path, text, workspace.ImportOptions{})
+	s.imports(t, path, text, imports.Options{})
 	before := s.every()
-	if got := s.imports(t, path, text, workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged {
+	if got := s.imports(t, path, text, imports.Options{}); got.Status != imports.Unchanged {
 		t.Errorf("%+v", got)
 	}
 	if after := s.every(); !slices.Equal(before, after) {
@@ -309,15 +314,15 @@ func TestImportDryChain(t *testing.T) {
 			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Question %[1]d"}]}}`+"\n", n, base))
 	}
 	for _, dry := range []bool{true, false} {
-		list, err := s.Import(t.Context(), []string{dir}, workspace.ImportOptions{DryRun: dry})
+		list, err := s.Import(t.Context(), []string{dir}, imports.Options{DryRun: dry})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []workspace.ImportStatus
+		var got []imports.Status
 		for _, r := range list.Imported {
 			got = append(got, r.Status)
 		}
-		if want := []workspace.ImportStatus{workspace.ImportNew, workspace.ImportUpdated, workspace.ImportUpdated}; !slices.Equal(got, want) {
+		if want := []imports.Status{imports.New, imports.Updated, imports.Updated}; !slices.Equal(got, want) {
 			t.Errorf("dry %t: %v, want %v", dry, got, want)
 		}
 	}
@@ -330,7 +335,7 @@ func TestImportGroup(t *testing.T) {
 	for n := range 100 {
 		writeOver(t, fmt.Sprintf("%s/%d.json", dir, n), fmt.Appendf(nil, `[{"role":"user","content":"Question %d?"},{"role":"assistant","content":"Answer %[1]d."}]`, n))
 	}
-	list, err := s.Import(t.Context(), []string{dir}, workspace.ImportOptions{})
+	list, err := s.Import(t.Context(), []string{dir}, imports.Options{})
 	if err != nil || len(list.Imported) != 100 {
 		t.Fatalf("%d rows, %v", len(list.Imported), err)
 	}
@@ -356,7 +361,7 @@ func TestImportLinearThenTree(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 0)
 		session := ""
 		for _, name := range files {
-			session = string(importOne(t, s, "../convert/testdata/"+name, workspace.ImportOptions{}).Session)
+			session = string(importOne(t, s, "../convert/testdata/"+name, imports.Options{}).Session)
 		}
 		ends, err := s.Branches(t.Context(), session, workspace.BranchesOptions{})
 		if err != nil {
@@ -387,8 +392,8 @@ func TestImportLeaf(t *testing.T) {
 		`"c":{"id":"c","message":{"id":"c","author":{"role":"assistant"},"create_time":1700000003,"content":{"content_type":"text","parts":["Three"]}},"parent":"a","children":[]}},"current_node":"%s"}]`
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "conversations.json", "")
-	session := string(s.imports(t, path, fmt.Sprintf(chat, "c"), workspace.ImportOptions{}).Session)
-	if got := s.imports(t, path, fmt.Sprintf(chat, "b"), workspace.ImportOptions{}); got.Status != workspace.ImportUpdated || got.Added != 0 {
+	session := string(s.imports(t, path, fmt.Sprintf(chat, "c"), imports.Options{}).Session)
+	if got := s.imports(t, path, fmt.Sprintf(chat, "b"), imports.Options{}); got.Status != imports.Updated || got.Added != 0 {
 		t.Errorf("%+v", got)
 	}
 	if !strings.Contains(s.read("conversations/"+session+".json"), `"leaf": "b"`) {
@@ -397,7 +402,7 @@ func TestImportLeaf(t *testing.T) {
 	if got := s.shown(session); !strings.HasSuffix(got, "Three\n") {
 		t.Errorf("it goes on with %s", got)
 	}
-	if got := s.imports(t, path, fmt.Sprintf(chat, "b"), workspace.ImportOptions{}); got.Status != workspace.ImportUnchanged {
+	if got := s.imports(t, path, fmt.Sprintf(chat, "b"), imports.Options{}); got.Status != imports.Unchanged {
 		t.Errorf("%+v", got)
 	}
 }
@@ -416,8 +421,8 @@ func TestImportCycle(t *testing.T) {
 		} {
 			s := openSpace(t, t.TempDir(), limit)
 			waits := head + entry("u1000000", "u9000000", "One") + entry("u2000000", "u1000000", "Two")
-			session := importOne(t, s, writeFile(t, "chat.jsonl", waits), workspace.ImportOptions{}).Session
-			got := importOne(t, s, writeFile(t, "other.jsonl", head+text), workspace.ImportOptions{})
+			session := importOne(t, s, writeFile(t, "chat.jsonl", waits), imports.Options{}).Session
+			got := importOne(t, s, writeFile(t, "other.jsonl", head+text), imports.Options{})
 			if got.Session != session || got.Added != 2 || len(got.Problems) != 1 {
 				t.Errorf("limit %d: %+v", limit, got)
 			}
@@ -431,16 +436,16 @@ func TestImportStaysOutWithoutID(t *testing.T) {
 	const begun = `[{"role":"user","content":"One?"},{"role":"assistant","content":"Two."}`
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.json", "")
-	s.imports(t, path, begun+`]`, workspace.ImportOptions{})
+	s.imports(t, path, begun+`]`, imports.Options{})
 	more := begun + `,{"role":"user","content":"Three?"}`
-	if got := s.imports(t, path, more+`]`, workspace.ImportOptions{}); got.Added != 1 {
+	if got := s.imports(t, path, more+`]`, imports.Options{}); got.Added != 1 {
 		t.Fatalf("%+v", got)
 	}
 	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{more + `]`, more + `,{"role":"assistant","content":"Four."}]`} {
-		if got := s.imports(t, path, text, workspace.ImportOptions{}); got.Status != workspace.ImportSkipped || !got.Removed {
+		if got := s.imports(t, path, text, imports.Options{}); got.Status != imports.Skipped || !got.Removed {
 			t.Errorf("%+v", got)
 		}
 	}

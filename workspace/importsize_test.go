@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // A scribe makes up transcripts with the records that programs write: what is said, calls
@@ -197,7 +197,7 @@ func TestImportSize(t *testing.T) {
 			s := newScribe()
 			c.write(s, 60)
 			w := openSpace(t, t.TempDir(), 0)
-			list, err := w.Import(t.Context(), []string{"-"}, workspace.ImportOptions{Stdin: bytes.NewReader(s.Bytes())})
+			list, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(s.Bytes())})
 			if err != nil || len(list.Imported) != 1 || list.Imported[0].Format != c.format || len(list.Imported[0].Problems) > 0 {
 				t.Fatalf("import: %+v, %v", list, err)
 			}

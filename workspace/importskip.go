@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // CheckSkip returns an error if one of patterns is not a pattern of what is not imported.
@@ -49,7 +49,7 @@ func (w *base) settings() (l config.Layered, err error) {
 func damagedConfig(err error) error {
 	var syntax *config.SyntaxError
 	if errors.As(err, &syntax) {
-		return &Error{Code: Damaged, Message: err.Error(), Hint: "correct the file, or move it away", Err: err}
+		return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "correct the file, or move it away", Err: err}
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (w *base) skipped() ([]string, error) {
 	}
 	if _, err := newSkipList(patterns); err != nil {
 		e := *Explain(err)
-		e.Code, e.Message = Damaged, fmt.Sprintf("%s: import.skip: %s", filepath.Join(w.dir, config.Name), e.Message)
+		e.Code, e.Message = fault.Damaged, fmt.Sprintf("%s: import.skip: %s", filepath.Join(w.dir, config.Name), e.Message)
 		return nil, &e
 	}
 	return patterns, nil
@@ -86,7 +86,7 @@ func newSkipList(patterns []string) (skipList, error) {
 		}
 		list[i] = strings.TrimPrefix(strings.TrimRight(list[i], "/"), "./")
 		if list[i] == "" || !doublestar.ValidatePattern(list[i]) {
-			return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q is not a pattern", p), Hint: "examples: 'secret-*', '~/work/client', '/home/me/**/tmp'"}
+			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not a pattern", p), Hint: "examples: 'secret-*', '~/work/client', '/home/me/**/tmp'"}
 		}
 		if strings.Contains(list[i], "/") && !path.IsAbs(list[i]) && !filepath.IsAbs(p) {
 			list[i] = "**/" + list[i]

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // ownSources is the member of metadata.bough of a session that says which conversations
@@ -19,8 +20,8 @@ import (
 const ownSources = "sources"
 
 // result begins the row of s.
-func (s *spool) result(status ImportStatus) Imported {
-	r := Imported{Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status, Title: cmp.Or(s.conv.Title, s.title), Named: s.named}
+func (s *spool) result(status imports.Status) imports.Transcript {
+	r := imports.Transcript{Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status, Title: cmp.Or(s.conv.Title, s.title), Named: s.named}
 	r.Problems, r.Notes = s.problemTexts()
 	r.Branches, r.Orphans = endsOf(s.links())
 	return r
@@ -61,9 +62,9 @@ func (s *spool) problemTexts() (problems, notes []string) {
 }
 
 // finish adds the row of a conversation, with which nothing more is to be done.
-func (i *importer) finish(s *spool, r Imported) {
+func (i *importer) finish(s *spool, r imports.Transcript) {
 	if s.row != nil {
-		l := ledgerImported{Imported: r, ID: s.conv.ID}
+		l := ledgerImported{Transcript: r, ID: s.conv.ID}
 		if s.conv.ID == "" && len(s.messages) > 0 {
 			l.Last = s.messages[len(s.messages)-1].id
 		}
@@ -155,7 +156,7 @@ func (i *importer) try(s *spool) error {
 type prepared struct {
 	op    *operation.Operation
 	spool *spool // a copy of the conversation's, with what preparing it noted there
-	row   Imported
+	row   imports.Transcript
 	more  bool // another operation has to follow, see [importer.one]
 }
 
@@ -201,7 +202,7 @@ func (i *importer) flush() error {
 
 // more stores what is left of a conversation that changes several files: each is an
 // operation.
-func (i *importer) more(s *spool, number int32, row *Imported) error {
+func (i *importer) more(s *spool, number int32, row *imports.Transcript) error {
 	i.known.stored(s, number, string(row.Session), false)
 	for {
 		stored, err := i.commit([]*spool{s})
@@ -211,7 +212,7 @@ func (i *importer) more(s *spool, number int32, row *Imported) error {
 		next := stored[0].row
 		row.Added += next.Added
 		row.Replaced += next.Replaced
-		if !stored[0].more || next.Status != ImportUpdated {
+		if !stored[0].more || next.Status != imports.Updated {
 			return nil
 		}
 	}
@@ -269,7 +270,7 @@ func (i *importer) operation(s *spool) operation.Operation {
 // unchanged returns the row of a conversation all of which is there, nil if there is
 // something to be done. It needs no lock: it looks at the workspace as it was after the
 // last operation.
-func (i *importer) unchanged(s *spool) *Imported {
+func (i *importer) unchanged(s *spool) *imports.Transcript {
 	if i.o.DryRun || len(i.known.candidates(s)) == 0 {
 		return nil
 	}
@@ -284,7 +285,7 @@ func (i *importer) unchanged(s *spool) *Imported {
 		}
 	}
 	r, _, err := i.merged(i.seen, s, true)
-	if err != nil || r == nil || r.Status != ImportUnchanged {
+	if err != nil || r == nil || r.Status != imports.Unchanged {
 		return nil
 	}
 	return r
@@ -303,7 +304,7 @@ func (i *importer) leave() {
 // changed after this one. Where nothing is to change it only returns the row; v is nil if
 // there is no workspace then. A session that it would be added to and that is damaged is
 // what came of it; any other error concerns more than one conversation.
-func (i *importer) one(tx *Tx, s *spool) (r Imported, more bool, err error) {
+func (i *importer) one(tx *Tx, s *spool) (r imports.Transcript, more bool, err error) {
 	row, more, err := i.merged(tx, s, i.o.DryRun)
 	if err == nil && row == nil {
 		row, more, err = i.created(tx, s)
@@ -311,18 +312,18 @@ func (i *importer) one(tx *Tx, s *spool) (r Imported, more bool, err error) {
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
-		failed := s.result(ImportFailed)
+		failed := s.result(imports.Failed)
 		failed.Detail = err.Error()
 		return failed, false, nil
 	case err != nil:
-		return Imported{}, false, err
+		return imports.Transcript{}, false, err
 	}
 	return *row, more, nil
 }
 
 // created makes a session of a conversation: one file or, of a live one, which is going to
 // grow, the first that is full.
-func (i *importer) created(tx *Tx, s *spool) (row *Imported, more bool, err error) {
+func (i *importer) created(tx *Tx, s *spool) (row *imports.Transcript, more bool, err error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
 		s.problem(transcript.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
 		s.messages = slices.Clone(s.messages)
@@ -332,7 +333,7 @@ func (i *importer) created(tx *Tx, s *spool) (row *Imported, more bool, err erro
 			}
 		}
 	}
-	r := s.result(ImportNew)
+	r := s.result(imports.New)
 	r.Added = len(s.messages)
 	if i.o.DryRun {
 		return &r, false, nil
@@ -344,7 +345,7 @@ func (i *importer) created(tx *Tx, s *spool) (row *Imported, more bool, err erro
 	if err != nil {
 		return nil, false, err
 	}
-	r.Session = ID(d.ID)
+	r.Session = session.ID(d.ID)
 	return &r, more, tx.create(d)
 }
 
@@ -423,7 +424,7 @@ func (s *spool) source() []rawjson.Pair {
 
 // planned returns what would come of a conversation that shares messages with one that
 // this dry run would have stored.
-func (i *importer) planned(s *spool) *Imported {
+func (i *importer) planned(s *spool) *imports.Transcript {
 	f, added := s.conv.Fork, 0
 	same := f != nil && f.Records > 0 && i.known.has(s.format, f.ID)
 	for _, m := range s.messages {
@@ -439,9 +440,9 @@ func (i *importer) planned(s *spool) *Imported {
 	if !same && added > 0 {
 		return nil
 	}
-	r := s.result(ImportUpdated)
+	r := s.result(imports.Updated)
 	if r.Added = added; added == 0 {
-		r.Status = ImportUnchanged
+		r.Status = imports.Unchanged
 	}
 	return &r
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/unpack"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
@@ -65,7 +66,7 @@ type FileProblem struct {
 
 // An InspectedConversation is a conversation in a file.
 type InspectedConversation struct {
-	ID       ID                `json:"session_id"` // as its program calls it, none if the file does not say
+	ID       session.ID        `json:"session_id"` // as its program calls it, none if the file does not say
 	Title    string            `json:"title"`
 	Kind     string            `json:"kind"` // of a session file, else ""
 	Messages int               `json:"message_count"`
@@ -102,18 +103,18 @@ func Inspect(ctx context.Context, path string, stdin io.Reader) ([]Inspection, e
 	if path != "-" {
 		switch info, err := os.Stat(path); {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, &Error{Code: NotFound, Message: "no file " + path, Err: err}
+			return nil, &fault.Error{Code: fault.NotFound, Message: "no file " + path, Err: err}
 		case err != nil:
 			return nil, err
 		case !info.Mode().IsRegular():
-			return nil, &Error{Code: Refused, Message: path + " is not a regular file", Hint: "name a file"}
+			return nil, &fault.Error{Code: fault.Refused, Message: path + " is not a regular file", Hint: "name a file"}
 		}
 	}
 	list := []Inspection{}
 	add := func(f unpack.File) error {
 		data, err := io.ReadAll(io.LimitReader(f.In, maxInspected+1))
 		if len(data) > maxInspected {
-			return &Error{Code: Refused, Message: fmt.Sprintf("%s is larger than %d MiB", f.Path, maxInspected>>20)}
+			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is larger than %d MiB", f.Path, maxInspected>>20)}
 		}
 		i := inspectData(f.Path, data)
 		if err != nil {
@@ -202,7 +203,7 @@ func (i *Inspection) session(path string, data []byte) {
 	}
 	i.read(format, data)
 	for n := range i.Conversations {
-		i.Conversations[n].ID = ID(cmp.Or(s.OwnID, id))
+		i.Conversations[n].ID = session.ID(cmp.Or(s.OwnID, id))
 		i.Conversations[n].Kind = string(s.Meta.Kind())
 	}
 	i.Format = format.Name
@@ -291,7 +292,7 @@ func (i *Inspection) document(path string, data []byte) {
 			i.Format = format.Name
 			i.read(format, []byte(inside.Raw))
 			for n := range i.Conversations {
-				i.Conversations[n].ID, i.Conversations[n].Kind = ID(cmp.Or(s.ID, s.OwnID)), string(session.Checkpoint)
+				i.Conversations[n].ID, i.Conversations[n].Kind = session.ID(cmp.Or(s.ID, s.OwnID)), string(session.Checkpoint)
 			}
 		}
 	case v.Get("messages").IsArray() && (v.Get("created_at").Exists() || v.Get("last_active").Exists()):

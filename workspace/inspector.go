@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/title"
+	"github.com/bough-dev/bough/session"
 )
 
 // An inspector takes the conversations of a file. It implements [convert.Sink].
@@ -64,7 +65,7 @@ func beginning(texts []string) string {
 
 // End implements [convert.Sink].
 func (r *inspector) End(c *transcript.Conversation) error {
-	of := InspectedConversation{ID: ID(c.ID), Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []InspectedEnd{}}
+	of := InspectedConversation{ID: session.ID(c.ID), Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []InspectedEnd{}}
 	place := make(map[string]int, len(r.list))
 	for n := range r.list {
 		place[r.list[n].ID] = n

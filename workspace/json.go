@@ -7,16 +7,6 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// The results whose JSON encoding/json would not write as the contract has it: times have
-// six digits and +00:00, and a nil list is []. A type that embeds one of them has a method of its own, else it would have that
-// of the embedded one.
-
-// MarshalJSON implements [json.Marshaler].
-func (r Imported) MarshalJSON() ([]byte, error) { return rawjson.Answer(r), nil }
-
-// MarshalJSON implements [json.Marshaler].
-func (s AgentSnapshot) MarshalJSON() ([]byte, error) { return rawjson.Answer(s), nil }
-
 // MarshalJSON implements [json.Marshaler].
 func (e Entry) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }
 
@@ -36,9 +26,6 @@ func (r StraightRun) MarshalJSON() ([]byte, error) { return rawjson.Answer(r), n
 func (o Operation) MarshalJSON() ([]byte, error) { return rawjson.Answer(o), nil }
 
 // MarshalJSON implements [json.Marshaler].
-func (e Event) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }
-
-// MarshalJSON implements [json.Marshaler].
 func (s FoundSession) MarshalJSON() ([]byte, error) { return rawjson.Answer(s), nil }
 
 // MarshalJSON implements [json.Marshaler].
@@ -49,9 +36,6 @@ func (p Pruned) MarshalJSON() ([]byte, error) { return rawjson.Answer(p), nil }
 
 // MarshalJSON implements [json.Marshaler].
 func (t Trashed) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
-
-// MarshalJSON implements [json.Marshaler].
-func (t AgentTree) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
 
 // MarshalJSON implements [json.Marshaler].
 func (c InspectedConversation) MarshalJSON() ([]byte, error) { return rawjson.Answer(c), nil }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestLarge takes a workspace whose index has a journal through all verbs, once
@@ -44,7 +45,7 @@ func TestLarge(t *testing.T) {
 		if err := os.Chtimes(filepath.Join(s.Dir(), session.Dir), old, old); err != nil {
 			t.Fatal(err)
 		}
-		lineage, err := s.Lineage(ctx, "s1", workspace.ReadOptions{})
+		lineage, err := s.Lineage(ctx, "s1", session.ReadOptions{})
 		step("lineage", lineage, err)
 		renamed, err := s.Rename(ctx, "s1", "Short")
 		step("rename", renamed.Title, err)
@@ -56,11 +57,11 @@ func TestLarge(t *testing.T) {
 			out, err := s.Append(ctx, workspace.Append{Session: branch.ID, Text: fmt.Sprint("text ", n)})
 			step("append", out.Session == branch.ID, err)
 		}
-		line, err := s.Lineage(ctx, point.ID, workspace.ReadOptions{})
+		line, err := s.Lineage(ctx, point.ID, session.ReadOptions{})
 		step("lineage", len(line.IDs), err)
 		removed, err := s.Remove(ctx, point.ID, workspace.RemoveOptions{})
 		step("rm", removed.Title, err)
-		if _, err := s.Lineage(ctx, point.ID, workspace.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.NotFound {
+		if _, err := s.Lineage(ctx, point.ID, session.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.NotFound {
 			t.Errorf("lineage of what was removed: %v", err)
 		}
 		listing, err := s.List(ctx, "")
@@ -70,7 +71,7 @@ func TestLarge(t *testing.T) {
 		}
 		slices.Sort(titles)
 		step("ls", titles, err)
-		conversation, err := s.Show(ctx, branch.ID, workspace.ReadOptions{})
+		conversation, err := s.Show(ctx, branch.ID, session.ReadOptions{})
 		step("show", len(conversation.Messages), err)
 		if journal := s.read(session.Dir + "/session_index.journal"); !strings.Contains(journal, point.ID) {
 			t.Errorf("the journal is %.200q", journal)

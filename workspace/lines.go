@@ -6,27 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
-
-// A LineEntry is one line as a program sees it that knows conversations and no
-// files: whatever continues a session is part of it.
-type LineEntry struct {
-	ID        string          // of its first file
-	UUID      string          // see [session.UUID]
-	Kind      session.Kind    // of its first file
-	Title     string          // its own, else one made from the id
-	User      string          // whose it is, "" if nobody said
-	Configs   json.RawMessage // an object of whoever uses it, nil if nobody set any; of a checkpoint with a member bough, which says so
-	Untracked bool            // nobody is to look for tasks in it
-	CreatedAt time.Time
-	UpdatedAt time.Time // when the last message of any of its files came
-}
 
 // The members of metadata.bough of the first file of a line that say what programs
 // said of it.
@@ -37,24 +23,15 @@ const (
 	ownEvents    = "events"
 )
 
-// LineOptions are the choices for a new line.
-type LineOptions struct {
-	UUID      string // its id, if it is to have a certain one: lower case, with hyphens
-	Title     string
-	User      string
-	Configs   json.RawMessage // an object, nil for none
-	Untracked bool
-}
-
 // NewLine begins an empty conversation. Unlike [Workspace.New] it leaves the head
 // alone. Where there is a session with the UUID already it returns the line of that
 // one, and true.
-func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, existed bool, err error) {
+func (w *Workspace) NewLine(ctx context.Context, o lines.Options) (l *lines.Entry, existed bool, err error) {
 	if err := cmp.Or(checkUTF8("title", o.Title), checkUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
 		return nil, false, err
 	}
 	type line struct {
-		entry   *LineEntry
+		entry   *lines.Entry
 		existed bool
 	}
 	op := operation.Operation{Verb: "new", Args: args{"title": o.Title}}
@@ -72,7 +49,7 @@ func (w *Workspace) NewLine(ctx context.Context, o LineOptions) (l *LineEntry, e
 }
 
 // ownOf returns what o says of a line, for metadata.bough.
-func ownOf(o *LineOptions) (own []rawjson.Pair) {
+func ownOf(o *lines.Options) (own []rawjson.Pair) {
 	if o.User != "" {
 		own = append(own, rawjson.Pair{Key: ownUser, Value: rawjson.Compact(o.User)})
 	}
@@ -86,8 +63,8 @@ func ownOf(o *LineOptions) (own []rawjson.Pair) {
 }
 
 // Line returns the line of a session.
-func (w *Workspace) Line(ctx context.Context, name string) (*LineEntry, error) {
-	return read(ctx, w.base, func(v *View) (*LineEntry, error) {
+func (w *Workspace) Line(ctx context.Context, name string) (*lines.Entry, error) {
+	return read(ctx, w.base, func(v *View) (*lines.Entry, error) {
 		id, err := v.resolve(name)
 		if err != nil {
 			return nil, err
@@ -97,7 +74,7 @@ func (w *Workspace) Line(ctx context.Context, name string) (*LineEntry, error) {
 }
 
 // lineEntryOf returns the line that a session is in.
-func (v *View) lineEntryOf(id string) (*LineEntry, error) {
+func (v *View) lineEntryOf(id string) (*lines.Entry, error) {
 	ids := []string{id}
 	if !v.isPenguin(id) {
 		var err error
@@ -113,9 +90,9 @@ func (v *View) lineEntryOf(id string) (*LineEntry, error) {
 }
 
 // lineEntry returns the line that begins with first and has the files ids.
-func (v *View) lineEntry(first *session.Outline, ids []string) *LineEntry {
+func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
 	e := v.entry(first.ID)
-	l := &LineEntry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
+	l := &lines.Entry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
 	l.CreatedAt = e.CreatedAt
 	l.UpdatedAt = e.LastActive
 	for _, id := range ids[1:] {
@@ -148,43 +125,17 @@ func ownConfigsOf(configs json.RawMessage) json.RawMessage {
 	return merged(configs, rawjson.Compact(map[string]any{reservedConfig: nil}))
 }
 
-// LinesOptions say which lines are wanted.
-type LinesOptions struct {
-	User    string          // only this user's, "" for all
-	Configs json.RawMessage // only those whose configs hold this object, nil for all
-	Newest  bool            // newest first instead of oldest first
-	After   *Cursor         // only those that come after this one in that order
-	Limit   int             // at most so many, 0 for all
-}
-
-// A Cursor is a place in a list that is ordered by time.
-type Cursor struct {
-	Time time.Time
-	UUID string
-}
-
-// compare orders by time, then by UUID.
-func (c Cursor) compare(other Cursor) int {
-	return cmp.Or(c.Time.Compare(other.Time), cmp.Compare(c.UUID, other.UUID))
-}
-
-// A LineListing is some of the lines of a workspace, by the time when they began.
-type LineListing struct {
-	Lines []LineEntry
-	More  bool // there are more than were wanted
-}
-
 // Lines returns lines: roots, branches and checkpoints with what continues them.
 // Files that cannot be used are left out, and noted.
-func (w *Workspace) Lines(ctx context.Context, o LinesOptions) (*LineListing, error) {
+func (w *Workspace) Lines(ctx context.Context, o lines.ListOptions) (*lines.Listing, error) {
 	if err := checkObject("configs", o.Configs); err != nil {
 		return nil, err
 	}
-	return read(ctx, w.base, func(v *View) (*LineListing, error) {
+	return read(ctx, w.base, func(v *View) (*lines.Listing, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
-		l := &LineListing{Lines: []LineEntry{}}
+		l := &lines.Listing{Lines: []lines.Entry{}}
 		v.noteUnusable()
 		for _, at := range v.lineCursors(o) {
 			entry, err := v.lineIf(at.id, o)
@@ -206,29 +157,29 @@ func (w *Workspace) Lines(ctx context.Context, o LinesOptions) (*LineListing, er
 
 // A lineCursor is the place of a line in a listing.
 type lineCursor struct {
-	Cursor
+	lines.Cursor
 	id string // of its first file
 }
 
 // lineCursors returns the lines after o.After, in the order of o. Where the line that
 // o.After names is still there, its own time counts: what an answer and a cursor can
 // say of that is rounded, and ends with certain years.
-func (v *View) lineCursors(o LinesOptions) []lineCursor {
+func (v *View) lineCursors(o lines.ListOptions) []lineCursor {
 	after := o.After
 	if after != nil {
 		if id, ok := v.byUUID(after.UUID); ok && v.index.Entry(id) != nil {
-			after = &Cursor{Time: v.index.Entry(id).CreatedAt, UUID: after.UUID}
+			after = &lines.Cursor{Time: v.index.Entry(id).CreatedAt, UUID: after.UUID}
 		}
 	}
-	order := func(a, b Cursor) int {
+	order := func(a, b lines.Cursor) int {
 		if o.Newest {
 			a, b = b, a
 		}
-		return a.compare(b)
+		return a.Compare(b)
 	}
 	var list []lineCursor
 	for _, e := range v.index.Entries() {
-		c := lineCursor{Cursor{Time: e.CreatedAt, UUID: session.UUID(e.ID)}, e.ID}
+		c := lineCursor{lines.Cursor{Time: e.CreatedAt, UUID: session.UUID(e.ID)}, e.ID}
 		if e.Kind() != session.Continuation && (after == nil || order(c.Cursor, *after) > 0) {
 			list = append(list, c)
 		}
@@ -238,7 +189,7 @@ func (v *View) lineCursors(o LinesOptions) []lineCursor {
 }
 
 // lineIf returns the line that begins with the file id, nil if o does not want it.
-func (v *View) lineIf(id string, o LinesOptions) (*LineEntry, error) {
+func (v *View) lineIf(id string, o lines.ListOptions) (*lines.Entry, error) {
 	first, err := v.outline(id)
 	if err != nil {
 		return nil, err

@@ -11,9 +11,11 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
-func (s *space) lines(o workspace.LinesOptions) (titles []string, more bool) {
+func (s *space) lines(o lines.ListOptions) (titles []string, more bool) {
 	s.t.Helper()
 	l, err := s.Lines(s.t.Context(), o)
 	if err != nil {
@@ -30,7 +32,7 @@ func TestLines(t *testing.T) {
 	s.new("first")
 	s.say("a", "b", "c", "d", "e") // three files
 	for i, configs := range []string{`{"model":"x","deep":{"a":[1,{"b":2}],"c":null},"big":12345678901234567890}`, `{"model":"y"}`, ""} {
-		o := workspace.LineOptions{Title: fmt.Sprint("line ", i), User: "ada"}
+		o := lines.Options{Title: fmt.Sprint("line ", i), User: "ada"}
 		if configs != "" {
 			o.Configs = []byte(configs)
 		}
@@ -41,27 +43,27 @@ func TestLines(t *testing.T) {
 	s.checkpoint("first")
 	all := []string{"first", "line 0", "line 1", "line 2", "first (checkpoint)"}
 	for _, c := range []struct {
-		o    workspace.LinesOptions
+		o    lines.ListOptions
 		want []string
 		more bool
 	}{
-		{workspace.LinesOptions{}, all, false},
-		{workspace.LinesOptions{Limit: 2}, all[:2], true},
-		{workspace.LinesOptions{Limit: 5}, all, false},
-		{workspace.LinesOptions{Limit: 1, Newest: true}, all[4:], true},
-		{workspace.LinesOptions{User: "ada"}, all[1:4], false},
-		{workspace.LinesOptions{User: "bob"}, nil, false},
-		{workspace.LinesOptions{Configs: []byte(`{}`)}, []string{"line 0", "line 1", "first (checkpoint)"}, false},
-		{workspace.LinesOptions{Configs: []byte(`{"bough":{"kind":"checkpoint"}}`)}, all[4:], false},
-		{workspace.LinesOptions{Configs: []byte(`{"model":"y"}`)}, all[2:3], false},
-		{workspace.LinesOptions{Configs: []byte(`{"deep":{"a":[{"b":2}]}}`)}, all[1:2], false},
-		{workspace.LinesOptions{Configs: []byte(`{"deep":{"c":null}}`)}, all[1:2], false},
-		{workspace.LinesOptions{Configs: []byte(`{"deep":{"a":[3]}}`)}, nil, false},
-		{workspace.LinesOptions{Configs: []byte(`{"model":["x"]}`)}, nil, false},
-		{workspace.LinesOptions{Configs: []byte(`{"other":null}`)}, nil, false},
-		{workspace.LinesOptions{Configs: []byte(`{"deep":{"a":[1.0]}}`)}, all[1:2], false},
-		{workspace.LinesOptions{Configs: []byte(`{"big":12345678901234567890}`)}, all[1:2], false},
-		{workspace.LinesOptions{Configs: []byte(`{"big":12345678901234567891}`)}, nil, false},
+		{lines.ListOptions{}, all, false},
+		{lines.ListOptions{Limit: 2}, all[:2], true},
+		{lines.ListOptions{Limit: 5}, all, false},
+		{lines.ListOptions{Limit: 1, Newest: true}, all[4:], true},
+		{lines.ListOptions{User: "ada"}, all[1:4], false},
+		{lines.ListOptions{User: "bob"}, nil, false},
+		{lines.ListOptions{Configs: []byte(`{}`)}, []string{"line 0", "line 1", "first (checkpoint)"}, false},
+		{lines.ListOptions{Configs: []byte(`{"bough":{"kind":"checkpoint"}}`)}, all[4:], false},
+		{lines.ListOptions{Configs: []byte(`{"model":"y"}`)}, all[2:3], false},
+		{lines.ListOptions{Configs: []byte(`{"deep":{"a":[{"b":2}]}}`)}, all[1:2], false},
+		{lines.ListOptions{Configs: []byte(`{"deep":{"c":null}}`)}, all[1:2], false},
+		{lines.ListOptions{Configs: []byte(`{"deep":{"a":[3]}}`)}, nil, false},
+		{lines.ListOptions{Configs: []byte(`{"model":["x"]}`)}, nil, false},
+		{lines.ListOptions{Configs: []byte(`{"other":null}`)}, nil, false},
+		{lines.ListOptions{Configs: []byte(`{"deep":{"a":[1.0]}}`)}, all[1:2], false},
+		{lines.ListOptions{Configs: []byte(`{"big":12345678901234567890}`)}, all[1:2], false},
+		{lines.ListOptions{Configs: []byte(`{"big":12345678901234567891}`)}, nil, false},
 	} {
 		if got, more := s.lines(c.o); !slices.Equal(got, c.want) || more != c.more {
 			t.Errorf("Lines(%+v %s) = %q, %v, want %q, %v", c.o, c.o.Configs, got, more, c.want, c.more)
@@ -69,14 +71,14 @@ func TestLines(t *testing.T) {
 	}
 	for _, newest := range []bool{false, true} {
 		var got []string
-		o := workspace.LinesOptions{Limit: 1, Newest: newest}
+		o := lines.ListOptions{Limit: 1, Newest: newest}
 		for range 10 {
 			l, err := s.Lines(t.Context(), o)
 			if err != nil || len(l.Lines) == 0 {
 				t.Fatal(l, err)
 			}
 			got = append(got, l.Lines[0].Title)
-			o.After = &workspace.Cursor{Time: l.Lines[0].CreatedAt, UUID: l.Lines[0].UUID}
+			o.After = &lines.Cursor{Time: l.Lines[0].CreatedAt, UUID: l.Lines[0].UUID}
 			if !l.More {
 				break
 			}
@@ -111,7 +113,7 @@ func TestLinesOfAnyTime(t *testing.T) {
 	}
 	for _, newest := range []bool{false, true} {
 		var got []string
-		o := workspace.LinesOptions{Limit: 1, Newest: newest}
+		o := lines.ListOptions{Limit: 1, Newest: newest}
 		for range 10 {
 			l, err := s.Lines(t.Context(), o)
 			if err != nil || len(l.Lines) == 0 {
@@ -119,7 +121,7 @@ func TestLinesOfAnyTime(t *testing.T) {
 			}
 			got = append(got, l.Lines[0].ID)
 			// What a cursor can hold.
-			o.After = &workspace.Cursor{Time: time.Unix(0, l.Lines[0].CreatedAt.UnixNano()), UUID: l.Lines[0].UUID}
+			o.After = &lines.Cursor{Time: time.Unix(0, l.Lines[0].CreatedAt.UnixNano()), UUID: l.Lines[0].UUID}
 			if !l.More {
 				break
 			}
@@ -147,23 +149,23 @@ func TestLineNames(t *testing.T) {
 			t.Errorf("the line of %s is %+v, %v", name, l, err)
 		}
 	}
-	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != workspace.NotFound {
+	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != fault.NotFound {
 		t.Errorf("a title is taken for a UUID: %v", err)
 	}
 	last := s.entry(root).ContinuedTo[0]
 	if l, err := s.Line(t.Context(), "urn:uuid:"+session.UUID(last)); err != nil || l.ID != root {
 		t.Errorf("the line of a continuation is %+v, %v", l, err)
 	}
-	if l, existed, err := s.NewLine(t.Context(), workspace.LineOptions{UUID: uuid}); err != nil || existed || l.ID != uuid || l.UUID != uuid {
+	if l, existed, err := s.NewLine(t.Context(), lines.Options{UUID: uuid}); err != nil || existed || l.ID != uuid || l.UUID != uuid {
 		t.Errorf("a line of its own UUID is %+v, %v, %v", l, existed, err)
 	}
-	if l, existed, err := s.NewLine(t.Context(), workspace.LineOptions{UUID: uuid, User: "ada"}); err != nil || !existed || l.User != "" {
+	if l, existed, err := s.NewLine(t.Context(), lines.Options{UUID: uuid, User: "ada"}); err != nil || !existed || l.User != "" {
 		t.Errorf("the second time it is %+v, %v, %v", l, existed, err)
 	}
 	if _, err := s.Remove(t.Context(), "urn:uuid:"+uuid, workspace.RemoveOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != workspace.NotFound {
+	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != fault.NotFound {
 		t.Errorf("what is removed is found: %v", err)
 	}
 	m1 := session.MessageUUID(session.UUID("claude-"+uuid), "m1")
@@ -172,7 +174,7 @@ func TestLineNames(t *testing.T) {
 			t.Errorf("the path to %q is %q", name, got)
 		}
 	}
-	if _, err := s.Path(t.Context(), "claude-"+uuid, "urn:uuid:m1", workspace.ReadOptions{}); code(err) != workspace.NotFound {
+	if _, err := s.Path(t.Context(), "claude-"+uuid, "urn:uuid:m1", session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("an id is taken for a UUID: %v", err)
 	}
 }
@@ -197,7 +199,7 @@ func TestConfigsAndEvents(t *testing.T) {
 			t.Errorf("%s, merged %v: %s, %v, want %s", c.configs, c.merge, l.Configs, err, c.want)
 		}
 	}
-	if _, err := s.SetConfigs(t.Context(), root, []byte(`[1]`), true); code(err) != workspace.Usage {
+	if _, err := s.SetConfigs(t.Context(), root, []byte(`[1]`), true); code(err) != fault.Usage {
 		t.Errorf("configs that are a list: %v", err)
 	}
 	for range 3 {
@@ -210,7 +212,7 @@ func TestConfigsAndEvents(t *testing.T) {
 		t.Errorf("the events are %+v, %v", events, err)
 	}
 	s.messages("odd", `"bough":{"events":"mine"}`, `{"id":"m1"}`)
-	if _, err := s.AddLineEvent(t.Context(), "odd", "seen", nil); code(err) != workspace.Refused {
+	if _, err := s.AddLineEvent(t.Context(), "odd", "seen", nil); code(err) != fault.Refused {
 		t.Errorf("an event in place of something else: %v", err)
 	}
 	s.messages("more", `"bough":{"events":[{"type":"seen","data":{},"mine":1e-07}]}`, `{"id":"m1"}`)
@@ -238,7 +240,7 @@ func TestCopyLine(t *testing.T) {
 	s.append(workspace.Append{Session: root, Parent: ids[3], Text: "y"})
 	s.append(workspace.Append{Session: root, Parent: x, Text: "z"}) // the newest, in the first file
 	whole := func(name string) (edges []string, newest string) {
-		p, err := s.All(t.Context(), name, workspace.ReadOptions{})
+		p, err := s.All(t.Context(), name, session.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +262,7 @@ func TestCopyLine(t *testing.T) {
 	if e := s.entry(l.ID); e.Kind != session.Branch || string(e.BranchedFrom) == "" || e.MessageCount != 10 {
 		t.Errorf("the copy is %+v", e)
 	}
-	if _, err := s.CopyLine(t.Context(), root, 9); code(err) != workspace.Refused {
+	if _, err := s.CopyLine(t.Context(), root, 9); code(err) != fault.Refused {
 		t.Errorf("a copy of too many messages: %v", err)
 	}
 	s.store(l.ID, "", "on")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // TestLinkedSession: a symbolic link to a session stays one, whatever is done to the
@@ -34,7 +35,7 @@ func TestLinkedSession(t *testing.T) {
 		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 			t.Fatalf("after %s the file is %v, %v", what, info, err)
 		}
-		s.expect(workspace.DoctorOptions{})
+		s.expect(doctor.Options{})
 	}
 	s.mend()
 	before := s.read(name)

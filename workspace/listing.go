@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // ListOptions are the choices for listing sessions. The zero value lists all.
@@ -43,8 +44,8 @@ func (k SortKey) check() error {
 	case "", SortActive, SortCreated, SortMessages, SortTitle:
 		return nil
 	}
-	return &Error{
-		Code:    Usage,
+	return &fault.Error{
+		Code:    fault.Usage,
 		Message: "unknown sort key \"" + string(k) + "\"",
 		Hint:    "sort keys are active, created, messages, title",
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/events"
 )
 
 // live hands what is in no log to those who read events in this process: the text of
@@ -23,14 +25,14 @@ type liveReader struct {
 
 // A livePiece is an event that comes after an operation.
 type livePiece struct {
-	Event
+	events.Event
 	after operation.Seq
 }
 
 // content tells those who listen that text came in, and returns the event.
-func (l *live) content(w *base, name, tree string, after operation.Seq, act agent.Action) Event {
-	e := Event{
-		Time: instant(w.opts.Now()), Type: ChatContent, Session: ID(tree), Message: ID(act.ID),
+func (l *live) content(w *base, name, tree string, after operation.Seq, act agent.Action) events.Event {
+	e := events.Event{
+		Time: instant(w.opts.Now()), Type: events.ChatContent, Session: session.ID(tree), Message: session.ID(act.ID),
 		Agent: name, Text: act.Text, Verb: "agent chat",
 	}
 	l.mu.Lock()
@@ -72,11 +74,11 @@ func (l *live) take(r *liveReader) []livePiece {
 
 // merge puts pieces among the events of operations, each after those of the operation
 // that it follows.
-func merge(logged []Event, pieces []livePiece) []Event {
+func merge(logged []events.Event, pieces []livePiece) []events.Event {
 	if len(pieces) == 0 {
 		return logged
 	}
-	all := make([]Event, 0, len(logged)+len(pieces))
+	all := make([]events.Event, 0, len(logged)+len(pieces))
 	for _, e := range logged {
 		n := slices.IndexFunc(pieces, func(p livePiece) bool { return p.after >= e.Seq })
 		if n < 0 {

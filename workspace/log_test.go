@@ -12,9 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // spoilLog replaces the log by what f makes of it and returns that.
@@ -49,7 +54,7 @@ func TestBrokenLog(t *testing.T) {
 		id := s.new("Bread")
 		s.say("a", "b")
 		log := s.spoilLog(c.spoil)
-		if got := s.kinds(workspace.DoctorOptions{}); !slices.Equal(got, []string{workspace.DamagedLog}) {
+		if got := s.kinds(doctor.Options{}); !slices.Equal(got, []string{doctor.DamagedLog}) {
 			t.Errorf("%s: doctor finds %q", c.name, got)
 		}
 		if s.read(operation.Path) != log {
@@ -62,7 +67,7 @@ func TestBrokenLog(t *testing.T) {
 			} else {
 				s.spoilLog(func(string) string { return log })
 				s.append(workspace.Append{Session: id, Text: "c"})
-				if !slices.ContainsFunc(s.notes, func(note string) bool { return strings.Contains(note, workspace.DamagedLog) }) {
+				if !slices.ContainsFunc(s.notes, func(note string) bool { return strings.Contains(note, doctor.DamagedLog) }) {
 					t.Errorf("%s: the notes are %q", c.name, s.notes)
 				}
 				ops, err := s.Log(t.Context(), workspace.LogOptions{Most: 1})
@@ -137,8 +142,8 @@ func TestLogMemory(t *testing.T) {
 		do   func() error
 	}{
 		{"log", func() error { _, err := s.Log(t.Context(), workspace.LogOptions{}); return err }},
-		{"doctor", func() error { _, err := s.Doctor(t.Context(), workspace.DoctorOptions{}); return err }},
-		{"doctor --fix", func() error { _, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); return err }},
+		{"doctor", func() error { _, err := s.Doctor(t.Context(), doctor.Options{}); return err }},
+		{"doctor --fix", func() error { _, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); return err }},
 	} {
 		if peak := peakHeap(t, c.do); peak > 32<<20 {
 			t.Errorf("%s holds %d MB", c.name, peak>>20)
@@ -203,7 +208,7 @@ func TestCompactLog(t *testing.T) {
 	s.say("a", "b", "c", "d", "e")
 	whole := s.read(operation.Path)
 	added := s.events(5)
-	next := func(list ...workspace.EventType) {
+	next := func(list ...events.Type) {
 		t.Helper()
 		for _, want := range list {
 			if got := added.next(); !strings.HasPrefix(got, string(want)+" ") {
@@ -211,14 +216,14 @@ func TestCompactLog(t *testing.T) {
 			}
 		}
 	}
-	next(workspace.MessageAdded, workspace.HeadMoved)
+	next(events.MessageAdded, events.HeadMoved)
 	clock.Add((2 * time.Hour).Milliseconds())
 	s.say("f", "g")
 	compacted := s.read(operation.Path)
 	if len(compacted) >= len(whole) || strings.Contains(compacted, "\n\n\n") {
 		t.Fatalf("the log is %q", compacted)
 	}
-	next(workspace.MessageAdded, workspace.HeadMoved, workspace.MessageAdded, workspace.HeadMoved)
+	next(events.MessageAdded, events.HeadMoved, events.MessageAdded, events.HeadMoved)
 	if got := s.seqs(workspace.LogOptions{}); got != "8 7 6 5 4 3 2 1" {
 		t.Errorf("the log is %s", got)
 	}
@@ -228,7 +233,7 @@ func TestCompactLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.undo(""); code(err) != workspace.Refused || s.texts(id) != "a b c d" {
+	if _, err := s.undo(""); code(err) != fault.Refused || s.texts(id) != "a b c d" {
 		t.Errorf("undo beyond what is kept = %v, and there is %q", err, s.texts(id))
 	}
 	if len(s.notes) > 0 {
@@ -240,7 +245,7 @@ func TestCompactLog(t *testing.T) {
 // say where the head moved, and undo is exact to the byte.
 func TestLogAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
-	if _, err := s.CreateAgent(t.Context(), "ada", workspace.AgentOptions{System: strings.Repeat("Be brief. ", 99)}); err != nil {
+	if _, err := s.CreateAgent(t.Context(), "ada", agents.Options{System: strings.Repeat("Be brief. ", 99)}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 50 {
@@ -254,7 +259,7 @@ func TestLogAgent(t *testing.T) {
 	const n = 40
 	events := s.events(51)
 	for i := range n {
-		to, err := s.SwitchAgent(t.Context(), "ada", fmt.Sprint("tree", i*7%50), workspace.CutOptions{})
+		to, err := s.SwitchAgent(t.Context(), "ada", fmt.Sprint("tree", i*7%50), checkpoint.CutOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +287,7 @@ func TestLogAgent(t *testing.T) {
 		}
 	}
 	s.write(file, s.read(file)[:99]) // torn
-	s.expect(workspace.DoctorOptions{Fix: true}, "damaged_agent fixed")
+	s.expect(doctor.Options{Fix: true}, "damaged_agent fixed")
 	if s.read(file) != states[n] {
 		t.Error("doctor made another file of what the log says")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // Rename gives a session another title.
@@ -15,7 +16,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 	op := operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}
 	return update(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
 		if strings.TrimSpace(title) == "" {
-			return nil, &Error{Code: Usage, Message: "the title is empty"}
+			return nil, &fault.Error{Code: fault.Usage, Message: "the title is empty"}
 		}
 		if err := checkUTF8("title", title); err != nil {
 			return nil, err
@@ -45,8 +46,8 @@ func (v *View) ownSession(name string) (*session.Outline, error) {
 		return nil, err
 	}
 	if v.isPenguin(id) {
-		return nil, &Error{
-			Code:    ReadOnly,
+		return nil, &fault.Error{
+			Code:    fault.ReadOnly,
 			Message: id + " is a checkpoint that Penguin keeps; bough only reads it",
 			Hint:    "'bough branch " + id + "' makes a session of it",
 		}
@@ -146,8 +147,8 @@ func (v *View) mayRemove(ids []string, o RemoveOptions) error {
 		copied = append(copied, v.penguinBelow(id)...)
 	}
 	refuse := func(why string, children []string, hint string) error {
-		return &Error{
-			Code:    HasChildren,
+		return &fault.Error{
+			Code:    fault.HasChildren,
 			Message: fmt.Sprintf("%s %s %s", ids[0], why, strings.Join(children, ", ")),
 			Hint:    hint,
 		}

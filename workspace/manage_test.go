@@ -9,6 +9,8 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 func TestRename(t *testing.T) {
@@ -54,7 +56,7 @@ func TestRemove(t *testing.T) {
 		_, err := s.Remove(t.Context(), id, o)
 		return err
 	}
-	if err := remove(next, workspace.RemoveOptions{}); code(err) != workspace.HasChildren {
+	if err := remove(next, workspace.RemoveOptions{}); code(err) != fault.HasChildren {
 		t.Errorf("removal of what a checkpoint comes from: %v", err)
 	}
 	e, err := s.Remove(t.Context(), next, workspace.RemoveOptions{Force: true})
@@ -83,7 +85,7 @@ func TestRemove(t *testing.T) {
 	for _, text := range []string{"d", "e", "f", "g"} {
 		s.append(workspace.Append{Session: root, Text: text})
 	}
-	if err := remove(root, workspace.RemoveOptions{Force: true}); code(err) != workspace.HasChildren {
+	if err := remove(root, workspace.RemoveOptions{Force: true}); code(err) != fault.HasChildren {
 		t.Errorf("forced removal of what is continued: %v", err)
 	}
 	if err := remove(root, workspace.RemoveOptions{Line: true, Force: true}); err != nil {
@@ -120,7 +122,7 @@ func TestDiff(t *testing.T) {
 		{root, root + "@" + ids[0], ids[0], ids[1:], nil},
 		{root, alone, "", ids, nil},
 	} {
-		d, err := s.Diff(t.Context(), c.a, c.b, workspace.ReadOptions{})
+		d, err := s.Diff(t.Context(), c.a, c.b, session.ReadOptions{})
 		if err != nil || string(d.Common) != c.common || !slices.Equal(d.A, c.left) || !slices.Equal(d.B, c.right) {
 			t.Errorf("Diff(%q, %q) = %+v, %v, want %q, %q, %q", c.a, c.b, d, err, c.common, c.left, c.right)
 		}
@@ -197,7 +199,7 @@ func TestDoctor(t *testing.T) {
 	s.write("conversations/session_index.json", "{")
 	s.write("conversations/torn.json", `{"messages":{`)
 	kinds := func(fix bool) string {
-		report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: fix})
+		report, err := s.Doctor(t.Context(), doctor.Options{Fix: fix})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,13 +12,14 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // mendSessions gives back the sessions that are torn or have a better copy, and
 // returns what it mended. It writes the index with them, and nothing if all is
 // well.
-func (tx *Tx) mendSessions() ([]Problem, error) {
-	d, err := newDoctor(tx.View, tx)
+func (tx *Tx) mendSessions() ([]doctor.Problem, error) {
+	d, err := newCheckup(tx.View, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (tx *Tx) mendSessions() ([]Problem, error) {
 }
 
 // mendSession puts the better of a damaged file and its copy in the file's place.
-func (d *doctor) mendSession(id string) error {
+func (d *checkup) mendSession(id string) error {
 	name := session.FileName(id)
 	var damage *session.DamageError
 	s, err := d.outline(id)
@@ -61,19 +62,19 @@ func (d *doctor) mendSession(id string) error {
 	switch s, err := d.outline(id); {
 	case errors.As(err, &damage):
 		if r := d.remedy(id); r.data != nil {
-			return d.putBack(id, r.data, seen, Problem{Kind: DamagedSession, Path: damage.Path, Detail: damageDetail(damage, r, true), Fixed: true})
+			return d.putBack(id, r.data, seen, doctor.Problem{Kind: doctor.DamagedSession, Path: damage.Path, Detail: damageDetail(damage, r, true), Fixed: true})
 		}
 	case err == nil:
 		d.cache(s)
 		if c := d.newerCopy(s); c.more > 0 && c.extends {
-			return d.putBack(id, c.data, seen, Problem{Kind: BetterCopy, Path: name, Detail: c.detail(), Fixed: true})
+			return d.putBack(id, c.data, seen, doctor.Problem{Kind: doctor.BetterCopy, Path: name, Detail: c.detail(), Fixed: true})
 		}
 	}
 	return nil
 }
 
 // putBack is overwrite, and reports the problem that it fixes.
-func (d *doctor) putBack(id string, data []byte, seen durable.Identity, fixed Problem) error {
+func (d *checkup) putBack(id string, data []byte, seen durable.Identity, fixed doctor.Problem) error {
 	done, err := d.overwrite(id, data, seen)
 	if err != nil || !done {
 		return err
@@ -84,7 +85,7 @@ func (d *doctor) putBack(id string, data []byte, seen durable.Identity, fixed Pr
 
 // overwrite makes data the file of a session and keeps the one that is there. It does
 // nothing if the file is not the one that was seen: another program writes it.
-func (d *doctor) overwrite(id string, data []byte, seen durable.Identity) (done bool, err error) {
+func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done bool, err error) {
 	name := session.FileName(id)
 	s, err := session.Decode(id, data)
 	if err != nil {
@@ -122,7 +123,7 @@ func (d *doctor) overwrite(id string, data []byte, seen durable.Identity) (done 
 
 // keep puts copies of files that are going to be replaced into the trash, of
 // those that are there and have none yet.
-func (d *doctor) keep(names ...string) error {
+func (d *checkup) keep(names ...string) error {
 	for _, name := range names {
 		if d.safe[name] {
 			continue
@@ -137,7 +138,7 @@ func (d *doctor) keep(names ...string) error {
 
 // commitMany makes the changes that are prepared, if they are many: until then each
 // of them keeps a file open.
-func (d *doctor) commitMany() error {
+func (d *checkup) commitMany() error {
 	const many = 128
 	if d.tx.batch.Len() < many {
 		return nil
@@ -146,7 +147,7 @@ func (d *doctor) commitMany() error {
 }
 
 // finish makes the changes that are prepared, as one operation.
-func (d *doctor) finish() error {
+func (d *checkup) finish() error {
 	if !d.index.Torn && d.index.Stale() {
 		if err := d.keep(session.IndexPath, index.JournalPath); err != nil {
 			return err
@@ -162,7 +163,7 @@ func (d *doctor) finish() error {
 }
 
 // relink has a session name what continues it.
-func (d *doctor) relink(s *session.Outline) error {
+func (d *checkup) relink(s *session.Outline) error {
 	if err := d.keep(session.FileName(s.ID)); err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ type remedy struct {
 }
 
 // remedy looks for what may take the place of a damaged session file.
-func (d *doctor) remedy(id string) remedy {
+func (d *checkup) remedy(id string) remedy {
 	if !session.ValidID(id) {
 		return remedy{}
 	}
@@ -257,7 +258,7 @@ func (c spare) detail() string {
 
 // newerCopy returns Penguin's copy of a session if that came after the session,
 // which it does not while nothing goes wrong; else one that has nothing more.
-func (d *doctor) newerCopy(o *session.Outline) spare {
+func (d *checkup) newerCopy(o *session.Outline) spare {
 	name := session.FileName(o.ID) + ".bak"
 	info, err := d.root.Lstat(name)
 	if err != nil || !info.ModTime().After(o.Stat.ModTime) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // logDamage describes the damage of the log of operations, "" for none, and reports
@@ -50,24 +52,24 @@ func (v *View) logDamage() (detail string, isFile bool, err error) {
 	case damaged == 0:
 		return fmt.Sprintf("byte %d: %s", first.Offset, first.Problem), true, nil
 	}
-	return fmt.Sprintf("byte %d: %s; %s cannot be read", first.Offset, first.Problem, plural(damaged, "line")), true, nil
+	return fmt.Sprintf("byte %d: %s; %s cannot be read", first.Offset, first.Problem, fault.Plural(damaged, "line")), true, nil
 }
 
 // logFile reports damage of the log.
-func (d *doctor) logFile() error {
+func (d *checkup) logFile() error {
 	detail, _, err := d.logDamage()
 	switch {
 	case err != nil:
-		d.found(DamagedLog, operation.Path, err.Error(), false)
+		d.found(doctor.DamagedLog, operation.Path, err.Error(), false)
 	case detail != "":
-		d.found(DamagedLog, operation.Path, detail, false)
+		d.found(doctor.DamagedLog, operation.Path, detail, false)
 	}
 	return nil
 }
 
 // mendLog makes the log anew of the lines that are operations, and moves what is not a
 // file out of the way. That precedes all changes that are going to be logged.
-func (d *doctor) mendLog() error {
+func (d *checkup) mendLog() error {
 	detail, isFile, err := d.logDamage()
 	if err != nil || detail == "" {
 		return nil // logFile reports what is left
@@ -90,7 +92,7 @@ func (d *doctor) mendLog() error {
 			return err
 		}
 	}
-	d.found(DamagedLog, operation.Path, detail, true)
+	d.found(doctor.DamagedLog, operation.Path, detail, true)
 	_, err = d.tx.lastOperations()
 	return err
 }
@@ -133,6 +135,6 @@ func (tx *Tx) mendBrokenLog() (broken bool, err error) {
 	}
 	tx.trash = "" // the folder stays if the command is refused
 	tx.highest = last
-	tx.View.w.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", DamagedLog, tx.View.path(path.Dir(to)), damage))
+	tx.View.w.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", doctor.DamagedLog, tx.View.path(path.Dir(to)), damage))
 	return false, nil
 }

@@ -22,20 +22,20 @@ type MessageTree struct {
 // A StraightRun is messages that follow each other, of which none but the last
 // was answered by another one than the next.
 type StraightRun struct {
-	First      string    `json:"first"` // the ids of the first message and the last
-	Last       string    `json:"last"`
-	Count      int       `json:"count"`
-	Parent     *int      `json:"parent"`       // where in the list the run is whose last message the first one answers, nil for a root
-	ParentID   ID        `json:"parent_id"`    // that message, none for a root
-	Depth      int       `json:"depth"`        // how many messages there are from the root to the last one
-	CreatedAt  time.Time `json:"created_at"`   // when the first was written, or when the conversation began, if nothing says it
-	LastActive time.Time `json:"last_active"`  // when the last was
-	Orphan     bool      `json:"orphan"`       // the first answers one that is not there
-	Leaf       bool      `json:"leaf"`         // nobody has answered the last, and no other message replaces it
-	Newest     bool      `json:"newest"`       // and the conversation goes on there
-	Joined     []ID      `json:"joined"`       // the messages that follow by a join, see [session.Tree.Joined]
-	Head       ID        `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
-	ReplacedBy ID        `json:"replaced_by"`  // the sibling that has the whole of the last, which was taken in before it was finished
+	First      string       `json:"first"` // the ids of the first message and the last
+	Last       string       `json:"last"`
+	Count      int          `json:"count"`
+	Parent     *int         `json:"parent"`       // where in the list the run is whose last message the first one answers, nil for a root
+	ParentID   session.ID   `json:"parent_id"`    // that message, none for a root
+	Depth      int          `json:"depth"`        // how many messages there are from the root to the last one
+	CreatedAt  time.Time    `json:"created_at"`   // when the first was written, or when the conversation began, if nothing says it
+	LastActive time.Time    `json:"last_active"`  // when the last was
+	Orphan     bool         `json:"orphan"`       // the first answers one that is not there
+	Leaf       bool         `json:"leaf"`         // nobody has answered the last, and no other message replaces it
+	Newest     bool         `json:"newest"`       // and the conversation goes on there
+	Joined     []session.ID `json:"joined"`       // the messages that follow by a join, see [session.Tree.Joined]
+	Head       session.ID   `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
+	ReplacedBy session.ID   `json:"replaced_by"`  // the sibling that has the whole of the last, which was taken in before it was finished
 
 	Role      string     `json:"role"`      // of Message
 	Text      string     `json:"text"`      // the first words of Message, on one line
@@ -47,7 +47,7 @@ type StraightRun struct {
 // MessageTree returns the tree of messages of the line that a session is in: of all
 // its files, whichever is named. What has one parent is ordered by time, as the
 // leaves of [Workspace.Branches] are.
-func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions) (*MessageTree, error) {
+func (w *Workspace) MessageTree(ctx context.Context, name string, o session.ReadOptions) (*MessageTree, error) {
 	return read(ctx, w.base, func(v *View) (*MessageTree, error) {
 		l, err := v.lineOf(name, o.Partial)
 		if err != nil {
@@ -79,14 +79,14 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 				Orphan:     l.Orphan(r.first()),
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,
-				Joined:     []ID{},
+				Joined:     []session.ID{},
 				Bookmarks:  []Bookmark{},
 			}
 			if by, ok := l.Replaced(r.last()); ok {
-				run.Leaf, run.ReplacedBy = false, ID(l.ID(by))
+				run.Leaf, run.ReplacedBy = false, session.ID(l.ID(by))
 			}
 			if parent := r.parent; parent >= 0 {
-				run.Parent, run.ParentID = &parent, ID(l.ID(l.Parent(r.first())))
+				run.Parent, run.ParentID = &parent, session.ID(l.ID(l.Parent(r.first())))
 			}
 			spoken := slices.IndexFunc(r.nodes, func(n int) bool { return message(n).Role() != "system" })
 			run.Message = message(r.nodes[max(0, spoken)])
@@ -94,11 +94,11 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o ReadOptions)
 			for _, n := range r.nodes {
 				run.Bookmarks = append(run.Bookmarks, labelled[l.ID(n)]...)
 				if l.Joined(n) {
-					run.Joined = append(run.Joined, ID(l.ID(n)))
+					run.Joined = append(run.Joined, session.ID(l.ID(n)))
 				}
 			}
 			if slices.Contains(r.nodes, head) {
-				run.Head = ID(l.ID(head))
+				run.Head = session.ID(l.ID(head))
 			}
 			t.Runs = append(t.Runs, run)
 		}

@@ -15,7 +15,7 @@ import (
 
 func (s *space) messageTree(name string) *workspace.MessageTree {
 	s.t.Helper()
-	tree, err := s.MessageTree(s.t.Context(), name, workspace.ReadOptions{})
+	tree, err := s.MessageTree(s.t.Context(), name, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatalf("MessageTree(%q): %v", name, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // args are the arguments of an operation, by name.
@@ -146,7 +147,7 @@ func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation
 		damaged := 0
 		defer func() {
 			if damaged > 0 {
-				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read; 'bough doctor' says more", plural(damaged, "line")))
+				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read; 'bough doctor' says more", fault.Plural(damaged, "line")))
 			}
 		}()
 		for line, err := range log.Newest() {
@@ -172,16 +173,8 @@ func (v *View) loggedSession(name string) (string, error) {
 		return "", nil
 	}
 	id, err := v.resolve(name)
-	if err != nil && Explain(err).Code == NotFound && session.ValidID(name) {
+	if err != nil && Explain(err).Code == fault.NotFound && session.ValidID(name) {
 		return name, nil
 	}
 	return id, err
-}
-
-// plural tells a number of things.
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

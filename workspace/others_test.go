@@ -10,6 +10,8 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -88,7 +90,7 @@ func TestOthersNeverEnd(t *testing.T) {
 	n := 0
 	s.meanwhile(durable.Sync, id, 1000, func() { n++; s.sayForeign(id, fmt.Sprint("theirs", n)) })
 	_, err := s.Append(t.Context(), workspace.Append{Session: id, Text: "b"})
-	if code(err) != workspace.Busy {
+	if code(err) != fault.Busy {
 		t.Errorf("Append = %v", err)
 	}
 	want := "a"
@@ -148,7 +150,7 @@ func TestOthersRemove(t *testing.T) {
 		}
 	})
 	_, err := s.Append(t.Context(), workspace.Append{Session: id, Text: "b"})
-	if code(err) != workspace.NotFound {
+	if code(err) != fault.NotFound {
 		t.Errorf("Append = %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(id)))); err == nil {
@@ -174,7 +176,7 @@ func TestOthersStillWriting(t *testing.T) {
 	if _, err := f.WriteString(whole[:half]); err != nil {
 		t.Fatal(err)
 	}
-	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
+	if report, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); err != nil || !report.OK {
 		t.Fatalf("Doctor = %+v, %v", report, err)
 	}
 	if _, err := f.WriteString(whole[half:]); err != nil {
@@ -197,7 +199,7 @@ func TestUndoMend(t *testing.T) {
 	name := session.FileName(id)
 	torn := s.read(name)[:1000]
 	s.write(name, torn)
-	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
+	if report, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); err != nil || !report.OK {
 		t.Fatalf("Doctor = %+v, %v", report, err)
 	}
 	mended := s.read(name)

@@ -5,22 +5,14 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/lines"
 )
-
-// A Pending says what is waiting on the path to a message for somebody who looks for
-// tasks.
-type Pending struct {
-	Message string // as it was asked for; of a leaf that was not, its id
-	First   string // the first message on the path that is pending, "" if none is
-	Count   int    // how many are
-	Covered bool   // another message that was asked about lies below this one
-}
 
 // Pending returns what is waiting on the paths to messages of a line, or, where none
 // is named, on those to its leaves if anything is. Messages that are not there are
 // left out.
-func (w *Workspace) Pending(ctx context.Context, name string, messages ...string) ([]Pending, error) {
-	return read(ctx, w.base, func(v *View) (list []Pending, err error) {
+func (w *Workspace) Pending(ctx context.Context, name string, messages ...string) ([]lines.Pending, error) {
+	return read(ctx, w.base, func(v *View) (list []lines.Pending, err error) {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return nil, err
@@ -84,7 +76,7 @@ type counted struct {
 }
 
 // pending returns what is waiting on the path to n.
-func (c *counting) pending(n int) Pending {
+func (c *counting) pending(n int) lines.Pending {
 	c.walk = c.walk[:0]
 	for at := n; at >= 0 && !c.counts[at].known; at = c.Parent(at) {
 		c.walk = append(c.walk, at)
@@ -102,7 +94,7 @@ func (c *counting) pending(n int) Pending {
 		k.known = true
 		c.counts[at] = k
 	}
-	p := Pending{Message: c.ID(n), Count: c.counts[n].count}
+	p := lines.Pending{Message: c.ID(n), Count: c.counts[n].count}
 	if p.Count > 0 {
 		p.First = c.ID(c.counts[n].first)
 	}
@@ -120,23 +112,10 @@ func (l *line) above(nodes []int) map[int]bool {
 	return above
 }
 
-// A Batch is what is to be looked at next on a path.
-type Batch struct {
-	Line    string      // the id of its first file
-	UUID    string      // of the line, see [session.UUID]
-	Branch  string      // of the last new message: the first one after the fork, of the original branch the root
-	New     []string    // the messages that are pending, in order
-	Path    []string    // from the root to the last of them
-	Context []Node      // what is shown of the path before the first of them
-	Nodes   []Node      // they, and what is shown of what stands between them
-	Tasks   []task.Task // that are visible on the path, in their order
-	Order   int         // the highest of any task of the line
-}
-
 // Batch returns what is to be looked at next on the path to a message of a line, nil
 // if nothing is: of what is pending there the first messages, not beyond a fork.
-func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Sizes) (*Batch, error) {
-	return read(ctx, w.base, func(v *View) (*Batch, error) {
+func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Sizes) (*lines.Batch, error) {
+	return read(ctx, w.base, func(v *View) (*lines.Batch, error) {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return nil, err
@@ -162,9 +141,9 @@ func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Size
 	})
 }
 
-func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (b *Batch, err error) {
+func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (b *lines.Batch, err error) {
 	path = path[:next.New[len(next.New)-1]+1]
-	b = &Batch{Line: l.Parts[0].ID, UUID: l.uuid(), Branch: l.ID(l.branch(path, children))}
+	b = &lines.Batch{Line: l.Parts[0].ID, UUID: l.uuid(), Branch: l.ID(l.branch(path, children))}
 	for _, i := range next.New {
 		b.New = append(b.New, l.ID(path[i]))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // place finds what a REF means, as [parseRef] reads it. Without a message it is the
@@ -65,12 +66,12 @@ func (v *View) abbreviatedForm(forms []refForm) (refForm, []string, error) {
 	return refForm{}, nil, nil
 }
 
-func isUsage(err error) bool { return err != nil && Explain(err).Code == Usage }
+func isUsage(err error) bool { return err != nil && Explain(err).Code == fault.Usage }
 
 // noPlace returns the error for a REF that means nothing.
 func (v *View) noPlace(ref string) error {
 	if ref == "" {
-		return &Error{Code: NotFound, Message: "an empty REF names nothing", Hint: "leave it out for the head, or name a session or message"}
+		return &fault.Error{Code: fault.NotFound, Message: "an empty REF names nothing", Hint: "leave it out for the head, or name a session or message"}
 	}
 	e := v.noSession(ref)
 	if strings.HasPrefix(e.Message, "no session ") {
@@ -83,7 +84,7 @@ func (v *View) noPlace(ref string) error {
 // session; an error beside a place is of its message.
 func (v *View) placeOfPair(f refForm, partial bool) (*place, error) {
 	if f.message == "" {
-		return nil, &Error{Code: Usage, Message: fmt.Sprintf("%q names no message after the %c", f.name+string(f.sep), f.sep)}
+		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q names no message after the %c", f.name+string(f.sep), f.sep)}
 	}
 	id, err := v.resolve(f.name)
 	if err != nil {
@@ -138,7 +139,7 @@ func (v *View) placeOfSession(name string, ids []string, partial bool) (*place, 
 func (p *place) goUp(n int) error {
 	for above := 0; above < n; above++ {
 		if p.node < 0 || p.Parent(p.node) < 0 {
-			return &Error{Code: NotFound, Message: fmt.Sprintf("%s has %s above it, not %d", cmp.Or(p.messageID(), p.id()), plural(above, "message"), n)}
+			return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s has %s above it, not %d", cmp.Or(p.messageID(), p.id()), fault.Plural(above, "message"), n)}
 		}
 		p.node = p.Parent(p.node)
 	}

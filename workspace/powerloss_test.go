@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"golang.org/x/sys/unix"
 )
 
@@ -85,11 +87,11 @@ func shutDown(t *testing.T, dir string) {
 // other is but the last one, and that doctor finds nothing.
 func (s *space) acknowledged(id string, said []string) {
 	s.t.Helper()
-	report, err := s.Doctor(s.t.Context(), workspace.DoctorOptions{})
+	report, err := s.Doctor(s.t.Context(), doctor.Options{})
 	if err != nil || !report.OK {
 		s.t.Errorf("doctor finds %+v, %v", report, err)
 	}
-	c, err := s.Show(s.t.Context(), id, workspace.ReadOptions{})
+	c, err := s.Show(s.t.Context(), id, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -143,7 +145,7 @@ func TestPowerLoss(t *testing.T) {
 			s = openSpace(t, filepath.Join(dir, "ws"), 20)
 			s.acknowledged(id, said)
 			s.append(workspace.Append{Session: id, Text: "goes on"})
-			if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{}); err != nil || !report.OK || len(report.Problems) > 0 {
+			if report, err := s.Doctor(t.Context(), doctor.Options{}); err != nil || !report.OK || len(report.Problems) > 0 {
 				t.Errorf("after the next write doctor finds %+v, %v", report, err)
 			}
 		})

@@ -1,6 +1,8 @@
 package workspace
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestAbbreviates: a prefix that may have been an id of its own does not match a
 // longer one.

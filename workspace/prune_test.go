@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestAutomatic: automatic checkpoints say so, step back to where no tool call is
@@ -46,7 +47,7 @@ func TestAutomatic(t *testing.T) {
 	}
 	there := func() (list []string) {
 		for i, id := range append([]string{named.ID}, auto...) {
-			if _, err := s.Show(t.Context(), id, workspace.ReadOptions{}); err == nil {
+			if _, err := s.Show(t.Context(), id, session.ReadOptions{}); err == nil {
 				list = append(list, fmt.Sprint(i))
 			}
 		}
@@ -144,7 +145,7 @@ func TestPruneKeeps(t *testing.T) {
 	}
 	marks := s.read(bookmark.Path)
 	s.write(bookmark.Path, "{")
-	if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); code(err) != workspace.Damaged {
+	if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); code(err) != fault.Damaged {
 		t.Errorf("with bookmarks that nobody can read Prune = %v", err)
 	}
 	s.write(bookmark.Path, marks)
@@ -163,7 +164,7 @@ func TestAutomaticTools(t *testing.T) {
 		{"id":"a2","role":"assistant","content":"b","metadata":{"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}},
 		{"id":"u3","role":"user","content":"wait"},
 		{"id":"t4","role":"tool","content":"c","metadata":{"tool_call_id":"c"}}]}`)
-	if _, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}}); code(err) != workspace.ToolCut {
+	if _, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{CutOptions: checkpoint.CutOptions{Strict: true}}); code(err) != fault.ToolCut {
 		t.Errorf("Checkpoint = %v", err)
 	}
 	snap, err := s.Checkpoint(t.Context(), "tools@u3", workspace.SnapshotOptions{Auto: true})

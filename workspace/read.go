@@ -92,15 +92,8 @@ func (c *Conversation) JSON() []byte { return rawjson.Dense(c.Document) }
 // Infinity, which JSON does not have.
 func (c *Conversation) MarshalJSON() ([]byte, error) { return rawjson.Strict(c.JSON()), nil }
 
-// ReadOptions are the choices for reading.
-type ReadOptions struct {
-	// Partial takes what is there of a line of which files are missing or
-	// damaged, instead of saying so.
-	Partial bool
-}
-
 // Show returns the path to where ref points, flattened.
-func (w *Workspace) Show(ctx context.Context, ref string, o ReadOptions) (*Conversation, error) {
+func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions) (*Conversation, error) {
 	return read(ctx, w.base, func(v *View) (*Conversation, error) {
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
@@ -155,7 +148,7 @@ type Lineage struct {
 }
 
 // Lineage returns the ids from the root to the session.
-func (w *Workspace) Lineage(ctx context.Context, name string, o ReadOptions) (*Lineage, error) {
+func (w *Workspace) Lineage(ctx context.Context, name string, o session.ReadOptions) (*Lineage, error) {
 	return read(ctx, w.base, func(v *View) (*Lineage, error) {
 		id, err := v.resolve(name)
 		if err != nil {
@@ -246,16 +239,16 @@ func (v *View) subtree(id string, children map[string][]string, head string) Tre
 
 // A Diff says where two paths part.
 type Diff struct {
-	Common ID       `json:"common"` // the last message that both have, none if they share none
-	A      []string `json:"a"`      // the messages that only the first has, in order
-	B      []string `json:"b"`      // and the second
+	Common session.ID `json:"common"` // the last message that both have, none if they share none
+	A      []string   `json:"a"`      // the messages that only the first has, in order
+	B      []string   `json:"b"`      // and the second
 
 	MessagesA []session.Message `json:"messages_a"` // those of A
 	MessagesB []session.Message `json:"messages_b"`
 }
 
 // Diff compares the paths to two places, by message id, from their roots.
-func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff, error) {
+func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions) (*Diff, error) {
 	return read(ctx, w.base, func(v *View) (*Diff, error) {
 		pa, err := v.place(a, o.Partial)
 		if err != nil {
@@ -272,7 +265,7 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o ReadOptions) (*Diff
 		}
 		d := &Diff{}
 		if a > 0 {
-			d.Common = ID(pa.ID(as[a-1]))
+			d.Common = session.ID(pa.ID(as[a-1]))
 		}
 		if d.A, d.MessagesA, err = v.beyond(pa.line, as[a:]); err != nil {
 			return nil, err

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
 )
 
 // TestRefs: each REF of a conversation names its message, whatever ids are like, and is one
@@ -38,7 +37,7 @@ func TestRefs(t *testing.T) {
 			if !word.MatchString(ref) {
 				t.Errorf("%q is not one plain word", ref)
 			}
-			to, err := s.Show(t.Context(), ref, workspace.ReadOptions{})
+			to, err := s.Show(t.Context(), ref, session.ReadOptions{})
 			if err != nil {
 				t.Errorf("%s of %s: %v", ref, c.Messages[i].ID, err)
 			} else if last := to.Messages[len(to.Messages)-1]; to.Entry.ID != e.ID || last.ID != c.Messages[i].ID {

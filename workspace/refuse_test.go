@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // messages writes a session file with messages and members of its metadata.
@@ -49,7 +51,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err) // and the index is up to date
 	}
 	ctx := t.Context()
-	cut := func(ref string, o workspace.CutOptions) func() error {
+	cut := func(ref string, o checkpoint.CutOptions) func() error {
 		return func() error { _, err := s.Checkpoint(ctx, ref, workspace.SnapshotOptions{CutOptions: o}); return err }
 	}
 	branch := func(ref string) func() error {
@@ -67,52 +69,52 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func() error
-		want workspace.Code
+		want fault.Code
 	}{
-		{"checkpoint of nothing", cut("", workspace.CutOptions{}), workspace.NotFound},
-		{"checkpoint of what is not there", cut("nothing", workspace.CutOptions{}), workspace.NotFound},
-		{"checkpoint at what is not there", cut(root+"@nothing", workspace.CutOptions{}), workspace.NotFound},
-		{"checkpoint at no message", cut(root+"@", workspace.CutOptions{}), workspace.Usage},
-		{"checkpoint at a message of another line", cut("tools@"+ids[0], workspace.CutOptions{}), workspace.NotFound},
-		{"checkpoint of many", cut("session_", workspace.CutOptions{}), workspace.Ambiguous},
-		{"checkpoint of twins", cut("Twins", workspace.CutOptions{}), workspace.Ambiguous},
-		{"checkpoint at many", cut("many@same", workspace.CutOptions{}), workspace.Ambiguous},
-		{"checkpoint in a call", cut("tools@t1", workspace.CutOptions{Strict: true}), workspace.ToolCut},
+		{"checkpoint of nothing", cut("", checkpoint.CutOptions{}), fault.NotFound},
+		{"checkpoint of what is not there", cut("nothing", checkpoint.CutOptions{}), fault.NotFound},
+		{"checkpoint at what is not there", cut(root+"@nothing", checkpoint.CutOptions{}), fault.NotFound},
+		{"checkpoint at no message", cut(root+"@", checkpoint.CutOptions{}), fault.Usage},
+		{"checkpoint at a message of another line", cut("tools@"+ids[0], checkpoint.CutOptions{}), fault.NotFound},
+		{"checkpoint of many", cut("session_", checkpoint.CutOptions{}), fault.Ambiguous},
+		{"checkpoint of twins", cut("Twins", checkpoint.CutOptions{}), fault.Ambiguous},
+		{"checkpoint at many", cut("many@same", checkpoint.CutOptions{}), fault.Ambiguous},
+		{"checkpoint in a call", cut("tools@t1", checkpoint.CutOptions{Strict: true}), fault.ToolCut},
 		{"branch in a call", func() error {
-			_, err := s.Branch(ctx, "tools@t1", workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}})
+			_, err := s.Branch(ctx, "tools@t1", workspace.SnapshotOptions{CutOptions: checkpoint.CutOptions{Strict: true}})
 			return err
-		}, workspace.ToolCut},
-		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1", workspace.CutOptions{Strict: true}); return err }, workspace.ToolCut},
-		{"checkpoint before any whole place", cut("call@t1", workspace.CutOptions{}), workspace.ToolCut},
-		{"checkpoint of a line with a gap", cut("orphan", workspace.CutOptions{}), workspace.Damaged},
-		{"message to a line with a gap", to("orphan", ""), workspace.Damaged},
-		{"checkpoint of a ring", cut("ring1", workspace.CutOptions{ReadOptions: workspace.ReadOptions{Partial: true}}), workspace.Damaged},
-		{"checkpoint of a ring of messages", cut("inner", workspace.CutOptions{}), workspace.Damaged},
-		{"checkpoint of a torn file", cut("torn", workspace.CutOptions{}), workspace.Damaged},
-		{"message to a torn file", to("torn", ""), workspace.Damaged},
-		{"rename of a torn file", func() error { _, err := s.Rename(ctx, "torn", "x"); return err }, workspace.Damaged},
-		{"branch of a link that leads out", branch("link"), workspace.Refused},
-		{"message to a link that leads out", to("link", ""), workspace.Refused},
-		{"message to what is not there", to("nothing", ""), workspace.NotFound},
-		{"message under what is not there", to(root, "nothing"), workspace.NotFound},
-		{"hostile id", to("../outside", ""), workspace.NotFound},
-		{"hostile id of a file", branch("../../etc/passwd"), workspace.NotFound},
-		{"hostile id with a star", branch("*"), workspace.NotFound},
-		{"hostile message", branch(root + "@../x"), workspace.NotFound},
-		{"the index as a session", branch("session_index"), workspace.NotFound},
-		{"restore of a root", func() error { _, err := s.Restore(ctx, root); return err }, workspace.Refused},
-		{"restore of what is not there", func() error { _, err := s.Restore(ctx, "nothing"); return err }, workspace.NotFound},
-		{"rewind to what is not there", func() error { _, err := s.Rewind(ctx, root+"@nothing", workspace.CutOptions{}); return err }, workspace.NotFound},
-		{"rename to nothing", func() error { _, err := s.Rename(ctx, root, " "); return err }, workspace.Usage},
-		{"rename of many", func() error { _, err := s.Rename(ctx, "Twins", "x"); return err }, workspace.Ambiguous},
-		{"removal of what is continued", remove(root, workspace.RemoveOptions{}), workspace.HasChildren},
-		{"forced removal of what is continued", remove(root, workspace.RemoveOptions{Force: true}), workspace.HasChildren},
-		{"removal of a line with snapshots", remove(root, workspace.RemoveOptions{Line: true}), workspace.HasChildren},
-		{"removal of what is not there", remove("nothing", workspace.RemoveOptions{}), workspace.NotFound},
-		{"list of a kind that is none", func() error { _, err := s.List(ctx, "twig"); return err }, workspace.Usage},
-		{"show of a torn file", func() error { _, err := s.Show(ctx, "torn", workspace.ReadOptions{Partial: true}); return err }, workspace.Damaged},
-		{"lineage of a ring", func() error { _, err := s.Lineage(ctx, "ring2", workspace.ReadOptions{}); return err }, workspace.Damaged},
-		{"diff with what is not there", func() error { _, err := s.Diff(ctx, point.ID, "nothing", workspace.ReadOptions{}); return err }, workspace.NotFound},
+		}, fault.ToolCut},
+		{"rewind into a call", func() error { _, err := s.Rewind(ctx, "tools@t1", checkpoint.CutOptions{Strict: true}); return err }, fault.ToolCut},
+		{"checkpoint before any whole place", cut("call@t1", checkpoint.CutOptions{}), fault.ToolCut},
+		{"checkpoint of a line with a gap", cut("orphan", checkpoint.CutOptions{}), fault.Damaged},
+		{"message to a line with a gap", to("orphan", ""), fault.Damaged},
+		{"checkpoint of a ring", cut("ring1", checkpoint.CutOptions{ReadOptions: session.ReadOptions{Partial: true}}), fault.Damaged},
+		{"checkpoint of a ring of messages", cut("inner", checkpoint.CutOptions{}), fault.Damaged},
+		{"checkpoint of a torn file", cut("torn", checkpoint.CutOptions{}), fault.Damaged},
+		{"message to a torn file", to("torn", ""), fault.Damaged},
+		{"rename of a torn file", func() error { _, err := s.Rename(ctx, "torn", "x"); return err }, fault.Damaged},
+		{"branch of a link that leads out", branch("link"), fault.Refused},
+		{"message to a link that leads out", to("link", ""), fault.Refused},
+		{"message to what is not there", to("nothing", ""), fault.NotFound},
+		{"message under what is not there", to(root, "nothing"), fault.NotFound},
+		{"hostile id", to("../outside", ""), fault.NotFound},
+		{"hostile id of a file", branch("../../etc/passwd"), fault.NotFound},
+		{"hostile id with a star", branch("*"), fault.NotFound},
+		{"hostile message", branch(root + "@../x"), fault.NotFound},
+		{"the index as a session", branch("session_index"), fault.NotFound},
+		{"restore of a root", func() error { _, err := s.Restore(ctx, root); return err }, fault.Refused},
+		{"restore of what is not there", func() error { _, err := s.Restore(ctx, "nothing"); return err }, fault.NotFound},
+		{"rewind to what is not there", func() error { _, err := s.Rewind(ctx, root+"@nothing", checkpoint.CutOptions{}); return err }, fault.NotFound},
+		{"rename to nothing", func() error { _, err := s.Rename(ctx, root, " "); return err }, fault.Usage},
+		{"rename of many", func() error { _, err := s.Rename(ctx, "Twins", "x"); return err }, fault.Ambiguous},
+		{"removal of what is continued", remove(root, workspace.RemoveOptions{}), fault.HasChildren},
+		{"forced removal of what is continued", remove(root, workspace.RemoveOptions{Force: true}), fault.HasChildren},
+		{"removal of a line with snapshots", remove(root, workspace.RemoveOptions{Line: true}), fault.HasChildren},
+		{"removal of what is not there", remove("nothing", workspace.RemoveOptions{}), fault.NotFound},
+		{"list of a kind that is none", func() error { _, err := s.List(ctx, "twig"); return err }, fault.Usage},
+		{"show of a torn file", func() error { _, err := s.Show(ctx, "torn", session.ReadOptions{Partial: true}); return err }, fault.Damaged},
+		{"lineage of a ring", func() error { _, err := s.Lineage(ctx, "ring2", session.ReadOptions{}); return err }, fault.Damaged},
+		{"diff with what is not there", func() error { _, err := s.Diff(ctx, point.ID, "nothing", session.ReadOptions{}); return err }, fault.NotFound},
 	} {
 		before := s.files()
 		err := c.do()
@@ -155,15 +157,15 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.files()
-	if _, err := hasty.Append(t.Context(), workspace.Append{Session: id, Text: "x"}); code(err) != workspace.Locked || !strings.Contains(err.Error(), "4711") {
+	if _, err := hasty.Append(t.Context(), workspace.Append{Session: id, Text: "x"}); code(err) != fault.Locked || !strings.Contains(err.Error(), "4711") {
 		t.Errorf("Append while another writes: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := s.Append(ctx, workspace.Append{Session: id, Text: "x"}); !errors.Is(err, context.DeadlineExceeded) || code(err) != workspace.Failed {
+	if _, err := s.Append(ctx, workspace.Append{Session: id, Text: "x"}); !errors.Is(err, context.DeadlineExceeded) || code(err) != fault.Failed {
 		t.Errorf("Append until the context ends: %v", err)
 	}
-	if _, err := hasty.Show(t.Context(), id, workspace.ReadOptions{}); err != nil {
+	if _, err := hasty.Show(t.Context(), id, session.ReadOptions{}); err != nil {
 		t.Errorf("Show while another writes: %v", err)
 	}
 	sameFiles(t, "waiting", before, s.files())
@@ -177,22 +179,22 @@ func TestExplain(t *testing.T) {
 	if workspace.Explain(nil) != nil {
 		t.Error("nothing is explained")
 	}
-	own := &workspace.Error{Code: workspace.Usage, Message: "m", Hint: "h"}
+	own := &fault.Error{Code: fault.Usage, Message: "m", Hint: "h"}
 	if got := workspace.Explain(fmt.Errorf("more: %w", own)); got != own {
 		t.Errorf("an error of its own becomes %+v", got)
 	}
 	for _, c := range []struct {
 		err  error
-		want workspace.Code
+		want fault.Code
 	}{
-		{errors.New("x"), workspace.Failed},
-		{context.Canceled, workspace.Failed},
-		{&session.DamageError{Path: "a", Offset: 7, Problem: "p"}, workspace.Damaged},
-		{&writelock.HeldError{Path: "a"}, workspace.Locked},
-		{fmt.Errorf("more: %w", os.ErrPermission), workspace.Refused},
+		{errors.New("x"), fault.Failed},
+		{context.Canceled, fault.Failed},
+		{&session.DamageError{Path: "a", Offset: 7, Problem: "p"}, fault.Damaged},
+		{&writelock.HeldError{Path: "a"}, fault.Locked},
+		{fmt.Errorf("more: %w", os.ErrPermission), fault.Refused},
 	} {
 		got := workspace.Explain(c.err)
-		if got.Code != c.want || got.Error() != c.err.Error() && got.Code != workspace.Failed || !errors.Is(got, c.err) {
+		if got.Code != c.want || got.Error() != c.err.Error() && got.Code != fault.Failed || !errors.Is(got, c.err) {
 			t.Errorf("%v is explained as %+v, want %s", c.err, got, c.want)
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // TestExportRerun: if a file changes while an export reads the workspace, the export
@@ -40,7 +42,7 @@ func TestExportRerun(t *testing.T) {
 	}
 	e, err := w.Export(t.Context(), "first", workspace.ExportOptions{
 		Format:     penguin,
-		CutOptions: workspace.CutOptions{ReadOptions: workspace.ReadOptions{Partial: true}},
+		CutOptions: checkpoint.CutOptions{ReadOptions: session.ReadOptions{Partial: true}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,10 +73,10 @@ func TestImportRerun(t *testing.T) {
 			id, metadata, strings.Join(list, ",")))
 	}
 	other := openSpace(t, t.TempDir(), 0)
-	importOne(t, other, file(origin, `"title":"Origin"`, "o1", "o2"), workspace.ImportOptions{})
+	importOne(t, other, file(origin, `"title":"Origin"`, "o1", "o2"), imports.Options{})
 
 	s := openSpace(t, t.TempDir(), 0)
-	importOne(t, s, file(longer, `"title":"Longer"`, "l1"), workspace.ImportOptions{})
+	importOne(t, s, file(longer, `"title":"Longer"`, "l1"), imports.Options{})
 	added := 0
 	s.meanwhile(durable.Sync, longer, 1, func() {
 		added++
@@ -82,7 +84,7 @@ func TestImportRerun(t *testing.T) {
 		s.write(session.FileName(origin), other.read(session.FileName(origin)))
 	})
 	paths := []string{file(longer, `"title":"Longer"`, "l1", "l2"), file(goesOn, `"continued_from":["`+origin+`"]`, "g1")}
-	list, err := s.Import(t.Context(), paths, workspace.ImportOptions{})
+	list, err := s.Import(t.Context(), paths, imports.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestImportRerun(t *testing.T) {
 		t.Fatalf("%d changes, imported %+v", added, list.Imported)
 	}
 	for _, r := range list.Imported {
-		if r.Status != workspace.ImportUpdated || len(r.Notes) > 0 || len(r.Problems) > 0 {
+		if r.Status != imports.Updated || len(r.Notes) > 0 || len(r.Problems) > 0 {
 			t.Errorf("imported %+v", r)
 		}
 	}

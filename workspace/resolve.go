@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // resolve returns the session that name means: where the head is or was; else the one
@@ -168,7 +169,7 @@ func (v *View) inTrashNow(id string) bool {
 }
 
 // noSession returns the error for a name that means no session.
-func (v *View) noSession(name string) *Error {
+func (v *View) noSession(name string) *fault.Error {
 	e := notFound("session", strings.TrimPrefix(name, urn))
 	if session.ValidID(name) && v.inTrashNow(name) {
 		e.Message = fmt.Sprintf("the session %q was removed", name)

@@ -8,15 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // reads makes sure that each ref leads to a message with that text at its end.
 func (s *space) reads(wants map[string]string) {
 	s.t.Helper()
 	for ref, want := range wants {
-		c, err := s.Show(s.t.Context(), ref, workspace.ReadOptions{})
+		c, err := s.Show(s.t.Context(), ref, session.ReadOptions{})
 		if err != nil {
 			s.t.Errorf("%q: %v, want %q", ref, err, want)
 			continue
@@ -28,10 +30,10 @@ func (s *space) reads(wants map[string]string) {
 }
 
 // fails makes sure that refs fail with a code.
-func (s *space) fails(want workspace.Code, refs ...string) {
+func (s *space) fails(want fault.Code, refs ...string) {
 	s.t.Helper()
 	for _, ref := range refs {
-		if c, err := s.Show(s.t.Context(), ref, workspace.ReadOptions{}); code(err) != want {
+		if c, err := s.Show(s.t.Context(), ref, session.ReadOptions{}); code(err) != want {
 			s.t.Errorf("%q: %+v, %v, want %s", ref, c.Entry.ID, err, want)
 		}
 	}
@@ -39,7 +41,7 @@ func (s *space) fails(want workspace.Code, refs ...string) {
 
 func (s *space) rewind(ref string) {
 	s.t.Helper()
-	if _, err := s.Rewind(s.t.Context(), ref, workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(s.t.Context(), ref, checkpoint.CutOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -49,11 +51,11 @@ func (s *space) rewind(ref string) {
 func TestHeadRef(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("other", `"title":"HEAD"`, `{"id":"o1","content":"other"}`)
-	s.fails(workspace.NotFound, "HEAD", "@", "-", "HEAD^")
+	s.fails(fault.NotFound, "HEAD", "@", "-", "HEAD^")
 	bread := s.new("Bread")
 	s.say("a", "b", "c")
 	s.reads(map[string]string{"HEAD": "c", "@": "c", "HEAD^": "b", "@~2": "a", "HEAD~1^": "a", "HEAD~0": "c", "HEAD@first": "a", "@@last": "c"})
-	s.fails(workspace.NotFound, "-", "HEAD~3", "HEAD~99999999999999999999", "-^")
+	s.fails(fault.NotFound, "-", "HEAD~3", "HEAD~99999999999999999999", "-^")
 
 	s.rewind("Bread~2")
 	s.reads(map[string]string{"@": "a", "-": "c", "-^": "b"})
@@ -70,7 +72,7 @@ func TestHeadRef(t *testing.T) {
 	if _, err := s.Remove(t.Context(), "-", workspace.RemoveOptions{}); err != nil || s.has(bread) {
 		t.Errorf("Remove: %v", err)
 	}
-	s.fails(workspace.NotFound, "-")
+	s.fails(fault.NotFound, "-")
 	if e, err := s.Rename(t.Context(), "HEAD", "Tart"); err != nil || e.ID != cake {
 		t.Errorf("Rename = %+v, %v", e, err)
 	}
@@ -96,13 +98,13 @@ func TestNames(t *testing.T) {
 		"Plan the trip@849d": "one", "Plan the trip@m15": "two", "plan": "planning", "A^": "planning", "a^": "planning", "A^^": "up",
 		"LONG": "longer", "4b9ad01c~1": "one", own + "^": "one", own + "@m15^": "one", "4b9ad01c/849dde0b": "one",
 	})
-	s.fails(workspace.Ambiguous, "PLAN THE TRIP", "4b9a", "session_", "session_2020~1", "4b9a@m15")
-	s.fails(workspace.NotFound, "4b9", "9ad01c", "4b9ad01c@15", "4b9ad01c@m1", "4b9ad01c@dde0", "20200525", "ession_20200525", "pla", "~1", "^")
-	s.fails(workspace.Usage, own+"@", own+"/")
-	s.fails(workspace.NotFound, own+"@^")
+	s.fails(fault.Ambiguous, "PLAN THE TRIP", "4b9a", "session_", "session_2020~1", "4b9a@m15")
+	s.fails(fault.NotFound, "4b9", "9ad01c", "4b9ad01c@15", "4b9ad01c@m1", "4b9ad01c@dde0", "20200525", "ession_20200525", "pla", "~1", "^")
+	s.fails(fault.Usage, own+"@", own+"/")
+	s.fails(fault.NotFound, own+"@^")
 
-	_, err := s.Show(t.Context(), "4b9a", workspace.ReadOptions{})
-	var several *workspace.AmbiguousError
+	_, err := s.Show(t.Context(), "4b9a", session.ReadOptions{})
+	var several *fault.AmbiguousError
 	if !errors.As(err, &several) || several.Total != 2 {
 		t.Fatalf("the error is %v", err)
 	}
@@ -135,10 +137,10 @@ func TestGoneID(t *testing.T) {
 			"rm":     func() error { _, err := s.Remove(ctx, id, workspace.RemoveOptions{Force: true}); return err },
 			"append": func() error { _, err := s.Append(ctx, workspace.Append{Session: id, Text: "x"}); return err },
 			"rename": func() error { _, err := s.Rename(ctx, id, "x"); return err },
-			"show":   func() error { _, err := s.Show(ctx, id, workspace.ReadOptions{}); return err },
+			"show":   func() error { _, err := s.Show(ctx, id, session.ReadOptions{}); return err },
 			"branch": func() error { _, err := s.Branch(ctx, id+"^", workspace.SnapshotOptions{}); return err },
 		} {
-			if err := do(); code(err) != workspace.NotFound {
+			if err := do(); code(err) != fault.NotFound {
 				t.Errorf("%s %s: %v", what, id, err)
 			}
 			sameFiles(t, what, before, s.files())
@@ -152,7 +154,7 @@ func TestGoneID(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.Dir(), session.FileName("note"))); err != nil {
 		t.Fatal(err)
 	}
-	s.fails(workspace.NotFound, "note")
+	s.fails(fault.NotFound, "note")
 	s.reads(map[string]string{"noteb": "i"})
 }
 
@@ -180,8 +182,8 @@ func TestMessageRef(t *testing.T) {
 	}
 	s.messages("same1", ``, `{"id":"same","content":"this"}`)
 	s.messages("same2", ``, `{"id":"same","content":"that"}`)
-	_, err := s.Show(t.Context(), "same~0", workspace.ReadOptions{})
-	var several *workspace.AmbiguousError
+	_, err := s.Show(t.Context(), "same~0", session.ReadOptions{})
+	var several *fault.AmbiguousError
 	if !errors.As(err, &several) || len(several.Candidates) != 2 || several.Candidates[0].Message != "same" {
 		t.Fatalf("messages that differ: %v", err)
 	}
@@ -189,7 +191,7 @@ func TestMessageRef(t *testing.T) {
 	if !strings.Contains(texts, "this") || !strings.Contains(texts, "that") {
 		t.Errorf("the candidates are %+v", several.Candidates)
 	}
-	s.fails(workspace.NotFound, said[0][:8], "nothing7", "no such title")
+	s.fails(fault.NotFound, said[0][:8], "nothing7", "no such title")
 	s.messages("same3", ``, `{"id":"sam3x","content":"whole"}`)
 	s.messages("sam3xyz", ``, `{"id":"y","content":"prefix"}`)
 	s.reads(map[string]string{"sam3x": "whole", "sam3xy": "prefix"})

@@ -15,7 +15,9 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 	said "github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -59,9 +61,9 @@ func drawTranscript(random *rand.Rand) *transcript.Transcript {
 }
 
 // importBytes imports one transcript from a new file of its own.
-func importBytes(t *testing.T, s *space, name string, data []byte) workspace.Imported {
+func importBytes(t *testing.T, s *space, name string, data []byte) imports.Transcript {
 	t.Helper()
-	return importOne(t, s, writeFile(t, name, string(data)), workspace.ImportOptions{})
+	return importOne(t, s, writeFile(t, name, string(data)), imports.Options{})
 }
 
 // formatsBothWays are the formats that are read and written.
@@ -125,7 +127,7 @@ func goesRound(t *testing.T, data []byte, f *convert.Format, random *rand.Rand) 
 	}
 	end = string(e.Message)
 	count := len(s.every())
-	if got := importBytes(t, s, "back", e.Data); got.Status != workspace.ImportUnchanged || string(got.Session) != session {
+	if got := importBytes(t, s, "back", e.Data); got.Status != imports.Unchanged || string(got.Session) != session {
 		t.Fatalf("as it was: %+v\n%s", got, e.Data)
 	}
 	longer, leaf := continued(t, f, e)
@@ -134,14 +136,14 @@ func goesRound(t *testing.T, data []byte, f *convert.Format, random *rand.Rand) 
 	}
 	before := s.shown(session + "@" + end)
 	got := importBytes(t, s, "longer", longer)
-	if got.Status != workspace.ImportUpdated || got.Added != 2 || string(got.Session) != session {
+	if got.Status != imports.Updated || got.Added != 2 || string(got.Session) != session {
 		t.Fatalf("longer: %+v\n%s", got, longer)
 	}
 	after := s.shown(session)
 	if want := before + "user: and now?\nassistant: now this\n"; after != want {
 		t.Fatalf("the path is\n%s\nwant\n%s", after, want)
 	}
-	if got := importBytes(t, s, "again", longer); got.Status != workspace.ImportUnchanged {
+	if got := importBytes(t, s, "again", longer); got.Status != imports.Unchanged {
 		t.Fatalf("again: %+v", got)
 	}
 	if n := len(s.every()); n != count+2 {
@@ -187,7 +189,7 @@ func continued(t *testing.T, f *convert.Format, e *workspace.Export) (longer []b
 // shown returns who says what on a path, one line a text.
 func (s *space) shown(ref string) string {
 	s.t.Helper()
-	c, err := s.Show(s.t.Context(), ref, workspace.ReadOptions{})
+	c, err := s.Show(s.t.Context(), ref, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -9,28 +9,20 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Queue is what the user of an agent said that is not delivered yet.
-type Queue struct {
-	Queue []agent.Entry `json:"queue"` // in the order in which it came
-}
-
-func queueOf(a *Agent) *Queue { return &Queue{Queue: append([]agent.Entry{}, a.Queue...)} }
-
-// A Saying is what a user says to an agent that may be at work.
-type Saying struct {
-	Mode agent.DeliveryMode // Steer or FollowUp
-	Text string
-	Cut  bool // a steer stops the message that comes in, instead of waiting for its end
+func queueOf(a *agents.Agent) *agents.Queue {
+	return &agents.Queue{Queue: append([]agent.Entry{}, a.Queue...)}
 }
 
 // Say queues what a user says to an agent at work. Where the agent has nothing to do it
 // is a prompt, which Say carries out as [Workspace.Chat] does; then there is an answer.
 // It returns what is queued afterwards.
-func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOptions) (*Queue, *Chatted, error) {
+func (w *Workspace) Say(ctx context.Context, name string, s agents.Saying, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	if strings.TrimSpace(s.Text) == "" {
-		return nil, nil, &Error{Code: Usage, Message: "there is nothing to say", Hint: "give it as an argument or on standard input"}
+		return nil, nil, &fault.Error{Code: fault.Usage, Message: "there is nothing to say", Hint: "give it as an argument or on standard input"}
 	}
 	if err := checkUTF8("text", s.Text); err != nil {
 		return nil, nil, err
@@ -42,10 +34,10 @@ func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOption
 	case agent.FollowUp:
 		verb = "follow-up"
 	default:
-		return nil, nil, &Error{Code: Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
+		return nil, nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
 	}
 	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
-	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(tx *Tx, a *Agent) (err error) {
+	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(tx *Tx, a *agents.Agent) (err error) {
 		e := e
 		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
 			return err
@@ -59,11 +51,11 @@ func (w *Workspace) Say(ctx context.Context, name string, s Saying, o TurnOption
 // ResumeQueue lets what is queued for an agent be delivered that is held since a turn
 // was not finished. Where the agent has nothing to do it carries that out, as
 // [Workspace.Chat] does.
-func (w *Workspace) ResumeQueue(ctx context.Context, name string, o TurnOptions) (*Queue, *Chatted, error) {
+func (w *Workspace) ResumeQueue(ctx context.Context, name string, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	if q, err := w.Queue(ctx, name); err != nil || len(q.Queue) == 0 {
 		return q, nil, err
 	}
-	return w.atWork(ctx, operation.Operation{Verb: "queue resume"}, name, o, func(_ *Tx, a *Agent) error {
+	return w.atWork(ctx, operation.Operation{Verb: "queue resume"}, name, o, func(_ *Tx, a *agents.Agent) error {
 		a.Queue.Resume()
 		return nil
 	}, func(ctx context.Context, d *driver) error { return d.resume(ctx) })
@@ -71,8 +63,8 @@ func (w *Workspace) ResumeQueue(ctx context.Context, name string, o TurnOptions)
 
 // atWork changes the queue of an agent at work. Where none works it carries out a turn
 // that start begins instead.
-func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name string, o TurnOptions,
-	change func(*Tx, *Agent) error, start func(context.Context, *driver) error) (*Queue, *Chatted, error) {
+func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name string, o agents.TurnOptions,
+	change func(*Tx, *agents.Agent) error, start func(context.Context, *driver) error) (*agents.Queue, *agents.Chatted, error) {
 	const tries = 3
 	var busy error
 	for range tries {
@@ -84,7 +76,7 @@ func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name str
 		if errors.Is(err, errEmpty) {
 			said, err = nil, nil
 		}
-		if e := Explain(err); e != nil && e.Code == Busy { // somebody was quicker
+		if e := Explain(err); e != nil && e.Code == fault.Busy { // somebody was quicker
 			busy = err
 			continue
 		}
@@ -104,8 +96,8 @@ var (
 	errEmpty = errors.New("nothing is queued")
 )
 
-func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *Agent) error) (*Queue, error) {
-	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *Agent) (*Queue, error) {
+func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *agents.Agent) error) (*agents.Queue, error) {
+	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
 		if !tx.View.works(a.Name) {
 			return nil, errIdle
 		}
@@ -120,7 +112,7 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 
 // resume begins with what is queued.
 func (d *driver) resume(ctx context.Context) error {
-	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		if len(*q) == 0 {
 			return nil, errEmpty
 		}
@@ -130,7 +122,7 @@ func (d *driver) resume(ctx context.Context) error {
 }
 
 // Queue returns what is queued for an agent.
-func (w *Workspace) Queue(ctx context.Context, name string) (_ *Queue, err error) {
+func (w *Workspace) Queue(ctx context.Context, name string) (_ *agents.Queue, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
@@ -148,9 +140,9 @@ func (w *Workspace) Queue(ctx context.Context, name string) (_ *Queue, err error
 
 // DropQueued takes what has an id, or the only one that begins like that, out of the queue of an
 // agent, and returns what is left.
-func (w *Workspace) DropQueued(ctx context.Context, name, id string) (*Queue, error) {
+func (w *Workspace) DropQueued(ctx context.Context, name, id string) (*agents.Queue, error) {
 	op := operation.Operation{Verb: "queue drop", Args: args{"id": id}}
-	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *Agent) (*Queue, error) {
+	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
 		list := make([]named, len(a.Queue))
 		for i, e := range a.Queue {
 			list[i].id = e.ID
@@ -158,13 +150,13 @@ func (w *Workspace) DropQueued(ctx context.Context, name, id string) (*Queue, er
 		found := match(id, list)
 		switch len(found) {
 		case 0:
-			return nil, &Error{Code: NotFound, Message: "nothing with the id " + id + " is queued", Hint: "'bough queue " + a.Name + "' lists what is; it may be delivered by now"}
+			return nil, &fault.Error{Code: fault.NotFound, Message: "nothing with the id " + id + " is queued", Hint: "'bough queue " + a.Name + "' lists what is; it may be delivered by now"}
 		case 1:
 		default:
-			var candidates []Candidate
+			var candidates []fault.Candidate
 			for _, i := range found {
 				e := a.Queue[i]
-				candidates = append(candidates, Candidate{Message: ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)})
+				candidates = append(candidates, fault.Candidate{Message: session.ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)})
 			}
 			return nil, ambiguous("queued message", id, candidates)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // SearchOptions say which messages are wanted. The zero value wants all.
@@ -114,7 +115,7 @@ func (s Speaker) rank() int {
 func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	p, err := newPattern(o)
 	if err != nil {
-		return nil, &Error{Code: Usage, Message: err.Error()}
+		return nil, &fault.Error{Code: fault.Usage, Message: err.Error()}
 	}
 	if o.Role != "" {
 		if err := checkRole(strings.ToLower(o.Role)); err != nil {

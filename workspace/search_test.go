@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 func (s *space) search(o workspace.SearchOptions) *workspace.Found {
@@ -131,7 +132,7 @@ func TestSearchRegexp(t *testing.T) {
 			t.Errorf("%s is found as\n%q, want\n%q", expr, got, want)
 		}
 	}
-	if _, err := s.Search(t.Context(), workspace.SearchOptions{Regexp: "a("}); code(err) != workspace.Usage {
+	if _, err := s.Search(t.Context(), workspace.SearchOptions{Regexp: "a("}); code(err) != fault.Usage {
 		t.Errorf("a( is found: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // settle waits until a file has not changed for as long as Options.Settle says, and
 // reports whether that happened before ten times that. Then it returns what the file
 // system says of the file. A file that is gone has settled.
-func (d *doctor) settle(name string) (id durable.Identity, settled bool) {
+func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 	id = d.identity(name)
 	wait := d.w.opts.Settle
 	if wait <= 0 || id == (durable.Identity{}) {
@@ -38,7 +38,7 @@ func (d *doctor) settle(name string) (id durable.Identity, settled bool) {
 }
 
 // identity returns what the file system says of a file, zero if it is gone.
-func (d *doctor) identity(name string) durable.Identity {
+func (d *checkup) identity(name string) durable.Identity {
 	info, err := d.root.Stat(name)
 	if err != nil {
 		return durable.Identity{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // TestDoctorForeignWriter: a program that rewrites a session in several writes, again
@@ -53,12 +54,12 @@ func TestDoctorForeignWriter(t *testing.T) {
 	}()
 	damaged := 0
 	for range 2 {
-		report, err := w.Doctor(t.Context(), workspace.DoctorOptions{Fix: true})
+		report, err := w.Doctor(t.Context(), doctor.Options{Fix: true})
 		if err != nil {
 			t.Error(err)
 		}
 		for _, p := range report.Problems {
-			if p.Kind == workspace.DamagedSession {
+			if p.Kind == doctor.DamagedSession {
 				damaged++
 				if p.Fixed {
 					t.Errorf("doctor fixes %+v", p)
@@ -104,7 +105,7 @@ func TestDoctorSettles(t *testing.T) {
 			}
 			done <- nil
 		}()
-		report, err := w.Doctor(t.Context(), workspace.DoctorOptions{Fix: true})
+		report, err := w.Doctor(t.Context(), doctor.Options{Fix: true})
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}

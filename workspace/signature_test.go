@@ -1,6 +1,8 @@
 package workspace
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestUnsign holds that an object that was changed has no signature, and that all else
 // stays as it is.

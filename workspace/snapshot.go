@@ -12,23 +12,8 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// CutOptions say how to take a place to cut at.
-type CutOptions struct {
-	// Strict refuses a cut that would part a tool call from its result, with the code
-	// [ToolCut], instead of stepping back.
-	Strict bool
-	ReadOptions
-}
-
-// A Cut says that a path was cut before the message that was asked for: at the nearest
-// one above it where no tool call is parted from its result. The zero Cut says that it
-// was cut where it was asked for.
-type Cut struct {
-	Requested   ID   `json:"requested,omitempty"`    // the message that was asked for
-	SteppedBack bool `json:"stepped_back,omitempty"` // the cut is above it
-}
 
 // SnapshotOptions are the choices for a checkpoint or a branch.
 type SnapshotOptions struct {
@@ -43,14 +28,14 @@ type SnapshotOptions struct {
 	// ID is the id of a branch, which an earlier call may have made already: then it is
 	// that one. Empty means a new one.
 	ID string
-	CutOptions
+	checkpoint.CutOptions
 }
 
 // cut finds the place that ref means and steps back to where a path can end.
-func (v *View) cut(ref string, o CutOptions) (*place, Cut, error) {
+func (v *View) cut(ref string, o checkpoint.CutOptions) (*place, checkpoint.Adjustment, error) {
 	p, err := v.place(ref, o.Partial)
 	if err != nil {
-		return nil, Cut{}, err
+		return nil, checkpoint.Adjustment{}, err
 	}
 	c, err := p.cut(o)
 	return p, c, err
@@ -58,14 +43,14 @@ func (v *View) cut(ref string, o CutOptions) (*place, Cut, error) {
 
 // cut moves p back to the nearest message where a path can end. It returns a
 // *[checkpoint.ToolCutError] if there is none, or if p is none and o is strict.
-func (p *place) cut(o CutOptions) (Cut, error) {
+func (p *place) cut(o checkpoint.CutOptions) (checkpoint.Adjustment, error) {
 	err := checkpoint.Cut(p.Tree, p.node)
 	var cut *checkpoint.ToolCutError
 	if o.Strict || !errors.As(err, &cut) || cut.Before == "" {
-		return Cut{}, err
+		return checkpoint.Adjustment{}, err
 	}
 	p.node = checkpoint.WholeBefore(p.Tree, p.node)
-	return Cut{Requested: ID(cut.Message), SteppedBack: true}, nil
+	return checkpoint.Adjustment{Requested: session.ID(cut.Message), SteppedBack: true}, nil
 }
 
 // Checkpoint freezes the path to where ref points: a new session, read-only,
@@ -90,7 +75,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		if err != nil {
 			return snap, err
 		}
-		made.Cut = cut
+		made.Adjustment = cut
 		return snapshot{made, false}, nil
 	})
 	if err == nil && o.Auto && !snap.existed {
@@ -117,7 +102,7 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		if err != nil {
 			return nil, err
 		}
-		snap.Cut = cut
+		snap.Adjustment = cut
 		if o.KeepHead {
 			return snap, nil
 		}
@@ -136,7 +121,7 @@ func (v *View) madeBranch(id string, p *place) (*Snapshot, error) {
 	}
 	e := v.index.Entry(id)
 	if e.Kind() != session.Branch || e.BranchPoint != p.messageID() {
-		return nil, &Error{Code: Refused, Message: "the session " + id + " is there already, and no branch of this message"}
+		return nil, &fault.Error{Code: fault.Refused, Message: "the session " + id + " is there already, and no branch of this message"}
 	}
 	return v.snapshotOf(id), nil
 }
@@ -210,7 +195,7 @@ func (v *View) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	if spec.ID == "" {
 		spec.ID, err = v.newID()
 	} else if !session.ValidID(spec.ID) {
-		err = &Error{Code: Usage, Message: fmt.Sprintf("no session can have the id %q", spec.ID)}
+		err = &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no session can have the id %q", spec.ID)}
 	}
 	if err != nil {
 		return spec, err

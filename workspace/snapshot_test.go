@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 func TestCheckpoint(t *testing.T) {
@@ -160,7 +162,7 @@ func TestSnapshotOfSnapshots(t *testing.T) {
 			}
 		}
 		sameMessages(t, dialect.String()+", alone", s.show(four.ID), all[:4])
-		if got, err := s.Lineage(t.Context(), four.ID, workspace.ReadOptions{}); err != nil || !slices.Equal(got.IDs, lineage) {
+		if got, err := s.Lineage(t.Context(), four.ID, session.ReadOptions{}); err != nil || !slices.Equal(got.IDs, lineage) {
 			t.Errorf("%v, alone: the lineage is %q, %v, want %q", dialect, got, err, lineage)
 		}
 	}
@@ -194,7 +196,7 @@ func TestToolCut(t *testing.T) {
 		},
 		"Branch": func(o workspace.SnapshotOptions) (*workspace.Snapshot, error) { return s.Branch(t.Context(), at, o) },
 	} {
-		if _, err := f(workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}}); code(err) != workspace.ToolCut ||
+		if _, err := f(workspace.SnapshotOptions{CutOptions: checkpoint.CutOptions{Strict: true}}); code(err) != fault.ToolCut ||
 			!strings.Contains(workspace.Explain(err).Hint, files[0].Messages[6].ID) || !strings.Contains(workspace.Explain(err).Hint, files[0].Messages[8].ID) {
 			t.Errorf("%s at a call: %v", verb, workspace.Explain(err))
 		}
@@ -203,7 +205,7 @@ func TestToolCut(t *testing.T) {
 			t.Errorf("%s at a call: %+v, %v", verb, snap, err)
 		}
 	}
-	pos, err := s.Rewind(t.Context(), at, workspace.CutOptions{})
+	pos, err := s.Rewind(t.Context(), at, checkpoint.CutOptions{})
 	if err != nil || string(pos.Head.Message) != files[0].Messages[6].ID || string(pos.Requested) != files[0].Messages[7].ID || !pos.SteppedBack {
 		t.Errorf("Rewind to a call: %+v, %v", pos, err)
 	}
@@ -218,15 +220,15 @@ func TestPartial(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := files[2].ID
-	if _, err := s.Checkpoint(t.Context(), last, workspace.SnapshotOptions{}); code(err) != workspace.Damaged || !strings.Contains(err.Error(), files[1].ID) {
+	if _, err := s.Checkpoint(t.Context(), last, workspace.SnapshotOptions{}); code(err) != fault.Damaged || !strings.Contains(err.Error(), files[1].ID) {
 		t.Errorf("Checkpoint of a line with a gap: %v", err)
 	}
-	snap, err := s.Checkpoint(t.Context(), last, workspace.SnapshotOptions{CutOptions: workspace.CutOptions{ReadOptions: workspace.ReadOptions{Partial: true}}})
+	snap, err := s.Checkpoint(t.Context(), last, workspace.SnapshotOptions{CutOptions: checkpoint.CutOptions{ReadOptions: session.ReadOptions{Partial: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sameMessages(t, "what is there", s.show(snap.ID), files[2].Messages)
-	if c, err := s.Show(t.Context(), last, workspace.ReadOptions{Partial: true}); err != nil {
+	if c, err := s.Show(t.Context(), last, session.ReadOptions{Partial: true}); err != nil {
 		t.Error(err)
 	} else {
 		sameMessages(t, "Show of what is there", c, files[2].Messages)
@@ -273,7 +275,7 @@ func TestPenguinCheckpoint(t *testing.T) {
 	_, rename := s.Rename(t.Context(), "cp_1", "x")
 	_, remove := s.Remove(t.Context(), "cp_1", workspace.RemoveOptions{})
 	for verb, err := range map[string]error{"Rename": rename, "Remove": remove} {
-		if code(err) != workspace.ReadOnly {
+		if code(err) != fault.ReadOnly {
 			t.Errorf("%s: %v, want read only", verb, err)
 		}
 	}

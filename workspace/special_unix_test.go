@@ -12,7 +12,10 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // pipe puts a named pipe in the place of a file.
@@ -48,15 +51,15 @@ func TestPipes(t *testing.T) {
 			s.agent("ada")
 			s.pipe(place)
 			ctx := t.Context()
-			var report *workspace.Report
+			var report *doctor.Report
 			var failed error
 			verbs := []struct {
 				name string
 				call func()
 			}{
-				{"doctor", func() { report, failed = s.Doctor(ctx, workspace.DoctorOptions{}) }},
+				{"doctor", func() { report, failed = s.Doctor(ctx, doctor.Options{}) }},
 				{"ls", func() { s.List(ctx, "") }},
-				{"show", func() { s.Show(ctx, "a", workspace.ReadOptions{}) }},
+				{"show", func() { s.Show(ctx, "a", session.ReadOptions{}) }},
 				{"search", func() { s.Search(ctx, workspace.SearchOptions{Text: "text"}) }},
 				{"bookmarks", func() { s.Bookmarks(ctx, workspace.BookmarksOptions{}) }},
 				{"agents", func() { s.Agents(ctx) }},
@@ -75,11 +78,11 @@ func TestPipes(t *testing.T) {
 				{"undo", func() { s.Undo(ctx, workspace.UndoOptions{}) }},
 				{"redo", func() { s.Redo(ctx, workspace.UndoOptions{}) }},
 				{"export", func() { s.Export(ctx, "a", workspace.ExportOptions{Format: markdown}) }},
-				{"import", func() { s.Import(ctx, []string{filepath.Join(s.Dir(), "conversations")}, workspace.ImportOptions{}) }},
+				{"import", func() { s.Import(ctx, []string{filepath.Join(s.Dir(), "conversations")}, imports.Options{}) }},
 				{"forget", func() { s.Forget(ctx, "b", workspace.ForgetOptions{DryRun: true}) }},
 				{"prune", func() { s.Prune(ctx, workspace.PruneOptions{}) }},
 				{"purge", func() { s.PurgeTrash(ctx, workspace.PurgeOptions{}) }},
-				{"doctor --fix", func() { s.Doctor(ctx, workspace.DoctorOptions{Fix: true}) }},
+				{"doctor --fix", func() { s.Doctor(ctx, doctor.Options{Fix: true}) }},
 			}
 			for _, v := range verbs {
 				done := make(chan struct{})
@@ -100,7 +103,7 @@ func TestPipes(t *testing.T) {
 				}
 			case failed != nil:
 				t.Errorf("doctor: %v", failed)
-			case !slices.ContainsFunc(report.Problems, func(p workspace.Problem) bool { return p.Path == place }):
+			case !slices.ContainsFunc(report.Problems, func(p doctor.Problem) bool { return p.Path == place }):
 				t.Errorf("doctor finds %+v", report.Problems)
 			}
 		})

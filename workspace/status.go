@@ -5,18 +5,19 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
 )
 
 // A Status is where a workspace is: its head, what is new there, and who works in it.
 type Status struct {
-	Workspace  string         `json:"workspace"`    // the absolute path
-	Head       *Head          `json:"head"`         // where the next message goes, nil if nothing says
-	ReadOnly   bool           `json:"read_only"`    // the next message makes a branch first
-	Session    *Entry         `json:"session"`      // the conversation of the head, nil without a head
-	Message    *StatusMessage `json:"message"`      // the one at the head, nil in an empty session
-	Checkpoint *Entry         `json:"checkpoint"`   // the last one on the path to the head, nil if there is none
-	New        int            `json:"new_messages"` // how many messages of the path that checkpoint does not have
-	Agents     []AgentAtWork  `json:"agents"`
+	Workspace  string          `json:"workspace"`    // the absolute path
+	Head       *Head           `json:"head"`         // where the next message goes, nil if nothing says
+	ReadOnly   bool            `json:"read_only"`    // the next message makes a branch first
+	Session    *Entry          `json:"session"`      // the conversation of the head, nil without a head
+	Message    *StatusMessage  `json:"message"`      // the one at the head, nil in an empty session
+	Checkpoint *Entry          `json:"checkpoint"`   // the last one on the path to the head, nil if there is none
+	New        int             `json:"new_messages"` // how many messages of the path that checkpoint does not have
+	Agents     []agents.AtWork `json:"agents"`
 }
 
 // A StatusMessage is the message at the head.
@@ -27,18 +28,10 @@ type StatusMessage struct {
 	Text string `json:"text"` // the first words
 }
 
-// An AgentAtWork is an agent that is in a turn.
-type AgentAtWork struct {
-	Name    string      `json:"name"`
-	State   agent.State `json:"state"`
-	Session string      `json:"session_id"` // the tree that its head is in
-	Message ID          `json:"message_id"`
-}
-
 // Status returns where the workspace is.
 func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 	return read(ctx, w.base, func(v *View) (*Status, error) {
-		s := &Status{Workspace: w.dir, Agents: []AgentAtWork{}}
+		s := &Status{Workspace: w.dir, Agents: []agents.AtWork{}}
 		if _, ok := v.head(); ok {
 			p, err := v.placeAtHead(headName, true)
 			switch {
@@ -52,14 +45,14 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 				}
 			}
 		}
-		err := v.eachAgent(func(name string, a *Agent, err error) error {
+		err := v.eachAgent(func(name string, a *agents.Agent, err error) error {
 			if err != nil {
 				v.w.opts.Note(err.Error())
 				return nil
 			}
 			v.recoverTurn(a)
 			if a.Turn.State != "" && a.Turn.State != agent.Idle {
-				s.Agents = append(s.Agents, AgentAtWork{Name: name, State: a.Turn.State, Session: a.Head.Tree, Message: ID(a.Head.Node)})
+				s.Agents = append(s.Agents, agents.AtWork{Name: name, State: a.Turn.State, Session: a.Head.Tree, Message: session.ID(a.Head.Node)})
 			}
 			return nil
 		})
@@ -69,7 +62,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 
 // describeHead completes s with what is at the head.
 func (v *View) describeHead(s *Status, p *place) error {
-	s.Head = &Head{p.source().ID, ID(p.messageID())}
+	s.Head = &Head{p.source().ID, session.ID(p.messageID())}
 	if p.node < 0 {
 		s.Head.Session = p.id()
 	}

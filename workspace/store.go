@@ -5,34 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
 
-// A Node is a message in its place.
-type Node struct {
-	session.Message
-	UUID    string          // see [session.MessageUUID]
-	Parent  string          // the UUID of its parent, "" for a root
-	Session string          // the file that it stands in
-	Stored  bool            // see [session.Outline.Stored]
-	Time    time.Time       // zero if its file does not say
-	Meta    json.RawMessage // what the user noted with it, nil for nothing: metadata.bough.meta
-}
-
-// A Path is the messages from a root to one message, in the line that it lies in.
-type Path struct {
-	Line  LineEntry
-	Nodes []Node
-}
-
 // Path returns the path to a message of a line, or, where none is named, to its
 // newest leaf. Unlike [Workspace.Show] it does not look beyond the line.
-func (w *Workspace) Path(ctx context.Context, name, leaf string, o ReadOptions) (*Path, error) {
+func (w *Workspace) Path(ctx context.Context, name, leaf string, o session.ReadOptions) (*lines.Path, error) {
 	return w.nodes(ctx, name, o, func(v *View, l *line) ([]int, error) {
 		node, err := v.nodeOrEnd(l, leaf, o.Partial)
 		return l.Path(node), err
@@ -40,13 +24,13 @@ func (w *Workspace) Path(ctx context.Context, name, leaf string, o ReadOptions) 
 }
 
 // All returns every message of a line, in the order of its files.
-func (w *Workspace) All(ctx context.Context, name string, o ReadOptions) (*Path, error) {
+func (w *Workspace) All(ctx context.Context, name string, o session.ReadOptions) (*lines.Path, error) {
 	return w.nodes(ctx, name, o, func(_ *View, l *line) ([]int, error) { return l.every(), nil })
 }
 
 // nodes returns the messages of a line that choose chooses.
-func (w *base) nodes(ctx context.Context, name string, o ReadOptions, choose func(*View, *line) ([]int, error)) (*Path, error) {
-	return read(ctx, w, func(v *View) (*Path, error) {
+func (w *base) nodes(ctx context.Context, name string, o session.ReadOptions, choose func(*View, *line) ([]int, error)) (*lines.Path, error) {
+	return read(ctx, w, func(v *View) (*lines.Path, error) {
 		l, err := v.lineNamed(name, o.Partial)
 		if err != nil {
 			return nil, err
@@ -60,7 +44,7 @@ func (w *base) nodes(ctx context.Context, name string, o ReadOptions, choose fun
 			return nil, err
 		}
 		list, err := v.nodesOf(l, nodes)
-		return &Path{Line: *entry, Nodes: list}, err
+		return &lines.Path{Line: *entry, Nodes: list}, err
 	})
 }
 
@@ -83,19 +67,19 @@ func (v *View) nodeOrEnd(l *line, message string, partial bool) (int, error) {
 }
 
 // nodesOf returns the messages at nodes of l in their places.
-func (v *View) nodesOf(l *line, nodes []int) ([]Node, error) {
+func (v *View) nodesOf(l *line, nodes []int) ([]lines.Node, error) {
 	messages, err := v.messages(l, nodes)
 	if err != nil {
 		return nil, err
 	}
 	own := l.uuid()
-	list := make([]Node, len(nodes))
+	list := make([]lines.Node, len(nodes))
 	known := make(map[int]string, len(nodes)) // the UUIDs of nodes
 	for i, n := range nodes {
 		known[n] = session.MessageUUID(own, messages[i].ID)
 	}
 	for i, n := range nodes {
-		list[i] = Node{Message: messages[i], UUID: known[n], Session: l.Parts[l.Part(n)].ID, Stored: l.Stored(n)}
+		list[i] = lines.Node{Message: messages[i], UUID: known[n], Session: l.Parts[l.Part(n)].ID, Stored: l.Stored(n)}
 		if p := l.Parent(n); p >= 0 {
 			if list[i].Parent = known[p]; list[i].Parent == "" {
 				list[i].Parent = session.MessageUUID(own, l.ID(p))
@@ -107,7 +91,7 @@ func (v *View) nodesOf(l *line, nodes []int) ([]Node, error) {
 }
 
 // describe fills in what n says of itself.
-func describe(n *Node) {
+func describe(n *lines.Node) {
 	var at, metadata gjson.Result
 	gjson.ParseBytes(n.Raw).ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
@@ -135,38 +119,14 @@ func metaIn(metadata gjson.Result) json.RawMessage {
 // ownMeta is the member of metadata.bough of a message with what the user noted.
 const ownMeta = "meta"
 
-// A Content is what a message says, as it will stand in its file.
-type Content struct {
-	Role  string          // user, assistant, system, tool
-	Value json.RawMessage // a string, or an array of parts
-	Own   []Member        // what else is known of it, for metadata.bough
-}
-
-// A Member is one member of an object.
-type Member struct {
-	Name  string
-	Value json.RawMessage
-}
-
-// A Store is a message to be stored by a program that brings it whole.
-type Store struct {
-	Parent string // the message to answer, "" for the newest one
-	// Content returns what the message says, given the path to its parent, which
-	// costs something to ask for. It must not wait for anything, and may be called
-	// more than once.
-	Content func(path func() ([]Node, error)) (Content, error)
-	Meta    json.RawMessage // what the user notes with it, an object; nil for nothing
-	Files   []File          // what its parts refer to
-}
-
 // Store adds a message to a line, below its parent. Heads do not count and are not
 // moved. A checkpoint is refused, with the code [ReadOnly].
-func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, error) {
+func (w *Workspace) Store(ctx context.Context, name string, s lines.Message) (*lines.Node, error) {
 	if err := checkObject("meta", s.Meta); err != nil {
 		return nil, err
 	}
 	op := operation.Operation{Verb: "append", Args: args{"session": name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Node, error) {
+	return update(ctx, w.base, op, func(tx *Tx) (*lines.Node, error) {
 		p, err := tx.View.storePlace(name, s.Parent)
 		if err != nil {
 			return nil, err
@@ -180,7 +140,7 @@ func (w *Workspace) Store(ctx context.Context, name string, s Store) (*Node, err
 				return nil, err
 			}
 		}
-		node := &Node{Message: session.Message{ID: m.id}, UUID: m.id, Stored: m.stored()}
+		node := &lines.Node{Message: session.Message{ID: m.id}, UUID: m.id, Stored: m.stored()}
 		if parent := p.messageID(); parent != "" {
 			node.Parent = session.MessageUUID(p.uuid(), parent)
 		}
@@ -206,8 +166,8 @@ func (v *View) storePlace(name, parent string) (*place, error) {
 	}
 	p := &place{l, node}
 	if frozen := v.frozen(p); frozen != "" {
-		return nil, &Error{
-			Code:    ReadOnly,
+		return nil, &fault.Error{
+			Code:    fault.ReadOnly,
 			Message: frozen + " is a checkpoint and does not change",
 			Hint:    "'bough branch " + frozen + "' makes a session of it to go on in",
 		}
@@ -216,8 +176,8 @@ func (v *View) storePlace(name, parent string) (*place, error) {
 }
 
 // storeMessage returns the message that s brings, to go below p.
-func (v *View) storeMessage(p *place, s Store) (*message, error) {
-	c, err := s.Content(func() ([]Node, error) { return v.nodesOf(p.line, p.Path(p.node)) })
+func (v *View) storeMessage(p *place, s lines.Message) (*message, error) {
+	c, err := s.Content(func() ([]lines.Node, error) { return v.nodesOf(p.line, p.Path(p.node)) })
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +204,7 @@ func (m *message) stored() bool {
 }
 
 // check refuses what cannot stand in a file.
-func checkContent(c *Content) error {
+func checkContent(c *lines.Content) error {
 	if err := checkRole(c.Role); err != nil {
 		return err
 	}
@@ -252,14 +212,14 @@ func checkContent(c *Content) error {
 	values := []json.RawMessage{c.Value}
 	for _, m := range c.Own {
 		if m.Name == "" || slices.Contains(own, m.Name) {
-			return &Error{Code: Usage, Message: fmt.Sprintf("%q is no name for a member of a message", m.Name)}
+			return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is no name for a member of a message", m.Name)}
 		}
 		own = append(own, m.Name)
 		values = append(values, m.Value)
 	}
 	for _, value := range values {
 		if err := rawjson.Check(value); err != nil {
-			return &Error{Code: Usage, Message: "what the message holds is no JSON: " + err.Error(), Err: err}
+			return &fault.Error{Code: fault.Usage, Message: "what the message holds is no JSON: " + err.Error(), Err: err}
 		}
 	}
 	return nil
@@ -296,7 +256,7 @@ func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, me
 		}
 		edit := s.Edit()
 		if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Layout(all, 5)) {
-			return nil, &Error{Code: Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}
 		}
 		return all, tx.replace(edit)
 	})

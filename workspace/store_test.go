@@ -16,36 +16,38 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
-type content = func(func() ([]workspace.Node, error)) (workspace.Content, error)
+type content = func(func() ([]lines.Node, error)) (lines.Content, error)
 
 // says is the content of a message that is a text.
 func says(role, text string) content {
-	return func(func() ([]workspace.Node, error)) (workspace.Content, error) {
+	return func(func() ([]lines.Node, error)) (lines.Content, error) {
 		value, err := json.Marshal(text)
-		return workspace.Content{Role: role, Value: value}, err
+		return lines.Content{Role: role, Value: value}, err
 	}
 }
 
 // attachment returns a file with a text.
-func attachment(text string) workspace.File {
+func attachment(text string) lines.File {
 	sum := sha256.Sum256([]byte(text))
-	return workspace.File{
+	return lines.File{
 		SHA256: hex.EncodeToString(sum[:]),
 		Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil },
 	}
 }
 
 // picture is the content of a message with the attachment "a picture".
-func picture(func() ([]workspace.Node, error)) (workspace.Content, error) {
+func picture(func() ([]lines.Node, error)) (lines.Content, error) {
 	parts := fmt.Sprintf(`[{"type":"image","asset":{"sha256":%q}}]`, attachment("a picture").SHA256)
-	return workspace.Content{Role: "user", Value: []byte(parts), Own: []workspace.Member{{Name: "format", Value: []byte(`"acontext"`)}}}, nil
+	return lines.Content{Role: "user", Value: []byte(parts), Own: []lines.Member{{Name: "format", Value: []byte(`"acontext"`)}}}, nil
 }
 
-func (s *space) store(name, parent, text string) *workspace.Node {
+func (s *space) store(name, parent, text string) *lines.Node {
 	s.t.Helper()
-	n, err := s.Store(s.t.Context(), name, workspace.Store{Parent: parent, Content: says("user", text)})
+	n, err := s.Store(s.t.Context(), name, lines.Message{Parent: parent, Content: says("user", text)})
 	if err != nil {
 		s.t.Fatalf("Store(%q under %q): %v", text, parent, err)
 	}
@@ -55,7 +57,7 @@ func (s *space) store(name, parent, text string) *workspace.Node {
 // path returns the texts of the path to a message of a line.
 func (s *space) path(name, leaf string) string {
 	s.t.Helper()
-	p, err := s.Path(s.t.Context(), name, leaf, workspace.ReadOptions{})
+	p, err := s.Path(s.t.Context(), name, leaf, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatalf("Path(%q, %q): %v", name, leaf, err)
 	}
@@ -71,7 +73,7 @@ func (s *space) path(name, leaf string) string {
 
 func TestStore(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
-	l, existed, err := s.NewLine(t.Context(), workspace.LineOptions{User: "ada", Configs: []byte(`{"model":"m"}`)})
+	l, existed, err := s.NewLine(t.Context(), lines.Options{User: "ada", Configs: []byte(`{"model":"m"}`)})
 	if err != nil || existed {
 		t.Fatal(existed, err)
 	}
@@ -103,7 +105,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("the path to %q is %q, want %q", leaf, got, want)
 		}
 	}
-	all, err := s.All(t.Context(), name, workspace.ReadOptions{})
+	all, err := s.All(t.Context(), name, session.ReadOptions{})
 	if err != nil || len(all.Nodes) != 10 {
 		t.Errorf("there are %d messages, %v", len(all.Nodes), err)
 	}
@@ -124,25 +126,25 @@ func TestStoreRefuses(t *testing.T) {
 	const unknown = "urn:uuid:4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
 	for _, c := range []struct {
 		what, name string
-		store      workspace.Store
-		want       workspace.Code
+		store      lines.Message
+		want       fault.Code
 	}{
-		{"an unknown session", unknown, workspace.Store{Content: says("user", "x")}, workspace.NotFound},
-		{"an unknown parent", root, workspace.Store{Parent: unknown, Content: says("user", "x")}, workspace.NotFound},
-		{"another session's parent", root, workspace.Store{Parent: "urn:uuid:" + foreign, Content: says("user", "x")}, workspace.NotFound},
-		{"a piece of a UUID", root, workspace.Store{Parent: "urn:uuid:", Content: says("user", "x")}, workspace.NotFound},
-		{"a checkpoint", point.ID, workspace.Store{Content: says("user", "x")}, workspace.ReadOnly},
-		{"a role", root, workspace.Store{Content: says("developer", "x")}, workspace.Usage},
-		{"meta that is a list", root, workspace.Store{Content: says("user", "x"), Meta: []byte(`[]`)}, workspace.Usage},
-		{"meta that is NaN", root, workspace.Store{Content: says("user", "x"), Meta: []byte(`{"a":NaN}`)}, workspace.Usage},
-		{"meta with a key twice", root, workspace.Store{Content: says("user", "x"), Meta: []byte(`{"a":1,"a":2}`)}, workspace.Usage},
-		{"content that is no JSON", root, workspace.Store{Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) {
-			return workspace.Content{Role: "user", Value: []byte(`"a`)}, nil
-		}}, workspace.Usage},
-		{"a name that is taken", root, workspace.Store{Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) {
-			return workspace.Content{Role: "user", Value: []byte(`"a"`), Own: []workspace.Member{{Name: "meta", Value: []byte("1")}}}, nil
-		}}, workspace.Usage},
-		{"an attachment by a path", root, workspace.Store{Content: picture, Files: []workspace.File{{SHA256: "../x"}}}, workspace.Usage},
+		{"an unknown session", unknown, lines.Message{Content: says("user", "x")}, fault.NotFound},
+		{"an unknown parent", root, lines.Message{Parent: unknown, Content: says("user", "x")}, fault.NotFound},
+		{"another session's parent", root, lines.Message{Parent: "urn:uuid:" + foreign, Content: says("user", "x")}, fault.NotFound},
+		{"a piece of a UUID", root, lines.Message{Parent: "urn:uuid:", Content: says("user", "x")}, fault.NotFound},
+		{"a checkpoint", point.ID, lines.Message{Content: says("user", "x")}, fault.ReadOnly},
+		{"a role", root, lines.Message{Content: says("developer", "x")}, fault.Usage},
+		{"meta that is a list", root, lines.Message{Content: says("user", "x"), Meta: []byte(`[]`)}, fault.Usage},
+		{"meta that is NaN", root, lines.Message{Content: says("user", "x"), Meta: []byte(`{"a":NaN}`)}, fault.Usage},
+		{"meta with a key twice", root, lines.Message{Content: says("user", "x"), Meta: []byte(`{"a":1,"a":2}`)}, fault.Usage},
+		{"content that is no JSON", root, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
+			return lines.Content{Role: "user", Value: []byte(`"a`)}, nil
+		}}, fault.Usage},
+		{"a name that is taken", root, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
+			return lines.Content{Role: "user", Value: []byte(`"a"`), Own: []lines.Member{{Name: "meta", Value: []byte("1")}}}, nil
+		}}, fault.Usage},
+		{"an attachment by a path", root, lines.Message{Content: picture, Files: []lines.File{{SHA256: "../x"}}}, fault.Usage},
 	} {
 		if n, err := s.Store(t.Context(), c.name, c.store); code(err) != c.want {
 			t.Errorf("%s: stored %v, %v, want %s", c.what, n, err, c.want)
@@ -151,7 +153,7 @@ func TestStoreRefuses(t *testing.T) {
 	sameFiles(t, "refused", before, s.files())
 	liar := attachment("a picture")
 	liar.Open = attachment("another").Open
-	if _, err := s.Store(t.Context(), root, workspace.Store{Content: picture, Files: []workspace.File{liar}}); code(err) != workspace.Usage {
+	if _, err := s.Store(t.Context(), root, lines.Message{Content: picture, Files: []lines.File{liar}}); code(err) != fault.Usage {
 		t.Errorf("an attachment with another SHA-256: %v", err)
 	}
 	if files, err := os.ReadDir(filepath.Join(s.Dir(), "files")); err != nil || len(files) > 0 {
@@ -163,7 +165,7 @@ func TestAttachment(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	for range 2 {
-		if _, err := s.Store(t.Context(), root, workspace.Store{Content: picture, Files: []workspace.File{attachment("a picture")}}); err != nil {
+		if _, err := s.Store(t.Context(), root, lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +184,7 @@ func TestAttachment(t *testing.T) {
 		t.Errorf("the attachment has the mode %v, %v", info.Mode(), err)
 	}
 	for _, bad := range []string{"", "../head.json", strings.ToUpper(sum), sum[1:] + "0"} {
-		if _, err := s.OpenFile(t.Context(), bad); code(err) != workspace.NotFound {
+		if _, err := s.OpenFile(t.Context(), bad); code(err) != fault.NotFound {
 			t.Errorf("OpenFile(%q) = %v", bad, err)
 		}
 	}
@@ -207,7 +209,7 @@ func TestAttachmentDamaged(t *testing.T) {
 			f.Close()
 			t.Errorf("%s is an attachment", what)
 		}
-		if _, err := s.Store(t.Context(), root, workspace.Store{Content: picture, Files: []workspace.File{file}}); err != nil {
+		if _, err := s.Store(t.Context(), root, lines.Message{Content: picture, Files: []lines.File{file}}); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if data, err := os.ReadFile(name); err != nil || string(data) != "a picture" {
@@ -238,7 +240,7 @@ func TestSetMessageMeta(t *testing.T) {
 		if err != nil || json.Unmarshal([]byte(got), &a) != nil || json.Unmarshal([]byte(c.want), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("%s of %s: %s, %v, want %s", c.meta, c.message, got, err, c.want)
 		}
-		p, err := s.Path(t.Context(), c.name, c.message, workspace.ReadOptions{})
+		p, err := s.Path(t.Context(), c.name, c.message, session.ReadOptions{})
 		if err != nil || string(p.Nodes[len(p.Nodes)-1].Meta) == "" {
 			t.Errorf("%s has no meta: %v", c.message, err)
 		}
@@ -249,7 +251,7 @@ func TestSetMessageMeta(t *testing.T) {
 	if s.texts(root) != "a b c" {
 		t.Errorf("the texts are %q", s.texts(root))
 	}
-	if _, err := set("odd", "m1", `{"a":1}`); code(err) != workspace.Refused {
+	if _, err := set("odd", "m1", `{"a":1}`); code(err) != fault.Refused {
 		t.Errorf("of metadata that is a text: %v", err)
 	}
 	large := `{"` + ids[0] + `":"` + strings.Repeat("long ", 200_000) + `"}`
@@ -262,11 +264,11 @@ func TestSetMessageMeta(t *testing.T) {
 	point := s.checkpoint(root)
 	for _, c := range []struct {
 		name, message, meta string
-		want                workspace.Code
+		want                fault.Code
 	}{
-		{point.ID, ids[0], `{"a":1}`, workspace.ReadOnly},
-		{root, "nobody", `{"a":1}`, workspace.NotFound},
-		{root, ids[0], `"a"`, workspace.Usage},
+		{point.ID, ids[0], `{"a":1}`, fault.ReadOnly},
+		{root, "nobody", `{"a":1}`, fault.NotFound},
+		{root, ids[0], `"a"`, fault.Usage},
 	} {
 		if _, err := set(c.name, c.message, c.meta); code(err) != c.want {
 			t.Errorf("%s of %s: %v, want %s", c.meta, c.message, err, c.want)
@@ -282,12 +284,12 @@ func TestContentSeesThePath(t *testing.T) {
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c")
 	var seen []string
-	_, err := s.Store(t.Context(), root, workspace.Store{Parent: ids[1], Content: func(path func() ([]workspace.Node, error)) (workspace.Content, error) {
+	_, err := s.Store(t.Context(), root, lines.Message{Parent: ids[1], Content: func(path func() ([]lines.Node, error)) (lines.Content, error) {
 		nodes, err := path()
 		for _, n := range nodes {
 			seen = append(seen, n.Text())
 		}
-		return workspace.Content{Role: "tool", Value: []byte(`"ok"`)}, err
+		return lines.Content{Role: "tool", Value: []byte(`"ok"`)}, err
 	}})
 	if err != nil || !slices.Equal(seen, []string{"a", "b"}) {
 		t.Errorf("saw %q, %v", seen, err)
@@ -332,7 +334,7 @@ func TestPurgeAttachments(t *testing.T) {
 	var ids []string
 	for _, title := range []string{"Bread", "Soup"} {
 		ids = append(ids, s.new(title))
-		if _, err := s.Store(t.Context(), title, workspace.Store{Content: picture, Files: []workspace.File{attachment("a picture")}}); err != nil {
+		if _, err := s.Store(t.Context(), title, lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
 			t.Fatal(err)
 		}
 	}

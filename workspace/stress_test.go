@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // TestStress takes a conversation of 10,000 messages in more than ten files
@@ -58,7 +59,7 @@ func TestStress(t *testing.T) {
 		third := s.branch(s.checkpoint(second.ID).ID)
 		s.holds("a branch of a checkpoint of a branch", third, line[:start+1201])
 	}
-	if report, err := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true}); err != nil || !report.OK {
+	if report, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 

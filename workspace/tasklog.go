@@ -12,6 +12,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A taskLog is what was read of the records of tasks, which may be many: each is
@@ -32,7 +33,7 @@ func (w *base) look(root *os.Root, f func(*task.Log)) error {
 	damaged, err := t.update(root)
 	t.mu.Unlock()
 	if damaged > 0 {
-		w.opts.Note(fmt.Sprintf("%s of %s cannot be read; the others count", plural(damaged, "line"), task.Path))
+		w.opts.Note(fmt.Sprintf("%s of %s cannot be read; the others count", fault.Plural(damaged, "line"), task.Path))
 	}
 	if err != nil {
 		return err

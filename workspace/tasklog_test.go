@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // forgetTasks removes the records.
@@ -54,14 +55,14 @@ func TestWorked(t *testing.T) {
 	before := s.read(task.Path)
 	for name, c := range map[string]struct {
 		r    task.Record
-		code workspace.Code
+		code fault.Code
 	}{
-		"twice":       {task.Record{Session: "s", Messages: []string{"m3", "m2"}, Status: task.Success}, workspace.Refused},
-		"failed then": {task.Record{Session: "s", Messages: []string{"m2"}, Status: task.Failed}, workspace.Refused},
-		"no messages": {task.Record{Session: "s", Status: task.Success}, workspace.Usage},
-		"no status":   {task.Record{Session: "s", Messages: []string{"m3"}}, workspace.Usage},
-		"no anchor":   {task.Record{Session: "s", Messages: []string{"m3"}, Status: task.Success, Tasks: []task.Task{found("x", "")}}, workspace.Usage},
-		"no text":     {task.Record{Session: "s", Messages: []string{"m3"}, Status: task.Success, Tasks: []task.Task{found("", "m3")}}, workspace.Usage},
+		"twice":       {task.Record{Session: "s", Messages: []string{"m3", "m2"}, Status: task.Success}, fault.Refused},
+		"failed then": {task.Record{Session: "s", Messages: []string{"m2"}, Status: task.Failed}, fault.Refused},
+		"no messages": {task.Record{Session: "s", Status: task.Success}, fault.Usage},
+		"no status":   {task.Record{Session: "s", Messages: []string{"m3"}}, fault.Usage},
+		"no anchor":   {task.Record{Session: "s", Messages: []string{"m3"}, Status: task.Success, Tasks: []task.Task{found("x", "")}}, fault.Usage},
+		"no text":     {task.Record{Session: "s", Messages: []string{"m3"}, Status: task.Success, Tasks: []task.Task{found("", "m3")}}, fault.Usage},
 	} {
 		_, err := s.Worked(t.Context(), c.r)
 		if e := workspace.Explain(err); e == nil || e.Code != c.code {
@@ -159,7 +160,7 @@ func TestWorkedTogether(t *testing.T) {
 		wg.Go(func() {
 			for _, id := range messages {
 				_, err := w.Worked(t.Context(), task.Record{Session: "s", Messages: []string{id}, Status: task.Success, Tasks: []task.Task{found(id, id)}})
-				if e := workspace.Explain(err); e != nil && e.Code != workspace.Refused {
+				if e := workspace.Explain(err); e != nil && e.Code != fault.Refused {
 					t.Error(err)
 				}
 				if _, err := w.Tasks(t.Context(), "s", ""); err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // Tasks returns the tasks that are visible on the path to a message of a line, or,
@@ -65,24 +67,15 @@ func (l *line) tracks() bool {
 	return string(l.Parts[0].Own(ownUntracked)) != "true"
 }
 
-// A Tracking says how far the looking at the messages of a line is.
-type Tracking struct {
-	Observed  int       // with success
-	InProcess int       // somebody is looking at them
-	Pending   int       // they are waiting for that
-	Failed    int       // and will not be tried again
-	UpdatedAt time.Time // when that changed last, or the line
-}
-
 // Tracking returns how far the looking at the messages of a line is. running, if it
 // is not nil, reports whether somebody is looking at the message with an id.
-func (w *Workspace) Tracking(ctx context.Context, name string, running func(id string) bool) (*Tracking, error) {
-	return read(ctx, w.base, func(v *View) (*Tracking, error) {
+func (w *Workspace) Tracking(ctx context.Context, name string, running func(id string) bool) (*lines.Tracking, error) {
+	return read(ctx, w.base, func(v *View) (*lines.Tracking, error) {
 		l, err := v.lineNamed(name, false)
 		if err != nil {
 			return nil, err
 		}
-		t := &Tracking{}
+		t := &lines.Tracking{}
 		for _, part := range l.Parts {
 			if at, ok := session.ParseTime(part.LastActive); ok && at.After(t.UpdatedAt) {
 				t.UpdatedAt = at
@@ -94,7 +87,7 @@ func (w *Workspace) Tracking(ctx context.Context, name string, running func(id s
 		err = v.w.look(v.root, func(log *task.Log) {
 			for n := range l.Len() {
 				if l.Stored(n) {
-					t.count(log.State(l.ID(n)), running != nil && running(l.ID(n)))
+					t.Count(log.State(l.ID(n)), running != nil && running(l.ID(n)))
 				}
 			}
 		})
@@ -102,44 +95,21 @@ func (w *Workspace) Tracking(ctx context.Context, name string, running func(id s
 	})
 }
 
-func (t *Tracking) count(s task.State, running bool) {
-	if s.At.After(t.UpdatedAt) {
-		t.UpdatedAt = s.At
-	}
-	switch s.Status(running) {
-	case task.Success:
-		t.Observed++
-	case task.Running:
-		t.InProcess++
-	case task.Failed:
-		t.Failed++
-	default:
-		t.Pending++
-	}
-}
-
-// A Tracked says how far the looking at one message is.
-type Tracked struct {
-	Status task.Status
-	Error  string // why it failed the last time, "" if it did not
-	Task   string // the id of the newest task that is about it, "" if none is
-}
-
 // Tracked returns how far the looking at the messages of p is, one after the other.
 // If p is a path their tasks are those that are visible on it. No session is read.
 // running is that of [Workspace.Tracking].
-func (w *Workspace) Tracked(ctx context.Context, p *Path, running func(id string) bool) (_ []Tracked, err error) {
+func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id string) bool) (_ []lines.Tracked, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	list := make([]Tracked, len(p.Nodes))
+	list := make([]lines.Tracked, len(p.Nodes))
 	err = w.look(root, func(log *task.Log) {
-		tasks := p.tasksOf(log)
+		tasks := p.TasksOf(log)
 		for i, n := range p.Nodes {
-			list[i] = Tracked{Status: task.Untracked, Task: tasks[n.ID]}
+			list[i] = lines.Tracked{Status: task.Untracked, Task: tasks[n.ID]}
 			if p.Line.Untracked || !n.Stored {
 				continue
 			}
@@ -148,33 +118,6 @@ func (w *Workspace) Tracked(ctx context.Context, p *Path, running func(id string
 		}
 	})
 	return list, err
-}
-
-// tasksOf returns for each message that any task of p is about the newest one.
-func (p *Path) tasksOf(log *task.Log) map[string]string {
-	ids := func(yield func(string) bool) {
-		for _, n := range p.Nodes {
-			if !yield(n.ID) {
-				return
-			}
-		}
-	}
-	of := log.Visible
-	for i, n := range p.Nodes {
-		if i > 0 && n.Parent != p.Nodes[i-1].UUID {
-			of = log.All // these are all messages of a line
-			break
-		}
-	}
-	about, newest := map[string]string{}, map[string]time.Time{}
-	for _, t := range of(ids) {
-		for _, id := range t.Messages {
-			if !t.Updated.Before(newest[id]) {
-				about[id], newest[id] = t.ID, t.Updated
-			}
-		}
-	}
-	return about
 }
 
 // Worked records that a batch of messages was looked at: it is no operation, and
@@ -201,14 +144,14 @@ func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, er
 			return err
 		}
 		if done != "" {
-			return &Error{Code: Refused, Message: "another program has looked for tasks in the message " + done + " meanwhile"}
+			return &fault.Error{Code: fault.Refused, Message: "another program has looked for tasks in the message " + done + " meanwhile"}
 		}
 		if err := w.complete(&r, order); err != nil {
 			return err
 		}
 		line := r.Encode()
 		if _, err := task.Decode(line); err != nil {
-			return &Error{Code: Usage, Message: "nothing is recorded: " + err.Error()}
+			return &fault.Error{Code: fault.Usage, Message: "nothing is recorded: " + err.Error()}
 		}
 		_, err = durable.Append(root, task.Path, line)
 		return err

@@ -9,6 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // chat writes a session file with messages in short: "b" follows the message before
@@ -125,7 +127,7 @@ func (s *space) batch(name, message string, sizes task.Sizes) string {
 	if b == nil {
 		return "nothing"
 	}
-	ids := func(nodes []workspace.Node) string {
+	ids := func(nodes []lines.Node) string {
 		var list []string
 		for _, n := range nodes {
 			if n.Text() != "text of "+n.ID {
@@ -292,7 +294,7 @@ func TestCopies(t *testing.T) {
 	if got := s.tasks(point.ID, ""); got != "1 changed, 2 own" {
 		t.Errorf("alone a checkpoint has the tasks %q", got)
 	}
-	if _, err := s.Tasks(t.Context(), "home", ""); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.NotFound {
+	if _, err := s.Tasks(t.Context(), "home", ""); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.NotFound {
 		t.Errorf("the tasks of a line that is gone: %v", err)
 	}
 }
@@ -307,26 +309,26 @@ func TestTracked(t *testing.T) {
 	about.Messages = []string{"m1", "m3"}
 	second := s.look("s", "m3", about).Tasks[0]
 	s.fail("s", "m4")
-	path := func(p *workspace.Path, err error) *workspace.Path {
+	path := func(p *lines.Path, err error) *lines.Path {
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	to := func(leaf string) *workspace.Path {
-		return path(s.Path(t.Context(), "s", leaf, workspace.ReadOptions{}))
+	to := func(leaf string) *lines.Path {
+		return path(s.Path(t.Context(), "s", leaf, session.ReadOptions{}))
 	}
 	untracked := to("m2")
 	untracked.Line.Untracked = true
 	for _, c := range []struct {
 		name string
-		path *workspace.Path
+		path *lines.Path
 		want string
 	}{
 		{"a path", to("m3"), "success two, running, disable_tracking, success two"},
 		{"another path", to("m5"), "success one, running, pending no model, pending"},
-		{"all", path(s.All(t.Context(), "s", workspace.ReadOptions{})), "success two, running, disable_tracking, success two, pending no model, pending"},
-		{"nothing", &workspace.Path{}, ""},
+		{"all", path(s.All(t.Context(), "s", session.ReadOptions{})), "success two, running, disable_tracking, success two, pending no model, pending"},
+		{"nothing", &lines.Path{}, ""},
 		{"a line that nobody looks at", untracked, "disable_tracking one, disable_tracking"},
 	} {
 		list, err := s.Tracked(t.Context(), c.path, func(id string) bool { return id == "m2" })

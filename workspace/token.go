@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 const (
@@ -57,7 +58,7 @@ func (w *base) readToken(root *os.Root) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", &Error{Code: Refused, Message: tokenFile + " is no file", Hint: "bough follows no link to a secret; remove it, and bough makes a new one"}
+		return "", &fault.Error{Code: fault.Refused, Message: tokenFile + " is no file", Hint: "bough follows no link to a secret; remove it, and bough makes a new one"}
 	}
 	data, err := durable.ReadFile(root, tokenFile)
 	if err != nil {
@@ -68,7 +69,7 @@ func (w *base) readToken(root *os.Root) (string, error) {
 	case tokenTorn(token):
 		return "", nil
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", &Error{Code: Damaged, Message: tokenFile + " holds no token", Hint: "put a line of ASCII without spaces there, or remove it, and bough makes a new one"}
+		return "", &fault.Error{Code: fault.Damaged, Message: tokenFile + " holds no token", Hint: "put a line of ASCII without spaces there, or remove it, and bough makes a new one"}
 	}
 	if info.Mode()&0o044 != 0 && runtime.GOOS != "windows" {
 		w.opts.Note(tokenFile + " can be read by others on this machine; only its owner should")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 func TestToken(t *testing.T) {
@@ -18,7 +19,7 @@ func TestToken(t *testing.T) {
 		name  string
 		there string // what the file holds, "-" for no file
 		kept  string // "" for a new token
-		fails workspace.Code
+		fails fault.Code
 	}{
 		{name: "none", there: "-"},
 		{name: "empty", there: ""},
@@ -30,8 +31,8 @@ func TestToken(t *testing.T) {
 		{name: "whole", there: whole + "\n", kept: whole},
 		{name: "whole without a line break", there: whole, kept: whole},
 		{name: "a person's", there: "sk-ac-mine\n", kept: "sk-ac-mine"},
-		{name: "two lines", there: "a\nb\n", fails: workspace.Damaged},
-		{name: "no ASCII", there: "schlüssel\n", fails: workspace.Damaged},
+		{name: "two lines", there: "a\nb\n", fails: fault.Damaged},
+		{name: "no ASCII", there: "schlüssel\n", fails: fault.Damaged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -98,7 +99,7 @@ func TestTokenLink(t *testing.T) {
 			t.Skip(err)
 		}
 		token, err := openToken(t, dir).Token(t.Context())
-		if e := workspace.Explain(err); e == nil || e.Code != workspace.Refused {
+		if e := workspace.Explain(err); e == nil || e.Code != fault.Refused {
 			t.Errorf("a link to %s: %q, %v", to, token, err)
 		}
 	}

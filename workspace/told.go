@@ -6,13 +6,15 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/events"
 )
 
 // A told is what the log says, in the argument chat of an operation, that happened in a
 // turn: with [MessageAdded] the message that the operation wrote, which is in its place
 // among the rest.
 type told struct {
-	Type    EventType    `json:"type"`
+	Type    events.Type  `json:"type"`
 	Message string       `json:"message_id,omitempty"`
 	Tool    string       `json:"tool,omitempty"` // that was started
 	Call    string       `json:"call_id,omitempty"`
@@ -27,18 +29,18 @@ func tellings(acts []agent.Action, problem string, runs func(agent.Action) bool)
 	steps := [][]told{{}}
 	written := 0
 	for _, act := range acts {
-		t := told{Type: EventType(act.Event), Message: act.ID}
+		t := told{Type: events.Type(act.Event), Message: act.ID}
 		switch {
 		case act.Kind == agent.DoWrite:
 			if written++; written > 1 {
 				steps = append(steps, nil)
 			}
-			t = told{Type: MessageAdded}
+			t = told{Type: events.MessageAdded}
 		case act.Kind == agent.DoRun && runs(act):
-			t = told{Type: ToolStarted, Message: act.ID, Tool: act.Call.Name, Call: act.Call.ID}
-		case act.Kind != agent.DoEmit || t.Type == ChatContent:
+			t = told{Type: events.ToolStarted, Message: act.ID, Tool: act.Call.Name, Call: act.Call.ID}
+		case act.Kind != agent.DoEmit || t.Type == events.ChatContent:
 			continue
-		case t.Type == ChatComplete:
+		case t.Type == events.ChatComplete:
 			if t.Ended = agent.Ending(act.Text); t.Ended == agent.Failed || t.Ended == agent.Limited {
 				t.Error = problem
 			}
@@ -50,28 +52,28 @@ func tellings(acts []agent.Action, problem string, runs func(agent.Action) bool)
 
 // chatEvents puts what was told of an operation among its other events: around the
 // message that it added, with what happened because of that.
-func chatEvents(o *operation.Operation, list []Event) []Event {
+func chatEvents(o *operation.Operation, list []events.Event) []events.Event {
 	var said []told
 	data, err := json.Marshal(o.Args["chat"])
 	if err != nil || json.Unmarshal(data, &said) != nil || len(said) == 0 {
 		return list
 	}
 	name, _ := o.Args["agent"].(string)
-	first := ID("")
+	first := session.ID("")
 	if len(o.Sessions) > 0 {
-		first = ID(o.Sessions[0])
+		first = session.ID(o.Sessions[0])
 	}
-	at := slices.IndexFunc(list, func(e Event) bool { return e.Type == MessageAdded })
+	at := slices.IndexFunc(list, func(e events.Event) bool { return e.Type == events.MessageAdded })
 	if at < 0 {
 		at = len(list)
 	}
 	for _, t := range said {
-		if t.Type == MessageAdded {
+		if t.Type == events.MessageAdded {
 			at = len(list)
 			continue
 		}
-		list = slices.Insert(list, at, Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: t.Type, Session: first, Message: ID(t.Message),
+		list = slices.Insert(list, at, events.Event{
+			Seq: o.Seq, Time: timeOf(o.Time), Type: t.Type, Session: first, Message: session.ID(t.Message),
 			Agent: name, Tool: t.Tool, Call: t.Call, Ended: t.Ended, Error: t.Error, Verb: o.Verb,
 		})
 		at++

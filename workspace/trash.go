@@ -104,12 +104,12 @@ const trashStamp = "20060102T150405.000000"
 
 // A Trashed is a file in the trash.
 type Trashed struct {
-	File      string    `json:"file"`       // what it was, as a path inside the workspace
-	Session   ID        `json:"session_id"` // none if it is no session
-	Title     string    `json:"title"`      // of the session: its own, else the first words of its user, "" if the beginning of the file has neither
-	Path      string    `json:"path"`       // where it is, absolute
-	RemovedAt time.Time `json:"removed_at"` // when it was moved there
-	Bytes     int64     `json:"bytes"`      // its size
+	File      string     `json:"file"`       // what it was, as a path inside the workspace
+	Session   session.ID `json:"session_id"` // none if it is no session
+	Title     string     `json:"title"`      // of the session: its own, else the first words of its user, "" if the beginning of the file has neither
+	Path      string     `json:"path"`       // where it is, absolute
+	RemovedAt time.Time  `json:"removed_at"` // when it was moved there
+	Bytes     int64      `json:"bytes"`      // its size
 
 	name string // of Path, in the workspace
 }
@@ -154,7 +154,7 @@ func (v *View) inTheTrash() (*Trash, error) {
 
 // trashed returns the file at name, in the trash, that was file.
 func (v *View) trashed(name, file string, at time.Time, size int64) Trashed {
-	t := Trashed{File: file, Session: ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size, name: name}
+	t := Trashed{File: file, Session: session.ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size, name: name}
 	if t.Session != "" {
 		t.Title = v.titleIn(name)
 	}

@@ -10,13 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/tidwall/gjson"
 )
 
 // turnsDir holds a folder for each agent, with the lock of who carries out its turn.
@@ -55,8 +58,8 @@ func (w *base) hold(ctx context.Context, dir, name, verb string) (unlock func(),
 
 // working is the error for what must wait until an agent has finished.
 func working(name string, held *writelock.HeldError) error {
-	e := &Error{
-		Code:    Busy,
+	e := &fault.Error{
+		Code:    fault.Busy,
 		Message: name + " is at work on another prompt",
 		Hint:    fmt.Sprintf("'bough steer %s TEXT' tells it something now, 'bough follow-up %s TEXT' when it has finished", name, name),
 		Err:     held,
@@ -79,7 +82,7 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 		if err != nil || !own && settled(a.Agent) {
 			return err
 		}
-		done, err = updateAgent(ctx, w.base, operation.Operation{Verb: "append"}, a.Name, func(tx *Tx, a *Agent) (done bool, err error) {
+		done, err = updateAgent(ctx, w.base, operation.Operation{Verb: "append"}, a.Name, func(tx *Tx, a *agents.Agent) (done bool, err error) {
 			if !own && tx.View.works(a.Name) {
 				return true, nil
 			}
@@ -101,14 +104,14 @@ func settled(a *agent.Agent) bool {
 // settleOne prepares to end a turn that was interrupted, and to write one of the
 // messages that are left of it. Where there is no place for them any more they are
 // given up.
-func (tx *Tx) settleOne(a *Agent) error {
+func (tx *Tx) settleOne(a *agents.Agent) error {
 	acts := a.Turn.Recover(&a.Queue)
 	if len(a.Turn.Unwritten) > 0 {
 		n := a.Turn.Unwritten[0]
 		a.Turn.Unwritten = a.Turn.Unwritten[1:]
 		err := tx.writeNode(a, &n)
 		tx.op.Args["message"], tx.op.Args["role"] = n.ID, n.Message().Role
-		if e := Explain(err); e != nil && e.Code == NotFound {
+		if e := Explain(err); e != nil && e.Code == fault.NotFound {
 			tx.View.w.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
 			a.Turn.Unwritten, err = nil, nil
 		}
@@ -128,7 +131,7 @@ func (tx *Tx) settleOne(a *Agent) error {
 	}
 	for _, act := range acts {
 		if act.Kind == agent.DoEmit {
-			tx.op.Args["chat"] = []told{{Type: MessageAdded}, {Type: EventType(act.Event), Message: act.ID, Ended: agent.Ending(act.Text)}}
+			tx.op.Args["chat"] = []told{{Type: events.MessageAdded}, {Type: events.Type(act.Event), Message: act.ID, Ended: agent.Ending(act.Text)}}
 		}
 	}
 	_, err := tx.putAgent(a.Agent, a.File)
@@ -137,7 +140,7 @@ func (tx *Tx) settleOne(a *Agent) error {
 
 // recoverTurn has an agent be what it is for a reader: a turn that nobody carries out is
 // over.
-func (v *View) recoverTurn(a *Agent) {
+func (v *View) recoverTurn(a *agents.Agent) {
 	if !v.works(a.Name) {
 		a.Turn.Recover(&a.Queue)
 	}
@@ -165,7 +168,7 @@ func messageOf(n *agent.Node) *message {
 
 // writeNode prepares to write a message of a turn, unless it is there, and to move the
 // head of its agent to it.
-func (tx *Tx) writeNode(a *Agent, n *agent.Node) error {
+func (tx *Tx) writeNode(a *agents.Agent, n *agent.Node) error {
 	l, err := tx.View.treeLine(a.Head.Tree, false)
 	if err != nil {
 		return err
@@ -189,7 +192,7 @@ func (tx *Tx) writeNode(a *Agent, n *agent.Node) error {
 
 // treeWith prepares a new tree for an agent that begins with a message, and moves the
 // head there.
-func (tx *Tx) treeWith(a *Agent, name string, m *message) error {
+func (tx *Tx) treeWith(a *agents.Agent, name string, m *message) error {
 	id, err := tx.View.newID()
 	if err != nil {
 		return err
@@ -208,13 +211,13 @@ func (tx *Tx) treeWith(a *Agent, name string, m *message) error {
 }
 
 // branchPlace finds the message that a new tree of an agent branches at.
-func (v *View) branchPlace(a *Agent, node string, o CutOptions) (*place, Cut, error) {
+func (v *View) branchPlace(a *agents.Agent, node string, o checkpoint.CutOptions) (*place, checkpoint.Adjustment, error) {
 	_, p, err := v.placeOf(a, node, o.Partial)
-	if e := Explain(err); e != nil && (e.Code == NotFound || e.Code == Refused) && strings.ContainsAny(node, "@/") {
+	if e := Explain(err); e != nil && (e.Code == fault.NotFound || e.Code == fault.Refused) && strings.ContainsAny(node, "@/") {
 		p, err = v.place(node, o.Partial)
 	}
 	if err != nil {
-		return nil, Cut{}, err
+		return nil, checkpoint.Adjustment{}, err
 	}
 	cut, err := p.cut(o)
 	return p, cut, err
@@ -222,7 +225,7 @@ func (v *View) branchPlace(a *Agent, node string, o CutOptions) (*place, Cut, er
 
 // branchWith prepares a new tree for an agent that begins with a copy of the path to p
 // and goes on with a message, and moves the head there.
-func (tx *Tx) branchWith(a *Agent, p *place, name string, m *message) error {
+func (tx *Tx) branchWith(a *agents.Agent, p *place, name string, m *message) error {
 	if err := checkTreeName(a.Agent, name); err != nil {
 		return err
 	}
@@ -235,7 +238,7 @@ func (tx *Tx) branchWith(a *Agent, p *place, name string, m *message) error {
 
 // conversation returns the path to a message of a tree as a model is asked.
 func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agent.Message, error) {
-	p, err := w.Path(ctx, tree, leaf, ReadOptions{})
+	p, err := w.Path(ctx, tree, leaf, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // UndoOptions are the choices for an undo or a redo.
@@ -48,7 +49,7 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 	for n := range rounds {
 		round, err := w.undoOne(ctx, o)
 		if err != nil && n > 0 {
-			return nil, &Error{
+			return nil, &fault.Error{
 				Code:    Explain(err).Code,
 				Message: fmt.Sprintf("undid %d of %d changes: %v", n, rounds, err),
 				Hint:    "'bough log' lists what was done",
@@ -79,7 +80,7 @@ func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
 		var failed error
 		newest := v.operations(log, &failed)
 		if o.To != 0 && len(operation.Find(newest, []operation.Seq{o.To})) == 0 {
-			return 0, cmp.Or(failed, error(&Error{Code: NotFound, Message: fmt.Sprintf("no operation %d", o.To), Hint: "'bough log' lists what was done"}))
+			return 0, cmp.Or(failed, error(&fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no operation %d", o.To), Hint: "'bough log' lists what was done"}))
 		}
 		groups := map[operation.Seq]bool{}
 		for target := range operation.AllUndoable(newest, id, v.lost) {
@@ -144,7 +145,7 @@ func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error
 }
 
 func nothingTo(do string) error {
-	return &Error{Code: Refused, Message: "there is nothing to " + do, Hint: "'bough log' lists what was done"}
+	return &fault.Error{Code: fault.Refused, Message: "there is nothing to " + do, Hint: "'bough log' lists what was done"}
 }
 
 // lost reports whether a session or an agent that an operation left in its place is
@@ -204,8 +205,8 @@ func (tx *Tx) revert(op, target *operation.Operation) error {
 // newer is the error for an operation that cannot be taken back, because of what
 // came after it.
 func newer(op *operation.Operation, format string, a ...any) error {
-	return &Error{
-		Code:    Refused,
+	return &fault.Error{
+		Code:    fault.Refused,
 		Message: fmt.Sprintf("cannot undo operation %d (%s): %s", op.Seq, op.Verb, fmt.Sprintf(format, a...)),
 		Hint:    "nothing was changed; 'bough undo --in SESSION' looks at one session only",
 	}
@@ -225,7 +226,7 @@ func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation)
 		return tx.revertWhole(c, op)
 	}
 	o, err := tx.View.outline(id)
-	if Explain(err) != nil && Explain(err).Code == NotFound {
+	if Explain(err) != nil && Explain(err).Code == fault.NotFound {
 		if c.Link {
 			return nil
 		}

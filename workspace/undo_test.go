@@ -10,10 +10,14 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // truth returns the files of the workspace that are no copies, logs or trash.
@@ -59,7 +63,7 @@ func every(s *space, done func(verb string)) {
 	first := s.show(root).Messages[0].ID
 	_, err := s.Append(ctx, workspace.Append{Session: root, Text: "in place", Parent: first})
 	must("append in place", err)
-	_, err = s.Store(ctx, root, workspace.Store{Parent: first, Content: says("user", "stored"), Meta: []byte(`{"a":1}`)})
+	_, err = s.Store(ctx, root, lines.Message{Parent: first, Content: says("user", "stored"), Meta: []byte(`{"a":1}`)})
 	must("store", err)
 	_, err = s.SetMessageMeta(ctx, root, first, []byte(`{"b":[2]}`))
 	must("annotate", err)
@@ -77,7 +81,7 @@ func every(s *space, done func(verb string)) {
 	must("bookmark --rm", err)
 	_, err = s.CopyLine(ctx, root, 0)
 	must("copy", err)
-	_, _, err = s.NewLine(ctx, workspace.LineOptions{User: "ada"})
+	_, _, err = s.NewLine(ctx, lines.Options{User: "ada"})
 	must("new line", err)
 	point, err := s.Checkpoint(ctx, root+"@"+first, workspace.SnapshotOptions{Name: "Kept"})
 	must("checkpoint", err)
@@ -89,24 +93,24 @@ func every(s *space, done func(verb string)) {
 	must("rename", err)
 	_, err = s.Restore(ctx, point.ID)
 	must("restore", err)
-	_, err = s.Rewind(ctx, root+"@"+first, workspace.CutOptions{})
+	_, err = s.Rewind(ctx, root+"@"+first, checkpoint.CutOptions{})
 	must("rewind", err)
-	ada, err := s.CreateAgent(ctx, "ada", workspace.AgentOptions{System: "Be brief."})
+	ada, err := s.CreateAgent(ctx, "ada", agents.Options{System: "Be brief."})
 	must("agent create", err)
 	_, err = s.NewTree(ctx, "ada", "rest")
 	must("new tree", err)
-	_, err = s.BranchTree(ctx, "ada", root+"@"+first, "copy", workspace.CutOptions{})
+	_, err = s.BranchTree(ctx, "ada", root+"@"+first, "copy", checkpoint.CutOptions{})
 	must("branch tree", err)
 	_, err = s.Append(ctx, workspace.Append{Session: s.head("ada").Tree, Text: "to the agent"})
 	must("append to a tree", err)
-	_, err = s.SwitchAgent(ctx, "ada", ada.Trees[0].ID, workspace.CutOptions{})
+	_, err = s.SwitchAgent(ctx, "ada", ada.Trees[0].ID, checkpoint.CutOptions{})
 	must("agent switch", err)
-	_, err = s.RewindAgent(ctx, "ada", "copy/"+first, workspace.CutOptions{})
+	_, err = s.RewindAgent(ctx, "ada", "copy/"+first, checkpoint.CutOptions{})
 	must("agent rewind", err)
 	must("import", take(s, askedTwice))
 	must("import of more", take(s, askedThrice))
 	model, policy, off := "command:cat", agent.FinishBatch, true
-	_, err = s.SetAgent(ctx, "ada", workspace.AgentChange{Model: &model, Policy: &policy, NoCheckpoint: &off})
+	_, err = s.SetAgent(ctx, "ada", agents.Change{Model: &model, Policy: &policy, NoCheckpoint: &off})
 	must("agent set", err)
 	_, err = s.ArchiveTree(ctx, "ada", "rest")
 	must("agent archive", err)
@@ -114,9 +118,9 @@ func every(s *space, done func(verb string)) {
 	must("agent restore", err)
 	_, err = s.ArchiveTree(ctx, "ada", "rest")
 	must("agent archive again", err)
-	_, err = s.SwitchAgent(ctx, "ada", "rest", workspace.CutOptions{})
+	_, err = s.SwitchAgent(ctx, "ada", "rest", checkpoint.CutOptions{})
 	must("agent switch to an archived tree", err)
-	_, err = s.DeleteTree(ctx, "ada", "copy", workspace.DeleteTreeOptions{})
+	_, err = s.DeleteTree(ctx, "ada", "copy", agents.DeleteTreeOptions{})
 	must("agent delete", err)
 	_, err = s.Remove(ctx, s.head("ada").Tree, workspace.RemoveOptions{Line: true, Force: true})
 	must("rm of a tree", err)
@@ -161,7 +165,7 @@ func TestUndoAll(t *testing.T) {
 				}
 				sameFiles(t, "undo of "+verbs[i+1], states[i], s.truth())
 			}
-			if _, err := s.undo(""); code(err) != workspace.Refused {
+			if _, err := s.undo(""); code(err) != fault.Refused {
 				t.Errorf("undo of nothing = %v", err)
 			}
 			for i := 1; i < len(states); i++ {
@@ -170,7 +174,7 @@ func TestUndoAll(t *testing.T) {
 				}
 				sameFiles(t, "redo of "+verbs[i], states[i], s.truth())
 			}
-			if _, err := s.redo(""); code(err) != workspace.Refused {
+			if _, err := s.redo(""); code(err) != fault.Refused {
 				t.Errorf("redo of nothing = %v", err)
 			}
 		}
@@ -253,7 +257,7 @@ func TestUndoTrash(t *testing.T) {
 	if err := os.WriteFile(trash.Files[0].Path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.undo(""); code(err) != workspace.Refused || !strings.Contains(err.Error(), "not what was removed") {
+	if _, err := s.undo(""); code(err) != fault.Refused || !strings.Contains(err.Error(), "not what was removed") {
 		t.Errorf("undo = %v", err)
 	}
 }
@@ -273,7 +277,7 @@ func TestUndoPurged(t *testing.T) {
 	}
 	before := s.truth()
 	for _, o := range []workspace.UndoOptions{{}, {Count: 2}, {To: 1}, {In: gone}} {
-		if _, err := s.Undo(t.Context(), o); code(err) != workspace.Refused || !strings.Contains(err.Error(), "(rm)") || !strings.Contains(err.Error(), "deleted from the trash") {
+		if _, err := s.Undo(t.Context(), o); code(err) != fault.Refused || !strings.Contains(err.Error(), "(rm)") || !strings.Contains(err.Error(), "deleted from the trash") {
 			t.Errorf("undo %+v = %v", o, err)
 		}
 	}
@@ -308,13 +312,13 @@ func TestUndoSeveral(t *testing.T) {
 	if got := undo(workspace.UndoOptions{Count: 2}); got != "4 5 6" || s.texts(id) != "a b" {
 		t.Errorf("undo -n 2 took back %s and left %q", got, s.texts(id))
 	}
-	if got := undo(workspace.UndoOptions{To: 99}); got != string(workspace.NotFound) {
+	if got := undo(workspace.UndoOptions{To: 99}); got != string(fault.NotFound) {
 		t.Errorf("undo --to of no operation = %s", got)
 	}
 	if got := undo(workspace.UndoOptions{To: 2}); got != "3" || s.texts(id) != "a" {
 		t.Errorf("undo --to 2 took back %s and left %q", got, s.texts(id))
 	}
-	if got := undo(workspace.UndoOptions{To: 2}); got != string(workspace.Refused) {
+	if got := undo(workspace.UndoOptions{To: 2}); got != string(fault.Refused) {
 		t.Errorf("undo --to 2 once more = %s", got)
 	}
 	if got := undo(workspace.UndoOptions{Count: 9}); got != "1 2" {
@@ -327,12 +331,12 @@ func TestUndoHead(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	said := s.say("a", "b", "c")
-	if _, err := s.Rewind(t.Context(), id+"@"+said[1], workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(t.Context(), id+"@"+said[1], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.append(workspace.Append{Session: id, Text: "d"})
 	for {
-		if _, err := s.undo(id); code(err) == workspace.Refused {
+		if _, err := s.undo(id); code(err) == fault.Refused {
 			break
 		} else if err != nil {
 			t.Fatal(err)
@@ -346,7 +350,7 @@ func TestUndoHead(t *testing.T) {
 	id = s.new("Bread")
 	a := s.append(workspace.Append{Session: id, Text: "a"})
 	s.new("Soup")
-	if _, err := s.Rewind(t.Context(), id+"@"+a.Message, workspace.CutOptions{}); err != nil {
+	if _, err := s.Rewind(t.Context(), id+"@"+a.Message, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -465,12 +469,12 @@ func TestUndoTwin(t *testing.T) {
 	if _, err := s.Remove(t.Context(), root, workspace.RemoveOptions{Line: true}); err != nil {
 		t.Fatal(err)
 	}
-	again, existed, err := s.NewLine(t.Context(), workspace.LineOptions{UUID: session.UUID(root)})
+	again, existed, err := s.NewLine(t.Context(), lines.Options{UUID: session.UUID(root)})
 	if err != nil || existed {
 		t.Fatal(existed, err)
 	}
 	before := s.truth()
-	if _, err := s.undo(root); code(err) != workspace.Refused {
+	if _, err := s.undo(root); code(err) != fault.Refused {
 		t.Errorf("undo beside %s: %v", again.ID, err)
 	}
 	sameFiles(t, "refused", before, s.truth())

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A takingBack is an undo or a redo, which may be of a group that is too large to be
@@ -39,7 +40,7 @@ func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find fi
 			t = next
 		}
 		if err != nil && len(t.done) > 0 {
-			return nil, &Error{
+			return nil, &fault.Error{
 				Code:    Explain(err).Code,
 				Message: fmt.Sprintf("undid %d of %d operations: %v", len(t.done), t.all, err),
 				Hint:    "'bough " + verb + "' goes on with them",

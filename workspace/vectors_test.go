@@ -19,6 +19,8 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // eachVector runs f for every vector that keep keeps, on a copy of its files.
@@ -111,7 +113,7 @@ func rawMessages(messages []session.Message) []string {
 func TestVectorsData(t *testing.T) {
 	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
 	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
-		conv, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{})
+		conv, err := w.Show(t.Context(), v.Session, session.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +142,7 @@ func TestVectorsData(t *testing.T) {
 		if got := string(conv.Entry.Kind); v.Kind != "" && got != v.Kind {
 			t.Errorf("kind = %s, want %s", got, v.Kind)
 		}
-		ancestry, err := w.Lineage(t.Context(), v.Session, workspace.ReadOptions{})
+		ancestry, err := w.Lineage(t.Context(), v.Session, session.ReadOptions{})
 		lineage := ancestry.IDs
 		if err != nil {
 			t.Error(err)
@@ -169,7 +171,7 @@ func checkUsable(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		}
 	}
 	for _, id := range v.Usable {
-		conv, err := w.Show(t.Context(), id, workspace.ReadOptions{})
+		conv, err := w.Show(t.Context(), id, session.ReadOptions{})
 		if err != nil {
 			t.Errorf("show %s: %v", id, err)
 		} else if len(conv.Messages) == 0 {
@@ -195,13 +197,13 @@ func checkWhole(t *testing.T, v *fixtures.Vector, w *workspace.Workspace, listed
 	if listed = slices.Compact(listed); !slices.Equal(listed, want) {
 		t.Errorf("sessions are %q, want %q", listed, want)
 	}
-	report, err := w.Doctor(t.Context(), workspace.DoctorOptions{})
+	report, err := w.Doctor(t.Context(), doctor.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range report.Problems {
 		switch p.Kind {
-		case workspace.DamagedSession, workspace.UnreadableSession, workspace.DamagedCheckpoint, workspace.Cycle, workspace.MissingAncestor:
+		case doctor.DamagedSession, doctor.UnreadableSession, doctor.DamagedCheckpoint, doctor.Cycle, doctor.MissingAncestor:
 			t.Errorf("doctor finds %s in %s: %s", p.Kind, p.Path, p.Detail)
 		}
 	}
@@ -212,12 +214,12 @@ func checkSeal(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	if v.Seal == "" {
 		return
 	}
-	report, err := w.Doctor(t.Context(), workspace.DoctorOptions{})
+	report, err := w.Doctor(t.Context(), doctor.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := slices.ContainsFunc(report.Problems, func(p workspace.Problem) bool {
-		return p.Kind == workspace.BrokenSeal && p.Path == session.FileName(v.Session)
+	broken := slices.ContainsFunc(report.Problems, func(p doctor.Problem) bool {
+		return p.Kind == doctor.BrokenSeal && p.Path == session.FileName(v.Session)
 	})
 	if want := v.Seal == "broken"; broken != want {
 		t.Errorf("the seal is broken: %v, want %v: %v", broken, want, report.Problems)
@@ -232,7 +234,7 @@ func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		return
 	}
 	at := v.Session + "@" + v.Refused.At
-	_, err := w.Checkpoint(t.Context(), at, workspace.SnapshotOptions{CutOptions: workspace.CutOptions{Strict: true}})
+	_, err := w.Checkpoint(t.Context(), at, workspace.SnapshotOptions{CutOptions: checkpoint.CutOptions{Strict: true}})
 	var cut *checkpoint.ToolCutError
 	if !errors.As(err, &cut) {
 		t.Fatalf("checkpoint at %s: %v", v.Refused.At, err)
@@ -255,7 +257,7 @@ func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 func TestVectorsBroken(t *testing.T) {
 	broken := func(v *fixtures.Vector) bool { return v.Expect != fixtures.Data }
 	eachVector(t, broken, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
-		_, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{})
+		_, err := w.Show(t.Context(), v.Session, session.ReadOptions{})
 		if err == nil {
 			t.Fatal("it opens")
 		}
@@ -280,12 +282,12 @@ func TestVectorsBroken(t *testing.T) {
 			t.Errorf("want %s, got: %v", v.Expect, err)
 		}
 		if v.Expect != fixtures.Damage {
-			if lineage, err := w.Lineage(t.Context(), v.Session, workspace.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != workspace.Damaged {
-				t.Errorf("lineage = %q, %v, want it %s", lineage, err, workspace.Damaged)
+			if lineage, err := w.Lineage(t.Context(), v.Session, session.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.Damaged {
+				t.Errorf("lineage = %q, %v, want it %s", lineage, err, fault.Damaged)
 			}
 		}
-		if code := workspace.Explain(err).Code; code != workspace.Damaged {
-			t.Errorf("code = %s, want %s", code, workspace.Damaged)
+		if code := workspace.Explain(err).Code; code != fault.Damaged {
+			t.Errorf("code = %s, want %s", code, fault.Damaged)
 		}
 		checkUsable(t, v, w)
 
@@ -310,7 +312,7 @@ func TestVectorsBroken(t *testing.T) {
 func TestVectorsSnapshot(t *testing.T) {
 	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
 	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
-		before, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{})
+		before, err := w.Show(t.Context(), v.Session, session.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +338,7 @@ func TestVectorsSnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		after, err := w.Show(t.Context(), snap.ID, workspace.ReadOptions{})
+		after, err := w.Show(t.Context(), snap.ID, session.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +360,7 @@ func TestVectorsIndex(t *testing.T) {
 		}
 		for _, want := range []int{1, 0} {
 			notes = nil
-			if _, err := w.Show(t.Context(), v.Session, workspace.ReadOptions{}); err != nil {
+			if _, err := w.Show(t.Context(), v.Session, session.ReadOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if len(notes) != want || want == 1 && !strings.Contains(notes[0], "the index") {

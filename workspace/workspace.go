@@ -44,6 +44,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // Options are the choices of an embedder. The zero value is the default, and
@@ -135,7 +136,7 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 		abs = filepath.Dir(abs)
 	}
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
-		return nil, &Error{Code: Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
+		return nil, &fault.Error{Code: fault.Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
 	w := &base{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, live: &live{}, turn: make(chan struct{}, 1)}
 	if opts != nil {
@@ -248,8 +249,8 @@ func (w *base) open(ctx context.Context) (*os.Root, error) {
 }
 
 func noWorkspace(dir string) error {
-	return &Error{
-		Code:    NotFound,
+	return &fault.Error{
+		Code:    fault.NotFound,
 		Message: "there is no workspace in " + dir,
 		Hint:    "name one with -w, or begin one with 'bough new' or 'bough import'",
 	}

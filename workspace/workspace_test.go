@@ -19,6 +19,8 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // A space is a workspace in a test: its clock goes on by a second at each look,
@@ -119,7 +121,7 @@ func (s *space) branch(ref string) *workspace.Snapshot {
 
 func (s *space) show(ref string) *workspace.Conversation {
 	s.t.Helper()
-	c, err := s.Show(s.t.Context(), ref, workspace.ReadOptions{})
+	c, err := s.Show(s.t.Context(), ref, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatalf("Show(%q): %v", ref, err)
 	}
@@ -200,7 +202,7 @@ func sameFiles(t testing.TB, what string, before, after map[string]string) {
 	}
 }
 
-func code(err error) workspace.Code {
+func code(err error) fault.Code {
 	if err == nil {
 		return ""
 	}
@@ -231,7 +233,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("Open(%q) = %v, %v, want %q", given, w, err, want)
 		}
 	}
-	if _, err := workspace.Open(t.Context(), file, nil); code(err) != workspace.Usage {
+	if _, err := workspace.Open(t.Context(), file, nil); code(err) != fault.Usage {
 		t.Errorf("Open of a file: %v", err)
 	}
 	t.Chdir(chat)
@@ -240,17 +242,17 @@ func TestOpen(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := workspace.Open(ended, chat, nil); !errors.Is(err, context.Canceled) || code(err) != workspace.Failed {
+	if _, err := workspace.Open(ended, chat, nil); !errors.Is(err, context.Canceled) || code(err) != fault.Failed {
 		t.Errorf("Open with an ended context: %v", err)
 	}
 	w, err := workspace.Open(t.Context(), chat, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.List(ended, ""); !errors.Is(err, context.Canceled) || code(err) != workspace.Failed {
+	if _, err := w.List(ended, ""); !errors.Is(err, context.Canceled) || code(err) != fault.Failed {
 		t.Errorf("List with an ended context: %v", err)
 	}
-	if _, err := w.New(ended, ""); !errors.Is(err, context.Canceled) || code(err) != workspace.Failed {
+	if _, err := w.New(ended, ""); !errors.Is(err, context.Canceled) || code(err) != fault.Failed {
 		t.Errorf("New with an ended context: %v", err)
 	}
 }
@@ -287,11 +289,11 @@ func TestIsAndFind(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s := openSpace(t, dir, 0)
-	_, show := s.Show(t.Context(), "x", workspace.ReadOptions{})
-	_, doctor := s.Doctor(t.Context(), workspace.DoctorOptions{Fix: true})
+	_, show := s.Show(t.Context(), "x", session.ReadOptions{})
+	_, doctor := s.Doctor(t.Context(), doctor.Options{Fix: true})
 	_, add := s.Append(t.Context(), workspace.Append{Text: "x"})
 	for verb, err := range map[string]error{"Show": show, "Doctor": doctor, "Append": add} {
-		if code(err) != workspace.NotFound {
+		if code(err) != fault.NotFound {
 			t.Errorf("%s: %v, want not found", verb, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
 
@@ -50,7 +51,7 @@ policy is after_call, and automatic checkpoints are on, unless a flag says other
 			if err != nil {
 				return err
 			}
-			o := workspace.AgentOptions{
+			o := agents.Options{
 				Model: c.String("model"), System: c.String("system"),
 				Policy: agent.SteerPolicy(c.String("steer-policy")), NoCheckpoint: noCheckpoint,
 			}
@@ -85,7 +86,7 @@ func (p *program) agentSetVerb() verb {
 				return err
 			}
 			policy := agent.SteerPolicy(c.String("steer-policy"))
-			a, err := w.SetAgent(c.Context, c.Args().First(), workspace.AgentChange{
+			a, err := w.SetAgent(c.Context, c.Args().First(), agents.Change{
 				Model: given(c, "model", c.String("model")), System: given(c, "system", c.String("system")),
 				Policy: given(c, "steer-policy", policy), NoCheckpoint: given(c, "auto-checkpoint", noCheckpoint),
 			})
@@ -210,7 +211,7 @@ func (p *program) agentRmVerb() verb {
 }
 
 // agentDone tells what was done to an agent.
-func (p *program) agentDone(a *workspace.Agent, did string, err error) error {
+func (p *program) agentDone(a *agents.Agent, did string, err error) error {
 	if err != nil {
 		return err
 	}
@@ -264,14 +265,14 @@ the head is.`,
 	}
 }
 
-func (p *program) agentPosition(pos *workspace.AgentPosition, err error) error {
+func (p *program) agentPosition(pos *agents.Position, err error) error {
 	if err != nil {
 		return err
 	}
 	if p.json {
 		return p.printJSON(pos)
 	}
-	p.steppedBack(pos.Cut, string(pos.Head.Node))
+	p.steppedBack(pos.Adjustment, string(pos.Head.Node))
 	_, err = fmt.Fprintln(p.stdout, position(pos.Head.Tree, string(pos.Head.Node)))
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +24,7 @@ branches. The head is in the one with the star. Those that are archived are left
 		min: 1,
 		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			trees, err := w.AgentTrees(c.Context, c.Args().First(), workspace.AgentTreesOptions{All: c.Bool("all")})
+			trees, err := w.AgentTrees(c.Context, c.Args().First(), agents.TreesOptions{All: c.Bool("all")})
 			if err != nil {
 				return err
 			}
@@ -107,7 +108,7 @@ the head is in cannot be deleted.`,
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			o := workspace.DeleteTreeOptions{Force: c.Bool("force")}
+			o := agents.DeleteTreeOptions{Force: c.Bool("force")}
 			t, err := w.DeleteTree(c.Context, c.Args().Get(0), c.Args().Get(1), o)
 			return p.treeDone(t, "Deleted", err)
 		},
@@ -115,7 +116,7 @@ the head is in cannot be deleted.`,
 }
 
 // treeDone tells what was done to a tree.
-func (p *program) treeDone(t *workspace.AgentTree, did string, err error) error {
+func (p *program) treeDone(t *agents.Tree, did string, err error) error {
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
@@ -60,7 +61,7 @@ git diff | bough append`,
 			defer stop()
 			added, err := w.Append(ctx, a)
 			if e := workspace.Explain(err); e != nil {
-				if e.Code == workspace.NotFound && c.NArg() == 2 && strings.HasPrefix(e.Message, "no session ") {
+				if e.Code == fault.NotFound && c.NArg() == 2 && strings.HasPrefix(e.Message, "no session ") {
 					e.Hint = "two arguments are SESSION and TEXT: quote a text of several words. " + e.Hint
 				}
 				return e

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -55,10 +56,10 @@ func (a *approver) approve(ctx context.Context, s storedCommand) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &workspace.Error{Code: workspace.Refused, Message: "the command was not approved; it did not run: " + s.summary()}
+		return &fault.Error{Code: fault.Refused, Message: "the command was not approved; it did not run: " + s.summary()}
 	}
-	return &workspace.Error{
-		Code:    workspace.Refused,
+	return &fault.Error{
+		Code:    fault.Refused,
 		Message: "the workspace holds a command that you have not approved; it did not run: " + s.summary(),
 		Hint:    "--allow-command approves and runs it; on a terminal you are asked",
 	}

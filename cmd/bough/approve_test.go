@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestApprover: a stored command runs once it is approved, and only just that command.
@@ -22,14 +23,14 @@ func TestApprover(t *testing.T) {
 	asked := 0
 	someone := func() *asker { return person }
 	nobody := func() *asker { return nil }
-	code := func(err error) workspace.Code {
+	code := func(err error) fault.Code {
 		if err == nil {
 			return ""
 		}
 		return workspace.Explain(err).Code
 	}
 	// answers approves a command while a person answers.
-	answers := func(s storedCommand, answer string) workspace.Code {
+	answers := func(s storedCommand, answer string) fault.Code {
 		asked++
 		done := make(chan error, 1)
 		go func() { done <- (&approver{dir: ws, asker: someone}).approve(t.Context(), s) }()
@@ -37,18 +38,18 @@ func TestApprover(t *testing.T) {
 		io.WriteString(typed, answer)
 		return code(<-done)
 	}
-	silent := func(s storedCommand) workspace.Code {
+	silent := func(s storedCommand) fault.Code {
 		return code((&approver{dir: ws, asker: nobody}).approve(t.Context(), s))
 	}
 
 	one := storedCommand{Command: "echo one"}
-	if got := silent(one); got != workspace.Refused {
+	if got := silent(one); got != fault.Refused {
 		t.Errorf("where nobody can be asked: %q", got)
 	}
-	if got := answers(one, "n\n"); got != workspace.Refused {
+	if got := answers(one, "n\n"); got != fault.Refused {
 		t.Errorf("after no: %q", got)
 	}
-	if got := silent(one); got != workspace.Refused {
+	if got := silent(one); got != fault.Refused {
 		t.Errorf("no was taken for an approval: %q", got)
 	}
 	if got := answers(one, "y\n"); got != "" {
@@ -62,19 +63,19 @@ func TestApprover(t *testing.T) {
 		{Command: "echo one", Dir: "/tmp"},
 		{Command: "echo one", Bindings: map[string]string{"PATH": "/tmp"}},
 	} {
-		if got := silent(other); got != workspace.Refused {
+		if got := silent(other); got != fault.Refused {
 			t.Errorf("%v counts as approved", other)
 		}
 	}
 	elsewhere := &approver{dir: t.TempDir(), asker: nobody}
-	if got := code(elsewhere.approve(t.Context(), one)); got != workspace.Refused {
+	if got := code(elsewhere.approve(t.Context(), one)); got != fault.Refused {
 		t.Errorf("an approval counts in another workspace: %q", got)
 	}
 	elsewhere.typed = map[string]bool{"echo one": true}
 	if got := code(elsewhere.approve(t.Context(), one)); got != "" {
 		t.Errorf("a typed command: %q", got)
 	}
-	if got := code(elsewhere.approve(t.Context(), storedCommand{Command: "echo one", Bindings: map[string]string{"PATH": "/tmp"}})); got != workspace.Refused {
+	if got := code(elsewhere.approve(t.Context(), storedCommand{Command: "echo one", Bindings: map[string]string{"PATH": "/tmp"}})); got != fault.Refused {
 		t.Errorf("a typed command with stored bindings: %q", got)
 	}
 
@@ -91,7 +92,7 @@ func TestApprover(t *testing.T) {
 	if err := os.Remove(kept[0]); err != nil {
 		t.Fatal(err)
 	}
-	if got := silent(one); got != workspace.Refused {
+	if got := silent(one); got != fault.Refused {
 		t.Errorf("after the approval was removed: %q", got)
 	}
 }

@@ -8,11 +8,12 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // printCandidates prints what an ambiguous name may mean, a line each: a short id, the
 // day, where a session comes from and how long it is, and the title or the first words.
-func (p *program) printCandidates(e *workspace.AmbiguousError) {
+func (p *program) printCandidates(e *fault.AmbiguousError) {
 	names := candidateNames(e.Candidates)
 	widest := 0
 	for _, name := range names {
@@ -42,7 +43,7 @@ func (p *program) printCandidates(e *workspace.AmbiguousError) {
 }
 
 // candidateNames returns a name for each candidate that no other has.
-func candidateNames(list []workspace.Candidate) []string {
+func candidateNames(list []fault.Candidate) []string {
 	var sessions []workspace.Entry
 	var messages []string
 	for _, c := range list {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
 
@@ -42,7 +43,7 @@ bough agent chat ada --retry --model command:./answer.sh`,
 		min: 1,
 		max: 2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			prompt := workspace.Prompt{Fresh: c.Bool("fresh"), Tree: c.String("name")}
+			prompt := agents.Prompt{Fresh: c.Bool("fresh"), Tree: c.String("name")}
 			retry := c.Bool("retry")
 			switch {
 			case retry && (c.NArg() > 1 || prompt.Fresh):
@@ -70,7 +71,7 @@ bough agent chat ada --retry --model command:./answer.sh`,
 					return err
 				}
 			}
-			return t.chat(c.Context, func(ctx context.Context) (*workspace.Chatted, error) {
+			return t.chat(c.Context, func(ctx context.Context) (*agents.Chatted, error) {
 				if retry {
 					return w.Retry(ctx, c.Args().First(), o)
 				}
@@ -100,7 +101,7 @@ SESSION@MESSAGE it may be in any conversation. How much was copied is told. Then
 		min: 1,
 		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			prompt := workspace.Prompt{Fresh: c.Bool("fresh"), From: c.String("from-node"), Tree: c.String("name"), CutOptions: cutOptions(c)}
+			prompt := agents.Prompt{Fresh: c.Bool("fresh"), From: c.String("from-node"), Tree: c.String("name"), CutOptions: cutOptions(c)}
 			switch {
 			case c.String("prompt") == "":
 				e := usageError("a branch begins with something that is said, and there is no prompt")
@@ -123,7 +124,7 @@ SESSION@MESSAGE it may be in any conversation. How much was copied is told. Then
 			if prompt.Text, err = p.text(c.String("prompt")); err != nil {
 				return err
 			}
-			return t.chat(c.Context, func(ctx context.Context) (*workspace.Chatted, error) {
+			return t.chat(c.Context, func(ctx context.Context) (*agents.Chatted, error) {
 				return w.Chat(ctx, c.Args().First(), prompt, o)
 			})
 		},
@@ -160,8 +161,8 @@ func (p *program) prompt(c *cli.Context, arg int) (string, error) {
 }
 
 // chat has talk carry out turns and prints what came of it.
-func (t *teller) chat(ctx context.Context, talk func(context.Context) (*workspace.Chatted, error)) error {
-	var said *workspace.Chatted
+func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.Chatted, error)) error {
+	var said *agents.Chatted
 	var explored *explore.Exploration
 	err := t.watch(ctx, func(ctx context.Context) (err error) {
 		if said, err = talk(ctx); err != nil || t.explore == "" || t.explore == exploreOff {
@@ -178,7 +179,7 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*workspac
 		return err
 	}
 	return t.p.printJSON(struct {
-		*workspace.Chatted
+		*agents.Chatted
 		Copied   *copied              `json:"copied,omitempty"`
 		Explored *explore.Exploration `json:"exploration,omitempty"`
 	}{said, t.copied, explored})

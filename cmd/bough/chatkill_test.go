@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/tidwall/gjson"
 )
@@ -228,7 +229,7 @@ func (c *crowd) judgeTexts(w *workspace.Workspace, when string) {
 	at := map[string][]string{} // texts to the places where they are
 	headIsThere := false
 	for _, tree := range a.Trees {
-		all, err := w.All(ctx, tree.ID, workspace.ReadOptions{})
+		all, err := w.All(ctx, tree.ID, session.ReadOptions{})
 		if err != nil {
 			c.t.Fatal(err)
 		}

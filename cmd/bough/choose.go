@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/cmd/bough/internal/list"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
@@ -112,7 +113,7 @@ func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kin
 		return "", err
 	}
 	if len(l.Sessions) == 0 {
-		return "", &workspace.Error{Code: workspace.NotFound, Message: "there is nothing to choose from", Hint: "'bough import' brings in the conversations of other assistants"}
+		return "", &fault.Error{Code: fault.NotFound, Message: "there is nothing to choose from", Hint: "'bough import' brings in the conversations of other assistants"}
 	}
 	items := make([]list.Item, len(l.Sessions))
 	for i, e := range l.Sessions {
@@ -134,7 +135,7 @@ func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kin
 		}
 	}
 	i, err := p.choose(ctx, list.Options{Prompt: prompt, Items: items, Query: query, Preview: func(ctx context.Context, i int) string {
-		conv, err := w.Show(ctx, l.Sessions[i].ID, workspace.ReadOptions{Partial: true})
+		conv, err := w.Show(ctx, l.Sessions[i].ID, session.ReadOptions{Partial: true})
 		if err != nil {
 			return clean(workspace.Explain(err).Message)
 		}
@@ -183,7 +184,7 @@ func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, in,
 // of each branch the newest first, and the id of its first file.
 func messagesOf(ctx context.Context, w *workspace.Workspace, name string) (id string, messages []session.Message, err error) {
 	const mostBranches = 64 // more make a list too long to look through
-	tree, err := w.MessageTree(ctx, name, workspace.ReadOptions{Partial: true})
+	tree, err := w.MessageTree(ctx, name, session.ReadOptions{Partial: true})
 	if err != nil {
 		return "", nil, err
 	}
@@ -191,7 +192,7 @@ func messagesOf(ctx context.Context, w *workspace.Workspace, name string) (id st
 	slices.SortStableFunc(leaves, func(a, b workspace.StraightRun) int { return b.LastActive.Compare(a.LastActive) })
 	seen := map[string]bool{}
 	for _, leaf := range leaves[:min(len(leaves), mostBranches)] {
-		conv, err := w.Show(ctx, tree.Session+"@"+leaf.Last, workspace.ReadOptions{Partial: true})
+		conv, err := w.Show(ctx, tree.Session+"@"+leaf.Last, session.ReadOptions{Partial: true})
 		if err != nil {
 			return "", nil, err
 		}
@@ -210,7 +211,7 @@ func (p *program) choose(ctx context.Context, o list.Options) (int, error) {
 	o.Color = p.talk.color
 	i, err := list.Choose(ctx, p.stdin, p.screen, o)
 	if errors.Is(err, list.ErrNone) {
-		return i, &workspace.Error{Code: workspace.Failed, Message: "nothing was chosen", Err: err}
+		return i, &fault.Error{Code: fault.Failed, Message: "nothing was chosen", Err: err}
 	}
 	return i, err
 }

@@ -327,7 +327,7 @@ func bookmarkLabels(ctx context.Context, w *workspace.Workspace) (labels []candi
 // messageNames returns the messages of a session as it was typed, with their first
 // words, the newest first.
 func messageNames(ctx context.Context, w *workspace.Workspace, name string) (list []candidate) {
-	conv, err := w.Show(ctx, name, workspace.ReadOptions{Partial: true})
+	conv, err := w.Show(ctx, name, session.ReadOptions{Partial: true})
 	if err != nil {
 		return nil
 	}

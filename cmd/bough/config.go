@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -88,7 +89,7 @@ func (p *program) settingsOf(userOnly bool) (config.Layered, error) {
 func settingError(err error) error {
 	var syntax *config.SyntaxError
 	if errors.As(err, &syntax) {
-		return &workspace.Error{Code: workspace.Damaged, Message: err.Error(), Hint: "correct the file, or move it away", Err: err}
+		return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "correct the file, or move it away", Err: err}
 	}
 	return err
 }

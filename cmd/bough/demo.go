@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/fixtures"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -143,7 +144,7 @@ func (d *demo) secondAnswer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	conv, err := w.Show(ctx, demoTitle, workspace.ReadOptions{})
+	conv, err := w.Show(ctx, demoTitle, session.ReadOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/urfave/cli/v2"
 )
 
@@ -31,7 +32,7 @@ func (p *program) doctorVerb() verb {
 			if c.Bool("merge-copies") {
 				return p.mergeCopies(c, w)
 			}
-			report, err := w.Doctor(c.Context, workspace.DoctorOptions{Fix: c.Bool("fix"), Dialect: c.String("dialect")})
+			report, err := w.Doctor(c.Context, doctor.Options{Fix: c.Bool("fix"), Dialect: c.String("dialect")})
 			if err != nil {
 				return err
 			}
@@ -66,7 +67,7 @@ It finds:
 // ailments lists what doctor finds, and what --fix does about it.
 func ailments() string {
 	var lines []string
-	for _, a := range workspace.Ailments {
+	for _, a := range doctor.Ailments {
 		lines = append(lines, fmt.Sprintf("  %-20s%s", a.Kind, a.About))
 		if a.Mend != "" {
 			lines = append(lines, fmt.Sprintf("  %-20s--fix: %s", "", a.Mend))
@@ -75,7 +76,7 @@ func ailments() string {
 	return strings.Join(lines, "\n")
 }
 
-func (p *program) report(r *workspace.Report) {
+func (p *program) report(r *doctor.Report) {
 	for _, problem := range r.Problems {
 		state := p.paint.yellow("wrong")
 		if problem.Fixed {
@@ -85,7 +86,7 @@ func (p *program) report(r *workspace.Report) {
 		}
 		fmt.Fprintf(p.stdout, "%s  %s  %s\n       %s\n", state, problem.Kind, clean(problem.Path), clean(problem.Detail))
 	}
-	if !slices.ContainsFunc(r.Problems, func(p workspace.Problem) bool { return !p.Note }) {
+	if !slices.ContainsFunc(r.Problems, func(p doctor.Problem) bool { return !p.Note }) {
 		fmt.Fprintln(p.stdout, "Nothing is wrong.")
 	}
 }
@@ -99,7 +100,7 @@ func (p *program) mergeCopies(c *cli.Context, w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	refused := slices.ContainsFunc(merged.Copies, func(c workspace.MergedCopy) bool { return c.Status == workspace.CopyRefused })
+	refused := slices.ContainsFunc(merged.Copies, func(c doctor.MergedCopy) bool { return c.Status == doctor.CopyRefused })
 	if p.json {
 		err = p.printJSON(merged)
 	} else {
@@ -116,15 +117,15 @@ type refusedFound struct{}
 
 func (refusedFound) Error() string { return "something was refused" }
 
-func (p *program) mergedCopies(merged *workspace.MergedCopies) {
+func (p *program) mergedCopies(merged *doctor.MergedCopies) {
 	for _, c := range merged.Copies {
 		status, about := p.paint.green(string(c.Status)), ""
 		switch c.Status {
-		case workspace.CopyMerged, workspace.CopyRestored:
+		case doctor.CopyMerged, doctor.CopyRestored:
 			about = count(c.Messages, "message") + " added to " + c.Session
-		case workspace.CopyContained:
+		case doctor.CopyContained:
 			about = "nothing new for " + c.Session
-		case workspace.CopyRefused:
+		case doctor.CopyRefused:
 			status, about = p.paint.yellow(string(c.Status)), c.Detail
 		}
 		fmt.Fprintf(p.stdout, "%s  %s\n       %s\n", status, clean(c.Path), line(about))

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -108,8 +109,8 @@ func (p *program) explore(c *cli.Context) error {
 	case err != nil:
 		return err
 	case !plan.Config.Enabled:
-		return &workspace.Error{
-			Code: workspace.Refused, Message: "explorations are turned off here",
+		return &fault.Error{
+			Code: fault.Refused, Message: "explorations are turned off here",
 			Hint: `the member "enabled" of ` + workspace.ExplorationSettingsPath + `, of the settings, or of the agent's "explore" is false`,
 		}
 	case c.Bool("dry-run") || !plan.Explores:

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/explore"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func exploreRequest(c *cli.Context) (explore.Request, error) {
 	if err == nil {
 		err = r.Validate()
 	}
-	if e := new(workspace.Error); errors.As(err, &e) && e.Code == workspace.Usage && (e.Hint == "" || e.Hint == listsVerbs) {
+	if e := new(fault.Error); errors.As(err, &e) && e.Code == fault.Usage && (e.Hint == "" || e.Hint == listsVerbs) {
 		e.Hint = seeHelp("explore")
 	}
 	return r, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/explore"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
 
@@ -34,7 +34,7 @@ func exploreMode(c *cli.Context) (string, error) {
 
 // exploreReply explores what a reply offers, and returns the exploration: nil if the reply
 // offers nothing, or the user declines. The head stays at the reply.
-func (t *teller) exploreReply(ctx context.Context, said *workspace.Chatted, model string) (*explore.Exploration, error) {
+func (t *teller) exploreReply(ctx context.Context, said *agents.Chatted, model string) (*explore.Exploration, error) {
 	p, ref := t.p, said.Tree+"@"+string(said.Node)
 	x := p.explorerWith(t.w, &t.supply)
 	plan, err := x.Plan(ctx, explore.Request{Ref: ref, Runner: explore.Runner{Model: model}})

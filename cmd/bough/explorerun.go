@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -131,8 +132,8 @@ func (x *explorer) finished(e *explore.Exploration, err error) error {
 		x.evaluated(e)
 	}
 	if len(e.Evaluation.From) == 0 {
-		return noResult{&workspace.Error{
-			Code: workspace.Failed, Message: "no branch has a result",
+		return noResult{&fault.Error{
+			Code: fault.Failed, Message: "no branch has a result",
 			Hint: "'bough explore show " + e.ID + "' shows why",
 		}}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/redact"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/cli/browser"
 	"github.com/urfave/cli/v2"
 )
@@ -141,8 +142,8 @@ func (p *program) openFile(path string) error {
 	browser.Stdout, browser.Stderr = io.Discard, io.Discard
 	location := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}
 	if err := browser.OpenURL(location.String()); err != nil {
-		return &workspace.Error{
-			Code: workspace.Failed, Message: "no program opened the file: " + err.Error(),
+		return &fault.Error{
+			Code: fault.Failed, Message: "no program opened the file: " + err.Error(),
 			Hint: "the file is " + path, Err: err,
 		}
 	}
@@ -178,7 +179,7 @@ func (p *program) exportTold(e *workspace.Export, redacted bool) {
 	if e.Branches > 1 {
 		about += fmt.Sprintf(" on %d branches", e.Branches)
 	}
-	p.steppedBack(e.Cut, string(e.Message))
+	p.steppedBack(e.Adjustment, string(e.Message))
 	fmt.Fprintf(p.stderr, "Exported %s to %s, %s\n", about, clean(path), size(int64(e.Bytes)))
 	for _, l := range e.Lost {
 		fmt.Fprintf(p.stderr, "  not carried: %s (%d)\n", clean(l.What), l.Count)
@@ -294,7 +295,7 @@ func (p *program) execute(c *cli.Context, r *workspace.Resumption) error {
 		if err == nil {
 			return nil
 		}
-		e := &workspace.Error{Code: workspace.Failed, Message: commandLine(command) + ": " + err.Error(), Err: err}
+		e := &fault.Error{Code: fault.Failed, Message: commandLine(command) + ": " + err.Error(), Err: err}
 		if !r.Temporary {
 			e.Hint = "the conversation is in " + string(r.Path)
 		}

@@ -67,7 +67,7 @@ func (p *program) position(pos *workspace.Position) error {
 	if p.json {
 		return p.printJSON(pos)
 	}
-	p.steppedBack(pos.Cut, string(pos.Head.Message))
+	p.steppedBack(pos.Adjustment, string(pos.Head.Message))
 	if pos.ReadOnly {
 		fmt.Fprintln(p.stderr, "This is a checkpoint: the next message makes a branch of it.")
 	}

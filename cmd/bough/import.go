@@ -11,6 +11,8 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/urfave/cli/v2"
 )
 
@@ -59,7 +61,7 @@ bough import --from codex --skip '~/work/client'`,
 }
 
 func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
-	o := workspace.ImportOptions{
+	o := imports.Options{
 		Stdin: p.stdin, DryRun: c.Bool("dry-run"), Skip: c.StringSlice("skip"), Again: c.Bool("again"), Live: c.Bool("live"),
 	}
 	sources, temporary, err := p.importSources(c)
@@ -70,8 +72,8 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 		return err
 	}
 	if !p.json {
-		o.Each = func(r workspace.Imported) {
-			if len(r.Problems) > 0 || r.Status != workspace.ImportUnchanged && (r.Status != workspace.ImportSkipped || r.Named) {
+		o.Each = func(r imports.Transcript) {
+			if len(r.Problems) > 0 || r.Status != imports.Unchanged && (r.Status != imports.Skipped || r.Named) {
 				p.imported(r)
 			}
 		}
@@ -98,13 +100,13 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 }
 
 // unreadable reports whether something of a conversation could not be read.
-func unreadable(r workspace.Imported) bool {
-	return r.Status == workspace.ImportFailed || len(r.Problems) > 0
+func unreadable(r imports.Transcript) bool {
+	return r.Status == imports.Failed || len(r.Problems) > 0
 }
 
 // importSources returns what the arguments of 'bough import' name, and the temporary
 // folders that hold some of it, which the caller removes.
-func (p *program) importSources(c *cli.Context) (sources []workspace.ImportSource, temporary []string, err error) {
+func (p *program) importSources(c *cli.Context) (sources []imports.Source, temporary []string, err error) {
 	paths, tools := c.Args().Slice(), c.StringSlice("from")
 	var format *convert.Format
 	if name := c.String("format"); name != "" {
@@ -121,7 +123,7 @@ func (p *program) importSources(c *cli.Context) (sources []workspace.ImportSourc
 		e.Hint = seeHelp("import")
 		return nil, nil, e
 	case len(tools) == 0:
-		return []workspace.ImportSource{{Paths: paths, Format: format}}, nil, nil
+		return []imports.Source{{Paths: paths, Format: format}}, nil, nil
 	case len(tools) > 1 && len(paths) > 0:
 		e := usageError("a PATH excludes more than one --from")
 		e.Hint = "name one tool with a PATH, or several tools without"
@@ -142,7 +144,7 @@ func (p *program) importSources(c *cli.Context) (sources []workspace.ImportSourc
 		if dir != "" {
 			temporary = append(temporary, dir)
 		}
-		if e := workspace.Explain(err); e != nil && e.Code == workspace.NotFound {
+		if e := workspace.Explain(err); e != nil && e.Code == fault.NotFound {
 			missing = append(missing, err)
 			continue
 		} else if err != nil {
@@ -162,11 +164,11 @@ func (p *program) importSources(c *cli.Context) (sources []workspace.ImportSourc
 
 // importSource returns where a tool keeps its conversations, or paths in place of that,
 // and the temporary folder that holds them, "" if there is none.
-func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []string) (source workspace.ImportSource, temporary string, err error) {
+func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []string) (source imports.Source, temporary string, err error) {
 	roots := tool.Roots(machine())
 	if isAsked(tool) {
 		if len(paths) > 0 {
-			return workspace.ImportSource{Paths: paths, Format: tool}, "", nil
+			return imports.Source{Paths: paths, Format: tool}, "", nil
 		}
 		dir, err := p.fromOpencode(c.Context)
 		if err != nil {
@@ -198,8 +200,8 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 		}
 	}
 	if len(source.Paths) == 0 {
-		return source, "", &workspace.Error{
-			Code:    workspace.NotFound,
+		return source, "", &fault.Error{
+			Code:    fault.NotFound,
 			Message: "there are no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),
 			Hint:    "name the folder: 'bough import --from " + tool.Name + " FOLDER'",
 		}
@@ -208,13 +210,13 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 }
 
 // imported tells of one conversation.
-func (p *program) imported(r workspace.Imported) {
+func (p *program) imported(r imports.Transcript) {
 	p.meter.clear()
 	status := string(r.Status)
 	switch r.Status {
-	case workspace.ImportFailed:
+	case imports.Failed:
 		status = p.paint.yellow(status)
-	case workspace.ImportSkipped:
+	case imports.Skipped:
 		status = p.paint.dim(status)
 	default:
 		status = p.paint.green(status)
@@ -232,7 +234,7 @@ func (p *program) imported(r workspace.Imported) {
 	if id := string(r.Session); id != "" {
 		about = append([]string{id[max(0, len(id)-8):]}, about...)
 	}
-	if r.Status == workspace.ImportUpdated && (r.Added > 0 || r.Replaced == 0) {
+	if r.Status == imports.Updated && (r.Added > 0 || r.Replaced == 0) {
 		about = append(about, fmt.Sprintf("%d new", r.Added))
 	}
 	if r.Replaced > 0 {
@@ -250,15 +252,15 @@ func (p *program) imported(r workspace.Imported) {
 }
 
 // importSummary says how many came of each kind.
-func (p *program) importSummary(rows []workspace.Imported, dry bool) {
-	counts := map[workspace.ImportStatus]int{}
+func (p *program) importSummary(rows []imports.Transcript, dry bool) {
+	counts := map[imports.Status]int{}
 	messages := 0
 	for _, r := range rows {
 		counts[r.Status]++
 		messages += r.Added
 	}
 	var parts []string
-	for _, s := range []workspace.ImportStatus{workspace.ImportNew, workspace.ImportUpdated, workspace.ImportUnchanged, workspace.ImportSkipped, workspace.ImportFailed} {
+	for _, s := range []imports.Status{imports.New, imports.Updated, imports.Unchanged, imports.Skipped, imports.Failed} {
 		if counts[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}
@@ -267,11 +269,11 @@ func (p *program) importSummary(rows []workspace.Imported, dry bool) {
 	if len(parts) > 0 {
 		text = strings.Join(parts, ", ") + "; " + count(messages, "new message")
 		if dry {
-			text = fmt.Sprintf("Dry run: would import %s: %s", count(counts[workspace.ImportNew]+counts[workspace.ImportUpdated], "conversation"), text)
+			text = fmt.Sprintf("Dry run: would import %s: %s", count(counts[imports.New]+counts[imports.Updated], "conversation"), text)
 		}
 	}
 	fmt.Fprintln(p.stderr, text)
-	if slices.ContainsFunc(rows, func(r workspace.Imported) bool { return r.Removed }) {
+	if slices.ContainsFunc(rows, func(r imports.Transcript) bool { return r.Removed }) {
 		fmt.Fprintln(p.stderr, "  what was removed here, or whose import was undone, stays out; --again imports it")
 	}
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
 )
 
@@ -286,13 +289,13 @@ func (w *lineWriter) Write(data []byte) (int, error) {
 func (s *jsonStory) values() {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for heading, value := range map[string]any{
-		"bough watch": workspace.Event{
+		"bough watch": events.Event{
 			Time: at, Role: "user", Kind: agent.KindUser, Mode: agent.Steer, State: "waiting", Tool: "ls", Call: "c",
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: agent.Failed, Error: "e",
 		},
-		"bough queue":  workspace.Queue{Queue: []agent.Entry{{ID: "m", Mode: agent.Steer, State: agent.Waiting, Cut: true}}},
+		"bough queue":  agents.Queue{Queue: []agent.Entry{{ID: "m", Mode: agent.Steer, State: agent.Waiting, Cut: true}}},
 		"bough forget": workspace.Forgetting{Session: "s", Sources: []workspace.ForgottenSource{{ID: "i", Last: "m"}}},
-		"bough import": workspace.Imports{Imported: []workspace.Imported{{Replaced: 1, Detail: "d"}}},
+		"bough import": imports.Report{Imported: []imports.Transcript{{Replaced: 1, Detail: "d"}}},
 	} {
 		s.checkDocument(heading, string(rawjson.Answer(value))+"\n")
 	}
@@ -449,10 +452,10 @@ func (s *jsonStory) queue() {
 // as watch prints them.
 func (s *jsonStory) rareEvents() {
 	at := time.Now()
-	for _, e := range []workspace.Event{
-		{Seq: 1, Time: at, Type: workspace.ToolStarted, Session: "s", Message: "m", Agent: "ada", Tool: "look", Call: "c1", Verb: "append"},
-		{Seq: 2, Time: at, Type: workspace.QueueChanged, Session: "s", Message: "m", Agent: "ada", Mode: agent.Steer, State: workspace.QueueHeld, Verb: "steer"},
-		{Seq: 3, Time: at, Type: workspace.MessageReplaced, Session: "s", Message: "m", Replaces: "n", Verb: "import"},
+	for _, e := range []events.Event{
+		{Seq: 1, Time: at, Type: events.ToolStarted, Session: "s", Message: "m", Agent: "ada", Tool: "look", Call: "c1", Verb: "append"},
+		{Seq: 2, Time: at, Type: events.QueueChanged, Session: "s", Message: "m", Agent: "ada", Mode: agent.Steer, State: events.QueueHeld, Verb: "steer"},
+		{Seq: 3, Time: at, Type: events.MessageReplaced, Session: "s", Message: "m", Replaces: "n", Verb: "import"},
 	} {
 		var out bytes.Buffer
 		p := &program{stdout: bufio.NewWriter(&out), json: true}

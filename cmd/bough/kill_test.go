@@ -406,7 +406,7 @@ func (s *siege) remains() *remainder {
 }
 
 func (s *siege) path(r *remainder, ref string) []session.Message {
-	c, err := r.w.Show(s.t.Context(), ref, workspace.ReadOptions{})
+	c, err := r.w.Show(s.t.Context(), ref, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatalf("%s: %s: %v", s.name, ref, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -136,7 +137,7 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 		facts = append(facts, "parent missing; treated as a root")
 	}
 	switch {
-	case len(r.Joined) == 1 && r.Joined[0] == workspace.ID(r.First):
+	case len(r.Joined) == 1 && r.Joined[0] == session.ID(r.First):
 		facts = append(facts, "joined: parent missing")
 	case len(r.Joined) == 1:
 		facts = append(facts, "joined at "+shortMessage(string(r.Joined[0]))+": parent missing")

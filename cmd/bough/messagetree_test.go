@@ -50,7 +50,7 @@ func comb(n int) *workspace.MessageTree {
 	for i := len(leaves) - 1; i >= 0; i-- {
 		t.Runs[*add(leaves[i])].Leaf = true
 	}
-	t.Runs[len(t.Runs)-1].Head = workspace.ID(t.Runs[len(t.Runs)-1].Last)
+	t.Runs[len(t.Runs)-1].Head = session.ID(t.Runs[len(t.Runs)-1].Last)
 	return t
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/bough-dev/bough/agent/model/anthropic"
 	"github.com/bough-dev/bough/agent/model/command"
 	"github.com/bough-dev/bough/agent/model/openai"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // parseModel takes the id of a model apart: what is before the colon, and after it.
@@ -104,7 +104,7 @@ func secrets(env []string) (list []string) {
 func (s *supply) tools(file string) (func(context.Context) (agent.Tools, error), error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		e := &workspace.Error{Code: workspace.NotFound, Message: fmt.Sprintf("there is no file %q", file), Err: err}
+		e := &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("there is no file %q", file), Err: err}
 		e.Hint = `--tools names a file with {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}`
 		return nil, e
 	}

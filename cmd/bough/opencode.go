@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
 )
 
@@ -17,8 +17,8 @@ import (
 func (p *program) fromOpencode(ctx context.Context) (dir string, err error) {
 	program, err := exec.LookPath("opencode")
 	if err != nil {
-		return "", &workspace.Error{
-			Code:    workspace.NotFound,
+		return "", &fault.Error{
+			Code:    fault.NotFound,
 			Message: "opencode keeps its sessions in a database, which only opencode reads, and it is not on this machine's PATH",
 			Hint:    "'opencode export ID > FILE' where it is, then 'bough import FILE'",
 		}

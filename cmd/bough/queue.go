@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
 
@@ -54,11 +55,11 @@ func (p *program) sayAction(mode agent.DeliveryMode) func(*cli.Context, *workspa
 		if err != nil {
 			return err
 		}
-		s := workspace.Saying{Mode: mode, Cut: c.Bool("cut")}
+		s := agents.Saying{Mode: mode, Cut: c.Bool("cut")}
 		if s.Text, err = p.prompt(c, 1); err != nil {
 			return err
 		}
-		return t.queue(c.Context, func(ctx context.Context) (*workspace.Queue, *workspace.Chatted, error) {
+		return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
 			return w.Say(ctx, c.Args().First(), s, o)
 		})
 	}
@@ -92,13 +93,13 @@ bough queue ada --resume`,
 				if err != nil {
 					return err
 				}
-				return t.queue(c.Context, func(ctx context.Context) (*workspace.Queue, *workspace.Chatted, error) {
+				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
 					return w.ResumeQueue(ctx, name, o)
 				})
 			case drop && c.String("drop") == "":
 				return usageError("--drop names no message")
 			case drop:
-				return t.queue(c.Context, func(ctx context.Context) (*workspace.Queue, *workspace.Chatted, error) {
+				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
 					q, err := w.DropQueued(ctx, name, c.String("drop"))
 					return q, nil, err
 				})
@@ -110,9 +111,9 @@ bough queue ada --resume`,
 }
 
 // queue has do change a queue, and perhaps carry out turns, and prints what came of it.
-func (t *teller) queue(ctx context.Context, do func(context.Context) (*workspace.Queue, *workspace.Chatted, error)) error {
-	var q *workspace.Queue
-	var said *workspace.Chatted
+func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Queue, *agents.Chatted, error)) error {
+	var q *agents.Queue
+	var said *agents.Chatted
 	err := t.watch(ctx, func(ctx context.Context) (err error) {
 		q, said, err = do(ctx)
 		return err
@@ -121,15 +122,15 @@ func (t *teller) queue(ctx context.Context, do func(context.Context) (*workspace
 }
 
 // queued prints what is queued.
-func (t *teller) queued(q *workspace.Queue, said *workspace.Chatted, err error) error {
+func (t *teller) queued(q *agents.Queue, said *agents.Chatted, err error) error {
 	if err != nil {
 		return err
 	}
 	p := t.p
 	if p.json {
 		return p.printJSON(struct {
-			*workspace.Queue
-			*workspace.Chatted
+			*agents.Queue
+			*agents.Chatted
 		}{q, said})
 	}
 	held := false

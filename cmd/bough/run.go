@@ -15,6 +15,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -107,15 +108,15 @@ func (p *program) run(ctx context.Context, args []string) error {
 func (p *program) fail(err error) int {
 	var damage damageFound
 	if errors.As(err, &damage) {
-		return exitCode(workspace.Damaged)
+		return exitCode(fault.Damaged)
 	}
 	var refused refusedFound
 	if errors.As(err, &refused) {
-		return exitCode(workspace.Refused)
+		return exitCode(fault.Refused)
 	}
 	var none noResult
 	if p.json && errors.As(err, &none) {
-		return exitCode(workspace.Failed)
+		return exitCode(fault.Failed)
 	}
 	var exit cli.ExitCoder // how the parser of the command line says that it is wrong
 	var child *exec.ExitError
@@ -129,18 +130,18 @@ func (p *program) fail(err error) int {
 func (p *program) printError(err error) int {
 	e := workspace.Explain(err)
 	e.Hint = cmp.Or(e.Hint, exploreHint(err))
-	var several *workspace.AmbiguousError
-	var unknown *workspace.UnknownError
+	var several *fault.AmbiguousError
+	var unknown *fault.UnknownError
 	errors.As(err, &several)
 	if errors.As(err, &unknown) {
 		e.Message += didYouMean(unknown.Word, unknown.Choices)
 	}
 	if p.json {
 		answer := struct {
-			Code       workspace.Code        `json:"code"`
-			Message    string                `json:"message"`
-			Hint       string                `json:"hint"`
-			Candidates []workspace.Candidate `json:"candidates,omitempty"`
+			Code       fault.Code        `json:"code"`
+			Message    string            `json:"message"`
+			Hint       string            `json:"hint"`
+			Candidates []fault.Candidate `json:"candidates,omitempty"`
 		}{Code: e.Code, Message: e.Message, Hint: e.Hint}
 		if several != nil {
 			answer.Candidates = several.Candidates
@@ -159,17 +160,17 @@ func (p *program) printError(err error) int {
 }
 
 // exitCode returns the documented exit code.
-func exitCode(c workspace.Code) int {
+func exitCode(c fault.Code) int {
 	switch c {
-	case workspace.Usage:
+	case fault.Usage:
 		return 2
-	case workspace.NotFound:
+	case fault.NotFound:
 		return 3
-	case workspace.Ambiguous, workspace.ReadOnly, workspace.HasChildren, workspace.ToolCut, workspace.Refused:
+	case fault.Ambiguous, fault.ReadOnly, fault.HasChildren, fault.ToolCut, fault.Refused:
 		return 4
-	case workspace.Damaged:
+	case fault.Damaged:
 		return 5
-	case workspace.Locked, workspace.Busy:
+	case fault.Locked, fault.Busy:
 		return 6
 	}
 	return 1
@@ -177,8 +178,8 @@ func exitCode(c workspace.Code) int {
 
 const listsVerbs = "'bough help' lists the verbs"
 
-func usageError(format string, args ...any) *workspace.Error {
-	return &workspace.Error{Code: workspace.Usage, Message: fmt.Sprintf(format, args...), Hint: listsVerbs}
+func usageError(format string, args ...any) *fault.Error {
+	return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf(format, args...), Hint: listsVerbs}
 }
 
 // note tells a person, once, what they should know although nothing failed.

@@ -14,7 +14,9 @@ import (
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/server"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -135,7 +137,7 @@ func (p *program) noteShared() func(string) {
 func (p *program) serveToken(ctx context.Context, w *workspace.Workspace) (token, file string, err error) {
 	if token := p.token; token != "" {
 		if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return "", "", &workspace.Error{Code: workspace.Usage, Message: "$" + tokenVariable + " is no token", Hint: "a token is ASCII without spaces"}
+			return "", "", &fault.Error{Code: fault.Usage, Message: "$" + tokenVariable + " is no token", Hint: "a token is ASCII without spaces"}
 		}
 		return token, "", nil
 	}
@@ -156,8 +158,8 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	if err == nil {
 		return l, nil
 	}
-	e := &workspace.Error{
-		Code:    workspace.Failed,
+	e := &fault.Error{
+		Code:    fault.Failed,
 		Message: fmt.Sprintf("nothing can be served at %s: %v", addr, err),
 		Hint:    "--addr names another place, for instance 127.0.0.1:0 for any port that is free",
 		Err:     err,
@@ -197,11 +199,11 @@ func (p *program) printServing(w *workspace.Workspace, at address, token, file s
 	base := at.url + "/api/v1"
 	if p.json {
 		told := struct {
-			URL       string       `json:"url"`
-			BaseURL   string       `json:"base_url"`
-			Token     workspace.ID `json:"token"`
-			TokenFile workspace.ID `json:"token_file"`
-		}{at.url, base, workspace.ID(token), workspace.ID(file)}
+			URL       string     `json:"url"`
+			BaseURL   string     `json:"base_url"`
+			Token     session.ID `json:"token"`
+			TokenFile session.ID `json:"token_file"`
+		}{at.url, base, session.ID(token), session.ID(file)}
 		if file == "" {
 			told.Token = ""
 		}

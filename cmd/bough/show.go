@@ -17,8 +17,8 @@ func partialFlag() cli.Flag {
 	}
 }
 
-func readOptions(c *cli.Context) workspace.ReadOptions {
-	return workspace.ReadOptions{Partial: c.Bool("partial")}
+func readOptions(c *cli.Context) session.ReadOptions {
+	return session.ReadOptions{Partial: c.Bool("partial")}
 }
 
 func (p *program) showVerb() verb {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -16,8 +17,8 @@ func cutFlags() []cli.Flag {
 	}
 }
 
-func cutOptions(c *cli.Context) workspace.CutOptions {
-	return workspace.CutOptions{Strict: c.Bool("strict"), ReadOptions: readOptions(c)}
+func cutOptions(c *cli.Context) checkpoint.CutOptions {
+	return checkpoint.CutOptions{Strict: c.Bool("strict"), ReadOptions: readOptions(c)}
 }
 
 func snapshotFlags() []cli.Flag {
@@ -79,7 +80,7 @@ bough append "What if we take the train?"`,
 }
 
 // steppedBack says that a path ends at a message above the one that was asked for.
-func (p *program) steppedBack(cut workspace.Cut, at string) {
+func (p *program) steppedBack(cut checkpoint.Adjustment, at string) {
 	if cut.SteppedBack {
 		fmt.Fprintf(p.stderr, "Stepped back from %s to %s, before a tool call\n", line(shortMessage(string(cut.Requested))), line(shortMessage(at)))
 	}
@@ -89,7 +90,7 @@ func (p *program) snapshot(did string, s *workspace.Snapshot) error {
 	if p.json {
 		return p.printJSON(s)
 	}
-	p.steppedBack(s.Cut, string(s.BranchPoint))
+	p.steppedBack(s.Adjustment, string(s.BranchPoint))
 	fmt.Fprintf(p.stderr, "%s %q: %s, %s\n", did, clean(s.Title), count(s.MessageCount, "message"), size(s.Bytes))
 	fmt.Fprintln(p.stdout, clean(s.ID))
 	return nil

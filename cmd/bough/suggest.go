@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -56,7 +56,7 @@ func isTwisted(a, b string) bool {
 
 // unknownCommand returns the error for a word that is none of the verbs of parent, "" for
 // bough itself.
-func unknownCommand(parent, word string, verbs []verb) *workspace.Error {
+func unknownCommand(parent, word string, verbs []verb) *fault.Error {
 	names := allNames(verbs)
 	meant := didYouMean(word, names)
 	if other := otherTools(word); parent == "" && meant == "" && other != "" {

@@ -10,7 +10,9 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/tokens"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/tidwall/gjson"
 )
@@ -33,7 +35,7 @@ type teller struct {
 	copied *copied            // of a branch: what it began with
 	abort  context.CancelFunc // has the turn end
 
-	came  workspace.ID // the message of which text came in
+	came  session.ID   // the message of which text came in
 	open  bool         // a line is begun
 	held  string       // line ends that more text may follow
 	calls []agent.Call // of the last message, which have no result yet
@@ -47,7 +49,7 @@ type copied struct {
 }
 
 // tell shows an event.
-func (t *teller) tell(e workspace.Event) {
+func (t *teller) tell(e events.Event) {
 	t.p.meter.end() // the line that it draws on is the answer's from now on
 	defer func() {
 		if t.p.stdout.Flush() != nil {
@@ -58,32 +60,32 @@ func (t *teller) tell(e workspace.Event) {
 		t.p.event(e)
 	}
 	switch e.Type {
-	case workspace.BranchCreated:
+	case events.BranchCreated:
 		if e.Message == "" { // not in place
 			t.branched(e)
 		}
-	case workspace.SessionCreated:
+	case events.SessionCreated:
 		if e.Verb == "agent fresh" && !t.p.json {
 			fmt.Fprintf(t.p.stderr, "Began the tree %s\n", line(cmp.Or(t.named, string(e.Session))))
 		}
-	case workspace.TurnInterrupted:
+	case events.TurnInterrupted:
 		t.asker.withdraw(nil)
 	}
 	if t.p.json {
 		return
 	}
 	switch e.Type {
-	case workspace.ChatContent:
+	case events.ChatContent:
 		t.came = e.Message
 		t.text(e.Text)
-	case workspace.MessageAdded:
+	case events.MessageAdded:
 		t.message(e)
 	}
 }
 
 // branched tells what a branch is made of.
-func (t *teller) branched(e workspace.Event) {
-	path, err := t.w.Path(t.ctx, string(e.Session), "", workspace.ReadOptions{})
+func (t *teller) branched(e events.Event) {
+	path, err := t.w.Path(t.ctx, string(e.Session), "", session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
 		return
 	}
@@ -127,8 +129,8 @@ func (t *teller) endText() {
 }
 
 // message tells of a message that was written.
-func (t *teller) message(e workspace.Event) {
-	path, err := t.w.Path(t.ctx, string(e.Session), string(e.Message), workspace.ReadOptions{})
+func (t *teller) message(e events.Event) {
+	path, err := t.w.Path(t.ctx, string(e.Session), string(e.Message), session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
 		t.endText()
 		return

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/when"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -49,7 +49,7 @@ func ageFlag(c *cli.Context, name string, now time.Time) (time.Duration, error) 
 	return age, nil
 }
 
-func badTime(flag string, err error) *workspace.Error {
+func badTime(flag string, err error) *fault.Error {
 	e := usageError("--%s: %s", flag, err)
 	e.Hint = "a time is a date or an age: " + timeHelp
 	return e

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/config"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // checkTrust returns an error if the workspace in dir, which was found and not named,
@@ -26,8 +26,8 @@ func checkTrust(dir string, foreignPath func(dir string) (string, error)) error 
 	if trusts(trusted, dir) {
 		return nil
 	}
-	e := &workspace.Error{
-		Code:    workspace.Refused,
+	e := &fault.Error{
+		Code:    fault.Refused,
 		Message: fmt.Sprintf("%s belongs to another user; the workspace in %s is not used", foreign, dir),
 		Hint:    fmt.Sprintf("'-w %s' uses it once; 'bough config trust --add %s' always", dir, dir),
 		Err:     err,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // TestCheckTrust: what belongs to another user is refused unless the configuration lists it,
@@ -32,15 +33,15 @@ func TestCheckTrust(t *testing.T) {
 		name   string
 		owner  func(string) (string, error)
 		config string
-		want   workspace.Code
+		want   fault.Code
 	}{
 		{"own", own, "", ""},
 		{"own, with a damaged configuration", own, "{", ""},
-		{"foreign", foreign, "", workspace.Refused},
-		{"unknown", unknown, "", workspace.Refused},
+		{"foreign", foreign, "", fault.Refused},
+		{"unknown", unknown, "", fault.Refused},
 		{"foreign, trusted", foreign, trust(dir), ""},
-		{"foreign, another trusted", foreign, trust(home), workspace.Refused},
-		{"foreign, with a damaged configuration", foreign, "{", workspace.Damaged},
+		{"foreign, another trusted", foreign, trust(home), fault.Refused},
+		{"foreign, with a damaged configuration", foreign, "{", fault.Damaged},
 	} {
 		os.Remove(path)
 		if c.config != "" {
@@ -48,14 +49,14 @@ func TestCheckTrust(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var got workspace.Error
+		var got fault.Error
 		if err := checkTrust(dir, c.owner); err != nil {
 			got = *workspace.Explain(err)
 		}
 		if got.Code != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
-		if c.want == workspace.Refused && !strings.Contains(got.Hint, "bough config trust --add "+dir) {
+		if c.want == fault.Refused && !strings.Contains(got.Hint, "bough config trust --add "+dir) {
 			t.Errorf("%s: the hint is %q", c.name, got.Hint)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
 
@@ -30,7 +30,7 @@ func turnFlags() []cli.Flag {
 
 // turnOptions are what turnFlags say. What makes no sense is an error before anything
 // is written.
-func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOptions, err error) {
+func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, err error) {
 	for _, flag := range []string{"model", "fallback"} {
 		if id := c.String(flag); c.IsSet(flag) {
 			if _, _, err := parseModel(id); err != nil {
@@ -64,7 +64,7 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o workspace.TurnOption
 		}
 	}
 	t.supply.timeout = c.Duration("timeout")
-	o = workspace.TurnOptions{
+	o = agents.TurnOptions{
 		Model: c.String("model"), Fallback: c.String("fallback"),
 		Models: t.supply.model,
 		Asks:   c.Int("max-turns"), Calls: calls, NoCheckpoint: c.Bool("no-checkpoint"),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -152,8 +153,8 @@ func (p *program) command(v verb) *cli.Command {
 // withHelp returns err with a hint to the help of the verb where it has none but that to
 // the list of the verbs.
 func withHelp(v verb, err error) error {
-	var e *workspace.Error
-	if !errors.As(err, &e) || e.Code != workspace.Usage || e.Hint != listsVerbs {
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Code != fault.Usage || e.Hint != listsVerbs {
 		return err
 	}
 	hinted := *e

@@ -6,7 +6,9 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/urfave/cli/v2"
 )
 
@@ -31,7 +33,7 @@ whenever a user's message arrives, of several in one session at once of the last
 				from = operation.Seq(c.Int("from"))
 			}
 			fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", clean(w.Dir()))
-			newest := map[workspace.ID]workspace.Event{} // users' messages that have no checkpoint yet
+			newest := map[session.ID]events.Event{} // users' messages that have no checkpoint yet
 			for e, err := range w.Events(c.Context, from) {
 				if err != nil {
 					return err
@@ -39,7 +41,7 @@ whenever a user's message arrives, of several in one session at once of the last
 				if err := p.event(e); err != nil {
 					return err
 				}
-				if c.Bool("checkpoint") && e.Type == workspace.MessageAdded && e.Role == "user" {
+				if c.Bool("checkpoint") && e.Type == events.MessageAdded && e.Role == "user" {
 					newest[e.Session] = e
 				}
 				if e.Behind == 0 {
@@ -53,7 +55,7 @@ whenever a user's message arrives, of several in one session at once of the last
 }
 
 // event prints an event at once.
-func (p *program) event(e workspace.Event) error {
+func (p *program) event(e events.Event) error {
 	if p.json {
 		if err := p.printJSON(e); err != nil {
 			return err
@@ -93,7 +95,7 @@ func (p *program) event(e workspace.Event) error {
 
 // autoCheckpoints takes an automatic checkpoint of each of the messages, which came
 // at the same moment. What goes wrong is told, and the watch goes on.
-func (p *program) autoCheckpoints(c *cli.Context, w *workspace.Workspace, newest map[workspace.ID]workspace.Event) {
+func (p *program) autoCheckpoints(c *cli.Context, w *workspace.Workspace, newest map[session.ID]events.Event) {
 	for _, e := range newest {
 		ref := string(e.Session) + "@" + string(e.Message)
 		_, err := w.Checkpoint(c.Context, ref, workspace.SnapshotOptions{Auto: true})

@@ -75,6 +75,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A Processor finds tasks in messages. It must return when ctx ends; a later result
@@ -213,7 +214,7 @@ func (b *Buffer) Flush(ctx context.Context, line string) error {
 
 // force processes the paths in list immediately. The channel receives the result of
 // each.
-func (b *Buffer) force(line string, list []workspace.Pending) (<-chan error, error) {
+func (b *Buffer) force(line string, list []lines.Pending) (<-chan error, error) {
 	waits := make(chan error, len(list))
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -238,7 +239,7 @@ func (b *Buffer) Running(message string) bool {
 }
 
 // Status returns the tracking state of a line.
-func (b *Buffer) Status(ctx context.Context, line string) (*workspace.Tracking, error) {
+func (b *Buffer) Status(ctx context.Context, line string) (*lines.Tracking, error) {
 	return b.w.Tracking(ctx, line, b.Running)
 }
 

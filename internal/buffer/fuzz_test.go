@@ -10,14 +10,14 @@ import (
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // FuzzAnswer: for any output of a command, either all of it is ignored, or it can
 // be recorded and decodes to the same tasks, which refer only to the path.
 func FuzzAnswer(f *testing.F) {
 	const known = "5f0f9d3a-7c55-4d0c-9a31-0a6f62f4c1b7"
-	b := &workspace.Batch{
+	b := &lines.Batch{
 		Line: "s", UUID: session.UUID("s"), Branch: "m1", Order: 4,
 		New: []string{"m2", "m3"}, Path: []string{"m1", "m2", "m3"},
 		Tasks: []task.Task{{

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A line is the state of a line with pending messages.
@@ -102,7 +104,7 @@ func (b *Buffer) look(l *line) {
 		l.again = false
 		ends := slices.Collect(maps.Keys(l.ends))
 		b.mu.Unlock()
-		var list []workspace.Pending
+		var list []lines.Pending
 		var err error
 		if len(ends) > 0 {
 			list, err = b.w.Pending(b.ctx, l.name, ends...)
@@ -113,11 +115,11 @@ func (b *Buffer) look(l *line) {
 
 // looked processes the result of looking at ends, and reports whether to look
 // again.
-func (b *Buffer) looked(l *line, ends []string, list []workspace.Pending, err error) (again bool) {
+func (b *Buffer) looked(l *line, ends []string, list []lines.Pending, err error) (again bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err != nil && !b.closed {
-		if workspace.Explain(err).Code != workspace.NotFound { // it was deleted
+		if workspace.Explain(err).Code != fault.NotFound { // it was deleted
 			b.o.Note("what is pending in " + l.name + " is not known: " + err.Error())
 		}
 		l.drop(err)
@@ -147,7 +149,7 @@ type start struct{ first, end string }
 
 // decide returns the batches to start now, given the pending messages on the paths
 // to ends, and settles the ends that need no work.
-func (l *line) decide(ends []string, list []workspace.Pending, busy map[string]bool, enough int, now time.Time) (starts []start) {
+func (l *line) decide(ends []string, list []lines.Pending, busy map[string]bool, enough int, now time.Time) (starts []start) {
 	found := map[string]bool{}
 	for _, p := range list {
 		found[p.Message] = p.Count > 0
@@ -188,7 +190,7 @@ func (l *line) worked(messages []string, began int64, err error) {
 
 // stuck reports whether the pending messages on the path to e have failed, and no
 // new one was stored since.
-func (l *line) stuck(p workspace.Pending, e *end) bool {
+func (l *line) stuck(p lines.Pending, e *end) bool {
 	f := l.failed[p.First]
 	return f != nil && e.since < f.since
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
 
@@ -59,7 +59,7 @@ type Found struct {
 }
 
 // contextOf returns the input of a processor for a batch.
-func contextOf(b *workspace.Batch) Context {
+func contextOf(b *lines.Batch) Context {
 	uuids := func(ids []string) []string {
 		list := make([]string, len(ids))
 		for i, id := range ids {
@@ -83,7 +83,7 @@ func contextOf(b *workspace.Batch) Context {
 	return c
 }
 
-func messagesOf(nodes []workspace.Node) []Message {
+func messagesOf(nodes []lines.Node) []Message {
 	list := make([]Message, len(nodes))
 	for i, n := range nodes {
 		list[i] = Message{ID: n.UUID, Role: n.Role(), Content: contentOf(n)}
@@ -100,7 +100,7 @@ func messagesOf(nodes []workspace.Node) []Message {
 
 // contentOf returns the raw content of a message, or its text if the content is not
 // valid JSON because of Python's numbers.
-func contentOf(n workspace.Node) json.RawMessage {
+func contentOf(n lines.Node) json.RawMessage {
 	if raw := gjson.GetBytes(n.Raw, "content").Raw; json.Valid([]byte(raw)) {
 		return json.RawMessage(raw)
 	}
@@ -108,7 +108,7 @@ func contentOf(n workspace.Node) json.RawMessage {
 }
 
 // tasksOf returns the tasks in the result of a processor, to be recorded.
-func tasksOf(b *workspace.Batch, r Result) ([]task.Task, error) {
+func tasksOf(b *lines.Batch, r Result) ([]task.Task, error) {
 	known := map[string]task.Task{}
 	for _, t := range b.Tasks {
 		known[t.ID] = t

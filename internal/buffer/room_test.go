@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A room is a workspace with a buffer and a processor that records its inputs.
@@ -185,13 +186,13 @@ func (r *room) put(line, messages string) {
 	r.mu.Unlock()
 	for _, word := range strings.Fields(messages) {
 		name, parent, _ := strings.Cut(word, "<")
-		n, err := r.w.Store(r.Context(), line, workspace.Store{
+		n, err := r.w.Store(r.Context(), line, lines.Message{
 			Parent: r.idOfName(parent),
-			Content: func(func() ([]workspace.Node, error)) (workspace.Content, error) {
-				return workspace.Content{
+			Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
+				return lines.Content{
 					Role:  "user",
 					Value: rawjson.Compact("text of " + name),
-					Own:   []workspace.Member{{Name: "format", Value: json.RawMessage(`"openai"`)}},
+					Own:   []lines.Member{{Name: "format", Value: json.RawMessage(`"openai"`)}},
 				}, nil
 			},
 		})

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // grace is the time that a stopped processor has to return.
@@ -46,7 +48,7 @@ func (b *Buffer) work(name string, s start) {
 func (b *Buffer) workOn(name string, s start) (messages []string, err error) {
 	batch, err := b.w.Batch(b.ctx, name, s.end, b.sizes)
 	switch {
-	case err != nil && workspace.Explain(err).Code == workspace.NotFound:
+	case err != nil && workspace.Explain(err).Code == fault.NotFound:
 		return nil, nil // it was deleted
 	case err != nil:
 		if b.ctx.Err() == nil {
@@ -60,7 +62,7 @@ func (b *Buffer) workOn(name string, s start) (messages []string, err error) {
 }
 
 // workWith processes a batch and records the result.
-func (b *Buffer) workWith(batch *workspace.Batch) error {
+func (b *Buffer) workWith(batch *lines.Batch) error {
 	b.mark(batch.New, true)
 	defer b.mark(batch.New, false)
 	tasks, failure := b.process(batch)
@@ -73,7 +75,7 @@ func (b *Buffer) workWith(batch *workspace.Batch) error {
 		b.o.Note(fmt.Sprintf("the processor failed with %d messages of %s: %s", len(batch.New), batch.Line, r.Error))
 	}
 	err := b.record(r)
-	if err != nil && workspace.Explain(err).Code == workspace.Refused {
+	if err != nil && workspace.Explain(err).Code == fault.Refused {
 		return nil // another program was faster
 	}
 	if err != nil {
@@ -89,7 +91,7 @@ func (b *Buffer) record(r task.Record) error {
 	const patience = 5 * time.Minute
 	for began := time.Now(); ; {
 		_, err := b.w.Worked(context.WithoutCancel(b.ctx), r)
-		if err == nil || workspace.Explain(err).Code != workspace.Locked || time.Since(began) > patience {
+		if err == nil || workspace.Explain(err).Code != fault.Locked || time.Since(began) > patience {
 			return err
 		}
 		select {
@@ -114,7 +116,7 @@ func (b *Buffer) mark(messages []string, running bool) {
 }
 
 // process calls the processor and validates its result.
-func (b *Buffer) process(batch *workspace.Batch) ([]task.Task, error) {
+func (b *Buffer) process(batch *lines.Batch) ([]task.Task, error) {
 	ctx, cancel := context.WithTimeoutCause(b.ctx, b.o.Timeout, fmt.Errorf("it took longer than %v", b.o.Timeout))
 	defer cancel()
 	result, err := call(ctx, b.o.Processor, contextOf(batch))

@@ -1,0 +1,17 @@
+package session
+
+import (
+	"encoding/json"
+)
+
+// An ID is a session or message id. The empty one, which is none, is null in
+// JSON.
+type ID string
+
+// MarshalJSON implements [json.Marshaler].
+func (id ID) MarshalJSON() ([]byte, error) {
+	if id == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(id))
+}

@@ -1,0 +1,81 @@
+// Package events is what happened in a workspace, for those who watch it. One operation
+// may be several events.
+package events
+
+import (
+	"time"
+
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Type says what happened.
+type Type string
+
+// The types of events.
+const (
+	SessionCreated    Type = "session_created"    // a root, a continuation, or a file that another program made
+	SessionChanged    Type = "session_changed"    // other than by a new message
+	SessionRenamed    Type = "session_renamed"    // it has another title
+	SessionRemoved    Type = "session_removed"    // it is gone, or in the trash
+	CheckpointCreated Type = "checkpoint_created" // also an automatic one
+	BranchCreated     Type = "branch_created"     // a session, or, with a message, an in-place branch that begins with it
+	MessageAdded      Type = "message_added"
+	MessageReplaced   Type = "message_replaced" // an open message of an import is complete now: the message that took its place
+	HeadMoved         Type = "head_moved"
+	NodeBookmarked    Type = "node_bookmarked"  // also where a bookmark was moved to
+	BookmarkRemoved   Type = "bookmark_removed" // its message is as it was
+
+	// What an agent does.
+	QueueChanged    Type = "queue_changed"       // a message that is queued for it: what has become of it
+	ToolStarted     Type = "tool_started"        // a tool runs: the message that will be its result
+	ChatStart       Type = agent.ChatStart       // a message of its user is going to be answered
+	ChatContent     Type = agent.ChatContent     // a piece of a message that comes in; only in this process, and without a number
+	ChatComplete    Type = agent.ChatComplete    // the turn is over: the last message
+	SteerDelivered  Type = agent.SteerDelivered  // the message that was
+	TurnInterrupted Type = agent.TurnInterrupted // the steer for which, none if the user aborted
+)
+
+// An Event is something that happened in a workspace. One operation may be several
+// events, which have its number.
+type Event struct {
+	Seq      operation.Seq      `json:"seq"`
+	Time     time.Time          `json:"time"`
+	Type     Type               `json:"type"`
+	Session  session.ID         `json:"session_id"`
+	Message  session.ID         `json:"message_id"`
+	Parent   session.ID         `json:"parent_id"`               // of a message that was added, or begins a branch
+	Role     string             `json:"role,omitempty"`          // of a message that was added
+	Kind     agent.Kind         `json:"kind,omitempty"`          // of a message that was added
+	Mode     agent.DeliveryMode `json:"delivery_mode,omitempty"` // of a message that was added, or is queued
+	State    QueueState         `json:"state,omitempty"`         // of a message that is queued, or was
+	Tool     string             `json:"tool,omitempty"`          // that was started
+	Call     string             `json:"call_id,omitempty"`       // of the tool
+	Label    string             `json:"label,omitempty"`         // of a bookmark
+	Replaces session.ID         `json:"replaces,omitempty"`      // the message that was in this one's place
+	Agent    string             `json:"agent,omitempty"`         // who did it, or whose head moved, none for that of the workspace
+	Text     string             `json:"text,omitempty"`          // what came in
+	Ended    agent.Ending       `json:"ended,omitempty"`         // why a turn is over
+	Error    string             `json:"error,omitempty"`         // why it failed
+	Verb     string             `json:"verb"`                    // of the operation
+	External bool               `json:"external"`                // another program did it
+	// Behind is how many events were waiting behind this one when it was handed
+	// out: ever more of them mean that the reader is too slow.
+	Behind int `json:"behind"`
+}
+
+// A QueueState is what a message that is, or was, queued for an agent is.
+type QueueState string
+
+// The states of a queued message.
+const (
+	QueueWaiting   QueueState = QueueState(agent.Waiting) // for its time
+	QueueHeld      QueueState = QueueState(agent.Held)    // until the user resumes the queue
+	QueueDelivered QueueState = "delivered"               // it is, or becomes at once, a message of the conversation
+	QueueDropped   QueueState = "dropped"                 // taken out by the user
+)
+
+// MarshalJSON implements [json.Marshaler].
+func (e Event) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }

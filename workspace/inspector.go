@@ -40,7 +40,7 @@ func (r *inspector) Message(m *transcript.Message) error {
 	}
 	of := inspected{InspectedMessage{ID: strings.Clone(m.ID), Role: role, Text: beginning(m.Texts())}, strings.Clone(cmp.Or(m.Parent, m.Joined)), title, m.Time}
 	if !m.Time.IsZero() {
-		of.Time = instant(m.Time)
+		of.Time = m.Time.UTC().Truncate(time.Microsecond)
 	}
 	r.list = append(r.list, of)
 	return nil
@@ -108,10 +108,10 @@ func (r *inspector) End(c *transcript.Conversation) error {
 		first = c.Created
 	}
 	if !first.IsZero() {
-		of.Begins = instant(first)
+		of.Begins = first.UTC().Truncate(time.Microsecond)
 	}
 	if !last.IsZero() {
-		of.LastTime = instant(last)
+		of.LastTime = last.UTC().Truncate(time.Microsecond)
 	}
 	r.file.Conversations = append(r.file.Conversations, of)
 	r.list = nil

@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/inspect"
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
@@ -187,8 +188,8 @@ func TestResultsMarshal(t *testing.T) {
 		entry, workspace.Snapshot{Entry: entry, Path: "/p"}, workspace.TreeEntry{Entry: entry, Children: []workspace.TreeEntry{{Entry: entry}}},
 		workspace.Listing{Sessions: []workspace.Entry{entry}}, workspace.Leaf{CreatedAt: at}, workspace.StraightRun{CreatedAt: at},
 		workspace.Operation{Time: at}, events.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.Pruned{CreatedAt: at},
-		workspace.Trashed{RemovedAt: at}, agents.Tree{CreatedAt: at}, workspace.InspectedConversation{Begins: at},
-		workspace.InspectedEnd{InspectedMessage: workspace.InspectedMessage{Time: at}, Depth: 7},
+		workspace.Trashed{RemovedAt: at}, agents.Tree{CreatedAt: at}, inspect.Conversation{Begins: at},
+		inspect.End{InspectedMessage: inspect.Message{Time: at}, Depth: 7},
 	} {
 		got, err := json.Marshal(v)
 		if err != nil || string(got) != string(rawjson.Answer(v)) || !strings.Contains(string(got), text) {

@@ -37,15 +37,6 @@ func (p Pruned) MarshalJSON() ([]byte, error) { return rawjson.Answer(p), nil }
 // MarshalJSON implements [json.Marshaler].
 func (t Trashed) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
 
-// MarshalJSON implements [json.Marshaler].
-func (c InspectedConversation) MarshalJSON() ([]byte, error) { return rawjson.Answer(c), nil }
-
-// MarshalJSON implements [json.Marshaler].
-func (m InspectedMessage) MarshalJSON() ([]byte, error) { return rawjson.Answer(m), nil }
-
-// MarshalJSON implements [json.Marshaler].
-func (e InspectedEnd) MarshalJSON() ([]byte, error) { return rawjson.Answer(e), nil }
-
 // instant returns t as results have it: UTC, in microseconds.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 

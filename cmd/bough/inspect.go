@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/inspect"
 	"github.com/urfave/cli/v2"
 )
 
@@ -29,9 +29,9 @@ bough inspect conversations/*.json --json`,
 		min: 1,
 		max: 1 << 20,
 		alone: func(c *cli.Context) error {
-			files := []workspace.Inspection{}
+			files := []inspect.Result{}
 			for _, path := range c.Args().Slice() {
-				list, err := workspace.Inspect(c.Context, path, p.stdin)
+				list, err := inspect.File(c.Context, path, p.stdin)
 				if err != nil {
 					return err
 				}
@@ -46,7 +46,7 @@ bough inspect conversations/*.json --json`,
 					p.inspection(f)
 				}
 			}
-			if slices.ContainsFunc(files, func(f workspace.Inspection) bool { return !f.Whole }) {
+			if slices.ContainsFunc(files, func(f inspect.Result) bool { return !f.Whole }) {
 				return damageFound{}
 			}
 			return nil
@@ -55,17 +55,17 @@ bough inspect conversations/*.json --json`,
 }
 
 // inspection prints what one file is.
-func (p *program) inspection(f workspace.Inspection) {
-	kind := map[workspace.FileKind]string{
-		workspace.SessionFile: "session file", workspace.TranscriptFile: f.Format + " transcript",
-		workspace.CheckpointFile: "checkpoint of Penguin", workspace.IndexFile: "session index",
-		workspace.BookmarksFile: "bookmarks", workspace.HeadFile: "head", workspace.AgentFile: "agent",
-		workspace.ExplorationFile: "exploration", workspace.LogFile: "log of operations",
-		workspace.LinesFile: "JSON lines", workspace.JSONFile: "JSON", workspace.UnknownFile: "not JSON",
+func (p *program) inspection(f inspect.Result) {
+	kind := map[inspect.Kind]string{
+		inspect.SessionFile: "session file", inspect.TranscriptFile: f.Format + " transcript",
+		inspect.CheckpointFile: "checkpoint of Penguin", inspect.IndexFile: "session index",
+		inspect.BookmarksFile: "bookmarks", inspect.HeadFile: "head", inspect.AgentFile: "agent",
+		inspect.ExplorationFile: "exploration", inspect.LogFile: "log of operations",
+		inspect.LinesFile: "JSON lines", inspect.JSONFile: "JSON", inspect.UnknownFile: "not JSON",
 	}[f.Kind]
 	about := []string{kind, size(f.Bytes)}
 	switch {
-	case f.Kind == workspace.LinesFile || f.Kind == workspace.LogFile:
+	case f.Kind == inspect.LinesFile || f.Kind == inspect.LogFile:
 		about = append(about, count(f.Entries, "line"))
 	case f.Entries > 0:
 		entries := fmt.Sprintf("%d entries", f.Entries)
@@ -94,7 +94,7 @@ func (p *program) inspection(f workspace.Inspection) {
 	}
 }
 
-func (p *program) inspectedConversation(c workspace.InspectedConversation) {
+func (p *program) inspectedConversation(c inspect.Conversation) {
 	fmt.Fprintln(p.stdout, "  "+p.paint.bold(p.paint.fit(line(cmp.Or(c.Title, string(c.ID), "untitled")), p.paint.width-2)))
 	row := func(name, text string) {
 		if text != "" {

@@ -1,4 +1,4 @@
-package workspace
+package inspect
 
 import (
 	"bytes"
@@ -15,14 +15,14 @@ import (
 
 // An inspector takes the conversations of a file. It implements [convert.Sink].
 type inspector struct {
-	file *Inspection
+	file *Result
 	data []byte
 	list []inspected
 }
 
 // An inspected message is one with its parent.
 type inspected struct {
-	InspectedMessage
+	Message
 	parent string
 	title  string
 	time   time.Time
@@ -38,7 +38,7 @@ func (r *inspector) Message(m *transcript.Message) error {
 	if m.Role != "user" || m.Kind != transcript.Said || m.IsToolAnswer() {
 		title = ""
 	}
-	of := inspected{InspectedMessage{ID: strings.Clone(m.ID), Role: role, Text: beginning(m.Texts())}, strings.Clone(cmp.Or(m.Parent, m.Joined)), title, m.Time}
+	of := inspected{Message{ID: strings.Clone(m.ID), Role: role, Text: beginning(m.Texts())}, strings.Clone(cmp.Or(m.Parent, m.Joined)), title, m.Time}
 	if !m.Time.IsZero() {
 		of.Time = m.Time.UTC().Truncate(time.Microsecond)
 	}
@@ -65,7 +65,7 @@ func beginning(texts []string) string {
 
 // End implements [convert.Sink].
 func (r *inspector) End(c *transcript.Conversation) error {
-	of := InspectedConversation{ID: session.ID(c.ID), Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []InspectedEnd{}}
+	of := Conversation{ID: session.ID(c.ID), Title: c.Title, Messages: len(r.list), Roles: map[string]int{}, Ends: []End{}}
 	place := make(map[string]int, len(r.list))
 	for n := range r.list {
 		place[r.list[n].ID] = n
@@ -98,11 +98,11 @@ func (r *inspector) End(c *transcript.Conversation) error {
 	}
 	for n := range r.list {
 		if !inner[n] {
-			of.Ends = append(of.Ends, InspectedEnd{r.list[n].InspectedMessage, depthOf(n, parents, depth)})
+			of.Ends = append(of.Ends, End{r.list[n].Message, depthOf(n, parents, depth)})
 		}
 	}
 	if len(r.list) > 0 {
-		of.First = &r.list[0].InspectedMessage
+		of.First = &r.list[0].Message
 	}
 	if first.IsZero() {
 		first = c.Created
@@ -139,7 +139,7 @@ func depthOf(n int, parents, depth []int) int {
 // Problem implements [convert.Sink]. A problem of a line is at the byte where that stops
 // being JSON.
 func (r *inspector) Problem(p transcript.Problem) {
-	of := FileProblem{Offset: p.Offset, Line: p.Line, Detail: p.What, Note: p.Note}
+	of := Problem{Offset: p.Offset, Line: p.Line, Detail: p.What, Note: p.Note}
 	if p.Line > 0 && !p.Note && p.Offset < int64(len(r.data)) {
 		line := r.data[p.Offset:]
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {

@@ -1,4 +1,4 @@
-package workspace
+package inspect
 
 import (
 	"bytes"
@@ -25,39 +25,39 @@ import (
 )
 
 // A FileKind is what a file is.
-type FileKind string
+type Kind string
 
 // The kinds of files that [Inspect] tells apart.
 const (
-	SessionFile     FileKind = "session"
-	TranscriptFile  FileKind = "transcript" // of another program
-	CheckpointFile  FileKind = "penguin_checkpoint"
-	IndexFile       FileKind = "session_index"
-	BookmarksFile   FileKind = "bookmarks"
-	HeadFile        FileKind = "head"
-	AgentFile       FileKind = "agent"
-	ExplorationFile FileKind = "exploration"
-	LogFile         FileKind = "operations" // the log of operations
-	LinesFile       FileKind = "json_lines" // a JSON value on each line
-	JSONFile        FileKind = "json"       // any other JSON value
-	UnknownFile     FileKind = "unknown"    // not JSON
+	SessionFile     Kind = "session"
+	TranscriptFile  Kind = "transcript" // of another program
+	CheckpointFile  Kind = "penguin_checkpoint"
+	IndexFile       Kind = "session_index"
+	BookmarksFile   Kind = "bookmarks"
+	HeadFile        Kind = "head"
+	AgentFile       Kind = "agent"
+	ExplorationFile Kind = "exploration"
+	LogFile         Kind = "operations" // the log of operations
+	LinesFile       Kind = "json_lines" // a JSON value on each line
+	JSONFile        Kind = "json"       // any other JSON value
+	UnknownFile     Kind = "unknown"    // not JSON
 )
 
 // An Inspection is what one file is, and what is wrong with it.
-type Inspection struct {
-	Path   string   `json:"path"` // as it was named; of a file in an archive, the archive's and its own
-	Bytes  int64    `json:"bytes"`
-	Kind   FileKind `json:"kind"`
-	Format string   `json:"format"` // of a session or a transcript, else ""
-	Whole  bool     `json:"whole"`  // nothing is wrong
+type Result struct {
+	Path   string `json:"path"` // as it was named; of a file in an archive, the archive's and its own
+	Bytes  int64  `json:"bytes"`
+	Kind   Kind   `json:"kind"`
+	Format string `json:"format"` // of a session or a transcript, else ""
+	Whole  bool   `json:"whole"`  // nothing is wrong
 	// Entries is how many members, elements or lines a file without conversations has.
-	Entries       int                     `json:"entries"`
-	Problems      []FileProblem           `json:"problems"`
-	Conversations []InspectedConversation `json:"conversations"`
+	Entries       int            `json:"entries"`
+	Problems      []Problem      `json:"problems"`
+	Conversations []Conversation `json:"conversations"`
 }
 
 // A FileProblem is one thing that is wrong in a file.
-type FileProblem struct {
+type Problem struct {
 	Offset int64  `json:"offset"` // in bytes from the start of the file, as unpacked
 	Line   int    `json:"line"`   // from 1; 0 in a file that has no records on lines
 	Detail string `json:"detail"`
@@ -65,21 +65,21 @@ type FileProblem struct {
 }
 
 // An InspectedConversation is a conversation in a file.
-type InspectedConversation struct {
-	ID       session.ID        `json:"session_id"` // as its program calls it, none if the file does not say
-	Title    string            `json:"title"`
-	Kind     string            `json:"kind"` // of a session file, else ""
-	Messages int               `json:"message_count"`
-	Roles    map[string]int    `json:"roles"`   // how many messages each role has
-	Orphans  int               `json:"orphans"` // messages whose parent the file does not have
-	First    *InspectedMessage `json:"first"`
-	Ends     []InspectedEnd    `json:"ends"` // in the order of the file; the leaves
-	Begins   time.Time         `json:"created_at"`
-	LastTime time.Time         `json:"last_active"`
+type Conversation struct {
+	ID       session.ID     `json:"session_id"` // as its program calls it, none if the file does not say
+	Title    string         `json:"title"`
+	Kind     string         `json:"kind"` // of a session file, else ""
+	Messages int            `json:"message_count"`
+	Roles    map[string]int `json:"roles"`   // how many messages each role has
+	Orphans  int            `json:"orphans"` // messages whose parent the file does not have
+	First    *Message       `json:"first"`
+	Ends     []End          `json:"ends"` // in the order of the file; the leaves
+	Begins   time.Time      `json:"created_at"`
+	LastTime time.Time      `json:"last_active"`
 }
 
 // An InspectedMessage is a message in a file.
-type InspectedMessage struct {
+type Message struct {
 	ID   string    `json:"id"`
 	Role string    `json:"role"`
 	Time time.Time `json:"created_at"` // none if the file does not say
@@ -87,8 +87,8 @@ type InspectedMessage struct {
 }
 
 // An InspectedEnd is a leaf, and how many messages lead to it.
-type InspectedEnd struct {
-	InspectedMessage
+type End struct {
+	Message
 	Depth int `json:"depth"`
 }
 
@@ -99,7 +99,7 @@ const maxInspected = 1 << 30
 // other JSON, alone, compressed, or in an archive. The path - is stdin. It needs no
 // workspace, and writes nothing. What is wrong in a file is in its [Inspection]; the error
 // is for a file that cannot be read.
-func Inspect(ctx context.Context, path string, stdin io.Reader) ([]Inspection, error) {
+func File(ctx context.Context, path string, stdin io.Reader) ([]Result, error) {
 	if path != "-" {
 		switch info, err := os.Stat(path); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -110,7 +110,7 @@ func Inspect(ctx context.Context, path string, stdin io.Reader) ([]Inspection, e
 			return nil, &fault.Error{Code: fault.Refused, Message: path + " is not a regular file", Hint: "name a file"}
 		}
 	}
-	list := []Inspection{}
+	list := []Result{}
 	add := func(f unpack.File) error {
 		data, err := io.ReadAll(io.LimitReader(f.In, maxInspected+1))
 		if len(data) > maxInspected {
@@ -124,20 +124,20 @@ func Inspect(ctx context.Context, path string, stdin io.Reader) ([]Inspection, e
 		return ctx.Err()
 	}
 	err := unpack.Walk(ctx, []string{path}, unpack.Options{Stdin: stdin, Head: convert.HeadSize}, add, func(failed string, err error) {
-		i := Inspection{Path: failed, Kind: UnknownFile, Whole: true, Problems: []FileProblem{}, Conversations: []InspectedConversation{}}
+		i := Result{Path: failed, Kind: UnknownFile, Whole: true, Problems: []Problem{}, Conversations: []Conversation{}}
 		i.damage(0, 0, err.Error())
 		list = append(list, i)
 	})
 	return list, err
 }
 
-func (i *Inspection) damage(offset int64, line int, detail string) {
+func (i *Result) damage(offset int64, line int, detail string) {
 	i.Whole = false
-	i.Problems = append(i.Problems, FileProblem{Offset: offset, Line: line, Detail: detail})
+	i.Problems = append(i.Problems, Problem{Offset: offset, Line: line, Detail: detail})
 }
 
 // check adds the damage that err tells of, and reports whether there is none.
-func (i *Inspection) check(err error, from int) bool {
+func (i *Result) check(err error, from int) bool {
 	var syntax *rawjson.SyntaxError
 	var damage *session.DamageError
 	switch {
@@ -154,8 +154,8 @@ func (i *Inspection) check(err error, from int) bool {
 }
 
 // inspectData returns what the content of a file is.
-func inspectData(path string, data []byte) Inspection {
-	i := Inspection{Path: path, Bytes: int64(len(data)), Whole: true, Problems: []FileProblem{}, Conversations: []InspectedConversation{}}
+func inspectData(path string, data []byte) Result {
+	i := Result{Path: path, Bytes: int64(len(data)), Whole: true, Problems: []Problem{}, Conversations: []Conversation{}}
 	format := convert.Detect(data[:min(len(data), convert.HeadSize)])
 	syntax := rawjson.Check(data)
 	switch {
@@ -187,7 +187,7 @@ func isSessionHead(data []byte) bool {
 }
 
 // session inspects a session file, and what is whole of a damaged one.
-func (i *Inspection) session(path string, data []byte) {
+func (i *Result) session(path string, data []byte) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	format, _ := convert.Named("penguin")
 	s, err := session.Decode(id, data)
@@ -211,13 +211,13 @@ func (i *Inspection) session(path string, data []byte) {
 
 // transcript inspects a transcript of another program. syntax says why all of data is not
 // one JSON value.
-func (i *Inspection) transcript(format *convert.Format, data []byte, syntax error) {
+func (i *Result) transcript(format *convert.Format, data []byte, syntax error) {
 	i.Format = format.Name
 	err := i.read(format, data)
 	var wrong *rawjson.SyntaxError
 	switch {
 	case format.Ext == ".json" && errors.As(syntax, &wrong) && !isLines(data):
-		i.Problems = slices.DeleteFunc(i.Problems, func(p FileProblem) bool { return p.Offset == 0 && !p.Note })
+		i.Problems = slices.DeleteFunc(i.Problems, func(p Problem) bool { return p.Offset == 0 && !p.Note })
 		i.check(syntax, 0)
 	case err != nil:
 		i.damage(0, 0, err.Error())
@@ -225,7 +225,7 @@ func (i *Inspection) transcript(format *convert.Format, data []byte, syntax erro
 }
 
 // read adds the conversations and problems that a format reads in data.
-func (i *Inspection) read(format *convert.Format, data []byte) error {
+func (i *Result) read(format *convert.Format, data []byte) error {
 	r := &inspector{file: i, data: data}
 	return format.Read(bytes.NewReader(data), r)
 }
@@ -246,7 +246,7 @@ func isLines(data []byte) bool {
 }
 
 // lines inspects a file with a JSON value on each line.
-func (i *Inspection) lines(data []byte) {
+func (i *Result) lines(data []byte) {
 	i.Kind = LinesFile
 	number, offset, operations := 0, 0, 0
 	for line := range bytes.Lines(data) {
@@ -272,7 +272,7 @@ func (i *Inspection) lines(data []byte) {
 }
 
 // document inspects a JSON value that is neither a session nor a transcript.
-func (i *Inspection) document(path string, data []byte) {
+func (i *Result) document(path string, data []byte) {
 	i.Kind = JSONFile
 	v := gjson.ParseBytes(data)
 	base := filepath.Base(path)

@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"internal/buffer"},
 	{"workspace"},
 	{"workspace/agents"},
-	{"workspace/doctor", "workspace/events", "workspace/fault", "workspace/imports", "workspace/lines"},
+	{"workspace/doctor", "workspace/events", "workspace/fault", "workspace/imports", "workspace/inspect", "workspace/lines", "workspace/usage"},
 	{"checkpoint"},
 	{"index", "internal/operation", "internal/task", "agent", "internal/bookmark", "convert", "internal/title"},
 	{"convert/internal/anthropic", "convert/internal/chatgpt", "convert/internal/claude", "convert/internal/claudeai", "convert/internal/codex",

@@ -15,103 +15,51 @@ import (
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/usage"
 )
 
-// A DiskUsage says what takes the room in a workspace. All sizes are those of files, in bytes.
-type DiskUsage struct {
-	Path          string              `json:"path"` // of the workspace
-	Bytes         int64               `json:"bytes"`
-	Files         int                 `json:"files"`
-	Kinds         []KindUsage         `json:"kinds"`         // all, in a fixed order
-	Conversations []ConversationUsage `json:"conversations"` // the largest ones, the largest first
-	More          int                 `json:"more"`          // how many conversations are not listed
-}
-
-// A KindUsage is what files of one kind take.
-type KindUsage struct {
-	Kind  UsageKind `json:"kind"`
-	Bytes int64     `json:"bytes"`
-	Files int       `json:"files"`
-}
-
-// A UsageKind is a kind of files of a workspace.
-type UsageKind string
-
-// The kinds of files, in the order of [DiskUsage.Kinds].
-const (
-	UsageRoots           UsageKind = "roots"
-	UsageContinuations   UsageKind = "continuations"
-	UsageBranches        UsageKind = "branches"
-	UsageCheckpoints     UsageKind = "checkpoints"
-	UsageAutoCheckpoints UsageKind = "automatic_checkpoints"
-	UsagePenguin         UsageKind = "penguin_checkpoints"
-	UsageDamaged         UsageKind = "damaged_sessions"
-	UsageIndex           UsageKind = "index"
-	UsageAttachments     UsageKind = "attachments"
-	UsageAgents          UsageKind = "agents"
-	UsageExplorations    UsageKind = "explorations"
-	UsageOperations      UsageKind = "operations"
-	UsageTasks           UsageKind = "tasks"
-	UsageTrash           UsageKind = "trash"
-	UsageCaches          UsageKind = "caches"
-	UsageOther           UsageKind = "other"
-)
-
-var usageKinds = []UsageKind{
-	UsageRoots, UsageContinuations, UsageBranches, UsageCheckpoints, UsageAutoCheckpoints, UsagePenguin, UsageDamaged,
-	UsageIndex, UsageAttachments, UsageAgents, UsageExplorations, UsageOperations, UsageTasks, UsageTrash, UsageCaches, UsageOther,
-}
-
-// A ConversationUsage is what a conversation takes: a session and its continuations.
-type ConversationUsage struct {
-	Session  string       `json:"session_id"` // of its first file
-	Kind     session.Kind `json:"kind"`
-	Title    string       `json:"title"`
-	Messages int          `json:"message_count"` // as its files hold them
-	Files    int          `json:"files"`
-	Bytes    int64        `json:"bytes"`
-	Text     int64        `json:"text_bytes"`   // what its messages say
-	Records  int64        `json:"record_bytes"` // the records of the transcript that it was imported from
-	Damaged  bool         `json:"damaged"`      // its files could not be read: nothing is known of Text and Records
+var usageKinds = []usage.Kind{
+	usage.UsageRoots, usage.UsageContinuations, usage.UsageBranches, usage.UsageCheckpoints, usage.UsageAutoCheckpoints, usage.UsagePenguin, usage.UsageDamaged,
+	usage.UsageIndex, usage.UsageAttachments, usage.UsageAgents, usage.UsageExplorations, usage.UsageOperations, usage.UsageTasks, usage.UsageTrash, usage.UsageCaches, usage.UsageOther,
 }
 
 // usagePlaces are the files and folders of a workspace besides session files, with their
 // kinds, what stands in a folder before that.
 var usagePlaces = []struct {
 	name string
-	kind UsageKind
+	kind usage.Kind
 }{
-	{session.Dir + "/" + session.IndexFile, UsageIndex},
-	{index.JournalPath, UsageIndex},
-	{session.Dir, UsageOther},
-	{"checkpoints", UsagePenguin},
-	{filesDir, UsageAttachments},
-	{agent.Dir, UsageAgents},
-	{turnsDir, UsageAgents},
-	{explorationsDir, UsageExplorations},
-	{stateDir + "/" + explorationsDir, UsageExplorations},
-	{learningsPath, UsageExplorations},
-	{operation.Path, UsageOperations},
-	{task.Path, UsageTasks},
-	{trashDir, UsageTrash},
-	{session.CacheDir, UsageCaches},
-	{stateDir, UsageOther},
-	{headFile, UsageOther},
-	{bookmark.Path, UsageOther},
+	{session.Dir + "/" + session.IndexFile, usage.UsageIndex},
+	{index.JournalPath, usage.UsageIndex},
+	{session.Dir, usage.UsageOther},
+	{"checkpoints", usage.UsagePenguin},
+	{filesDir, usage.UsageAttachments},
+	{agent.Dir, usage.UsageAgents},
+	{turnsDir, usage.UsageAgents},
+	{explorationsDir, usage.UsageExplorations},
+	{stateDir + "/" + explorationsDir, usage.UsageExplorations},
+	{learningsPath, usage.UsageExplorations},
+	{operation.Path, usage.UsageOperations},
+	{task.Path, usage.UsageTasks},
+	{trashDir, usage.UsageTrash},
+	{session.CacheDir, usage.UsageCaches},
+	{stateDir, usage.UsageOther},
+	{headFile, usage.UsageOther},
+	{bookmark.Path, usage.UsageOther},
 }
 
 // Usage says what takes the room in the workspace, with the limit largest conversations,
 // all for 0. Files that cannot be used count too; what is no regular file does not.
-func (w *Workspace) Usage(ctx context.Context, limit int) (*DiskUsage, error) {
-	return read(ctx, w.base, func(v *View) (*DiskUsage, error) {
+func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error) {
+	return read(ctx, w.base, func(v *View) (*usage.Report, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
-		u := &DiskUsage{Path: w.dir}
-		kinds := map[UsageKind]*KindUsage{}
+		u := &usage.Report{Path: w.dir}
+		kinds := map[usage.Kind]*usage.Files{}
 		sizes := map[string]int64{}
 		for _, kind := range usageKinds {
-			kinds[kind] = &KindUsage{Kind: kind}
+			kinds[kind] = &usage.Files{Kind: kind}
 		}
 		err := v.eachFile(func(name string, size int64) {
 			if id := sessionOf(name); id != "" {
@@ -165,35 +113,35 @@ func (v *View) eachFile(f func(name string, size int64)) error {
 }
 
 // usageKind returns the kind of a file of the workspace.
-func (v *View) usageKind(name string) UsageKind {
+func (v *View) usageKind(name string) usage.Kind {
 	if id := sessionOf(name); id != "" {
 		e := v.index.Entry(id)
 		switch {
 		case e == nil:
-			return UsageDamaged
+			return usage.UsageDamaged
 		case e.Kind() == session.Checkpoint && e.Auto:
-			return UsageAutoCheckpoints
+			return usage.UsageAutoCheckpoints
 		case e.Kind() == session.Checkpoint:
-			return UsageCheckpoints
+			return usage.UsageCheckpoints
 		case e.Kind() == session.Branch:
-			return UsageBranches
+			return usage.UsageBranches
 		case e.Kind() == session.Continuation:
-			return UsageContinuations
+			return usage.UsageContinuations
 		}
-		return UsageRoots
+		return usage.UsageRoots
 	}
 	for _, p := range usagePlaces {
 		if name == p.name || strings.HasPrefix(name, p.name+"/") {
 			return p.kind
 		}
 	}
-	return UsageOther
+	return usage.UsageOther
 }
 
 // conversationUsage returns all conversations, the largest first, by the sizes of the
 // files of sessions.
-func (v *View) conversationUsage(sizes map[string]int64) []ConversationUsage {
-	list := []ConversationUsage{}
+func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
+	list := []usage.Conversation{}
 	at := map[string]int{} // places in list, by the first session
 	for id, size := range sizes {
 		first := v.lineBegins(id)
@@ -201,7 +149,7 @@ func (v *View) conversationUsage(sizes map[string]int64) []ConversationUsage {
 		if !ok {
 			n = len(list)
 			at[first] = n
-			list = append(list, ConversationUsage{Session: first, Title: session.DefaultTitle(first), Damaged: true})
+			list = append(list, usage.Conversation{Session: first, Title: session.DefaultTitle(first), Damaged: true})
 			if e := v.index.Entry(first); e != nil {
 				list[n].Kind, list[n].Title, list[n].Damaged = e.Kind(), e.DisplayTitle(), false
 			}
@@ -213,7 +161,7 @@ func (v *View) conversationUsage(sizes map[string]int64) []ConversationUsage {
 			c.Messages += e.MessageCount
 		}
 	}
-	slices.SortFunc(list, func(a, b ConversationUsage) int {
+	slices.SortFunc(list, func(a, b usage.Conversation) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Session, b.Session))
 	})
 	return list
@@ -237,7 +185,7 @@ func (v *View) lineBegins(id string) string {
 
 // measureConversations reads conversations, and says how much of them is text, and how much is
 // records.
-func (v *View) measureConversations(list []ConversationUsage) error {
+func (v *View) measureConversations(list []usage.Conversation) error {
 	at := map[string]int{}
 	for i := range list {
 		at[list[i].Session] = i
@@ -259,7 +207,7 @@ func (v *View) measureConversations(list []ConversationUsage) error {
 	return nil
 }
 
-func (v *View) measureFile(id string, c *ConversationUsage) error {
+func (v *View) measureFile(id string, c *usage.Conversation) error {
 	o, err := v.outline(id)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/usage"
 	"github.com/urfave/cli/v2"
 )
 
@@ -38,7 +39,7 @@ from. 'bough prune', 'bough rm' and 'bough trash --purge' make room.`,
 	}
 }
 
-func (p *program) usage(u *workspace.DiskUsage) {
+func (p *program) usage(u *usage.Report) {
 	const width = len("999 kB")
 	for _, k := range u.Kinds {
 		if k.Files > 0 {

@@ -1,3 +1,5 @@
+// Package inspect examines files outside of a workspace: what a JSON file is, whether it is
+// whole, and what is wrong at which byte. It opens no workspace and writes nothing.
 package inspect
 
 import (
@@ -24,10 +26,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A FileKind is what a file is.
+// A Kind is what a file is.
 type Kind string
 
-// The kinds of files that [Inspect] tells apart.
+// The kinds of files that [File] tells apart.
 const (
 	SessionFile     Kind = "session"
 	TranscriptFile  Kind = "transcript" // of another program
@@ -43,7 +45,7 @@ const (
 	UnknownFile     Kind = "unknown"    // not JSON
 )
 
-// An Inspection is what one file is, and what is wrong with it.
+// A Result is what one file is, and what is wrong with it.
 type Result struct {
 	Path   string `json:"path"` // as it was named; of a file in an archive, the archive's and its own
 	Bytes  int64  `json:"bytes"`
@@ -56,7 +58,7 @@ type Result struct {
 	Conversations []Conversation `json:"conversations"`
 }
 
-// A FileProblem is one thing that is wrong in a file.
+// A Problem is one thing that is wrong in a file.
 type Problem struct {
 	Offset int64  `json:"offset"` // in bytes from the start of the file, as unpacked
 	Line   int    `json:"line"`   // from 1; 0 in a file that has no records on lines
@@ -64,7 +66,7 @@ type Problem struct {
 	Note   bool   `json:"note"` // nothing is lost: this is only worth knowing
 }
 
-// An InspectedConversation is a conversation in a file.
+// A Conversation is a conversation in a file.
 type Conversation struct {
 	ID       session.ID     `json:"session_id"` // as its program calls it, none if the file does not say
 	Title    string         `json:"title"`
@@ -78,7 +80,7 @@ type Conversation struct {
 	LastTime time.Time      `json:"last_active"`
 }
 
-// An InspectedMessage is a message in a file.
+// A Message is a message in a file.
 type Message struct {
 	ID   string    `json:"id"`
 	Role string    `json:"role"`
@@ -86,7 +88,7 @@ type Message struct {
 	Text string    `json:"text"`       // how it begins
 }
 
-// An InspectedEnd is a leaf, and how many messages lead to it.
+// An End is a leaf, and how many messages lead to it.
 type End struct {
 	Message
 	Depth int `json:"depth"`
@@ -95,7 +97,7 @@ type End struct {
 // maxInspected is the size of the largest file that is inspected, unpacked.
 const maxInspected = 1 << 30
 
-// Inspect returns what the file at path is: a file of a workspace, a transcript, or any
+// File returns what the file at path is: a file of a workspace, a transcript, or any
 // other JSON, alone, compressed, or in an archive. The path - is stdin. It needs no
 // workspace, and writes nothing. What is wrong in a file is in its [Inspection]; the error
 // is for a file that cannot be read.

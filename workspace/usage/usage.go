@@ -1,0 +1,60 @@
+// Package usage is how much space a workspace takes: by kinds of files, and by
+// conversations.
+package usage
+
+import (
+	"github.com/bough-dev/bough/session"
+)
+
+// A Report says what takes the room in a workspace. All sizes are those of files, in bytes.
+type Report struct {
+	Path          string         `json:"path"` // of the workspace
+	Bytes         int64          `json:"bytes"`
+	Files         int            `json:"files"`
+	Kinds         []Files        `json:"kinds"`         // all, in a fixed order
+	Conversations []Conversation `json:"conversations"` // the largest ones, the largest first
+	More          int            `json:"more"`          // how many conversations are not listed
+}
+
+// Files is what files of one kind take.
+type Files struct {
+	Kind  Kind  `json:"kind"`
+	Bytes int64 `json:"bytes"`
+	Files int   `json:"files"`
+}
+
+// A Kind is a kind of files of a workspace.
+type Kind string
+
+// The kinds of files, in the order of [Report.Kinds].
+const (
+	UsageRoots           Kind = "roots"
+	UsageContinuations   Kind = "continuations"
+	UsageBranches        Kind = "branches"
+	UsageCheckpoints     Kind = "checkpoints"
+	UsageAutoCheckpoints Kind = "automatic_checkpoints"
+	UsagePenguin         Kind = "penguin_checkpoints"
+	UsageDamaged         Kind = "damaged_sessions"
+	UsageIndex           Kind = "index"
+	UsageAttachments     Kind = "attachments"
+	UsageAgents          Kind = "agents"
+	UsageExplorations    Kind = "explorations"
+	UsageOperations      Kind = "operations"
+	UsageTasks           Kind = "tasks"
+	UsageTrash           Kind = "trash"
+	UsageCaches          Kind = "caches"
+	UsageOther           Kind = "other"
+)
+
+// A Conversation is what a conversation takes: a session and its continuations.
+type Conversation struct {
+	Session  string       `json:"session_id"` // of its first file
+	Kind     session.Kind `json:"kind"`
+	Title    string       `json:"title"`
+	Messages int          `json:"message_count"` // as its files hold them
+	Files    int          `json:"files"`
+	Bytes    int64        `json:"bytes"`
+	Text     int64        `json:"text_bytes"`   // what its messages say
+	Records  int64        `json:"record_bytes"` // the records of the transcript that it was imported from
+	Damaged  bool         `json:"damaged"`      // its files could not be read: nothing is known of Text and Records
+}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -108,6 +109,7 @@ func makeLock(root *os.Root, dir string) error {
 
 // lockedIn does what locked does. The caller has the lock.
 func lockedIn[T any](ctx context.Context, b *base, root *os.Root, op operation.Operation, m mode, f func(*Tx) (T, error)) (T, error) {
+	b = b.notingOnce()
 	try := func(fresh bool) (result T, err error) {
 		m := m
 		m.writes, m.fresh = true, fresh
@@ -131,6 +133,24 @@ func lockedIn[T any](ctx context.Context, b *base, root *os.Root, op operation.O
 		result, err = try(true)
 	}
 	return result, err
+}
+
+// notingOnce returns b with a Note that drops repeated notes: a function that is called
+// again may note the same again.
+func (b *base) notingOnce() *base {
+	var mu sync.Mutex
+	noted := map[string]bool{}
+	once := *b
+	once.opts.Note = func(note string) {
+		mu.Lock()
+		repeated := noted[note]
+		noted[note] = true
+		mu.Unlock()
+		if !repeated {
+			b.opts.Note(note)
+		}
+	}
+	return &once
 }
 
 // patient returns w with a longer wait for others who write.

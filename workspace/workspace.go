@@ -180,6 +180,7 @@ func read[T any](ctx context.Context, b *base, f func(*View) (T, error)) (result
 		return result, err
 	}
 	defer root.Close()
+	b = b.notingOnce()
 	try := func(fresh bool) (result T, err error) {
 		v, err := b.loadQuiet(ctx, root, mode{fresh: fresh})
 		if err != nil {

@@ -189,7 +189,7 @@ func TestResultsMarshal(t *testing.T) {
 		workspace.Listing{Sessions: []workspace.Entry{entry}}, workspace.Leaf{CreatedAt: at}, workspace.StraightRun{CreatedAt: at},
 		workspace.Operation{Time: at}, events.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.Pruned{CreatedAt: at},
 		workspace.Trashed{RemovedAt: at}, agents.Tree{CreatedAt: at}, inspect.Conversation{Begins: at},
-		inspect.End{InspectedMessage: inspect.Message{Time: at}, Depth: 7},
+		inspect.End{Message: inspect.Message{Time: at}, Depth: 7},
 	} {
 		got, err := json.Marshal(v)
 		if err != nil || string(got) != string(rawjson.Answer(v)) || !strings.Contains(string(got), text) {

@@ -21,9 +21,9 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 	if err != nil {
 		return nil, err
 	}
-	release, err := x.Workspace.HoldExploration(ctx, id)
+	release, err := x.Workspace.Exploration(id).Hold(ctx)
 	if errors.Is(err, fault.ErrBusy) {
-		if err := x.Workspace.AskCancel(ctx, id); err != nil {
+		if err := x.Workspace.Exploration(id).Cancel(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +35,7 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 			})
 		case <-time.After(pollInterval):
 		}
-		release, err = x.Workspace.HoldExploration(ctx, id)
+		release, err = x.Workspace.Exploration(id).Hold(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -48,11 +48,11 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 	if !e.Done() {
 		e.resume()
 		e.stop("not tried: "+errCancelled.Error(), now())
-		if err := x.Workspace.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
+		if err := x.Workspace.Exploration(e.ID).Write(ctx, e.Encode()); err != nil {
 			return nil, err
 		}
 	}
-	return e, x.Workspace.ForgetCancel(ctx, id)
+	return e, x.Workspace.Exploration(id).ClearCancel(ctx)
 }
 
 // untilCancelled returns a context that ends, with errCancelled as its cause, soon after
@@ -65,7 +65,7 @@ func (x *Explorer) untilCancelled(ctx context.Context, id string) (_ context.Con
 		defer close(done)
 		tick := time.NewTicker(pollInterval)
 		defer tick.Stop()
-		for !x.Workspace.CancelAsked(ctx, id) {
+		for !x.Workspace.Exploration(id).IsCancelled(ctx) {
 			select {
 			case <-tick.C:
 			case <-ctx.Done():

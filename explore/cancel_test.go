@@ -23,7 +23,7 @@ func TestCancel(t *testing.T) {
 	c.MaxConcurrent = 2
 	e := l.explore(`[ $BOUGH_STRATEGY = s1 ] || { : > "$LOG"; sleep 1000; }; echo done`, c, numbered(4)...)
 	e.Runner.Bindings = map[string]string{"LOG": filepath.Join(l.work, "begun")}
-	if err := l.w.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
+	if err := l.w.Exploration(e.ID).Write(ctx, e.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	x := l.explorer()
@@ -49,7 +49,7 @@ func TestCancel(t *testing.T) {
 	if !over.Done() || over.Branches[0].Status != explore.Completed || over.Branches[1].Reason != "cancelled" || over.Branches[3].Reason != "not tried: cancelled" {
 		t.Errorf("cancelled it is %+v", over.Branches)
 	}
-	if l.w.CancelAsked(ctx, e.ID) {
+	if l.w.Exploration(e.ID).IsCancelled(ctx) {
 		t.Error("it is still asked to end")
 	}
 
@@ -66,7 +66,7 @@ func TestCancel(t *testing.T) {
 
 	crashed := l.explore("echo done", c, numbered(2)...)
 	crashed.Next(at(1))
-	if err := l.w.KeepExploration(ctx, crashed.ID, crashed.Encode()); err != nil {
+	if err := l.w.Exploration(crashed.ID).Write(ctx, crashed.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -77,14 +77,14 @@ func TestCancel(t *testing.T) {
 	}
 
 	// Where it does not stop in time the error says so, and it stays asked.
-	release, err := l.w.HoldExploration(ctx, crashed.ID)
+	release, err := l.w.Exploration(crashed.ID).Hold(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	short, stop := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer stop()
-	if _, err := x.Cancel(short, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.ErrBusy) || !l.w.CancelAsked(ctx, crashed.ID) {
+	if _, err := x.Cancel(short, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.ErrBusy) || !l.w.Exploration(crashed.ID).IsCancelled(ctx) {
 		t.Errorf("of one that does not stop: %v", err)
 	}
 }
@@ -94,13 +94,13 @@ func TestOpen(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
 	e := l.explore("echo done", explore.Defaults(), "a")
-	if err := l.w.KeepExploration(ctx, e.ID, e.Encode()); err != nil {
+	if err := l.w.Exploration(e.ID).Write(ctx, e.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := l.explorer().Open(ctx, e.ID[:13]); err != nil || string(again.Encode()) != string(e.Encode()) {
 		t.Errorf("Open = %+v, %v", again, err)
 	}
-	if err := l.w.KeepExploration(ctx, e.ID, []byte("{}")); err != nil {
+	if err := l.w.Exploration(e.ID).Write(ctx, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]fault.Code{e.ID: fault.Damaged, "nothing": fault.NotFound} {

@@ -40,7 +40,7 @@ func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, 
 		}
 		e.Outcome = &id
 	}
-	return x.Workspace.KeepExploration(ctx, e.ID, e.Encode())
+	return x.Workspace.Exploration(e.ID).Write(ctx, e.Encode())
 }
 
 // adopt moves the head to the outcome of e, or to the result of b if b is not nil. The
@@ -71,7 +71,7 @@ func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 	}
 	var err error
 	if e.Agent != "" {
-		_, err = x.Workspace.RewindAgent(ctx, e.Agent, e.Session+"/"+*node, checkpoint.CutOptions{})
+		_, err = x.Workspace.Agent(e.Agent).Rewind(ctx, e.Session+"/"+*node, checkpoint.CutOptions{})
 	} else {
 		_, err = x.Workspace.Rewind(ctx, e.Session+"@"+*node, checkpoint.CutOptions{})
 	}
@@ -79,7 +79,7 @@ func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 		return err
 	}
 	e.Adopted = node
-	return x.Workspace.KeepExploration(ctx, e.ID, e.Encode())
+	return x.Workspace.Exploration(e.ID).Write(ctx, e.Encode())
 }
 
 // keepOutcome adds the outcome of e as the message with an id, unless it exists.

@@ -83,7 +83,7 @@ func (x *Explorer) Run(ctx context.Context, p *Plan) (*Exploration, error) {
 		strategies = append(strategies, s.Strategy)
 	}
 	e.begin(strategies, uuid.NewString, now())
-	release, err := x.Workspace.HoldExploration(ctx, e.ID)
+	release, err := x.Workspace.Exploration(e.ID).Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*wor
 	if err != nil {
 		return nil, err
 	}
-	release, err := x.Workspace.HoldExploration(ctx, id)
+	release, err := x.Workspace.Exploration(id).Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*wor
 	e, err := x.Open(ctx, id)
 	switch {
 	case errors.Is(err, fault.ErrDamaged) && !branches:
-		return x.Workspace.RemoveExploration(ctx, id, nil)
+		return x.Workspace.Exploration(id).Remove(ctx, nil)
 	case err != nil:
 		return nil, err
 	case !e.Done():
@@ -189,7 +189,7 @@ func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*wor
 			sessions[b.Session] = b.ID
 		}
 	}
-	removed, err := x.Workspace.RemoveExploration(ctx, e.ID, sessions)
+	removed, err := x.Workspace.Exploration(e.ID).Remove(ctx, sessions)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*wor
 // Open returns the exploration with a name. If its file is damaged, the error has the code
 // [workspace.Damaged].
 func (x *Explorer) Open(ctx context.Context, name string) (*Exploration, error) {
-	data, err := x.Workspace.Exploration(ctx, name)
+	data, err := x.Workspace.Exploration(name).Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (x *Explorer) hold(ctx context.Context, name string, change func(*Explorati
 	if err != nil {
 		return nil, err
 	}
-	release, err := x.Workspace.HoldExploration(ctx, id)
+	release, err := x.Workspace.Exploration(id).Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (x *Explorer) try(ctx context.Context, e *Exploration, m agent.Model, simil
 	os.Remove(filepath.Join(folder, e.ID)) // if it is empty
 	switch {
 	case err == nil && errors.Is(context.Cause(watched), errCancelled):
-		x.noteError(x.Workspace.ForgetCancel(ctx, e.ID))
+		x.noteError(x.Workspace.Exploration(e.ID).ClearCancel(ctx))
 		x.noteError(x.remember(ctx, e))
 		return cancelled(e)
 	case ctx.Err() != nil:

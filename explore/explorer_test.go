@@ -131,7 +131,7 @@ func TestExplorer(t *testing.T) {
 	if _, err := x.Open(ctx, e.ID); !errors.Is(err, fault.ErrNotFound) {
 		t.Errorf("Open of what was removed: %v", err)
 	}
-	if err := l.w.KeepExploration(ctx, e.ID, []byte("{")); err != nil {
+	if err := l.w.Exploration(e.ID).Write(ctx, []byte("{")); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := x.List(ctx); err != nil || len(list) != 1 {
@@ -195,7 +195,7 @@ func TestExplorerInterrupted(t *testing.T) {
 		t.Errorf("Resume = %+v, %v", e, err)
 	}
 
-	release, err := l.w.HoldExploration(later, e.ID)
+	release, err := l.w.Exploration(e.ID).Hold(later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestResumeApproves(t *testing.T) {
 	l := newLab(t)
 	ran := filepath.Join(l.work, "ran")
 	e := l.explore("echo > "+ran+"; echo done", explore.Defaults(), "a")
-	if err := l.w.KeepExploration(t.Context(), e.ID, e.Encode()); err != nil {
+	if err := l.w.Exploration(e.ID).Write(t.Context(), e.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	x := l.explorer()
@@ -253,7 +253,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	settings(`{"max_depth": 2, "max_concurrent": 2, "prune": 0.1}`)
-	if _, err := l.w.CreateAgent(ctx, "ada", agents.Options{Model: "m"}); err != nil {
+	if _, err := l.w.Agent("ada").Create(ctx, agents.Options{Model: "m"}); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(l.dir, "agents", "ada.json")
@@ -267,7 +267,7 @@ func TestPlan(t *testing.T) {
 	}
 	answer := threeWays
 	x := l.modelled(func(context.Context, *agent.Request) (string, error) { return answer, nil })
-	said, err := l.w.Chat(ctx, "ada", agents.Prompt{Text: "How is this sorted best?"}, agents.TurnOptions{Models: x.Model})
+	said, err := l.w.Agent("ada").Chat(ctx, agents.Prompt{Text: "How is this sorted best?"}, agents.TurnOptions{Models: x.Model})
 	if err != nil {
 		t.Fatal(err)
 	}

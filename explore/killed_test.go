@@ -27,7 +27,7 @@ func TestKilledProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := w.HoldExploration(t.Context(), id)
+	release, err := w.Exploration(id).Hold(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestKilledProgram(t *testing.T) {
 
 func load(t *testing.T, w *workspace.Workspace, id string) *explore.Exploration {
 	t.Helper()
-	data, err := w.Exploration(t.Context(), id)
+	data, err := w.Exploration(id).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func killed(t *testing.T) (middle bool) {
 echo $BOUGH_STRATEGY > $BOUGH_NOTES/$BOUGH_BRANCH/note
 printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_STRATEGY "$more"`, explore.Defaults(), numbered(10)...)
 	e.Runner.Bindings, e.Runner.Share = map[string]string{"LOG": log}, true
-	if err := l.w.KeepExploration(t.Context(), e.ID, e.Encode()); err != nil {
+	if err := l.w.Exploration(e.ID).Write(t.Context(), e.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	program := exec.Command(os.Args[0], "-test.run=^TestKilledProgram$")
@@ -115,7 +115,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 		if b.Status == explore.Completed {
 			had[b.ID] = runs(b.ID)
 		} else if b.Session != "" {
-			path, err := l.w.Path(t.Context(), b.Session, b.ID, session.ReadOptions{})
+			path, err := l.w.Line(b.Session).Path(t.Context(), b.ID, session.ReadOptions{})
 			if err == nil && path.Nodes[len(path.Nodes)-1].ID == b.ID {
 				had[b.ID] = runs(b.ID)
 			}

@@ -32,7 +32,7 @@ func (s stub) Ask(ctx context.Context, r *agent.Request, _ func(string)) (*agent
 // text is the result; one that hangs ends at its time-out, and the parts become one.
 func TestModel(t *testing.T) {
 	l := newLab(t)
-	if _, err := l.w.CreateAgent(t.Context(), "ada", agents.Options{Model: "m", System: "Be short."}); err != nil {
+	if _, err := l.w.Agent("ada").Create(t.Context(), agents.Options{Model: "m", System: "Be short."}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -77,7 +77,7 @@ func TestModel(t *testing.T) {
 		t.Errorf("made one of them: %+v, %v", e.Evaluation, err)
 	}
 	e = l.explore("", c, "a")
-	if err := l.w.KeepExploration(t.Context(), e.ID, e.Encode()); err != nil {
+	if err := l.w.Exploration(e.ID).Write(t.Context(), e.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.explorer().Resume(t.Context(), e.ID); !errors.Is(err, fault.ErrUsage) {
@@ -196,7 +196,7 @@ func TestAgainst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := l.w.All(t.Context(), l.tree, session.ReadOptions{}); err != nil || len(all.Nodes) != 2 {
+	if all, err := l.w.Line(l.tree).All(t.Context(), session.ReadOptions{}); err != nil || len(all.Nodes) != 2 {
 		t.Errorf("the conversation has %d messages, %v", len(all.Nodes), err)
 	}
 	said, err := l.w.Append(t.Context(), workspace.Append{Text: "and then?"})
@@ -235,7 +235,7 @@ func TestAgainst(t *testing.T) {
 	if _, ran := os.Stat(filepath.Join(l.work, "log")); workspace.Explain(err).Code != fault.NotFound || ran == nil {
 		t.Errorf("below no message: %v, %v", err, ran)
 	}
-	if _, err := l.w.Exploration(t.Context(), e.ID); err == nil {
+	if _, err := l.w.Exploration(e.ID).Read(t.Context()); err == nil {
 		t.Error("it is stored all the same")
 	}
 

@@ -121,7 +121,7 @@ cat mine`, explore.Defaults(), "above")
 	if err := <-ended; err != context.Canceled {
 		l.Fatalf("Run = %v", err)
 	}
-	data, err := l.w.Exploration(l.Context(), e.ID)
+	data, err := l.w.Exploration(e.ID).Read(l.Context())
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -52,14 +52,14 @@ func TestPlanFor(t *testing.T) {
 func TestOfAgent(t *testing.T) {
 	l := newLab(t)
 	goroutines := runtime.NumGoroutine()
-	if _, err := l.w.CreateAgent(t.Context(), "ada", agents.Options{Model: "m"}); err != nil {
+	if _, err := l.w.Agent("ada").Create(t.Context(), agents.Options{Model: "m"}); err != nil {
 		t.Fatal(err)
 	}
 	said := threeWays
 	o := agents.TurnOptions{Models: func(context.Context, string) (agent.Model, error) {
 		return stub(func(context.Context, *agent.Request) (string, error) { return said, nil }), nil
 	}}
-	chatted, err := l.w.Chat(t.Context(), "ada", agents.Prompt{Text: "How is this sorted best?"}, o)
+	chatted, err := l.w.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "How is this sorted best?"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestOfAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := func() string {
-		a, err := l.w.Agent(t.Context(), "ada")
+		a, err := l.w.Agent("ada").Info(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,10 +91,10 @@ func TestOfAgent(t *testing.T) {
 		t.Errorf("adopted, the head is %s, not %s, %v", head(), *e.Outcome, err)
 	}
 	said = "Gladly."
-	if chatted, err = l.w.Chat(t.Context(), "ada", agents.Prompt{Text: "Do it."}, o); err != nil {
+	if chatted, err = l.w.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "Do it."}, o); err != nil {
 		t.Fatal(err)
 	}
-	path, err := l.w.Path(t.Context(), l.tree, string(chatted.Node), session.ReadOptions{})
+	path, err := l.w.Line(l.tree).Path(t.Context(), string(chatted.Node), session.ReadOptions{})
 	if err != nil || len(path.Nodes) != 5 || path.Nodes[2].ID != *e.Outcome {
 		t.Errorf("it goes on in %+v, %v", path, err)
 	}

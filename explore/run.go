@@ -137,7 +137,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if r.e.Agent != "" && r.e.Runner.Command == "" {
-		a, err := r.w.Agent(ctx, r.e.Agent)
+		a, err := r.w.Agent(r.e.Agent).Info(ctx)
 		if err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (r *run) progress() {
 // store writes the exploration's file.
 func (r *run) store(ctx context.Context) error {
 	data := r.e.Encode()
-	return r.insist(ctx, func(ctx context.Context) error { return r.w.KeepExploration(ctx, r.e.ID, data) })
+	return r.insist(ctx, func(ctx context.Context) error { return r.w.Exploration(r.e.ID).Write(ctx, data) })
 }
 
 // insist writes something even if ctx has ended. While another process holds the lock of

@@ -182,7 +182,7 @@ func TestDepth(t *testing.T) {
 	if code := workspace.Explain(l.explorer().AdoptBranch(t.Context(), e, &e.Branches[3])).Code; code != fault.Refused {
 		t.Errorf("a branch without a result: %v", code)
 	}
-	data, err := l.w.Exploration(t.Context(), e.ID[:13])
+	data, err := l.w.Exploration(e.ID[:13]).Read(t.Context())
 	if err != nil || string(data) != string(e.Encode()) {
 		t.Errorf("the file is %s, %v", data, err)
 	}
@@ -282,7 +282,7 @@ func TestInterrupted(t *testing.T) {
 	if err := <-ended; err != context.Canceled {
 		t.Errorf("Run = %v", err)
 	}
-	data, err := l.w.Exploration(t.Context(), e.ID)
+	data, err := l.w.Exploration(e.ID).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func downloadAsset(c *call) (*answer, error) {
 	case key == "":
 		return nil, wrong("s3_key is missing", "it is the key of an asset")
 	}
-	all, err := c.workspace.All(c.r.Context(), name, session.ReadOptions{})
+	all, err := c.workspace.Line(name).All(c.r.Context(), session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func BenchmarkServer(b *testing.B) {
 				r := s.request("POST", "/api/v1/session/"+id+"/messages", strings.NewReader(`{"blob":{"role":"user","content":"One more."}}`))
 				s.discard(r, 201)
 			}, func() {
-				if _, err := s.w.Store(b.Context(), "urn:uuid:"+id, lines.Message{
+				if _, err := s.w.Line("urn:uuid:"+id).Store(b.Context(), lines.Message{
 					Content: func(func() ([]lines.Node, error)) (lines.Content, error) { return say, nil },
 				}); err != nil {
 					b.Fatal(err)
@@ -107,7 +107,7 @@ func BenchmarkServer(b *testing.B) {
 			b.Run(c.name+"/path-"+string(format), func(b *testing.B) {
 				s, id, _ := benchSite(b, c.perFile)
 				inTurns(b, func() { s.get("/api/v1/session/" + id + "/messages?format=" + string(format)) }, func() {
-					p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", session.ReadOptions{})
+					p, err := s.w.Line("urn:uuid:"+id).Path(b.Context(), "", session.ReadOptions{})
 					if err != nil || len(p.Nodes) <= 10_000 {
 						b.Fatal(len(p.Nodes), err)
 					}
@@ -153,7 +153,7 @@ func BenchmarkServer(b *testing.B) {
 func BenchmarkMany(b *testing.B) {
 	const clients = 64
 	s, id, _ := benchSite(b, 834)
-	trunk, err := s.w.Path(b.Context(), "urn:uuid:"+id, "", session.ReadOptions{})
+	trunk, err := s.w.Line("urn:uuid:"+id).Path(b.Context(), "", session.ReadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func BenchmarkMany(b *testing.B) {
 	}, func() {
 		for i := clients; i < 2*clients; i++ {
 			c := &list[i]
-			n, err := s.w.Store(b.Context(), "urn:uuid:"+id, lines.Message{
+			n, err := s.w.Line("urn:uuid:"+id).Store(b.Context(), lines.Message{
 				Parent: "urn:uuid:" + c.at,
 				Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
 					return lines.Content{Role: "user", Value: []byte(`"library"`)}, nil
@@ -192,7 +192,7 @@ func BenchmarkMany(b *testing.B) {
 				b.Fatal(err)
 			}
 			took(c, n.UUID)
-			if _, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, session.ReadOptions{}); err != nil {
+			if _, err := s.w.Line("urn:uuid:"+id).Path(b.Context(), "urn:uuid:"+c.at, session.ReadOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -205,7 +205,7 @@ func BenchmarkMany(b *testing.B) {
 		if depths[c.at] != c.depth {
 			b.Errorf("the branch of client %d has the depth %d, want %d", i, depths[c.at], c.depth)
 		}
-		p, err := s.w.Path(b.Context(), "urn:uuid:"+id, "urn:uuid:"+c.at, session.ReadOptions{})
+		p, err := s.w.Line("urn:uuid:"+id).Path(b.Context(), "urn:uuid:"+c.at, session.ReadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

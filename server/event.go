@@ -26,11 +26,11 @@ func addEvent(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := c.workspace.Line(c.r.Context(), name)
+	line, err := c.workspace.Line(name).Entry(c.r.Context())
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.workspace.AddLineEvent(c.r.Context(), name, in.Type, data)
+	e, err := c.workspace.Line(name).AddEvent(c.r.Context(), in.Type, data)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,11 @@ func listEvents(c *call) (*answer, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	line, err := c.workspace.Line(c.r.Context(), name)
+	line, err := c.workspace.Line(name).Entry(c.r.Context())
 	if err != nil {
 		return nil, err
 	}
-	events, err := c.workspace.LineEvents(c.r.Context(), name)
+	events, err := c.workspace.Line(name).Events(c.r.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func patchMeta(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.workspace.SetMessageMeta(c.r.Context(), name, message, meta)
+	all, err := c.workspace.Line(name).SetMeta(c.r.Context(), message, meta)
 	if err != nil {
 		return nil, err
 	}

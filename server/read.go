@@ -76,7 +76,7 @@ func getMessages(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := c.workspace.Path(c.r.Context(), rd.session, rd.leaf, session.ReadOptions{})
+	path, err := c.workspace.Line(rd.session).Path(c.r.Context(), rd.leaf, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (c *call) eventsAmong(rd *reading, line string, nodes []lines.Node) ([]even
 	if !rd.events || len(nodes) == 0 {
 		return nil, nil
 	}
-	events, err := c.workspace.LineEvents(c.r.Context(), rd.session)
+	events, err := c.workspace.Line(rd.session).Events(c.r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func countTokens(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.workspace.All(c.r.Context(), name, session.ReadOptions{})
+	all, err := c.workspace.Line(name).All(c.r.Context(), session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func getConfigs(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.workspace.Line(c.r.Context(), name)
+	l, err := c.workspace.Line(name).Entry(c.r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (c *call) setConfigs(merge bool) (*lines.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.workspace.SetConfigs(c.r.Context(), name, configs, merge)
+	return c.workspace.Line(name).SetConfigs(c.r.Context(), configs, merge)
 }
 
 // copySession uses Acontext's error messages, which clients may compare.
@@ -184,7 +184,7 @@ func copySession(c *call) (*answer, error) {
 	if err != nil {
 		return nil, reword(err, "INVALID_SESSION_ID")
 	}
-	l, err := c.workspace.CopyLine(c.r.Context(), name, c.opts.Limits.Copy)
+	l, err := c.workspace.Line(name).Copy(c.r.Context(), c.opts.Limits.Copy)
 	if err != nil {
 		switch {
 		case errors.Is(err, workspace.ErrTooLarge):

@@ -47,12 +47,12 @@ func storeMessage(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := c.workspace.Line(c.r.Context(), name)
+	line, err := c.workspace.Line(name).Entry(c.r.Context())
 	if err != nil {
 		return nil, err
 	}
 	said := m
-	node, err := c.workspace.Store(c.r.Context(), name, lines.Message{
+	node, err := c.workspace.Line(name).Store(c.r.Context(), lines.Message{
 		Parent: parent,
 		Content: func(path func() ([]lines.Node, error)) (_ lines.Content, err error) {
 			said, err = matched(m, path)

@@ -58,11 +58,11 @@ func listTasks(c *call) (*answer, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	line, err := c.workspace.Line(c.r.Context(), name)
+	line, err := c.workspace.Line(name).Entry(c.r.Context())
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := c.workspace.Tasks(c.r.Context(), name, leaf)
+	tasks, err := c.workspace.Line(name).Tasks(c.r.Context(), leaf)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func flush(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := c.workspace.Line(c.r.Context(), name)
+	line, err := c.workspace.Line(name).Entry(c.r.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -16,29 +16,29 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// CreateAgent makes an agent and its first tree, which is empty; its head is there.
+// Create makes an agent and its first tree, which is empty; its head is there.
 // The head of the workspace stays where it is.
-func (w *Workspace) CreateAgent(ctx context.Context, name string, o agents.Options) (*agents.Agent, error) {
-	if !agent.ValidName(name) {
+func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, error) {
+	if !agent.ValidName(ag.name) {
 		return nil, &fault.Error{
 			Code:    fault.Usage,
-			Message: fmt.Sprintf("no agent can have the name %q", name),
+			Message: fmt.Sprintf("no agent can have the name %q", ag.name),
 			Hint:    "a name has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'",
 		}
 	}
 	if err := checkAgentOptions(o); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "agent create", Args: args{"agent": name}}
-	return create(ctx, w.base, op, func(tx *Tx) (*agents.Agent, error) {
-		if tx.View.isThere(agent.Path(name)) {
-			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", name), Hint: "'bough agent ls' lists them"}
+	op := operation.Operation{Verb: "agent create", Args: args{"agent": ag.name}}
+	return create(ctx, ag.w.base, op, func(tx *Tx) (*agents.Agent, error) {
+		if tx.View.isThere(agent.Path(ag.name)) {
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", ag.name), Hint: "'bough agent ls' lists them"}
 		}
 		id, err := session.NewMessageID(tx.View.w.opts.Random)
 		if err != nil {
 			return nil, err
 		}
-		a := &agent.Agent{ID: id, Name: name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Created: tx.View.now(nil)}
+		a := &agent.Agent{ID: id, Name: ag.name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Created: tx.View.now(nil)}
 		if err := tx.beginTree(a, ""); err != nil {
 			return nil, err
 		}
@@ -68,22 +68,22 @@ func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 	return all, err
 }
 
-// Agent returns the agent that name means: its name, else its id, else a unique piece
+// Info returns the agent that name means: its name, else its id, else a unique piece
 // of either. It looks at no session.
-func (w *Workspace) Agent(ctx context.Context, name string) (_ *agents.Agent, err error) {
+func (ag Agent) Info(ctx context.Context) (_ *agents.Agent, err error) {
 	defer func() { err = explained(err) }()
-	root, err := w.open(ctx)
+	root, err := ag.w.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return (&View{w: w.base, ctx: ctx, root: root}).agent(name)
+	return (&View{w: ag.w.base, ctx: ctx, root: root}).agent(ag.name)
 }
 
-// RemoveAgent moves an agent to the trash and returns it as it was. Its trees stay,
+// Remove moves an agent to the trash and returns it as it was. Its trees stay,
 // and belong to nobody then.
-func (w *Workspace) RemoveAgent(ctx context.Context, name string) (*agents.Agent, error) {
-	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent rm"}, name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
+func (ag Agent) Remove(ctx context.Context) (*agents.Agent, error) {
+	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent rm"}, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
 		for _, t := range a.Trees {
 			tx.op.Sessions = append(tx.op.Sessions, t.ID)
 		}

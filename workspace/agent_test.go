@@ -18,7 +18,7 @@ import (
 
 func (s *space) agent(name string) *agents.Agent {
 	s.t.Helper()
-	a, err := s.CreateAgent(context.Background(), name, agents.Options{})
+	a, err := s.Agent(name).Create(context.Background(), agents.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func (s *space) agent(name string) *agents.Agent {
 // tree gives an agent an empty tree, and returns its id.
 func (s *space) tree(name, title string) string {
 	s.t.Helper()
-	made, err := s.NewTree(context.Background(), name, title)
+	made, err := s.Agent(name).NewTree(context.Background(), title)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func (s *space) tree(name, title string) string {
 // head returns where the head of an agent is.
 func (s *space) head(name string) agent.Head {
 	s.t.Helper()
-	a, err := s.Agent(context.Background(), name)
+	a, err := s.Agent(name).Info(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func (s *space) answer(name string, texts ...string) (ids []string) {
 	for _, text := range texts {
 		h := s.head(name)
 		m := s.append(workspace.Append{Session: h.Tree, Parent: h.Node, Text: text})
-		if _, err := s.RewindAgent(context.Background(), name, h.Tree+"/"+m.Message, checkpoint.CutOptions{}); err != nil {
+		if _, err := s.Agent(name).Rewind(context.Background(), h.Tree+"/"+m.Message, checkpoint.CutOptions{}); err != nil {
 			s.t.Fatal(err)
 		}
 		ids = append(ids, m.Message)
@@ -73,7 +73,7 @@ func TestAgentTrees(t *testing.T) {
 		t.Errorf("the head of the workspace is %v, %v", head, err)
 	}
 	said := s.answer("assistant", "api?", "rest", "graphql?", "graphql", "more?")
-	made, err := s.BranchTree(ctx, "assistant", said[1], "rest", checkpoint.CutOptions{})
+	made, err := s.Agent("assistant").BranchTree(ctx, said[1], "rest", checkpoint.CutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestAgentTrees(t *testing.T) {
 		t.Errorf("the branch is %q", got)
 	}
 	s.tree("assistant", "")
-	trees, err := s.AgentTrees(ctx, "assistant", agents.TreesOptions{})
+	trees, err := s.Agent("assistant").Trees(ctx, agents.TreesOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestAgentTrees(t *testing.T) {
 		{said[0], made.Tree, said[0]},
 		{said[4][:13], first, said[4]},
 	} {
-		pos, err := s.RewindAgent(ctx, "assistant", c.node, checkpoint.CutOptions{})
+		pos, err := s.Agent("assistant").Rewind(ctx, c.node, checkpoint.CutOptions{})
 		if err != nil || pos.Head.Tree != c.tree || string(pos.Head.Node) != c.at {
 			t.Errorf("rewind to %s: %+v, %v, want %s/%s", c.node, pos, err, c.tree, c.at)
 		}
@@ -120,13 +120,13 @@ func TestAgentTrees(t *testing.T) {
 		{first + "/" + said[2], first, said[2]},
 		{trees.Trees[2].ID, trees.Trees[2].ID, ""},
 	} {
-		pos, err := s.SwitchAgent(ctx, "assistant", c.to, checkpoint.CutOptions{})
+		pos, err := s.Agent("assistant").Switch(ctx, c.to, checkpoint.CutOptions{})
 		if err != nil || pos.Head.Tree != c.tree || string(pos.Head.Node) != c.at {
 			t.Errorf("switch to %s: %+v, %v, want %s/%s", c.to, pos, err, c.tree, c.at)
 		}
 	}
 	m := s.append(workspace.Append{Session: trees.Trees[2].ID, Text: "from elsewhere"})
-	pos, err := s.SwitchAgent(ctx, "assistant", trees.Trees[2].ID, checkpoint.CutOptions{})
+	pos, err := s.Agent("assistant").Switch(ctx, trees.Trees[2].ID, checkpoint.CutOptions{})
 	if err != nil || string(pos.Head.Node) != m.Message {
 		t.Errorf("switch to a tree that is no longer empty: %+v, %v", pos, err)
 	}
@@ -138,7 +138,7 @@ func TestAgentSnapshot(t *testing.T) {
 	a := s.agent("ada")
 	look := func() string {
 		t.Helper()
-		snap, err := s.AgentSnapshot(t.Context(), "ada")
+		snap, err := s.Agent("ada").Snapshot(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestAgentSnapshot(t *testing.T) {
 	}
 	said := s.answer("ada", "a", "b", "c")
 	s.append(workspace.Append{Session: a.Head.Tree, Parent: said[0], Text: "other"})
-	if _, err := s.RewindAgent(t.Context(), "ada", said[0], checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Rewind(t.Context(), said[0], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	other := s.answer("ada", "another", "on")
@@ -159,7 +159,7 @@ func TestAgentSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	snap, err := s.AgentSnapshot(t.Context(), "ada")
+	snap, err := s.Agent("ada").Snapshot(t.Context())
 	if err != nil || len(snap.Bookmarks) != 1 || snap.Bookmarks[0].Message != other[1] {
 		t.Errorf("the bookmarks are %+v, %v", snap.Bookmarks, err)
 	}
@@ -185,25 +185,25 @@ func TestAgentRefused(t *testing.T) {
 	s.mend()
 	switchTo := func(to string) func() error {
 		return func() error {
-			_, err := s.SwitchAgent(ctx, "ada", to, checkpoint.CutOptions{})
+			_, err := s.Agent("ada").Switch(ctx, to, checkpoint.CutOptions{})
 			return err
 		}
 	}
 	rewindTo := func(node string) func() error {
 		return func() error {
-			_, err := s.RewindAgent(ctx, "ada", node, checkpoint.CutOptions{})
+			_, err := s.Agent("ada").Rewind(ctx, node, checkpoint.CutOptions{})
 			return err
 		}
 	}
 	branchAt := func(node, name string) func() error {
 		return func() error {
-			_, err := s.BranchTree(ctx, "ada", node, name, checkpoint.CutOptions{})
+			_, err := s.Agent("ada").BranchTree(ctx, node, name, checkpoint.CutOptions{})
 			return err
 		}
 	}
 	create := func(name string) func() error {
 		return func() error {
-			_, err := s.CreateAgent(ctx, name, agents.Options{})
+			_, err := s.Agent(name).Create(ctx, agents.Options{})
 			return err
 		}
 	}
@@ -233,8 +233,8 @@ func TestAgentRefused(t *testing.T) {
 		{"a name with a slash", branchAt(said[0], "a/b"), fault.Usage},
 		{"rm of a tree", drop(other, workspace.RemoveOptions{}), fault.Refused},
 		{"rm of the only tree", drop(bob.Head.Tree, workspace.RemoveOptions{Line: true, Force: true}), fault.Refused},
-		{"an agent that is not there", func() error { _, err := s.RemoveAgent(ctx, "eve"); return err }, fault.NotFound},
-		{"no agent", func() error { _, err := s.Agent(ctx, ""); return err }, fault.NotFound},
+		{"an agent that is not there", func() error { _, err := s.Agent("eve").Remove(ctx); return err }, fault.NotFound},
+		{"no agent", func() error { _, err := s.Agent("").Info(ctx); return err }, fault.NotFound},
 	} {
 		before := s.files()
 		if err := c.do(); code(err) != c.want {
@@ -242,12 +242,12 @@ func TestAgentRefused(t *testing.T) {
 		}
 		sameFiles(t, c.what, before, s.files())
 	}
-	made, err := s.BranchTree(ctx, "ada", bob.Head.Tree+"@"+theirs[0], "", checkpoint.CutOptions{})
+	made, err := s.Agent("ada").BranchTree(ctx, bob.Head.Tree+"@"+theirs[0], "", checkpoint.CutOptions{})
 	if err != nil || s.texts(made.Tree) != "x" {
 		t.Errorf("a branch of another agent's tree: %+v, %v", made, err)
 	}
 	for _, name := range []string{"ada", ada.ID, strings.ToUpper(ada.ID), ada.ID[:13]} {
-		if a, err := s.Agent(ctx, name); err != nil || a.ID != ada.ID {
+		if a, err := s.Agent(name).Info(ctx); err != nil || a.ID != ada.ID {
 			t.Errorf("%s is %+v, %v", name, a, err)
 		}
 	}
@@ -264,24 +264,24 @@ func TestAgentToolCut(t *testing.T) {
 		`{"id":"c2","role":"tool","tool_call_id":"t1","content":"1"}`)
 	s.mend()
 	s.agent("ada")
-	if _, err := s.BranchTree(ctx, "ada", "calls@c2", "calls", checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").BranchTree(ctx, "calls@c2", "calls", checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.RewindAgent(ctx, "ada", "c1", checkpoint.CutOptions{Strict: true}); code(err) != fault.ToolCut {
+	if _, err := s.Agent("ada").Rewind(ctx, "c1", checkpoint.CutOptions{Strict: true}); code(err) != fault.ToolCut {
 		t.Errorf("rewind = %v", err)
 	}
-	if _, err := s.SwitchAgent(ctx, "ada", "calls/c1", checkpoint.CutOptions{Strict: true}); code(err) != fault.ToolCut {
+	if _, err := s.Agent("ada").Switch(ctx, "calls/c1", checkpoint.CutOptions{Strict: true}); code(err) != fault.ToolCut {
 		t.Errorf("switch = %v", err)
 	}
-	pos, err := s.RewindAgent(ctx, "ada", "c1", checkpoint.CutOptions{})
+	pos, err := s.Agent("ada").Rewind(ctx, "c1", checkpoint.CutOptions{})
 	if err != nil || s.head("ada").Node != "c0" || pos.Requested != "c1" || !pos.SteppedBack {
 		t.Errorf("rewind to a boundary = %+v, %v, %v", pos, s.head("ada"), err)
 	}
-	pos, err = s.SwitchAgent(ctx, "ada", "calls/c1", checkpoint.CutOptions{})
+	pos, err = s.Agent("ada").Switch(ctx, "calls/c1", checkpoint.CutOptions{})
 	if err != nil || pos.Head.Node != "c0" || !pos.SteppedBack {
 		t.Errorf("switch = %+v, %v", pos, err)
 	}
-	made, err := s.BranchTree(ctx, "ada", "c1", "short", checkpoint.CutOptions{})
+	made, err := s.Agent("ada").BranchTree(ctx, "c1", "short", checkpoint.CutOptions{})
 	if err != nil || made.Node != "c0" || made.Requested != "c1" {
 		t.Errorf("branch = %+v, %v", made, err)
 	}
@@ -311,7 +311,7 @@ func TestAgentLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameFiles(t, "undo", before, s.truth())
-	if _, err := s.RewindAgent(ctx, "ada", said[0], checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Rewind(ctx, said[0], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Remove(ctx, last, workspace.RemoveOptions{}); err != nil {
@@ -340,7 +340,7 @@ func TestAgentArchive(t *testing.T) {
 	here := s.answer("ada", "x")
 	archive := func(tree string) func() error {
 		return func() error {
-			about, err := s.ArchiveTree(ctx, "ada", tree)
+			about, err := s.Agent("ada").ArchiveTree(ctx, tree)
 			if err == nil && (!about.Archived || about.Current) {
 				t.Errorf("the tree is %+v", about)
 			}
@@ -348,14 +348,14 @@ func TestAgentArchive(t *testing.T) {
 		}
 	}
 	restore := func() error {
-		about, err := s.RestoreTree(ctx, "ada", first)
+		about, err := s.Agent("ada").RestoreTree(ctx, first)
 		if err == nil && (about.Archived || about.MessageCount != 3) {
 			t.Errorf("the tree is %+v", about)
 		}
 		return err
 	}
 	list := func(o agents.TreesOptions) string {
-		trees, err := s.AgentTrees(ctx, "ada", o)
+		trees, err := s.Agent("ada").Trees(ctx, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,17 +397,17 @@ func TestAgentArchive(t *testing.T) {
 	if err := archive(first)(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.RewindAgent(ctx, "ada", said[0], checkpoint.CutOptions{})
+	_, err = s.Agent("ada").Rewind(ctx, said[0], checkpoint.CutOptions{})
 	if code(err) != fault.NotFound || !strings.Contains(workspace.Explain(err).Hint, "archived") {
 		t.Errorf("rewind = %v", err)
 	}
-	if _, err := s.BranchTree(ctx, "ada", said[0], "", checkpoint.CutOptions{}); code(err) != fault.NotFound {
+	if _, err := s.Agent("ada").BranchTree(ctx, said[0], "", checkpoint.CutOptions{}); code(err) != fault.NotFound {
 		t.Errorf("a branch = %v", err)
 	}
-	if _, err := s.RewindAgent(ctx, "ada", here[0], checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Rewind(ctx, here[0], checkpoint.CutOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.BranchTree(ctx, "ada", first+"/"+said[1], "copy", checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").BranchTree(ctx, first+"/"+said[1], "copy", checkpoint.CutOptions{}); err != nil {
 		t.Error(err)
 	}
 	if got := list(agents.TreesOptions{All: true}); got != "[false true true false false false] 0" {
@@ -415,10 +415,10 @@ func TestAgentArchive(t *testing.T) {
 	}
 	for _, there := range []func() (*agents.Position, error){
 		func() (*agents.Position, error) {
-			return s.RewindAgent(ctx, "ada", first+"/"+said[0], checkpoint.CutOptions{})
+			return s.Agent("ada").Rewind(ctx, first+"/"+said[0], checkpoint.CutOptions{})
 		},
 		func() (*agents.Position, error) {
-			return s.SwitchAgent(ctx, "ada", first, checkpoint.CutOptions{})
+			return s.Agent("ada").Switch(ctx, first, checkpoint.CutOptions{})
 		},
 	} {
 		pos, err := there()
@@ -428,7 +428,7 @@ func TestAgentArchive(t *testing.T) {
 		if got := list(agents.TreesOptions{}); got != "[false false true false false false] 0" {
 			t.Errorf("with the head in it the trees are %s", got)
 		}
-		if _, err := s.SwitchAgent(ctx, "ada", "rest", checkpoint.CutOptions{}); err != nil {
+		if _, err := s.Agent("ada").Switch(ctx, "rest", checkpoint.CutOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := archive(first)(); err != nil {
@@ -463,7 +463,7 @@ func TestAgentDelete(t *testing.T) {
 	s.answer("ada", "a", "b", "c", "d", "e")
 	files := s.line(first)
 	remove := func(agent, tree string, force bool) (*agents.Tree, error) {
-		return s.DeleteTree(ctx, agent, tree, agents.DeleteTreeOptions{Force: force})
+		return s.Agent(agent).DeleteTree(ctx, tree, agents.DeleteTreeOptions{Force: force})
 	}
 	refuse := func(what, agent, tree string, force bool, want fault.Code) {
 		t.Helper()
@@ -488,7 +488,7 @@ func TestAgentDelete(t *testing.T) {
 	if err != nil || was.ID != first || was.MessageCount != 5 || was.Current {
 		t.Fatalf("DeleteTree = %+v, %v", was, err)
 	}
-	if trees, err := s.AgentTrees(ctx, "ada", agents.TreesOptions{All: true}); err != nil || len(trees.Trees) != 1 {
+	if trees, err := s.Agent("ada").Trees(ctx, agents.TreesOptions{All: true}); err != nil || len(trees.Trees) != 1 {
 		t.Errorf("the trees are %+v, %v", trees, err)
 	}
 	for _, id := range files {
@@ -528,7 +528,7 @@ func TestAgentDelete(t *testing.T) {
 func TestSetAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
-	made, err := s.CreateAgent(ctx, "ada", agents.Options{Model: "command:cat", Policy: agent.FinishBatch, NoCheckpoint: true})
+	made, err := s.Agent("ada").Create(ctx, agents.Options{Model: "command:cat", Policy: agent.FinishBatch, NoCheckpoint: true})
 	if err != nil || made.Policy != agent.FinishBatch || !made.NoCheckpoint {
 		t.Fatalf("CreateAgent = %+v, %v", made, err)
 	}
@@ -545,12 +545,12 @@ func TestSetAgent(t *testing.T) {
 		{"all", agents.Change{Model: new("m"), System: new(""), Policy: new(agent.FinishBatch), NoCheckpoint: new(false)}, "m  finish_batch false"},
 		{"the policy, to the default", agents.Change{Policy: new(agent.SteerPolicy(""))}, "m  after_call false"},
 	} {
-		is, err := s.SetAgent(ctx, "ada", c.change)
+		is, err := s.Agent("ada").Set(ctx, c.change)
 		if err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
-		s.quiet(c.what+" again", func() error { is, err = s.SetAgent(ctx, "ada", c.change); return err })
-		read, err := s.Agent(ctx, "ada")
+		s.quiet(c.what+" again", func() error { is, err = s.Agent("ada").Set(ctx, c.change); return err })
+		read, err := s.Agent("ada").Info(ctx)
 		if err != nil || string(read.File) != string(is.File) {
 			t.Errorf("%s: the file is %s, %v, and the result %s", c.what, read.File, err, is.File)
 		}
@@ -566,12 +566,12 @@ func TestSetAgent(t *testing.T) {
 		"no UTF-8":  {Model: new("m"), System: new("\xff")},
 	} {
 		before := s.files()
-		if _, err := s.SetAgent(ctx, "ada", c); code(err) != fault.Usage {
+		if _, err := s.Agent("ada").Set(ctx, c); code(err) != fault.Usage {
 			t.Errorf("%s = %v", what, err)
 		}
 		sameFiles(t, what, before, s.files())
 	}
-	if _, err := s.CreateAgent(ctx, "eve", agents.Options{Policy: "never"}); code(err) != fault.Usage {
+	if _, err := s.Agent("eve").Create(ctx, agents.Options{Policy: "never"}); code(err) != fault.Usage {
 		t.Errorf("CreateAgent = %v", err)
 	}
 	healthy(t, s)
@@ -583,13 +583,13 @@ func TestAgentUndo(t *testing.T) {
 	ctx := t.Context()
 	a := s.agent("ada")
 	other := s.tree("ada", "rest")
-	if _, err := s.SwitchAgent(ctx, "ada", a.Head.Tree, checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Switch(ctx, a.Head.Tree, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.undo(other); code(err) != fault.Refused {
 		t.Errorf("undo of a tree with a later switch = %v", err)
 	}
-	if _, err := s.RemoveAgent(ctx, "ada"); err != nil {
+	if _, err := s.Agent("ada").Remove(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Remove(ctx, other, workspace.RemoveOptions{}); err != nil {
@@ -616,7 +616,7 @@ func TestAgentUnknown(t *testing.T) {
 	name := agent.Path("ada")
 	s.write(name, strings.Replace(s.read(name), "{", `{"notes":  [1e-07],`, 1))
 	other := s.tree("ada", "rest")
-	if _, err := s.SwitchAgent(t.Context(), "ada", a.Head.Tree, checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Switch(t.Context(), a.Head.Tree, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.read(name); !strings.HasPrefix(got, `{"notes":  [1e-07],`) || !strings.Contains(got, other) {
@@ -630,10 +630,10 @@ func TestAgentUnknown(t *testing.T) {
 	if err != nil || len(list.Agents) != 1 || len(s.notes) != 1 {
 		t.Errorf("Agents = %+v, %v, notes %q", list, err, s.notes)
 	}
-	if _, err := s.Agent(t.Context(), "bob"); code(err) != fault.Damaged {
+	if _, err := s.Agent("bob").Info(t.Context()); code(err) != fault.Damaged {
 		t.Errorf("a torn agent = %v", err)
 	}
-	if _, err := s.CreateAgent(t.Context(), "bob", agents.Options{}); code(err) != fault.Refused {
+	if _, err := s.Agent("bob").Create(t.Context(), agents.Options{}); code(err) != fault.Refused {
 		t.Errorf("an agent in place of a torn one = %v", err)
 	}
 }
@@ -643,11 +643,11 @@ func TestAgentEvents(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")
 	said := s.answer("ada", "a")
-	made, err := s.BranchTree(t.Context(), "ada", said[0], "", checkpoint.CutOptions{})
+	made, err := s.Agent("ada").BranchTree(t.Context(), said[0], "", checkpoint.CutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.RemoveAgent(t.Context(), "ada"); err != nil {
+	if _, err := s.Agent("ada").Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.new("Bread")

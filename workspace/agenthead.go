@@ -19,13 +19,13 @@ func positionOf(a *agent.Agent) *agents.Position {
 	return &agents.Position{Head: agents.Head{Tree: a.Head.Tree, Node: session.ID(a.Head.Node)}}
 }
 
-// SwitchAgent moves the head of an agent to one of its trees: TREE/NODE to a message
+// Switch moves the head of an agent to one of its trees: TREE/NODE to a message
 // of the tree, TREE to where the head was when it was last in it, or if that is gone
 // or was nowhere, to the newest leaf. A tree is named by its name, else its id, else a
 // unique piece of its id. One that is archived is restored.
-func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o checkpoint.CutOptions) (*agents.Position, error) {
+func (ag Agent) Switch(ctx context.Context, to string, o checkpoint.CutOptions) (*agents.Position, error) {
 	op := operation.Operation{Verb: "agent switch", Args: args{"to": to}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
+	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
 		tree, message, exact := strings.Cut(to, "/")
 		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
@@ -44,13 +44,13 @@ func (w *Workspace) SwitchAgent(ctx context.Context, name, to string, o checkpoi
 	})
 }
 
-// RewindAgent moves the head of an agent to a message of one of its trees. Nothing
+// Rewind moves the head of an agent to a message of one of its trees. Nothing
 // that comes after is touched. The message is sought in the tree that the head is in,
 // then in the others that are not archived, the oldest first; TREE/NODE says in which,
 // and if that is archived it is restored.
-func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o checkpoint.CutOptions) (*agents.Position, error) {
+func (ag Agent) Rewind(ctx context.Context, node string, o checkpoint.CutOptions) (*agents.Position, error) {
 	op := operation.Operation{Verb: "agent rewind", Args: args{"node": node}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
+	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
 		tree, p, err := tx.View.placeOf(a, node, o.Partial)
 		if err != nil {
 			return nil, err
@@ -67,9 +67,9 @@ func (w *Workspace) RewindAgent(ctx context.Context, name, node string, o checkp
 
 // NewTree gives an agent an empty tree, with a name that none of its trees has or
 // without one, and moves its head there, as one change.
-func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*agents.NewTree, error) {
+func (ag Agent) NewTree(ctx context.Context, tree string) (*agents.NewTree, error) {
 	op := operation.Operation{Verb: "agent fresh", Args: args{"name": tree}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
+	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
 		if err := tx.beginTree(a.Agent, tree); err != nil {
 			return nil, err
 		}
@@ -82,9 +82,9 @@ func (w *Workspace) NewTree(ctx context.Context, name, tree string) (*agents.New
 // BranchTree gives an agent a tree that begins with a copy of the whole path to a
 // message, and moves its head to the end of that, as one change. The message is sought
 // as RewindAgent does; as SESSION@MESSAGE it may be any, also that of another agent.
-func (w *Workspace) BranchTree(ctx context.Context, name, node, tree string, o checkpoint.CutOptions) (*agents.NewTree, error) {
+func (ag Agent) BranchTree(ctx context.Context, node, tree string, o checkpoint.CutOptions) (*agents.NewTree, error) {
 	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
+	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
 		p, cut, err := tx.View.branchPlace(a, node, o)
 		if err != nil {
 			return nil, err

@@ -84,9 +84,9 @@ func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 // DeleteTree moves the files of a tree to the trash, so that it leaves its agent, and
 // returns it as it was. A tree is named as SwitchAgent takes it. The one that the head
 // is in is refused, and so is one that other sessions come from.
-func (w *Workspace) DeleteTree(ctx context.Context, name, tree string, o agents.DeleteTreeOptions) (*agents.Tree, error) {
+func (ag Agent) DeleteTree(ctx context.Context, tree string, o agents.DeleteTreeOptions) (*agents.Tree, error) {
 	op := operation.Operation{Verb: "agent delete", Args: args{"tree": tree, "force": o.Force}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.Tree, error) {
+	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Tree, error) {
 		t, err := tx.View.treeOf(a, tree)
 		if err != nil {
 			return nil, err

@@ -11,10 +11,10 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// SetAgent changes an agent and returns it as it is then. Its trees, its head and what
+// Set changes an agent and returns it as it is then. Its trees, its head and what
 // is queued stay. Where it says all that already, nothing is done.
-func (w *Workspace) SetAgent(ctx context.Context, name string, c agents.Change) (*agents.Agent, error) {
-	return updateIdleAgent(ctx, w, operation.Operation{Verb: "agent set"}, name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
+func (ag Agent) Set(ctx context.Context, c agents.Change) (*agents.Agent, error) {
+	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent set"}, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
 		o := agents.Options{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}
 		set(&o.Model, c.Model)
 		set(&o.System, c.System)

@@ -13,11 +13,11 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// AgentTrees returns the trees of an agent, unless they are archived. One that cannot
+// Trees returns the trees of an agent, unless they are archived. One that cannot
 // be read is noted.
-func (w *Workspace) AgentTrees(ctx context.Context, name string, o agents.TreesOptions) (*agents.Trees, error) {
-	return read(ctx, w.base, func(v *View) (*agents.Trees, error) {
-		a, err := v.agent(name)
+func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees, error) {
+	return read(ctx, ag.w.base, func(v *View) (*agents.Trees, error) {
+		a, err := v.agent(ag.name)
 		if err != nil {
 			return nil, err
 		}
@@ -65,14 +65,14 @@ func (v *View) measure(t *agents.Tree) error {
 // returns it. It stays where it is, but AgentTrees leaves it out, and no message is
 // sought in it unless it is named. A tree is named as SwitchAgent takes it. The one
 // that the head is in is refused. If it is archived already, nothing is done.
-func (w *Workspace) ArchiveTree(ctx context.Context, name, tree string) (*agents.Tree, error) {
-	return w.setArchived(ctx, "agent archive", name, tree, true)
+func (ag Agent) ArchiveTree(ctx context.Context, tree string) (*agents.Tree, error) {
+	return ag.w.setArchived(ctx, "agent archive", ag.name, tree, true)
 }
 
 // RestoreTree takes back what ArchiveTree did, and returns the tree. The head stays
 // where it is. If the tree is not archived, nothing is done.
-func (w *Workspace) RestoreTree(ctx context.Context, name, tree string) (*agents.Tree, error) {
-	return w.setArchived(ctx, "agent restore", name, tree, false)
+func (ag Agent) RestoreTree(ctx context.Context, tree string) (*agents.Tree, error) {
+	return ag.w.setArchived(ctx, "agent restore", ag.name, tree, false)
 }
 
 func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, archived bool) (*agents.Tree, error) {
@@ -106,10 +106,10 @@ func headIn(a *agents.Agent, t *agent.Tree) error {
 	return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the head of %s is in the tree %s", a.Name, t.ID), Hint: hint}
 }
 
-// AgentSnapshot returns the state of an agent.
-func (w *Workspace) AgentSnapshot(ctx context.Context, name string) (*agents.Snapshot, error) {
-	return read(ctx, w.base, func(v *View) (*agents.Snapshot, error) {
-		a, err := v.agent(name)
+// Snapshot returns the state of an agent.
+func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
+	return read(ctx, ag.w.base, func(v *View) (*agents.Snapshot, error) {
+		a, err := v.agent(ag.name)
 		if err != nil {
 			return nil, err
 		}

@@ -277,7 +277,7 @@ func (s *space) bookmarked(words ...string) string {
 func (s *space) attach(id string) {
 	s.messages(id, "", `{"id":"`+id+`1"}`)
 	s.mend()
-	if _, err := s.Store(s.t.Context(), id, lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
+	if _, err := s.Line(id).Store(s.t.Context(), lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
 		s.t.Fatal(err)
 	}
 }

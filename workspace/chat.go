@@ -20,31 +20,31 @@ import (
 // The lock of the workspace is not held while the model or a tool runs. When ctx ends
 // the turn is aborted; what came of it until then is kept. While another process, or
 // another call, carries out a turn of the agent the error has the code [Busy]: see
-// [Workspace.Say].
+// [Agent.Say].
 //
 // A turn that fails is an error with the code [Failed]. Its messages stay, and
-// [Workspace.Retry] asks for an answer to the same one.
-func (w *Workspace) Chat(ctx context.Context, name string, p agents.Prompt, o agents.TurnOptions) (*agents.Chatted, error) {
+// [Agent.Retry] asks for an answer to the same one.
+func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions) (*agents.Chatted, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "there is no prompt", Hint: "give it as an argument or on standard input"}
 	}
 	if err := checkUTF8("prompt", p.Text); err != nil {
 		return nil, err
 	}
-	return w.carryOut(ctx, name, o, func(ctx context.Context, d *driver) error { return d.begin(ctx, p) })
+	return ag.w.carryOut(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.begin(ctx, p) })
 }
 
 // Retry asks the model once more for an answer to the message of the user that the last
 // turn of an agent left without one: it failed, was aborted or interrupted, or came to
 // its limit. It is refused if the head was moved since.
-func (w *Workspace) Retry(ctx context.Context, name string, o agents.TurnOptions) (*agents.Chatted, error) {
-	return w.carryOut(ctx, name, o, func(ctx context.Context, d *driver) error { return d.retry(ctx) })
+func (ag Agent) Retry(ctx context.Context, o agents.TurnOptions) (*agents.Chatted, error) {
+	return ag.w.carryOut(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.retry(ctx) })
 }
 
 // carryOut has start begin a turn of an agent, and carries it out.
 func (w *Workspace) carryOut(ctx context.Context, name string, o agents.TurnOptions, start func(context.Context, *driver) error) (*agents.Chatted, error) {
 	w = w.patient()
-	a, err := w.Agent(ctx, name)
+	a, err := w.Agent(name).Info(ctx)
 	if err != nil {
 		return nil, err
 	}

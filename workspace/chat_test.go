@@ -104,7 +104,7 @@ func model(lines ...string) agents.TurnOptions {
 // tell says something to an agent and returns the answer.
 func (s *space) tell(name, text string, o agents.TurnOptions) *agents.Chatted {
 	s.t.Helper()
-	c, err := s.Chat(context.Background(), name, agents.Prompt{Text: text}, o)
+	c, err := s.Agent(name).Chat(context.Background(), agents.Prompt{Text: text}, o)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func (s *space) tell(name, text string, o agents.TurnOptions) *agents.Chatted {
 func (s *space) said(name string) string {
 	s.t.Helper()
 	h := s.head(name)
-	p, err := s.Path(context.Background(), h.Tree, h.Node, session.ReadOptions{})
+	p, err := s.Line(h.Tree).Path(context.Background(), h.Node, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestChat(t *testing.T) {
 	if got := len(m.asked[1]); got != 6 {
 		t.Errorf("the model was shown %d messages after the calls", got)
 	}
-	snap, err := s.AgentSnapshot(t.Context(), "ada")
+	snap, err := s.Agent("ada").Snapshot(t.Context())
 	if err != nil || snap.Turn.State != agent.Idle || snap.Turn.Ended != agent.Finished || snap.Head != c.Node && string(snap.Head) != s.head("ada").Node {
 		t.Errorf("the snapshot is %+v, %v", snap, err)
 	}
@@ -165,7 +165,7 @@ func TestChatTrees(t *testing.T) {
 	at := s.head("ada").Node
 	s.tell("ada", "graphql?", model("graphql"))
 	ctx := t.Context()
-	c, err := s.Chat(ctx, "ada", agents.Prompt{Text: "more rest", From: at, Tree: "rest"}, model("resources"))
+	c, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "more rest", From: at, Tree: "rest"}, model("resources"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,20 +173,20 @@ func TestChatTrees(t *testing.T) {
 		t.Errorf("the branch is\n%s", got)
 	}
 	for range 3 {
-		if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "monads?", Fresh: true, From: at}, model("burritos")); err != nil {
+		if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "monads?", Fresh: true, From: at}, model("burritos")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := s.said("ada"); got != "user: monads?\nassistant: burritos" {
 		t.Errorf("the fresh tree is\n%s", got)
 	}
-	trees, err := s.AgentTrees(ctx, "ada", agents.TreesOptions{})
+	trees, err := s.Agent("ada").Trees(ctx, agents.TreesOptions{})
 	if err != nil || len(trees.Trees) != 5 {
 		t.Errorf("there are %+v, %v", trees, err)
 	}
 	for _, p := range []agents.Prompt{{Text: " "}, {Text: "x", From: "nowhere"}, {Text: "x", From: at, Tree: "rest"}, {Text: "x", Fresh: true, Tree: "a/b"}, {Text: "\xff"}} {
 		before := s.truth()
-		if _, err := s.Chat(ctx, "ada", p, model()); err == nil {
+		if _, err := s.Agent("ada").Chat(ctx, p, model()); err == nil {
 			t.Errorf("%+v is said", p)
 		}
 		sameFiles(t, fmt.Sprintf("%+v", p), before, s.truth())
@@ -199,10 +199,10 @@ func TestChatFails(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	ctx := t.Context()
-	if _, err := s.Retry(ctx, "ada", model()); code(err) != fault.Refused {
+	if _, err := s.Agent("ada").Retry(ctx, model()); code(err) != fault.Refused {
 		t.Errorf("a retry of nothing = %v", err)
 	}
-	_, err := s.Chat(ctx, "ada", agents.Prompt{Text: "hello"}, model("half a|fail no more"))
+	_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "hello"}, model("half a|fail no more"))
 	if code(err) != fault.Failed || !strings.Contains(err.Error(), "no more") {
 		t.Errorf("a model that fails = %v", err)
 	}
@@ -210,7 +210,7 @@ func TestChatFails(t *testing.T) {
 		t.Errorf("after half an answer it is\n%s", got)
 	}
 	m := &script{lines: []string{"whole"}}
-	c, err := s.Retry(ctx, "ada", with(nil, map[string]agent.Model{"m": m}))
+	c, err := s.Agent("ada").Retry(ctx, with(nil, map[string]agent.Model{"m": m}))
 	if err != nil || c.Reply != "whole" || len(m.asked[0]) != 1 {
 		t.Errorf("Retry = %+v, %v, shown %d", c, err, len(m.asked[0]))
 	}
@@ -229,17 +229,17 @@ func TestChatFails(t *testing.T) {
 	if got := s.said("ada"); got != "user: hello\nassistant: whole\nuser: again\nassistant: good" {
 		t.Errorf("with a fallback it is\n%s", got)
 	}
-	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, agents.TurnOptions{Models: o.Models}); code(err) != fault.Usage {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, agents.TurnOptions{Models: o.Models}); code(err) != fault.Usage {
 		t.Errorf("without a model = %v", err)
 	}
 	o.Model = "unknown"
 	before := s.truth()
-	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, o); code(err) != fault.Usage {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, o); code(err) != fault.Usage {
 		t.Errorf("with an unknown model = %v", err)
 	}
 	sameFiles(t, "an unknown model", before, s.truth())
 	for _, line := range []string{"|fail", ""} {
-		if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "y"}, model(line)); code(err) != fault.Failed {
+		if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "y"}, model(line)); code(err) != fault.Failed {
 			t.Errorf("a model that says %q = %v", line, err)
 		}
 	}
@@ -255,7 +255,7 @@ func TestSteer(t *testing.T) {
 		ran, steered := 0, ""
 		ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
 			if ran++; ran == 2 {
-				q, said, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.Steer, Text: "stop"}, agents.TurnOptions{})
+				q, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.Steer, Text: "stop"}, agents.TurnOptions{})
 				if err != nil || said != nil || len(q.Queue) != 1 {
 					t.Errorf("Say = %+v, %+v, %v", q, said, err)
 				}
@@ -284,7 +284,7 @@ func TestSteer(t *testing.T) {
 		if last.ID != steered || !strings.Contains(string(last.Metadata), `"delivery_mode": "steer"`) {
 			t.Errorf("%s: the last message is %s %s", policy, last.ID, last.Metadata)
 		}
-		snap, err := s.AgentSnapshot(t.Context(), "ada")
+		snap, err := s.Agent("ada").Snapshot(t.Context())
 		if err != nil || (snap.Turn.InterruptedBy == steered) != (policy == agent.AfterCall) || len(snap.SteerQueue) != 0 {
 			t.Errorf("%s: the snapshot is %+v, %v", policy, snap, err)
 		}
@@ -308,7 +308,7 @@ func TestFollowUp(t *testing.T) {
 	m := &script{lines: []string{"one"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
 	done := make(chan *agents.Chatted)
 	go func() {
-		c, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
 		if err != nil {
 			t.Error(err)
 		}
@@ -316,34 +316,34 @@ func TestFollowUp(t *testing.T) {
 	}()
 	<-m.at
 	ctx := t.Context()
-	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, model()); code(err) != fault.Busy {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, model()); code(err) != fault.Busy {
 		t.Errorf("a second chat = %v", err)
 	}
-	if _, err := s.SwitchAgent(ctx, "ada", s.head("ada").Tree, checkpoint.CutOptions{}); code(err) != fault.Busy {
+	if _, err := s.Agent("ada").Switch(ctx, s.head("ada").Tree, checkpoint.CutOptions{}); code(err) != fault.Busy {
 		t.Errorf("switch meanwhile = %v", err)
 	}
-	if _, err := s.SetAgent(ctx, "ada", agents.Change{System: new("Be brief.")}); code(err) != fault.Busy {
+	if _, err := s.Agent("ada").Set(ctx, agents.Change{System: new("Be brief.")}); code(err) != fault.Busy {
 		t.Errorf("set meanwhile = %v", err)
 	}
-	if _, err := s.DeleteTree(ctx, "ada", s.head("ada").Tree, agents.DeleteTreeOptions{}); code(err) != fault.Busy {
+	if _, err := s.Agent("ada").DeleteTree(ctx, s.head("ada").Tree, agents.DeleteTreeOptions{}); code(err) != fault.Busy {
 		t.Errorf("delete meanwhile = %v", err)
 	}
 	if _, err := s.undo(""); code(err) != fault.Busy {
 		t.Errorf("undo meanwhile = %v", err)
 	}
 	for _, text := range []string{"more", "more", "drop me"} {
-		if _, _, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.FollowUp, Text: text}, agents.TurnOptions{}); err != nil {
+		if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.FollowUp, Text: text}, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	q, err := s.Queue(ctx, "ada")
+	q, err := s.Agent("ada").Queue(ctx)
 	if err != nil || len(q.Queue) != 3 || q.Queue[0].State != agent.Waiting || q.Queue[0].ID == q.Queue[1].ID {
 		t.Fatalf("Queue = %+v, %v", q, err)
 	}
-	if q, err = s.DropQueued(ctx, "ada", q.Queue[2].ID[:18]); err != nil || len(q.Queue) != 2 {
+	if q, err = s.Agent("ada").DropQueued(ctx, q.Queue[2].ID[:18]); err != nil || len(q.Queue) != 2 {
 		t.Errorf("DropQueued = %+v, %v", q, err)
 	}
-	if _, err := s.DropQueued(ctx, "ada", "nothing"); code(err) != fault.NotFound {
+	if _, err := s.Agent("ada").DropQueued(ctx, "nothing"); code(err) != fault.NotFound {
 		t.Errorf("DropQueued of nothing = %v", err)
 	}
 	for range 3 {
@@ -354,7 +354,7 @@ func TestFollowUp(t *testing.T) {
 	if got := s.said("ada"); got != want || c.Reply != "answer 3" {
 		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
-	_, said, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.Steer, Text: "idle"}, model("yes"))
+	_, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.Steer, Text: "idle"}, model("yes"))
 	if err != nil || said == nil || said.Reply != "yes" {
 		t.Errorf("steer without a turn = %+v, %v", said, err)
 	}
@@ -369,12 +369,12 @@ func TestAbort(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := s.Chat(ctx, "ada", agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
 		done <- err
 	}()
 	<-m.at
 	for _, saying := range []agents.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "now"}} {
-		if _, _, err := s.Say(t.Context(), "ada", saying, agents.TurnOptions{}); err != nil {
+		if _, _, err := s.Agent("ada").Say(t.Context(), saying, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -385,7 +385,7 @@ func TestAbort(t *testing.T) {
 	if got := s.said("ada"); got != "user: first\nassistant: half" {
 		t.Errorf("it is\n%s", got)
 	}
-	snap, err := s.AgentSnapshot(t.Context(), "ada")
+	snap, err := s.Agent("ada").Snapshot(t.Context())
 	if err != nil || snap.Turn.Ended != agent.Aborted || len(snap.FollowUpQueue) != 1 || snap.SteerQueue[0].State != agent.Held {
 		t.Errorf("the snapshot is %+v, %v", snap, err)
 	}
@@ -393,14 +393,14 @@ func TestAbort(t *testing.T) {
 	if c := s.tell("ada", "second", with(nil, map[string]agent.Model{"m": n})); c.Reply != "answer 1" || len(n.asked[0]) != 2 {
 		t.Errorf("Chat = %+v, shown %d", c, len(n.asked[0]))
 	}
-	q, said, err := s.ResumeQueue(t.Context(), "ada", model("to now", "to later"))
+	q, said, err := s.Agent("ada").ResumeQueue(t.Context(), model("to now", "to later"))
 	if err != nil || len(q.Queue) != 0 || said == nil || said.Reply != "to later" {
 		t.Errorf("ResumeQueue = %+v, %+v, %v", q, said, err)
 	}
 	if got := s.said("ada"); !strings.HasSuffix(got, "user: now\nassistant: to now\nuser: later\nassistant: to later") {
 		t.Errorf("it is\n%s", got)
 	}
-	if q, said, err := s.ResumeQueue(t.Context(), "ada", model()); err != nil || said != nil || len(q.Queue) != 0 {
+	if q, said, err := s.Agent("ada").ResumeQueue(t.Context(), model()); err != nil || said != nil || len(q.Queue) != 0 {
 		t.Errorf("ResumeQueue of nothing = %+v, %+v, %v", q, said, err)
 	}
 	healthy(t, s)
@@ -428,10 +428,10 @@ func TestConfirm(t *testing.T) {
 		}, 1, "written"},
 		{"steer", func(s *space, o *agents.TurnOptions) {
 			o.Confirm = func(ctx context.Context, _ agent.Call) bool {
-				if snap, err := s.AgentSnapshot(ctx, "ada"); err != nil || snap.Turn.State != agent.Confirming {
+				if snap, err := s.Agent("ada").Snapshot(ctx); err != nil || snap.Turn.State != agent.Confirming {
 					t.Errorf("meanwhile it is %+v, %v", snap, err)
 				}
-				if _, _, err := s.Say(ctx, "ada", agents.Saying{Mode: agent.Steer, Text: "no"}, agents.TurnOptions{}); err != nil {
+				if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.Steer, Text: "no"}, agents.TurnOptions{}); err != nil {
 					t.Error(err)
 				}
 				<-ctx.Done()
@@ -445,7 +445,7 @@ func TestConfirm(t *testing.T) {
 		o := with(tools{"write": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "written"}, nil }},
 			map[string]agent.Model{"m": &script{lines: []string{"|write", "done"}}})
 		c.set(s, &o)
-		if r, err := s.Chat(ctx, "ada", agents.Prompt{Text: "write"}, o); err != nil || r.Reply != "done" {
+		if r, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "write"}, o); err != nil || r.Reply != "done" {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 		}
 		if got := s.said("ada"); ran != c.ran || !strings.Contains(got, c.text) {
@@ -495,7 +495,7 @@ func TestCheckpointBefore(t *testing.T) {
 
 func (s *space) turn(name string) agent.Turn {
 	s.t.Helper()
-	snap, err := s.AgentSnapshot(context.Background(), name)
+	snap, err := s.Agent(name).Snapshot(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -543,7 +543,7 @@ func TestUndoChat(t *testing.T) {
 		if got := s.head("ada"); got != heads[i] {
 			t.Errorf("after undo to message %d the head is %v, want %v", i, got, heads[i])
 		}
-		a, err := s.Agent(t.Context(), "ada")
+		a, err := s.Agent("ada").Info(t.Context())
 		if err != nil || a.Turn.State != agent.Idle || len(a.Turn.Unwritten) > 0 {
 			t.Errorf("after undo to message %d the turn is %+v, %v", i, a.Turn, err)
 		}
@@ -574,7 +574,7 @@ func TestChatEvents(t *testing.T) {
 	look := tools{"look": func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
 	ended := make(chan error)
 	go func() {
-		_, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "look"}, with(look, map[string]agent.Model{"m": m}))
+		_, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "look"}, with(look, map[string]agent.Model{"m": m}))
 		ended <- err
 	}()
 	var got, said []string
@@ -616,17 +616,17 @@ func TestSteerStreaming(t *testing.T) {
 		m := &script{lines: []string{"a long story", "the end"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
 		done := make(chan *agents.Chatted)
 		go func() {
-			c, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "tell"}, with(nil, map[string]agent.Model{"m": m}))
+			c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "tell"}, with(nil, map[string]agent.Model{"m": m}))
 			if err != nil {
 				t.Error(err)
 			}
 			done <- c
 		}()
 		<-m.at
-		if snap, err := s.AgentSnapshot(t.Context(), "ada"); err != nil || snap.Turn.State != agent.Streaming {
+		if snap, err := s.Agent("ada").Snapshot(t.Context()); err != nil || snap.Turn.State != agent.Streaming {
 			t.Errorf("meanwhile it is %+v, %v", snap, err)
 		}
-		q, _, err := s.Say(t.Context(), "ada", agents.Saying{Mode: agent.Steer, Text: "short", Cut: cut}, agents.TurnOptions{})
+		q, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: agent.Steer, Text: "short", Cut: cut}, agents.TurnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -643,7 +643,7 @@ func TestSteerStreaming(t *testing.T) {
 		if cut {
 			want = 2
 		}
-		snap, err := s.AgentSnapshot(t.Context(), "ada")
+		snap, err := s.Agent("ada").Snapshot(t.Context())
 		if shown != want || err != nil || (snap.Turn.InterruptedBy == q.Queue[0].ID) != cut {
 			t.Errorf("cut %v: shown %d, %+v, %v", cut, shown, snap.Turn, err)
 		}
@@ -668,7 +668,7 @@ func TestUndoStays(t *testing.T) {
 	}
 	before := s.said("ada")
 	quiet := true
-	if _, err := s.SetAgent(t.Context(), "ada", agents.Change{NoCheckpoint: &quiet}); err != nil {
+	if _, err := s.Agent("ada").Set(t.Context(), agents.Change{NoCheckpoint: &quiet}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.said("ada"); got != before || got != "user: look\nassistant: well" {
@@ -689,7 +689,7 @@ func TestUndoBranch(t *testing.T) {
 	first := s.agent("ada").Head.Tree
 	o := writing("a", "b", "c")
 	at := s.tell("ada", "one", o).Node
-	if _, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "other", From: string(at)}, o); err != nil {
+	if _, err := s.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "other", From: string(at)}, o); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -713,14 +713,14 @@ func TestFallbackQueue(t *testing.T) {
 	o.Fallback = "n"
 	done := make(chan *agents.Chatted)
 	go func() {
-		c, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "hello"}, o)
+		c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "hello"}, o)
 		if err != nil {
 			t.Error(err)
 		}
 		done <- c
 	}()
 	<-m.at
-	if _, _, err := s.Say(t.Context(), "ada", agents.Saying{Mode: agent.FollowUp, Text: "and?"}, agents.TurnOptions{}); err != nil {
+	if _, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: agent.FollowUp, Text: "and?"}, agents.TurnOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	m.wait <- struct{}{}
@@ -732,7 +732,7 @@ func TestFallbackQueue(t *testing.T) {
 	}
 	o.Fallback = "unknown"
 	before := s.truth()
-	if _, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "x"}, o); code(err) != fault.Usage {
+	if _, err := s.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "x"}, o); code(err) != fault.Usage {
 		t.Errorf("an unknown fallback = %v", err)
 	}
 	sameFiles(t, "an unknown fallback", before, s.truth())
@@ -744,23 +744,23 @@ func TestRefusedTurns(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
 	ctx := t.Context()
-	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x", Fresh: true}, model("|fail no")); code(err) != fault.Failed {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x", Fresh: true}, model("|fail no")); code(err) != fault.Failed {
 		t.Fatal(err)
 	}
-	if _, err := s.SwitchAgent(ctx, "ada", first, checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Switch(ctx, first, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := s.truth()
 	for what, f := range map[string]func() error{
-		"a retry elsewhere": func() error { _, err := s.Retry(ctx, "ada", model()); return err },
+		"a retry elsewhere": func() error { _, err := s.Agent("ada").Retry(ctx, model()); return err },
 		"a mode that is none": func() error {
-			_, _, err := s.Say(ctx, "ada", agents.Saying{Text: "x"}, model())
+			_, _, err := s.Agent("ada").Say(ctx, agents.Saying{Text: "x"}, model())
 			return err
 		},
 		"a policy that is none": func() error {
 			o := model()
 			o.Policy = "bogus"
-			_, err := s.Chat(ctx, "ada", agents.Prompt{Text: "x"}, o)
+			_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, o)
 			return err
 		},
 	} {
@@ -797,16 +797,16 @@ func TestMendAgent(t *testing.T) {
 		t.Errorf("damaged twice it is %s", got)
 	}
 	first := s.head("ada")
-	if _, err := s.SwitchAgent(t.Context(), "ada", s.agentTrees("ada")[0], checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Switch(t.Context(), s.agentTrees("ada")[0], checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(other)))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, agents.DeleteTreeOptions{}); code(err) != fault.NotFound {
+	if _, err := s.Agent("ada").DeleteTree(t.Context(), first.Tree, agents.DeleteTreeOptions{}); code(err) != fault.NotFound {
 		t.Errorf("a tree that is gone = %v", err)
 	}
-	if _, err := s.DeleteTree(t.Context(), "ada", first.Tree, agents.DeleteTreeOptions{Force: true}); err != nil {
+	if _, err := s.Agent("ada").DeleteTree(t.Context(), first.Tree, agents.DeleteTreeOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
 	healthy(t, s)
@@ -814,7 +814,7 @@ func TestMendAgent(t *testing.T) {
 
 func (s *space) agentTrees(name string) (ids []string) {
 	s.t.Helper()
-	a, err := s.Agent(context.Background(), name)
+	a, err := s.Agent(name).Info(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}

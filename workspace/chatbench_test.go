@@ -21,7 +21,7 @@ func BenchmarkChat(b *testing.B) {
 		}
 	}
 	h := s.head("ada")
-	if _, err := s.SwitchAgent(b.Context(), "ada", h.Tree, checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Switch(b.Context(), h.Tree, checkpoint.CutOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	chat, raw := b.Elapsed(), b.Elapsed()

@@ -31,7 +31,7 @@ func eventful(s *space, told func(id string)) {
 	ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
 		if ran++; ran == 1 {
 			for _, saying := range []agents.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "stop"}} {
-				q, _, err := s.Say(ctx, "ada", saying, agents.TurnOptions{})
+				q, _, err := s.Agent("ada").Say(ctx, saying, agents.TurnOptions{})
 				if err != nil {
 					return agent.Result{}, err
 				}
@@ -168,7 +168,7 @@ func TestChatCrash(t *testing.T) {
 // goOn looks at an agent that a crash left, goes on with it, and says what is wrong.
 func goOn(s *space, acknowledged []string, whole string) error {
 	ctx := context.Background()
-	snap, err := s.AgentSnapshot(ctx, "ada")
+	snap, err := s.Agent("ada").Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,18 +181,18 @@ func goOn(s *space, acknowledged []string, whole string) error {
 		}
 	}
 	m := &script{lines: []string{"I am here"}}
-	if _, err := s.Chat(ctx, "ada", agents.Prompt{Text: "still there?"}, with(nil, map[string]agent.Model{"m": m})); err != nil {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "still there?"}, with(nil, map[string]agent.Model{"m": m})); err != nil {
 		return err
 	}
 	if err := paired(m.asked[0]); err != nil {
 		return err
 	}
-	q, err := s.Queue(ctx, "ada")
+	q, err := s.Agent("ada").Queue(ctx)
 	if err != nil {
 		return err
 	}
 	h := s.head("ada")
-	path, err := s.Path(ctx, h.Tree, h.Node, session.ReadOptions{})
+	path, err := s.Line(h.Tree).Path(ctx, h.Node, session.ReadOptions{})
 	if err != nil {
 		return err
 	}
@@ -212,10 +212,10 @@ func goOn(s *space, acknowledged []string, whole string) error {
 		return fmt.Errorf("it is\n%s", said)
 	}
 	n := &script{}
-	if _, _, err := s.ResumeQueue(ctx, "ada", with(nil, map[string]agent.Model{"m": n})); err != nil {
+	if _, _, err := s.Agent("ada").ResumeQueue(ctx, with(nil, map[string]agent.Model{"m": n})); err != nil {
 		return err
 	}
-	if q, err := s.Queue(ctx, "ada"); err != nil || len(q.Queue) > 0 {
+	if q, err := s.Agent("ada").Queue(ctx); err != nil || len(q.Queue) > 0 {
 		return fmt.Errorf("the queue keeps %+v, %v", q, err)
 	}
 	for _, asked := range n.asked {

@@ -51,17 +51,17 @@ func TestCheckpointOnce(t *testing.T) {
 		}
 	}
 	at := s.tell("ada", "1", writing("a")).Node
-	if _, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "2"}, writing("|fail gone")); err == nil {
+	if _, err := s.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "2"}, writing("|fail gone")); err == nil {
 		t.Fatal("the turn did not fail")
 	}
 	checkpoints(1)
-	if _, err := s.Retry(t.Context(), "ada", writing("b")); err != nil {
+	if _, err := s.Agent("ada").Retry(t.Context(), writing("b")); err != nil {
 		t.Fatal(err)
 	}
 	checkpoints(1)
 	for range 2 { // the same path, copied
 		p := agents.Prompt{Text: "3", From: string(at)}
-		if _, err := s.Chat(t.Context(), "ada", p, writing("c")); err != nil {
+		if _, err := s.Agent("ada").Chat(t.Context(), p, writing("c")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestTooManyCalls(t *testing.T) {
 		look := tools{"look": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "x"}, nil }}
 		o := with(look, map[string]agent.Model{"m": &script{lines: []string{"well|" + strings.Repeat("look ", c.calls), "done"}}})
 		o.Calls = c.limit
-		_, err := s.Chat(t.Context(), "ada", agents.Prompt{Text: "go"}, o)
+		_, err := s.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "go"}, o)
 		switch {
 		case !c.fails:
 			if err != nil || ran != c.calls {

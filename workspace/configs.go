@@ -18,16 +18,16 @@ import (
 
 // SetConfigs gives a line other configs, an object. With merge its members are put
 // in place of those of the same name, and null removes one.
-func (w *Workspace) SetConfigs(ctx context.Context, name string, configs json.RawMessage, merge bool) (*lines.Entry, error) {
+func (ln Line) SetConfigs(ctx context.Context, configs json.RawMessage, merge bool) (*lines.Entry, error) {
 	if configs == nil {
 		configs = json.RawMessage("{}")
 	}
 	if err := checkObject("configs", configs); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "configure", Args: args{"session": name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*lines.Entry, error) {
-		first, err := tx.View.firstOf(name)
+	op := operation.Operation{Verb: "configure", Args: args{"session": ln.name}}
+	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Entry, error) {
+		first, err := tx.View.firstOf(ln.name)
 		if err != nil {
 			return nil, err
 		}
@@ -105,17 +105,17 @@ func merged(was, with json.RawMessage) json.RawMessage {
 // mostEvents is how many events a line takes.
 const mostEvents = 10_000
 
-// AddLineEvent notes an event; data is an object.
-func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data json.RawMessage) (*lines.Event, error) {
+// AddEvent notes an event; data is an object.
+func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) (*lines.Event, error) {
 	if data == nil {
 		data = json.RawMessage("{}")
 	}
 	if err := cmp.Or(checkUTF8("type", kind), checkObject("data", data)); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "note", Args: args{"session": name, "type": kind}}
-	return update(ctx, w.base, op, func(tx *Tx) (*lines.Event, error) {
-		first, err := tx.View.firstOf(name)
+	op := operation.Operation{Verb: "note", Args: args{"session": ln.name, "type": kind}}
+	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Event, error) {
+		first, err := tx.View.firstOf(ln.name)
 		if err != nil {
 			return nil, err
 		}
@@ -147,10 +147,10 @@ func (w *Workspace) AddLineEvent(ctx context.Context, name, kind string, data js
 	})
 }
 
-// LineEvents returns the events of a line, oldest first.
-func (w *Workspace) LineEvents(ctx context.Context, name string) ([]lines.Event, error) {
-	return read(ctx, w.base, func(v *View) ([]lines.Event, error) {
-		id, err := v.resolve(name)
+// Events returns the events of a line, oldest first.
+func (ln Line) Events(ctx context.Context) ([]lines.Event, error) {
+	return read(ctx, ln.w.base, func(v *View) ([]lines.Event, error) {
+		id, err := v.resolve(ln.name)
 		if err != nil {
 			return nil, err
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// CopyLine makes a new branch session of all messages of a line, with all its
+// Copy makes a new branch session of all messages of a line, with all its
 // branches, each message as it is. The head stays where it is. A line of more than
 // most messages, unless that is 0, is refused with [ErrTooLarge].
-func (w *Workspace) CopyLine(ctx context.Context, name string, most int) (*lines.Entry, error) {
-	op := operation.Operation{Verb: "copy", Args: args{"session": name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*lines.Entry, error) {
-		p, err := tx.View.place(name, false)
+func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
+	op := operation.Operation{Verb: "copy", Args: args{"session": ln.name}}
+	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Entry, error) {
+		p, err := tx.View.place(ln.name, false)
 		if err != nil {
 			return nil, err
 		}

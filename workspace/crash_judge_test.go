@@ -130,7 +130,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 	if agents != nil {
 		for _, a := range agents.Agents {
 			v.head += string(a.File)
-			if _, err := s.AgentSnapshot(context.Background(), a.Name); err != nil {
+			if _, err := s.Agent(a.Name).Snapshot(context.Background()); err != nil {
 				return v, err
 			}
 		}

@@ -168,7 +168,7 @@ var scenarios = []scenario{
 		s.new("Bread")
 		ids := s.say("a", "b")
 		return func(s *space) error {
-			_, err := s.Store(context.Background(), "Bread", lines.Message{
+			_, err := s.Line("Bread").Store(context.Background(), lines.Message{
 				Parent: ids[0], Content: picture, Files: []lines.File{attachment("a picture")},
 			})
 			return err
@@ -183,7 +183,7 @@ var scenarios = []scenario{
 	{name: "configure", setup: func(s *space) verb {
 		s.new("Bread")
 		return func(s *space) error {
-			_, err := s.SetConfigs(context.Background(), "Bread", []byte(`{"a":1}`), true)
+			_, err := s.Line("Bread").SetConfigs(context.Background(), []byte(`{"a":1}`), true)
 			return err
 		}
 	}},
@@ -191,14 +191,14 @@ var scenarios = []scenario{
 		s.new("Bread")
 		ids := s.say("a", "b", "c", "d")
 		return func(s *space) error {
-			_, err := s.SetMessageMeta(context.Background(), "Bread", ids[1], []byte(`{"a":1}`))
+			_, err := s.Line("Bread").SetMeta(context.Background(), ids[1], []byte(`{"a":1}`))
 			return err
 		}
 	}},
 	{name: "note", setup: func(s *space) verb {
 		s.new("Bread")
 		return func(s *space) error {
-			_, err := s.AddLineEvent(context.Background(), "Bread", "seen", []byte(`{"a":1}`))
+			_, err := s.Line("Bread").AddEvent(context.Background(), "seen", []byte(`{"a":1}`))
 			return err
 		}
 	}},
@@ -239,7 +239,7 @@ var scenarios = []scenario{
 		ids := s.say("a", "b", "c", "d", "e")
 		s.append(workspace.Append{Session: "Bread", Parent: ids[1], Text: "x"})
 		return func(s *space) error {
-			_, err := s.CopyLine(context.Background(), "Bread", 0)
+			_, err := s.Line("Bread").Copy(context.Background(), 0)
 			return err
 		}
 	}},
@@ -319,7 +319,7 @@ var scenarios = []scenario{
 	},
 	{name: "agent create", setup: func(s *space) verb {
 		return func(s *space) error {
-			_, err := s.CreateAgent(context.Background(), "ada", agents.Options{System: "Be brief."})
+			_, err := s.Agent("ada").Create(context.Background(), agents.Options{System: "Be brief."})
 			return err
 		}
 	}},
@@ -327,14 +327,14 @@ var scenarios = []scenario{
 		first := s.agent("ada").Trees[0].ID
 		s.tree("ada", "rest")
 		return func(s *space) error {
-			_, err := s.SwitchAgent(context.Background(), "ada", first, checkpoint.CutOptions{})
+			_, err := s.Agent("ada").Switch(context.Background(), first, checkpoint.CutOptions{})
 			return err
 		}
 	}},
 	{name: "new tree", setup: func(s *space) verb {
 		s.agent("ada")
 		return func(s *space) error {
-			_, err := s.NewTree(context.Background(), "ada", "rest")
+			_, err := s.Agent("ada").NewTree(context.Background(), "rest")
 			return err
 		}
 	}},
@@ -343,14 +343,14 @@ var scenarios = []scenario{
 		s.new("Bread")
 		ids := s.say("a", "b", "c")
 		return func(s *space) error {
-			_, err := s.BranchTree(context.Background(), "ada", "Bread@"+ids[2], "", checkpoint.CutOptions{})
+			_, err := s.Agent("ada").BranchTree(context.Background(), "Bread@"+ids[2], "", checkpoint.CutOptions{})
 			return err
 		}
 	}},
 	{name: "agent rm", setup: func(s *space) verb {
 		s.agent("ada")
 		return func(s *space) error {
-			_, err := s.RemoveAgent(context.Background(), "ada")
+			_, err := s.Agent("ada").Remove(context.Background())
 			return err
 		}
 	}},
@@ -366,7 +366,7 @@ var scenarios = []scenario{
 		s.agent("ada")
 		return func(s *space) error {
 			model := "command:cat"
-			_, err := s.SetAgent(context.Background(), "ada", agents.Change{Model: &model})
+			_, err := s.Agent("ada").Set(context.Background(), agents.Change{Model: &model})
 			return err
 		}
 	}},
@@ -374,7 +374,7 @@ var scenarios = []scenario{
 		first := s.agent("ada").Trees[0].ID
 		s.tree("ada", "rest")
 		return func(s *space) error {
-			_, err := s.ArchiveTree(context.Background(), "ada", first)
+			_, err := s.Agent("ada").ArchiveTree(context.Background(), first)
 			return err
 		}
 	}},
@@ -400,7 +400,7 @@ var scenarios = []scenario{
 	{name: "undo of agent switch", setup: func(s *space) verb {
 		first := s.agent("ada").Trees[0].ID
 		s.tree("ada", "rest")
-		if _, err := s.SwitchAgent(context.Background(), "ada", first, checkpoint.CutOptions{}); err != nil {
+		if _, err := s.Agent("ada").Switch(context.Background(), first, checkpoint.CutOptions{}); err != nil {
 			s.t.Fatal(err)
 		}
 		return undo
@@ -595,7 +595,7 @@ func remove(name string, o workspace.RemoveOptions) verb {
 
 func deleteTree(tree string) verb {
 	return func(s *space) error {
-		_, err := s.DeleteTree(context.Background(), "ada", tree, agents.DeleteTreeOptions{})
+		_, err := s.Agent("ada").DeleteTree(context.Background(), tree, agents.DeleteTreeOptions{})
 		return err
 	}
 }

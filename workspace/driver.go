@@ -51,7 +51,7 @@ type driver struct {
 
 // newDriver opens what the turns of an agent need. Nothing is written.
 func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOptions) (*driver, error) {
-	a, err := w.Agent(ctx, name)
+	a, err := w.Agent(name).Info(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 
 // queued reports whether the queue is another one than it was.
 func (d *driver) queued(ctx context.Context) bool {
-	a, err := d.w.Agent(ctx, d.name)
+	a, err := d.w.Agent(d.name).Info(ctx)
 	return err == nil && !slices.Equal(a.Queue, d.queue)
 }
 
@@ -389,7 +389,7 @@ func (d *driver) checkpoint(ctx context.Context, prompt string) {
 	if d.opts.NoCheckpoint || !writes {
 		return
 	}
-	path, err := d.w.Path(ctx, d.at.Tree, prompt, session.ReadOptions{})
+	path, err := d.w.Line(d.at.Tree).Path(ctx, prompt, session.ReadOptions{})
 	if err == nil && len(path.Nodes) > 1 {
 		before := d.at.Tree + "@" + path.Nodes[len(path.Nodes)-2].ID
 		_, err = d.w.Checkpoint(ctx, before, SnapshotOptions{Auto: true})

@@ -111,10 +111,10 @@ func TestSentinels(t *testing.T) {
 	}
 	_, failed := s.List(stopped, "")
 	_, usage := s.List(ctx, "no kind")
-	_, readOnly := s.Store(ctx, point.ID, lines.Message{})
+	_, readOnly := s.Line(point.ID).Store(ctx, lines.Message{})
 	_, hasChildren := s.Remove(ctx, two, workspace.RemoveOptions{})
 	_, refused := s.Restore(ctx, one)
-	_, damagedAgent := s.Agent(ctx, "torn")
+	_, damagedAgent := s.Agent("torn").Info(ctx)
 	_, damagedAppend := s.Append(ctx, workspace.Append{Session: "torn", Text: "x"})
 	for _, tt := range []struct {
 		what     string

@@ -63,12 +63,12 @@ func (s *space) fill(word string) (id string, messages []string) {
 	must(nil, err)
 	must(s.Bookmark(ctx, id, "label "+word, workspace.BookmarkOptions{Summary: "summary " + word}))
 	must(s.Rename(ctx, title, title+" again"))
-	must(s.SetMessageMeta(ctx, title+" again", messages[0], fmt.Appendf(nil, `{"note":%q}`, word)))
+	must(s.Line(title+" again").SetMeta(ctx, messages[0], fmt.Appendf(nil, `{"note":%q}`, word)))
 	branch := s.new("Branch of " + word)
 	exploration := fmt.Sprintf("%08d-0000-4000-8000-000000000000", len(word)*1000+int(word[0]))
-	must(nil, s.KeepExploration(ctx, exploration, fmt.Appendf(nil, `{"id":%q,"session_id":%q,"question":%q,"branches":[]}`, exploration, id, word)))
+	must(nil, s.Exploration(exploration).Write(ctx, fmt.Appendf(nil, `{"id":%q,"session_id":%q,"question":%q,"branches":[]}`, exploration, id, word)))
 	other := strings.Replace(exploration, "-4000-", "-4001-", 1)
-	must(nil, s.KeepExploration(ctx, other, fmt.Appendf(nil, `{"id":%[1]q,"session_id":"elsewhere","question":"q","branches":[{"branch_id":"b1","session_id":"elsewhere","result":"stays"},{"branch_id":"b-%[2]s","session_id":%[3]q,"result":%[4]q,"reason":%[4]q,"insights":[%[4]q],"metrics":{"n":1}}],"notes":[{"branch_id":"b-%[2]s","text":%[4]q}],"evaluation":{"from":["b-%[2]s"],"result":%[4]q,"reasons":[%[4]q]}}`, other, word[:1], id, "result "+word)))
+	must(nil, s.Exploration(other).Write(ctx, fmt.Appendf(nil, `{"id":%[1]q,"session_id":"elsewhere","question":"q","branches":[{"branch_id":"b1","session_id":"elsewhere","result":"stays"},{"branch_id":"b-%[2]s","session_id":%[3]q,"result":%[4]q,"reason":%[4]q,"insights":[%[4]q],"metrics":{"n":1}}],"notes":[{"branch_id":"b-%[2]s","text":%[4]q}],"evaluation":{"from":["b-%[2]s"],"result":%[4]q,"reasons":[%[4]q]}}`, other, word[:1], id, "result "+word)))
 	for _, line := range []string{
 		fmt.Sprintf(`{"strategy":"s","context":%q,"exploration_id":%q,"branch_id":"a-%s"}`, word, exploration, word[:1]),
 		fmt.Sprintf(`{"strategy":"s","context":%q,"exploration_id":%q,"branch_id":"b-%s"}`, word, other, word[:1]),
@@ -109,7 +109,7 @@ func TestPurgeText(t *testing.T) {
 	if err != nil || len(list) != 3 {
 		t.Errorf("the explorations are %q, %v", list, err)
 	}
-	data, err := s.Exploration(t.Context(), list[len(list)-1])
+	data, err := s.Exploration(list[len(list)-1]).Read(t.Context())
 	if err != nil || !strings.Contains(string(data), `"stays"`) {
 		t.Errorf("an exploration is %s, %v", data, err)
 	}
@@ -266,7 +266,7 @@ func TestForgetImported(t *testing.T) {
 // TestForgetTree: the tree of an agent is not forgotten behind its back.
 func TestForgetTree(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
-	ada, err := s.CreateAgent(t.Context(), "ada", agents.Options{})
+	ada, err := s.Agent("ada").Create(t.Context(), agents.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,31 +282,31 @@ func TestForgetTree(t *testing.T) {
 func TestForgetAgent(t *testing.T) {
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
-	if _, err := s.CreateAgent(ctx, "ada", agents.Options{System: strings.Repeat("Be brief.\n", 200)}); err != nil {
+	if _, err := s.Agent("ada").Create(ctx, agents.Options{System: strings.Repeat("Be brief.\n", 200)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{secret, kept} {
-		if _, err := s.NewTree(ctx, "ada", name); err != nil {
+		if _, err := s.Agent("ada").NewTree(ctx, name); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Append(ctx, workspace.Append{Session: s.head("ada").Tree, Text: name + " text"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	to, err := s.SwitchAgent(ctx, "ada", secret, checkpoint.CutOptions{})
+	to, err := s.Agent("ada").Switch(ctx, secret, checkpoint.CutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tree := to.Head.Tree
-	if _, err := s.SwitchAgent(ctx, "ada", kept, checkpoint.CutOptions{}); err != nil {
+	if _, err := s.Agent("ada").Switch(ctx, kept, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.DeleteTree(ctx, "ada", secret, agents.DeleteTreeOptions{}); err != nil {
+	if _, err := s.Agent("ada").DeleteTree(ctx, secret, agents.DeleteTreeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	was := s.read("agents/ada.json")
 	for _, name := range []string{"one", "two"} {
-		if _, err := s.NewTree(ctx, "ada", name); err != nil {
+		if _, err := s.Agent("ada").NewTree(ctx, name); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -121,12 +121,12 @@ func TestEventsOfTurn(t *testing.T) {
 	o.Tell = func(e events.Event) { told = append(told, e) }
 	done := make(chan error)
 	go func() {
-		_, err := s.Chat(context.Background(), "ada", agents.Prompt{Text: "go"}, o)
+		_, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "go"}, o)
 		done <- err
 	}()
 	say := func(mode agent.DeliveryMode, text string) string {
 		t.Helper()
-		q, _, err := s.Say(t.Context(), "ada", agents.Saying{Mode: mode, Text: text}, agents.TurnOptions{})
+		q, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: mode, Text: text}, agents.TurnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestEventsOfTurn(t *testing.T) {
 	<-m.at
 	dropped := say(agent.FollowUp, "never mind")
 	later := say(agent.FollowUp, "and then?")
-	if _, err := s.DropQueued(t.Context(), "ada", dropped); err != nil {
+	if _, err := s.Agent("ada").DropQueued(t.Context(), dropped); err != nil {
 		t.Fatal(err)
 	}
 	m.wait <- struct{}{}

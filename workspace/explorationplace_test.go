@@ -64,18 +64,18 @@ func TestCancelAsked(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")
 	ctx, id := t.Context(), uuid.NewString()
-	if s.CancelAsked(ctx, id) || s.ForgetCancel(ctx, id) != nil {
+	if s.Exploration(id).IsCancelled(ctx) || s.Exploration(id).ClearCancel(ctx) != nil {
 		t.Error("something was asked already")
 	}
 	for range 2 {
-		if err := s.AskCancel(ctx, id); err != nil || !s.CancelAsked(ctx, id) {
+		if err := s.Exploration(id).Cancel(ctx); err != nil || !s.Exploration(id).IsCancelled(ctx) {
 			t.Errorf("AskCancel: %v", err)
 		}
 	}
-	if err := s.ForgetCancel(ctx, id); err != nil || s.CancelAsked(ctx, id) {
+	if err := s.Exploration(id).ClearCancel(ctx); err != nil || s.Exploration(id).IsCancelled(ctx) {
 		t.Errorf("ForgetCancel: %v", err)
 	}
-	if err := s.AskCancel(ctx, "../../x"); code(err) != fault.Usage {
+	if err := s.Exploration("../../x").Cancel(ctx); code(err) != fault.Usage {
 		t.Errorf("a hostile id: %v", err)
 	}
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// RemovedExploration is what [Workspace.RemoveExploration] moved to the trash.
+// RemovedExploration is what [Exploration.Remove] moved to the trash.
 type RemovedExploration struct {
 	ID      string   `json:"id"`
 	Removed []string `json:"removed_session_ids"`
 	Kept    []string `json:"kept_session_ids"` // sessions that something else needs
 }
 
-// RemoveExploration moves the file of the exploration with an id to the trash, whatever it
+// Remove moves the file of the exploration with an id to the trash, whatever it
 // holds, and with it those of branches: the sessions of its branches, each with the id of
 // the message that is its result. A session stays if somebody went on in it, if another
 // session comes from it that stays, or if the head, a bookmark or an agent is in it. The
 // caller holds the exploration.
-func (w *Workspace) RemoveExploration(ctx context.Context, id string, branches map[string]string) (*RemovedExploration, error) {
-	op := operation.Operation{Verb: "explore rm", Args: args{"exploration": id}}
-	return update(ctx, w.base, op, func(tx *Tx) (*RemovedExploration, error) {
-		r := &RemovedExploration{ID: id, Removed: []string{}, Kept: []string{}}
+func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*RemovedExploration, error) {
+	op := operation.Operation{Verb: "explore rm", Args: args{"exploration": x.id}}
+	return update(ctx, x.w.base, op, func(tx *Tx) (*RemovedExploration, error) {
+		r := &RemovedExploration{ID: x.id, Removed: []string{}, Kept: []string{}}
 		if len(branches) > 0 {
 			if err := tx.View.whole(); err != nil {
 				return nil, err
@@ -41,7 +41,7 @@ func (w *Workspace) RemoveExploration(ctx context.Context, id string, branches m
 				return nil, err
 			}
 		}
-		return r, tx.discard(explorationsDir + "/" + id + ".json")
+		return r, tx.discard(explorationsDir + "/" + x.id + ".json")
 	})
 }
 

@@ -29,31 +29,31 @@ const (
 	explorationLocks = stateDir + "/explorations"
 )
 
-// KeepExploration keeps the file of an exploration, whose id is a UUID, in place of what
+// Write keeps the file of an exploration, whose id is a UUID, in place of what
 // it was: package explore says what it holds. It is no operation.
-func (w *Workspace) KeepExploration(ctx context.Context, id string, data []byte) error {
-	if !session.IsUUID(id) {
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", id)}
+func (x Exploration) Write(ctx context.Context, data []byte) error {
+	if !session.IsUUID(x.id) {
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
 	}
-	_, err := update(ctx, w.patient().base, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
+	_, err := update(ctx, x.w.patient().base, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
 		if err := durable.MakeDir(tx.View.root, explorationsDir); err != nil {
 			return nothing{}, err
 		}
-		_, err := tx.batch.Replace(explorationsDir+"/"+id+".json", durable.Bytes(data))
+		_, err := tx.batch.Replace(explorationsDir+"/"+x.id+".json", durable.Bytes(data))
 		return nothing{}, err
 	})
 	return err
 }
 
-// Exploration returns the file of the exploration that name means, as [Workspace.ExplorationID]
+// Read returns the file of the exploration that name means, as [Workspace.ExplorationID]
 // has it.
-func (w *Workspace) Exploration(ctx context.Context, name string) (data []byte, err error) {
+func (x Exploration) Read(ctx context.Context) (data []byte, err error) {
 	defer func() { err = explained(err) }()
-	id, err := w.ExplorationID(ctx, name)
+	id, err := x.w.ExplorationID(ctx, x.id)
 	if err != nil {
 		return nil, err
 	}
-	root, err := w.open(ctx)
+	root, err := x.w.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -110,15 +110,15 @@ func (w *base) explorations(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// HoldExploration takes the lock of who carries out an exploration, until release is
+// Hold takes the lock of who carries out an exploration, until release is
 // called or the process ends. Where another has it the error has the code [Busy].
-func (w *Workspace) HoldExploration(ctx context.Context, id string) (release func(), err error) {
-	release, err = w.hold(ctx, explorationLocks, id, "explore")
+func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
+	release, err = x.w.hold(ctx, explorationLocks, x.id, "explore")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
 		e := &fault.Error{
-			Code: fault.Busy, Message: "the exploration " + id + " goes on in another process",
-			Hint: "'bough explore show " + id + "' says how far it is, 'bough explore cancel " + id + "' ends it", Err: held,
+			Code: fault.Busy, Message: "the exploration " + x.id + " goes on in another process",
+			Hint: "'bough explore show " + x.id + "' says how far it is, 'bough explore cancel " + x.id + "' ends it", Err: held,
 		}
 		if held.Holder.PID != 0 {
 			e.Message += fmt.Sprintf(" (process %d, since %s)", held.Holder.PID, held.Holder.Since.Format(time.TimeOnly))

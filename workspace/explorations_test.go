@@ -51,7 +51,7 @@ func TestBranchID(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := w.All(t.Context(), s.ID, session.ReadOptions{})
+	all, err := w.Line(s.ID).All(t.Context(), session.ReadOptions{})
 	if err != nil || len(all.Nodes) != 3 || !strings.Contains(string(all.Nodes[2].Raw), `"exploration"`) {
 		t.Errorf("the conversation is %+v, %v", all, err)
 	}

@@ -62,10 +62,10 @@ func ownOf(o *lines.Options) (own []rawjson.Pair) {
 	return own
 }
 
-// Line returns the line of a session.
-func (w *Workspace) Line(ctx context.Context, name string) (*lines.Entry, error) {
-	return read(ctx, w.base, func(v *View) (*lines.Entry, error) {
-		id, err := v.resolve(name)
+// Entry returns the line of a session.
+func (ln Line) Entry(ctx context.Context) (*lines.Entry, error) {
+	return read(ctx, ln.w.base, func(v *View) (*lines.Entry, error) {
+		id, err := v.resolve(ln.name)
 		if err != nil {
 			return nil, err
 		}

@@ -144,16 +144,16 @@ func TestLineNames(t *testing.T) {
 	s.say("a", "b", "c")
 	s.messages("claude-"+uuid, "", `{"id":"m1","content":"x"}`)
 	for _, name := range []string{root, "claude-" + uuid} {
-		l, err := s.Line(t.Context(), "urn:uuid:"+session.UUID(name))
+		l, err := s.Line("urn:uuid:"+session.UUID(name)).Entry(t.Context())
 		if err != nil || l.ID != name || l.UUID != session.UUID(name) {
 			t.Errorf("the line of %s is %+v, %v", name, l, err)
 		}
 	}
-	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != fault.NotFound {
+	if _, err := s.Line("urn:uuid:"+uuid).Entry(t.Context()); code(err) != fault.NotFound {
 		t.Errorf("a title is taken for a UUID: %v", err)
 	}
 	last := s.entry(root).ContinuedTo[0]
-	if l, err := s.Line(t.Context(), "urn:uuid:"+session.UUID(last)); err != nil || l.ID != root {
+	if l, err := s.Line("urn:uuid:"+session.UUID(last)).Entry(t.Context()); err != nil || l.ID != root {
 		t.Errorf("the line of a continuation is %+v, %v", l, err)
 	}
 	if l, existed, err := s.NewLine(t.Context(), lines.Options{UUID: uuid}); err != nil || existed || l.ID != uuid || l.UUID != uuid {
@@ -165,7 +165,7 @@ func TestLineNames(t *testing.T) {
 	if _, err := s.Remove(t.Context(), "urn:uuid:"+uuid, workspace.RemoveOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Line(t.Context(), "urn:uuid:"+uuid); code(err) != fault.NotFound {
+	if _, err := s.Line("urn:uuid:"+uuid).Entry(t.Context()); code(err) != fault.NotFound {
 		t.Errorf("what is removed is found: %v", err)
 	}
 	m1 := session.MessageUUID(session.UUID("claude-"+uuid), "m1")
@@ -174,7 +174,7 @@ func TestLineNames(t *testing.T) {
 			t.Errorf("the path to %q is %q", name, got)
 		}
 	}
-	if _, err := s.Path(t.Context(), "claude-"+uuid, "urn:uuid:m1", session.ReadOptions{}); code(err) != fault.NotFound {
+	if _, err := s.Line("claude-"+uuid).Path(t.Context(), "urn:uuid:m1", session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("an id is taken for a UUID: %v", err)
 	}
 }
@@ -194,36 +194,36 @@ func TestConfigsAndEvents(t *testing.T) {
 		{`{"e":1}`, false, `{"e":1}`},
 		{`{}`, true, `{"e":1}`},
 	} {
-		l, err := s.SetConfigs(t.Context(), last, []byte(c.configs), c.merge)
+		l, err := s.Line(last).SetConfigs(t.Context(), []byte(c.configs), c.merge)
 		if err != nil || strings.Join(strings.Fields(string(l.Configs)), "") != c.want {
 			t.Errorf("%s, merged %v: %s, %v, want %s", c.configs, c.merge, l.Configs, err, c.want)
 		}
 	}
-	if _, err := s.SetConfigs(t.Context(), root, []byte(`[1]`), true); code(err) != fault.Usage {
+	if _, err := s.Line(root).SetConfigs(t.Context(), []byte(`[1]`), true); code(err) != fault.Usage {
 		t.Errorf("configs that are a list: %v", err)
 	}
 	for range 3 {
-		if _, err := s.AddLineEvent(t.Context(), last, "seen", []byte(`{"n":1}`)); err != nil {
+		if _, err := s.Line(last).AddEvent(t.Context(), "seen", []byte(`{"n":1}`)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	events, err := s.LineEvents(t.Context(), root)
+	events, err := s.Line(root).Events(t.Context())
 	if err != nil || len(events) != 3 || events[0].Type != "seen" || !events[1].CreatedAt.After(events[0].CreatedAt) {
 		t.Errorf("the events are %+v, %v", events, err)
 	}
 	s.messages("odd", `"bough":{"events":"mine"}`, `{"id":"m1"}`)
-	if _, err := s.AddLineEvent(t.Context(), "odd", "seen", nil); code(err) != fault.Refused {
+	if _, err := s.Line("odd").AddEvent(t.Context(), "seen", nil); code(err) != fault.Refused {
 		t.Errorf("an event in place of something else: %v", err)
 	}
 	s.messages("more", `"bough":{"events":[{"type":"seen","data":{},"mine":1e-07}]}`, `{"id":"m1"}`)
-	if _, err := s.AddLineEvent(t.Context(), "more", "seen", nil); err != nil || !strings.Contains(s.read(session.FileName("more")), `"mine":1e-07`) {
+	if _, err := s.Line("more").AddEvent(t.Context(), "seen", nil); err != nil || !strings.Contains(s.read(session.FileName("more")), `"mine":1e-07`) {
 		t.Errorf("an event beside another program's: %v", err)
 	}
 	point := s.checkpoint(root)
-	if l, err := s.Line(t.Context(), point.ID); err != nil || string(l.Configs) == "" {
+	if l, err := s.Line(point.ID).Entry(t.Context()); err != nil || string(l.Configs) == "" {
 		t.Errorf("the checkpoint is %+v, %v", l, err)
 	}
-	if events, err := s.LineEvents(t.Context(), point.ID); err != nil || len(events) != 0 {
+	if events, err := s.Line(point.ID).Events(t.Context()); err != nil || len(events) != 0 {
 		t.Errorf("the events of the checkpoint are %v, %v", events, err)
 	}
 	healthy(t, s)
@@ -240,7 +240,7 @@ func TestCopyLine(t *testing.T) {
 	s.append(workspace.Append{Session: root, Parent: ids[3], Text: "y"})
 	s.append(workspace.Append{Session: root, Parent: x, Text: "z"}) // the newest, in the first file
 	whole := func(name string) (edges []string, newest string) {
-		p, err := s.All(t.Context(), name, session.ReadOptions{})
+		p, err := s.Line(name).All(t.Context(), session.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestCopyLine(t *testing.T) {
 		return edges, s.path(name, "")
 	}
 	want, newest := whole(root)
-	l, err := s.CopyLine(t.Context(), root, 10)
+	l, err := s.Line(root).Copy(t.Context(), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestCopyLine(t *testing.T) {
 	if e := s.entry(l.ID); e.Kind != session.Branch || string(e.BranchedFrom) == "" || e.MessageCount != 10 {
 		t.Errorf("the copy is %+v", e)
 	}
-	if _, err := s.CopyLine(t.Context(), root, 9); code(err) != fault.Refused {
+	if _, err := s.Line(root).Copy(t.Context(), 9); code(err) != fault.Refused {
 		t.Errorf("a copy of too many messages: %v", err)
 	}
 	s.store(l.ID, "", "on")
@@ -273,7 +273,7 @@ func TestCopyLine(t *testing.T) {
 		t.Errorf("alone it goes on with %q", got)
 	}
 	healthy(t, s)
-	empty, err := s.CopyLine(t.Context(), s.new("Empty"), 0)
+	empty, err := s.Line(s.new("Empty")).Copy(t.Context(), 0)
 	if err != nil || s.path(empty.ID, "") != "" {
 		t.Errorf("the copy of nothing is %+v, %v", empty, err)
 	}

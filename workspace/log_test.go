@@ -245,11 +245,11 @@ func TestCompactLog(t *testing.T) {
 // say where the head moved, and undo is exact to the byte.
 func TestLogAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
-	if _, err := s.CreateAgent(t.Context(), "ada", agents.Options{System: strings.Repeat("Be brief. ", 99)}); err != nil {
+	if _, err := s.Agent("ada").Create(t.Context(), agents.Options{System: strings.Repeat("Be brief. ", 99)}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 50 {
-		if _, err := s.NewTree(t.Context(), "ada", fmt.Sprint("tree", i)); err != nil {
+		if _, err := s.Agent("ada").NewTree(t.Context(), fmt.Sprint("tree", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -259,7 +259,7 @@ func TestLogAgent(t *testing.T) {
 	const n = 40
 	events := s.events(51)
 	for i := range n {
-		to, err := s.SwitchAgent(t.Context(), "ada", fmt.Sprint("tree", i*7%50), checkpoint.CutOptions{})
+		to, err := s.Agent("ada").Switch(t.Context(), fmt.Sprint("tree", i*7%50), checkpoint.CutOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func TestOthersWhileWriting(t *testing.T) {
 func TestOthersConfigure(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
-	if _, err := s.SetConfigs(t.Context(), id, []byte(`{"a":1,"b":1}`), false); err != nil {
+	if _, err := s.Line(id).SetConfigs(t.Context(), []byte(`{"a":1,"b":1}`), false); err != nil {
 		t.Fatal(err)
 	}
 	s.meanwhile(durable.Sync, id, 1, func() {
@@ -71,7 +71,7 @@ func TestOthersConfigure(t *testing.T) {
 		}
 		s.replace(session.FileName(id), doc)
 	})
-	l, err := s.SetConfigs(t.Context(), id, []byte(`{"a":null,"c":3}`), true)
+	l, err := s.Line(id).SetConfigs(t.Context(), []byte(`{"a":null,"c":3}`), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 // Pending returns what is waiting on the paths to messages of a line, or, where none
 // is named, on those to its leaves if anything is. Messages that are not there are
 // left out.
-func (w *Workspace) Pending(ctx context.Context, name string, messages ...string) ([]lines.Pending, error) {
-	return read(ctx, w.base, func(v *View) (list []lines.Pending, err error) {
-		l, err := v.lineNamed(name, false)
+func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending, error) {
+	return read(ctx, ln.w.base, func(v *View) (list []lines.Pending, err error) {
+		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -114,9 +114,9 @@ func (l *line) above(nodes []int) map[int]bool {
 
 // Batch returns what is to be looked at next on the path to a message of a line, nil
 // if nothing is: of what is pending there the first messages, not beyond a fork.
-func (w *Workspace) Batch(ctx context.Context, name, message string, s task.Sizes) (*lines.Batch, error) {
-	return read(ctx, w.base, func(v *View) (*lines.Batch, error) {
-		l, err := v.lineNamed(name, false)
+func (ln Line) Batch(ctx context.Context, message string, s task.Sizes) (*lines.Batch, error) {
+	return read(ctx, ln.w.base, func(v *View) (*lines.Batch, error) {
+		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}

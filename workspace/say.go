@@ -18,9 +18,9 @@ func queueOf(a *agents.Agent) *agents.Queue {
 }
 
 // Say queues what a user says to an agent at work. Where the agent has nothing to do it
-// is a prompt, which Say carries out as [Workspace.Chat] does; then there is an answer.
+// is a prompt, which Say carries out as [Agent.Chat] does; then there is an answer.
 // It returns what is queued afterwards.
-func (w *Workspace) Say(ctx context.Context, name string, s agents.Saying, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
+func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	if strings.TrimSpace(s.Text) == "" {
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: "there is nothing to say", Hint: "give it as an argument or on standard input"}
 	}
@@ -37,7 +37,7 @@ func (w *Workspace) Say(ctx context.Context, name string, s agents.Saying, o age
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
 	}
 	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
-	return w.atWork(ctx, operation.Operation{Verb: verb}, name, o, func(tx *Tx, a *agents.Agent) (err error) {
+	return ag.w.atWork(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {
 		e := e
 		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
 			return err
@@ -50,12 +50,12 @@ func (w *Workspace) Say(ctx context.Context, name string, s agents.Saying, o age
 
 // ResumeQueue lets what is queued for an agent be delivered that is held since a turn
 // was not finished. Where the agent has nothing to do it carries that out, as
-// [Workspace.Chat] does.
-func (w *Workspace) ResumeQueue(ctx context.Context, name string, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
-	if q, err := w.Queue(ctx, name); err != nil || len(q.Queue) == 0 {
+// [Agent.Chat] does.
+func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
+	if q, err := ag.Queue(ctx); err != nil || len(q.Queue) == 0 {
 		return q, nil, err
 	}
-	return w.atWork(ctx, operation.Operation{Verb: "queue resume"}, name, o, func(_ *Tx, a *agents.Agent) error {
+	return ag.w.atWork(ctx, operation.Operation{Verb: "queue resume"}, ag.name, o, func(_ *Tx, a *agents.Agent) error {
 		a.Queue.Resume()
 		return nil
 	}, func(ctx context.Context, d *driver) error { return d.resume(ctx) })
@@ -83,7 +83,7 @@ func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name str
 		if err != nil {
 			return nil, nil, err
 		}
-		q, err = w.Queue(ctx, name)
+		q, err = w.Agent(name).Queue(ctx)
 		return q, said, err
 	}
 	return nil, nil, busy
@@ -122,15 +122,15 @@ func (d *driver) resume(ctx context.Context) error {
 }
 
 // Queue returns what is queued for an agent.
-func (w *Workspace) Queue(ctx context.Context, name string) (_ *agents.Queue, err error) {
+func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
 	defer func() { err = explained(err) }()
-	root, err := w.open(ctx)
+	root, err := ag.w.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w.base, ctx: ctx, root: root}
-	a, err := v.agent(name)
+	v := &View{w: ag.w.base, ctx: ctx, root: root}
+	a, err := v.agent(ag.name)
 	if err != nil {
 		return nil, err
 	}
@@ -140,9 +140,9 @@ func (w *Workspace) Queue(ctx context.Context, name string) (_ *agents.Queue, er
 
 // DropQueued takes what has an id, or the only one that begins like that, out of the queue of an
 // agent, and returns what is left.
-func (w *Workspace) DropQueued(ctx context.Context, name, id string) (*agents.Queue, error) {
+func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error) {
 	op := operation.Operation{Verb: "queue drop", Args: args{"id": id}}
-	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
+	return updateAgent(ctx, ag.w.patient().base, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
 		list := make([]named, len(a.Queue))
 		for i, e := range a.Queue {
 			list[i].id = e.ID

@@ -16,16 +16,16 @@ import (
 
 // Path returns the path to a message of a line, or, where none is named, to its
 // newest leaf. Unlike [Workspace.Show] it does not look beyond the line.
-func (w *Workspace) Path(ctx context.Context, name, leaf string, o session.ReadOptions) (*lines.Path, error) {
-	return w.nodes(ctx, name, o, func(v *View, l *line) ([]int, error) {
+func (ln Line) Path(ctx context.Context, leaf string, o session.ReadOptions) (*lines.Path, error) {
+	return ln.w.nodes(ctx, ln.name, o, func(v *View, l *line) ([]int, error) {
 		node, err := v.nodeOrEnd(l, leaf, o.Partial)
 		return l.Path(node), err
 	})
 }
 
 // All returns every message of a line, in the order of its files.
-func (w *Workspace) All(ctx context.Context, name string, o session.ReadOptions) (*lines.Path, error) {
-	return w.nodes(ctx, name, o, func(_ *View, l *line) ([]int, error) { return l.every(), nil })
+func (ln Line) All(ctx context.Context, o session.ReadOptions) (*lines.Path, error) {
+	return ln.w.nodes(ctx, ln.name, o, func(_ *View, l *line) ([]int, error) { return l.every(), nil })
 }
 
 // nodes returns the messages of a line that choose chooses.
@@ -121,13 +121,13 @@ const ownMeta = "meta"
 
 // Store adds a message to a line, below its parent. Heads do not count and are not
 // moved. A checkpoint is refused, with the code [ReadOnly].
-func (w *Workspace) Store(ctx context.Context, name string, s lines.Message) (*lines.Node, error) {
+func (ln Line) Store(ctx context.Context, s lines.Message) (*lines.Node, error) {
 	if err := checkObject("meta", s.Meta); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "append", Args: args{"session": name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*lines.Node, error) {
-		p, err := tx.View.storePlace(name, s.Parent)
+	op := operation.Operation{Verb: "append", Args: args{"session": ln.name}}
+	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Node, error) {
+		p, err := tx.View.storePlace(ln.name, s.Parent)
 		if err != nil {
 			return nil, err
 		}
@@ -225,19 +225,19 @@ func checkContent(c *lines.Content) error {
 	return nil
 }
 
-// SetMessageMeta merges the members of an object into what the user noted with a
+// SetMeta merges the members of an object into what the user noted with a
 // message; null removes one. It returns all of it. The messages of a checkpoint are
 // refused, with the code [ReadOnly].
-func (w *Workspace) SetMessageMeta(ctx context.Context, name, message string, meta json.RawMessage) (json.RawMessage, error) {
+func (ln Line) SetMeta(ctx context.Context, message string, meta json.RawMessage) (json.RawMessage, error) {
 	if meta == nil {
 		meta = json.RawMessage("{}")
 	}
 	if err := checkObject("meta", meta); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "annotate", Args: args{"session": name, "message": message}}
-	return update(ctx, w.base, op, func(tx *Tx) (json.RawMessage, error) {
-		p, err := tx.View.storePlace(name, message)
+	op := operation.Operation{Verb: "annotate", Args: args{"session": ln.name, "message": message}}
+	return update(ctx, ln.w.base, op, func(tx *Tx) (json.RawMessage, error) {
+		p, err := tx.View.storePlace(ln.name, message)
 		if err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func picture(func() ([]lines.Node, error)) (lines.Content, error) {
 
 func (s *space) store(name, parent, text string) *lines.Node {
 	s.t.Helper()
-	n, err := s.Store(s.t.Context(), name, lines.Message{Parent: parent, Content: says("user", text)})
+	n, err := s.Line(name).Store(s.t.Context(), lines.Message{Parent: parent, Content: says("user", text)})
 	if err != nil {
 		s.t.Fatalf("Store(%q under %q): %v", text, parent, err)
 	}
@@ -57,7 +57,7 @@ func (s *space) store(name, parent, text string) *lines.Node {
 // path returns the texts of the path to a message of a line.
 func (s *space) path(name, leaf string) string {
 	s.t.Helper()
-	p, err := s.Path(s.t.Context(), name, leaf, session.ReadOptions{})
+	p, err := s.Line(name).Path(s.t.Context(), leaf, session.ReadOptions{})
 	if err != nil {
 		s.t.Fatalf("Path(%q, %q): %v", name, leaf, err)
 	}
@@ -105,7 +105,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("the path to %q is %q, want %q", leaf, got, want)
 		}
 	}
-	all, err := s.All(t.Context(), name, session.ReadOptions{})
+	all, err := s.Line(name).All(t.Context(), session.ReadOptions{})
 	if err != nil || len(all.Nodes) != 10 {
 		t.Errorf("there are %d messages, %v", len(all.Nodes), err)
 	}
@@ -146,14 +146,14 @@ func TestStoreRefuses(t *testing.T) {
 		}}, fault.Usage},
 		{"an attachment by a path", root, lines.Message{Content: picture, Files: []lines.File{{SHA256: "../x"}}}, fault.Usage},
 	} {
-		if n, err := s.Store(t.Context(), c.name, c.store); code(err) != c.want {
+		if n, err := s.Line(c.name).Store(t.Context(), c.store); code(err) != c.want {
 			t.Errorf("%s: stored %v, %v, want %s", c.what, n, err, c.want)
 		}
 	}
 	sameFiles(t, "refused", before, s.files())
 	liar := attachment("a picture")
 	liar.Open = attachment("another").Open
-	if _, err := s.Store(t.Context(), root, lines.Message{Content: picture, Files: []lines.File{liar}}); code(err) != fault.Usage {
+	if _, err := s.Line(root).Store(t.Context(), lines.Message{Content: picture, Files: []lines.File{liar}}); code(err) != fault.Usage {
 		t.Errorf("an attachment with another SHA-256: %v", err)
 	}
 	if files, err := os.ReadDir(filepath.Join(s.Dir(), "files")); err != nil || len(files) > 0 {
@@ -165,7 +165,7 @@ func TestAttachment(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	for range 2 {
-		if _, err := s.Store(t.Context(), root, lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
+		if _, err := s.Line(root).Store(t.Context(), lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +209,7 @@ func TestAttachmentDamaged(t *testing.T) {
 			f.Close()
 			t.Errorf("%s is an attachment", what)
 		}
-		if _, err := s.Store(t.Context(), root, lines.Message{Content: picture, Files: []lines.File{file}}); err != nil {
+		if _, err := s.Line(root).Store(t.Context(), lines.Message{Content: picture, Files: []lines.File{file}}); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if data, err := os.ReadFile(name); err != nil || string(data) != "a picture" {
@@ -225,7 +225,7 @@ func TestSetMessageMeta(t *testing.T) {
 	ids := s.say("a", "b", "c")
 	s.messages("odd", "", `{"id":"m1","content":"x","metadata":"text"}`, `{"id":"m2","content":"y"}`, `{"id":"m3","metadata":{"k":1e400,"bough":{"z":NaN}}}`)
 	set := func(name, message, meta string) (string, error) {
-		all, err := s.SetMessageMeta(t.Context(), name, message, []byte(meta))
+		all, err := s.Line(name).SetMeta(t.Context(), message, []byte(meta))
 		return string(all), err
 	}
 	for _, c := range []struct{ name, message, meta, want string }{
@@ -240,7 +240,7 @@ func TestSetMessageMeta(t *testing.T) {
 		if err != nil || json.Unmarshal([]byte(got), &a) != nil || json.Unmarshal([]byte(c.want), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("%s of %s: %s, %v, want %s", c.meta, c.message, got, err, c.want)
 		}
-		p, err := s.Path(t.Context(), c.name, c.message, session.ReadOptions{})
+		p, err := s.Line(c.name).Path(t.Context(), c.message, session.ReadOptions{})
 		if err != nil || string(p.Nodes[len(p.Nodes)-1].Meta) == "" {
 			t.Errorf("%s has no meta: %v", c.message, err)
 		}
@@ -284,7 +284,7 @@ func TestContentSeesThePath(t *testing.T) {
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c")
 	var seen []string
-	_, err := s.Store(t.Context(), root, lines.Message{Parent: ids[1], Content: func(path func() ([]lines.Node, error)) (lines.Content, error) {
+	_, err := s.Line(root).Store(t.Context(), lines.Message{Parent: ids[1], Content: func(path func() ([]lines.Node, error)) (lines.Content, error) {
 		nodes, err := path()
 		for _, n := range nodes {
 			seen = append(seen, n.Text())
@@ -303,7 +303,7 @@ func TestUndoMeta(t *testing.T) {
 	root := s.new("Bread")
 	ids := s.say("a", "b")
 	for _, name := range []string{ids[1], "urn:uuid:" + ids[1], ids[1][:8]} {
-		if _, err := s.SetMessageMeta(t.Context(), "urn:uuid:"+session.UUID(root), name, []byte(`{"a":1}`)); err != nil {
+		if _, err := s.Line("urn:uuid:"+session.UUID(root)).SetMeta(t.Context(), name, []byte(`{"a":1}`)); err != nil {
 			t.Fatal(err)
 		}
 		log, err := s.Log(t.Context(), workspace.LogOptions{})
@@ -334,7 +334,7 @@ func TestPurgeAttachments(t *testing.T) {
 	var ids []string
 	for _, title := range []string{"Bread", "Soup"} {
 		ids = append(ids, s.new(title))
-		if _, err := s.Store(t.Context(), title, lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
+		if _, err := s.Line(title).Store(t.Context(), lines.Message{Content: picture, Files: []lines.File{attachment("a picture")}}); err != nil {
 			t.Fatal(err)
 		}
 	}

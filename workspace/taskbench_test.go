@@ -44,14 +44,14 @@ func BenchmarkTasks(b *testing.B) {
 	leaf := all[len(all)-1]
 	b.Run("pending", func(b *testing.B) {
 		for b.Loop() {
-			if list, err := s.Pending(b.Context(), "s0", leaf); err != nil || list[0].Count != 10 {
+			if list, err := s.Line("s0").Pending(b.Context(), leaf); err != nil || list[0].Count != 10 {
 				b.Fatal(list, err)
 			}
 		}
 	})
 	b.Run("batch", func(b *testing.B) {
 		for b.Loop() {
-			if batch, err := s.Batch(b.Context(), "s0", leaf, wide); err != nil || len(batch.New) != 10 {
+			if batch, err := s.Line("s0").Batch(b.Context(), leaf, wide); err != nil || len(batch.New) != 10 {
 				b.Fatal(batch, err)
 			}
 		}

@@ -127,9 +127,9 @@ func TestTaskLog(t *testing.T) {
 	s.forgetTasks()
 	s.write(task.Path+"/x", "")
 	for _, err := range []error{
-		func() error { _, err := s.Tracking(t.Context(), "s", nil); return err }(),
-		func() error { _, err := s.Pending(t.Context(), "s"); return err }(),
-		func() error { _, err := s.Tasks(t.Context(), "s", ""); return err }(),
+		func() error { _, err := s.Line("s").Tracking(t.Context(), nil); return err }(),
+		func() error { _, err := s.Line("s").Pending(t.Context()); return err }(),
+		func() error { _, err := s.Line("s").Tasks(t.Context(), ""); return err }(),
 		func() error {
 			_, err := s.Worked(t.Context(), task.Record{Session: "s", Messages: []string{"m1"}, Status: task.Success})
 			return err
@@ -163,14 +163,14 @@ func TestWorkedTogether(t *testing.T) {
 				if e := workspace.Explain(err); e != nil && e.Code != fault.Refused {
 					t.Error(err)
 				}
-				if _, err := w.Tasks(t.Context(), "s", ""); err != nil {
+				if _, err := w.Line("s").Tasks(t.Context(), ""); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	list, err := s.Tasks(t.Context(), "s", "")
+	list, err := s.Line("s").Tasks(t.Context(), "")
 	if err != nil || len(list) != len(messages) {
 		t.Fatalf("%d tasks, want %d: %v", len(list), len(messages), err)
 	}

@@ -15,9 +15,9 @@ import (
 
 // Tasks returns the tasks that are visible on the path to a message of a line, or,
 // where none is named, all tasks of the line in their newest versions, in their order.
-func (w *Workspace) Tasks(ctx context.Context, name, message string) ([]task.Task, error) {
-	return read(ctx, w.base, func(v *View) (tasks []task.Task, err error) {
-		l, err := v.lineNamed(name, false)
+func (ln Line) Tasks(ctx context.Context, message string) ([]task.Task, error) {
+	return read(ctx, ln.w.base, func(v *View) (tasks []task.Task, err error) {
+		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -69,9 +69,9 @@ func (l *line) tracks() bool {
 
 // Tracking returns how far the looking at the messages of a line is. running, if it
 // is not nil, reports whether somebody is looking at the message with an id.
-func (w *Workspace) Tracking(ctx context.Context, name string, running func(id string) bool) (*lines.Tracking, error) {
-	return read(ctx, w.base, func(v *View) (*lines.Tracking, error) {
-		l, err := v.lineNamed(name, false)
+func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lines.Tracking, error) {
+	return read(ctx, ln.w.base, func(v *View) (*lines.Tracking, error) {
+		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (w *Workspace) Tracking(ctx context.Context, name string, running func(id s
 
 // Tracked returns how far the looking at the messages of p is, one after the other.
 // If p is a path their tasks are those that are visible on it. No session is read.
-// running is that of [Workspace.Tracking].
+// running is that of [Line.Tracking].
 func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id string) bool) (_ []lines.Tracked, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)

@@ -73,7 +73,7 @@ func found(text, anchor string) task.Task {
 // pending describes what is pending on the paths to messages, or to all leaves.
 func (s *space) pending(name string, messages ...string) string {
 	s.t.Helper()
-	list, err := s.Pending(s.t.Context(), name, messages...)
+	list, err := s.Line(name).Pending(s.t.Context(), messages...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func (s *space) pending(name string, messages ...string) string {
 // tasks describes the tasks of a line, or of a path.
 func (s *space) tasks(name, message string) string {
 	s.t.Helper()
-	list, err := s.Tasks(s.t.Context(), name, message)
+	list, err := s.Line(name).Tasks(s.t.Context(), message)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func (s *space) tasks(name, message string) string {
 // tracking describes how far a line is.
 func (s *space) tracking(name string) string {
 	s.t.Helper()
-	t, err := s.Tracking(s.t.Context(), name, func(id string) bool { return id == "m2" })
+	t, err := s.Line(name).Tracking(s.t.Context(), func(id string) bool { return id == "m2" })
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ var wide = task.Sizes{Most: 32, Before: 3}
 // batch describes the next batch of a path.
 func (s *space) batch(name, message string, sizes task.Sizes) string {
 	s.t.Helper()
-	b, err := s.Batch(s.t.Context(), name, message, sizes)
+	b, err := s.Line(name).Batch(s.t.Context(), message, sizes)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -237,10 +237,10 @@ func TestBranchNames(t *testing.T) {
 			s.chat(fmt.Sprint("s", i+1), f[0], f[1])
 		}
 		for message, want := range c.want {
-			b, err := s.Batch(t.Context(), "s1", message, task.Sizes{Most: 100})
+			b, err := s.Line("s1").Batch(t.Context(), message, task.Sizes{Most: 100})
 			for err == nil && b != nil && b.New[len(b.New)-1] != message { // up to a fork
 				s.look("s1", strings.Join(b.New, " "))
-				b, err = s.Batch(t.Context(), "s1", message, task.Sizes{Most: 100})
+				b, err = s.Line("s1").Batch(t.Context(), message, task.Sizes{Most: 100})
 			}
 			if err != nil || b == nil {
 				t.Fatalf("%s: the batch with %s is %+v, %v", c.name, message, b, err)
@@ -269,13 +269,13 @@ func TestCopies(t *testing.T) {
 			t.Errorf("%s has the tasks %q, and pending is %q", id, tasks, pending)
 		}
 	}
-	shared, err := s.Tasks(t.Context(), branch.ID, "m3")
+	shared, err := s.Line(branch.ID).Tasks(t.Context(), "m3")
 	if err != nil || len(shared) != 1 {
 		t.Fatal(shared, err)
 	}
 	changed := shared[0]
 	changed.Message, changed.Data = "m3", json.RawMessage(`{"task_description":"changed"}`)
-	b, err := s.Batch(t.Context(), branch.ID, "m3", wide)
+	b, err := s.Line(branch.ID).Batch(t.Context(), "m3", wide)
 	if err != nil || b.Order != 1 || b.Line != branch.ID {
 		t.Fatalf("%+v, %v", b, err)
 	}
@@ -294,7 +294,7 @@ func TestCopies(t *testing.T) {
 	if got := s.tasks(point.ID, ""); got != "1 changed, 2 own" {
 		t.Errorf("alone a checkpoint has the tasks %q", got)
 	}
-	if _, err := s.Tasks(t.Context(), "home", ""); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.NotFound {
+	if _, err := s.Line("home").Tasks(t.Context(), ""); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.NotFound {
 		t.Errorf("the tasks of a line that is gone: %v", err)
 	}
 }
@@ -316,7 +316,7 @@ func TestTracked(t *testing.T) {
 		return p
 	}
 	to := func(leaf string) *lines.Path {
-		return path(s.Path(t.Context(), "s", leaf, session.ReadOptions{}))
+		return path(s.Line("s").Path(t.Context(), leaf, session.ReadOptions{}))
 	}
 	untracked := to("m2")
 	untracked.Line.Untracked = true
@@ -327,7 +327,7 @@ func TestTracked(t *testing.T) {
 	}{
 		{"a path", to("m3"), "success two, running, disable_tracking, success two"},
 		{"another path", to("m5"), "success one, running, pending no model, pending"},
-		{"all", path(s.All(t.Context(), "s", session.ReadOptions{})), "success two, running, disable_tracking, success two, pending no model, pending"},
+		{"all", path(s.Line("s").All(t.Context(), session.ReadOptions{})), "success two, running, disable_tracking, success two, pending no model, pending"},
 		{"nothing", &lines.Path{}, ""},
 		{"a line that nobody looks at", untracked, "disable_tracking one, disable_tracking"},
 	} {

@@ -78,7 +78,7 @@ func (v *View) works(name string) bool { return writelock.Held(v.root, turnDir(n
 // changes nothing while somebody has.
 func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 	for done := false; !done; {
-		a, err := w.Agent(ctx, name)
+		a, err := w.Agent(name).Info(ctx)
 		if err != nil || !own && settled(a.Agent) {
 			return err
 		}
@@ -238,7 +238,7 @@ func (tx *Tx) branchWith(a *agents.Agent, p *place, name string, m *message) err
 
 // conversation returns the path to a message of a tree as a model is asked.
 func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agent.Message, error) {
-	p, err := w.Path(ctx, tree, leaf, session.ReadOptions{})
+	p, err := w.Line(tree).Path(ctx, leaf, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agen
 // lastWhole returns the last message below which an agent can be asked again: not one
 // that broke off.
 func (w *Workspace) lastWhole(ctx context.Context, name string) (string, error) {
-	a, err := w.Agent(ctx, name)
+	a, err := w.Agent(name).Info(ctx)
 	if err != nil || a.Turn.Last == "" || a.Turn.Last != a.Head.Node { // nothing to go on from, or refused below
 		return "", err
 	}

@@ -55,7 +55,7 @@ policy is after_call, and automatic checkpoints are on, unless a flag says other
 				Model: c.String("model"), System: c.String("system"),
 				Policy: agent.SteerPolicy(c.String("steer-policy")), NoCheckpoint: noCheckpoint,
 			}
-			a, err := w.CreateAgent(c.Context, c.Args().First(), o)
+			a, err := w.Agent(c.Args().First()).Create(c.Context, o)
 			if err == nil {
 				p.keepTypedModel(w, o.Model)
 			}
@@ -86,7 +86,7 @@ func (p *program) agentSetVerb() verb {
 				return err
 			}
 			policy := agent.SteerPolicy(c.String("steer-policy"))
-			a, err := w.SetAgent(c.Context, c.Args().First(), agents.Change{
+			a, err := w.Agent(c.Args().First()).Set(c.Context, agents.Change{
 				Model: given(c, "model", c.String("model")), System: given(c, "system", c.String("system")),
 				Policy: given(c, "steer-policy", policy), NoCheckpoint: given(c, "auto-checkpoint", noCheckpoint),
 			})
@@ -166,7 +166,7 @@ func (p *program) agentShowVerb() verb {
 		min:     1,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			a, err := w.Agent(c.Context, c.Args().First())
+			a, err := w.Agent(c.Args().First()).Info(c.Context)
 			if err != nil {
 				return err
 			}
@@ -204,7 +204,7 @@ func (p *program) agentRmVerb() verb {
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			a, err := w.RemoveAgent(c.Context, c.Args().First())
+			a, err := w.Agent(c.Args().First()).Remove(c.Context)
 			return p.agentDone(a, "Removed", err)
 		},
 	}
@@ -237,7 +237,7 @@ head is.`,
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			pos, err := w.SwitchAgent(c.Context, c.Args().Get(0), c.Args().Get(1), cutOptions(c))
+			pos, err := w.Agent(c.Args().Get(0)).Switch(c.Context, c.Args().Get(1), cutOptions(c))
 			return p.agentPosition(pos, err)
 		},
 	}
@@ -259,7 +259,7 @@ the head is.`,
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			pos, err := w.RewindAgent(c.Context, c.Args().Get(0), c.Args().Get(1), cutOptions(c))
+			pos, err := w.Agent(c.Args().Get(0)).Rewind(c.Context, c.Args().Get(1), cutOptions(c))
 			return p.agentPosition(pos, err)
 		},
 	}
@@ -295,7 +295,7 @@ func (p *program) agentSnapshotVerb() verb {
 		min:     1,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			s, err := w.AgentSnapshot(c.Context, c.Args().First())
+			s, err := w.Agent(c.Args().First()).Snapshot(c.Context)
 			if err != nil {
 				return err
 			}

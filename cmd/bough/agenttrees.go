@@ -24,7 +24,7 @@ branches. The head is in the one with the star. Those that are archived are left
 		min: 1,
 		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			trees, err := w.AgentTrees(c.Context, c.Args().First(), agents.TreesOptions{All: c.Bool("all")})
+			trees, err := w.Agent(c.Args().First()).Trees(c.Context, agents.TreesOptions{All: c.Bool("all")})
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ does not look into it unless it is named. The tree that the head is in cannot be
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			t, err := w.ArchiveTree(c.Context, c.Args().Get(0), c.Args().Get(1))
+			t, err := w.Agent(c.Args().Get(0)).ArchiveTree(c.Context, c.Args().Get(1))
 			return p.treeDone(t, "Archived", err)
 		},
 	}
@@ -85,7 +85,7 @@ func (p *program) agentRestoreVerb() verb {
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			t, err := w.RestoreTree(c.Context, c.Args().Get(0), c.Args().Get(1))
+			t, err := w.Agent(c.Args().Get(0)).RestoreTree(c.Context, c.Args().Get(1))
 			return p.treeDone(t, "Restored", err)
 		},
 	}
@@ -109,7 +109,7 @@ the head is in cannot be deleted.`,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o := agents.DeleteTreeOptions{Force: c.Bool("force")}
-			t, err := w.DeleteTree(c.Context, c.Args().Get(0), c.Args().Get(1), o)
+			t, err := w.Agent(c.Args().Get(0)).DeleteTree(c.Context, c.Args().Get(1), o)
 			return p.treeDone(t, "Deleted", err)
 		},
 	}

@@ -92,7 +92,7 @@ func namesSession(ctx context.Context, w *workspace.Workspace, word string) bool
 	if strings.ContainsFunc(word, unicode.IsSpace) || word == "-" {
 		return false
 	}
-	_, err := w.Line(ctx, word)
+	_, err := w.Line(word).Entry(ctx)
 	return err == nil
 }
 

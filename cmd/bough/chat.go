@@ -73,9 +73,9 @@ bough agent chat ada --retry --model command:./answer.sh`,
 			}
 			return t.chat(c.Context, func(ctx context.Context) (*agents.Chatted, error) {
 				if retry {
-					return w.Retry(ctx, c.Args().First(), o)
+					return w.Agent(c.Args().First()).Retry(ctx, o)
 				}
-				return w.Chat(ctx, c.Args().First(), prompt, o)
+				return w.Agent(c.Args().First()).Chat(ctx, prompt, o)
 			})
 		},
 	}
@@ -125,7 +125,7 @@ SESSION@MESSAGE it may be in any conversation. How much was copied is told. Then
 				return err
 			}
 			return t.chat(c.Context, func(ctx context.Context) (*agents.Chatted, error) {
-				return w.Chat(ctx, c.Args().First(), prompt, o)
+				return w.Agent(c.Args().First()).Chat(ctx, prompt, o)
 			})
 		},
 	}

@@ -222,14 +222,14 @@ func (c *crowd) judge() {
 // judgeTexts looks where everything is that was said, and where the head is.
 func (c *crowd) judgeTexts(w *workspace.Workspace, when string) {
 	ctx := c.t.Context()
-	a, err := w.Agent(ctx, "ada")
+	a, err := w.Agent("ada").Info(ctx)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	at := map[string][]string{} // texts to the places where they are
 	headIsThere := false
 	for _, tree := range a.Trees {
-		all, err := w.All(ctx, tree.ID, session.ReadOptions{})
+		all, err := w.Line(tree.ID).All(ctx, session.ReadOptions{})
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func (c *crowd) judgeTexts(w *workspace.Workspace, when string) {
 		}
 		headIsThere = headIsThere || tree.ID == a.Head.Tree && a.Head.Node == "" && len(all.Nodes) == 0
 	}
-	q, err := w.Queue(ctx, "ada")
+	q, err := w.Agent("ada").Queue(ctx)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -243,7 +243,7 @@ func (p *program) treeNames(ctx context.Context, agent, verb string) (names []st
 	if err != nil {
 		return nil
 	}
-	a, err := w.Agent(ctx, agent)
+	a, err := w.Agent(agent).Info(ctx)
 	if err != nil {
 		return nil
 	}

@@ -60,7 +60,7 @@ func (p *program) sayAction(mode agent.DeliveryMode) func(*cli.Context, *workspa
 			return err
 		}
 		return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
-			return w.Say(ctx, c.Args().First(), s, o)
+			return w.Agent(c.Args().First()).Say(ctx, s, o)
 		})
 	}
 }
@@ -94,17 +94,17 @@ bough queue ada --resume`,
 					return err
 				}
 				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
-					return w.ResumeQueue(ctx, name, o)
+					return w.Agent(name).ResumeQueue(ctx, o)
 				})
 			case drop && c.String("drop") == "":
 				return usageError("--drop names no message")
 			case drop:
 				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
-					q, err := w.DropQueued(ctx, name, c.String("drop"))
+					q, err := w.Agent(name).DropQueued(ctx, c.String("drop"))
 					return q, nil, err
 				})
 			}
-			q, err := w.Queue(c.Context, name)
+			q, err := w.Agent(name).Queue(c.Context)
 			return t.queued(q, nil, err)
 		},
 	}

@@ -85,7 +85,7 @@ func (t *teller) tell(e events.Event) {
 
 // branched tells what a branch is made of.
 func (t *teller) branched(e events.Event) {
-	path, err := t.w.Path(t.ctx, string(e.Session), "", session.ReadOptions{})
+	path, err := t.w.Line(string(e.Session)).Path(t.ctx, "", session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
 		return
 	}
@@ -130,7 +130,7 @@ func (t *teller) endText() {
 
 // message tells of a message that was written.
 func (t *teller) message(e events.Event) {
-	path, err := t.w.Path(t.ctx, string(e.Session), string(e.Message), session.ReadOptions{})
+	path, err := t.w.Line(string(e.Session)).Path(t.ctx, string(e.Message), session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
 		t.endText()
 		return

@@ -191,7 +191,7 @@ func (b *Buffer) Flush(ctx context.Context, line string) error {
 	if b.o.Processor == nil {
 		return nil
 	}
-	list, err := b.w.Pending(ctx, line)
+	list, err := b.w.Line(line).Pending(ctx)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -240,7 +240,7 @@ func (b *Buffer) Running(message string) bool {
 
 // Status returns the tracking state of a line.
 func (b *Buffer) Status(ctx context.Context, line string) (*lines.Tracking, error) {
-	return b.w.Tracking(ctx, line, b.Running)
+	return b.w.Line(line).Tracking(ctx, b.Running)
 }
 
 // Close closes the buffer. Running processors may complete until ctx is done; then

@@ -114,7 +114,7 @@ func TestTree(t *testing.T) {
 			r.is("the tasks at "+name, r.tasks("s", name), want)
 		}
 		for name, progress := range map[string]string{"m2": "", "m6": `["text of m6"]`, "m8": `["text of m8"]`} {
-			list, err := r.w.Tasks(t.Context(), "s", r.ids[name])
+			list, err := r.w.Line("s").Tasks(t.Context(), r.ids[name])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,7 +342,7 @@ func TestAnswers(t *testing.T) {
 				r.answer = func(context.Context, buffer.Context) (buffer.Result, error) { return found("sibling"), nil }
 				r.mu.Unlock()
 				r.flush("s")
-				list, err := r.w.Tasks(t.Context(), "s", r.ids["b1"])
+				list, err := r.w.Line("s").Tasks(t.Context(), r.ids["b1"])
 				if err != nil || len(list) != 2 {
 					t.Fatal(list, err)
 				}
@@ -388,7 +388,7 @@ func TestAbout(t *testing.T) {
 				name = append(name, r.ids[about])
 			}
 			r.is("a flush", r.flush("s"), "")
-			list, err := r.w.Tasks(t.Context(), "s", "")
+			list, err := r.w.Line("s").Tasks(t.Context(), "")
 			if err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			}
@@ -454,7 +454,7 @@ func TestFlushTogether(t *testing.T) {
 				if got := r.flush("s"); got != "" {
 					t.Error(got)
 				}
-				if s, err := r.w.Tracking(t.Context(), "s", nil); err != nil || s.Observed < 8 {
+				if s, err := r.w.Line("s").Tracking(t.Context(), nil); err != nil || s.Observed < 8 {
 					t.Errorf("after a flush it is %+v, %v", s, err)
 				}
 			}()

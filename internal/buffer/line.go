@@ -107,7 +107,7 @@ func (b *Buffer) look(l *line) {
 		var list []lines.Pending
 		var err error
 		if len(ends) > 0 {
-			list, err = b.w.Pending(b.ctx, l.name, ends...)
+			list, err = b.w.Line(l.name).Pending(b.ctx, ends...)
 		}
 		again = b.looked(l, ends, list, err)
 	}

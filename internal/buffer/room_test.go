@@ -186,7 +186,7 @@ func (r *room) put(line, messages string) {
 	r.mu.Unlock()
 	for _, word := range strings.Fields(messages) {
 		name, parent, _ := strings.Cut(word, "<")
-		n, err := r.w.Store(r.Context(), line, lines.Message{
+		n, err := r.w.Line(line).Store(r.Context(), lines.Message{
 			Parent: r.idOfName(parent),
 			Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
 				return lines.Content{
@@ -247,7 +247,7 @@ func (r *room) gave(what, want string) {
 // tasks describes the tasks on the path to a message, or all.
 func (r *room) tasks(line, name string) string {
 	r.Helper()
-	list, err := r.w.Tasks(r.Context(), line, r.idOfName(name))
+	list, err := r.w.Line(line).Tasks(r.Context(), r.idOfName(name))
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (b *Buffer) work(name string, s start) {
 // expected message, and returns the messages of the batch. Errors of the processor
 // are recorded.
 func (b *Buffer) workOn(name string, s start) (messages []string, err error) {
-	batch, err := b.w.Batch(b.ctx, name, s.end, b.sizes)
+	batch, err := b.w.Line(name).Batch(b.ctx, s.end, b.sizes)
 	switch {
 	case err != nil && workspace.Explain(err).Code == fault.NotFound:
 		return nil, nil // it was deleted

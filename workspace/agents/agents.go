@@ -179,7 +179,7 @@ type Chatted struct {
 	Reply string     `json:"reply"`
 	Head  Head       `json:"head"`
 
-	Held int `json:"held"` // how many messages are queued that wait for [Workspace.ResumeQueue]
+	Held int `json:"held"` // how many messages are queued that wait for [Agent.ResumeQueue]
 }
 
 // A Decision is what was adopted of an exploration of an agent's conversation.

@@ -146,7 +146,7 @@ func TestTrouble(t *testing.T) {
 	good, bad := s.create(nil).ID, s.create(nil).ID
 	s.store(good, "x", "")
 	s.store(bad, "x", "")
-	l, err := s.w.Line("urn:uuid:"+bad).Entry(t.Context())
+	l, err := s.w.Line("urn:uuid:" + bad).Entry(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

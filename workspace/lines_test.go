@@ -144,16 +144,16 @@ func TestLineNames(t *testing.T) {
 	s.say("a", "b", "c")
 	s.messages("claude-"+uuid, "", `{"id":"m1","content":"x"}`)
 	for _, name := range []string{root, "claude-" + uuid} {
-		l, err := s.Line("urn:uuid:"+session.UUID(name)).Entry(t.Context())
+		l, err := s.Line("urn:uuid:" + session.UUID(name)).Entry(t.Context())
 		if err != nil || l.ID != name || l.UUID != session.UUID(name) {
 			t.Errorf("the line of %s is %+v, %v", name, l, err)
 		}
 	}
-	if _, err := s.Line("urn:uuid:"+uuid).Entry(t.Context()); code(err) != fault.NotFound {
+	if _, err := s.Line("urn:uuid:" + uuid).Entry(t.Context()); code(err) != fault.NotFound {
 		t.Errorf("a title is taken for a UUID: %v", err)
 	}
 	last := s.entry(root).ContinuedTo[0]
-	if l, err := s.Line("urn:uuid:"+session.UUID(last)).Entry(t.Context()); err != nil || l.ID != root {
+	if l, err := s.Line("urn:uuid:" + session.UUID(last)).Entry(t.Context()); err != nil || l.ID != root {
 		t.Errorf("the line of a continuation is %+v, %v", l, err)
 	}
 	if l, existed, err := s.NewLine(t.Context(), lines.Options{UUID: uuid}); err != nil || existed || l.ID != uuid || l.UUID != uuid {
@@ -165,7 +165,7 @@ func TestLineNames(t *testing.T) {
 	if _, err := s.Remove(t.Context(), "urn:uuid:"+uuid, workspace.RemoveOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Line("urn:uuid:"+uuid).Entry(t.Context()); code(err) != fault.NotFound {
+	if _, err := s.Line("urn:uuid:" + uuid).Entry(t.Context()); code(err) != fault.NotFound {
 		t.Errorf("what is removed is found: %v", err)
 	}
 	m1 := session.MessageUUID(session.UUID("claude-"+uuid), "m1")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/content"
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
 )

@@ -11,7 +11,8 @@ import (
 // compactLog compacts the log, if that is due, as [Options.Log] says. It looks only once
 // in a while: when the numbers since before pass a multiple of Every.
 func (tx *Tx) compactLog(before operation.Seq) error {
-	r := tx.View.w.opts.Log
+	o := tx.View.w.opts
+	r := operation.Retention{Age: o.UndoAge, Operations: o.UndoOperations, Every: o.CompactEvery}.WithDefaults()
 	every := operation.Seq(r.Every)
 	if before/every == tx.seq/every || tx.seq <= operation.Seq(r.Operations) {
 		return nil

@@ -225,8 +225,8 @@ func (c *crash) open(base string, day int) *space {
 	s := &space{t: c.T}
 	now := time.Date(2026, 5, day, 15, 32, 0, 0, time.UTC)
 	w, err := workspace.Open(context.Background(), filepath.Join(base, place), &workspace.Options{
-		Limit:  c.limit,
-		Log:    c.log,
+		Limit:   c.limit,
+		UndoAge: c.log.Age, UndoOperations: c.log.Operations, CompactEvery: c.log.Every,
 		Settle: -1,
 		Now: func() time.Time {
 			now = now.Add(time.Second)

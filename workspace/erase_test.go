@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/bookmark"
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // secret is in every text of the session that a test erases, and kept in every text of

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/watch"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -33,7 +33,7 @@ import (
 // other change that they make to it is one of the session. What an agent says as it
 // comes in is handed out where the agent is at work by way of w. An error is the last
 // thing that comes, ctx's not.
-func (w *Workspace) Events(ctx context.Context, from operation.Seq) iter.Seq2[events.Event, error] {
+func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		r := &eventReader{w: w.base, last: from}
 		if err := r.begin(ctx); err != nil {
@@ -142,8 +142,8 @@ func (w *base) heal(ctx context.Context) error {
 // An eventReader goes through the log of a workspace.
 type eventReader struct {
 	w    *base
-	last operation.Seq // that was handed out, or was there at the beginning
-	at   int64         // where in the log the next one is, or the last one that was read
+	last events.Seq // that was handed out, or was there at the beginning
+	at   int64      // where in the log the next one is, or the last one that was read
 	read *operation.Operation
 	full operation.Filler // of the operations that were handed out
 }

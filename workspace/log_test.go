@@ -196,7 +196,7 @@ func TestCompactLog(t *testing.T) {
 	clock.Store(time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC).UnixMilli())
 	s := &space{t: t}
 	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{
-		Log:  operation.Retention{Age: time.Hour, Operations: 3, Every: 4},
+		UndoAge: time.Hour, UndoOperations: 3, CompactEvery: 4,
 		Now:  func() time.Time { return time.UnixMilli(clock.Add(1)) },
 		Note: func(note string) { s.notes = append(s.notes, note) },
 	})

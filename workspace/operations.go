@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
@@ -19,19 +20,19 @@ type args = map[string]any
 // An Operation is one change that a user made to a workspace, or, with the verb
 // "external", what other programs were seen to have changed.
 type Operation struct {
-	Seq      operation.Seq  `json:"seq"` // grows by one; the number of its events too
+	Seq      events.Seq     `json:"seq"` // grows by one; the number of its events too
 	Time     time.Time      `json:"time"`
 	Verb     string         `json:"verb"`
 	Args     map[string]any `json:"args"`
 	Sessions []string       `json:"sessions"` // whose files changed
-	Undoes   operation.Seq  `json:"undoes"`   // the operation that this one takes back, none if it takes back none
+	Undoes   events.Seq     `json:"undoes"`   // the operation that this one takes back, none if it takes back none
 	Undone   bool           `json:"undone"`   // it is taken back
 
 	// Original is what an undo or a redo that was just made undid or did again, nil for any
 	// other operation and if the log no longer has it.
 	Original *Operation `json:"-"`
 
-	Group operation.Seq `json:"group,omitempty"` // the number of the first of those that undo takes back together, 0 if it stands alone
+	Group events.Seq `json:"group,omitempty"` // the number of the first of those that undo takes back together, 0 if it stands alone
 }
 
 // Operations are operations, the newest first.
@@ -84,7 +85,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 	if damage, _, err := log.Broken(); err == nil && damage != nil {
 		w.opts.Note(fmt.Sprintf("%v; 'bough doctor' says more", damage))
 	}
-	back := map[operation.Seq]bool{}
+	back := map[events.Seq]bool{}
 	left := counter{most: o.Most, groups: o.Groups}
 	for op := range v.operations(log, &err) {
 		if left.over(op.Seq) {
@@ -109,8 +110,8 @@ type counter struct {
 	most   int // 0 for all
 	groups bool
 	n      int
-	seen   map[operation.Seq]bool // the groups
-	first  operation.Seq          // the least number of those, 0 for none
+	seen   map[events.Seq]bool // the groups
+	first  events.Seq          // the least number of those, 0 for none
 }
 
 // take counts o, and reports whether it is one of those to be returned.
@@ -125,7 +126,7 @@ func (c *counter) take(o *operation.Operation) bool {
 	c.n++
 	if grouped {
 		if c.seen == nil {
-			c.seen = map[operation.Seq]bool{}
+			c.seen = map[events.Seq]bool{}
 		}
 		c.seen[o.Group] = true
 		if c.first == 0 || o.Group < c.first {
@@ -136,7 +137,7 @@ func (c *counter) take(o *operation.Operation) bool {
 }
 
 // over reports whether no operation with a number up to seq is to be returned.
-func (c *counter) over(seq operation.Seq) bool {
+func (c *counter) over(seq events.Seq) bool {
 	return c.most > 0 && c.n == c.most && (c.first == 0 || seq < c.first)
 }
 

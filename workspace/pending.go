@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // Pending returns what is waiting on the paths to messages of a line, or, where none

@@ -12,11 +12,11 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // recovered looks at a workspace under the lock, after what an interrupted command

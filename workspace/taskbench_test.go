@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // BenchmarkTasks measures what is done for each message that is stored, beside the

@@ -11,9 +11,9 @@ import (
 
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // TestWorkedCrash: a record that was acknowledged survives a crash, and one that was

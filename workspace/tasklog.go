@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // A taskLog is what was read of the records of tasks, which may be many: each is

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // forgetTasks removes the records.

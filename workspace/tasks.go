@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // Tasks returns the tasks that are visible on the path to a message of a line, or,

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // chat writes a session file with messages in short: "b" follows the message before

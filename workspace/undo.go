@@ -14,10 +14,11 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
@@ -30,7 +31,7 @@ type UndoOptions struct {
 	Count int
 	// To is the number of an operation: all that came after it are undone. Zero means
 	// that Count decides. Redo ignores it.
-	To operation.Seq
+	To events.Seq
 }
 
 // Undo takes back the newest operation that is not taken back yet, with all others of
@@ -79,10 +80,10 @@ func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
 		defer log.Close()
 		var failed error
 		newest := v.operations(log, &failed)
-		if o.To != 0 && len(operation.Find(newest, []operation.Seq{o.To})) == 0 {
+		if o.To != 0 && len(operation.Find(newest, []events.Seq{o.To})) == 0 {
 			return 0, cmp.Or(failed, error(&fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no operation %d", o.To), Hint: "'bough log' lists what was done"}))
 		}
-		groups := map[operation.Seq]bool{}
+		groups := map[events.Seq]bool{}
 		for target := range operation.AllUndoable(newest, id, v.lost) {
 			counted := o.In == "" && groups[target.Group]
 			if o.To != 0 && target.Seq <= o.To || o.To == 0 && rounds == o.Count && !counted {
@@ -135,7 +136,7 @@ func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error
 		case len(t.targets) == 0 && t.of == 0:
 			return nothingTo("redo")
 		}
-		var undone []operation.Seq
+		var undone []events.Seq
 		for _, target := range t.targets {
 			undone = append(undone, target.Undoes)
 		}

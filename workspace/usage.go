@@ -10,11 +10,11 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/index"
-	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/records"
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace/usage"
 )
 

@@ -75,8 +75,16 @@ type Options struct {
 	// to. "" means that there is none.
 	UserConfig string
 
-	// Log says how far undo reaches back. The zero value is its default.
-	Log operation.Retention
+	// UndoAge is how long an operation can be undone at least. Zero means 30 days.
+	UndoAge time.Duration
+
+	// UndoOperations is the minimum number of operations that can be undone, not counting
+	// automatic ones and those of other programs. Zero means 10,000.
+	UndoOperations int
+
+	// CompactEvery is the number of operations after which the log is compacted. Zero
+	// means 1,000.
+	CompactEvery int
 
 	// Now is the clock, for several goroutines. Nil means time.Now.
 	Now func() time.Time
@@ -148,7 +156,6 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 	if w.opts.Wait == 0 {
 		w.opts.Wait = 30 * time.Second
 	}
-	w.opts.Log = w.opts.Log.WithDefaults()
 	if w.opts.Settle == 0 {
 		w.opts.Settle = time.Second
 	}

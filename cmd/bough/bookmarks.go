@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/internal/bookmark"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/buffer"
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/buffer"
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // TestPage verifies docs/tasks.md: its first JSON block is a complete Context, its

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"

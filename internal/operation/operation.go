@@ -25,10 +25,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/workspace/events"
 )
 
 // Path is the path of the log, relative to the workspace.
@@ -43,16 +43,8 @@ const (
 	Redo = "redo"
 )
 
-// A Seq is the number of an operation. Zero means none and is null in JSON.
-type Seq int64
-
-// MarshalJSON implements [json.Marshaler].
-func (s Seq) MarshalJSON() ([]byte, error) {
-	if s == 0 {
-		return []byte("null"), nil
-	}
-	return strconv.AppendInt(nil, int64(s), 10), nil
-}
+// A Seq is the number of an operation.
+type Seq = events.Seq
 
 // An Operation is one change of a workspace by the user.
 type Operation struct {

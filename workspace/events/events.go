@@ -3,10 +3,10 @@
 package events
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/bough-dev/bough/agent"
-	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
@@ -38,10 +38,21 @@ const (
 	TurnInterrupted Type = agent.TurnInterrupted // the steer for which, none if the user aborted
 )
 
+// A Seq is the number of an operation. Zero means none and is null in JSON.
+type Seq int64
+
+// MarshalJSON implements [json.Marshaler].
+func (s Seq) MarshalJSON() ([]byte, error) {
+	if s == 0 {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(s), 10), nil
+}
+
 // An Event is something that happened in a workspace. One operation may be several
 // events, which have its number.
 type Event struct {
-	Seq      operation.Seq      `json:"seq"`
+	Seq      Seq                `json:"seq"`
 	Time     time.Time          `json:"time"`
 	Type     Type               `json:"type"`
 	Session  session.ID         `json:"session_id"`

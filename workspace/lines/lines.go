@@ -10,8 +10,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/bough-dev/bough/internal/task"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // An Entry is one line as a program sees it that knows conversations and no

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // path parses a path: "-" is a message that is not pending, "o" a pending one, and

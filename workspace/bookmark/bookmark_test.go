@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/bookmark"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
 )
 
 var one = bookmark.Bookmark{

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/internal/task"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 func TestCheckData(t *testing.T) {

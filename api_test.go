@@ -1,0 +1,191 @@
+package bough_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// maxExported is how many types and functions a public package exports, at most. Methods,
+// constants and variables do not count.
+const maxExported = 25
+
+// exported are the packages that export more.
+var exported = map[string]int{
+	"workspace": 70, // the front door
+	"session":   50, // docs/architecture.md says why, and that it is to shrink
+	"agent":     35, // the same
+}
+
+// leaks are the exported declarations that show a type of an internal package. The list is
+// to shrink; nothing is added to it.
+var leaks = []string{
+	"checkpoint.InheritedMetadata",                       // a member of metadata, as internal/rawjson has it
+	"convert/html.Message", "convert/transcript.Message", // internal/content.Message
+	"index.Index.Stage", // internal/durable.Batch
+	"server.Options",    // internal/buffer.Buffer
+	"session.DecodeMeta", "session.Document", "session.Folder.Create", "session.Folder.Replace", "session.NewMessage",
+	"session.Outline.Metadata", "session.Stat.Identity", "session.Summary",
+}
+
+// TestExported holds how much the public packages export, and that none of it shows a type
+// of an internal package.
+func TestExported(t *testing.T) {
+	counts := map[string]int{}
+	var found []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			_, other := os.Stat(filepath.Join(path, "go.mod"))
+			if slices.Contains([]string{"internal", "testdata", "cmd", ".git"}, d.Name()) || other == nil && path != "." {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		internal := internalImports(t, f)
+		for _, d := range f.Decls {
+			for _, e := range exportedOf(d) {
+				if e.counts {
+					counts[pkg]++
+				}
+				if showsInternal(e.shown, internal) {
+					found = append(found, pkg+"."+e.name)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(counts) < 10 {
+		t.Fatalf("found only %d packages", len(counts))
+	}
+	for pkg, n := range counts {
+		if most := max(maxExported, exported[pkg]); n > most {
+			t.Errorf("%s exports %d types and functions, at most %d are allowed", pkg, n, most)
+		}
+	}
+	slices.Sort(found)
+	for _, name := range slices.Compact(found) {
+		if !slices.Contains(leaks, name) {
+			t.Errorf("%s shows a type of an internal package", name)
+		}
+	}
+	for _, name := range leaks {
+		if !slices.Contains(found, name) {
+			t.Errorf("%s shows no type of an internal package any more: remove it from the list", name)
+		}
+	}
+}
+
+// internalImports returns the names under which a file imports internal packages of the
+// module.
+func internalImports(t *testing.T, f *ast.File) []string {
+	var names []string
+	for _, spec := range f.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, ok := strings.CutPrefix(path, module)
+		if !ok || !strings.Contains("/"+own, "/internal/") {
+			continue
+		}
+		if spec.Name != nil {
+			names = append(names, spec.Name.Name)
+		} else {
+			names = append(names, own[strings.LastIndex(own, "/")+1:])
+		}
+	}
+	return names
+}
+
+// A declared is an exported name with what its documentation shows.
+type declared struct {
+	name   string
+	counts bool // it is a type, or a function that is no method
+	shown  []ast.Node
+}
+
+func exportedOf(d ast.Decl) (list []declared) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if !d.Name.IsExported() {
+			return nil
+		}
+		if d.Recv == nil {
+			return []declared{{d.Name.Name, true, []ast.Node{d.Type}}}
+		}
+		recv := d.Recv.List[0].Type
+		if star, ok := recv.(*ast.StarExpr); ok {
+			recv = star.X
+		}
+		if generic, ok := recv.(*ast.IndexExpr); ok {
+			recv = generic.X
+		}
+		if id, ok := recv.(*ast.Ident); ok && id.IsExported() {
+			return []declared{{id.Name + "." + d.Name.Name, false, []ast.Node{d.Type}}}
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.Name.IsExported() {
+					list = append(list, declared{spec.Name.Name, true, shownOf(spec.Type)})
+				}
+			case *ast.ValueSpec:
+				if spec.Names[0].IsExported() && spec.Type != nil {
+					list = append(list, declared{spec.Names[0].Name, false, []ast.Node{spec.Type}})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// shownOf returns what the documentation of a type shows: of a struct its exported fields.
+func shownOf(e ast.Expr) []ast.Node {
+	st, ok := e.(*ast.StructType)
+	if !ok {
+		return []ast.Node{e}
+	}
+	var list []ast.Node
+	for _, f := range st.Fields.List {
+		if len(f.Names) == 0 || slices.ContainsFunc(f.Names, (*ast.Ident).IsExported) {
+			list = append(list, f.Type)
+		}
+	}
+	return list
+}
+
+func showsInternal(nodes []ast.Node, internal []string) (shows bool) {
+	for _, n := range nodes {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok && slices.Contains(internal, x.Name) {
+					shows = true
+				}
+			}
+			return true
+		})
+	}
+	return shows
+}

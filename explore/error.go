@@ -46,7 +46,7 @@ func notEvaluated(e *Exploration, err error) error {
 	if errors.Is(err, context.Canceled) {
 		known.Message = "the exploration was stopped before it was evaluated"
 	}
-	known.Hint = ""
+	known.Hint, known.Next = "", fault.Step{}
 	return problem(NotEvaluated, e.ID, &known)
 }
 

@@ -93,7 +93,7 @@ func explain(err error) *failure {
 	switch {
 	case e.Code == fault.ReadOnly:
 		f.detail += ": a copy of it is a session that can be continued"
-	case e.Hint != "" && !strings.Contains(e.Hint, "'bough "): // which is for people at a shell
+	case e.Hint != "":
 		f.detail += ": " + e.Hint
 	}
 	return f

@@ -31,7 +31,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %d, %q, %q; want %d, %q", code, status, msg, detail, want, told)
 		}
 	}
-	if _, _, detail := server.Explain(&fault.Error{Code: fault.NotFound, Hint: "'bough ls' lists them"}); detail != "not_found" {
+	if _, _, detail := server.Explain(&fault.Error{Code: fault.NotFound, Next: fault.Do(fault.ListAgents)}); detail != "not_found" {
 		t.Errorf("a program is told %q", detail)
 	}
 	for _, c := range []struct {

@@ -32,7 +32,7 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 	op := operation.Operation{Verb: "agent create", Args: args{"agent": ag.name}}
 	return create(ctx, ag.w.base, op, func(tx *Tx) (*agents.Agent, error) {
 		if tx.View.isThere(agent.Path(ag.name)) {
-			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", ag.name), Hint: "'bough agent ls' lists them"}
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", ag.name), Next: fault.Do(fault.ListAgents)}
 		}
 		id, err := session.NewMessageID(tx.View.w.opts.Random)
 		if err != nil {
@@ -192,7 +192,7 @@ func (v *View) agent(name string) (*agents.Agent, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no agent %q", name), Hint: "'bough agent ls' lists them"}
+		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no agent %q", name), Next: fault.Do(fault.ListAgents)}
 	case 1:
 		return found[0], nil
 	}
@@ -259,7 +259,7 @@ func checkTreeName(a *agent.Agent, name string) error {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no tree can have the name %q", name), Hint: "a name has no '/', and no space at its ends"}
 	}
 	if name != "" && slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.Name == name }) {
-		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Next: fault.Do(fault.ListTrees, a.Name)}
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (v *View) noTree(a *agents.Agent, name string) error {
 			}
 		}
 	}
-	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Hint: "'bough agent trees " + a.Name + " --all' lists them"}
+	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Next: fault.Do(fault.ListTrees, a.Name)}
 }
 
 // treeLine opens the line that a tree is.
@@ -167,7 +167,7 @@ func (v *View) treeLine(id string, partial bool) (*line, error) {
 		return nil, err
 	}
 	if v.index.Entry(id) == nil {
-		return nil, &fault.Error{Code: fault.NotFound, Message: "the tree " + id + " is gone", Hint: "bring it back, with 'bough undo' or from the trash, or have its agent forget it, with 'bough agent delete --force'"}
+		return nil, &fault.Error{Code: fault.NotFound, Message: "the tree " + id + " is gone", Next: fault.Do(fault.RestoreOrDeleteTree)}
 	}
 	return v.line(id, partial)
 }
@@ -230,7 +230,7 @@ func (v *View) placeOf(a *agents.Agent, node string, partial bool) (tree string,
 	}
 	if archived && isNotFound(err) {
 		missing := notFound("message", node)
-		missing.Hint = "TREE/NODE looks into a tree that is archived; 'bough agent trees " + a.Name + " --all' lists them"
+		missing.Hint, missing.Next = "TREE/NODE looks into a tree that is archived", fault.Do(fault.ListTrees, a.Name)
 		err = missing
 	}
 	return tree, p, err

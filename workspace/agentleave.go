@@ -28,14 +28,14 @@ func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
 	if !slices.Contains(ids, all[0]) {
 		return tx.View.leavePart(owner, all[0], ids)
 	}
-	refuse := func(hint string) error {
-		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is a tree of the agent %s", all[0], owner.Name), Hint: hint}
+	refuse := func(hint string, next fault.Step) error {
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is a tree of the agent %s", all[0], owner.Name), Hint: hint, Next: next}
 	}
 	switch {
 	case len(owner.Trees) == 1:
-		return refuse("it is the only one; 'bough agent rm " + owner.Name + "' removes the agent and leaves the tree")
+		return refuse("it is the only one", fault.Do(fault.RemoveAgent, owner.Name))
 	case !o.Force:
-		return refuse("--force removes it all the same; the tree leaves the agent then")
+		return refuse("", fault.Do(fault.ForceRemoval))
 	}
 	return tx.leave(owner, all[0])
 }
@@ -73,7 +73,7 @@ func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 				return &fault.Error{
 					Code:    fault.Refused,
 					Message: fmt.Sprintf("%s holds the message where the agent %s is in its tree %s", id, owner.Name, tree),
-					Hint:    "'bough agent rewind' moves it to another one",
+					Next:    fault.Do(fault.MoveAgent, owner.Name),
 				}
 			}
 		}
@@ -127,7 +127,7 @@ func (v *View) onlyOwner(a *agents.Agent, tree string) error {
 		return &fault.Error{
 			Code:    fault.Refused,
 			Message: fmt.Sprintf("%s is a tree of %s too", tree, name),
-			Hint:    "take it out of the file of one of them; see 'bough doctor'",
+			Hint:    "take it out of the file of one of them", Next: fault.Do(fault.Examine),
 		}
 	})
 }

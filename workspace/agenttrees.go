@@ -99,11 +99,11 @@ func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, ar
 
 // headIn is the error for what cannot be done to the tree that the head is in.
 func headIn(a *agents.Agent, t *agent.Tree) error {
-	hint := "'bough agent switch " + a.Name + " TREE' moves it to another one first"
+	e := &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the head of %s is in the tree %s", a.Name, t.ID), Next: fault.Do(fault.SwitchTree, a.Name)}
 	if len(a.Trees) == 1 {
-		hint = "an agent has one tree at least; 'bough agent rm " + a.Name + "' removes the agent and leaves the tree"
+		e.Hint, e.Next = "an agent has one tree at least", fault.Do(fault.RemoveAgent, a.Name)
 	}
-	return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the head of %s is in the tree %s", a.Name, t.ID), Hint: hint}
+	return e
 }
 
 // Snapshot returns the state of an agent.

@@ -50,7 +50,7 @@ func (o NewOptions) dialect(folder session.Dialect, empty bool) (session.Dialect
 	if d != folder && !empty {
 		return 0, &fault.Error{
 			Code: fault.Refused, Message: fmt.Sprintf("the sessions of this workspace are in the dialect %s", folder),
-			Hint: fmt.Sprintf("'bough doctor --fix --dialect %s' rewrites their links", d),
+			Next: fault.Do(fault.RewriteLinks, d.String()),
 		}
 	}
 	return d, nil
@@ -253,9 +253,9 @@ func (v *View) clarifies(p *place, kind agent.Kind) error {
 	case kind != last:
 		return nil
 	case kind == agent.KindClarificationOpened:
-		return &fault.Error{Code: fault.Refused, Message: "a batch of clarifications is open here already", Hint: "--kind clarification_closed closes it"}
+		return &fault.Error{Code: fault.Refused, Message: "a batch of clarifications is open here already", Next: fault.Do(fault.CloseClarifications)}
 	}
-	return &fault.Error{Code: fault.Refused, Message: "no batch of clarifications is open here", Hint: "--kind clarification_opened opens one"}
+	return &fault.Error{Code: fault.Refused, Message: "no batch of clarifications is open here", Next: fault.Do(fault.OpenClarifications)}
 }
 
 func checkRole(role string) error {
@@ -279,7 +279,7 @@ func (v *View) appendPlace(a *Append) (*place, error) {
 			return nil, &fault.Error{
 				Code:    fault.NotFound,
 				Message: "there is no head: nothing says where the message goes",
-				Hint:    "name a session, or begin one with 'bough new'",
+				Next:    fault.Do(fault.NameSession),
 			}
 		}
 		name = h.Session

@@ -55,7 +55,7 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 			return nil, err
 		}
 		if p.node < 0 {
-			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no message to bookmark", Hint: "'bough append' adds one"}
+			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no message to bookmark", Next: fault.Do(fault.AppendMessage)}
 		}
 		f, was, err := tx.View.bookmarks()
 		if err != nil {
@@ -91,7 +91,7 @@ func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, err
 		return nil, &fault.Error{
 			Code:    fault.Refused,
 			Message: fmt.Sprintf("%q is on %s@%s already", b.Label, f.Bookmarks[taken[0]].Session, f.Bookmarks[taken[0]].Message),
-			Hint:    "--move takes it from there",
+			Next:    fault.Do(fault.MoveBookmark),
 		}
 	}
 	old := f.Bookmarks[taken[0]]
@@ -209,7 +209,7 @@ func (v *View) placeLabelled(label string, partial bool) (*place, error) {
 		return nil, &fault.Error{
 			Code:    fault.NotFound,
 			Message: fmt.Sprintf("%q is a bookmark in %s, which is gone", label, b.Session),
-			Hint:    "'bough trash' lists what was removed",
+			Next:    fault.Do(fault.ListTrash),
 		}
 	}
 	return v.placeAt(b.Session, b.Message, partial)
@@ -285,7 +285,7 @@ func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark
 		}
 		switch len(list) {
 		case 0:
-			return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no bookmark %q", which), Hint: "'bough bookmarks' lists them"}
+			return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no bookmark %q", which), Next: fault.Do(fault.ListBookmarks)}
 		case 1:
 		default:
 			return nil, ambiguous("bookmark", which, candidatesOf(f, list))

@@ -76,20 +76,23 @@ func (d *driver) answer() (*agents.Chatted, error) {
 	case agent.Finished:
 		return &agents.Chatted{Tree: d.at.Tree, Node: session.ID(d.said.ID), Reply: d.said.Text, Head: agents.Head{Tree: d.at.Tree, Node: session.ID(d.at.Node)}, Held: len(d.queue)}, nil
 	case agent.Aborted:
-		return nil, &fault.Error{Code: fault.Failed, Message: "the turn of " + d.name + " was stopped", Hint: d.retryHint(), Err: context.Canceled}
+		return nil, &fault.Error{Code: fault.Failed, Message: "the turn of " + d.name + " was stopped", Hint: promptKept, Next: d.retryStep(), Err: context.Canceled}
 	case agent.Limited:
-		return nil, &fault.Error{Code: fault.Failed, Message: t.Error, Hint: "'bough agent chat " + d.name + " --retry' has it go on"}
+		return nil, &fault.Error{Code: fault.Failed, Message: t.Error, Next: fault.Do(fault.ContinueTurn, d.name)}
 	default:
-		return nil, &fault.Error{Code: fault.Failed, Message: cmp.Or(t.Error, "the turn of "+d.name+" failed"), Hint: d.retryHint()}
+		return nil, &fault.Error{Code: fault.Failed, Message: cmp.Or(t.Error, "the turn of "+d.name+" failed"), Hint: promptKept, Next: d.retryStep()}
 	}
 }
 
-func (d *driver) retryHint() string {
-	hint := "what was said is kept; 'bough agent chat " + d.name + " --retry' asks again"
+// promptKept is the hint for a turn that failed.
+const promptKept = "what was said is kept"
+
+// retryStep returns what can be done after a turn that failed.
+func (d *driver) retryStep() fault.Step {
 	if n := len(d.queue); n > 0 {
-		hint += fmt.Sprintf("; %s held for 'bough queue %s --resume'", fault.Plural(n, "message")+" "+are(n), d.name)
+		return fault.Do(fault.RetryTurnOrQueue, d.name, fault.Plural(n, "message"))
 	}
-	return hint
+	return fault.Do(fault.RetryTurn, d.name)
 }
 
 // are is the verb for a number of things.
@@ -136,12 +139,12 @@ func (d *driver) retry(ctx context.Context) error {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
 				Message: "the head of " + a.Name + " was moved since its last turn",
-				Hint:    fmt.Sprintf("'bough agent rewind %s %s' moves it back", a.Name, cmp.Or(t.Last, "NODE")),
+				Next:    fault.Do(fault.RewindAgent, a.Name, cmp.Or(t.Last, "NODE")),
 			}
 		}
 		acts, err := t.Step(q, d.rules, agent.Event{Kind: agent.OnRetry, ID: at})
 		if errors.Is(err, agent.ErrNoRetry) {
-			return nil, &fault.Error{Code: fault.Refused, Message: a.Name + " left nothing without an answer", Hint: "'bough agent chat' says something to it"}
+			return nil, &fault.Error{Code: fault.Refused, Message: a.Name + " left nothing without an answer", Next: fault.Do(fault.ChatWithAgent, a.Name)}
 		}
 		return acts, err
 	})

@@ -27,7 +27,7 @@ func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
 				Message: fmt.Sprintf("%s has %d messages, and a copy takes at most %d", p.id(), p.Len(), most),
-				Hint:    "'bough branch' takes a path of any length",
+				Next:    fault.Do(fault.BranchInstead),
 				Err:     ErrTooLarge,
 			}
 		}

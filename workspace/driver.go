@@ -92,7 +92,7 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOpt
 // open opens a model.
 func (d *driver) open(ctx context.Context, id string) (agent.Model, error) {
 	if id == "" {
-		return nil, &fault.Error{Code: fault.Usage, Message: d.name + " has no model", Hint: "name one with --model, or give it one with 'bough agent set'"}
+		return nil, &fault.Error{Code: fault.Usage, Message: d.name + " has no model", Next: fault.Do(fault.SetModel)}
 	}
 	if d.opts.Models == nil {
 		return nil, &fault.Error{Code: fault.Usage, Message: "there is no model " + id}

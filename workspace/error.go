@@ -28,8 +28,12 @@ func Explain(err error) *fault.Error {
 		several *fault.AmbiguousError
 		unknown *fault.UnknownError
 		pathErr *fs.PathError
-		explain = func(code fault.Code, hint string) *fault.Error {
-			return &fault.Error{Code: code, Message: err.Error(), Hint: hint, Err: err}
+		explain = func(code fault.Code, hint string, next ...fault.Step) *fault.Error {
+			e := &fault.Error{Code: code, Message: err.Error(), Hint: hint, Err: err}
+			if len(next) > 0 {
+				e.Next = next[0]
+			}
+			return e
 		}
 		isEscape = errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes")
 	)
@@ -43,11 +47,11 @@ func Explain(err error) *fault.Error {
 	case errors.As(err, &unknown):
 		return explain(fault.Usage, unknownHint(unknown))
 	case errors.As(err, &damage):
-		return explain(fault.Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
+		return explain(fault.Damaged, "the other sessions can be used", fault.Do(fault.Examine))
 	case errors.As(err, &missing):
-		return explain(fault.Damaged, "bring the file back; reading and branching take what is there with --partial")
+		return explain(fault.Damaged, "bring the file back", fault.Do(fault.ReadPartial))
 	case errors.As(err, &ring):
-		return explain(fault.Damaged, "'bough doctor' lists everything that is wrong; the other sessions can be used")
+		return explain(fault.Damaged, "the other sessions can be used", fault.Do(fault.Examine))
 	case errors.As(err, &cut):
 		return explain(fault.ToolCut, cutHint(cut))
 	case errors.As(err, &held):
@@ -95,5 +99,5 @@ func checkWord(what, word string, choices ...string) error {
 }
 
 func notFound(what, name string) *fault.Error {
-	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no %s %q", what, name), Hint: "'bough ls' lists the sessions, 'bough search WORDS' and 'bough choose' find one"}
+	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no %s %q", what, name), Next: fault.Do(fault.FindSession)}
 }

@@ -222,7 +222,7 @@ func sealDetail(s *session.Outline) string {
 	sealed, now := s.Meta.Sealed.Messages, s.Len()
 	switch {
 	case now > sealed:
-		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed, and 'bough branch %s@%s' makes a session of all of it",
+		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed, and a branch from %s@%s has all of it",
 			now-sealed, sealed, s.ID, s.MessageID(now-1))
 	case now < sealed:
 		return fmt.Sprintf("of this checkpoint of %d messages %d are left", sealed, now)

@@ -75,7 +75,7 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 	found := match(name, list)
 	switch len(found) {
 	case 0:
-		return "", &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no exploration %q", name), Hint: "'bough explore ls' lists them"}
+		return "", &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no exploration %q", name), Next: fault.Do(fault.ListExplorations)}
 	case 1:
 		return ids[found[0]], nil
 	}
@@ -118,7 +118,7 @@ func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
 	if errors.As(err, &held) {
 		e := &fault.Error{
 			Code: fault.Busy, Message: "the exploration " + x.id + " goes on in another process",
-			Hint: "'bough explore show " + x.id + "' says how far it is, 'bough explore cancel " + x.id + "' ends it", Err: held,
+			Next: fault.Do(fault.WatchExploration, x.id), Err: held,
 		}
 		if held.Holder.PID != 0 {
 			e.Message += fmt.Sprintf(" (process %d, since %s)", held.Holder.PID, held.Holder.Since.Format(time.TimeOnly))

@@ -75,7 +75,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	if o.Tree && !o.Format.Branches {
 		return nil, &fault.Error{
 			Code: fault.Usage, Message: o.Format.Name + " holds one path, and no tree",
-			Hint: "leave --tree out, and name the end of the branch that you want; 'bough branches' lists them",
+			Next: fault.Do(fault.NameBranch),
 		}
 	}
 	e, err := read(ctx, w.base, func(v *View) (*Export, error) {
@@ -364,7 +364,7 @@ func (e *Export) save(ctx context.Context, path string, write func(*durable.Batc
 		_, _, err = b.Commit(ctx)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return &fault.Error{Code: fault.Refused, Message: abs + " already exists", Hint: "--force replaces it", Err: err}
+		return &fault.Error{Code: fault.Refused, Message: abs + " already exists", Next: fault.Do(fault.ForceReplace), Err: err}
 	}
 	if err == nil {
 		e.Path = session.ID(abs)

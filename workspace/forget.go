@@ -287,7 +287,7 @@ func (v *View) mayForget(ids []string) error {
 			return &fault.Error{
 				Code:    fault.Refused,
 				Message: fmt.Sprintf("%s is a tree of the agent %s", id, owner.Name),
-				Hint:    "'bough agent delete " + owner.Name + "' moves a tree to the trash, and 'bough forget " + id + "' forgets it then",
+				Next:    fault.Do(fault.DeleteTreeFirst, owner.Name, id),
 			}
 		}
 	}

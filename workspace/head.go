@@ -114,10 +114,10 @@ func (v *View) headNamed(name string) (Head, error) {
 		at = *h.Previous
 	}
 	if !ok {
-		return Head{}, &fault.Error{Code: fault.NotFound, Message: "there is no head", Hint: "'bough rewind REF' sets it"}
+		return Head{}, &fault.Error{Code: fault.NotFound, Message: "there is no head", Next: fault.Do(fault.SetHead)}
 	}
 	if !v.has(at.Session) {
-		return Head{}, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s is in the session %q, which is gone", name, at.Session), Hint: "'bough rewind REF' moves the head"}
+		return Head{}, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s is in the session %q, which is gone", name, at.Session), Next: fault.Do(fault.SetHead)}
 	}
 	return at, v.index.Err(at.Session)
 }
@@ -188,7 +188,7 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 			return nil, &fault.Error{
 				Code:    fault.Refused,
 				Message: id + " is no checkpoint but a " + string(tx.View.kind(id)),
-				Hint:    "'bough rewind' moves the head into any session",
+				Next:    fault.Do(fault.SetHeadAnywhere),
 			}
 		}
 		p, err := tx.View.placeIn(id, "", false)

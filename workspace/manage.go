@@ -49,7 +49,7 @@ func (v *View) ownSession(name string) (*session.Outline, error) {
 		return nil, &fault.Error{
 			Code:    fault.ReadOnly,
 			Message: id + " is a checkpoint that Penguin keeps; bough only reads it",
-			Hint:    "'bough branch " + id + "' makes a session of it",
+			Next:    fault.Do(fault.BranchSession, id),
 		}
 	}
 	return v.outline(id)

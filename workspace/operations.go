@@ -83,7 +83,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 	}
 	defer log.Close()
 	if damage, _, err := log.Broken(); err == nil && damage != nil {
-		w.opts.Note(fmt.Sprintf("%v; 'bough doctor' says more", damage))
+		w.opts.Note(fmt.Sprintf("%v", damage))
 	}
 	back := map[events.Seq]bool{}
 	left := counter{most: o.Most, groups: o.Groups}
@@ -148,7 +148,7 @@ func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation
 		damaged := 0
 		defer func() {
 			if damaged > 0 {
-				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read; 'bough doctor' says more", fault.Plural(damaged, "line")))
+				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read", fault.Plural(damaged, "line")))
 			}
 		}()
 		for line, err := range log.Newest() {

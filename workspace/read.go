@@ -88,7 +88,7 @@ type Conversation struct {
 // JSON returns c.Document on one line, with the tokens that it has: NaN and Infinity too.
 func (c *Conversation) JSON() []byte { return rawjson.Dense(c.Document) }
 
-// MarshalJSON returns the JSON of 'bough show --json', with null in place of NaN and
+// MarshalJSON returns c.Document on one line, with null in place of NaN and
 // Infinity, which JSON does not have.
 func (c *Conversation) MarshalJSON() ([]byte, error) { return rawjson.Strict(c.JSON()), nil }
 

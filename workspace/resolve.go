@@ -173,7 +173,7 @@ func (v *View) noSession(name string) *fault.Error {
 	e := notFound("session", strings.TrimPrefix(name, urn))
 	if session.ValidID(name) && v.inTrashNow(name) {
 		e.Message = fmt.Sprintf("the session %q was removed", name)
-		e.Hint = "'bough undo' brings back what was removed last; 'bough trash' lists what was"
+		e.Hint, e.Next = "", fault.Do(fault.RestoreRemoved)
 	}
 	return e
 }

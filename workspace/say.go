@@ -150,7 +150,7 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 		found := match(id, list)
 		switch len(found) {
 		case 0:
-			return nil, &fault.Error{Code: fault.NotFound, Message: "nothing with the id " + id + " is queued", Hint: "'bough queue " + a.Name + "' lists what is; it may be delivered by now"}
+			return nil, &fault.Error{Code: fault.NotFound, Message: "nothing with the id " + id + " is queued", Next: fault.Do(fault.ListQueue, a.Name)}
 		case 1:
 		default:
 			var candidates []fault.Candidate

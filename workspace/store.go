@@ -169,7 +169,7 @@ func (v *View) storePlace(name, parent string) (*place, error) {
 		return nil, &fault.Error{
 			Code:    fault.ReadOnly,
 			Message: frozen + " is a checkpoint and does not change",
-			Hint:    "'bough branch " + frozen + "' makes a session of it to go on in",
+			Next:    fault.Do(fault.BranchToContinue, frozen),
 		}
 	}
 	return p, nil

@@ -61,7 +61,7 @@ func working(name string, held *writelock.HeldError) error {
 	e := &fault.Error{
 		Code:    fault.Busy,
 		Message: name + " is at work on another prompt",
-		Hint:    fmt.Sprintf("'bough steer %s TEXT' tells it something now, 'bough follow-up %s TEXT' when it has finished", name, name),
+		Next:    fault.Do(fault.SpeakMeanwhile, name),
 		Err:     held,
 	}
 	if held != nil && held.Holder.PID != 0 {

@@ -53,7 +53,7 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 			return nil, &fault.Error{
 				Code:    Explain(err).Code,
 				Message: fmt.Sprintf("undid %d of %d changes: %v", n, rounds, err),
-				Hint:    "'bough log' lists what was done",
+				Next:    fault.Do(fault.ListOperations),
 				Err:     err,
 			}
 		}
@@ -81,7 +81,7 @@ func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
 		var failed error
 		newest := v.operations(log, &failed)
 		if o.To != 0 && len(operation.Find(newest, []events.Seq{o.To})) == 0 {
-			return 0, cmp.Or(failed, error(&fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no operation %d", o.To), Hint: "'bough log' lists what was done"}))
+			return 0, cmp.Or(failed, error(&fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no operation %d", o.To), Next: fault.Do(fault.ListOperations)}))
 		}
 		groups := map[events.Seq]bool{}
 		for target := range operation.AllUndoable(newest, id, v.lost) {
@@ -146,7 +146,7 @@ func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error
 }
 
 func nothingTo(do string) error {
-	return &fault.Error{Code: fault.Refused, Message: "there is nothing to " + do, Hint: "'bough log' lists what was done"}
+	return &fault.Error{Code: fault.Refused, Message: "there is nothing to " + do, Next: fault.Do(fault.ListOperations)}
 }
 
 // lost reports whether a session or an agent that an operation left in its place is
@@ -209,7 +209,7 @@ func newer(op *operation.Operation, format string, a ...any) error {
 	return &fault.Error{
 		Code:    fault.Refused,
 		Message: fmt.Sprintf("cannot undo operation %d (%s): %s", op.Seq, op.Verb, fmt.Sprintf(format, a...)),
-		Hint:    "nothing was changed; 'bough undo --in SESSION' looks at one session only",
+		Hint:    "nothing was changed", Next: fault.Do(fault.UndoInSession),
 	}
 }
 

@@ -43,7 +43,7 @@ func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find fi
 			return nil, &fault.Error{
 				Code:    Explain(err).Code,
 				Message: fmt.Sprintf("undid %d of %d operations: %v", len(t.done), t.all, err),
-				Hint:    "'bough " + verb + "' goes on with them",
+				Next:    fault.Do(fault.ContinueUndo, verb),
 				Err:     err,
 			}
 		}

@@ -260,7 +260,7 @@ func noWorkspace(dir string) error {
 	return &fault.Error{
 		Code:    fault.NotFound,
 		Message: "there is no workspace in " + dir,
-		Hint:    "name one with -w, or begin one with 'bough new' or 'bough import'",
+		Next:    fault.Do(fault.ChooseWorkspace),
 	}
 }
 

@@ -62,7 +62,7 @@ git diff | bough append`,
 			added, err := w.Append(ctx, a)
 			if e := workspace.Explain(err); e != nil {
 				if e.Code == fault.NotFound && c.NArg() == 2 && strings.HasPrefix(e.Message, "no session ") {
-					e.Hint = "two arguments are SESSION and TEXT: quote a text of several words. " + e.Hint
+					e.Hint = "two arguments are SESSION and TEXT: quote a text of several words"
 				}
 				return e
 			}

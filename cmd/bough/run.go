@@ -129,7 +129,7 @@ func (p *program) fail(err error) int {
 // printError prints an error and returns its exit code.
 func (p *program) printError(err error) int {
 	e := workspace.Explain(err)
-	e.Hint = cmp.Or(e.Hint, exploreHint(err))
+	e.Hint = cmp.Or(hint(e), exploreHint(err))
 	var several *fault.AmbiguousError
 	var unknown *fault.UnknownError
 	errors.As(err, &several)

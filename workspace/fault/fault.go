@@ -51,8 +51,9 @@ var (
 type Error struct {
 	Code    Code
 	Message string
-	Hint    string
-	Err     error // what it comes from, may be nil
+	Hint    string // a fact that helps, "" for none
+	Next    Step   // what the caller can do, the zero Step for nothing
+	Err     error  // what it comes from, may be nil
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -1,0 +1,58 @@
+package fault
+
+// A Step is something that the caller can do after an [Error]. A front end phrases it: the
+// command names the verb to type, a server may leave it out.
+type Step struct {
+	Do   Action
+	Args []string // names and ids, as the action needs them
+}
+
+// Do returns the step of an action.
+func Do(a Action, args ...string) Step { return Step{a, args} }
+
+// An Action says what a [Step] does. Its arguments are in the order of the comment.
+type Action string
+
+const (
+	AppendMessage       Action = "append_message"
+	BranchInstead       Action = "branch_instead"
+	BranchSession       Action = "branch_session"
+	BranchToContinue    Action = "branch_to_continue"
+	ChatWithAgent       Action = "chat_with_agent"
+	ChooseWorkspace     Action = "choose_workspace"
+	CloseClarifications Action = "close_clarifications"
+	ContinueTurn        Action = "continue_turn"
+	ContinueUndo        Action = "continue_undo"
+	DeleteTreeFirst     Action = "delete_tree_first"
+	Examine             Action = "examine"
+	FindSession         Action = "find_session"
+	ForceRemoval        Action = "force_removal"
+	ForceReplace        Action = "force_replace"
+	ListAgents          Action = "list_agents"
+	ListBookmarks       Action = "list_bookmarks"
+	ListExplorations    Action = "list_explorations"
+	ListOperations      Action = "list_operations"
+	ListQueue           Action = "list_queue"
+	ListTrash           Action = "list_trash"
+	ListTrees           Action = "list_trees"
+	MoveAgent           Action = "move_agent"
+	MoveBookmark        Action = "move_bookmark"
+	NameBranch          Action = "name_branch"
+	NameSession         Action = "name_session"
+	OpenClarifications  Action = "open_clarifications"
+	ReadPartial         Action = "read_partial"
+	RemoveAgent         Action = "remove_agent"
+	RestoreOrDeleteTree Action = "restore_or_delete_tree"
+	RestoreRemoved      Action = "restore_removed"
+	RetryTurn           Action = "retry_turn"
+	RetryTurnOrQueue    Action = "retry_turn_or_queue"
+	RewindAgent         Action = "rewind_agent"
+	RewriteLinks        Action = "rewrite_links"
+	SetHead             Action = "set_head"
+	SetHeadAnywhere     Action = "set_head_anywhere"
+	SetModel            Action = "set_model"
+	SpeakMeanwhile      Action = "speak_meanwhile"
+	SwitchTree          Action = "switch_tree"
+	UndoInSession       Action = "undo_in_session"
+	WatchExploration    Action = "watch_exploration"
+)

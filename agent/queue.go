@@ -60,6 +60,18 @@ func (q *Queue) Drop(id string) bool {
 	return true
 }
 
+// Restore puts back the entries of was that q no longer has and that become one of
+// the messages in unwritten. An entry leaves the stored queue in the change that
+// writes its message, not before.
+func (q *Queue) Restore(was Queue, unwritten []Node) {
+	for i, e := range was {
+		becomes := func(n Node) bool { return n.ID == e.ID }
+		if q.at(e.ID) < 0 && slices.ContainsFunc(unwritten, becomes) {
+			*q = slices.Insert(*q, min(i, len(*q)), e)
+		}
+	}
+}
+
 // Hold marks all entries as held until [Queue.Resume].
 func (q Queue) Hold() { q.set(Held) }
 

@@ -2,10 +2,40 @@ package agent_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
 )
+
+// TestQueueRestore: an entry that a step removed is stored until its message is written.
+func TestQueueRestore(t *testing.T) {
+	was := agent.Queue{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+	for name, c := range map[string]struct {
+		q         agent.Queue
+		unwritten []agent.Node
+		want      string
+	}{
+		"delivered":        {was[:2], []agent.Node{{ID: "x"}, {ID: "c"}}, `"a" "b" "c" `},
+		"in its place":     {agent.Queue{was[0], was[2]}, []agent.Node{{ID: "b"}}, `"a" "b" "c" `},
+		"all":              {nil, []agent.Node{{ID: "c"}, {ID: "b"}, {ID: "a"}}, `"a" "b" "c" `},
+		"dropped":          {was[1:], []agent.Node{{ID: "x"}}, `"b" "c" `},
+		"still there":      {was, []agent.Node{{ID: "b"}}, `"a" "b" "c" `},
+		"never queued":     {nil, []agent.Node{{ID: "x"}}, ``},
+		"nothing to write": {was[2:], nil, `"c" `},
+	} {
+		q := slices.Clone(c.q)
+		q.Restore(was, c.unwritten)
+		got := ""
+		for _, e := range q {
+			got += fmt.Sprintf("%q ", e.ID)
+		}
+		if got != c.want {
+			t.Errorf("%s: the queue is %s, want %s", name, got, c.want)
+		}
+	}
+}
 
 func TestQueue(t *testing.T) {
 	var q agent.Queue

@@ -38,7 +38,8 @@ const (
 //
 // The caller reads the turn and the queue, calls [Turn.Step] with an event, stores
 // both, and then executes the actions in order; the head moves to each message that
-// is written. When all messages are written, the caller stores the head together
+// is written. An entry that Step removed from the queue stays in the stored one until
+// its message is written ([Queue.Restore]). When all messages are written, the caller stores the head together
 // with the turn, whose Unwritten is then nil. No action is executed before the turn
 // is stored, so [Turn.Recover] knows after a crash which actions may have been
 // executed. Pieces of text are an exception: storing each is too expensive.

@@ -58,8 +58,7 @@ func queueChanges(was agent.Queue, is *agent.Agent) (list []queueChange) {
 			continue
 		}
 		state := events.QueueDropped
-		unwritten := slices.ContainsFunc(is.Turn.Unwritten, func(n agent.Node) bool { return n.ID == e.ID })
-		if is.Turn.Prompt == e.ID || unwritten {
+		if is.Turn.Prompt == e.ID {
 			state = events.QueueDelivered
 		}
 		list = append(list, queueChange{e.ID, e.Mode, state})

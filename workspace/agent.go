@@ -94,11 +94,8 @@ func (ag Agent) Remove(ctx context.Context) (*agents.Agent, error) {
 // updateIdleAgent does what updateAgent does, after it ended an interrupted turn of the
 // agent. If the agent is in a turn, the error has the code [Busy].
 func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Operation, name string, f func(*Tx, *agents.Agent) (T, error)) (none T, err error) {
-	if err := w.settle(ctx, name, false); err != nil {
-		if Explain(err).Code != fault.Damaged {
-			return none, err
-		}
-		w.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
+	if err := w.settleIdle(ctx, name); err != nil {
+		return none, err
 	}
 	return updateAgent(ctx, w.base, op, name, func(tx *Tx, a *agents.Agent) (T, error) {
 		if tx.View.works(a.Name) {

@@ -292,7 +292,7 @@ func TestSteer(t *testing.T) {
 			added := " message_added head_moved"
 			want := "message_added head_moved chat_start" + strings.Repeat(added+" tool_started", 2) + added // the prompt, the calls, two results
 			got := strings.Join(types, " ")
-			want += " queue_changed turn_interrupted" + strings.Repeat(added, 3) + added + " steer_delivered chat_content" + added + " chat_complete"
+			want += " turn_interrupted" + strings.Repeat(added, 3) + added + " queue_changed steer_delivered chat_content" + added + " chat_complete"
 			if got != want {
 				t.Errorf("the events are\n%s\nwant\n%s", got, want)
 			}

@@ -180,6 +180,9 @@ func goOn(s *space, acknowledged []string, whole string) error {
 			return fmt.Errorf("%q is %s", e.Content, e.State)
 		}
 	}
+	if err := findable(s, acknowledged); err != nil {
+		return err
+	}
 	m := &script{lines: []string{"I am here"}}
 	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "still there?"}, with(nil, map[string]agent.Model{"m": m})); err != nil {
 		return err
@@ -231,6 +234,29 @@ func goOn(s *space, acknowledged []string, whole string) error {
 	report, err := s.Doctor(ctx, doctor.Options{})
 	if err != nil || !report.OK {
 		return fmt.Errorf("doctor finds %+v, %v", report.Problems, err)
+	}
+	return nil
+}
+
+// findable returns an error if an acknowledged message is neither in the conversation nor
+// in the queue for a reader, before any program writes. It may be in both.
+func findable(s *space, acknowledged []string) error {
+	ctx := context.Background()
+	found := map[string]bool{}
+	for _, id := range queueIDs(s) {
+		found[id] = true
+	}
+	all, err := s.Line(s.head("ada").Tree).All(ctx, session.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	for _, n := range all.Nodes {
+		found[n.ID] = true
+	}
+	for _, id := range acknowledged {
+		if !found[id] {
+			return fmt.Errorf("%s, which was acknowledged, is neither in the conversation nor in the queue", id)
+		}
 	}
 	return nil
 }

@@ -230,12 +230,14 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 			turn := &s.turn
 			turn.Calls, turn.Unwritten = slices.Clone(turn.Calls), slices.Clone(turn.Unwritten)
 			if n == 0 {
+				was := slices.Clone(a.Queue)
 				if s.acts, err = decide(tx.View, a, turn, &a.Queue); err != nil {
 					return s, err
 				}
 				if d.noID != nil {
 					return s, d.noID
 				}
+				a.Queue.Restore(was, turn.Unwritten)
 				if a.Turn = *turn; len(s.acts) == 0 && bytes.Equal(a.Encode(), a.File) {
 					return s, nil
 				}
@@ -257,6 +259,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 					return s, err
 				}
 				turn.Unwritten = turn.Unwritten[1:]
+				a.Queue.Drop(s.said.ID)
 			}
 			a.Turn = *turn
 			if len(turn.Unwritten) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
@@ -52,13 +53,14 @@ func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) 
 // was not finished. Where the agent has nothing to do it carries that out, as
 // [Agent.Chat] does.
 func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
-	if q, err := ag.Queue(ctx); err != nil || len(q.Queue) == 0 {
-		return q, nil, err
+	listed, err := ag.Queue(ctx)
+	if err != nil || len(listed.Queue) == 0 {
+		return listed, nil, err
 	}
 	return ag.w.atWork(ctx, operation.Operation{Verb: "queue resume"}, ag.name, o, func(_ *Tx, a *agents.Agent) error {
 		a.Queue.Resume()
 		return nil
-	}, func(ctx context.Context, d *driver) error { return d.resume(ctx) })
+	}, func(ctx context.Context, d *driver) error { return d.resume(ctx, listed.Queue) })
 }
 
 // atWork changes the queue of an agent at work. Where none works it carries out a turn
@@ -110,14 +112,19 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 	})
 }
 
-// resume begins with what is queued.
-func (d *driver) resume(ctx context.Context) error {
-	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
-		if len(*q) == 0 {
-			return nil, errEmpty
+// resume begins a turn with the first entry of the queue. If the queue is empty because a
+// crash interrupted the delivery of an entry in listed, the model is asked to answer it.
+func (d *driver) resume(ctx context.Context, listed agent.Queue) error {
+	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, a *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+		if len(*q) > 0 {
+			q.Resume()
+			return t.Step(q, d.rules, agent.Event{Kind: agent.OnQueue})
 		}
-		q.Resume()
-		return t.Step(q, d.rules, agent.Event{Kind: agent.OnQueue})
+		unanswered := func(e agent.Entry) bool { return e.ID == t.Prompt && e.ID == a.Head.Node }
+		if t.Ended == agent.Crashed && slices.ContainsFunc(listed, unanswered) {
+			return t.Step(q, d.rules, agent.Event{Kind: agent.OnRetry})
+		}
+		return nil, errEmpty
 	})
 }
 
@@ -139,12 +146,19 @@ func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
 }
 
 // DropQueued takes what has an id, or the only one that begins like that, out of the queue of an
-// agent, and returns what is left.
+// agent, and returns what is left. An entry whose delivery has begun is not found.
 func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error) {
+	w := ag.w.patient()
+	if err := w.settleIdle(ctx, ag.name); err != nil {
+		return nil, err
+	}
 	op := operation.Operation{Verb: "queue drop", Args: args{"id": id}}
-	return updateAgent(ctx, ag.w.patient().base, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
-		list := make([]named, len(a.Queue))
-		for i, e := range a.Queue {
+	return updateAgent(ctx, w.base, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
+		queue := slices.DeleteFunc(slices.Clone(a.Queue), func(e agent.Entry) bool {
+			return slices.ContainsFunc(a.Turn.Unwritten, func(n agent.Node) bool { return n.ID == e.ID })
+		})
+		list := make([]named, len(queue))
+		for i, e := range queue {
 			list[i].id = e.ID
 		}
 		found := match(id, list)
@@ -155,12 +169,12 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 		default:
 			var candidates []fault.Candidate
 			for _, i := range found {
-				e := a.Queue[i]
+				e := queue[i]
 				candidates = append(candidates, fault.Candidate{Message: session.ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)})
 			}
 			return nil, ambiguous("queued message", id, candidates)
 		}
-		id := a.Queue[found[0]].ID
+		id := queue[found[0]].ID
 		tx.op.Args["id"] = id
 		a.Queue.Drop(id)
 		_, err := tx.putAgent(a.Agent, a.File)

@@ -96,6 +96,17 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 	return nil
 }
 
+// settleIdle settles an agent unless a process runs its turn. A turn that cannot be
+// settled because its tree is damaged stays as it is, with a note.
+func (w *Workspace) settleIdle(ctx context.Context, name string) error {
+	err := w.settle(ctx, name, false)
+	if err != nil && Explain(err).Code == fault.Damaged {
+		w.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
+		return nil
+	}
+	return err
+}
+
 // settled reports whether nothing is left of a turn of an agent.
 func settled(a *agent.Agent) bool {
 	return (a.Turn.State == agent.Idle || a.Turn.State == "") && len(a.Turn.Unwritten) == 0
@@ -103,7 +114,7 @@ func settled(a *agent.Agent) bool {
 
 // settleOne prepares to end a turn that was interrupted, and to write one of the
 // messages that are left of it. Where there is no place for them any more they are
-// given up.
+// given up, but for those of the queue, which stay there.
 func (tx *Tx) settleOne(a *agents.Agent) error {
 	acts := a.Turn.Recover(&a.Queue)
 	if len(a.Turn.Unwritten) > 0 {
@@ -111,11 +122,13 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 		a.Turn.Unwritten = a.Turn.Unwritten[1:]
 		err := tx.writeNode(a, &n)
 		tx.op.Args["message"], tx.op.Args["role"] = n.ID, n.Message().Role
-		if e := Explain(err); e != nil && e.Code == fault.NotFound {
+		switch e := Explain(err); {
+		case err == nil:
+			a.Queue.Drop(n.ID)
+		case e.Code == fault.NotFound:
 			tx.View.w.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
-			a.Turn.Unwritten, err = nil, nil
-		}
-		if err != nil {
+			a.Turn.Unwritten = nil
+		default:
 			return err
 		}
 	}

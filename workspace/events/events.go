@@ -84,7 +84,7 @@ type QueueState string
 const (
 	QueueWaiting   QueueState = QueueState(agent.Waiting) // for its time
 	QueueHeld      QueueState = QueueState(agent.Held)    // until the user resumes the queue
-	QueueDelivered QueueState = "delivered"               // it is, or becomes at once, a message of the conversation
+	QueueDelivered QueueState = "delivered"               // the same change wrote it as a message of the conversation
 	QueueDropped   QueueState = "dropped"                 // taken out by the user
 )
 

@@ -18,11 +18,7 @@ import (
 // logged returns the events of all operations of a workspace, read from its log.
 func (s *space) logged() (list []events.Event) {
 	s.t.Helper()
-	done, err := s.Log(context.Background(), workspace.LogOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	last := done.Operations[0].Seq
+	last := s.lastSeq()
 	ctx, stop := context.WithTimeout(s.t.Context(), 20*time.Second)
 	defer stop()
 	for e, err := range s.Events(ctx, 0) {
@@ -79,8 +75,7 @@ func TestEventsMessageOfOthers(t *testing.T) {
 	bread := s.new("Bread")
 	said := s.say("a", "b")
 	a, b := said[0], said[1]
-	e := s.events(-1)
-	time.Sleep(100 * time.Millisecond) // it begins with what is new
+	e := s.newEvents()
 	file := session.FileName(bread)
 	add := func(message string) {
 		t.Helper()

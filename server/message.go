@@ -7,9 +7,9 @@ import (
 
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // A messageItem is a message in Acontext's format, for clients of both generations.

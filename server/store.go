@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/content"
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // A newMessage is the body of storeMessage.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/urfave/cli/v2"
 )
 

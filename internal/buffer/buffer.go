@@ -73,9 +73,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // A Processor finds tasks in messages. It must return when ctx ends; a later result

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/buffer"
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // later advances the time, and waits until all goroutines are blocked.

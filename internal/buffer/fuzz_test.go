@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/buffer"
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // FuzzAnswer: for any output of a command, either all of it is ignored, or it can

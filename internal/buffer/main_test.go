@@ -14,8 +14,8 @@ import (
 
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // Environment variables that select the role of a process started by these tests.

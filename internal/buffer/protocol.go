@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 	"github.com/tidwall/gjson"
 )
 

@@ -14,10 +14,10 @@ import (
 
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/task"
 )
 
 // A room is a workspace with a buffer and a processor that records its inputs.

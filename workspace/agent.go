@@ -46,8 +46,8 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 	})
 }
 
-// Agents returns all agents. One whose file is damaged is noted and left out. It looks
-// at no session.
+// Agents returns all agents. An agent whose file is damaged is skipped with a note. It
+// reads no session.
 func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
@@ -91,8 +91,8 @@ func (ag Agent) Remove(ctx context.Context) (*agents.Agent, error) {
 	})
 }
 
-// updateIdleAgent does what updateAgent does, after it ended an interrupted turn of the
-// agent. If the agent is in a turn, the error has the code [Busy].
+// updateIdleAgent is updateAgent for an agent without a turn. It first ends an
+// interrupted turn. If the agent is in a turn, the error has the code [Busy].
 func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Operation, name string, f func(*Tx, *agents.Agent) (T, error)) (none T, err error) {
 	if err := w.settleIdle(ctx, name); err != nil {
 		return none, err
@@ -120,8 +120,8 @@ func updateAgent[T any](ctx context.Context, b *base, op operation.Operation, na
 	})
 }
 
-// eachAgent calls f with the name of each agent, in order, and with the agent or what
-// is wrong with its file. An error of f ends it.
+// eachAgent calls f for each agent, in order, with its name and the agent or the
+// error of its file. It stops at the first error that f returns.
 func (v *View) eachAgent(f func(name string, a *agents.Agent, err error) error) error {
 	entries, err := durable.ReadDir(v.root, agent.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,8 +196,8 @@ func (v *View) agent(name string) (*agents.Agent, error) {
 	return nil, ambiguous("agent", name, candidates)
 }
 
-// owner returns the agent that a line belongs to, by the id of its first file, nil if
-// it is nobody's.
+// owner returns the agent that owns a line, by the id of its first file, or nil if no
+// agent does.
 func (v *View) owner(tree string) (owner *agents.Agent, err error) {
 	err = v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err == nil && a.Tree(tree) != nil {
@@ -208,9 +208,8 @@ func (v *View) owner(tree string) (owner *agents.Agent, err error) {
 	return owner, err
 }
 
-// putAgent prepares that the file of an agent says what a says, and that the log has
-// it as something about the tree that the head is in. It was what was read of it, nil
-// if there was none.
+// putAgent stages the new content of an agent's file and logs it as a change of the
+// tree with the head. was is the content that was read, nil if there was no file.
 func (tx *Tx) putAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	if !slices.Contains(tx.op.Sessions, a.Head.Tree) {
 		tx.op.Sessions = append(tx.op.Sessions, a.Head.Tree)
@@ -218,7 +217,7 @@ func (tx *Tx) putAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	return tx.writeAgent(a, was)
 }
 
-// writeAgent does what putAgent does, but for the log.
+// writeAgent is putAgent without the log.
 func (tx *Tx) writeAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	if err := durable.MakeDir(tx.View.root, agent.Dir); err != nil {
 		return nil, err

@@ -106,7 +106,7 @@ func (ag Agent) BranchTree(ctx context.Context, node, tree string, o checkpoint.
 	})
 }
 
-// newTree tells of the tree that an agent was given.
+// newTree describes the tree that an agent was given.
 func (v *View) newTree(a *agents.Agent) *agents.NewTree {
 	head := positionOf(a.Agent).Head
 	return &agents.NewTree{Tree: head.Tree, Node: head.Node, Head: head, Bytes: v.index.Entry(head.Tree).Size()}
@@ -195,8 +195,8 @@ func (v *View) placeInTree(t *agent.Tree, message string, o checkpoint.CutOption
 	return p, checkpoint.Adjustment{}, err
 }
 
-// placeOf finds a message in the trees of an agent, and the id of its tree. In those that
-// are archived it looks only where they are named.
+// placeOf finds a message in the trees of an agent and returns its place and the id of
+// its tree. It looks in an archived tree only if node names the tree.
 func (v *View) placeOf(a *agents.Agent, node string, partial bool) (tree string, p *place, err error) {
 	at := func(t *agent.Tree, message string) error {
 		l, err := v.treeLine(t.ID, partial)

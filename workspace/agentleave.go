@@ -66,7 +66,7 @@ func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 	for _, id := range ids {
 		s, err := v.outline(id)
 		if err != nil {
-			continue // what cannot be read holds no message
+			continue // an unreadable file has no messages
 		}
 		for i := s.Header; i < s.Len(); i++ {
 			if s.MessageID(i) == node {

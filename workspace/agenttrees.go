@@ -33,7 +33,8 @@ func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees
 	})
 }
 
-// aboutTree tells of a tree of an agent. If it cannot be read, that is noted.
+// aboutTree describes a tree of an agent. If the tree cannot be read, it adds a
+// note.
 func (v *View) aboutTree(a *agents.Agent, t *agent.Tree) *agents.Tree {
 	about := &agents.Tree{
 		ID: t.ID, Name: session.ID(t.Name), CreatedAt: instant(t.Created),
@@ -45,7 +46,7 @@ func (v *View) aboutTree(a *agents.Agent, t *agent.Tree) *agents.Tree {
 	return about
 }
 
-// measure counts what a tree holds.
+// measure counts the messages and leaves of a tree.
 func (v *View) measure(t *agents.Tree) error {
 	l, err := v.treeLine(t.ID, false)
 	if err != nil {
@@ -97,7 +98,8 @@ func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, ar
 	})
 }
 
-// headIn is the error for what cannot be done to the tree that the head is in.
+// headIn returns the error for an action that the tree of the head does not
+// allow.
 func headIn(a *agents.Agent, t *agent.Tree) error {
 	e := &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the head of %s is in the tree %s", a.Name, t.ID), Next: fault.Do(fault.SwitchTree, a.Name)}
 	if len(a.Trees) == 1 {

@@ -13,9 +13,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Chat says something to an agent, below its head, and carries out the turn that
-// answers it, and those that answer what is queued meanwhile. The message is written
-// before the model is asked; a new tree and the head in it come with it, as one change.
+// Chat sends a prompt to an agent, below its head, and runs the turn that answers it,
+// and the turns for messages that are queued meanwhile. The prompt is written before
+// the model is called, together with a new tree and head, as one change.
 //
 // The lock of the workspace is not held while the model or a tool runs. When ctx ends
 // the turn is aborted; what came of it until then is kept. While another process, or
@@ -70,7 +70,7 @@ func (w *Workspace) carryOut(ctx context.Context, name string, o agents.TurnOpti
 	return d.answer()
 }
 
-// answer says what came of the last turn.
+// answer returns the result of the last turn.
 func (d *driver) answer() (*agents.Chatted, error) {
 	switch t := &d.turn; t.Ended {
 	case agent.Finished:

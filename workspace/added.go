@@ -11,22 +11,23 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The arguments of an operation with what events say beyond the changes of files.
+// The arguments of an operation that carry what events need beyond the changes of
+// files.
 const (
 	argAdded = "addition" // an [addition]
 	argQueue = "queue"    // a list of [queueChange]
 )
 
-// An addition says of the message that an operation adds what events tell of it.
+// An addition has the fields that the event of an added message needs.
 type addition struct {
 	Parent session.ID         `json:"parent_id"`
 	Kind   agent.Kind         `json:"kind"`
 	Mode   agent.DeliveryMode `json:"delivery_mode"`
 	Branch bool               `json:"branch,omitempty"` // its parent had a child already
-	Copy   bool               `json:"copy,omitempty"`   // it goes on in a new session with a copy of the path to its parent
+	Copy   bool               `json:"copy,omitempty"`   // the message is in a new session with a copy of the path to its parent
 }
 
-// tellAdded has the log say of m what events tell, beside what a says already.
+// tellAdded records in the log the fields of a that the event for m needs.
 func (tx *Tx) tellAdded(m *message, a addition) {
 	a.Kind, a.Mode = m.kind(), agent.Normal
 	for _, p := range m.metadata {
@@ -47,8 +48,8 @@ type queueChange struct {
 	State   events.QueueState  `json:"state"`
 }
 
-// queueChanges returns how the queue of an agent differs from what it was, in the order of
-// the queues.
+// queueChanges returns the differences between two states of an agent's queues, in the
+// order of the queues.
 func queueChanges(was agent.Queue, is *agent.Agent) (list []queueChange) {
 	find := func(q agent.Queue, id string) int {
 		return slices.IndexFunc(q, func(e agent.Entry) bool { return e.ID == id })
@@ -94,8 +95,8 @@ func argument[T any](o *operation.Operation, name string) (v T, ok bool) {
 	return v, err == nil && json.Unmarshal(data, &v) == nil
 }
 
-// events returns the events of a message that was added: e, with what a says of it, after
-// that of the branch that it begins.
+// events returns the events of an added message: e with the fields of a, preceded by the
+// event of the branch that it begins, if it begins one.
 func (a addition) events(e events.Event) []events.Event {
 	e.Parent, e.Kind, e.Mode = a.Parent, a.Kind, a.Mode
 	if !a.Branch {
@@ -106,7 +107,8 @@ func (a addition) events(e events.Event) []events.Event {
 	return []events.Event{branch, e}
 }
 
-// queueEvents returns what an operation did to the queue of an agent.
+// queueEvents returns the events for the changes of an agent's queue by an
+// operation.
 func queueEvents(o *operation.Operation) (list []events.Event) {
 	changes, _ := argument[[]queueChange](o, argQueue)
 	name, _ := o.Args["agent"].(string)
@@ -123,8 +125,8 @@ func queueEvents(o *operation.Operation) (list []events.Event) {
 	return list
 }
 
-// additionsIn returns for messages of a session, which another program added, what events
-// tell of them, in their order.
+// additionsIn returns the additions for messages of a session that another program added,
+// in their order.
 func (v *View) additionsIn(id string, messages []session.Message) []addition {
 	list := make([]addition, len(messages))
 	l, err := v.line(id, true)

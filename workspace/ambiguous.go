@@ -41,7 +41,7 @@ func (v *View) ambiguousSessions(name string, ids []string) error {
 	return e
 }
 
-// titleOf returns what a session is called where it is shown, "" if it cannot be used.
+// titleOf returns the display title of a session, "" if the session cannot be read.
 func (v *View) titleOf(id string) string {
 	switch e := v.index.Entry(id); {
 	case e != nil:

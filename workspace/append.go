@@ -80,7 +80,7 @@ func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error
 	})
 }
 
-// newSession prepares an empty root session with an id, "" for one that is free, and
+// newSession stages an empty root session with an id, "" for a generated one, and
 // with members of metadata.bough. It returns the id.
 func (tx *Tx) newSession(id, title string, own ...rawjson.Pair) (string, error) {
 	return tx.newSessionIn(tx.View.index.Dialect(), id, title, own...)
@@ -102,7 +102,7 @@ func (tx *Tx) newSessionIn(dialect session.Dialect, id, title string, own ...raw
 	return id, tx.create(d)
 }
 
-// newMetadata is the metadata of a session that is no snapshot.
+// newMetadata returns the metadata of a session that is not a snapshot.
 func newMetadata(dialect session.Dialect, title string, messages int, from ...string) []rawjson.Pair {
 	var pairs []rawjson.Pair
 	set := func(key string, value any) {
@@ -122,16 +122,15 @@ func newMetadata(dialect session.Dialect, title string, messages int, from ...st
 	return pairs
 }
 
-// An Append is a message to be added: what a user or a model says, the calls that a model
-// makes, or the result of one.
+// An Append is a message to add: text of a user or model, tool calls, or the result of a
+// call.
 type Append struct {
 	Session string // "" for where the head is
 	Text    string // may be empty beside Content, Calls or CallID
 	Role    string // "" for user, with Calls for assistant, with CallID for tool
 	Parent  string // the message to answer, "" for where the conversation is
 
-	// Content is what the message says in place of Text: JSON, a string or an array of
-	// parts. Nil means Text.
+	// Content replaces Text: JSON, a string or an array of parts. Nil means Text.
 	Content json.RawMessage
 	// Calls are the calls of tools that an assistant makes with the message. Each has an
 	// id that no other has, and a name.
@@ -140,9 +139,8 @@ type Append struct {
 	// the tool. Empty means none.
 	CallID, Tool string
 
-	// Kind is what the message is beyond its role: it opens or closes a batch of
-	// clarifications. On a path one is closed before another is opened. Empty means
-	// nothing.
+	// Kind marks a message that opens or closes a batch of clarifications. On a
+	// path, a batch must be closed before the next is opened. Empty means neither.
 	Kind agent.Kind
 }
 
@@ -158,11 +156,11 @@ type Appended struct {
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// Append adds a message. Its parent is the one named; else the message at the
-// head, if the head lies in this line and nothing came into the line since it
-// was set; else the newest message. Without a session the message goes to where
-// the head is, and the head moves to it. Appending to a checkpoint branches
-// first, each time.
+// Append adds a message. Its parent is a.Parent; else the message at the head,
+// if the head is in this line and the line has no newer message; else the
+// newest message. Without a session, the message is added at the head, and the
+// head moves to it. Appending to a checkpoint creates a branch first, each
+// time.
 func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 	switch {
 	case a.Role != "":
@@ -262,7 +260,7 @@ func checkRole(role string) error {
 	return checkWord("role", role, "user", "assistant", "system", "tool")
 }
 
-// checkUTF8 refuses what JSON cannot hold as it is.
+// checkUTF8 returns an error if JSON cannot represent s.
 func checkUTF8(what, s string) error {
 	if !utf8.ValidString(s) {
 		return &fault.Error{Code: fault.Usage, Message: "the " + what + " is not valid UTF-8"}
@@ -301,9 +299,9 @@ func (v *View) appendPlace(a *Append) (*place, error) {
 	return p, err
 }
 
-// frozen returns the checkpoint that a message below p would be written to, ""
-// if it is none: the session that was asked for, or the file of the parent,
-// where another program went on from a checkpoint.
+// frozen returns the checkpoint that a message below p would change, or "": the
+// session that was requested, or the file of the parent if another program
+// continued a checkpoint.
 func (v *View) frozen(p *place) string {
 	for _, id := range []string{p.id(), p.Parts[p.filePart()].ID} {
 		if v.kind(id) == session.Checkpoint {
@@ -336,7 +334,7 @@ func (m *message) kind() agent.Kind {
 
 func isKind(p rawjson.Pair) bool { return p.Key == "kind" }
 
-// encode returns m as it stands in a file, with other metadata beside its own.
+// encode returns the stored form of m, with additional members of metadata.
 func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
 	if !slices.ContainsFunc(m.metadata, isKind) {
 		metadata = append(metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(m.kind())})
@@ -393,8 +391,8 @@ func (tx *Tx) appendTo(p *place, m *message) (string, error) {
 	return s.ID, tx.completeLink(p.line, s)
 }
 
-// completeLink tells the file that s continues of s, if it does not know: a
-// crash may have come between the two.
+// completeLink adds the missing link to s in the file that s continues: a crash
+// may have occurred between the two writes.
 func (tx *Tx) completeLink(l *line, s *session.Outline) error {
 	if s.Meta.Kind() != session.Continuation {
 		return nil
@@ -407,8 +405,8 @@ func (tx *Tx) completeLink(l *line, s *session.Outline) error {
 	return nil
 }
 
-// filePart returns the part that a message below p goes into: that of its
-// parent, or the last one that goes on from there and is still empty.
+// filePart returns the index of the file for a message below p: the file of its
+// parent, or the last empty one that continues it.
 func (p *place) filePart() int {
 	part := 0
 	if p.node >= 0 {
@@ -422,13 +420,13 @@ func (p *place) filePart() int {
 	return part
 }
 
-// appendContinuation goes on from s, which is full, in a new file.
+// appendContinuation stages m in a new file that continues s, which is full.
 func (tx *Tx) appendContinuation(p *place, s *session.Outline, m *message, at string) (string, error) {
 	return tx.continuation(p, s, p.messageID(), at, m.encode(at))
 }
 
-// continuation goes on from s, a file of the line of p, in a new file: the line's headers,
-// a marker that names parent, messages. Then the file of s learns of it.
+// continuation stages a new file that continues s, a file of the line of p: the line's
+// headers, a marker with parent, and messages. It links the file in s.
 func (tx *Tx) continuation(p *place, s *session.Outline, parent, at string, messages ...[]byte) (string, error) {
 	id, err := tx.View.newID()
 	if err != nil {
@@ -472,7 +470,7 @@ func (tx *Tx) setContinuedTo(s *session.Outline) error {
 	return tx.edit(edit, true)
 }
 
-// linkTo has a session name what continues it, as the dialect d does.
+// linkTo records the continuations of a session, in the dialect d.
 func linkTo(edit *session.Edit, d session.Dialect, ids []string) {
 	switch {
 	case d == session.Bough:

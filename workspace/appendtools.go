@@ -18,8 +18,8 @@ func (a *Append) content() []byte {
 	return rawjson.Compact(a.Text)
 }
 
-// tools returns what the metadata of the message says of calls and results, as a turn of
-// an agent writes it.
+// tools returns the metadata for calls and results, in the form that the turn of an
+// agent writes.
 func (a *Append) tools() (list []rawjson.Pair) {
 	n := agent.Node{Calls: a.Calls, CallID: a.CallID, Tool: a.Tool}
 	metadata := n.Message().Metadata

@@ -67,7 +67,7 @@ func (tx *Tx) keepFile(f lines.File) error {
 	return tx.View.moveNow(incoming, name)
 }
 
-// moveNow gives a file another name, at once and for good.
+// moveNow renames a file at once, durably.
 func (v *View) moveNow(from, to string) error {
 	b := durable.NewBatch(v.root)
 	defer b.Discard()
@@ -78,8 +78,8 @@ func (v *View) moveNow(from, to string) error {
 	return errors.Join(err, later)
 }
 
-// discardFile moves what stands in the place of an attachment, and is not what its
-// name says, to the trash.
+// discardFile moves a file whose content does not match its attachment's hash to
+// the trash.
 func (tx *Tx) discardFile(name string) error {
 	to, err := tx.inTrash(name)
 	if err != nil {
@@ -88,7 +88,8 @@ func (tx *Tx) discardFile(name string) error {
 	return tx.View.moveNow(name, to)
 }
 
-// checkFile reads an attachment, and returns what is wrong with it.
+// checkFile reads an attachment and returns an error if its content does not
+// match its hash.
 func checkFile(root *os.Root, sum string) error {
 	f, err := openFile(root, sum)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Bookmark is a label on a message, of use wherever a REF is taken that names
-// nothing else. Its session is the first file of the message's line, which the line
-// keeps however far it goes on, or the checkpoint that the message is in.
+// A Bookmark is a label on a message. A REF resolves to it if nothing else has the
+// name. Its session is the first file of the message's line, which stays the same
+// when the line grows, or the checkpoint that has the message.
 type Bookmark = bookmark.Bookmark
 
 // BookmarkOptions are the choices for a bookmark.
 type BookmarkOptions struct {
-	// Summary says what there is to find, in at most 2,000 bytes. Empty means
-	// nothing, or with Move what it said before.
+	// Summary describes the bookmark, in at most 2,000 bytes. Empty means none;
+	// with Move, the existing summary.
 	Summary string
-	// Scope is how much of the conversation the bookmark is about. Empty means
-	// the message, or with Move what it was about before.
+	// Scope is the part of the conversation that the bookmark covers. Empty
+	// means the message; with Move, the existing scope.
 	Scope bookmark.Scope
 	// Move takes the label from the message that has it, if one has. Without it
 	// a label that is taken is refused.
@@ -78,8 +78,8 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 	})
 }
 
-// withBookmark returns the file with b in it. A bookmark that is moved keeps what
-// nobody says anew.
+// withBookmark returns the file with b added. A moved bookmark keeps the fields
+// that o does not set.
 func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, error) {
 	taken := f.Labelled(b.Label)
 	switch {
@@ -148,8 +148,8 @@ func (v *View) noteOtherMeaning(label string) {
 	}
 }
 
-// lineID returns the session that the messages of l are bookmarked in: the first
-// file, or a checkpoint, which is a line of its own.
+// lineID returns the session for bookmarks in l: the first file, or the
+// checkpoint.
 func (v *View) lineID(l *line) string {
 	if v.kind(l.id()) == session.Checkpoint {
 		return l.id()
@@ -226,8 +226,8 @@ type Bookmarks struct {
 	Bookmarks []Bookmark `json:"bookmarks"` // the oldest first
 }
 
-// Bookmarks returns the bookmarks. Those in a session that is gone are left out,
-// and noted; they are there again when it is.
+// Bookmarks returns the bookmarks. A bookmark whose session does not exist is
+// omitted with a note, and reappears with the session.
 func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
 	return read(ctx, w.base, func(v *View) (*Bookmarks, error) {
 		list := &Bookmarks{Bookmarks: []Bookmark{}}

@@ -11,8 +11,8 @@ import (
 
 // BranchesOptions are the choices for listing branches.
 type BranchesOptions struct {
-	// Messages gives out the messages at the leaves too. They stand in the files;
-	// without them hardly any file has to be read that was read before.
+	// Messages includes the messages at the leaves. Without it, few files have to
+	// be read again.
 	Messages bool
 	session.ReadOptions
 }
@@ -27,15 +27,15 @@ type Branches struct {
 	Head session.ID `json:"head_node_id"`
 }
 
-// A Leaf is a message that nobody has answered, the end of a branch. What was taken in
-// before it was finished is none while the whole of it is there.
+// A Leaf is a message without a reply, the end of a branch. An incomplete import of a
+// message is not a leaf while the complete message exists.
 type Leaf struct {
 	ID        string    `json:"message_id"`
-	Session   string    `json:"session_id"` // whose file it stands in
+	Session   string    `json:"session_id"` // the file that has the message
 	Depth     int       `json:"depth"`      // how many messages there are from the root to it, itself included
 	CreatedAt time.Time `json:"created_at"` // when the conversation began, if nothing says when this was written
 	Joins     int       `json:"joins"`      // how many messages of its path follow by a join, see [session.Tree.Joined]
-	Newest    bool      `json:"newest"`     // the conversation goes on here, if nobody says otherwise
+	Newest    bool      `json:"newest"`     // the default place for the next message of the conversation
 	Head      bool      `json:"head"`       // and here goes the next message that names no session
 
 	// If messages were asked for.
@@ -47,9 +47,9 @@ type Leaf struct {
 	Message session.Message `json:"-"` // if it was asked for
 }
 
-// Branches returns the leaves of the line that a session is in: of all its files,
-// whichever is named. Those with the same time stand as they do in the files, and
-// before them those whose own time cannot be read.
+// Branches returns the leaves of the line of a session, in all of its files.
+// Leaves with the same time are in the order of the files, after leaves without a
+// readable time.
 func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions) (*Branches, error) {
 	return read(ctx, w.base, func(v *View) (*Branches, error) {
 		l, err := v.lineOf(name, o.Partial)
@@ -94,8 +94,8 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 	})
 }
 
-// lineOf opens the line that name is in, all of it: where it goes on in a file
-// that cannot be used that is its damage, unless partial takes what is there.
+// lineOf opens the whole line of a session. If a continuation cannot be read,
+// lineOf returns an error, unless partial accepts the readable files.
 func (v *View) lineOf(name string, partial bool) (*line, error) {
 	l, err := v.lineNamed(name, partial)
 	if err != nil {
@@ -130,15 +130,15 @@ func (v *View) headOf(l *line) int {
 	return l.Newest(slices.Index(ids, h.Session))
 }
 
-// A moment is when the message at a node was written: what its file says, else
-// when its line began.
+// A moment is the time of a message, or the creation time of its line if its
+// file has none.
 type moment struct {
 	node int
 	at   time.Time
 	said bool
 }
 
-// moment returns that of a node of l, whose time said tells.
+// moment returns the moment of a node of l; said returns the time in its file.
 func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) moment {
 	at, ok := said(node)
 	if !ok {
@@ -147,8 +147,8 @@ func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) 
 	return moment{node, at, ok}
 }
 
-// byTime returns nodes of l, which are in the order of the files, by time, the oldest
-// first. At one time, those that nobody said are first.
+// byTime sorts nodes of l, which are in the order of the files, by time, the oldest
+// first. At the same moment, nodes without a time of their own are first.
 func (v *View) byTime(l *line, nodes []int, said func(node int) (time.Time, bool)) []moment {
 	list := make([]moment, len(nodes))
 	for i, n := range nodes {

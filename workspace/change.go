@@ -89,8 +89,8 @@ func (tx *Tx) edit(edit *session.Edit, link bool) error {
 	return nil
 }
 
-// replaceSmall prepares that a file that is no session holds data. It was what was
-// read of it, nil if there was none.
+// replaceSmall stages data as the content of a file that is not a session. was is
+// the content that was read, nil if there was no file.
 func (tx *Tx) replaceSmall(name string, was, data []byte) error {
 	info, err := tx.batch.Replace(name, durable.Bytes(data))
 	if err != nil {
@@ -107,7 +107,8 @@ func (tx *Tx) replaceSmall(name string, was, data []byte) error {
 	return nil
 }
 
-// logDifference has c, of a small file, say only what differs, if that is shorter.
+// logDifference replaces the content of a small file in c with a difference, if
+// that is shorter.
 func (v *View) logDifference(c *operation.Change) error {
 	log, err := operation.Open(v.root)
 	if err != nil {
@@ -118,7 +119,8 @@ func (v *View) logDifference(c *operation.Change) error {
 	return nil
 }
 
-// withTexts returns an operation of the log with what its small files held, where that is known.
+// withTexts returns a logged operation with the contents of its small files, where they are
+// known.
 func (v *View) withTexts(o *operation.Operation) (*operation.Operation, error) {
 	if !slices.ContainsFunc(o.Changes, func(c operation.Change) bool { return c.Differs }) {
 		return o, nil
@@ -132,8 +134,8 @@ func (v *View) withTexts(o *operation.Operation) (*operation.Operation, error) {
 	return full, nil
 }
 
-// changes takes down for the log what happens to a file, that of a session unless
-// id is "".
+// changes records a change of a file for the log. If id is not "", the file is
+// that session's.
 func (tx *Tx) changes(id string, c operation.Change) {
 	tx.op.Changes = append(tx.op.Changes, c)
 	if id != "" && !slices.Contains(tx.op.Sessions, id) {
@@ -159,7 +161,7 @@ func hex32(sum uint32) string { return fmt.Sprintf("%08x", sum) }
 
 func mtimeOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// took takes in a session that is going to be written.
+// took records a session that is about to be written.
 func (tx *Tx) took(o *session.Outline) {
 	delete(tx.View.open, o.ID)
 	tx.View.outlines[o.ID] = o
@@ -167,19 +169,19 @@ func (tx *Tx) took(o *session.Outline) {
 	tx.View.index.Put(o.Summary(), o.Stat)
 }
 
-// A written session is one that is written by the change of that number.
+// A written session is a session with the index of the change that writes it.
 type written struct {
 	*session.Outline
 	change int
 }
 
-// commit makes the changes that were prepared, and completes the index with
-// them. Once the first one of an operation is made the operation has happened: what
-// fails after that is noted, and made up for later.
+// commit writes the staged changes and then the index. After the first change of an
+// operation is written, the operation has happened: a later failure is noted, and
+// completed by the next writer.
 func (tx *Tx) commit() error {
 	later, err := tx.commitAll()
 	if err == nil && later != nil && slices.ContainsFunc(tx.prepared(), tx.View.comesBackLater) {
-		return later // what is not all back is not back, until the next writer completes it
+		return later // a partial undo has not happened until the next writer completes it
 	}
 	tx.View.follow("not all that goes with it is written", later)
 	return err
@@ -190,8 +192,9 @@ func (v *View) comesBackLater(o *operation.Operation) bool {
 	return slices.ContainsFunc(o.Changes, func(c operation.Change) bool { return c.Was == nil && v.unmoved(c) })
 }
 
-// commitAll makes the changes, and returns what failed after the first ones as
-// later. With a *[durable.PartialError] those of the operations before are made.
+// commitAll writes the changes, and returns a failure after the first ones as
+// later. A *[durable.PartialError] means that the operations before it are
+// written.
 func (tx *Tx) commitAll() (later, err error) {
 	if tx.View.index.Torn && tx.View.index.Stale() {
 		if err := tx.keepCopy(session.IndexPath); err != nil {
@@ -252,14 +255,14 @@ func (tx *Tx) commitAll() (later, err error) {
 	for _, id := range tx.gone {
 		tx.View.folder.Forget(id)
 	}
-	if !staged && err == nil { // else the next command looks what the files hold
+	if !staged && err == nil { // else the next command reads the files
 		later = cmp.Or(later, tx.View.index.Save())
 	}
 	return later, err
 }
 
-// logLines returns the lines for the log, one for each operation: what is going to be
-// done, and, before the first, what other programs were seen to have changed.
+// logLines returns the lines for the log, one for each operation, after one for
+// changes by other programs.
 func (tx *Tx) logLines() (lines [][]byte) {
 	foreign := tx.foreignLine()
 	for _, o := range tx.prepared() {
@@ -293,8 +296,7 @@ func (v *View) remember(o *session.Outline, info fs.FileInfo) {
 	}
 }
 
-// watch tells how far the writing of a file is, and stops it when nobody waits
-// for it any longer.
+// watch reports the progress of a write and stops it when ctx ends.
 func (v *View) watch(done, total int64) error {
 	v.w.opts.Progress("writing", done, total)
 	return v.ctx.Err()

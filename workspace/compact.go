@@ -29,7 +29,7 @@ func (tx *Tx) compactLog(before operation.Seq) error {
 	}
 	var damage *operation.DamageError
 	if errors.As(err, &damage) {
-		return nil // doctor mends the log first
+		return nil // doctor repairs the log first
 	}
 	return err
 }

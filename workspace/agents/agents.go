@@ -1,6 +1,6 @@
-// Package agents is what the verbs of agents take and return: agents as they are stored,
-// their trees and heads, prompts, turns and queues. Package agent has what these are made
-// of.
+// Package agents has the arguments and results of the methods for agents: stored agents,
+// their trees and heads, prompts, turns and queues. Package agent has the state machine
+// below them.
 package agents
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// An Agent is an agent as its file has it. Its JSON is the members of the file, those
-// too that nobody here knows.
+// An Agent is a stored agent. Its JSON has all members of the file, unknown ones
+// included.
 type Agent struct {
 	*agent.Agent
 	File []byte // the file
@@ -36,7 +36,7 @@ type List struct {
 // Options are the choices for a new agent.
 type Options struct {
 	Model  string // "" for none yet
-	System string // what the model is told before anything else, "" for nothing
+	System string // the system prompt, "" for none
 
 	Policy       agent.SteerPolicy // when a steer is delivered while tools run, "" for [agent.AfterCall]
 	NoCheckpoint bool              // no automatic checkpoint is made before a turn
@@ -71,7 +71,7 @@ type DeleteTreeOptions struct {
 	Force bool
 }
 
-// A Change is what is to be said of an agent from now on. What is nil stays.
+// A Change has the new values of an agent. A nil field changes nothing.
 type Change struct {
 	Model        *string            // "" for none
 	System       *string            // "" for nothing
@@ -88,7 +88,7 @@ type TreesOptions struct {
 type Trees struct {
 	Trees []Tree `json:"trees"` // oldest first
 
-	LeftOut int `json:"left_out"` // how many are left out because they are archived
+	LeftOut int `json:"left_out"` // the number of archived trees that were omitted
 }
 
 // A Tree is one of an agent's trees.
@@ -117,17 +117,17 @@ type Snapshot struct {
 	FollowUpQueue []agent.Entry       `json:"follow_up_queue"`
 	SteerQueue    []agent.Entry       `json:"steer_queue"`
 	Turn          agent.Turn          `json:"turn"`
-	Decisions     []Decision          `json:"decisions"` // what it adopted of explorations, by the time of these
+	Decisions     []Decision          `json:"decisions"` // the adopted results of its explorations, by time
 }
 
-// A Prompt is what a user says to an agent that has nothing else to do.
+// A Prompt is a message of the user to an idle agent.
 type Prompt struct {
 	Text string
 	// Fresh has it begin a new tree.
 	Fresh bool
-	// From has it go below a copy of the whole path to a message, in a new tree. The
-	// message is sought as Workspace.RewindAgent does; as SESSION@MESSAGE it may be
-	// any, also one of another agent. With Fresh it means nothing.
+	// From puts the prompt below a copy of the whole path to a message, in a new
+	// tree. The message is found as in Workspace.RewindAgent; SESSION@MESSAGE may be
+	// any message, also of another agent. From is ignored if Fresh is set.
 	From string
 	// Tree is the name of the new tree, if there is one. Empty means none.
 	Tree string
@@ -140,39 +140,37 @@ type TurnOptions struct {
 	Models func(ctx context.Context, id string) (agent.Model, error)
 	// Model is the id of the model that answers. Empty means the agent's.
 	Model string
-	// Fallback is the id of a model that is asked in its place when a turn failed,
-	// below the message that was to be answered; the turn goes on with it. Empty means
-	// none.
+	// Fallback is the id of a model that answers after a turn failed; the turn
+	// continues with it. Empty means none.
 	Fallback string
 
 	// Tools opens the tools that the model may call. Nil means none.
 	Tools func(ctx context.Context) (agent.Tools, error)
-	// Confirm asks the user whether a call may be made whose tool may change
-	// something. It returns when ctx ends. Nil means that nobody can be asked, and that
-	// no such call is made.
+	// Confirm asks the user whether to run a call of a tool that may change something.
+	// It returns when ctx ends. If nil, no such call runs.
 	Confirm func(ctx context.Context, c agent.Call) bool
 	// Allow reports whether a tool may change something without the user being asked.
 	// Nil means that none may.
 	Allow func(t agent.Tool) bool
-	// Asks is how often the model is asked before the user says something again. Zero
+	// Asks limits the requests to the model between two messages of the user. Zero
 	// means 50.
 	Asks int
-	// Calls is how many calls one reply of the model may make; the turn fails with one
-	// that makes more. Zero means 128.
+	// Calls limits the tool calls in one reply of the model; a reply with more fails
+	// the turn. Zero means 128.
 	Calls int
 	// Policy says when a steer is delivered. Empty means as the agent's file says.
 	Policy agent.SteerPolicy
-	// NoCheckpoint has no automatic checkpoint be made before a turn, whatever the
-	// agent's file says. None is made either where no tool may change anything.
+	// NoCheckpoint disables the automatic checkpoint before a turn, regardless of
+	// the agent's file. A turn whose tools may change nothing makes none either.
 	NoCheckpoint bool
 
-	// Tell is told what happens in the turn, from one goroutine, in order: what
-	// Workspace.Events tells others of it. The session of text that comes in is the
-	// tree; of a message that was added, the file. Nil means that nobody is told.
+	// Tell is called with the events of the turn, in order, from one goroutine: the
+	// events that Workspace.Events returns. The Session of a text event is the
+	// tree; the Session of an added message is its file. If nil, it is not called.
 	Tell func(events.Event)
 }
 
-// A Chatted is the answer to what a user said, and where it stands.
+// A Chatted is the reply to a prompt and its place.
 type Chatted struct {
 	Tree  string     `json:"tree_id"`
 	Node  session.ID `json:"node_id"` // the message that is the answer
@@ -182,7 +180,7 @@ type Chatted struct {
 	Held int `json:"held"` // how many messages are queued that wait for [Agent.ResumeQueue]
 }
 
-// A Decision is what was adopted of an exploration of an agent's conversation.
+// A Decision is an adopted result of an exploration in an agent's conversation.
 type Decision struct {
 	Exploration string   `json:"exploration_id"`
 	Question    string   `json:"question"`
@@ -190,16 +188,16 @@ type Decision struct {
 	Node        string   `json:"node_id"`    // the message that the head was moved to
 }
 
-// A Queue is what the user of an agent said that is not delivered yet.
+// A Queue is the messages of the user that an agent has not received yet.
 type Queue struct {
 	Queue []agent.Entry `json:"queue"` // in the order in which it came
 }
 
-// A Saying is what a user says to an agent that may be at work.
+// A Saying is a message of the user to an agent that may be in a turn.
 type Saying struct {
 	Mode agent.DeliveryMode // Steer or FollowUp
 	Text string
-	Cut  bool // a steer stops the message that comes in, instead of waiting for its end
+	Cut  bool // a steer interrupts the reply in progress instead of waiting for its end
 }
 
 // An AtWork is an agent that is in a turn.

@@ -63,8 +63,8 @@ func (v *View) firstOf(name string) (*session.Outline, error) {
 	return v.outline(ids[0])
 }
 
-// mostOwn is how large the configs of a line, or what a user noted with a message, may
-// become, in bytes.
+// mostOwn limits the size, in bytes, of the configs of a line and of the metadata that
+// a user adds to a message.
 const mostOwn = 1 << 20
 
 // fits refuses an object that became too large.
@@ -80,8 +80,8 @@ func fits(what string, object json.RawMessage) error {
 	}
 }
 
-// merged returns the object was with the members of the object with in place of
-// its own, without those that are null there. Both are whole; was may be nil.
+// merged returns the members of was overwritten by those of with; null removes
+// a member. Both must be valid; was may be nil.
 func merged(was, with json.RawMessage) json.RawMessage {
 	var pairs []rawjson.Pair
 	if was != nil {
@@ -166,8 +166,8 @@ func (ln Line) Events(ctx context.Context) ([]lines.Event, error) {
 	})
 }
 
-// eventsIn returns the events in the first file of a line. What another program put in
-// their place is not written over.
+// eventsIn returns the events in the first file of a line. Another program's data in
+// their place is an error and is not overwritten.
 func eventsIn(first *session.Outline) (list []lines.Event, err error) {
 	data := first.Own(ownEvents)
 	if data == nil {
@@ -179,7 +179,7 @@ func eventsIn(first *session.Outline) (list []lines.Event, err error) {
 	return list, nil
 }
 
-// checkObject refuses what is no JSON object; nil is none.
+// checkObject returns an error unless data is a JSON object or nil.
 func checkObject(what string, data json.RawMessage) error {
 	if data == nil {
 		return nil

@@ -26,9 +26,9 @@ func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy,
 }
 
 // MergeCopies adds the messages of each conflict copy to its session, by id, and moves the
-// copy to the trash; see [session.Session.MergeCopy]. A copy whose session is gone becomes
-// the session. One that contradicts its session stays, and so does the session. All of it
-// is one operation.
+// copy to the trash; see [session.Session.MergeCopy]. A copy without a session becomes the
+// session. A copy that contradicts its session is left in place, unmerged. All changes are
+// one operation.
 func (w *Workspace) MergeCopies(ctx context.Context) (*doctor.MergedCopies, error) {
 	op := operation.Operation{Verb: "doctor --merge-copies"}
 	return locked(ctx, w.base, op, mode{every: true}, func(tx *Tx) (*doctor.MergedCopies, error) {
@@ -135,7 +135,7 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 	return rows, d.discardCopies(discard)
 }
 
-// readCopy reads a conflict copy. One that says that it is another session is refused.
+// readCopy reads a conflict copy. A copy with the id of another session is refused.
 func (d *checkup) readCopy(c session.ConflictCopy) (*session.Session, error) {
 	info, err := d.root.Lstat(c.Path)
 	switch {

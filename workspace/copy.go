@@ -49,5 +49,5 @@ func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
 	})
 }
 
-// ErrTooLarge is behind the error for what is larger than its caller allows.
+// ErrTooLarge is wrapped by errors for data above the caller's limit.
 var ErrTooLarge = errors.New("too large")

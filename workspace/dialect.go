@@ -7,8 +7,8 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// dialects looks whether all links are written in one dialect, and writes them
-// in the one that is wanted.
+// dialects checks that all links are in one dialect, and with Dialect rewrites
+// the others.
 func (d *checkup) dialects() error {
 	if bough, penguin, mixed := d.index.Mixed(); !d.rewrite {
 		if mixed {
@@ -20,7 +20,7 @@ func (d *checkup) dialects() error {
 	for _, e := range d.index.Entries() {
 		o, err := d.outline(e.ID)
 		if err != nil {
-			continue // told already
+			continue // reported already
 		}
 		edit := translate(o, d.dialect, d.index.Continuations(o.ID))
 		if edit == nil {

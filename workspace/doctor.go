@@ -71,14 +71,15 @@ func newReport(problems []doctor.Problem) *doctor.Report {
 	return &doctor.Report{OK: !slices.ContainsFunc(problems, wrong), Problems: problems}
 }
 
-// An examination is what an examiner found.
+// An examination is the result of an examiner.
 type examination struct {
 	problems    []doctor.Problem
 	onlyOwn     bool // see [View.onlyOwn]
 	interrupted bool // a writer was interrupted before
 }
 
-// An examiner looks at every file of a workspace, and with a tx fixes what it finds.
+// An examiner checks every file of a workspace; if tx is not nil, it repairs
+// problems.
 type examiner func(v *View, tx *Tx) (examination, error)
 
 // fix fixes session files, and then calls examine, which fixes the rest, under the lock.
@@ -94,8 +95,8 @@ func (w *base) fix(ctx context.Context, examine examiner) (*doctor.Report, error
 	return report, err
 }
 
-// examineAtRest calls examine, which writes nothing, at a moment without writers. If there
-// is no such moment, it omits the problems that a writer may be about to resolve.
+// examineAtRest calls examine, which writes nothing, while no writer is active. If writers
+// stay active, it omits the problems that they may be about to resolve.
 func (w *base) examineAtRest(ctx context.Context, examine examiner) (e examination, err error) {
 	root, err := w.open(ctx)
 	if err != nil {
@@ -131,7 +132,7 @@ func (w *base) examineAtRest(ctx context.Context, examine examiner) (e examinati
 	return e, nil
 }
 
-// passes reports whether p may be what a writer has not completed yet.
+// passes reports whether p may be caused by a write in progress.
 func passes(p doctor.Problem) bool {
 	return slices.Contains([]string{doctor.LeftOver, doctor.StaleIndex, doctor.OneSidedLink, doctor.LostHead, doctor.LostBookmark, doctor.LostTree, doctor.LostAgentHead, doctor.PendingForget}, p.Kind)
 }

@@ -21,9 +21,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A driver carries out turns of an agent: it has the state machine take in what
-// happens, stores what that decides, and does it. It has the lock of the turn, so the
-// turn is what it knows it to be; the queue is what the file says, where others add.
+// A driver runs turns of an agent: it feeds events to the state machine, stores the
+// new state, and carries out the actions. It holds the lock of the turn, so its state
+// of the turn is current; the queue is read from the file, because others add to it.
 type driver struct {
 	w       *Workspace
 	name    string
@@ -35,7 +35,7 @@ type driver struct {
 	tools   agent.Tools
 	list    []agent.Tool
 	rules   agent.Rules
-	noID    error // why there is no id for a message
+	noID    error // the error of generating an id
 
 	turn  agent.Turn
 	queue agent.Queue // as it was when it was last looked at
@@ -44,12 +44,13 @@ type driver struct {
 	said  agent.Node    // the last whole message of the model
 
 	todo     []agent.Event    // that are known and come next
-	happened chan agent.Event // what comes of what runs
+	happened chan agent.Event // events of running actions
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 }
 
-// newDriver opens what the turns of an agent need. Nothing is written.
+// newDriver opens the resources that the turns of an agent need. It writes
+// nothing.
 func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOptions) (*driver, error) {
 	a, err := w.Agent(name).Info(ctx)
 	if err != nil {
@@ -107,7 +108,7 @@ func (d *driver) newID() string {
 	return id
 }
 
-// close stops what runs and waits for its end.
+// close stops running actions and waits for them.
 func (d *driver) close() {
 	d.stop()
 	d.running.Wait()
@@ -118,8 +119,7 @@ func (d *driver) op(verb string) operation.Operation {
 	return operation.Operation{Verb: verb, Args: args{"agent": d.name}}
 }
 
-// run goes on until the agent has nothing more to do, and ends with unlock, at a moment
-// at which nobody has queued anything.
+// run continues until the agent is idle, and calls unlock when the queue is empty.
 func (d *driver) run(ctx context.Context, unlock func()) error {
 	storing := context.WithoutCancel(ctx)
 	looking, done := context.WithCancel(storing)
@@ -182,14 +182,14 @@ func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err erro
 	})
 }
 
-// fallBack has another model answer in place of the one that failed.
+// fallBack retries with the fallback model after the model failed.
 func (d *driver) fallBack(ctx context.Context) error {
 	d.w.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is asked in its place")
 	d.model, d.modelID, d.second, d.rules.Again = d.second, d.opts.Fallback, nil, false
 	return d.retry(ctx)
 }
 
-// step has the turn take in what happened.
+// step feeds an event to the turn.
 func (d *driver) step(ctx context.Context, e agent.Event) error {
 	if e.Kind == agent.OnText { // too often to be stored
 		acts, err := d.turn.Step(&agent.Queue{}, d.rules, e)
@@ -207,7 +207,7 @@ func (d *driver) step(ctx context.Context, e agent.Event) error {
 // agent there.
 type writer func(v *Tx, a *agents.Agent, n *agent.Node) error
 
-// A storedStep is a change of a turn, and what it leads to.
+// A storedStep is a transition of a turn with its actions.
 type storedStep struct {
 	op    *operation.Operation // nil if nothing changed
 	turn  agent.Turn
@@ -218,9 +218,9 @@ type storedStep struct {
 	steps [][]told       // the events of this step and the following ones
 }
 
-// change has the turn go a step, as decide says, stores what comes of it, and carries
-// it out. The first message is written by write, as op; each is a change of its own, with
-// which go the turn as it is then and the place of the head.
+// change applies the step that decide returns to the turn, stores its messages, and
+// carries out its actions. write writes the first message, as op. Each message is a
+// separate change that includes the state of the turn and the head.
 func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *agents.Agent, *agent.Turn, *agent.Queue) ([]agent.Action, error)) error {
 	var acts []agent.Action
 	var steps [][]told
@@ -289,7 +289,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 	return nil
 }
 
-// do does what the turn decided, once that is stored.
+// do carries out the actions of a stored step.
 func (d *driver) do(ctx context.Context, acts []agent.Action) {
 	for _, act := range acts {
 		switch act.Kind {
@@ -311,14 +311,15 @@ func (d *driver) do(ctx context.Context, acts []agent.Action) {
 	}
 }
 
-// start runs f, and what it returns is what happened, unless it is stopped.
+// start runs f in a goroutine and delivers the event that it returns, unless
+// ctx ends.
 func (d *driver) start(ctx context.Context, f func(context.Context) agent.Event) {
 	d.stop()
 	ctx, d.stop = context.WithCancel(ctx)
 	d.running.Go(func() { d.happens(ctx, f(ctx)) })
 }
 
-// happens tells the turn what came of something that runs, unless it is stopped.
+// happens delivers the event of a running action, unless ctx ends.
 func (d *driver) happens(ctx context.Context, e agent.Event) {
 	select {
 	case d.happened <- e:
@@ -384,9 +385,9 @@ func (d *driver) runTool(ctx context.Context, act agent.Action) {
 	}
 }
 
-// checkpoint makes an automatic checkpoint of what comes before a prompt, unless the
-// options say otherwise or no tool of the turn may change anything. A turn goes on
-// without it.
+// checkpoint makes an automatic checkpoint before a prompt, unless the options
+// disable it or no tool of the turn may change anything. If that fails, the turn
+// continues without it.
 func (d *driver) checkpoint(ctx context.Context, prompt string) {
 	writes := slices.ContainsFunc(d.list, func(t agent.Tool) bool { return t.Writes })
 	if d.opts.NoCheckpoint || !writes {

@@ -13,8 +13,8 @@ type Entry struct {
 	ID            string       `json:"id"`
 	Kind          session.Kind `json:"kind"`
 	Title         string       `json:"title"`         // its own, else the first words of its user, else one made from the id
-	MessageCount  int          `json:"message_count"` // what the file holds, a repeated header included
-	HeaderCount   int          `json:"-"`             // of those, how many repeat what the line already has
+	MessageCount  int          `json:"message_count"` // messages in the file, including a repeated header
+	HeaderCount   int          `json:"-"`             // messages in the file that repeat the line's header
 	CreatedAt     time.Time    `json:"created_at"`
 	LastActive    time.Time    `json:"last_active"`
 	ContinuedFrom []string     `json:"continued_from"` // at most one
@@ -34,7 +34,7 @@ type Snapshot struct {
 	checkpoint.Adjustment
 }
 
-// A TreeEntry is a session in the tree of sessions, with those that come from it.
+// A TreeEntry is a session in the tree of sessions, with its children.
 type TreeEntry struct {
 	Entry
 	Children []TreeEntry `json:"children"` // oldest first

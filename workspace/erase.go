@@ -19,8 +19,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// An erasure is the sessions whose text is taken out of all files beside those of
-// sessions and the trash. What is left of them is ids, numbers, times and verbs.
+// An erasure is a set of sessions whose text is removed from all files other than
+// sessions and the trash. Ids, numbers, times and verbs remain.
 type erasure struct {
 	sessions map[string]bool
 	messages map[string]bool // whose text an agent's file may have held; nil for none
@@ -106,8 +106,8 @@ func (e *erasure) editor() func(operation.Line) *operation.Operation {
 // keptArgs are the arguments of an operation that never hold text.
 var keptArgs = [...]string{"message", "role", "format", "source", "last", "verb", "agent"}
 
-// operation returns o without the text of e, o itself if it has none. What files the
-// operation changed stays, so that undo knows that it cannot be taken back.
+// operation returns o without the text of e, or o itself if it has none. The changed
+// files stay listed, so that undo can refuse the operation.
 func (e *erasure) operation(o *operation.Operation) *operation.Operation {
 	if o.Verb == operation.External {
 		return o // only ids
@@ -169,8 +169,8 @@ func (e *erasure) change(c *operation.Change, about bool) bool {
 	return had
 }
 
-// editTexts replaces what a small file held by what edit makes of it, and reports whether
-// that is something else.
+// editTexts applies edit to the contents of a small file and reports whether they
+// changed.
 func editTexts(c *operation.Change, edit func([]byte) []byte) bool {
 	before, after := string(edit([]byte(c.Before))), string(edit([]byte(c.After)))
 	if before == c.Before && after == c.After {
@@ -277,8 +277,8 @@ func (e *erasure) importLine(line []byte) []byte {
 	return rawjson.Compact(row)
 }
 
-// rewriteLines replaces a file of lines by one with what edit returns of each; nil drops
-// the line. It writes nothing if all stay.
+// rewriteLines applies edit to each line of a file; nil drops the line. If no line
+// changes, it writes nothing.
 func (v *View) rewriteLines(name string, edit func(line []byte) []byte) error {
 	data, err := readRegular(v.root, name)
 	if err != nil || len(data) == 0 {
@@ -353,8 +353,8 @@ func (v *View) eraseExplorations(e *erasure) error {
 	return nil
 }
 
-// exploration returns the file of an exploration without what was said in the branches
-// that were tried in sessions of e, and adds those to branches.
+// exploration returns the file of an exploration without the text of branches that ran
+// in sessions of e, and adds those sessions to branches.
 func (e *erasure) exploration(data []byte, branches map[string]bool) ([]byte, error) {
 	var edits []struct{ path, value string }
 	set := func(path, value string) {
@@ -396,8 +396,7 @@ func (e *erasure) exploration(data []byte, branches map[string]bool) ([]byte, er
 	return data, nil
 }
 
-// eraseAgents takes what agents have queued or not written of the messages of e out of
-// their files.
+// eraseAgents removes the queued and unwritten messages of e from the files of agents.
 func (v *View) eraseAgents(e *erasure) error {
 	return v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err != nil || !e.mentions(&operation.Change{After: string(a.File)}) {

@@ -20,9 +20,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Events returns what happens in the workspace: first what happened since the
-// operation from, none of that if from is negative, then what happens from now on,
-// until ctx ends. Nothing is left out, however slow the reader is.
+// Events returns the events of the workspace: first those after operation from,
+// none if from is negative, then new ones until ctx ends. A slow reader misses no
+// event.
 //
 // What other programs do to the files becomes an operation and events as well,
 // and the index is completed with it: while events are read the workspace is
@@ -90,9 +90,9 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 	}
 }
 
-// An absence notes that the sessions of a workspace were moved away, with their folder
-// or the whole workspace, and that they are back. Meanwhile nothing must be written:
-// that would make the folder anew, and log that every session was removed.
+// An absence records whether the sessions folder of a workspace is missing. While it
+// is, nothing may be written: a write would create the folder and log that every
+// session was removed.
 type absence struct {
 	w    *base
 	seen bool // the folder was there
@@ -118,8 +118,8 @@ func (a *absence) look() bool {
 // session without a reason.
 const lookShare = 50
 
-// heal looks at every session and, if the index does not say what the files say,
-// logs what other programs changed and completes the index.
+// heal checks every session and, if the index is stale, logs the changes of
+// other programs and completes the index.
 func (w *base) heal(ctx context.Context) error {
 	quiet := *w
 	quiet.opts.Note = func(string) {}
@@ -134,7 +134,7 @@ func (w *base) heal(ctx context.Context) error {
 		return nothing{}, tx.conclude(cmp.Or(tx.View.whole(), tx.View.checkPresent()))
 	})
 	if errors.Is(err, fault.ErrLocked) || errors.Is(err, errAway) {
-		return nil // the one that has the lock sees it too, or the folder comes back
+		return nil // the owner of the lock sees it too, or the folder reappears
 	}
 	return err
 }
@@ -148,7 +148,7 @@ type eventReader struct {
 	full operation.Filler // of the operations that were handed out
 }
 
-// complete returns an operation of log with what its small files held.
+// complete returns an operation of log with the contents of its small files.
 func (r *eventReader) complete(log *operation.Log, o *operation.Operation) *operation.Operation {
 	full, ok := r.full.Fill(o)
 	if !ok {
@@ -214,8 +214,8 @@ func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[ev
 	}
 }
 
-// same reports whether log is the one that was read before: at the place of the last
-// operation is that operation, or nothing if there was none.
+// same reports whether log is the log that was read before: the last operation is at
+// its offset.
 func (r *eventReader) same(log *operation.Log) bool {
 	if r.read == nil {
 		return log.Size() >= r.at
@@ -279,7 +279,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 	return done, nil
 }
 
-// eventsOf returns what an operation is to those who watch.
+// eventsOf returns the events of an operation.
 func eventsOf(o *operation.Operation) []events.Event {
 	var list []events.Event
 	add := func(t events.Type, id, message, role string) {
@@ -351,7 +351,8 @@ func replacedIn(o *operation.Operation) []replacement {
 	return list
 }
 
-// eventOf returns what a change of one file is, unless it only follows from others.
+// eventOf returns the event for the change of a file, unless the change only
+// follows from others.
 func eventOf(verb string, c operation.Change) (t events.Type, id, message string, ok bool) {
 	id = sessionOf(c.File)
 	switch {
@@ -379,7 +380,7 @@ func eventOf(verb string, c operation.Change) (t events.Type, id, message string
 	return events.SessionChanged, id, "", true
 }
 
-// external returns the events of what other programs were seen to have changed.
+// external returns the events for changes by other programs.
 func external(o *operation.Operation) (list []events.Event) {
 	var f foreign
 	data, err := json.Marshal(o.Args)
@@ -412,12 +413,12 @@ func external(o *operation.Operation) (list []events.Event) {
 	return list
 }
 
-// bookmarked tells what a change of the file of the bookmarks is.
+// bookmarked adds the events for a change of the bookmarks file.
 func bookmarked(c operation.Change, add func(events.Type, Bookmark)) {
 	read := func(text string) *bookmark.File {
 		f, err := bookmark.Decode([]byte(text))
 		if err != nil {
-			return &bookmark.File{} // there was none, or nobody could read it
+			return &bookmark.File{} // missing or unreadable
 		}
 		return f
 	}

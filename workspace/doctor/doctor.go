@@ -1,18 +1,18 @@
-// Package doctor is what an examination of a workspace takes and returns: its options, the
-// problems, and the copies that synchronization programs left. The kinds of problems are a
-// contract with programs; docs/doctor.md describes each.
+// Package doctor has the options and results of checking a workspace: problems, and the
+// conflict copies of synchronization programs. The kinds of problems are a contract with
+// programs; docs/doctor.md describes each.
 package doctor
 
 // A Problem is one thing that is wrong in a workspace.
 type Problem struct {
 	Kind   string `json:"kind"`
 	Path   string `json:"path"`   // slash-separated, inside the workspace
-	Detail string `json:"detail"` // a sentence for a person
+	Detail string `json:"detail"` // one sentence for the user
 	Fixed  bool   `json:"fixed"`
 	Note   bool   `json:"note,omitempty"` // nothing is wrong: it is as another program left it
 }
 
-// The kinds of problems. [Ailments] says what they mean.
+// The kinds of problems, described in [Ailments].
 const (
 	DamagedSession     = "damaged_session"
 	UnreadableSession  = "unreadable_session"
@@ -48,12 +48,11 @@ const (
 	SpecialFile        = "special_file"
 )
 
-// An Ailment is a kind of problem: what it means, and what Workspace.Doctor
-// does about it when it is told to mend.
+// An Ailment describes a kind of problem and its repair by Workspace.Doctor.
 type Ailment struct {
 	Kind  string
 	About string
-	Mend  string // "" where only a person can tell what is right
+	Mend  string // "" if the repair needs a decision of the user
 }
 
 // Ailments are all kinds of problems.
@@ -92,7 +91,7 @@ var Ailments = []Ailment{
 	{PendingForget, "a note: a forget was interrupted; a problem if the file that says what to forget is damaged", "it is completed, as by any command that writes; a damaged file goes to the trash, and the user forgets again"},
 }
 
-// A Report is what Workspace.Doctor found.
+// A Report is the result of Workspace.Doctor.
 type Report struct {
 	OK       bool      `json:"ok"` // nothing is wrong, or all of it is fixed; notes do not count
 	Problems []Problem `json:"problems"`
@@ -100,10 +99,10 @@ type Report struct {
 
 // Options are the choices for a doctor's visit.
 type Options struct {
-	// Fix mends what can be mended without loss, see [Ailments]. No byte is
-	// deleted: what is replaced goes to the trash. A damaged file that changed
-	// within [Options.Settle] may be one that another program is writing: Fix waits
-	// until it is whole or does not change any more, and leaves it else.
+	// Fix repairs problems that can be repaired without loss, see [Ailments]. It
+	// deletes no byte: replaced files go to the trash. A damaged file that changed
+	// within Options.Settle may still be written by another program: Fix waits
+	// until it is whole or stable, and otherwise leaves it.
 	Fix bool
 
 	// Dialect, with Fix, has all links between sessions written in one dialect:
@@ -111,14 +110,14 @@ type Options struct {
 	Dialect string
 }
 
-// A MergeStatus says what came of a conflict copy.
+// A MergeStatus is the result for a conflict copy.
 type MergeStatus string
 
 // The statuses of conflict copies that were to be merged.
 const (
 	CopyMerged    MergeStatus = "merged"    // its messages are in the session now
 	CopyContained MergeStatus = "contained" // the session had all that it has
-	CopyRestored  MergeStatus = "restored"  // the session was gone, and is what the copy was
+	CopyRestored  MergeStatus = "restored"  // the session did not exist and was created from the copy
 	CopyRefused   MergeStatus = "refused"   // it contradicts the session, and stays
 )
 
@@ -131,7 +130,7 @@ type MergedCopy struct {
 	Detail   string      `json:"detail"` // why it was refused, else ""
 }
 
-// MergedCopies are what came of all conflict copies.
+// MergedCopies are the results for all conflict copies.
 type MergedCopies struct {
 	Copies []MergedCopy `json:"copies"`
 }

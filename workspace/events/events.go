@@ -1,5 +1,5 @@
-// Package events is what happened in a workspace, for those who watch it. One operation
-// may be several events.
+// Package events has the events of a workspace. One operation may produce several
+// events.
 package events
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Type says what happened.
+// A Type is the kind of an event.
 type Type string
 
 // The types of events.
@@ -23,16 +23,16 @@ const (
 	CheckpointCreated Type = "checkpoint_created" // also an automatic one
 	BranchCreated     Type = "branch_created"     // a session, or, with a message, an in-place branch that begins with it
 	MessageAdded      Type = "message_added"
-	MessageReplaced   Type = "message_replaced" // an open message of an import is complete now: the message that took its place
+	MessageReplaced   Type = "message_replaced" // an open imported message is complete; the message that replaced it
 	HeadMoved         Type = "head_moved"
 	NodeBookmarked    Type = "node_bookmarked"  // also where a bookmark was moved to
 	BookmarkRemoved   Type = "bookmark_removed" // its message is as it was
 
-	// What an agent does.
-	QueueChanged    Type = "queue_changed"       // a message that is queued for it: what has become of it
+	// Events of agents.
+	QueueChanged    Type = "queue_changed"       // the new state of a message in the queue
 	ToolStarted     Type = "tool_started"        // a tool runs: the message that will be its result
 	ChatStart       Type = agent.ChatStart       // a message of its user is going to be answered
-	ChatContent     Type = agent.ChatContent     // a piece of a message that comes in; only in this process, and without a number
+	ChatContent     Type = agent.ChatContent     // a chunk of a reply in progress; only in this process, without a number
 	ChatComplete    Type = agent.ChatComplete    // the turn is over: the last message
 	SteerDelivered  Type = agent.SteerDelivered  // the message that was
 	TurnInterrupted Type = agent.TurnInterrupted // the steer for which, none if the user aborted
@@ -66,8 +66,8 @@ type Event struct {
 	Call     string             `json:"call_id,omitempty"`       // of the tool
 	Label    string             `json:"label,omitempty"`         // of a bookmark
 	Replaces session.ID         `json:"replaces,omitempty"`      // the message that was in this one's place
-	Agent    string             `json:"agent,omitempty"`         // who did it, or whose head moved, none for that of the workspace
-	Text     string             `json:"text,omitempty"`          // what came in
+	Agent    string             `json:"agent,omitempty"`         // the acting agent, or the owner of the head, none for the workspace's head
+	Text     string             `json:"text,omitempty"`          // the chunk of text
 	Ended    agent.Ending       `json:"ended,omitempty"`         // why a turn is over
 	Error    string             `json:"error,omitempty"`         // why it failed
 	Verb     string             `json:"verb"`                    // of the operation

@@ -11,7 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// cancelFile is what says in the folder of an exploration that it is to end.
+// cancelFile returns the path of the file whose presence requests the
+// cancellation of an exploration.
 func cancelFile(id string) string { return explorationLocks + "/" + id + "/cancel" }
 
 // Cancel tells who carries out an exploration that it is to end. It stays told until

@@ -13,9 +13,9 @@ import (
 type Fork struct {
 	Session  string // its line: the id of the first file
 	Message  string
-	Agent    *agents.Agent // whose line it is, nil for nobody's
+	Agent    *agents.Agent // the owner of the line, nil for none
 	Question string        // the last message of the user on the path to it, "" if there is none
-	Reply    string        // what it says, if it is an assistant's, else ""
+	Reply    string        // its text if it is an assistant's, else ""
 	Frozen   string        // the checkpoint that it is in, "" if it is in none
 }
 

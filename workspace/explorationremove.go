@@ -45,8 +45,8 @@ func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*R
 	})
 }
 
-// unneededBranches divides the sessions of branches into those that nothing else needs and
-// the others. Sessions that are gone are in neither.
+// unneededBranches divides the sessions of branches into those that nothing else refers to
+// and the others. Missing sessions are in neither.
 func (v *View) unneededBranches(branches map[string]string, marks []Bookmark) (unneeded, needed []string, err error) {
 	unneeded, needed = []string{}, []string{}
 	for _, e := range v.index.Entries() {
@@ -64,7 +64,7 @@ func (v *View) unneededBranches(branches map[string]string, marks []Bookmark) (u
 			unneeded = append(unneeded, e.ID)
 		}
 	}
-	// What a session needs that stays, stays.
+	// The origins of a session that stays must stay.
 	for i := 0; i < len(unneeded); i++ {
 		stays := func(child string) bool { return !slices.Contains(unneeded, child) }
 		if id := unneeded[i]; slices.ContainsFunc(v.index.Children(id), stays) || len(v.penguinBelow(id)) > 0 {
@@ -76,7 +76,7 @@ func (v *View) unneededBranches(branches map[string]string, marks []Bookmark) (u
 	return unneeded, needed, nil
 }
 
-// extended reports whether a session of a branch has more than a copy of what was explored
+// extended reports whether the session of a branch has messages other than the copied path
 // and the result.
 func (v *View) extended(id, result string) (bool, error) {
 	o, err := v.outline(id)

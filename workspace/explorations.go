@@ -134,8 +134,8 @@ func (w *Workspace) Conversation(ctx context.Context, name, leaf string) ([]agen
 	return agent.Context(path), err
 }
 
-// Outcome is a message of an assistant that says what came of something, with where it
-// came from in the member of metadata.bough of that name.
+// An Outcome is a message of an assistant that reports a result, with its source in
+// the member Name of metadata.bough.
 type Outcome struct {
 	ID              string // a UUID, which an earlier call may have written already
 	Session, Parent string // where it goes
@@ -144,8 +144,7 @@ type Outcome struct {
 	Origin          any    // its value, as JSON
 }
 
-// KeepOutcome adds an outcome to a conversation, unless it is there. No head moves: what
-// names no session goes where it went before.
+// KeepOutcome adds an outcome to a conversation, unless it exists. It moves no head.
 func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	if !session.IsUUID(o.ID) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
@@ -181,7 +180,8 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	return err
 }
 
-// decisions returns what an agent adopted, as the files of the explorations say.
+// decisions returns the adopted results of an agent, from the files of
+// explorations.
 func (v *View) decisions(name string) ([]agents.Decision, error) {
 	ids, err := v.w.explorations(v.ctx)
 	if err != nil {

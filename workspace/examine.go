@@ -19,7 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A doctor looks at a workspace and mends it, if it is to.
+// A checkup checks a workspace and, with a tx, repairs it.
 type checkup struct {
 	*View
 	tx       *Tx // nil if nothing is repaired
@@ -32,7 +32,7 @@ type checkup struct {
 	safe     map[string]bool // files of which there is a copy in the trash
 }
 
-// newDoctor returns a doctor who believes nothing that is remembered.
+// newCheckup returns a checkup that ignores the cache.
 func newCheckup(v *View, tx *Tx) (*checkup, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (d *checkup) found(kind, path, detail string, fixed bool) {
 	d.problems = append(d.problems, doctor.Problem{Kind: kind, Path: path, Detail: detail, Fixed: fixed})
 }
 
-// note reports what is as another program left it.
+// note reports a difference that another program caused and that loses nothing.
 func (d *checkup) note(kind, path, detail string) {
 	d.problems = append(d.problems, doctor.Problem{Kind: kind, Path: path, Detail: detail, Note: true})
 }
@@ -126,7 +126,7 @@ func (d *checkup) leftOver(name string) error {
 	return nil
 }
 
-// access looks at who may change a file. Windows does not tell.
+// access checks who may change a file. Windows does not report this.
 func (d *checkup) access(name string, e fs.DirEntry) error {
 	const others fs.FileMode = 0o002
 	info, err := e.Info()
@@ -182,7 +182,7 @@ func (d *checkup) file(s *session.Outline) {
 	}
 }
 
-// cache looks at what is remembered of a session.
+// cache checks the cached outline of a session.
 func (d *checkup) cache(s *session.Outline) {
 	if !d.folder.CacheDiffers(s) {
 		return
@@ -281,7 +281,7 @@ func (d *checkup) messages(ids []string) {
 		case t.Joined(n):
 			notes.joined = append(notes.joined, id)
 		case t.JoinIgnored(n):
-			notes.rings = append(notes.rings, id)
+			notes.cycles = append(notes.cycles, id)
 		case t.Orphan(n) && d.imported(t, n):
 			notes.orphans = append(notes.orphans, id)
 		case t.Orphan(n):
@@ -300,7 +300,7 @@ func (d *checkup) messages(ids []string) {
 type partNotes struct {
 	orphans []string // imported, and read as a beginning
 	joined  []string
-	rings   []string // joined to what comes from them
+	cycles  []string // whose join would close a cycle
 }
 
 // notesOf reports notes on a file, one of each kind.
@@ -311,8 +311,8 @@ func (d *checkup) notesOf(file string, n partNotes) {
 	if len(n.joined) > 0 {
 		d.note(doctor.JoinedMessage, file, "the parent is missing of "+countedIDs(n.joined)+", shown after the message that file order names")
 	}
-	if len(n.rings) > 0 {
-		d.note(doctor.JoinedMessage, file, "the join does not count of "+countedIDs(n.rings)+", as it would make a ring")
+	if len(n.cycles) > 0 {
+		d.note(doctor.JoinedMessage, file, "the join does not count of "+countedIDs(n.cycles)+", as it would make a ring")
 	}
 }
 
@@ -324,7 +324,7 @@ func countedIDs(ids []string) string {
 	return fmt.Sprintf("%d messages, the first of them %q", len(ids), ids[0])
 }
 
-// imported reports whether the message at n was taken in from a transcript of another
+// imported reports whether the message at n was imported from a transcript of another
 // program.
 func (d *checkup) imported(t *session.Tree, n int) bool {
 	if t.Parts[0].Own(ownSources) == nil {
@@ -362,8 +362,7 @@ func (d *checkup) headPlace() error {
 	return nil
 }
 
-// links compares what the files say of their continuations with what continues
-// them.
+// links compares the recorded continuations of sessions with the actual ones.
 func (d *checkup) links() error {
 	for _, e := range d.index.Entries() {
 		s, err := d.outline(e.ID)
@@ -390,8 +389,8 @@ func (d *checkup) links() error {
 	return nil
 }
 
-// indexFile comes last: what was mended before is in the index that is written
-// when all is done.
+// indexFile runs last: the index that is written at the end includes the
+// earlier repairs.
 func (d *checkup) indexFile() {
 	switch x := d.index; {
 	case d.torn:

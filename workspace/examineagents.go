@@ -49,8 +49,8 @@ func (d *checkup) agents() error {
 	return err
 }
 
-// mendAgent puts what the log says that the file of an agent held last in the place of a
-// damaged one, if the log knows it.
+// mendAgent replaces a damaged file of an agent with its last logged content, if the log
+// has it.
 func (d *checkup) mendAgent(name, detail string) error {
 	path := agent.Path(name)
 	data, err := d.loggedFile(path)
@@ -73,8 +73,8 @@ func (d *checkup) mendAgent(name, detail string) error {
 	return d.tx.replaceSmall(path, torn, data)
 }
 
-// loggedFile returns what a small file held after the newest operation that changed it,
-// nil if the log does not say.
+// loggedFile returns the content of a small file after the newest operation that
+// changed it, nil if the log does not have it.
 func (d *checkup) loggedFile(name string) ([]byte, error) {
 	log, err := operation.Open(d.root)
 	if err != nil {

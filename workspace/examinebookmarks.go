@@ -58,9 +58,9 @@ func (d *checkup) bookmarkPlaces() error {
 	return d.tx.replaceSmall(bookmark.Path, data, is)
 }
 
-// lostBookmark says why nobody can go where b is, "" if somebody can, or could once
-// its session is mended or its message is brought back from the trash. One into a session that a
-// forget deletes goes with it.
+// lostBookmark returns why the target of b cannot be reached, "" if it can, or could after its
+// session is repaired or its message is restored from the trash. A bookmark into a session that
+// a forget deletes is deleted with it.
 func (d *checkup) lostBookmark(b Bookmark) (why string, err error) {
 	if slices.Contains(d.pending, b.Session) {
 		return "", nil

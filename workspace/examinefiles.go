@@ -10,9 +10,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// attachments looks at the attachments, and for those that messages refer to.
+// attachments checks the attachments, and that referenced ones exist.
 func (d *checkup) attachments() error {
-	whole := map[string]bool{} // what is there, by SHA-256
+	whole := map[string]bool{} // existing ones, by SHA-256
 	entries, err := durable.ReadDir(d.root, filesDir)
 	if err != nil {
 		entries = nil // nothing is attached to anything, or it is found to be lost

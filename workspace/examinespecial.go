@@ -21,8 +21,8 @@ func isSpecial(t fs.FileMode) bool {
 	return t&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeCharDevice|fs.ModeIrregular) != 0
 }
 
-// specialFiles reports named pipes, sockets and devices, but for those that another
-// problem names.
+// specialFiles reports named pipes, sockets and devices that no other problem
+// reports.
 func (d *checkup) specialFiles() error {
 	d.special("", func(name string) bool {
 		return !strings.Contains(name, "/") && (strings.HasSuffix(name, ".json") || slices.Contains(ownFolders[:], name))
@@ -38,7 +38,7 @@ func (d *checkup) specialFiles() error {
 func (d *checkup) special(dir string, own func(name string) bool) {
 	entries, err := durable.ReadDir(d.root, path.Join(".", dir))
 	if err != nil {
-		return // it is not there, or named as what it is
+		return // missing, or reported already
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
@@ -57,8 +57,7 @@ func (d *checkup) named(file string) bool {
 	return slices.ContainsFunc(d.problems, func(p doctor.Problem) bool { return p.Path == file && !p.Note })
 }
 
-// clearIndexPlace moves what is in the place of the index, and cannot be replaced, to
-// the trash.
+// clearIndexPlace moves a non-file in the place of the index to the trash.
 func (d *checkup) clearIndexPlace() error {
 	info, err := d.root.Lstat(session.IndexPath)
 	if err != nil || !isSpecial(info.Mode()) {

@@ -31,27 +31,26 @@ type ExportOptions struct {
 	// Tree takes all branches of the conversation, and not only the path to where the ref
 	// points, which is the active one.
 	Tree bool
-	// Redact takes secrets out of all that is said. Nil means that nothing is taken out.
+	// Redact removes secrets from all text. If nil, nothing is removed.
 	Redact Redact
-	// Dir is the folder that the conversation is about from now on. Empty means the one
-	// that it was about.
+	// Dir replaces the conversation's folder. Empty means the original one.
 	Dir string
 	checkpoint.CutOptions
 
-	here    string // the folder to take in place of one that is not there, "" for none
-	resumes bool   // another program goes on with what is exported
+	here    string // the folder to use if the original one does not exist, "" for none
+	resumes bool   // another program continues the export
 }
 
 // An Export is a conversation in the form of another program, under a new id.
 type Export struct {
 	Format   string            `json:"format"`
-	ID       string            `json:"id"`         // what its program will call it
+	ID       string            `json:"id"`         // its id in the other program
 	Session  string            `json:"session_id"` // that was exported
-	Message  session.ID        `json:"message_id"` // where it goes on
+	Message  session.ID        `json:"message_id"` // the message after which it continues
 	Messages int               `json:"messages"`
 	Branches int               `json:"branches"` // how many ends it has
-	Lost     []transcript.Loss `json:"lost"`     // what the format has no place for
-	Redacted []transcript.Loss `json:"redacted"` // what was taken out, by its kind
+	Lost     []transcript.Loss `json:"lost"`     // data that the format cannot represent
+	Redacted []transcript.Loss `json:"redacted"` // removed secrets, by kind
 	Path     session.ID        `json:"path"`     // where it was written, absolute, none if it was not
 	Bytes    int               `json:"bytes"`
 	Data     []byte            `json:"-"`
@@ -121,8 +120,8 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	return e, nil
 }
 
-// cut moves p back to where what is exported may end. Only if it is strict, or another
-// program is to go on from there, a tool call that is parted from its result is an error.
+// cut moves p back to a message at which the export may end. A tool call without its
+// result is an error only if o is strict or another program is to continue there.
 func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
 	if !o.Format.Reads() || o.Tree {
 		return checkpoint.Adjustment{}, nil
@@ -134,8 +133,8 @@ func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
 	return c, err
 }
 
-// transcript is what is to be written of the conversation at p. It says in e what is lost
-// already, and how many branches there are.
+// transcript returns the transcript of the conversation at p. It records in e the losses
+// so far and the number of branches.
 func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
 	path := p.Path(p.node)
 	nodes := path
@@ -195,8 +194,8 @@ func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Tra
 	return t, nil
 }
 
-// logged returns what the files of a conversation say beside its messages, each record
-// alone: of the path to p what a snapshot of it has, or all.
+// logged returns the records in the files of a conversation that belong to no message:
+// for a path, those that a snapshot of p has; with tree, all.
 func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
 	var all session.Records
 	if tree {
@@ -232,8 +231,8 @@ func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
 	return alone, err
 }
 
-// untitled is the title that import made of what was said first in a conversation, "" if
-// that had a title, or was not imported.
+// untitled returns the title that import derived from the first words of a conversation,
+// "" if the conversation had a title or was not imported.
 func (v *View) untitled(l *line) string {
 	source := gjson.GetBytes(l.Parts[0].Own(ownSources), "0")
 	if !source.Exists() || source.Get("title").Str != "" {
@@ -256,12 +255,12 @@ func (v *View) untitled(l *line) string {
 	return of.title
 }
 
-// describe says of t what was known of the conversation when it was imported: from that
-// format if it was, else from another one.
+// describe adds to t the properties of the conversation that were recorded at import
+// from format, or else from another format.
 func (v *View) describe(t *transcript.Transcript, first *session.Outline, format string) {
 	t.Sources = first.Own(ownSources)
 	sources := gjson.ParseBytes(t.Sources).Array()
-	for i := range sources { // where it was on this machine is nobody's business
+	for i := range sources { // paths on this machine are private
 		if without, err := sjson.DeleteBytes(t.Sources, fmt.Sprintf("%d.path", i)); err == nil {
 			t.Sources = without
 		}
@@ -372,7 +371,7 @@ func (e *Export) save(ctx context.Context, path string, write func(*durable.Batc
 	return err
 }
 
-// A Resumption is how another program goes on with a conversation.
+// A Resumption describes how another program continues a conversation.
 type Resumption struct {
 	*Export
 	Dir    string   `json:"directory"` // the folder to run it in
@@ -382,9 +381,9 @@ type Resumption struct {
 	Temporary bool `json:"temporary"`
 }
 
-// Resume exports the path to where ref points to the place where another program finds it
-// on this machine, and says how that is told to go on with it: in the folder o.Dir, else
-// in that of the conversation, if it is there, else where the user is.
+// Resume exports the path to ref to the place where another program finds it on this
+// machine, and returns the command that continues it there: in o.Dir, else in the
+// conversation's folder if it exists, else in the current folder.
 func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
 	if !o.Format.Resumes() {
 		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}

@@ -13,12 +13,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// exportsPath is the file of what was exported, so that it is known again when it comes
-// back (format.md 24).
+// exportsPath is the file that records exports, so that an import recognizes them
+// (format.md 24).
 const exportsPath = stateDir + "/exports.jsonl"
 
-// recordExport adds what was exported to [exportsPath]. It is no operation, and an export
-// that cannot be recorded is an export all the same.
+// recordExport adds an export to [exportsPath]. It is not an operation, and its failure
+// does not fail the export.
 func (w *base) recordExport(ctx context.Context, e *Export, written *convert.Written) {
 	if len(written.Same) == 0 {
 		return
@@ -68,8 +68,8 @@ type exports struct {
 	renamed map[string][]*exportRecord // see [exports.sharing]; nil until it is needed
 }
 
-// readExports reads [exportsPath]. A line that cannot be read counts for nothing: what it
-// is about comes back as a new conversation.
+// readExports reads [exportsPath]. A malformed line is skipped: its export is imported as
+// a new conversation.
 func readExports(root *os.Root) (*exports, error) {
 	x := &exports{bySelf: map[string][]*exportRecord{}, byFirst: map[string][]*exportRecord{}}
 	data, err := readRegular(root, exportsPath)
@@ -150,9 +150,9 @@ func (x *exports) of(s *spool) *exportRecord {
 	return found
 }
 
-// sharing returns the export that shares the most messages with a conversation, of equals
-// the last one. Claude Code makes copies that do not say what they are copies of. Only the
-// messages count that got a new id when they were exported: others have that id elsewhere.
+// sharing returns the export that shares the most messages with a conversation, the last
+// of equals. Claude Code makes copies that do not name their origin. Only messages that
+// got a new id at export count: other ids occur elsewhere too.
 func (x *exports) sharing(s *spool) (found *exportRecord) {
 	if x.renamed == nil {
 		x.renamed = map[string][]*exportRecord{}

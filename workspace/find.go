@@ -41,8 +41,8 @@ func holdsSessions(dir string) bool {
 	}
 }
 
-// Find returns the workspace that dir lies in: dir or the nearest folder above
-// it that is one, and whether there is one.
+// Find returns the workspace that contains dir: dir or its nearest ancestor
+// that is a workspace, and whether there is one.
 func Find(dir string) (string, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

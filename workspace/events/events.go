@@ -77,7 +77,7 @@ type Event struct {
 	Behind int `json:"behind"`
 }
 
-// A QueueState is what a message that is, or was, queued for an agent is.
+// A QueueState is the state of a message that is or was queued for an agent.
 type QueueState string
 
 // The states of a queued message.

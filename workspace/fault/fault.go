@@ -1,7 +1,7 @@
-// Package fault is what can go wrong with a workspace: an [Error] has a [Code], which is a
-// contract with programs, one sentence, and what to do next. A [Code] is an error too, so
-// that errors.Is(err, fault.NotFound) holds for each error with that code. The codes are
-// those of docs/json.md.
+// Package fault has the errors of a workspace: an [Error] has a [Code], which is a
+// contract with programs, one sentence, and a hint. A [Code] is an error too, so that
+// errors.Is(err, fault.NotFound) reports whether err has that code. docs/json.md lists the
+// codes.
 package fault
 
 import (
@@ -10,20 +10,21 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Code names what a failure is to a program. The codes are a contract.
+// A Code identifies the kind of a failure. The codes are a contract with
+// programs.
 type Code string
 
 const (
-	Failed      Code = "failed"       // anything without a code of its own
+	Failed      Code = "failed"       // any other failure
 	Usage       Code = "usage"        // the request makes no sense
-	NotFound    Code = "not_found"    // what was named is not there
-	Ambiguous   Code = "ambiguous"    // what was named is there more than once
-	ReadOnly    Code = "read_only"    // what was named must not change
-	HasChildren Code = "has_children" // others depend on what was named
+	NotFound    Code = "not_found"    // no such session, message, agent, …
+	Ambiguous   Code = "ambiguous"    // a name has several candidates
+	ReadOnly    Code = "read_only"    // the target must not change
+	HasChildren Code = "has_children" // other sessions depend on the target
 	ToolCut     Code = "tool_cut"     // a tool call would be parted from its result
 	Refused     Code = "refused"      // not allowed, by bough or by the system
 	Busy        Code = "busy"         // another program, which takes no lock, keeps changing it
-	Damaged     Code = "damaged"      // a file is not what it should be
+	Damaged     Code = "damaged"      // a file is malformed
 	Locked      Code = "locked"       // another process is writing
 )
 
@@ -46,8 +47,8 @@ var (
 	ErrLocked      error = Locked
 )
 
-// An Error is a failure with its [Code], one sentence that says what is the
-// matter, and one that says what to do next, which may be empty.
+// An Error is a failure with its [Code], a one-sentence message, and a hint,
+// which may be empty.
 type Error struct {
 	Code    Code
 	Message string
@@ -64,10 +65,10 @@ func (e *Error) Is(target error) bool {
 	return ok && c == e.Code
 }
 
-// Unwrap returns what e comes from.
+// Unwrap returns the cause of e.
 func (e *Error) Unwrap() error { return e.Err }
 
-// An UnknownError reports a word that is none of those that may be used.
+// An UnknownError reports a word outside of the allowed ones.
 type UnknownError struct {
 	What    string // the word is to name: "role", "kind", …
 	Word    string // as it was given
@@ -90,10 +91,10 @@ func (e *AmbiguousError) Error() string {
 
 // A Candidate is one of the things that an ambiguous name may mean.
 type Candidate struct {
-	Session session.ID `json:"session_id"` // none for what is in no session
-	Message session.ID `json:"message_id"` // none for what is not on a message
-	Kind    string     `json:"kind"`       // of a session, [session.Kind]; the role of a message; else what it is
-	Title   string     `json:"title"`      // of the session; else what the candidate is called
+	Session session.ID `json:"session_id"` // none if it has no session
+	Message session.ID `json:"message_id"` // none if it has no message
+	Kind    string     `json:"kind"`       // of a session, [session.Kind]; of a message, its role; else the type of the candidate
+	Title   string     `json:"title"`      // of the session; else the name of the candidate
 	Time    string     `json:"time"`       // when the session was last active or the message was written, "" if unknown
 	Text    string     `json:"text"`       // the first words of the message, else ""
 

@@ -23,8 +23,8 @@ type addedMessage struct {
 	addition
 }
 
-// onlyOwn reports whether the index lacks something, and nothing but what bough
-// itself wrote: it was interrupted.
+// onlyOwn reports whether the index lacks only writes of bough, which was
+// interrupted.
 func (v *View) onlyOwn() bool {
 	f := v.index.Foreign
 	ids := slices.Concat(f.Added, f.Changed, f.Removed, f.Touched)
@@ -40,9 +40,9 @@ func (v *View) isOwn(id string) bool {
 	return v.own[id] || v.asLogged[id]
 }
 
-// others returns what other programs changed of what the index lacks: files that
-// are not as a recent operation left them. One of the same size that says the same
-// was only touched, or copied with the folder, if no operation tells of it.
+// others returns the changes by other programs that the index lacks: files that
+// differ from their state after a recent operation. A file with the same size and
+// content that no operation mentions was only touched, or copied with the folder.
 func (v *View) others() foreign {
 	f := v.index.Foreign
 	without := func(ids []string) []string { return slices.DeleteFunc(append([]string{}, ids...), v.isOwn) }
@@ -53,8 +53,8 @@ func (v *View) others() foreign {
 	return foreign{Added: without(f.Added), Changed: append(without(f.Changed), touched...), Removed: without(f.Removed)}
 }
 
-// compareLogged looks for sessions in what was logged lately, and returns of those
-// that it finds whether their files are as they were left.
+// compareLogged looks up sessions in the recent log, and reports for each that it
+// finds whether its file is as logged.
 func (v *View) compareLogged(ids []string) map[string]bool {
 	as := map[string]bool{}
 	wanted := map[string]bool{}
@@ -84,8 +84,8 @@ func (v *View) compareLogged(ids []string) map[string]bool {
 	return as
 }
 
-// seen says what the files of sessions hold that another program changed, so that it
-// is not told again if the index is lost.
+// seen returns the contents of session files that other programs changed, so that
+// the changes are not reported again if the index is lost.
 func (v *View) seen(ids []string) (list []operation.Change) {
 	for _, id := range ids {
 		c := operation.Change{File: session.FileName(id)}
@@ -98,8 +98,8 @@ func (v *View) seen(ids []string) (list []operation.Change) {
 	return list
 }
 
-// foreignLine returns the line for the log that tells what other programs were
-// seen to have changed, nil if there is none.
+// foreignLine returns the log line for changes by other programs, nil if there
+// are none.
 func (tx *Tx) foreignLine() []byte {
 	if tx.View.index.Blank {
 		return nil
@@ -121,8 +121,8 @@ func (tx *Tx) foreignLine() []byte {
 	return o.Encode()
 }
 
-// The most that is told of what another program changed: of how many sessions the
-// new messages, and how many of each.
+// Limits of the logged changes by other programs: sessions with new messages, and
+// messages of each.
 const (
 	mostGrown    = 100
 	mostMessages = 1000

@@ -24,11 +24,11 @@ import (
 type ForgetOptions struct {
 	// Copies forgets the other conversations that hold messages of it too.
 	Copies bool
-	// DryRun only reports what would be forgotten.
+	// DryRun reports without changing anything.
 	DryRun bool
 }
 
-// A Forgetting is what was forgotten for good.
+// A Forgetting is the result of forgetting a conversation.
 type Forgetting struct {
 	Session  string            `json:"session_id"` // the conversation: the id of its first file
 	Title    string            `json:"title"`
@@ -51,12 +51,12 @@ type ForgettingCopy struct {
 // A ForgottenSource is a conversation of another program.
 type ForgottenSource struct {
 	Format string `json:"format"`
-	ID     string `json:"id,omitempty"`              // what its program calls it
+	ID     string `json:"id,omitempty"`              // its id in its program
 	Last   string `json:"last_message_id,omitempty"` // of one without an id
 }
 
-// forgetPath is the file that says what is being forgotten. As long as it is there the
-// next writer completes that.
+// forgetPath is the file of a forget in progress. While it exists, the next writer
+// completes the forget.
 const forgetPath = stateDir + "/forget.json"
 
 // A forgetPlan is the content of that file.
@@ -68,11 +68,11 @@ type forgetPlan struct {
 	Files    []string          `json:"files"` // attachments that go unless something else refers to them
 }
 
-// Forget deletes a conversation for good: its files, also those in the trash, and its
-// text in the log, bookmarks, explorations, learnings, tasks and the records of imports and
-// exports. Its id and those of its sources stay, so that no import brings it back. It
-// cannot be undone. Name may also be the id of a session that is in the trash or in the
-// log only. It is refused for a tree of an agent.
+// Forget permanently deletes a conversation: its files, also in the trash, and its text in
+// the log, bookmarks, explorations, learnings, tasks and the records of imports and
+// exports. Its id and the ids of its sources are kept, so that an import skips it. It
+// cannot be undone. Name may also be the id of a session that only the trash or the log
+// has. A tree of an agent is refused.
 func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*Forgetting, error) {
 	plan := func(v *View) (*Forgetting, *forgetPlan, error) {
 		ids, err := v.forgettable(name)
@@ -153,7 +153,8 @@ func (v *View) knownGone(id string) bool {
 	return false
 }
 
-// A sessionText is what is known of a session that may be damaged, or in the trash.
+// A sessionText is the known text of a session that may be damaged, or in the
+// trash.
 type sessionText struct {
 	id       string
 	trashed  bool
@@ -203,7 +204,7 @@ func (v *View) sessionTexts(f func(sessionText)) error {
 	return nil
 }
 
-// planForget decides what is forgotten with the files ids of a conversation.
+// planForget plans a forget of a conversation with the files ids.
 func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPlan, error) {
 	done := &Forgetting{Session: ids[0], Title: v.titleOf(ids[0]), Copies: []ForgettingCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
 	if err := v.whole(); err != nil {
@@ -294,7 +295,8 @@ func (v *View) mayForget(ids []string) error {
 	return nil
 }
 
-// forgetPlan collects what has to be known of sessions after their files are gone.
+// forgetPlan collects the facts about sessions that are needed after their files
+// are deleted.
 func (v *View) forgetPlan(ids []string) (*forgetPlan, error) {
 	plan := &forgetPlan{Sessions: ids, Messages: []string{}, Titles: []string{}, Sources: []ForgottenSource{}, Files: []string{}}
 	ledger, err := readLedger(v.root)
@@ -369,7 +371,8 @@ func (v *View) isSourceOf(t sessionText, row *convRow, ids []string) bool {
 	return origin == "" || slices.Contains(ids, origin) || !v.has(origin)
 }
 
-// beingForgotten returns what is being forgotten, nil for nothing.
+// beingForgotten returns the plan of the forget in progress, nil if there is
+// none.
 func (v *View) beingForgotten() (*forgetPlan, error) {
 	data, err := readRegular(v.root, forgetPath)
 	if err != nil || data == nil {
@@ -382,8 +385,8 @@ func (v *View) beingForgotten() (*forgetPlan, error) {
 	return plan, nil
 }
 
-// completeForget does what the file of what is being forgotten says, and removes it. Each
-// step can be taken again.
+// completeForget carries out the stored plan of a forget and removes it. Each step can be
+// repeated.
 func (tx *Tx) completeForget() error {
 	plan, err := tx.View.beingForgotten()
 	if err != nil || plan == nil {
@@ -435,7 +438,8 @@ func removeThere(root *os.Root, dir string) error {
 	return durable.RemoveAll(root, dir)
 }
 
-// keepSourcesOut records that the sources of what is forgotten stay out.
+// keepSourcesOut records that imports skip the sources of forgotten
+// conversations.
 func (v *View) keepSourcesOut(plan *forgetPlan) error {
 	ledger, err := readLedger(v.root)
 	if err != nil {
@@ -462,8 +466,8 @@ func (v *View) keepSourcesOut(plan *forgetPlan) error {
 	return err
 }
 
-// removeForgotten deletes the files of sessions, in their place and in the trash, what
-// else in the trash names them, and the head in one of them, and writes the index anew.
+// removeForgotten deletes the files of sessions, in their place and in the trash, other
+// references to them in the trash, and a head in one of them, and rebuilds the index.
 func (tx *Tx) removeForgotten(plan *forgetPlan, e *erasure) error {
 	var names []string
 	for _, id := range plan.Sessions {

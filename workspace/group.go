@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// The most that is made at once: so many operations, and, as the files are open and
-// the outlines of sessions in memory until then, so many files and bytes.
+// The limits of one commit: operations, and, as files and outlines stay in memory
+// until then, files and bytes.
 const (
 	mostOperations = 64
 	mostFiles      = 128
@@ -22,18 +22,17 @@ const (
 
 // A flush is the outcome of several operations of one group that were made at once.
 type flush[T any] struct {
-	prepared T                      // what preparing them returned
+	prepared T                      // the result of preparing them
 	group    operation.Seq          // of them, 0 if there are none
-	made     []*operation.Operation // those that were made, in order
+	made     []*operation.Operation // the committed ones, in order
 	seq      operation.Seq          // of the last line of the log
 }
 
-// createGroup creates the workspace if it does not exist, calls f with it, under the lock,
-// and makes the operations that f prepared, each after a call of begin, with one wait for
-// the disk for all of them. They belong to the group; 0 begins one. Each of them is made
-// whole or not at all, whatever becomes of the others. With an error none is made but
-// those of the flush: then the error names the first that is not made, and f is not called
-// again.
+// createGroup creates the workspace if it does not exist, calls f under the lock, and
+// commits the operations that f staged, each after a call of begin, with a single sync for
+// all. They belong to group; 0 begins a new one. Each operation is atomic by itself. If
+// committing fails after some operations, the flush has these, the error names the first
+// one that was not committed, and f is not called again.
 func createGroup[T any](ctx context.Context, b *base, verb string, group operation.Seq, f func(*Tx) (T, error)) (flush[T], error) {
 	if err := b.makeDir(); err != nil {
 		return flush[T]{}, err
@@ -66,9 +65,9 @@ func isPartial(err error) bool {
 	return errors.As(err, &partial)
 }
 
-// begin begins another operation, which is made together with those before it, and
-// returns it. What is prepared from now on belongs to it. When it is made it has a
-// number; one without changes never is.
+// begin begins another operation, committed together with those before it, and
+// returns it. Later changes belong to it. A committed operation gets a number; one
+// without changes is dropped.
 func (tx *Tx) begin(op operation.Operation) *operation.Operation {
 	tx.earlier = tx.prepared()
 	tx.batch.Begin()

@@ -13,7 +13,7 @@ import (
 const (
 	// handoverDir holds conversations for programs that read a file once.
 	handoverDir = stateDir + "/handover"
-	// handoverAge is after how long a file there is taken for one that no program reads.
+	// handoverAge is the age above which a file is considered abandoned.
 	handoverAge = 24 * time.Hour
 )
 

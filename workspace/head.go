@@ -31,12 +31,12 @@ type Position struct {
 // storedHead is head.json.
 type storedHead struct {
 	Head
-	ReadOnly bool `json:"read_only"` // for those who only want to show it
-	// Newest is the newest message of the line when the head was set. Once
-	// there is a newer one, the conversation went on without the head.
+	ReadOnly bool `json:"read_only"` // for display only
+	// Newest is the newest message of the line when the head was set. If the
+	// line has a newer one, the head is stale.
 	Newest session.ID `json:"newest"`
-	// Previous is where the head was before it was moved here, nil if it was nowhere.
-	// What is appended moves the head on, and Previous stays.
+	// Previous is the head before it was moved here, nil if there was none. Appending
+	// moves the head and keeps Previous.
 	Previous *Head `json:"previous,omitempty"`
 }
 
@@ -148,8 +148,8 @@ func (tx *Tx) moveHeadTo(p *place) (*Position, error) {
 	return tx.moveHead(p.id(), p.messageID(), p.newestID())
 }
 
-// headIn returns the node that the head is at, if it lies in l and nothing came
-// into l since it was set.
+// headIn returns the node of the head, if it is in l and l has no newer
+// message.
 func (v *View) headIn(l *line) (node int, ok bool) {
 	h, ok := v.head()
 	if !ok {
@@ -163,7 +163,7 @@ func (v *View) headIn(l *line) (node int, ok bool) {
 		return -1, false
 	}
 	if l.broken != nil && h.Message == h.Newest {
-		return -1, false // it was at the end, and where that is now nobody can tell
+		return -1, false // the head was at the end, which is unknown now
 	}
 	if h.Message == "" {
 		return -1, true

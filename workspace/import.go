@@ -20,18 +20,17 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// Import stores the conversations that other programs keep, in files, in all files of
-// folders, and in archives. Each becomes a session with all its branches; see package
-// convert. A conversation that is there already gets the messages that are new, below
-// those that are the same, and so does one that began as a copy of another; one that was
-// exported from here and comes back is the one that it was exported from. Importing the
-// same file again changes nothing, and does not read it. No head moves, and no message
-// changes but an open one, which a longer transcript completes.
+// Import stores conversations of other programs from files, folders with all their
+// files, and archives. Each becomes a session with all its branches; see package
+// convert. A known conversation gets its new messages below the existing ones, and so
+// does a conversation that began as a copy of another; an exported conversation that is
+// imported again is merged into its origin. An unchanged file is not read again. No head
+// moves, and no message changes except an open one, which a longer transcript completes.
 //
-// What was removed from the workspace stays out, unless [ImportOptions.Again] says
-// otherwise. What cannot be read is a row with the status [ImportFailed] or with problems,
-// and the rest goes on. The error is for what concerns all of it. Each conversation is an
-// operation; all of an import are one group, which [Workspace.Undo] takes back.
+// Removed conversations are skipped unless Options.Again is set. Unreadable data produces
+// a row with the status Failed or with problems, and the import continues. The error is
+// for failures of the whole import. Each conversation is an operation; all operations of
+// an import are one group, which [Workspace.Undo] undoes.
 func (w *Workspace) Import(ctx context.Context, paths []string, o imports.Options) (*imports.Report, error) {
 	return w.ImportAll(ctx, []imports.Source{{Paths: paths, Format: o.Format, Holds: o.Holds, Name: o.Name}}, o)
 }
@@ -69,7 +68,8 @@ func (w *Workspace) ImportAll(ctx context.Context, sources []imports.Source, o i
 	return &imports.Report{Imported: i.rows}, i.stopped(cmp.Or(err, later))
 }
 
-// stopped adds to the error of an import that ends early that what is stored stays.
+// stopped adds to the error of an interrupted import that stored conversations are
+// kept.
 func (i *importer) stopped(err error) error {
 	stored := func(r imports.Transcript) bool { return r.Status == imports.New || r.Status == imports.Updated }
 	if err == nil || !errors.Is(err, i.ctx.Err()) || i.o.DryRun || !slices.ContainsFunc(i.rows, stored) {
@@ -92,13 +92,13 @@ type importer struct {
 	group  operation.Seq // of the operations of this import, 0 before the first
 	seq    operation.Seq // of the log after the last operation
 	seen   *Tx           // the workspace after the last operation, nil if it was not loaded since
-	staged staged        // what is stored with the next flush
+	staged staged        // the contents of the next flush
 	forks  []*spool      // copies that wait for their origin
 	files  []*fileRow    // whose conversations are not all stored yet
 	rows   []imports.Transcript
 }
 
-// pastImports are what an import finds in the workspace when it begins.
+// pastImports are the records of earlier imports.
 type pastImports struct {
 	dialect  session.Dialect
 	ledger   *ledger
@@ -106,7 +106,7 @@ type pastImports struct {
 	exported bool            // there are records of exports
 }
 
-// begin reads what earlier imports left.
+// begin reads the records of earlier imports.
 func (i *importer) begin() (err error) {
 	i.ledger, i.there = newLedger(), map[string]bool{}
 	skipped, err := i.skipped()
@@ -142,7 +142,7 @@ func (i *importer) drop() {
 	}
 }
 
-// save writes what the next import is to know.
+// save writes the records for the next import.
 func (i *importer) save() error {
 	if i.o.DryRun || !Is(i.dir) {
 		return nil
@@ -156,7 +156,7 @@ func (i *importer) save() error {
 	return i.saveLedger(context.WithoutCancel(i.ctx), i.ledger)
 }
 
-// row adds what came of a conversation.
+// row adds the result for a conversation.
 func (i *importer) row(r imports.Transcript) {
 	i.rows = append(i.rows, r)
 	if i.o.Each != nil {
@@ -169,7 +169,7 @@ func (i *importer) failed(path string, err error) {
 	i.row(imports.Transcript{Path: i.name(path), Status: imports.Failed, Detail: err.Error(), Named: true})
 }
 
-// name returns what a file is called.
+// name returns the display name of a file.
 func (i *importer) name(path string) string {
 	if i.o.Name != nil {
 		return i.o.Name(path)
@@ -215,8 +215,8 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 	return true
 }
 
-// settled reports whether nothing but the file decides what an import of it does: all its
-// conversations are where they were, or gone.
+// settled reports whether a repeated import of the file would change nothing: all its
+// conversations are in their sessions, or removed.
 func (i *importer) settled(row *fileRow) bool {
 	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Status == imports.Failed })
 }
@@ -256,7 +256,7 @@ func (i *importer) whyOut(row *convRow) string {
 	return "it was removed here"
 }
 
-// rest stores what is left.
+// rest stores the remaining conversations.
 func (i *importer) rest() error {
 	for len(i.forks) > 0 {
 		if err := i.nextFork(); err != nil {

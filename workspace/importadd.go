@@ -4,14 +4,15 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// adding gives messages to a function, in their order, while the caller goes on.
+// An adding passes messages to a function in order, concurrently with its
+// caller.
 type adding struct {
 	messages chan *transcript.Message
 	done     chan struct{}
 	err      error // of the function, which is not called again after it
 }
 
-// The limits of what waits to be spooled: so many messages, of at most so many bytes each.
+// The limits of the messages that wait to be spooled: their number, and the size of each.
 const (
 	mostAdding = 32
 	maxAdding  = 256 << 10

@@ -16,10 +16,10 @@ import (
 // one, which is not there yet.
 type destination int
 
-// apply carries out what the plan has for one file of the line, and reports whether there
-// is more. A message goes into the file of its parent, while that is not full, else into
-// the newest file; where that is full too, into one that continues it. Of a live transcript
-// all go into the newest file.
+// apply carries out the plan for one file of the line, and reports whether more files
+// follow. A message is added to the file of its parent while that is not full, else to the
+// newest file, or a new continuation of it. All messages of a live transcript are added to
+// the newest file.
 func (m *merging) apply() (r *imports.Transcript, more bool, err error) {
 	p, err := m.plan()
 	if err != nil {
@@ -228,7 +228,7 @@ func (m *merging) isContinued(e *existing) bool {
 	return len(m.v.View.index.Continuations(m.line.Parts[e.part].ID)) > 0
 }
 
-// replacedBy notes for the log that a message took the place of an open one.
+// replacedBy records for the log that a message replaced an open one.
 func (m *merging) replacedBy(session, id, by string) {
 	list, _ := m.v.op.Args["replaced"].([]replacement)
 	m.v.op.Args["replaced"] = append(list, replacement{session, id, by})
@@ -287,8 +287,7 @@ func (m *merging) rewrite(edit *session.Edit, e *existing, change func(raw []byt
 	return nil
 }
 
-// newSources returns what the line says of where it came from, now that the transcript is
-// a part of it.
+// newSources returns the sources of the line including the transcript.
 func (m *merging) newSources() []byte {
 	var list [][]rawjson.Pair
 	for n, source := range m.sources {

@@ -113,7 +113,7 @@ func (r *intake) empty(detail string) imports.Transcript {
 	return row
 }
 
-// Message implements [convert.Sink]. The message is spooled while the next ones are read.
+// Message implements [convert.Sink]. It spools the message while the next ones are read.
 func (r *intake) Message(m *transcript.Message) error {
 	switch {
 	case sizeOf(m) > maxAdding:

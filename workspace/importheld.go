@@ -24,7 +24,7 @@ func (v *View) holds(l *line, id string) bool {
 	})
 }
 
-// copied reports whether a snapshot has a message. One that cannot be read may have it.
+// copied reports whether a snapshot has a message. An unreadable snapshot may have it.
 func (v *View) copied(snapshot, message string) bool {
 	e := v.index.Entry(snapshot)
 	if e == nil || !e.Snapshot {

@@ -81,17 +81,17 @@ func (m *merging) wentOn() bool {
 // name returns the id that a message of the transcript has in the line.
 func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
 
-// certain reports whether the line is the conversation whatever other lines have: it was
-// exported from there, or imported into it. Of a transcript without an id the file may
+// certain reports whether the line is the conversation regardless of other lines: it was
+// exported from the line or imported into it. The file of a transcript without an id may
 // have another conversation by now.
 func (m *merging) certain() bool {
 	return m.exported || m.own >= 0 && (m.s.conv.ID != "" || m.s.conv.Anonymous && m.wholePath(false))
 }
 
-// same reports whether the line is the conversation, as far as messages say: one that is
-// not of a system is there, or the transcript goes on from one, or all of it is there. A
-// transcript without an id has messages that are known by what they say, as others may say
-// too: there the whole path must match.
+// same reports whether the messages identify the line as the conversation: a message other
+// than a system one exists in the line, or the transcript continues after one, or all its
+// messages exist. The ids of messages of a transcript without an id are derived from their
+// content, which other conversations may share: then the whole path must match.
 func (m *merging) same() bool {
 	if m.s.conv.Anonymous {
 		return m.wholePath(true)
@@ -108,8 +108,8 @@ func (m *merging) same() bool {
 	return all || m.base != ""
 }
 
-// wholePath reports whether the transcript is a path of the line, or goes on after the
-// end of one; with answered, one that has an answer.
+// wholePath reports whether the transcript is a path of the line, or continues one;
+// with answered, a path with a reply.
 func (m *merging) wholePath(answered bool) bool {
 	n, last := 0, ""
 	for ; n < len(m.s.messages) && m.isThere(&m.s.messages[n]); n++ {
@@ -156,8 +156,8 @@ func (m *merging) isEarlier(there *existing, message *spooled) (bool, error) {
 	return !slices.ContainsFunc(records.Of(raw), func(r json.RawMessage) bool { return !has[string(r)] }), nil
 }
 
-// nameOfEarlier returns the id that an open message has in the line, where that has the
-// whole of it under another id, as in formats in which ids are made of what is said.
+// nameOfEarlier returns the id of an open message in the line whose complete version
+// has another id, as in formats that derive ids from the content.
 func (m *merging) nameOfEarlier(message *spooled) (name string, sure bool, err error) {
 	if !message.open || m.own < 0 {
 		return message.id, false, nil
@@ -188,7 +188,7 @@ func (m *merging) held(e *existing) bool {
 	return false
 }
 
-// grows reports whether a message after an open one is open too, and stands in the same
+// grows reports whether the message after an open one is open too, and in the same
 // record: the results of its calls.
 func (m *merging) grows(e *existing) bool {
 	return e.open && e.native && e.derived && m.line.IsLeaf(e.node) && !e.replaced && !m.v.View.holds(m.line, e.id)

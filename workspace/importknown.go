@@ -16,12 +16,12 @@ import (
 type known struct {
 	seed     maphash.Seed
 	looked   map[string]bool // the sessions that were looked at
-	sessions []string        // by their numbers; "" for one that a dry run would make, or that is staged
+	sessions []string        // by their numbers; "" for a session that a dry run would create, or that is staged
 	numbers  map[string]int32
 	first    map[uint64]int32 // a session with a message, by a number for its id
 	others   map[uint64][]int32
 	sources  map[string][]int32 // the sessions with a conversation, by [sourceKey]
-	says     map[uint64]uint64  // of a dry run: who says what in a message, by a number for its id
+	says     map[uint64]uint64  // of a dry run: a hash of role and text of a message, by a number for its id
 	exports  *exports
 }
 
@@ -36,7 +36,7 @@ func sourceKey(format, id string) string { return format + "\x00" + id }
 
 func (k *known) number(id string) uint64 { return maphash.String(k.seed, id) }
 
-// look learns what there is in the workspace, when the first conversation is to be stored.
+// look reads the workspace before the first conversation is stored.
 func (i *importer) look() (err error) {
 	if i.known != nil {
 		return nil
@@ -152,7 +152,7 @@ func (k *known) has(f *convert.Format, id string) bool {
 
 // candidates returns the sessions that may be the conversation: the one that it was
 // imported into before, then the one that it was exported from, then those that share the
-// most ids of messages with it.
+// most message ids with it.
 func (k *known) candidates(s *spool) []int32 {
 	const certain = 1 << 40
 	hits := map[int32]int64{}

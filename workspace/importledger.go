@@ -13,12 +13,12 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// importsPath is the file of what was imported from where (format.md 24).
+// importsPath is the file that records imports and their sources (format.md
+// 24).
 const importsPath = stateDir + "/imports.jsonl"
 
-// A ledger is what earlier imports found: in each file, so that one which did not change
-// is not read again, and of each conversation, so that one which was removed from the
-// workspace stays out of it.
+// A ledger is the record of earlier imports: of each file, so that an unchanged one is
+// not read again, and of each conversation, so that a removed one is skipped.
 type ledger struct {
 	files map[string]*fileRow // by their paths
 	said  map[string]*convRow // by [sourceKey]
@@ -41,13 +41,13 @@ type fileRow struct {
 
 	left  int  // how many conversations are not stored yet
 	whole bool // the file was read to its end
-	void  bool // what came of the file depends on more than the file
+	void  bool // the result does not depend on the file only
 }
 
-// A ledgerImported is what came of one conversation of a file.
+// A ledgerImported is the result for one conversation of a file.
 type ledgerImported struct {
 	imports.Transcript
-	ID   string `json:"id,omitempty"`   // what its program calls the conversation
+	ID   string `json:"id,omitempty"`   // the id of the conversation in its program
 	Last string `json:"last,omitempty"` // the last message, of one without an id
 }
 
@@ -108,8 +108,7 @@ func (l *ledger) take(row *convRow) {
 	}
 }
 
-// file returns what an earlier import found in a file, nil if the file is not as it was
-// then.
+// file returns the record of an earlier import of a file, nil if the file has changed.
 func (l *ledger) file(path string, id durable.Identity, format string, named bool) *fileRow {
 	row := l.files[path]
 	if row == nil {
@@ -122,7 +121,7 @@ func (l *ledger) file(path string, id durable.Identity, format string, named boo
 	return row
 }
 
-// conversation returns what is known of a conversation, nil if it was not imported.
+// conversation returns the record of a conversation, nil if it was not imported.
 func (l *ledger) conversation(s *spool) *convRow {
 	if s.conv.ID != "" {
 		return l.said[sourceKey(s.format.Name, s.conv.ID)]
@@ -135,7 +134,7 @@ func (l *ledger) conversation(s *spool) *convRow {
 	return nil
 }
 
-// of returns what is known of the conversation of a row, nil for a row without one.
+// of returns the record of a row's conversation, nil for a row without one.
 func (l *ledger) of(r ledgerImported) *convRow {
 	if r.ID != "" {
 		return l.said[sourceKey(r.Format, r.ID)]
@@ -143,7 +142,7 @@ func (l *ledger) of(r ledgerImported) *convRow {
 	return l.ends[r.Last]
 }
 
-// note adds what came of a conversation.
+// note adds the result for a conversation.
 func (l *ledger) note(s *spool, session string) {
 	row := &convRow{}
 	c := &row.Conversation
@@ -158,13 +157,13 @@ func (l *ledger) note(s *spool, session string) {
 	l.news = append(append(l.news, rawjson.Answer(row)...), '\n')
 }
 
-// noteFile adds what came of a file that was read to its end.
+// noteFile adds the result for a file that was read to its end.
 func (l *ledger) noteFile(row *fileRow) {
 	l.files[row.File.Path] = row
 	l.news = append(append(l.news, rawjson.Answer(row)...), '\n')
 }
 
-// save writes what was noted.
+// saveLedger writes the new records.
 func (w *base) saveLedger(ctx context.Context, l *ledger) error {
 	if len(l.news) == 0 {
 		return nil
@@ -177,7 +176,8 @@ func (w *base) saveLedger(ctx context.Context, l *ledger) error {
 	})
 }
 
-// keepOut notes that imports were undone, so that what they stored stays out, or redone.
+// keepOut records that imports were undone, so that their sources are skipped, or
+// redone.
 func keepOut(root *os.Root, ops []*operation.Operation, out bool) error {
 	l, err := readLedger(root)
 	if err != nil {

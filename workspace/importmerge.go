@@ -15,14 +15,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// merged adds what is new of a conversation to the line that is the same conversation:
-// what one file of it gets, since an operation changes one. It reports whether there is
-// more. With dry it only returns the row. The row is nil if no line is the same
-// conversation.
+// merged adds the new messages of a conversation to its line, those of one file,
+// because an operation changes one. It reports whether more files follow. With dry it
+// only returns the row. The row is nil if no line has the conversation.
 func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *imports.Transcript, more bool, err error) {
 	export := i.known.exports.of(s)
 	var found []*merging
-	var frozen *merging // the checkpoint that it was exported from, if only what is said tells its branches
+	var frozen *merging // the checkpoint that it was exported from, if only the content distinguishes its branches
 	for _, n := range i.known.candidates(s) {
 		id := i.known.sessions[n]
 		if id == "" {
@@ -75,7 +74,7 @@ func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *imports.Transcript, mo
 	if len(found) == 1 {
 		return found[0].apply()
 	}
-	return nil, false, nil // nothing is known of it, or nobody can say which it is
+	return nil, false, nil // unknown or ambiguous
 }
 
 // kindIf returns the kind of a session, "" if there is none.
@@ -86,13 +85,13 @@ func (v *View) kindIf(id string) session.Kind {
 	return v.kind(id)
 }
 
-// A merging adds what is new of a conversation to a line.
+// A merging adds the new messages of a conversation to a line.
 type merging struct {
 	i        *importer
 	v        *Tx
 	s        *spool
 	dry      bool          // nothing is to change
-	export   *exportRecord // what the transcript began as, nil if it is not known
+	export   *exportRecord // the export with which the transcript begins, nil if unknown
 	exported bool          // that was exported from the line
 	line     *line
 
@@ -101,12 +100,12 @@ type merging struct {
 	list    []existing          // the messages of the line, by their nodes
 	records int                 // how many records its messages of the transcript's format have
 	missing map[string]bool     // the ids that messages name as their parents, and that are not there
-	below   map[childKey]string // what they say; nil if the transcript has no copies
-	carried map[string]string   // of records that no message is, by their ids: the message after which what follows them goes
+	below   map[childKey]string // hashes of their content; nil if the transcript has no copies
+	carried map[string]string   // of records without a message, by their ids: the message that precedes their successors
 
 	names map[string]string // the ids that messages of the transcript have in the line, where these are others
 	sure  map[string]bool   // messages of the transcript that were exported from the line
-	base  string            // the message that the transcript goes on from and does not have, "" if there is none
+	base  string            // the message before the transcript's first one, "" if there is none
 	roots map[string]bool   // new messages that would follow themselves, see [merging.breakCycles]
 	stale bool              // the transcript is an older copy and adds nothing
 }
@@ -122,7 +121,7 @@ type existing struct {
 	records     uint64 // see [sumOf]
 	native      bool   // it was imported from a transcript of the same format
 	answer      bool
-	derived     bool // it has no record of its own
+	derived     bool // without a record of its own
 	guessed     bool // see [convert.Message]
 	open        bool
 	joined      string // "" for none
@@ -229,8 +228,8 @@ func (m *merging) has(id string) *existing {
 	return nil
 }
 
-// carry notes the ids of records that no message is: what follows one of them goes after
-// the message, or after its parent if the record comes before it.
+// carry records the ids of records without a message: a successor of such a record
+// follows the message, or its parent if the record precedes it.
 func (m *merging) carry(id, parent string, records []json.RawMessage) {
 	eachCarried(m.s.format.RecordID, id, parent, records, func(name, after string) {
 		if m.has(name) == nil {
@@ -352,8 +351,8 @@ func (m *merging) added(n int, continued bool) ([]byte, error) {
 	return transcript.Below(raw, m.parentOf(message), nowhere)
 }
 
-// parentOf returns what a message of the transcript names as its parent in the line, ""
-// for a root.
+// parentOf returns the parent in the line of a message of the transcript, "" for a
+// root.
 func (m *merging) parentOf(message *spooled) string {
 	switch {
 	case m.roots[message.id]:
@@ -364,8 +363,8 @@ func (m *merging) parentOf(message *spooled) string {
 	return m.name(message.parent)
 }
 
-// joined returns what a message of the transcript follows where its parent is missing:
-// the message that has the record which it names, else what the transcript says.
+// joined returns the predecessor of a message of the transcript whose parent is
+// missing: the message of the record that it names, else the one in the transcript.
 func (m *merging) joined(message *spooled) string {
 	if id := m.carried[message.parent]; id != "" && id != m.name(message.id) && m.has(message.parent) == nil {
 		return id
@@ -376,5 +375,6 @@ func (m *merging) joined(message *spooled) string {
 	return m.name(message.joined)
 }
 
-// nowhere is the id of no message: what is stored after it has a parent_id.
+// nowhere is an id that no message has: a message stored after it has a
+// parent_id.
 const nowhere = "\x00"

@@ -15,21 +15,21 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A plan is what a transcript changes in a line.
+// A plan is the changes of a line by a transcript.
 type plan struct {
 	added    []int             // messages of the transcript that are new, parents first as far as that can be
-	complete map[string]int    // open messages of the line, and what takes their places
-	amended  map[string]int    // messages of the line of which only metadata.bough changes, and what they are in the transcript
+	complete map[string]int    // open messages of the line, and their replacements
+	amended  map[string]int    // messages of the line of which only metadata.bough changes, and their index in the transcript
 	outdated map[string]int    // open messages of the line that have to stay, and their siblings in the transcript
-	adopted  map[string]string // orphans of the line, and what they follow now
-	sources  bool              // what is known of the transcript has changed
+	adopted  map[string]string // orphans of the line, and their new predecessors
+	sources  bool              // the record of the source changes
 }
 
 func (p *plan) empty() bool {
 	return len(p.added)+len(p.complete)+len(p.amended)+len(p.outdated)+len(p.adopted) == 0 && !p.sources
 }
 
-// plan decides what the transcript changes.
+// plan plans the changes by the transcript.
 func (m *merging) plan() (*plan, error) {
 	p := &plan{complete: map[string]int{}, amended: map[string]int{}, outdated: map[string]int{}}
 	open := m.unclaimed()
@@ -82,9 +82,8 @@ func (m *merging) plan() (*plan, error) {
 	return p, nil
 }
 
-// breakCycles makes roots of new messages that would follow themselves, by messages of the
-// line that wait for them, and takes back corrections of guessed parents that would have a
-// message follow itself.
+// breakCycles makes new messages roots if orphans of the line would put them into a cycle,
+// and drops corrections of guessed parents that would close one.
 func (m *merging) breakCycles(p *plan) {
 	corrected := map[string]int{}
 	for id, n := range p.amended {
@@ -93,7 +92,7 @@ func (m *merging) breakCycles(p *plan) {
 		}
 	}
 	if len(m.missing) == 0 && len(corrected) == 0 {
-		return // nothing of the line can follow what is new
+		return // no message of the line can follow a new one
 	}
 	parents := make(map[string]string, len(m.list)+len(p.added))
 	for n := range m.list {
@@ -153,8 +152,8 @@ func (m *merging) unclaimed() map[string][]*existing {
 }
 
 // amends reports whether the transcript has other metadata for a message of the line that
-// came from it: records that came since, or an end mark. n is its place there. The records
-// that the line has must all be in the transcript: else it is another one.
+// it produced: later records, or an end mark. n is its index there. The transcript must
+// have all records of the line; else it is another one.
 func (m *merging) amends(e *existing, n int) (bool, error) {
 	message := &m.s.messages[n]
 	if m.own < 0 || m.sure[message.id] || !e.native || m.v.View.kind(m.line.Parts[e.part].ID) == session.Checkpoint {
@@ -189,7 +188,7 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 	return len(left) == 0, nil
 }
 
-// corrects reports whether the transcript says what a message follows whose parent was
+// corrects reports whether the transcript has the parent of a message whose parent was
 // guessed.
 func (m *merging) corrects(e *existing, message *spooled) bool {
 	return e.guessed && !message.guessed
@@ -206,9 +205,9 @@ func (m *merging) sourcesChange(grown bool) bool {
 	return grown || !bytes.Equal(lasting([]byte(m.sources[m.own].Raw)), lasting(rawjson.AppendObject(nil, m.s.source(), 0))) || m.retitled() != ""
 }
 
-// older reports whether the transcript is an older copy of what was imported: it lacks the
-// title, or the message where that went on, or, if nothing else was imported into the line,
-// any message or some records of its format.
+// older reports whether the transcript is an older copy of an imported one: it lacks the
+// title or the last message, or, if the line has no other source, any message or some
+// records of its format.
 func (m *merging) older() bool {
 	if m.own < 0 {
 		return false
@@ -232,7 +231,8 @@ func (m *merging) older() bool {
 	})
 }
 
-// lasting returns what is said of a transcript without where it was, in one form.
+// lasting returns the metadata of a transcript without its path, in a canonical
+// form.
 func lasting(source []byte) []byte {
 	for _, name := range []string{"path", "number", "said"} {
 		source, _ = sjson.DeleteBytes(source, name)
@@ -240,8 +240,8 @@ func lasting(source []byte) []byte {
 	return []byte(gjson.GetBytes(source, "@ugly").Raw)
 }
 
-// retitled returns the title that the line gets, "" for none: it still has the one that
-// it was imported with, and the transcript has another one.
+// retitled returns the new title of the line, "" for none: the line still has its
+// imported title, and the transcript has another one.
 func (m *merging) retitled() string {
 	if m.own != 0 || m.stale {
 		return ""

@@ -14,7 +14,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// CheckSkip returns an error if one of patterns is not a pattern of what is not imported.
+// CheckSkip returns an error if one of patterns is malformed. The patterns exclude files
+// from imports.
 func CheckSkip(patterns []string) error {
 	_, err := newSkipList(patterns)
 	return err
@@ -54,7 +55,7 @@ func damagedConfig(err error) error {
 	return err
 }
 
-// skipped returns the patterns of what the settings exclude from imports.
+// skipped returns the patterns in the settings that exclude files from imports.
 func (w *base) skipped() ([]string, error) {
 	l, err := w.settings()
 	if err != nil {
@@ -72,7 +73,7 @@ func (w *base) skipped() ([]string, error) {
 	return patterns, nil
 }
 
-// A skipList is patterns of what is not imported.
+// A skipList is a list of patterns that exclude files from imports.
 type skipList []string
 
 func newSkipList(patterns []string) (skipList, error) {

@@ -79,8 +79,8 @@ func (i *importer) finish(s *spool, r imports.Transcript) {
 	s.drop()
 }
 
-// staged are conversations that are stored together: each is an operation of its own, and
-// all wait for the disk once.
+// staged are conversations that are stored together: each is a separate operation, with a
+// single sync for all.
 type staged struct {
 	list    []*spool
 	numbers []int32        // of their sessions in [known]
@@ -88,7 +88,7 @@ type staged struct {
 	size    int64
 }
 
-// The limits of what is stored together.
+// The limits of conversations stored together.
 const (
 	maxStaged     = 64
 	maxStagedSize = 32 << 20 // bytes
@@ -127,7 +127,7 @@ func (i *importer) store(s *spool) error {
 	return nil
 }
 
-// try reports what would come of a conversation.
+// try reports the result that storing a conversation would have.
 func (i *importer) try(s *spool) error {
 	prepare := func(v *View) (prepared, error) {
 		var tx *Tx // which is not committed
@@ -152,10 +152,10 @@ func (i *importer) try(s *spool) error {
 	return nil
 }
 
-// A prepared conversation is one that an operation is going to store.
+// A prepared conversation is staged in an operation.
 type prepared struct {
 	op    *operation.Operation
-	spool *spool // a copy of the conversation's, with what preparing it noted there
+	spool *spool // a copy of the conversation's, with notes of its preparation
 	row   imports.Transcript
 	more  bool // another operation has to follow, see [importer.one]
 }
@@ -167,7 +167,7 @@ func (i *importer) prepare(tx *Tx, s *spool) (p prepared, err error) {
 	return p, err
 }
 
-// flush stores what is staged.
+// flush stores the staged conversations.
 func (i *importer) flush() error {
 	st := i.staged
 	i.staged = staged{}
@@ -176,7 +176,7 @@ func (i *importer) flush() error {
 	}
 	defer func() {
 		for _, s := range st.list {
-			s.drop() // those that are not stored
+			s.drop() // those that were not stored
 		}
 	}()
 	i.leave()
@@ -189,7 +189,7 @@ func (i *importer) flush() error {
 		i.known.stored(s, st.numbers[n], string(row.Session), false)
 		i.finish(s, row)
 	}
-	if len(stored) > 0 && isChanged(err) { // another program changed a file of one that is not stored
+	if len(stored) > 0 && isChanged(err) { // another program changed a file of a conversation that was not stored
 		err = nil
 	}
 	for _, s := range st.list[len(stored):] {
@@ -200,8 +200,8 @@ func (i *importer) flush() error {
 	return err
 }
 
-// more stores what is left of a conversation that changes several files: each is an
-// operation.
+// more stores the rest of a conversation that changes several files, with one
+// operation for each.
 func (i *importer) more(s *spool, number int32, row *imports.Transcript) error {
 	i.known.stored(s, number, string(row.Session), false)
 	for {
@@ -218,8 +218,8 @@ func (i *importer) more(s *spool, number int32, row *imports.Transcript) error {
 	}
 }
 
-// commit makes one operation for each conversation, and returns the stored ones, which are
-// the first of the list.
+// commit makes one operation for each conversation, and returns the stored ones, a prefix
+// of list.
 func (i *importer) commit(list []*spool) (stored []prepared, err error) {
 	made, err := createGroup(i.ctx, i.base, "import", i.group, func(tx *Tx) (all []prepared, err error) {
 		if tx.seq != i.seq { // another process was here
@@ -300,10 +300,10 @@ func (i *importer) leave() {
 	}
 }
 
-// one stores a conversation, or a part of it: more reports that another file is to be
-// changed after this one. Where nothing is to change it only returns the row; v is nil if
-// there is no workspace then. A session that it would be added to and that is damaged is
-// what came of it; any other error concerns more than one conversation.
+// one stores a conversation, or a part of it: more reports that another file must change
+// after this one. If nothing changes, it only returns the row; v is nil if there is no
+// workspace then. If the target session is damaged, the row has the error; any other
+// error concerns more than one conversation.
 func (i *importer) one(tx *Tx, s *spool) (r imports.Transcript, more bool, err error) {
 	row, more, err := i.merged(tx, s, i.o.DryRun)
 	if err == nil && row == nil {
@@ -349,7 +349,7 @@ func (i *importer) created(tx *Tx, s *spool) (row *imports.Transcript, more bool
 	return &r, more, tx.create(d)
 }
 
-// imported decides what the session of a conversation holds, with its first messages.
+// imported builds the session of a conversation, with its first messages.
 func (v *View) imported(s *spool, messages int) (d *session.Document, err error) {
 	dialect := v.index.Dialect()
 	d = &session.Document{Messages: s.runs()[:messages]}
@@ -392,8 +392,8 @@ func (v *View) imported(s *spool, messages int) (d *session.Document, err error)
 	return d, nil
 }
 
-// source returns the members that say which conversation s is. The member said is the
-// title that was made of what a person said first.
+// source returns the metadata that identifies the conversation. The member said is
+// the title derived from the user's first words.
 func (s *spool) source() []rawjson.Pair {
 	pairs := []rawjson.Pair{{Key: "format", Value: rawjson.Compact(s.format.Name)}}
 	said, leaf := "", s.conv.Leaf
@@ -422,7 +422,7 @@ func (s *spool) source() []rawjson.Pair {
 	return pairs
 }
 
-// planned returns what would come of a conversation that shares messages with one that
+// planned returns the result for a conversation that shares messages with one that
 // this dry run would have stored.
 func (i *importer) planned(s *spool) *imports.Transcript {
 	f, added := s.conv.Fork, 0

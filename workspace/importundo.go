@@ -6,8 +6,8 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 )
 
-// afterUndo notes which imports were undone, so that what they stored stays out however
-// its source grows, or redone.
+// afterUndo records which imports were undone, so that their sources are skipped even
+// after they grow, or redone.
 func (v *View) afterUndo(ops []*operation.Operation, undone bool) error {
 	imports := slices.DeleteFunc(slices.Clone(ops), func(o *operation.Operation) bool { return o == nil || o.Verb != "import" })
 	if len(imports) == 0 {

@@ -1,5 +1,5 @@
-// Package imports is what an import of transcripts takes and returns: its options, and a
-// row for each conversation.
+// Package imports has the options and results of importing transcripts: one row for each
+// conversation.
 package imports
 
 import (
@@ -14,30 +14,30 @@ import (
 type Options struct {
 	// Format is the format of all files. Nil means that the content of each file decides.
 	Format *convert.Format
-	// Holds reports whether a file of a folder is wanted, by its slash-separated path
-	// from there. Nil means every file.
+	// Holds reports whether to read a file of a folder, by its slash-separated path
+	// in the folder. Nil means every file.
 	Holds func(within string) bool
 	// Name returns how a file is called in messages and in the workspace, by its path. Nil
 	// means its absolute path.
 	Name func(path string) string
-	// Stdin is what the path - is read from.
+	// Stdin is the content of the path -.
 	Stdin io.Reader
 	// Skip keeps out files whose path, and conversations whose folder, matches one of
 	// these patterns, beside those of the workspace's configuration: see [Config].
 	Skip []string
-	// Again imports what was removed from the workspace, or whose import was undone.
+	// Again imports conversations that were removed, or whose import was undone.
 	Again bool
 	// Live is for histories that are imported while their program writes them: the
 	// operations are automatic, so undo passes over them, and new messages go into the
 	// line's newest file, so that no large file is rewritten for a line of a transcript.
 	Live bool
-	// DryRun only reports what would be done.
+	// DryRun reports without changing anything.
 	DryRun bool
 	// Each is called with each conversation as soon as it is stored. Nil means no call.
 	Each func(Transcript)
 }
 
-// A Status says what came of a conversation.
+// A Status is the result for a conversation.
 type Status string
 
 // The statuses of conversations that were to be imported.
@@ -63,8 +63,8 @@ type Transcript struct {
 	Added    int      `json:"added"`              // messages that were not there before
 	Replaced int      `json:"replaced,omitempty"` // open messages that were completed
 	Detail   string   `json:"detail,omitempty"`   // why it was skipped, or failed
-	Problems []string `json:"problems"`           // what of it could not be read
-	Notes    []string `json:"notes"`              // what is worth knowing of it
+	Problems []string `json:"problems"`           // the parts that could not be read
+	Notes    []string `json:"notes"`              // other remarks for the user
 	Named    bool     `json:"-"`                  // the file was named, and not found in a folder or an archive
 	Removed  bool     `json:"-"`                  // it was skipped because it was removed before
 }
@@ -83,9 +83,9 @@ type Source struct {
 	Name   func(path string) string
 }
 
-// The results whose JSON encoding/json would not write as the contract has it: times have
-// six digits and +00:00, and a nil list is []. A type that embeds one of them has a method of its own, else it would have that
-// of the embedded one.
+// Results whose contract differs from encoding/json's output: times have six digits and +00:00,
+// and a nil list is []. A type that embeds one of them has a method of its own, else it would
+// have that of the embedded one.
 
 // MarshalJSON implements [json.Marshaler].
 func (r Transcript) MarshalJSON() ([]byte, error) { return rawjson.Answer(r), nil }

@@ -14,8 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The members of metadata.bough of the first file of a line that say what programs
-// said of it.
+// The members of metadata.bough in the first file of a line that programs set.
 const (
 	ownUser      = "user"
 	ownConfigs   = "configs"
@@ -48,7 +47,7 @@ func (w *Workspace) NewLine(ctx context.Context, o lines.Options) (l *lines.Entr
 	return made.entry, made.existed, err
 }
 
-// ownOf returns what o says of a line, for metadata.bough.
+// ownOf returns the members of metadata.bough for o.
 func ownOf(o *lines.Options) (own []rawjson.Pair) {
 	if o.User != "" {
 		own = append(own, rawjson.Pair{Key: ownUser, Value: rawjson.Compact(o.User)})
@@ -113,8 +112,8 @@ func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
 	return l
 }
 
-// reservedConfig is the member of the configs of a checkpoint that says that it is one. It
-// is derived: what a program sets under this name is ignored.
+// reservedConfig is the member in the configs of a checkpoint that marks it as one. It is
+// derived: a value that a program sets under this name is ignored.
 const reservedConfig = "bough"
 
 // ownConfigsOf returns configs that a program sets, without the member that it cannot set.
@@ -125,8 +124,8 @@ func ownConfigsOf(configs json.RawMessage) json.RawMessage {
 	return merged(configs, rawjson.Compact(map[string]any{reservedConfig: nil}))
 }
 
-// Lines returns lines: roots, branches and checkpoints with what continues them.
-// Files that cannot be used are left out, and noted.
+// Lines returns lines: roots, branches and checkpoints with their continuations.
+// Unreadable files are skipped with a note.
 func (w *Workspace) Lines(ctx context.Context, o lines.ListOptions) (*lines.Listing, error) {
 	if err := checkObject("configs", o.Configs); err != nil {
 		return nil, err
@@ -161,9 +160,9 @@ type lineCursor struct {
 	id string // of its first file
 }
 
-// lineCursors returns the lines after o.After, in the order of o. Where the line that
-// o.After names is still there, its own time counts: what an answer and a cursor can
-// say of that is rounded, and ends with certain years.
+// lineCursors returns the cursors of the lines after o.After, in the order of o. If
+// the line of o.After still exists, its stored time is used: the time in a cursor is
+// rounded, and limited to certain years.
 func (v *View) lineCursors(o lines.ListOptions) []lineCursor {
 	after := o.After
 	if after != nil {
@@ -226,9 +225,9 @@ func decoded(data []byte) (v any) {
 	return v
 }
 
-// contains reports whether the JSON value a contains b, as PostgreSQL's @> has it:
-// an object its members, an array each element somewhere, anything else what is
-// equal.
+// contains reports whether the JSON value a contains b, as PostgreSQL's @> does:
+// an object contains its members, an array contains each element in any position,
+// any other value contains an equal one.
 func contains(a, b any) bool {
 	switch b := b.(type) {
 	case map[string]any:

@@ -78,7 +78,7 @@ func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name str
 		if errors.Is(err, errEmpty) {
 			said, err = nil, nil
 		}
-		if e := Explain(err); e != nil && e.Code == fault.Busy { // somebody was quicker
+		if e := Explain(err); e != nil && e.Code == fault.Busy { // another call was faster
 			busy = err
 			continue
 		}

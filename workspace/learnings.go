@@ -9,16 +9,17 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// learningsPath is the file of what came of branches.
+// learningsPath is the file with the results of branches.
 const learningsPath = stateDir + "/learnings.jsonl"
 
-// Learnings returns the file of what came of branches that were tried, nil if there is
-// none: package explore says what it holds.
+// Learnings returns the file with the results of explored branches, nil if it does not
+// exist; package explore describes the content.
 func (w *Workspace) Learnings(ctx context.Context) ([]byte, error) {
 	return w.readOwn(ctx, learningsPath)
 }
 
-// AppendLearnings adds whole lines to that file. It is no operation.
+// AppendLearnings adds whole lines to the file of [Workspace.Learnings]. It is
+// not an operation.
 func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
 	return w.patient().alone(ctx, "explore", func(root *os.Root) error {
 		_, err := durable.Append(root, learningsPath, lines)
@@ -42,8 +43,8 @@ func (w *Workspace) ExplorationSettings(ctx context.Context) ([]byte, error) {
 	return mergeObjects(slices.DeleteFunc(layers, func(b []byte) bool { return b == nil }))
 }
 
-// mergeObjects returns one object with the members of all, the last of each key. What is
-// not an object is returned as it is, for its reader to refuse.
+// mergeObjects returns one object with the members of all objects, the last of each key.
+// If one is not an object, it is returned unchanged, so that its reader reports it.
 func mergeObjects(objects [][]byte) ([]byte, error) {
 	if len(objects) <= 1 {
 		return slices.Concat(objects...), nil

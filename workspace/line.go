@@ -13,7 +13,7 @@ type line struct {
 	*session.Tree
 	view   *View
 	part   int   // of the session that was asked for
-	broken error // why the line goes on in a file that cannot be used, nil if it does not
+	broken error // the error of a continuation that cannot be read, nil if there is none
 }
 
 // id returns the id of the session that the line was asked for by.
@@ -61,9 +61,9 @@ func (v *View) lineNamed(name string, partial bool) (*line, error) {
 	return v.line(id, partial)
 }
 
-// end returns the newest leaf of the session that the line was asked for by and
-// what continues it. Where the line goes on in a file that cannot be used that
-// is its damage, unless partial takes what is there.
+// end returns the newest leaf of the requested session and its continuations.
+// If a continuation cannot be read, end returns its error, unless partial
+// accepts the readable files.
 func (v *View) end(l *line, partial bool) (int, error) {
 	if l.broken != nil {
 		if !partial {
@@ -74,9 +74,9 @@ func (v *View) end(l *line, partial bool) (int, error) {
 	return l.Newest(l.part), nil
 }
 
-// lineIDs returns the files of the line that id is in. A checkpoint is a line
-// of its own, whatever another program made of it; one of Penguin's that is not
-// flattened goes after what it continues.
+// lineIDs returns the files of the line of id. A checkpoint is always a line of
+// its own; a checkpoint of Penguin that is not flattened follows the session
+// that it continues.
 func (v *View) lineIDs(id string) ([]string, error) {
 	switch {
 	case v.kind(id) != session.Checkpoint:

@@ -12,15 +12,15 @@ import (
 // ListOptions are the choices for listing sessions. The zero value lists all.
 type ListOptions struct {
 	Kind  session.Kind // only sessions of this kind
-	Where Where        // only conversations that took place there
+	Where Where        // only conversations with this setting
 	Title string       // only sessions with this in their title, in any case
 	Since time.Time    // only sessions that were active at this time or later
 	Until time.Time    // only sessions that were created before this time
 	Sort  SortKey      // if empty, SortActive
-	Limit int          // at most so many, 0 for all
+	Limit int          // the maximum number, 0 for no limit
 }
 
-// matches reports whether a session, of any kind, is wanted.
+// matches reports whether a session, of any kind, matches o.
 func (o ListOptions) matches(e Entry) bool {
 	return o.Where.matches(e.Setting) &&
 		(o.Title == "" || strings.Contains(strings.ToLower(e.Title), strings.ToLower(o.Title))) &&
@@ -28,7 +28,7 @@ func (o ListOptions) matches(e Entry) bool {
 		(o.Until.IsZero() || e.CreatedAt.Before(o.Until))
 }
 
-// A SortKey is what sessions are sorted by.
+// A SortKey is the property by which sessions are sorted.
 type SortKey string
 
 // The sort keys.
@@ -51,7 +51,7 @@ func (k SortKey) check() error {
 	}
 }
 
-// compare orders sessions by k. Those that are equal come in the order of SortActive.
+// compare orders sessions by k. Equal ones are ordered as by SortActive.
 func (k SortKey) compare(a, b Entry) int {
 	first := 0
 	switch k {

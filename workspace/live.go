@@ -10,14 +10,14 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// live hands what is in no log to those who read events in this process: the text of
-// messages as it comes in.
+// live passes text of replies in progress, which is in no log, to the readers of
+// events in this process.
 type live struct {
 	mu      sync.Mutex
 	readers map[*liveReader]bool
 }
 
-// A liveReader is somebody who reads events.
+// A liveReader is a reader of events.
 type liveReader struct {
 	list []livePiece
 	more chan struct{} // something is in list
@@ -29,7 +29,7 @@ type livePiece struct {
 	after operation.Seq
 }
 
-// content tells those who listen that text came in, and returns the event.
+// content sends a chunk of text to all readers, and returns the event.
 func (l *live) content(w *base, name, tree string, after operation.Seq, act agent.Action) events.Event {
 	e := events.Event{
 		Time: instant(w.opts.Now()), Type: events.ChatContent, Session: session.ID(tree), Message: session.ID(act.ID),
@@ -47,7 +47,7 @@ func (l *live) content(w *base, name, tree string, after operation.Seq, act agen
 	return e
 }
 
-// listen returns a reader that is told from now on, until leave is called.
+// listen adds a reader. It receives events until leave is called.
 func (l *live) listen() (r *liveReader, leave func()) {
 	r = &liveReader{more: make(chan struct{}, 1)}
 	l.mu.Lock()
@@ -63,7 +63,7 @@ func (l *live) listen() (r *liveReader, leave func()) {
 	}
 }
 
-// take returns what came since it was called last.
+// take returns the events since the last call.
 func (l *live) take(r *liveReader) []livePiece {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // nothing is the result of a function that returns none.
 type nothing struct{}
 
-// create creates the workspace if it does not exist, and then does what update does.
+// create creates the workspace if it does not exist, and then calls update.
 func create[T any](ctx context.Context, b *base, op operation.Operation, f func(*Tx) (T, error)) (result T, err error) {
 	if err := b.makeDir(); err != nil {
 		return result, err
@@ -32,10 +32,10 @@ func (w *base) makeDir() error {
 	return durable.MakeDir(root, stateDir)
 }
 
-// update calls f with the current workspace, under the lock, and commits the changes
-// that f prepared, with the index. It returns what the last call of f returned, see
-// locked. op names the operation for the log, and for other processes that wait for
-// the lock.
+// update calls f with the current workspace, under the lock, and commits the staged
+// changes with the index. It returns the result of the last call of f, see locked.
+// op names the operation for the log, and for other processes that wait for the
+// lock.
 func update[T any](ctx context.Context, b *base, op operation.Operation, f func(*Tx) (T, error)) (T, error) {
 	return locked(ctx, b, op, mode{}, func(tx *Tx) (T, error) {
 		result, err := f(tx)
@@ -57,10 +57,9 @@ func (tx *Tx) conclude(err error) error {
 }
 
 // locked completes interrupted operations and calls f with the current workspace, under
-// the lock. If a session file is not what the cache says, or another program changes it
-// before anything is written, locked calls f again. It returns what the last call
-// returned. f must not write to variables that it captures: they would keep what a
-// call left there whose result is dropped.
+// the lock. If a session file differs from the cache, or another program changes it
+// before the commit, locked calls f again. It returns the result of the last call. f
+// must not write to captured variables: they would keep values of a discarded call.
 func locked[T any](ctx context.Context, b *base, op operation.Operation, m mode, f func(*Tx) (T, error)) (result T, err error) {
 	err = b.alone(ctx, op.Verb, func(root *os.Root) (err error) {
 		result, err = lockedIn(ctx, b, root, op, m, f)
@@ -107,7 +106,7 @@ func makeLock(root *os.Root, dir string) error {
 	return durable.MakeShared(root, dir+"/"+writelock.FileName)
 }
 
-// lockedIn does what locked does. The caller has the lock.
+// lockedIn is locked for a caller that holds the lock.
 func lockedIn[T any](ctx context.Context, b *base, root *os.Root, op operation.Operation, m mode, f func(*Tx) (T, error)) (T, error) {
 	b = b.notingOnce()
 	try := func(fresh bool) (result T, err error) {
@@ -153,7 +152,7 @@ func (b *base) notingOnce() *base {
 	return &once
 }
 
-// patient returns w with a longer wait for others who write.
+// patient returns w with a longer timeout for the lock.
 func (w *base) patient() *base {
 	p := *w
 	p.opts.Wait = max(p.opts.Wait, 30*time.Second)

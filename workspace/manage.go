@@ -64,8 +64,8 @@ type RemoveOptions struct {
 	Line bool
 }
 
-// Remove moves a session to the trash and returns its entry as it was. It is
-// refused while the session has children. A head in what is removed goes too.
+// Remove moves a session to the trash and returns its last entry. A session
+// with children is refused. A head in a removed session is removed too.
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	op := operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}
 	return update(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
@@ -91,8 +91,8 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 	})
 }
 
-// removeAll prepares to move sessions that go on from each other to the trash, the last
-// first, and with them a head that is in one.
+// removeAll stages the removal of sessions that continue each other, the last first,
+// and of a head in one of them.
 func (tx *Tx) removeAll(ids []string) error {
 	parent := ""
 	if tx.View.kind(ids[0]) == session.Continuation {
@@ -116,8 +116,7 @@ func (tx *Tx) removeAll(ids []string) error {
 	return nil
 }
 
-// wholeLine returns the files of the line that id is in, those that cannot be
-// used too.
+// wholeLine returns the files of the line of id, unreadable ones included.
 func (v *View) wholeLine(id string) ([]string, error) {
 	ids, err := v.index.Line(id)
 	for i := 0; i < len(ids); i++ {
@@ -130,7 +129,7 @@ func (v *View) wholeLine(id string) ([]string, error) {
 	return ids, err
 }
 
-// mayRemove reports whether nothing that stays needs what goes.
+// mayRemove returns an error if a session that stays depends on one of ids.
 func (v *View) mayRemove(ids []string, o RemoveOptions) error {
 	var continued, copied []string
 	for _, id := range ids {
@@ -139,7 +138,7 @@ func (v *View) mayRemove(ids []string, o RemoveOptions) error {
 			case slices.Contains(ids, child):
 			case slices.Contains(v.index.Continuations(id), child):
 				continued = append(continued, child)
-			case v.isAuto(child): // nobody asked for it, and it stands alone
+			case v.isAuto(child): // automatic, and independent of its origin
 			default:
 				copied = append(copied, child)
 			}

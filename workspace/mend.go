@@ -15,9 +15,9 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// mendSessions gives back the sessions that are torn or have a better copy, and
-// returns what it mended. It writes the index with them, and nothing if all is
-// well.
+// mendSessions repairs the sessions that are torn or have a better copy, and
+// returns the repaired problems. It writes the index with them. If there are
+// none, it writes nothing.
 func (tx *Tx) mendSessions() ([]doctor.Problem, error) {
 	d, err := newCheckup(tx.View, tx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (d *checkup) mendSession(id string) error {
 		return nil
 	}
 	if err != nil && !errors.As(err, &damage) {
-		return nil // examine says what is left
+		return nil // examine reports the rest
 	}
 	seen, settled := d.settle(name)
 	if _, copySettled := d.settle(name + ".bak"); !settled || !copySettled {
@@ -83,8 +83,9 @@ func (d *checkup) putBack(id string, data []byte, seen durable.Identity, fixed d
 	return d.commitMany()
 }
 
-// overwrite makes data the file of a session and keeps the one that is there. It does
-// nothing if the file is not the one that was seen: another program writes it.
+// overwrite replaces the file of a session with data and keeps a copy of the old one.
+// If the file is no longer the one that was seen, another program is writing it, and
+// overwrite changes nothing.
 func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done bool, err error) {
 	name := session.FileName(id)
 	s, err := session.Decode(id, data)
@@ -121,8 +122,7 @@ func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done
 	return true, nil
 }
 
-// keep puts copies of files that are going to be replaced into the trash, of
-// those that are there and have none yet.
+// keep copies existing files that will be replaced to the trash, once each.
 func (d *checkup) keep(names ...string) error {
 	for _, name := range names {
 		if d.safe[name] {
@@ -162,7 +162,7 @@ func (d *checkup) finish() error {
 	return nil
 }
 
-// relink has a session name what continues it.
+// relink records the continuations of a session in it.
 func (d *checkup) relink(s *session.Outline) error {
 	if err := d.keep(session.FileName(s.ID)); err != nil {
 		return err
@@ -173,13 +173,13 @@ func (d *checkup) relink(s *session.Outline) error {
 	return d.commitMany()
 }
 
-// A remedy is what may take the place of a damaged session file.
+// A remedy is a replacement for a damaged session file.
 type remedy struct {
 	data []byte // nil if nothing may without loss
-	what string // what that is, or what there is beside; "" for nothing
+	what string // a description of data, or of an unused copy; "" for neither
 }
 
-// remedy looks for what may take the place of a damaged session file.
+// remedy looks for a replacement of a damaged session file.
 func (d *checkup) remedy(id string) remedy {
 	if !session.ValidID(id) {
 		return remedy{}
@@ -192,10 +192,11 @@ func (d *checkup) remedy(id string) remedy {
 	return remedyFor(id, damaged, older)
 }
 
-// remedyFor decides between what is whole of a damaged file and the copy of it
-// that Penguin keeps, nil for none. The copy is better if it is whole and has as
-// many messages. A file that is not torn may have messages behind the damage: as
-// many as there are roles in it. One that can be read by now needs nothing.
+// remedyFor chooses between the intact part of a damaged file and Penguin's copy
+// of it, nil for none. The copy is better if it is valid and has as many
+// messages. A file with damage in the middle may have messages after it: they
+// are estimated by counting roles. A file that is readable by now needs no
+// remedy.
 func remedyFor(id string, damaged, older []byte) remedy {
 	if _, err := session.Decode(id, damaged); err == nil {
 		return remedy{}
@@ -224,8 +225,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// damageDetail says what is wrong with a session file, and what there is for it
-// or, if that is done, has taken its place.
+// damageDetail describes the damage of a session file, and the available
+// replacement or, if done, the one used.
 func damageDetail(damage *session.DamageError, r remedy, done bool) string {
 	detail := fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem)
 	switch {
@@ -256,8 +257,8 @@ func (c spare) detail() string {
 	return detail
 }
 
-// newerCopy returns Penguin's copy of a session if that came after the session,
-// which it does not while nothing goes wrong; else one that has nothing more.
+// newerCopy returns Penguin's copy of a session if it is newer than the
+// session, which indicates an error; otherwise it returns an empty copy.
 func (d *checkup) newerCopy(o *session.Outline) spare {
 	name := session.FileName(o.ID) + ".bak"
 	info, err := d.root.Lstat(name)

@@ -1,5 +1,5 @@
-// Package inspect examines files outside of a workspace: what a JSON file is, whether it is
-// whole, and what is wrong at which byte. It opens no workspace and writes nothing.
+// Package inspect examines files outside of a workspace: the kind of a JSON file, whether
+// it is complete, and the offset of each problem. It opens no workspace and writes nothing.
 package inspect
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Kind is what a file is.
+// A Kind is the kind of a file.
 type Kind string
 
-// The kinds of files that [File] tells apart.
+// The kinds of files that [File] detects.
 const (
 	SessionFile     Kind = "session"
 	TranscriptFile  Kind = "transcript" // of another program
@@ -45,7 +45,7 @@ const (
 	UnknownFile     Kind = "unknown"    // not JSON
 )
 
-// A Result is what one file is, and what is wrong with it.
+// A Result is the kind of one file and its problems.
 type Result struct {
 	Path   string `json:"path"` // as it was named; of a file in an archive, the archive's and its own
 	Bytes  int64  `json:"bytes"`
@@ -97,10 +97,10 @@ type End struct {
 // maxInspected is the size of the largest file that is inspected, unpacked.
 const maxInspected = 1 << 30
 
-// File returns what the file at path is: a file of a workspace, a transcript, or any
-// other JSON, alone, compressed, or in an archive. The path - is stdin. It needs no
-// workspace, and writes nothing. What is wrong in a file is in its [Inspection]; the error
-// is for a file that cannot be read.
+// File detects the kind of the file at path and checks it: a file of a workspace, a
+// transcript, or any other JSON, plain, compressed, or in an archive. The path - means
+// stdin. It needs no workspace, and writes nothing. Malformed content is reported in
+// [Result]; the error is for a file that cannot be read.
 func File(ctx context.Context, path string, stdin io.Reader) ([]Result, error) {
 	if path != "-" {
 		switch info, err := os.Stat(path); {
@@ -138,7 +138,7 @@ func (i *Result) damage(offset int64, line int, detail string) {
 	i.Problems = append(i.Problems, Problem{Offset: offset, Line: line, Detail: detail})
 }
 
-// check adds the damage that err tells of, and reports whether there is none.
+// check adds the damage of err, if any, and reports whether there is none.
 func (i *Result) check(err error, from int) bool {
 	var syntax *rawjson.SyntaxError
 	var damage *session.DamageError
@@ -155,7 +155,7 @@ func (i *Result) check(err error, from int) bool {
 	return false
 }
 
-// inspectData returns what the content of a file is.
+// inspectData inspects the content of a file.
 func inspectData(path string, data []byte) Result {
 	i := Result{Path: path, Bytes: int64(len(data)), Whole: true, Problems: []Problem{}, Conversations: []Conversation{}}
 	format := convert.Detect(data[:min(len(data), convert.HeadSize)])
@@ -188,7 +188,7 @@ func isSessionHead(data []byte) bool {
 		bytes.Contains(head, []byte(`"created_at"`)) && bytes.Contains(head, []byte(`"metadata"`)) && bytes.Contains(head, []byte(`"messages"`))
 }
 
-// session inspects a session file, and what is whole of a damaged one.
+// session inspects a session file, or the intact part of a damaged one.
 func (i *Result) session(path string, data []byte) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	format, _ := convert.Named("penguin")

@@ -118,8 +118,8 @@ func (r *inspector) End(c *transcript.Conversation) error {
 	return nil
 }
 
-// depthOf returns how many messages lead to n, itself included. depth has those that are
-// known, 0 for others.
+// depthOf returns the number of messages on the path to n, inclusive. depth caches known
+// ones, 0 for others.
 func depthOf(n int, parents, depth []int) int {
 	var path []int
 	known := 0

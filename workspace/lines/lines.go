@@ -1,7 +1,7 @@
-// Package lines is a conversation as a program sees it that stores messages of its own
-// format: the line of its files, messages in their places, and the tasks that a program
-// finds in them. A line is the chain of files of one conversation (format.md 5.4); callers
-// name it by the id of its first file or by a UUID.
+// Package lines has conversations for programs that store messages in a format of their
+// own: lines, messages, and the tasks that a program finds in them. A line is the chain of
+// files of one conversation (format.md 5.4); callers name it by the id of its first file
+// or by a UUID.
 package lines
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// An Entry is one line as a program sees it that knows conversations and no
-// files: whatever continues a session is part of it.
+// An Entry is one line, for a program that sees conversations and not files:
+// all continuations of a session are part of it.
 type Entry struct {
 	ID        string          // of its first file
 	UUID      string          // see [session.UUID]
 	Kind      session.Kind    // of its first file
 	Title     string          // its own, else one made from the id
-	User      string          // whose it is, "" if nobody said
-	Configs   json.RawMessage // an object of whoever uses it, nil if nobody set any; of a checkpoint with a member bough, which says so
-	Untracked bool            // nobody is to look for tasks in it
+	User      string          // the user that a program set, "" if none did
+	Configs   json.RawMessage // an object that programs set, nil if none did; for a checkpoint it includes a member bough that marks it
+	Untracked bool            // excluded from tracking
 	CreatedAt time.Time
 	UpdatedAt time.Time // when the last message of any of its files came
 }
@@ -37,13 +37,13 @@ type Options struct {
 	Untracked bool
 }
 
-// ListOptions say which lines are wanted.
+// ListOptions select and order lines.
 type ListOptions struct {
 	User    string          // only this user's, "" for all
 	Configs json.RawMessage // only those whose configs hold this object, nil for all
 	Newest  bool            // newest first instead of oldest first
-	After   *Cursor         // only those that come after this one in that order
-	Limit   int             // at most so many, 0 for all
+	After   *Cursor         // only lines after this one in that order
+	Limit   int             // the maximum number, 0 for no limit
 }
 
 // A Cursor is a place in a list that is ordered by time.
@@ -60,7 +60,7 @@ func (c Cursor) Compare(other Cursor) int {
 // A Listing is some of the lines of a workspace, by the time when they began.
 type Listing struct {
 	Lines []Entry
-	More  bool // there are more than were wanted
+	More  bool // the limit omitted some
 }
 
 // A File is an attachment. It is kept in files/ under the SHA-256 of its content,
@@ -79,24 +79,23 @@ type Event struct {
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// A Pending says what is waiting on the path to a message for somebody who looks for
-// tasks.
+// A Pending is the count of messages on a path that wait to be tracked.
 type Pending struct {
 	Message string // as it was asked for; of a leaf that was not, its id
 	First   string // the first message on the path that is pending, "" if none is
 	Count   int    // how many are
-	Covered bool   // another message that was asked about lies below this one
+	Covered bool   // another requested message is below this one
 }
 
-// A Batch is what is to be looked at next on a path.
+// A Batch is the next messages to track on a path.
 type Batch struct {
 	Line    string      // the id of its first file
 	UUID    string      // of the line, see [session.UUID]
 	Branch  string      // of the last new message: the first one after the fork, of the original branch the root
 	New     []string    // the messages that are pending, in order
 	Path    []string    // from the root to the last of them
-	Context []Node      // what is shown of the path before the first of them
-	Nodes   []Node      // they, and what is shown of what stands between them
+	Context []Node      // earlier messages on the path, for context
+	Nodes   []Node      // the new messages, with context between them
 	Tasks   []task.Task // that are visible on the path, in their order
 	Order   int         // the highest of any task of the line
 }
@@ -106,23 +105,23 @@ type Node struct {
 	session.Message
 	UUID    string          // see [session.MessageUUID]
 	Parent  string          // the UUID of its parent, "" for a root
-	Session string          // the file that it stands in
+	Session string          // the file that has the message
 	Stored  bool            // see [session.Outline.Stored]
 	Time    time.Time       // zero if its file does not say
-	Meta    json.RawMessage // what the user noted with it, nil for nothing: metadata.bough.meta
+	Meta    json.RawMessage // metadata that the user set, nil for none: metadata.bough.meta
 }
 
-// A Path is the messages from a root to one message, in the line that it lies in.
+// A Path is the messages from a root to one message of a line.
 type Path struct {
 	Line  Entry
 	Nodes []Node
 }
 
-// A Content is what a message says, as it will stand in its file.
+// A Content is the content of a message in its stored form.
 type Content struct {
 	Role  string          // user, assistant, system, tool
 	Value json.RawMessage // a string, or an array of parts
-	Own   []Member        // what else is known of it, for metadata.bough
+	Own   []Member        // further members for metadata.bough
 }
 
 // A Member is one member of an object.
@@ -134,18 +133,18 @@ type Member struct {
 // A Message is a message to be stored by a program that brings it whole.
 type Message struct {
 	Parent string // the message to answer, "" for the newest one
-	// Content returns what the message says, given the path to its parent, which
-	// costs something to ask for. It must not wait for anything, and may be called
-	// more than once.
+	// Content returns the content of the message. path returns the path to its
+	// parent, at some cost. Content must not block, and may be called more than
+	// once.
 	Content func(path func() ([]Node, error)) (Content, error)
-	Meta    json.RawMessage // what the user notes with it, an object; nil for nothing
-	Files   []File          // what its parts refer to
+	Meta    json.RawMessage // metadata that the user sets, an object; nil for none
+	Files   []File          // the files that its parts refer to
 }
 
 // A Tracking says how far the looking at the messages of a line is.
 type Tracking struct {
 	Observed  int       // with success
-	InProcess int       // somebody is looking at them
+	InProcess int       // being tracked now
 	Pending   int       // they are waiting for that
 	Failed    int       // and will not be tried again
 	UpdatedAt time.Time // when that changed last, or the line

@@ -67,12 +67,12 @@ func (d *checkup) logFile() error {
 	return nil
 }
 
-// mendLog makes the log anew of the lines that are operations, and moves what is not a
-// file out of the way. That precedes all changes that are going to be logged.
+// mendLog rewrites the log with its valid lines, and moves a non-file out of its
+// place. It runs before the changes that are logged.
 func (d *checkup) mendLog() error {
 	detail, isFile, err := d.logDamage()
 	if err != nil || detail == "" {
-		return nil // logFile reports what is left
+		return nil // logFile reports the rest
 	}
 	if isFile {
 		if _, err := d.tx.replaceLog(); err != nil {

@@ -30,12 +30,12 @@ type StraightRun struct {
 	Depth      int          `json:"depth"`        // how many messages there are from the root to the last one
 	CreatedAt  time.Time    `json:"created_at"`   // when the first was written, or when the conversation began, if nothing says it
 	LastActive time.Time    `json:"last_active"`  // when the last was
-	Orphan     bool         `json:"orphan"`       // the first answers one that is not there
-	Leaf       bool         `json:"leaf"`         // nobody has answered the last, and no other message replaces it
-	Newest     bool         `json:"newest"`       // and the conversation goes on there
+	Orphan     bool         `json:"orphan"`       // the parent of the first is missing
+	Leaf       bool         `json:"leaf"`         // the last has no reply and is not replaced by another message
+	Newest     bool         `json:"newest"`       // it is the leaf where the conversation continues by default
 	Joined     []session.ID `json:"joined"`       // the messages that follow by a join, see [session.Tree.Joined]
 	Head       session.ID   `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
-	ReplacedBy session.ID   `json:"replaced_by"`  // the sibling that has the whole of the last, which was taken in before it was finished
+	ReplacedBy session.ID   `json:"replaced_by"`  // the sibling that is the complete version of the last, an incomplete import
 
 	Role      string     `json:"role"`      // of Message
 	Text      string     `json:"text"`      // the first words of Message, on one line
@@ -44,9 +44,8 @@ type StraightRun struct {
 	Message session.Message `json:"-"` // the first that is not the system's, or the first
 }
 
-// MessageTree returns the tree of messages of the line that a session is in: of all
-// its files, whichever is named. What has one parent is ordered by time, as the
-// leaves of [Workspace.Branches] are.
+// MessageTree returns the tree of messages of a session's line, in all of its
+// files. Siblings are ordered by time, as the leaves of [Workspace.Branches] are.
 func (w *Workspace) MessageTree(ctx context.Context, name string, o session.ReadOptions) (*MessageTree, error) {
 	return read(ctx, w.base, func(v *View) (*MessageTree, error) {
 		l, err := v.lineOf(name, o.Partial)
@@ -121,7 +120,7 @@ func (r folded) last() int  { return r.nodes[len(r.nodes)-1] }
 // first.
 func fold(t *session.Tree, order func(nodes []int)) []folded {
 	children := t.Children()
-	var runs, waiting []folded // of those that wait only the first node is known, and the next is the last of them
+	var runs, waiting []folded // of the waiting ones only the first node is known, and the next is their last
 	wait := func(nodes []int, parent int) {
 		order(nodes)
 		for _, n := range slices.Backward(nodes) {

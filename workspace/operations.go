@@ -17,8 +17,8 @@ import (
 // args are the arguments of an operation, by name.
 type args = map[string]any
 
-// An Operation is one change that a user made to a workspace, or, with the verb
-// "external", what other programs were seen to have changed.
+// An Operation is one change of a workspace by a user or, with the verb
+// "external", changes by other programs.
 type Operation struct {
 	Seq      events.Seq     `json:"seq"` // grows by one; the number of its events too
 	Time     time.Time      `json:"time"`
@@ -28,7 +28,7 @@ type Operation struct {
 	Undoes   events.Seq     `json:"undoes"`   // the operation that this one takes back, none if it takes back none
 	Undone   bool           `json:"undone"`   // it is taken back
 
-	// Original is what an undo or a redo that was just made undid or did again, nil for any
+	// Original is the operation that a new undo or redo reverted or repeated, nil for any
 	// other operation and if the log no longer has it.
 	Original *Operation `json:"-"`
 
@@ -53,7 +53,7 @@ func operationOf(op *operation.Operation, undone bool) Operation {
 
 // LogOptions are the choices for a log.
 type LogOptions struct {
-	// In is a session: only what changed its file. Empty means everything.
+	// In is a session: only operations that changed its file. Empty means all.
 	In string
 	// Most is how many operations are returned. Zero means all.
 	Most int
@@ -61,7 +61,7 @@ type LogOptions struct {
 	Groups bool
 }
 
-// Log returns what was done to the workspace, the newest first.
+// Log returns the operations on the workspace, the newest first.
 func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err error) {
 	defer func() { err = explained(err) }()
 	ops := &Operations{Operations: []Operation{}}
@@ -141,8 +141,8 @@ func (c *counter) over(seq events.Seq) bool {
 	return c.most > 0 && c.n == c.most && (c.first == 0 || seq < c.first)
 }
 
-// operations returns the operations of a log, the newest first, without one that is
-// still being done. What ends them is put into err; a line that is none is noted.
+// operations returns the operations of a log, the newest first, without one in
+// progress. A read error is stored in failed; a malformed line is noted.
 func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation.Operation] {
 	return func(yield func(*operation.Operation) bool) {
 		damaged := 0
@@ -167,8 +167,8 @@ func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation
 	}
 }
 
-// loggedSession finds the session that name means, one that is gone by its id, ""
-// for "".
+// loggedSession resolves the name of a session, which may be the id of one that
+// does not exist any more; "" for "".
 func (v *View) loggedSession(name string) (string, error) {
 	if name == "" {
 		return "", nil

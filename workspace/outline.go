@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// penguinCheckpoint reads one of Penguin's own checkpoints. A session of the same
-// id that cannot be read stands before it.
+// penguinCheckpoint reads one of Penguin's checkpoints. An unreadable session
+// with the same id hides it.
 func (v *View) penguinCheckpoint(id string) (*session.Session, error) {
 	if s := v.open[id]; s != nil {
 		return s, nil
@@ -26,8 +26,7 @@ func (v *View) penguinCheckpoint(id string) (*session.Session, error) {
 	return s, nil
 }
 
-// gone makes of the error for a session that is not there one that says that
-// it was.
+// gone adds to a not-found error that the session existed once.
 func gone(id string, err error) error {
 	if !errors.Is(err, session.ErrNotFound) {
 		return err
@@ -111,9 +110,9 @@ func (v *View) outlineAll(ids []string) ([]*session.Outline, error) {
 	return list, nil
 }
 
-// rememberNew remembers the outlines that were read. That can wait until the disk
-// is busy with something else. One who only reads does it where bough has been
-// before, and leaves no folder in one where it has not.
+// rememberNew caches the new outlines. The writes can wait until the disk is busy
+// with others. A reader caches only in a workspace that has the folder of bough
+// already.
 func (v *View) rememberNew() {
 	v.kept.Lock()
 	defer v.kept.Unlock()
@@ -126,9 +125,9 @@ func (v *View) rememberNew() {
 	v.kept.new = nil
 }
 
-// readOutline reads the outline of a session, which is going to be remembered if
-// it may. One who reads beside a writer, and found that a session changed
-// meanwhile, takes its bytes with it.
+// readOutline reads the outline of a session and marks it for the cache. A
+// reader beside a writer that has seen the session change reads all bytes at
+// once.
 func (v *View) readOutline(id string) (*session.Outline, error) {
 	if v.fresh && !v.writes {
 		s, err := v.folder.Read(id)
@@ -144,8 +143,8 @@ func (v *View) readOutline(id string) (*session.Outline, error) {
 	return o, err
 }
 
-// summary reads what the index keeps of a session. The outline that it is taken
-// from is kept, unless there are too many. It is called from several goroutines.
+// summary returns the index entry of a session. The outline is kept in memory
+// unless there are too many. It is safe for concurrent use.
 func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 	if err := v.ctx.Err(); err != nil {
 		return session.Summary{}, err
@@ -168,7 +167,7 @@ func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 // complete the index.
 const mostKept = 1 << 20
 
-// keeping is what several readers share.
+// A keeping is the shared state of concurrent readers.
 type keeping struct {
 	sync.Mutex
 	read     int64              // how many bytes of files were read to complete the index

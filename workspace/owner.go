@@ -8,12 +8,13 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// ForeignPath returns the path of something of the workspace in the folder dir that belongs
-// to another user than the one who runs this program: the folder itself, or what says what
-// the workspace is and does. It returns "" if all of that belongs to this user.
+// ForeignPath returns the path of a file or folder of the workspace at dir that belongs to
+// a user other than the current one: the folder itself, or a file that controls the
+// workspace. It returns "" if the current user owns all of them.
 //
-// A program that finds a workspace, as [Find] does, rather than being given one, should not
-// use it then: its owner decides what is in it, and could read what is written to it.
+// A program that finds a workspace, as [Find] does, instead of getting its path, should not
+// use such a workspace: its owner controls the contents, and could read what is written to
+// it.
 func ForeignPath(dir string) (string, error) {
 	for _, name := range []string{".", stateDir, session.Dir, agent.Dir, explorationsDir, headFile} {
 		path := filepath.Join(dir, name)

@@ -60,7 +60,7 @@ func (v *View) pendingIn(l *line) (open []bool, err error) {
 	return open, err
 }
 
-// A counting counts what is waiting on paths, and goes through each message once.
+// A counting counts pending messages on paths, and visits each message once.
 type counting struct {
 	*line
 	open   []bool
@@ -68,14 +68,14 @@ type counting struct {
 	walk   []int
 }
 
-// A counted is what is waiting on a path.
+// A counted is the pending count of a path.
 type counted struct {
 	known bool
 	count int
 	first int // the node, if count is not 0
 }
 
-// pending returns what is waiting on the path to n.
+// pending returns the pending count on the path to n.
 func (c *counting) pending(n int) lines.Pending {
 	c.walk = c.walk[:0]
 	for at := n; at >= 0 && !c.counts[at].known; at = c.Parent(at) {

@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// place finds what a REF means, as [parseRef] reads it. Without a message it is the
-// newest leaf of the session and what continues it.
+// place resolves a REF, as [parseRef] reads it. Without a message it is the newest
+// leaf of the session and its continuations.
 func (v *View) place(ref string, partial bool) (*place, error) {
 	forms := parseRef(ref)
 	var failed error
@@ -80,8 +80,8 @@ func (v *View) noPlace(ref string) error {
 	return e
 }
 
-// placeOfPair finds SESSION@MESSAGE or TREE/NODE. The place is nil if there is no such
-// session; an error beside a place is of its message.
+// placeOfPair resolves SESSION@MESSAGE or TREE/NODE. The place is nil if there is no
+// such session; an error with a place is about its message.
 func (v *View) placeOfPair(f refForm, partial bool) (*place, error) {
 	if f.message == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q names no message after the %c", f.name+string(f.sep), f.sep)}
@@ -97,8 +97,8 @@ func (v *View) placeOfPair(f refForm, partial bool) (*place, error) {
 	return p, nil
 }
 
-// placeOfName finds what a whole name means, nil if nothing has it. It does not look for
-// prefixes, and into every session only for a message whose id is also a title or label.
+// placeOfName resolves a whole name, nil if there is none. It does not try prefixes, and
+// searches every session only for a message whose id is also a title or label.
 func (v *View) placeOfName(f refForm, partial bool) (*place, error) {
 	if isHeadName(f.name) {
 		return v.placeAtHead(f.name, partial)
@@ -253,8 +253,9 @@ func (v *View) placeAbove(id, message string, find func(*line, string) (int, err
 	return nil, notFound
 }
 
-// find returns the node of the message that name means: an id, else a UUID, else what
-// abbreviates one id. A name that begins with urn:uuid: is a UUID and nothing else.
+// find returns the node of the message with the id or UUID name, or else with an
+// unambiguous prefix of its id. A name that begins with urn:uuid: is only tried as a
+// UUID.
 func (l *line) find(name string) (int, error) {
 	node, err := l.exact(name)
 	if !isNotFound(err) || !isPrefix(name) || strings.HasPrefix(name, urn) {

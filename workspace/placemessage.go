@@ -122,7 +122,7 @@ func (v *View) copiesOf(names []refForm) (map[string][]messageCopy, error) {
 		_ = v.folder.Look(e.ID, func(data []byte) bool { return mayHold(data, names) }, func(s *session.Session) error {
 			take(s, e.CreatedAt)
 			return nil
-		}) // what cannot be used is not looked into
+		}) // skip unreadable files
 		mu.Lock()
 		defer mu.Unlock()
 		done += e.Size()

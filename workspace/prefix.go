@@ -22,10 +22,10 @@ func isPrefix(name string) bool {
 	return utf8.RuneCountInString(name) >= minPrefix && !session.Generated(name)
 }
 
-// abbreviates reports whether id begins with prefix and goes on in a way in which
-// prefix is unlikely to have been an id of its own: "plan" abbreviates "planning", but
-// not "plan-backup", nor does "plan1" abbreviate "plan10". Ids that a program generated
-// all have the same length, so any prefix does.
+// abbreviates reports whether id begins with prefix and prefix is unlikely to be a
+// whole id: "plan" abbreviates "planning", but not "plan-backup", nor does "plan1"
+// abbreviate "plan10". Generated ids all have the same length, so any prefix
+// abbreviates one.
 func abbreviates(prefix, id string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
 	if !ok || rest == "" || !isPrefix(prefix) {
@@ -51,9 +51,9 @@ type named struct {
 	shown     string // the part of the id that lists show, "" for its beginning
 }
 
-// match returns which of list name means: the thing with that id; else those with that
-// title, in any case if none has it exactly; else those whose shown part it is; else
-// those that it abbreviates.
+// match returns the indices in list of the candidates for name: the one with that id;
+// else those with that title, compared exactly, then without case; else those whose
+// displayed part it is; else those that it abbreviates.
 func match(name string, list []named) []int {
 	if name == "" {
 		return nil

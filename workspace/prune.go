@@ -13,20 +13,21 @@ import (
 
 // PruneOptions are the choices for a prune.
 type PruneOptions struct {
-	// DryRun only says what would be done.
+	// DryRun reports without changing anything.
 	DryRun bool
 }
 
-// A Pruned is what a prune does with an automatic checkpoint.
+// A Pruned is the decision of a prune about an automatic checkpoint.
 type Pruned struct {
 	ID        string    `json:"session_id"`
 	Title     string    `json:"title"`
 	CreatedAt time.Time `json:"created_at"`
 	Kept      bool      `json:"kept"`
-	Reason    string    `json:"reason"` // for a person
+	Reason    string    `json:"reason"` // a text for the user
 }
 
-// A Pruning is what a prune does with all automatic checkpoints, the oldest first.
+// A Pruning is the decisions of a prune about all automatic checkpoints, the
+// oldest first.
 type Pruning struct {
 	Checkpoints []Pruned `json:"checkpoints"`
 }
@@ -38,10 +39,10 @@ const (
 	prunedAge  = 7 * 24 * time.Hour
 )
 
-// Prune moves the automatic checkpoints that are not to be kept, as
-// [Options.Retention] says, to the trash, and deletes what earlier prunes moved there
-// a week ago or earlier. Checkpoints with a name, those that something else needs
-// and Penguin's own are left alone.
+// Prune moves the automatic checkpoints that [Options.Retention] does not keep to the
+// trash, and deletes those that earlier prunes moved there a week ago or earlier.
+// Checkpoints with a name, checkpoints that others depend on, and Penguin's
+// checkpoints stay.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error) {
 	return w.prune(ctx, o, false)
 }
@@ -73,7 +74,7 @@ func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, 
 	})
 }
 
-// judge says what is to be done with each automatic checkpoint.
+// judge decides about each automatic checkpoint.
 func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 	if err := v.whole(); err != nil {
 		return nil, err

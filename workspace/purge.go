@@ -21,10 +21,10 @@ type PurgeOptions struct {
 	Older time.Duration
 }
 
-// PurgeTrash deletes what is in the trash, with the attachments that nothing else
-// refers to, and returns what that was. The text of a session that is gone then is taken
-// out of the log, bookmarks, explorations, learnings and tasks too. It cannot be taken
-// back, and neither can what moved it there.
+// PurgeTrash deletes the contents of the trash, with the attachments that nothing else
+// refers to, and returns what it deleted. It also removes the text of the deleted
+// sessions from the log, bookmarks, explorations, learnings and tasks. Neither the purge
+// nor the operations that moved the files to the trash can be undone.
 func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
 	return update(ctx, w.base, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) (*Trash, error) {
 		all, err := tx.View.inTheTrash()
@@ -65,7 +65,7 @@ func (v *View) addAttached(sums map[string]bool, f Trashed) {
 	}
 	data, err := durable.ReadFile(v.root, filepath.ToSlash(name))
 	if err != nil {
-		return // what it refers to stays
+		return // keep the files that it refers to
 	}
 	s, err := session.Decode(sessionOf(f.File), data)
 	if err != nil {
@@ -78,9 +78,8 @@ func (v *View) addAttached(sums map[string]bool, f Trashed) {
 	}
 }
 
-// purgeAttachments deletes those of the attachments that nothing names any longer: no
-// session, nothing in the trash, and no operation that could be done again. It returns
-// what they were.
+// purgeAttachments deletes the attachments that nothing refers to: no session, no file
+// in the trash, and no operation that could be redone. It returns the deleted ones.
 func (v *View) purgeAttachments(sums map[string]bool) (gone []Trashed, err error) {
 	for _, dir := range []string{session.Dir, trashDir, operation.Path} {
 		if len(sums) == 0 {
@@ -116,7 +115,7 @@ func (v *View) purgeAttachments(sums map[string]bool) (gone []Trashed, err error
 	return gone, nil
 }
 
-// keepNamed takes out of sums what a file names.
+// keepNamed removes from sums the attachments that a file refers to.
 func (v *View) keepNamed(sums map[string]bool, name string) error {
 	data, err := durable.ReadFile(v.root, name)
 	if err != nil {

@@ -20,10 +20,9 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 	return w.Sessions(ctx, ListOptions{Kind: kind})
 }
 
-// Sessions returns the sessions that are wanted, last active first unless o.Sort says
-// otherwise. Penguin's own
-// checkpoints are listed when checkpoints are asked for. Files that cannot be used are
-// left out, and noted.
+// Sessions returns the matching sessions, last active first unless o.Sort says
+// otherwise. Penguin's checkpoints are included with the kind checkpoint. Unreadable
+// files are skipped with a note.
 func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, error) {
 	kind := o.Kind
 	if kind != "" {
@@ -78,10 +77,10 @@ type Conversation struct {
 	Entry    Entry
 	Messages []session.Message
 	Refs     []string // of Messages: a REF to each, as short as is enough
-	Joined   []bool   // of Messages, those that follow the one before by a join, see [session.Tree.Joined]
+	Joined   []bool   // of Messages, whether it follows the previous one by a join, see [session.Tree.Joined]
 	// Document is the path as one JSON document: the eight keys of a session
-	// file, the session's own id and metadata, messages as they stand in their
-	// files.
+	// file, with the session's id and metadata, and the messages in their
+	// stored form.
 	Document []byte
 }
 
@@ -168,9 +167,9 @@ type Forest struct {
 	Roots []TreeEntry `json:"roots"` // oldest first
 }
 
-// Tree returns the trees of sessions, oldest first, or with a name the one that
-// holds that session. A session whose origin is gone stands under the nearest
-// one of its lineage that is there, or at the top.
+// Tree returns the trees of sessions, oldest first, or with a name the tree
+// with that session. A session whose origin is missing is below the nearest
+// existing session of its lineage, or a root.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	return read(ctx, w.base, func(v *View) (*Forest, error) {
 		if err := v.whole(); err != nil {

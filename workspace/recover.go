@@ -19,8 +19,8 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// recovered looks at a workspace under the lock, after what an interrupted command
-// left is completed or swept away.
+// recovered opens a workspace under the lock, after completing or removing the
+// remains of an interrupted command.
 func (w *base) recovered(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
 	tx, err := w.loadTx(ctx, root, m)
 	if err != nil {
@@ -59,25 +59,25 @@ func (w *base) loadTx(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
 	return newTx(v), err
 }
 
-// finish discards what is not committed, and ends what a method does with the workspace.
+// finish discards uncommitted changes, and closes the transaction.
 func (tx *Tx) finish() {
 	tx.batch.Discard()
 	tx.View.done()
 }
 
 // recover completes those of the last operations that were interrupted after their
-// first change, takes the lines of those out of the log that were before, and removes
-// temporary files. It reports whether the workspace has to be looked at anew.
+// first change, removes the log lines of those interrupted before it, and removes
+// temporary files. It reports whether the workspace must be read again.
 func (tx *Tx) recover() (changed bool, err error) {
 	broken, err := tx.mendBrokenLog()
 	if err != nil && !tx.View.every {
 		return false, err
 	}
 	last, err := tx.lastOperations()
-	if err != nil && !tx.View.every { // doctor says what is wrong with it
+	if err != nil && !tx.View.every { // doctor reports the error
 		return false, err
 	}
-	if broken { // doctor mends it first
+	if broken { // doctor repairs it first
 		last = nil
 	}
 	tx.seq = max(tx.seq, tx.highest)
@@ -119,12 +119,12 @@ func (tx *Tx) recover() (changed bool, err error) {
 	return changed, err
 }
 
-// decide completes the operations that were interrupted and have happened, and takes
-// the lines of those that have not out of the log.
+// decide completes the interrupted operations that have happened, and removes the
+// log lines of the others.
 func (tx *Tx) decide(happened, not []operation.Line) error {
 	for _, line := range slices.Concat(happened, not) {
 		for _, id := range line.Sessions {
-			tx.View.own[id] = true // whatever the index says of it
+			tx.View.own[id] = true // regardless of the index
 		}
 	}
 	if len(not) > 0 {
@@ -145,8 +145,8 @@ func (tx *Tx) decide(happened, not []operation.Line) error {
 	return nil
 }
 
-// takeOut takes lines out of the log: it cuts them off where they are the last ones,
-// and else replaces the log.
+// takeOut removes lines from the log: it truncates the log if they are the last
+// ones, and replaces it otherwise.
 func (v *View) takeOut(lines []operation.Line) error {
 	log, err := operation.Open(v.root)
 	if err != nil {
@@ -184,7 +184,7 @@ func (v *View) rewriteLog(without []operation.Line, size int64) error {
 	return err
 }
 
-// lastOperations returns the newest lines of the log that tell of what may have been
+// lastOperations returns the newest log lines, of operations that may have been
 // interrupted, the oldest first.
 func (tx *Tx) lastOperations() ([]operation.Line, error) {
 	log, err := operation.Open(tx.View.root)
@@ -206,10 +206,10 @@ func (tx *Tx) lastOperations() ([]operation.Line, error) {
 	return slices.DeleteFunc(log.Unsettled(), func(line operation.Line) bool { return len(line.Changes) == 0 }), nil
 }
 
-// hidePending takes the sessions out of the index, for a reader, that an operation
-// moves which is being made, or was interrupted: of several files some may be in
-// the trash already and some not. What a removal began with is as good as gone, and
-// what is brought back is not there before all of it is.
+// hidePending hides from a reader's index the sessions that an operation in
+// progress, or an interrupted one, is moving: some of its files may be in the trash
+// already. A session in a started removal counts as removed, and a restored one is
+// visible only after all files are.
 func (v *View) hidePending() error {
 	plan, err := v.beingForgotten()
 	if err != nil {
@@ -242,9 +242,9 @@ func (v *View) hidePending() error {
 // unmoved reports whether c moves a file to the trash, or back, and is not made.
 func (v *View) unmoved(c operation.Change) bool { return c.Moved != "" && !v.made(c) }
 
-// sweep removes the temporary files that commands left which were interrupted.
-// One that may be what another program wrote, and that was being put back, is kept
-// in the trash: that can only be where one of the last operations has happened.
+// sweep removes the temporary files of interrupted commands. A file that may hold
+// another program's data, which was being restored, is kept in the trash: this can
+// only be the case if one of the last operations has happened.
 func (tx *Tx) sweep(interrupted bool, happened []operation.Line) error {
 	names := tx.View.index.Temporary
 	if interrupted {
@@ -281,9 +281,9 @@ func (tx *Tx) sweep(interrupted bool, happened []operation.Line) error {
 	return err
 }
 
-// keepOther puts a copy of a temporary file into the trash that is neither what one
-// of the changes left nor what it found, where that change was made: two files had
-// changed names.
+// keepOther copies a temporary file to the trash if it is neither the old nor the
+// new content of one of the changes that were made: an exchange of two names was
+// interrupted.
 func (tx *Tx) keepOther(temp string, changes []operation.Change) error {
 	i := slices.IndexFunc(changes, func(c operation.Change) bool { return tempOf(c.File) == temp })
 	if i < 0 || changes[i].Was == nil || !tx.View.made(changes[i]) {
@@ -317,14 +317,14 @@ func (v *View) happened(o *operation.Operation) bool {
 		return false
 	}
 	if temp, err := v.stateNow(tempOf(c.File)); err == nil && temp.Same(c.Is) {
-		return false // what it was going to be has not got its name
+		return false // its target has not been renamed
 	}
 	data, err := durable.ReadFile(v.root, c.File)
 	if err != nil || stateOfBytes(data, nil).Same(c.Was) {
 		return false
 	}
 	message, added := o.Args["message"].(string)
-	return !added || bytes.Contains(data, []byte(message)) // somebody changed it since
+	return !added || bytes.Contains(data, []byte(message)) // changed since
 }
 
 // made reports whether a file is as c left it.
@@ -349,8 +349,8 @@ func (v *View) made(c operation.Change) bool {
 	return err == nil && is.Same(c.Is)
 }
 
-// stillAs reports whether a file is as c left it, also one that c made, which counts as
-// made whatever it holds.
+// stillAs reports whether a file is in the state after c; a file that c created counts
+// as existing regardless of its content.
 func (v *View) stillAs(c operation.Change) bool {
 	if c.Is != nil {
 		c.Was = c.Is
@@ -358,8 +358,8 @@ func (v *View) stillAs(c operation.Change) bool {
 	return v.made(c)
 }
 
-// holdsAsLeft reports whether a file holds what c left, as far as the log says that: its size
-// and its time may be what they were although another program changed it.
+// holdsAsLeft reports whether a file has the content after c, as far as the log knows it:
+// another program may have changed it without changing size and time.
 func (v *View) holdsAsLeft(c operation.Change) bool {
 	if c.Is == nil || c.Is.CRC32C == "" {
 		return true
@@ -368,7 +368,7 @@ func (v *View) holdsAsLeft(c operation.Change) bool {
 	return err == nil && is.Same(c.Is)
 }
 
-// stateNow returns what a file holds.
+// stateNow returns the current state of a file.
 func (v *View) stateNow(name string) (*operation.State, error) {
 	data, err := durable.ReadFile(v.root, name)
 	if err != nil {
@@ -377,8 +377,7 @@ func (v *View) stateNow(name string) (*operation.State, error) {
 	return &operation.State{Size: int64(len(data)), CRC32C: hex32(crc32c.Of(data))}, nil
 }
 
-// complete prepares those of the changes that were not made, which follow from
-// one that was.
+// complete stages the missing changes of an operation that has happened.
 func (tx *Tx) complete(changes []operation.Change) error {
 	for _, c := range changes {
 		unmade, err := tx.View.unmade(c)
@@ -422,7 +421,7 @@ func (tx *Tx) completeOne(c operation.Change) error {
 	case c.Link:
 		o, err := tx.View.outline(sessionOf(c.File))
 		if err != nil {
-			return nil // doctor says what is wrong with it
+			return nil // doctor reports the error
 		}
 		return tx.setContinuedTo(o)
 	}

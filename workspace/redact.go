@@ -16,14 +16,14 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A Redact takes secrets out of a text, or out of the strings of a JSON value, and
-// returns the kinds of those that it found, one for each. Its error ends the export.
+// A Redact removes secrets from a text, or from the strings of a JSON value, and
+// returns the kind of each secret found. Its error aborts the export.
 type Redact func(text []byte, isJSON bool) (clean []byte, found []string, err error)
 
-// redacted takes the secrets out of t, and returns what was taken out of what is written
-// in that format. What stands in a record of a message, or in the message as a session
-// file has it, is mostly said by the message too: of each kind the larger number counts.
-// What a provider signed has no signature any more if something of it was taken out.
+// redacted removes the secrets from t, and returns the counts of those removed from the
+// data that the format writes. Most data in a record of a message, or in its stored
+// form, repeats the message: of each kind the larger count is used. Signatures of
+// changed content are removed.
 func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) ([]transcript.Loss, error) {
 	var failed error
 	clean := func(text []byte, isJSON bool, found map[string]int) []byte {
@@ -95,7 +95,7 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 		}
 		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)
 		values(said, &m.Own.Rest)
-		m.Raw = records.Expand(m.Raw) // a key in a record may say what is secret
+		m.Raw = records.Expand(m.Raw) // a key in a record may hold a secret
 		values(where(format.Sessions, kept), &m.Raw)
 		m.Raw = records.Share(m.Raw)
 		for i := range m.Records {
@@ -111,8 +111,8 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 	return list, failed
 }
 
-// textFile returns the text of a file that stands in the meta of a part in base64, false
-// if there is none, or it is no text.
+// textFile returns the text of a base64-encoded file in the meta of a part, and false if
+// there is none or it is not text.
 func textFile(meta []byte) ([]byte, bool) {
 	v := gjson.GetManyBytes(meta, "type", "data")
 	if v[0].Str != "base64" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The names of where the head is and, the last, of where it was before. They mean that
-// whatever a title or a label says.
+// The names of the head and, the last, of the previous head. They take precedence over
+// titles and labels.
 const (
 	headName     = "HEAD"
 	headSign     = "@"

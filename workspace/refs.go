@@ -11,7 +11,7 @@ import (
 // A naming makes REFs to the messages of one conversation: as short as is enough to name
 // them, and safe to be pasted into a command line.
 type naming struct {
-	session string // what stands before the @
+	session string // before the @
 	uuid    string // of the line
 	heads   map[string]int
 }

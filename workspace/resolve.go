@@ -12,9 +12,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// resolve returns the session that name means: where the head is or was; else the one
-// whose id, UUID or title is name; else the only one that name abbreviates. A name that
-// begins with urn:uuid: is a UUID and nothing else.
+// resolve returns the session that name denotes: HEAD or the previous head; else the
+// session with that id, UUID or title; else the only one that name abbreviates. A name
+// that begins with urn:uuid: is only tried as a UUID.
 func (v *View) resolve(name string) (string, error) {
 	if isHeadName(name) {
 		h, err := v.headNamed(name)

@@ -16,10 +16,10 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// SearchOptions say which messages are wanted. The zero value wants all.
+// SearchOptions select messages. The zero value selects all.
 type SearchOptions struct {
-	// Text is words, each of which must be in what the message says, in any case;
-	// "words in quotes" that follow each other; and -word for what must not be in it.
+	// Text is words that must all occur in the message, in any case; "quoted words"
+	// must occur in sequence; -word must not occur.
 	Text string
 	// Words are as in Text, but a hyphen excludes nothing there.
 	Words string
@@ -27,14 +27,14 @@ type SearchOptions struct {
 	Regexp string
 
 	Role       string    // only messages of this role
-	Tool       string    // only calls of this tool, in any case, and what it answered
+	Tool       string    // only calls of this tool, in any case, and their results
 	Since      time.Time // only messages of this time or later
 	Until      time.Time // only messages before this time
 	In         string    // only the line of this session
-	Where      Where     // only conversations that took place there
-	Limit      int       // at most so many, 0 for all
-	PerSession int       // of each conversation at most so many, 0 for all
-	Context    int       // so many messages before and after each on its path
+	Where      Where     // only conversations with this setting
+	Limit      int       // the maximum number, 0 for no limit
+	PerSession int       // the maximum per conversation, 0 for no limit
+	Context    int       // the number of messages before and after each on its path
 }
 
 // Found is the messages that were looked for.
@@ -42,9 +42,9 @@ type Found struct {
 	Matches  []Match        `json:"matches"`
 	Sessions []FoundSession `json:"sessions"` // the conversations of Matches
 	Total    int            `json:"total"`    // how many there are in the conversations that were searched
-	More     bool           `json:"more"`     // there are more than were wanted
-	// NotSearched is how many conversations were not searched, because there were enough
-	// matches in those that were active later.
+	More     bool           `json:"more"`     // the limit omitted some
+	// NotSearched is the number of conversations that were not searched, because more
+	// recently active ones had enough matches.
 	NotSearched int `json:"not_searched"`
 }
 
@@ -70,7 +70,7 @@ type Match struct {
 	Speaker   Speaker          `json:"speaker"`
 	CreatedAt time.Time        `json:"created_at"` // when the conversation began, if nothing says when it was written
 	Tools     []string         `json:"tools"`      // that it calls, or answers for
-	Snippet   string           `json:"snippet"`    // what it says around the place, on one line
+	Snippet   string           `json:"snippet"`    // the text around the match, on one line
 	Spans     [][2]int         `json:"spans"`      // where in the snippet the words are: from and to, in characters
 	Also      []string         `json:"also"`       // the other conversations that have a copy of it, the oldest first
 	Before    []ContextMessage `json:"before"`     // the messages before it, root first
@@ -82,7 +82,7 @@ type Match struct {
 	copied copied
 }
 
-// A ContextMessage is a message near one that was looked for.
+// A ContextMessage is a message near a match.
 type ContextMessage struct {
 	ID   string `json:"message_id"`
 	Ref  string `json:"ref"`
@@ -106,12 +106,12 @@ func (s Speaker) rank() int {
 	return slices.Index([]Speaker{SpeakerPerson, SpeakerAssistant, SpeakerTool, SpeakerSystem}, s)
 }
 
-// Search looks for messages in all sessions. Conversations come in the order of
-// [Workspace.List], the last active first, and in each the words of a person come before
-// those of the assistant, and these before what tools said; else the last message of its
-// files comes first. A message is found once, in the conversation where it began: what was
-// made of that, checkpoints and branches with a copy of it, is only named, unless o.In
-// wants to look there. Files that cannot be used are left out, and noted.
+// Search searches the messages of all sessions. Conversations are in the order of
+// [Workspace.List], the last active first; in each, messages of the user precede those of
+// the assistant, and these precede results of tools; otherwise the last message of the
+// files is first. A message is found once, in the conversation where it began: checkpoints
+// and branches with a copy of it are only named, unless o.In selects one. Unreadable files
+// are skipped with a note.
 func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	p, err := newPattern(o)
 	if err != nil {
@@ -168,21 +168,21 @@ type search struct {
 	o SearchOptions
 	q *pattern
 
-	most int // matches that are wanted, of which one more is enough; 0 for all
+	most int // the number of matches after which the search stops, plus one; 0 for no limit
 	gone func() map[string][]string
 
 	seed    maphash.Seed
 	mu      sync.Mutex
-	earlier map[string]*earlier // what was asked about
+	earlier map[string]*earlier // results by file
 	placed  map[string]bool     // of these, those whose messages are in where
-	where   map[string][]string // the files that a message stands in, by its id
+	where   map[string][]string // the files that have a message, by its id
 }
 
 // A searchFile is a file to look into.
 type searchFile struct {
 	id     string
 	line   *searchLine
-	before []string // the files that what it repeats may stand in
+	before []string // the files with possible originals of its messages
 	family string   // the session that it comes from in the end
 	cut    bool     // it was not searched to its end
 }
@@ -200,14 +200,14 @@ type searchLine struct {
 	cut    bool        // it was not searched to its end
 }
 
-// enoughOf reports whether of the matches of a conversation, the last one first, no later
-// one would be shown, and there are so many that they need not be counted exactly.
+// enoughOf reports whether the search of a conversation can stop: no later match, in the
+// order of files from the last, would be shown, and the exact count is not needed.
 func (s *search) enoughOf(matches, ofPersons int) bool {
 	const counted = 100
 	return s.o.PerSession > 0 && ofPersons >= s.o.PerSession && matches >= counted
 }
 
-// files returns the files to look into, in the order of what is found.
+// files returns the files to search, in the order of the matches.
 func (s *search) files() ([]*searchFile, error) {
 	s.gone = sync.OnceValue(s.withGone)
 	lines, err := s.lines()
@@ -248,8 +248,8 @@ func (s *search) lines() ([]*searchLine, error) {
 	return s.everyLine(true), nil
 }
 
-// everyLine returns all conversations, the last active first. It notes what cannot be
-// used, if that is wanted.
+// everyLine returns all conversations, the last active first. With note, it notes
+// unreadable files.
 func (s *search) everyLine(note bool) []*searchLine {
 	var firsts []string
 	files := map[string][]string{} // by the first of the line
@@ -264,7 +264,7 @@ func (s *search) everyLine(note bool) []*searchLine {
 	for _, first := range firsts {
 		ids := files[first]
 		if len(ids) > 1 {
-			// What continues a line mostly is younger; this is the order of its files.
+			// A continuation is usually younger; this is the order of the files.
 			if line, err := s.index.Line(first); err == nil {
 				slices.SortStableFunc(ids, func(a, b string) int { return slices.Index(line, a) - slices.Index(line, b) })
 			}
@@ -287,9 +287,9 @@ func (s *search) everyLine(note bool) []*searchLine {
 	return lines
 }
 
-// firstOf returns the first file, as far as it is there, of the line that the messages
-// of a file are found in: those of a file that goes on from a checkpoint are found in
-// that file only.
+// firstOf returns the first existing file of the line in which the messages of a file
+// are found: messages of a file that continues a checkpoint are found in that file
+// only.
 func (s *search) firstOf(id string) string {
 	seen := map[string]bool{}
 	for first := id; ; {
@@ -302,14 +302,14 @@ func (s *search) firstOf(id string) string {
 			return first
 		}
 		if seen[first] {
-			return id // a ring
+			return id // a cycle
 		}
 		seen[first] = true
 		first = from
 	}
 }
 
-// settingOf returns where a conversation took place.
+// settingOf returns the setting of a conversation.
 func (s *search) settingOf(l *searchLine) session.Setting {
 	if l.penguin {
 		return s.setting(s.penguin[l.id].Session)
@@ -410,12 +410,12 @@ func (s *search) size(id string) int64 {
 	return 0
 }
 
-// isRole reports whether a message has the role that is wanted.
+// isRole reports whether a message has the selected role.
 func (s *search) isRole(m session.Message) bool {
 	return s.o.Role == "" || strings.EqualFold(m.Role(), s.o.Role)
 }
 
-// inTime reports whether a message was written when it is wanted, and when that was.
+// inTime reports whether a message was written in the selected time, and its time.
 func (s *search) inTime(m session.Message, l *searchLine) (at time.Time, ok bool) {
 	at, said := m.Time()
 	if !said {

@@ -90,7 +90,7 @@ func (v *View) nodesOf(l *line, nodes []int) ([]lines.Node, error) {
 	return list, nil
 }
 
-// describe fills in what n says of itself.
+// describe sets the fields of n that derive from its message.
 func describe(n *lines.Node) {
 	var at, metadata gjson.Result
 	gjson.ParseBytes(n.Raw).ForEach(func(key, value gjson.Result) bool {
@@ -106,8 +106,8 @@ func describe(n *lines.Node) {
 	n.Meta = metaIn(metadata)
 }
 
-// metaIn returns what the user noted with a message of that metadata, nil for
-// nothing.
+// metaIn returns the user's metadata in the metadata of a message, nil for
+// none.
 func metaIn(metadata gjson.Result) json.RawMessage {
 	v := metadata.Get("bough." + ownMeta)
 	if !v.IsObject() || !json.Valid([]byte(v.Raw)) {
@@ -116,7 +116,7 @@ func metaIn(metadata gjson.Result) json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-// ownMeta is the member of metadata.bough of a message with what the user noted.
+// ownMeta is the member of metadata.bough of a message with the user's metadata.
 const ownMeta = "meta"
 
 // Store adds a message to a line, below its parent. Heads do not count and are not
@@ -197,13 +197,13 @@ func (v *View) storeMessage(p *place, s lines.Message) (*message, error) {
 	return m, nil
 }
 
-// stored reports whether m came in a format of its own, as [session.Outline.Stored]
-// will.
+// stored reports whether m came in a format of its own; [session.Outline.Stored]
+// will report the same.
 func (m *message) stored() bool {
 	return slices.ContainsFunc(m.own, func(p rawjson.Pair) bool { return p.Key == "format" })
 }
 
-// check refuses what cannot stand in a file.
+// checkContent returns an error if a file cannot represent c.
 func checkContent(c *lines.Content) error {
 	if err := checkRole(c.Role); err != nil {
 		return err

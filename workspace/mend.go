@@ -257,8 +257,8 @@ func (c spare) detail() string {
 	return detail
 }
 
-// newerCopy returns Penguin's copy of a session if it is newer than the
-// session, which indicates an error; otherwise it returns an empty copy.
+// newerCopy returns Penguin's copy of a session if it is newer than the session,
+// as only a failure leaves it; otherwise it returns a copy without extra messages.
 func (d *checkup) newerCopy(o *session.Outline) spare {
 	name := session.FileName(o.ID) + ".bak"
 	info, err := d.root.Lstat(name)

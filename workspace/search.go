@@ -168,12 +168,12 @@ type search struct {
 	o SearchOptions
 	q *pattern
 
-	most int // the number of matches after which the search stops, plus one; 0 for no limit
+	most int // the limit, above which the search stops; 0 for no limit
 	gone func() map[string][]string
 
 	seed    maphash.Seed
 	mu      sync.Mutex
-	earlier map[string]*earlier // results by file
+	earlier map[string]*earlier // opened files, by session
 	placed  map[string]bool     // of these, those whose messages are in where
 	where   map[string][]string // the files that have a message, by its id
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A copied is what tells a message from another with the same id.
+// A copied identifies a message among those with the same id.
 type copied struct{ bytes, words uint64 }
 
-// copiedOf returns what tells m from others; what it says is text.
+// copiedOf returns the identity of m; text is its text.
 func (s *search) copiedOf(m session.Message, text string) copied {
 	at, _ := m.Time()
 	var words maphash.Hash
@@ -23,13 +23,12 @@ func (s *search) copiedOf(m session.Message, text string) copied {
 	return copied{bytes: maphash.Bytes(s.seed, m.Raw), words: words.Sum64()}
 }
 
-// isCopy reports whether m is the message that of tells, with the same bytes or the same
-// words.
+// isCopy reports whether m is the message of, with the same bytes or the same words.
 func (s *search) isCopy(m session.Message, of copied) bool {
 	return maphash.Bytes(s.seed, m.Raw) == of.bytes || s.copiedOf(m, saidBy(content.Read(m.Raw))).words == of.words
 }
 
-// also says of matches in which other conversations of their families they stand too.
+// also adds to matches the other conversations of their families that contain them.
 func (s *search) also(matches []Match) error {
 	if len(matches) == 0 {
 		return nil
@@ -45,7 +44,7 @@ func (s *search) also(matches []Match) error {
 		wanted[family][m.ID] = append(wanted[family][m.ID], m)
 		conversations[family] = append(conversations[family], m.Session)
 	}
-	alone := func(family, line string) bool { // all that is wanted of the family is in the line
+	alone := func(family, line string) bool { // the line has all relevant files of the family
 		return !slices.ContainsFunc(conversations[family], func(id string) bool { return id != line })
 	}
 	var files []*searchFile
@@ -80,7 +79,7 @@ func (s *search) also(matches []Match) error {
 	return nil
 }
 
-// copies returns which of the wanted messages stand in a file of another conversation.
+// copies returns which of the wanted messages a file of another conversation contains.
 func (s *search) copies(f *searchFile, wanted map[string][]*Match) (found []*Match, err error) {
 	look := func(file *session.Session) error {
 		for _, m := range file.Messages[file.Header:] {

@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// describe adds to matches what of their texts is shown. Most matches are never shown, so
-// this is done where they are found only if all are.
+// describe adds snippets and context to matches. Most matches are never shown, so it runs
+// after the limits are applied, unless all are shown.
 func (s *search) describe(matches []Match) error {
 	wanted := map[string]map[string]*Match{} // by file and message
 	var files []string
@@ -75,7 +75,7 @@ func (s *search) look(id string, f func(*session.Session) error) error {
 	return s.folder.Look(id, func([]byte) bool { return true }, f)
 }
 
-// name gives each match and conversation of f what it is named by, and each match the
+// name adds the names of messages and conversations to f, and to each match the
 // messages around it.
 func (s *search) name(f *Found) error {
 	at := 0

@@ -12,8 +12,9 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// file returns the matches in a file, the last one first. Its bytes are looked at before they are read as messages, and those of each
-// message before it is read as what it says: hardly anything is ever read.
+// file returns the matches in a file, the last one first. It prefilters the bytes of the file
+// before decoding messages, and those of each message before decoding its content, so it
+// decodes very little.
 func (s *search) file(f *searchFile) (found []Match, err error) {
 	f.before, f.family = s.repeated(f)
 	look := func(file *session.Session) error {
@@ -38,8 +39,8 @@ type reading struct {
 	*search
 	*searchFile
 	*session.Session
-	calls   map[string]int  // where a call is made, by its id; nil if nobody asked
-	repeats map[string]bool // the files before; nil if nobody asked
+	calls   map[string]int  // the message of a call, by the call's id; nil if not needed
+	repeats map[string]bool // the earlier files; nil if not needed
 }
 
 func (r *reading) matches() (found []Match, err error) {
@@ -52,7 +53,7 @@ func (r *reading) matches() (found []Match, err error) {
 		if !r.q.May(m.Raw) || !r.isRole(m) {
 			continue
 		}
-		if r.Meta.Snapshot { // most of it stands elsewhere
+		if r.Meta.Snapshot { // most of it is elsewhere too
 			again, err := r.standsBefore((*earlier).hasBytes, m)
 			if err != nil {
 				return nil, err
@@ -123,8 +124,8 @@ func (r *reading) match(m session.Message) (Match, bool) {
 	return match, true
 }
 
-// speakerOf returns whose words of a message q finds: results of tools are a tool's,
-// whoever has the message.
+// speakerOf returns the speaker of the text in a message that q matches: a result of
+// a tool is a tool's, regardless of the message's role.
 func speakerOf(m session.Message, said *content.Message, q *pattern) Speaker {
 	var spoken []content.Part
 	for _, p := range said.Parts {
@@ -161,7 +162,7 @@ func (r *reading) toolsOf(m *content.Message) []string {
 	return names
 }
 
-// called returns the name of the tool that a call calls, "" if nobody says it.
+// called returns the name of the tool of a call, "" if unknown.
 func (r *reading) called(call string) string {
 	if r.calls == nil {
 		r.calls = callsIn(r.Outline)
@@ -200,10 +201,10 @@ func nameIn(m session.Message, call string) string {
 	return ""
 }
 
-// repeated returns the files that what a file repeats may stand in: those of its lineage,
-// and for those that are gone the others that say that they come from them. Who looks
-// into one conversation finds all that it has, whatever others have. With them comes the
-// session that all come from in the end, as far as it is known.
+// repeated returns the files whose messages a file may repeat: those of its lineage, and,
+// in place of missing ones, the others that were copied from them. A search in one
+// conversation finds all its messages, copies included. It also returns the known root of
+// the lineage.
 func (s *search) repeated(f *searchFile) (ids []string, family string) {
 	if s.o.In != "" {
 		return f.line.files[:slices.Index(f.line.files, f.id)], f.line.id
@@ -229,8 +230,8 @@ func (s *search) repeated(f *searchFile) (ids []string, family string) {
 	return ids, lineage[0]
 }
 
-// withGone returns, for each session that is gone, those that come from it, each after
-// those that it may come from itself, and the older before the younger.
+// withGone returns, for each missing session, the sessions copied from it, each after
+// its own possible origins, and the older before the younger.
 func (s *search) withGone() map[string][]string {
 	from := map[string][]string{}
 	depth := map[string]int{}
@@ -249,8 +250,8 @@ func (s *search) withGone() map[string][]string {
 	return from
 }
 
-// standsBefore reports whether a message stands in a file that its own one repeats, as
-// has says it of one that has the id.
+// standsBefore reports whether an earlier file has a message that this file repeats;
+// has compares it with the message of the same id there.
 func (r *reading) standsBefore(has func(*earlier, session.Message) (bool, error), m session.Message) (bool, error) {
 	if len(r.before) == 0 {
 		return false, nil
@@ -276,7 +277,7 @@ func (r *reading) standsBefore(has func(*earlier, session.Message) (bool, error)
 	return false, nil
 }
 
-// place notes which messages stand in a file.
+// place records the messages of a file.
 func (s *search) place(id string) {
 	at := s.earlierFile(id).at()
 	s.mu.Lock()
@@ -290,17 +291,17 @@ func (s *search) place(id string) {
 	}
 }
 
-// An earlier is what is known of a file that others may repeat.
+// An earlier is a file whose messages others may repeat.
 type earlier struct {
 	outline func() (*session.Outline, error)
-	at      func() map[string]int // where a message stands, by its id
+	at      func() map[string]int // the position of each message, by its id
 	calls   func() map[string]int
 	sums    func() ([]uint64, error) // of the bytes of its messages
 	message func(i int) (session.Message, error)
 	seed    maphash.Seed
 }
 
-// earlierFile returns what is known of a file.
+// earlierFile returns the entry of a file, opened once.
 func (s *search) earlierFile(id string) *earlier {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -359,8 +360,8 @@ func (s *search) newEarlier(id string) *earlier {
 	return e
 }
 
-// hasBytes reports whether a message stands in the file with the same bytes. A file that
-// cannot be read has none.
+// hasBytes reports whether the file has a message with the same bytes. An unreadable
+// file has none.
 func (e *earlier) hasBytes(m session.Message) (bool, error) {
 	i, ok := e.at()[m.ID]
 	if !ok {
@@ -373,8 +374,7 @@ func (e *earlier) hasBytes(m session.Message) (bool, error) {
 	return sums[i] == maphash.Bytes(e.seed, m.Raw), nil
 }
 
-// hasWords reports whether a message stands in the file with the same words, of the same
-// role and time.
+// hasWords reports whether the file has a message with the same words, role and time.
 func (e *earlier) hasWords(m session.Message) (bool, error) {
 	i, ok := e.at()[m.ID]
 	if !ok {
@@ -403,7 +403,7 @@ func (e *earlier) called(call string) string {
 	return nameIn(m, call)
 }
 
-// unlessDamaged returns err unless it says that a file is no session.
+// unlessDamaged returns err unless it reports a malformed session file.
 func unlessDamaged(err error) error {
 	var damage *session.DamageError
 	if errors.As(err, &damage) {

@@ -11,8 +11,8 @@ type allFound struct {
 	notSearched int // conversations
 }
 
-// apart returns the matches in files, in order, each once: all, or those of as many
-// conversations as have more than are wanted.
+// apart returns the matches in files, in order, without duplicates: all, or those
+// of enough conversations to exceed the limit.
 func (s *search) apart(files []*searchFile) (allFound, error) {
 	for s.most = s.o.Limit; ; s.most *= 2 {
 		all, left, err := s.all(files)
@@ -80,8 +80,8 @@ func (a allFound) chosen(o SearchOptions) Found {
 	return f
 }
 
-// once leaves out messages that were found in several conversations of one family: such
-// as no longer stand where they began.
+// once removes duplicates: messages that were found in several conversations of one
+// family because they are missing where they began.
 func once(all []Match) []Match {
 	type key struct {
 		family, id string

@@ -8,13 +8,13 @@ import (
 	"github.com/bough-dev/bough/internal/query"
 )
 
-// A pattern is what a search looks for: words, and a regular expression.
+// A pattern is a query: words, and a regular expression.
 type pattern struct {
 	*query.Query
 	re *regexp.Regexp // nil for none
 }
 
-// newPattern returns what o looks for. The error says what is wrong, for a person.
+// newPattern returns the pattern of o. The error is phrased for the user.
 func newPattern(o SearchOptions) (*pattern, error) {
 	q, err := query.Parse(o.Text, o.Words)
 	if err != nil {
@@ -29,19 +29,20 @@ func newPattern(o SearchOptions) (*pattern, error) {
 	return p, nil
 }
 
-// Match reports whether text is what p looks for.
+// Match reports whether text matches p.
 func (p *pattern) Match(text string) bool {
 	return p.Query.Match(text) && (p.re == nil || p.re.MatchString(text))
 }
 
-// Find returns where in text the words and the expression are, in order; what overlaps is
-// one place. Of the expression it returns the first places.
+// Find returns the spans of text that match the words or the expression, in order;
+// overlapping spans are merged. The matches of the expression are limited to the first
+// ones.
 func (p *pattern) Find(text string) []query.Span {
 	all := p.Query.Find(text)
 	if p.re == nil {
 		return all
 	}
-	const maxPlaces = 100_000 // empty ones count
+	const maxPlaces = 100_000 // empty ones included
 	for _, at := range p.re.FindAllStringIndex(text, maxPlaces) {
 		if at[0] < at[1] {
 			all = append(all, query.Span{Start: at[0], End: at[1]})

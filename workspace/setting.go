@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Where selects conversations by where they took place, see [session.Setting]. What is
-// "" selects all.
+// A Where selects conversations by their setting, see [session.Setting]. An empty field
+// selects all.
 type Where struct {
 	Tool   string // the name of a format, as [convert.Formats] has it
 	Dir    string // a folder: conversations about it, or about a folder below it
@@ -18,7 +18,7 @@ type Where struct {
 	Model  string // a part of the model's name, in any case
 }
 
-// matches reports whether a conversation took place where w says.
+// matches reports whether a conversation has the setting w.
 func (w Where) matches(s session.Setting) bool {
 	return (w.Tool == "" || strings.EqualFold(w.Tool, s.Tool)) &&
 		(w.Dir == "" || within(w.Dir, s.Directory)) &&
@@ -37,8 +37,8 @@ func within(dir, folder string) bool {
 	return dir == folder || strings.HasPrefix(folder, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// setting returns where a session took place: a continuation where its line began, and a
-// snapshot that does not say it where its origin did, while that is there.
+// setting returns the setting of a session: a continuation has that of its line's first
+// file, and a snapshot without one has that of its origin, if it exists.
 func (v *View) setting(id string) session.Setting {
 	for seen := map[string]bool{}; !seen[id]; {
 		seen[id] = true
@@ -73,13 +73,14 @@ func (v *View) firstFile(id string) string {
 	return id
 }
 
-// title returns what a session is called where it is shown: its title, else the first
-// words of its user, of a continuation those of its line, else a title made from its id.
+// title returns the display title of a session: its title, else the first words of its
+// user, of a continuation those of its line, else a title derived from the id.
 func (v *View) title(e *index.Entry) string {
 	return cmp.Or(v.words(e), session.DefaultTitle(e.ID))
 }
 
-// words is title, but "" for what has neither a title nor words.
+// words is title without the last resort: "" for a session with neither a title
+// nor words.
 func (v *View) words(e *index.Entry) string {
 	first := e
 	if e.Kind() == session.Continuation {

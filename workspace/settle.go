@@ -6,9 +6,9 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// settle waits until a file has not changed for as long as Options.Settle says, and
-// reports whether that happened before ten times that. Then it returns what the file
-// system says of the file. A file that is gone has settled.
+// settle waits until a file has not changed for Options.Settle, at most ten times
+// that, and reports whether it is stable. If it is, it returns the file's identity.
+// A missing file is stable.
 func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 	id = d.identity(name)
 	wait := d.w.opts.Settle
@@ -37,7 +37,7 @@ func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 	return id, true
 }
 
-// identity returns what the file system says of a file, zero if it is gone.
+// identity returns the identity of a file, zero if it does not exist.
 func (d *checkup) identity(name string) durable.Identity {
 	info, err := d.root.Stat(name)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// signedKind is the kind under which signatures are counted that no longer fit what they
-// sign, and are gone.
+// signedKind is the kind under which signatures that redaction invalidated and removed
+// are counted.
 const signedKind = "signatures of what was redacted"
 
-// unsignPart removes the signature of a part that is not what it was, and reports whether
+// unsignPart removes the signature of a part that redaction changed, and reports whether
 // there was one.
 func unsignPart(p *content.Part, before content.Part) bool {
 	if p.Text == before.Text && bytes.Equal(p.Meta, before.Meta) || gjson.GetBytes(p.Meta, "signature").Str == "" {
@@ -28,8 +28,8 @@ func unsignPart(p *content.Part, before content.Part) bool {
 	return err == nil
 }
 
-// unsign returns after without the signatures of those of its objects that are not what
-// they are in before, and how many there were. The two differ in texts only.
+// unsign returns after without the signatures of objects that differ from before, and
+// the number of these signatures. The two may differ only in texts.
 func unsign(before, after []byte) ([]byte, int) {
 	if bytes.Equal(before, after) || !bytes.Contains(after, []byte("ignature")) {
 		return after, 0
@@ -54,8 +54,8 @@ func unsign(before, after []byte) ([]byte, int) {
 	return append(kept, after[at:]...), len(cut)
 }
 
-// A signed is an object with a signature, and the member with what parts it from the
-// others.
+// A signed is an object with a signature, and the member that identifies it among
+// its siblings.
 type signed struct{ all, member rawjson.Span }
 
 // signedObjects returns the objects of a document that a provider signed, in the order in

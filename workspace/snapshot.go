@@ -19,9 +19,9 @@ import (
 type SnapshotOptions struct {
 	// Name is the title. Empty means one made from the conversation's.
 	Name string
-	// Auto makes an automatic checkpoint: one that nobody asked for by name, and
-	// that is kept as long as [Options.Retention] says. If there is a checkpoint of that
-	// path already, in whatever conversation, it is that one. It means nothing to a branch.
+	// Auto makes an automatic checkpoint, which has no name and is kept as
+	// [Options.Retention] says. If the path has a checkpoint already, in any conversation,
+	// that one is returned. A branch ignores it.
 	Auto bool
 	// KeepHead has a branch leave the head where it is.
 	KeepHead bool
@@ -53,8 +53,9 @@ func (p *place) cut(o checkpoint.CutOptions) (checkpoint.Adjustment, error) {
 	return checkpoint.Adjustment{Requested: session.ID(cut.Message), SteppedBack: true}, nil
 }
 
-// Checkpoint freezes the path to where ref points: a new session, read-only,
-// that stands alone. After an automatic one it prunes, see [Workspace.Prune].
+// Checkpoint freezes the path to ref: it creates a read-only session that
+// depends on no other. After an automatic checkpoint it prunes, see
+// [Workspace.Prune].
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	type snapshot struct {
 		*Snapshot
@@ -86,8 +87,8 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 	return snap.Snapshot, err
 }
 
-// Branch makes a new session, to go on in, of the path to where ref points,
-// and moves the head there, unless it is to stay.
+// Branch creates a session from the path to ref, which can be continued, and
+// moves the head there, unless o keeps it.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	op := operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}
 	return update(ctx, w.base, op, func(tx *Tx) (*Snapshot, error) {
@@ -156,8 +157,8 @@ func (v *View) isOfPath(id string, p *place) bool {
 	return true
 }
 
-// snapshot prepares a snapshot of the path to p: its kind, its title, and whether it
-// is automatic, stand in spec.
+// snapshot stages a snapshot of the path to p; spec has its kind, its title, and
+// whether it is automatic.
 func (tx *Tx) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
 	d, err := tx.View.document(p, spec)
 	if err != nil {
@@ -174,7 +175,7 @@ func (v *View) snapshotOf(id string) *Snapshot {
 	return &Snapshot{Entry: v.entry(id), Path: v.path(session.FileName(id)), Bytes: v.index.Entry(id).Size()}
 }
 
-// document decides what a snapshot of the path to p holds.
+// document builds the content of a snapshot of the path to p.
 func (v *View) document(p *place, spec checkpoint.Spec) (*session.Document, error) {
 	spec, err := v.spec(p, spec)
 	if err != nil {
@@ -186,7 +187,7 @@ func (v *View) document(p *place, spec checkpoint.Spec) (*session.Document, erro
 	return checkpoint.Flatten(p.Tree, p.node, spec, v.reopen)
 }
 
-// spec completes what a snapshot of the path to p is to be.
+// spec completes the specification of a snapshot of the path to p.
 func (v *View) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	err := checkUTF8("name", spec.Title)
 	if err != nil {
@@ -243,8 +244,8 @@ func (v *View) lineTitle(l *line) string {
 	return v.entry(l.Parts[0].ID).Title
 }
 
-// freeTitle makes a title for a snapshot of a conversation, one that no session
-// has: "T (branch)", "T (branch 2)" …
+// freeTitle returns an unused title for a snapshot of a conversation: "T
+// (branch)", "T (branch 2)" …
 func (v *View) freeTitle(title string, kind session.Kind) string {
 	title = madeOf(title)
 	numbered := func(n int) string {

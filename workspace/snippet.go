@@ -9,18 +9,17 @@ import (
 	"github.com/bough-dev/bough/internal/query"
 )
 
-// saidBy is what a message says as one text.
+// saidBy returns the text of a message.
 func saidBy(m *content.Message) string { return strings.Join(m.Texts(), "\n") }
 
-// How much of a text is shown around what was looked for, in characters.
+// The lengths of the displayed text around a match, in characters.
 const (
 	snippetBefore = 30
 	snippetLength = 160
 )
 
-// snippetOf returns a piece of text on one line, around the place where most of what p
-// looks for stands together, with an ellipsis where it was cut, and where it is in that,
-// in characters.
+// snippetOf returns a piece of text on one line, around the densest matches of p, with
+// an ellipsis where it is cut, and the spans of the matches in it, in characters.
 func snippetOf(p *pattern, text string) (snippet string, spans [][2]int) {
 	all := p.Find(text)
 	start, end := window(text, all)
@@ -77,7 +76,7 @@ func runesJoined(text string) int {
 	return n
 }
 
-// window returns what of text to show, given where in it there is something to show.
+// window returns the part of text to display, given the spans of matches.
 func window(text string, spans []query.Span) (start, end int) {
 	if len(text) <= snippetLength {
 		return 0, len(text)
@@ -85,7 +84,7 @@ func window(text string, spans []query.Span) (start, end int) {
 	best, most := 0, 0
 	for i, s := range spans {
 		reach := s.Start + snippetLength - snippetBefore
-		n := 0 // bytes of what is found, up to there
+		n := 0 // bytes of matches up to there
 		for _, other := range spans[i:] {
 			if other.End > reach {
 				break
@@ -108,8 +107,8 @@ func window(text string, spans []query.Span) (start, end int) {
 	return start, end
 }
 
-// wordStart goes from a place in text back as far as what stands before it is shown, and
-// then forward to the beginning of a word, if there is one before the place.
+// wordStart moves from a place in text back by the length of the displayed context, and
+// then forward to the start of a word, if there is one before the place.
 func wordStart(text string, place int) int {
 	start, word := place, place
 	for range snippetBefore {

@@ -19,31 +19,30 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A spool is a conversation that was read and is not stored yet. Its messages are laid
-// out as they will stand in their session: in memory or, beyond spoolMemory, in a
-// temporary file.
+// A spool is a conversation that was read and is not stored yet. Its messages have
+// their stored form: in memory or, beyond spoolMemory, in a temporary file.
 type spool struct {
 	format   *convert.Format
 	path     string
 	number   int      // which conversation of the file it is, from 0
 	row      *fileRow // of that file, nil for none
-	digests  bool     // of messages are wanted
+	digests  bool     // digests of messages are needed
 	named    bool     // the file was named, and not found in a folder or an archive
 	grown    bool     // an operation of this import added a part of it to a session
 	conv     transcript.Conversation
 	messages []spooled
 	problems []transcript.Problem
 	records  int // how many records its messages have
-	troubles int // how many problems there were, those that are not kept too
+	troubles int // the number of problems, including those that are not kept
 	lastTime time.Time
-	title    string // made of what a person said first
+	title    string // derived from the user's first words
 	weak     bool   // a better title may come
 	first    string // the time of the first message that has one, as the session has it
 	last     string // the latest time of a message, as the session has it
 	latest   time.Time
 
 	size     int64
-	memory   []byte // what is not in the temporary file
+	memory   []byte // the part that is not in the temporary file
 	memoryAt int64  // where that begins in the spool
 	temp     *os.File
 	window   []byte // a part of the temporary file, which was read
@@ -57,15 +56,15 @@ const (
 	spoolWindow = 128 << 10
 )
 
-// A spooled message is what is known of one without reading it again.
+// A spooled message is an entry of the spool's index.
 type spooled struct {
 	id, parent string
 	joined     string
 	copyOf     string
-	at         int64 // where it stands in the spool, in bytes
+	at         int64 // the offset of the message in the spool
 	size       int32
 	parentAt   int32  // where the value of its parent_id begins, which is null as yet; 0 if it is to stay as it is
-	says       uint64 // a number for who says what, as a session has it
+	says       uint64 // a hash of role and text in the stored form
 	digest     uint64 // see [convert.Digest]; 0 if nothing was exported from the workspace
 	records    uint64 // see [sumOf]
 	system     bool
@@ -74,8 +73,8 @@ type spooled struct {
 	guessed    bool // see [convert.Message]
 }
 
-// saysOf returns a number for who says what in a message of a session file, however that
-// is laid out.
+// saysOf returns a hash of role and text in a message of a session file, independent of
+// its JSON layout.
 func saysOf(seed maphash.Seed, raw []byte) uint64 {
 	v := gjson.GetManyBytes(raw, "role", "content")
 	return saysOfParts(seed, []byte(v[0].Raw), []byte(v[1].Raw))
@@ -154,7 +153,8 @@ func sumOf(seed maphash.Seed, records []json.RawMessage) uint64 {
 	return h.Sum64()
 }
 
-// entitle makes a title of what m says, if it is better than what was said before.
+// entitle derives a title from the text of m, if it is better than the present
+// one.
 func (s *spool) entitle(m *transcript.Message) {
 	if s.title != "" && !s.weak || m.Role != "user" || m.Own.Role != "" || m.Kind != transcript.Said || m.IsToolAnswer() {
 		return
@@ -189,7 +189,7 @@ func (s *spool) put(raw []byte) (err error) {
 	return nil
 }
 
-// empty writes what is in memory to the temporary file.
+// empty moves the messages in memory to the temporary file.
 func (s *spool) empty() error {
 	n, err := s.temp.Write(s.memory)
 	s.memory, s.memoryAt = s.memory[:0], s.memoryAt+int64(n)
@@ -205,7 +205,7 @@ func (s *spool) copy() *spool {
 	return &c
 }
 
-// drop removes what is in a temporary file.
+// drop removes the temporary file.
 func (s *spool) drop() {
 	if s.temp != nil {
 		s.temp.Close()
@@ -215,7 +215,7 @@ func (s *spool) drop() {
 	s.memory, s.window = nil, nil
 }
 
-// end takes what its transcript says of the conversation.
+// end records the properties of the conversation at the end of its transcript.
 func (s *spool) end(c *transcript.Conversation) {
 	s.conv = *c
 	for i := range s.messages {
@@ -226,7 +226,7 @@ func (s *spool) end(c *transcript.Conversation) {
 	s.conv.Parents = nil
 }
 
-// raw returns message i as it will stand in its session.
+// raw returns the stored form of message i.
 func (s *spool) raw(i int) ([]byte, error) {
 	m := s.messages[i]
 	if m.parentAt == 0 || m.parent == "" {
@@ -249,7 +249,7 @@ func (s *spool) rawOf(m spooled) ([]byte, error) {
 	return raw, s.read(raw, m.at)
 }
 
-// read fills p with what stands at an offset, in one message.
+// read fills p from an offset, within one message.
 func (s *spool) read(p []byte, at int64) error {
 	switch {
 	case at >= s.memoryAt:
@@ -294,7 +294,7 @@ func (s *spool) links() (ids, parents []string) {
 	return ids, parents
 }
 
-// endsOf returns how many of messages nobody answers, and how many name a parent that is
+// endsOf returns the number of messages without a reply, and the number whose parent is
 // not among them.
 func endsOf(ids, parents []string) (ends, orphans int) {
 	known, inner := make(map[string]bool, len(ids)), make(map[string]bool, len(ids))

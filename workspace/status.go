@@ -8,7 +8,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 )
 
-// A Status is where a workspace is: its head, what is new there, and who works in it.
+// A Status is the state of a workspace: its head, new sessions, and active writers.
 type Status struct {
 	Workspace  string          `json:"workspace"`    // the absolute path
 	Head       *Head           `json:"head"`         // where the next message goes, nil if nothing says
@@ -60,7 +60,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 	})
 }
 
-// describeHead completes s with what is at the head.
+// describeHead adds the message at the head to s.
 func (v *View) describeHead(s *Status, p *place) error {
 	s.Head = &Head{p.source().ID, session.ID(p.messageID())}
 	if p.node < 0 {
@@ -84,8 +84,8 @@ func (v *View) describeHead(s *Status, p *place) error {
 	return v.sinceCheckpoint(s, p)
 }
 
-// sinceCheckpoint finds the last checkpoint of the path to p: of those that were taken at
-// the same message the newest.
+// sinceCheckpoint finds the last checkpoint of the path to p: the newest at the latest
+// message that has one.
 func (v *View) sinceCheckpoint(s *Status, p *place) error {
 	if err := v.whole(); err != nil {
 		return err

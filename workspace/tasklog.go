@@ -15,7 +15,7 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// A taskLog is what was read of the records of tasks, which may be many: each is
+// A taskLog caches the records of tasks, of which there may be many: each is
 // read once.
 type taskLog struct {
 	mu   sync.RWMutex
@@ -44,8 +44,8 @@ func (w *base) look(root *os.Root, f func(*task.Log)) error {
 	return nil
 }
 
-// update reads what was added to the file since it was read, or all of it if it is
-// another one, and returns how many of those lines are no records.
+// update reads the lines that were added since the last read, or all of them if
+// the file was replaced, and returns the number of malformed lines.
 func (t *taskLog) update(root *os.Root) (damaged int, err error) {
 	file, err := durable.OpenRegular(root, task.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,8 +85,8 @@ func (t *taskLog) update(root *os.Root) (damaged int, err error) {
 	}
 }
 
-// continues reports whether file is the one that was read, with nothing more than
-// lines added to it. The last line may have been taken back: it was not safe yet.
+// continues reports whether file is the cached one with lines added. The last
+// line may have been removed: it was not durable yet.
 func (t *taskLog) continues(file io.ReaderAt, info fs.FileInfo) bool {
 	if t.file == nil || !os.SameFile(t.file, info) {
 		return false

@@ -62,7 +62,7 @@ func (l *line) idsOf(nodes []int) iter.Seq[string] {
 	}
 }
 
-// tracks reports whether anybody is to look for tasks in the line at all.
+// tracks reports whether the line is tracked.
 func (l *line) tracks() bool {
 	return string(l.Parts[0].Own(ownUntracked)) != "true"
 }
@@ -120,14 +120,14 @@ func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id 
 	return list, err
 }
 
-// Worked records that a batch of messages was looked at: it is no operation, and
-// nobody can take it back. The task that has no ID is a new one and gets one, with an
-// order higher than that of any task of its line; all tasks get their times. What was
-// written is returned.
+// Worked records that a batch of messages was tracked: it is not an operation and
+// cannot be undone. A task without an ID is new and gets one, with an order above
+// that of any task of its line; all tasks get their times. It returns the stored
+// record.
 //
-// If one of the messages was looked at with success meanwhile, which another program
-// may have done, nothing is written and the code of the error is Refused: what was
-// looked at twice counts once.
+// If one of the messages has been tracked with success in the meantime, perhaps by
+// another program, nothing is written and the error has the code Refused: no message
+// counts twice.
 func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, error) {
 	err := w.alone(ctx, "tasks", func(root *os.Root) error {
 		var done string
@@ -162,7 +162,7 @@ func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, er
 	return &r, nil
 }
 
-// complete gives the tasks of r, which is going to be written, what they lack. The
+// complete sets the missing fields of the tasks of r before it is written. The
 // highest order of its line is at least order.
 func (w *base) complete(r *task.Record, order int) error {
 	now := w.opts.Now().Truncate(time.Microsecond)

@@ -22,10 +22,9 @@ const (
 	tokenBytes  = 32
 )
 
-// Token returns the secret that a program shows who wants to use the workspace
-// through a server: what .bough/token holds, of which the first call makes one that
-// nobody can guess. A person may put another one there, a line of ASCII without
-// spaces.
+// Token returns the secret that a program needs to use the workspace through a
+// server: the content of .bough/token. The first call generates it. A user may
+// replace it with a line of ASCII without spaces.
 func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 	defer func() { err = explained(err) }()
 	if err := w.Make(ctx); err != nil {
@@ -86,8 +85,8 @@ func tokenTorn(token string) bool {
 	return strings.HasPrefix(tokenPrefix, token)
 }
 
-// makeToken puts a new token in place of what is there and is none. The file is made
-// anew, so that it has the permissions of a secret.
+// makeToken replaces an invalid token with a new one. It creates a new file, so that
+// the permissions are those of a secret.
 func (w *base) makeToken(ctx context.Context, root *os.Root) (string, error) {
 	secret := make([]byte, tokenBytes)
 	if _, err := io.ReadFull(w.opts.Random, secret); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// A told is what the log says, in the argument chat of an operation, that happened in a
-// turn: with [MessageAdded] the message that the operation wrote, which is in its place
-// among the rest.
+// A told is an event in a turn, as the log has it in the argument chat of an operation.
+// A [MessageAdded] is the message that the operation wrote, in its place among the
+// rest.
 type told struct {
 	Type    events.Type  `json:"type"`
 	Message string       `json:"message_id,omitempty"`
@@ -22,9 +22,9 @@ type told struct {
 	Error   string       `json:"error,omitempty"`
 }
 
-// tellings returns what is told of actions with each of the messages that they write,
-// one list if they write none. problem is why the turn failed. runs reports whether the
-// tool of a call runs at once, without a question.
+// tellings returns the events of actions, one list for each of the messages that they
+// write, one list if they write none. problem is the failure of the turn. runs reports
+// whether the tool of a call runs at once, without a question.
 func tellings(acts []agent.Action, problem string, runs func(agent.Action) bool) [][]told {
 	steps := [][]told{{}}
 	written := 0
@@ -50,8 +50,8 @@ func tellings(acts []agent.Action, problem string, runs func(agent.Action) bool)
 	return steps
 }
 
-// chatEvents puts what was told of an operation among its other events: around the
-// message that it added, with what happened because of that.
+// chatEvents merges the turn's events of an operation into its other events:
+// around the message that it added, followed by their effects.
 func chatEvents(o *operation.Operation, list []events.Event) []events.Event {
 	var said []told
 	data, err := json.Marshal(o.Args["chat"])

@@ -104,8 +104,8 @@ const trashStamp = "20060102T150405.000000"
 
 // A Trashed is a file in the trash.
 type Trashed struct {
-	File      string     `json:"file"`       // what it was, as a path inside the workspace
-	Session   session.ID `json:"session_id"` // none if it is no session
+	File      string     `json:"file"`       // the original path inside the workspace
+	Session   session.ID `json:"session_id"` // none if it is not a session
 	Title     string     `json:"title"`      // of the session: its own, else the first words of its user, "" if the beginning of the file has neither
 	Path      string     `json:"path"`       // where it is, absolute
 	RemovedAt time.Time  `json:"removed_at"` // when it was moved there
@@ -119,7 +119,7 @@ type Trash struct {
 	Files []Trashed `json:"trash"`
 }
 
-// Trash returns what is in the trash.
+// Trash returns the contents of the trash.
 func (w *Workspace) Trash(ctx context.Context) (_ *Trash, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)

@@ -22,16 +22,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// turnsDir holds a folder for each agent, with the lock of who carries out its turn.
+// turnsDir has a folder for each agent, with the lock of its turns.
 const turnsDir = stateDir + "/agents"
 
 func turnDir(name string) string { return turnsDir + "/" + name }
 
-// patient returns w as one that waits for others who write: what an agent does goes on
-// for long, and must not end because of a moment.
+// patient returns w with a longer timeout for the lock: an agent runs for long, and
+// must not fail because of a short delay.
 func (w *Workspace) patient() *Workspace { return &Workspace{w.base.patient()} }
 
-// takeTurn takes the lock of who carries out a turn of an agent.
+// takeTurn takes the lock of an agent's turns.
 func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), err error) {
 	unlock, err = w.hold(ctx, turnsDir, name, "agent chat")
 	var held *writelock.HeldError
@@ -41,8 +41,7 @@ func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), e
 	return unlock, err
 }
 
-// hold takes the lock of who carries out what goes by a name, in the folder of that name
-// below dir.
+// hold takes the lock of a name, in the folder of that name below dir.
 func (w *base) hold(ctx context.Context, dir, name, verb string) (unlock func(), err error) {
 	root, err := w.open(ctx)
 	if err != nil {
@@ -56,7 +55,7 @@ func (w *base) hold(ctx context.Context, dir, name, verb string) (unlock func(),
 	return writelock.Lock(ctx, root, dir+"/"+name, holder, 0)
 }
 
-// working is the error for what must wait until an agent has finished.
+// working is the error for an action that must wait until the agent is idle.
 func working(name string, held *writelock.HeldError) error {
 	e := &fault.Error{
 		Code:    fault.Busy,
@@ -70,12 +69,12 @@ func working(name string, held *writelock.HeldError) error {
 	return e
 }
 
-// works reports whether somebody carries out a turn of an agent.
+// works reports whether a turn of an agent is running.
 func (v *View) works(name string) bool { return writelock.Held(v.root, turnDir(name)) }
 
-// settle ends a turn of an agent that was interrupted, writes what is left of it, and
-// holds the queue. own says that the caller has the lock of the agent's turns; else it
-// changes nothing while somebody has.
+// settle ends an interrupted turn of an agent, writes its remaining messages, and
+// holds the queue. own reports whether the caller has the lock of the agent's turns;
+// otherwise settle changes nothing while another process has it.
 func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 	for done := false; !done; {
 		a, err := w.Agent(name).Info(ctx)
@@ -151,8 +150,7 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 	return err
 }
 
-// recoverTurn has an agent be what it is for a reader: a turn that nobody carries out is
-// over.
+// recoverTurn marks an interrupted turn as ended in a reader's copy of the agent.
 func (v *View) recoverTurn(a *agents.Agent) {
 	if !v.works(a.Name) {
 		a.Turn.Recover(&a.Queue)
@@ -236,8 +234,8 @@ func (v *View) branchPlace(a *agents.Agent, node string, o checkpoint.CutOptions
 	return p, cut, err
 }
 
-// branchWith prepares a new tree for an agent that begins with a copy of the path to p
-// and goes on with a message, and moves the head there.
+// branchWith stages a new tree for an agent, a copy of the path to p followed by a
+// message, and moves the head there.
 func (tx *Tx) branchWith(a *agents.Agent, p *place, name string, m *message) error {
 	if err := checkTreeName(a.Agent, name); err != nil {
 		return err
@@ -249,7 +247,7 @@ func (tx *Tx) branchWith(a *agents.Agent, p *place, name string, m *message) err
 	return tx.View.addTree(a.Agent, name, id, m.id)
 }
 
-// conversation returns the path to a message of a tree as a model is asked.
+// conversation returns the path to a message of a tree as messages for a model.
 func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agent.Message, error) {
 	p, err := w.Line(tree).Path(ctx, leaf, session.ReadOptions{})
 	if err != nil {
@@ -273,8 +271,7 @@ func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agen
 	return list, nil
 }
 
-// lastWhole returns the last message below which an agent can be asked again: not one
-// that broke off.
+// lastWhole returns the last complete message, from which an agent can continue.
 func (w *Workspace) lastWhole(ctx context.Context, name string) (string, error) {
 	a, err := w.Agent(name).Info(ctx)
 	if err != nil || a.Turn.Last == "" || a.Turn.Last != a.Head.Node { // nothing to go on from, or refused below

@@ -34,10 +34,10 @@ type UndoOptions struct {
 	To events.Seq
 }
 
-// Undo takes back the newest operation that is not taken back yet, with all others of
-// its group, or as many as o says, and returns the operations that it is itself. It is
-// refused if that would destroy something newer. Of several operations some may be taken
-// back when an error occurs; then the next Undo continues with the rest.
+// Undo reverts the newest operation that is not undone, with its whole group, or as many
+// operations as o says, and returns the operations that did so. It is refused if newer
+// changes would be lost. If an error occurs between several operations, the next Undo
+// continues with the rest.
 func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
 	if o.Count <= 1 && o.To == 0 {
 		return w.undoOne(ctx, o)
@@ -65,8 +65,8 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 	return done, nil
 }
 
-// planUndo returns how often an operation or a group has to be undone, and refuses
-// what needs a file that was purged before the first of them is.
+// planUndo returns the number of undos of an operation or a group. If one of them
+// needs a purged file, it returns an error before the first.
 func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
 	return read(ctx, w, func(v *View) (rounds int, err error) {
 		id, err := v.loggedSession(o.In)
@@ -158,8 +158,8 @@ func (v *View) lost(op *operation.Operation) bool {
 	})
 }
 
-// purged reports whether a session or an agent that an operation moved to the trash is
-// no longer there.
+// purged reports whether a session or an agent that an operation moved to the trash
+// was deleted from there.
 func (v *View) purged(op *operation.Operation) bool {
 	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
 		return c.Is == nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.Moved)
@@ -203,8 +203,8 @@ func (tx *Tx) revert(op, target *operation.Operation) error {
 	return tx.loseHead(message)
 }
 
-// newer is the error for an operation that cannot be taken back, because of what
-// came after it.
+// newer is the error for an operation that cannot be undone because of later
+// changes.
 func newer(op *operation.Operation, format string, a ...any) error {
 	return &fault.Error{
 		Code:    fault.Refused,
@@ -284,9 +284,9 @@ func (tx *Tx) revertWhole(c operation.Change, op *operation.Operation) error {
 	return err
 }
 
-// revertMade moves a session that was made to the trash, or one that was brought
-// back from there. It is refused while others come from it, but that a removal that
-// is redone may leave snapshots: it did the first time.
+// revertMade moves a created or restored session to the trash. It is refused while
+// other sessions were copied from it, except that a repeated removal may leave
+// snapshots, as the first one did.
 func (tx *Tx) revertMade(o *session.Outline) error {
 	if err := tx.View.mayRemove([]string{o.ID}, RemoveOptions{Force: tx.op.Verb == operation.Redo}); err != nil {
 		return err
@@ -328,8 +328,8 @@ func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 	return nil
 }
 
-// heldBy returns the name of the file with the content of one that c moved: where it
-// is now or, if it is a symbolic link, what that names as seen from where it was.
+// heldBy returns the name of the file with the content that c moved: its present
+// name or, if it is a symbolic link, its target as seen from the original folder.
 func (v *View) heldBy(c operation.Change) string {
 	if to, err := v.root.Readlink(c.Moved); err == nil {
 		return path.Join(path.Dir(c.File), filepath.ToSlash(to))
@@ -366,7 +366,7 @@ func (tx *Tx) bringBack(c operation.Change) error {
 	return nil
 }
 
-// revertSmall takes back what was done to a file that is no session.
+// revertSmall reverts a change of a file that is not a session.
 func (tx *Tx) revertSmall(c operation.Change, alone bool, op *operation.Operation) error {
 	data, err := durable.ReadFile(tx.View.root, c.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -394,9 +394,9 @@ func (tx *Tx) revertSmall(c operation.Change, alone bool, op *operation.Operatio
 		}
 		tx.op.Changes[len(tx.op.Changes)-1].Before = string(data)
 		return nil
-	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was no text
+	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was not text
 		return newer(op, "what %s held before is not known", c.File)
-	case isAgent(c.File) && !overIn(c.File, []byte(c.Before)): // a turn must not go on
+	case isAgent(c.File) && !overIn(c.File, []byte(c.Before)): // a turn must not continue
 		return tx.revertAgent(c, data, op)
 	case isAgent(c.File) && !tx.View.hasTrees(c.File, []byte(c.Before)):
 		return newer(op, "a tree of %s is gone", c.File)
@@ -406,7 +406,8 @@ func (tx *Tx) revertSmall(c operation.Change, alone bool, op *operation.Operatio
 	return tx.replaceSmall(c.File, data, []byte(c.Before))
 }
 
-// revertBookmarks takes back what was done to a bookmark, where others came since.
+// revertBookmarks reverts a change of a bookmark, and keeps later changes of
+// others.
 func (tx *Tx) revertBookmarks(c operation.Change, now []byte, op *operation.Operation) error {
 	var before []byte
 	if c.Was != nil {
@@ -419,7 +420,7 @@ func (tx *Tx) revertBookmarks(c operation.Change, now []byte, op *operation.Oper
 	return tx.replaceSmall(c.File, now, data)
 }
 
-// revertAgent takes back what was done to an agent, where it went on since.
+// revertAgent reverts a change of an agent that has changed since.
 func (tx *Tx) revertAgent(c operation.Change, now []byte, op *operation.Operation) error {
 	name, _ := agent.NameOf(c.File)
 	data, ok := agent.Revert(name, now, []byte(c.Before), []byte(c.After))
@@ -439,8 +440,8 @@ func overIn(file string, data []byte) bool {
 	return err != nil || settled(a)
 }
 
-// loseHead discards a head that would be left in a session that goes, or at the
-// message that is taken out, "" for none.
+// loseHead removes a head that is in a removed session, or at the removed
+// message, "" for none.
 func (tx *Tx) loseHead(message string) error {
 	if tx.batch.Touches(headFile) {
 		return nil // it is where it was before, or goes with another operation
@@ -460,8 +461,8 @@ func (tx *Tx) loseHead(message string) error {
 	return nil
 }
 
-// pointsNowhere reports whether a head is in no session, or at a message that is
-// taken out.
+// pointsNowhere reports whether a head is in no session, or at the removed
+// message.
 func (v *View) pointsNowhere(data []byte, message string) bool {
 	var h storedHead
 	if json.Unmarshal(data, &h) != nil || h.Session == "" {

@@ -11,27 +11,27 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A takingBack is an undo or a redo, which may be of a group that is too large to be
-// taken back at once.
+// A takingBack is an undo or a redo, perhaps of a group that is too large for one
+// commit.
 type takingBack struct {
 	verb     string
 	in       string                                 // the session that was asked for, "" for none
-	find     finder                                 // the targets, anew
-	targets  []operation.Target                     // what is left to be taken back
-	original map[operation.Seq]*operation.Operation // what the targets of a redo took back
-	of       operation.Seq                          // the group of the targets, 0 before they are known and for one that stands alone
-	group    operation.Seq                          // of what takes them back, 0 before the first
-	seq      operation.Seq                          // of the log after what was taken back last
+	find     finder                                 // returns the current targets
+	targets  []operation.Target                     // the remaining targets
+	original map[operation.Seq]*operation.Operation // the operations that the targets of a redo undid
+	of       operation.Seq                          // the group of the targets, 0 before they are known and if there is none
+	group    operation.Seq                          // the group of the new operations, 0 before the first
+	seq      operation.Seq                          // the end of the log after the last flush
 	done     []*operation.Operation
-	about    []*operation.Operation // what each of done undid or did again, nil if the log no longer has it
-	all      int                    // how many there were to be taken back
+	about    []*operation.Operation // the operation that each of done reverted or repeated, nil if the log no longer has it
+	all      int                    // the number of targets
 }
 
 // A finder finds the targets of an undo or a redo in a log whose operations are newest,
 // in the session id, "" for all, or in the group t.of if it is known.
 type finder func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], id string) error
 
-// takeBack takes back the operations that find finds.
+// takeBack undoes or redoes the operations that find returns.
 func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find finder) (*Operations, error) {
 	t := &takingBack{verb: verb, in: o.In, find: find}
 	for more := true; more; more = len(t.targets) > 0 {
@@ -62,8 +62,8 @@ func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find fi
 	return done, nil
 }
 
-// flush takes back as many of the targets as are taken back at once, and returns what t is
-// after that. t does not change.
+// flush commits as many of the targets as one commit allows, and returns the next state of
+// t. t does not change.
 func (t *takingBack) flush(tx *Tx) (*takingBack, error) {
 	next := *t
 	next.done, next.about = slices.Clip(t.done), slices.Clip(t.about)
@@ -94,8 +94,8 @@ func (t *takingBack) advance(tx *Tx) error {
 	return err
 }
 
-// prepare prepares to take back as many of the targets as are taken back at once, and
-// returns the operations.
+// prepare stages as many of the targets as one commit allows, and returns the
+// operations.
 func (t *takingBack) prepare(tx *Tx) (list []*operation.Operation, err error) {
 	for _, target := range t.targets {
 		if tx.full() || slices.ContainsFunc(target.As.Changes, tx.collides) {
@@ -110,7 +110,7 @@ func (t *takingBack) prepare(tx *Tx) (list []*operation.Operation, err error) {
 	return list, nil
 }
 
-// look finds the targets, those that are left of a group if some are taken back.
+// look finds the targets, or the remaining ones of a group.
 func (t *takingBack) look(v *View) error {
 	id, err := v.loggedSession(t.in)
 	if err != nil {
@@ -160,13 +160,13 @@ func (t *takingBack) originals(n int) (list []*operation.Operation) {
 	return list
 }
 
-// collides reports whether what is prepared changes the file of c too.
+// collides reports whether a staged change has the file of c too.
 func (tx *Tx) collides(c operation.Change) bool {
 	return tx.batch.Touches(c.File) || c.Moved != "" && tx.batch.Touches(c.Moved)
 }
 
 // stillAsLeft reports whether the sessions are as the targets left them, the newest
-// first, so that none of many is taken back if another one cannot be.
+// first, so that a group is reverted only if all of it can be.
 func (v *View) stillAsLeft(targets []operation.Target) error {
 	seen := map[string]bool{}
 	for _, target := range targets {

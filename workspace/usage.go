@@ -24,7 +24,7 @@ var usageKinds = []usage.Kind{
 }
 
 // usagePlaces are the files and folders of a workspace besides session files, with their
-// kinds, what stands in a folder before that.
+// kinds; a file precedes its folder.
 var usagePlaces = []struct {
 	name string
 	kind usage.Kind
@@ -48,8 +48,9 @@ var usagePlaces = []struct {
 	{bookmark.Path, usage.UsageOther},
 }
 
-// Usage says what takes the room in the workspace, with the limit largest conversations,
-// all for 0. Files that cannot be used count too; what is no regular file does not.
+// Usage returns the space that the workspace takes, with the limit largest
+// conversations, all for 0. Unreadable files count too; files that are not regular do
+// not.
 func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error) {
 	return read(ctx, w.base, func(v *View) (*usage.Report, error) {
 		if err := v.whole(); err != nil {
@@ -86,8 +87,8 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error)
 	})
 }
 
-// eachFile calls f with each regular file of the workspace, and its size. What is gone
-// meanwhile, or cannot be looked into, has none.
+// eachFile calls f with each regular file of the workspace, and its size. Files that
+// disappear or cannot be read are skipped.
 func (v *View) eachFile(f func(name string, size int64)) error {
 	var tops []string
 	for _, p := range usagePlaces {

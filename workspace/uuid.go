@@ -11,8 +11,8 @@ import (
 // other way: the form of RFC 9562, section 4.
 const urn = "urn:uuid:"
 
-// uuids are the sessions of a workspace by UUID, as far as somebody asked. Sessions
-// come and go: what is found has to be looked for.
+// uuids maps UUIDs to the sessions of a workspace. It is filled on demand; an entry
+// may be stale, so results are checked.
 type uuids struct {
 	sync.Mutex
 	ids   map[string]string // by UUID
@@ -26,7 +26,7 @@ func (u *uuids) id(uuid string) (id string, ok bool) {
 	return id, ok
 }
 
-// learn takes in the ids of sessions.
+// learn adds the ids of sessions.
 func (u *uuids) learn(ids []string) {
 	u.Lock()
 	defer u.Unlock()

@@ -26,23 +26,23 @@ type View struct {
 	kept      keeping
 	open      map[string]*session.Session // read so far
 	own       map[string]bool             // sessions of an operation that was interrupted
-	asLogged  map[string]bool             // whether sessions that the index lacks are as the log says, of those it tells of; nil if nobody asked
-	noted     string                      // what was said of the index
+	asLogged  map[string]bool             // of the sessions that the index lacks, whether they are as logged; nil if not computed
+	noted     string                      // the last note about the index
 	forgetful bool                        // nothing is remembered when it is done
 }
 
-// A Tx is a change of a workspace: its commit writes what was prepared.
+// A Tx is a change of a workspace: its commit writes the staged changes.
 type Tx struct {
 	View      *View
-	batch     *durable.Batch         // what the method is going to change
+	batch     *durable.Batch         // the staged changes
 	written   []written              // the sessions among that
 	gone      []string               // the sessions that it moves to the trash
-	op        *operation.Operation   // what it is going to do, for the log
-	earlier   []*operation.Operation // what it is going to do before that, see begin
-	grouped   bool                   // what it does is of one group
-	group     operation.Seq          // which, 0 for one that begins
-	completed bool                   // what an interrupted command left is completed, at once
-	told      bool                   // the log tells of it although no file that it could tell of changes
+	op        *operation.Operation   // the operation for the log
+	earlier   []*operation.Operation // the operations before it, see begin
+	grouped   bool                   // the operations form one group
+	group     operation.Seq          // its number, 0 for a new one
+	completed bool                   // an interrupted operation is being completed, without a new one
+	told      bool                   // the operation is logged even if it changes no file of the log
 	seq       operation.Seq          // of the last line of the log
 	highest   operation.Seq          // that a log named which was replaced
 	trash     string                 // where this command discards files, "" before the first
@@ -54,8 +54,8 @@ type mode struct {
 	writes bool // it has the lock
 	fresh  bool // it believes nothing that is remembered of sessions
 	every  bool // it looks at every session
-	// It must change nothing if the folder of the sessions is gone: somebody moved it
-	// away, and did not remove every session.
+	// If the sessions folder was moved away, the writer must change nothing: that
+	// does not mean that every session was removed.
 	present bool
 }
 
@@ -114,7 +114,7 @@ func newTx(v *View) *Tx {
 	return tx
 }
 
-// whole looks at every session, and says what it finds.
+// whole checks every session and notes the problems.
 func (v *View) whole() error {
 	err := v.index.Whole()
 	if err == nil {
@@ -123,8 +123,8 @@ func (v *View) whole() error {
 	return err
 }
 
-// noteTrouble says, once, why the index could not be used as it was. What a
-// writer is about to complete is no trouble for a reader.
+// noteTrouble notes, once, why the index was not usable. A write in progress is
+// no reason to note it for a reader.
 func (v *View) noteTrouble() {
 	if !v.writes && v.index.Trouble != "" && !v.index.Torn && writelock.Held(v.root, stateDir) {
 		v.index.Trouble = ""
@@ -140,7 +140,7 @@ func (v *View) isPenguin(id string) bool {
 	return ok && v.index.Entry(id) == nil
 }
 
-// kind returns what the session is; Penguin's checkpoints are checkpoints.
+// kind returns the kind of a session; Penguin's checkpoints are checkpoints.
 func (v *View) kind(id string) session.Kind {
 	if e := v.index.Entry(id); e != nil {
 		return e.Kind()
@@ -148,7 +148,7 @@ func (v *View) kind(id string) session.Kind {
 	return session.Checkpoint
 }
 
-// locate adds to an error about links where in the file the link stands.
+// locate adds the position in the file to an error about a link.
 func (v *View) locate(err error) error {
 	var missing *index.MissingError
 	var ring *index.CycleError
@@ -174,8 +174,8 @@ func (v *View) lineage(id string) ([]string, error) {
 	return list, v.locate(err)
 }
 
-// lineageOf is lineage, but for where a link stands that leads nowhere, so that it reads
-// no file.
+// lineageOf is lineage without the position of a dangling link, so that it reads no
+// file.
 func (v *View) lineageOf(id string) ([]string, error) {
 	if !v.isPenguin(id) {
 		return v.index.Lineage(id)

@@ -12,21 +12,20 @@
 //	agents/             agents, each with trees and a head of its own
 //	.bough/             operations, tasks, trash, lock, token, cache; without it every session still opens
 //
-// The session files are the truth. Methods that read write nothing but what they
-// remember in .bough/cache, and take no lock, but for Doctor, which may. Methods
-// that change something take the lock of the workspace, complete what a command
-// left that was interrupted, check everything before the first byte is written,
-// and have changed the disk durably when they return without an error; one that
-// returns an error from its checks has changed nothing. What another program
-// writes meanwhile is not overwritten. Each change is an [Operation], which
-// [Workspace.Undo] takes back.
+// The session files are the source of truth. Methods that read take no lock,
+// except Doctor, which may, and write only the cache in .bough/cache. Methods
+// that change something take the lock of the workspace, complete interrupted
+// operations, validate everything before the first write, and return without an
+// error only after the change is durable; if validation fails, nothing has
+// changed. A concurrent change by another program is not overwritten. Each
+// change is an [Operation], which [Workspace.Undo] reverts.
 //
-// No message of a session is ever rewritten, but that the undo of an append takes
-// the message out again, and that what users note with one may change.
+// No message of a session is ever rewritten, except that undoing an append
+// removes the message, and that the user's metadata may change.
 //
-// Results are plain structs whose JSON is a contract with other programs. Times
-// in them are UTC with six digits and +00:00. A failure that a person or a
-// program can act on has a [Code]: see [Explain].
+// Results are plain structs whose JSON is a contract with other programs. Their
+// times are UTC with six digits and +00:00. An error that a caller can act on
+// has a [Code]: see [Explain].
 package workspace
 
 import (
@@ -50,21 +49,21 @@ import (
 // Options are the choices of an embedder. The zero value is the default, and
 // nil is the zero value.
 type Options struct {
-	// Limit is how many messages a session file of a line takes after its
-	// header before the line goes on in another. Zero means 1,000.
+	// Limit is the number of messages in a session file after its header above
+	// which the line continues in another file. Zero means 1,000.
 	Limit int
 
 	// Wait is how long to wait for another process that is writing.
 	// Zero means 30 seconds; negative means not at all.
 	Wait time.Duration
 
-	// Settle is how long a damaged file must not have changed before
-	// [Workspace.Doctor] mends it: another program may be writing it. Zero means a
-	// second; negative means not at all.
+	// Settle is how long a damaged file must be unchanged before
+	// [Workspace.Doctor] repairs it: another program may be writing it. Zero means
+	// a second; negative means not at all.
 	Settle time.Duration
 
-	// Existing has the methods that read return [ErrNotFound] where there is no
-	// workspace. Without it such a folder reads as a workspace with nothing in it.
+	// Existing makes methods that read return [ErrNotFound] if the workspace does
+	// not exist. Without it, a missing workspace is read as an empty one.
 	Existing bool
 
 	// Retention says how long automatic checkpoints are kept. The zero value is
@@ -92,22 +91,22 @@ type Options struct {
 	// Random is where ids come from. Nil means crypto/rand.
 	Random io.Reader
 
-	// Progress is told how far long work is: what bough is doing, and how many
-	// bytes of how many are done. It is called often, from one goroutine at a
-	// time. Nil means that nobody is told.
+	// Progress is called with the progress of long work: a description, and the
+	// bytes done and in total. It is called often, from one goroutine at a
+	// time. If nil, it is not called.
 	Progress func(doing string, done, total int64)
 
-	// Note is told, in one sentence each, what a person should know although
-	// nothing failed: a damaged index, a session file that cannot be read. It is called
-	// from the goroutine of the method, or from one that the method waits for.
-	// Nil means that nobody is told.
+	// Note is called with a sentence about something that the user should know although
+	// nothing failed: a damaged index, an unreadable session file. It is called from
+	// the goroutine of the method, or from one that the method waits for. If nil, it is
+	// not called.
 	Note func(string)
 }
 
 // A Workspace is an open workspace. Its methods may be called from several
 // goroutines.
 type Workspace struct {
-	*base // what its verbs read and change
+	*base // the state that its methods share
 }
 
 // A base is the files of a workspace. Its methods may be called from several goroutines.
@@ -127,10 +126,10 @@ const (
 	headFile = "head.json"
 )
 
-// Open returns the workspace in the folder dir. The folder need not be there: methods
-// that read find nothing in it, unless [Options.Existing] has them return an error, and
-// those that begin something, such as [Workspace.New], create it. Given a folder
-// conversations instead of its workspace, Open takes the workspace.
+// Open returns the workspace in the folder dir. The folder need not exist: methods that
+// read find nothing in it, unless [Options.Existing] makes them return an error, and
+// methods that begin something, such as [Workspace.New], create it. If dir is a folder
+// conversations, Open opens the workspace that contains it.
 func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err error) {
 	defer func() { err = explained(err) }()
 	if err := ctx.Err(); err != nil {
@@ -177,9 +176,9 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 // Dir returns the absolute path of the workspace.
 func (w *Workspace) Dir() string { return w.dir }
 
-// read calls f with the current workspace and returns what f returns. If another program
-// removes or changes a file that f reads, read calls f once more, and returns what the
-// second call returns. f must not write to variables that it captures.
+// read calls f with the current workspace and returns the result of f. If another
+// program removes or changes a file while f reads it, read calls f again, and returns
+// the second result. f must not write to captured variables.
 func read[T any](ctx context.Context, b *base, f func(*View) (T, error)) (result T, err error) {
 	defer func() { err = explained(err) }()
 	root, err := b.open(ctx)
@@ -230,8 +229,8 @@ func logged(root *os.Root) durable.Identity {
 	return durable.Identify(info)
 }
 
-// isChanged reports whether a session is not what was remembered of it, or was
-// changed while it was being read: looked at once more, it may be whole.
+// isChanged reports whether a session differs from the cache, or was changed
+// while it was read: a second read may succeed.
 func isChanged(err error) bool {
 	var changed *session.ChangedError
 	return errors.As(err, &changed) || errors.Is(err, durable.ErrChanged)
@@ -241,7 +240,7 @@ func isChanged(err error) bool {
 // not there.
 var errGone = errors.New("gone since the index was read")
 
-// open opens the folder. One that is not there reads as empty.
+// open opens the folder. A missing folder is read as an empty one.
 func (w *base) open(ctx context.Context) (*os.Root, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -275,7 +274,7 @@ func emptyRoot() (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-// done ends what a method does with the workspace.
+// done closes the view.
 func (v *View) done() {
 	if !v.forgetful {
 		v.rememberNew()
@@ -284,8 +283,8 @@ func (v *View) done() {
 	v.index.Close()
 }
 
-// follow notes what did not work after a change was made: the change stands, and
-// what should have followed it is made up for later.
+// follow notes a failure after a committed change: the change is kept, and the
+// failed step is completed later.
 func (v *View) follow(what string, err error) {
 	if err != nil {
 		v.w.opts.Note(what + ": " + err.Error())

@@ -6,17 +6,17 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Report says what takes the room in a workspace. All sizes are those of files, in bytes.
+// A Report is the space that a workspace takes. Sizes are sizes of files, in bytes.
 type Report struct {
 	Path          string         `json:"path"` // of the workspace
 	Bytes         int64          `json:"bytes"`
 	Files         int            `json:"files"`
 	Kinds         []Files        `json:"kinds"`         // all, in a fixed order
-	Conversations []Conversation `json:"conversations"` // the largest ones, the largest first
+	Conversations []Conversation `json:"conversations"` // by size, the largest first
 	More          int            `json:"more"`          // how many conversations are not listed
 }
 
-// Files is what files of one kind take.
+// Files is the space that files of one kind take.
 type Files struct {
 	Kind  Kind  `json:"kind"`
 	Bytes int64 `json:"bytes"`
@@ -46,7 +46,8 @@ const (
 	UsageOther           Kind = "other"
 )
 
-// A Conversation is what a conversation takes: a session and its continuations.
+// A Conversation is the space that a conversation takes: a session and its
+// continuations.
 type Conversation struct {
 	Session  string       `json:"session_id"` // of its first file
 	Kind     session.Kind `json:"kind"`
@@ -54,7 +55,7 @@ type Conversation struct {
 	Messages int          `json:"message_count"` // as its files hold them
 	Files    int          `json:"files"`
 	Bytes    int64        `json:"bytes"`
-	Text     int64        `json:"text_bytes"`   // what its messages say
+	Text     int64        `json:"text_bytes"`   // the text of its messages
 	Records  int64        `json:"record_bytes"` // the records of the transcript that it was imported from
 	Damaged  bool         `json:"damaged"`      // its files could not be read: nothing is known of Text and Records
 }

@@ -40,7 +40,7 @@ func Parse(data []byte) (*Config, error) {
 	return c, err
 }
 
-// parse does what Parse does. Its errors are *[rawjson.SyntaxError].
+// parse is Parse with errors of type *[rawjson.SyntaxError].
 func parse(data []byte) (*Config, error) {
 	if err := rawjson.Check(data); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func parse(data []byte) (*Config, error) {
 	return c, nil
 }
 
-// parseServer reads a server and reports whether it is not disabled. An error that is no
+// parseServer parses a server and reports whether it is enabled. An error other than a
 // *[rawjson.SyntaxError] is about the server as a whole.
 func parseServer(name string, data []byte, at rawjson.Span) (Server, bool, error) {
 	if _, err := rawjson.Members(data, at); err != nil {
@@ -103,7 +103,7 @@ func parseServer(name string, data []byte, at rawjson.Span) (Server, bool, error
 	return s, !v.Disabled, s.problem(v.Type)
 }
 
-// kind returns of what encoding/json says of a value what it is, without the value.
+// kind returns the kind of a value in an error of encoding/json, without the value.
 func kind(value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	return word
@@ -134,8 +134,8 @@ func (s *Server) problem(kind string) error {
 	return nil
 }
 
-// expand returns s with the environment variables that it names, and as secrets what must
-// not be shown of it.
+// expand returns s with environment variables expanded, and the secrets that errors must
+// not contain.
 func (s Server) expand(env []string) (_ Server, secrets []string, err error) {
 	text := func(in string) string {
 		out, used, e := expand(in, env)

@@ -16,25 +16,25 @@ import (
 // Options are the choices of a caller. The zero value is the default, and nil is the
 // zero value.
 type Options struct {
-	// Env is what ${NAME} stands for, each "NAME=VALUE". Nil means the environment of
+	// Env has the values of ${NAME}, each "NAME=VALUE". Nil means the environment of
 	// this program.
 	Env []string
 
 	// Inherit is the environment that all programs get. Nil means Env.
 	Inherit []string
 
-	// Version is what servers are told of bough's version.
+	// Version is the version of bough that servers see.
 	Version string
 
-	// StartTime is how long a server may take until it has told which tools it has.
-	// Zero means 30 seconds.
+	// StartTime limits the start of a server, including the list of its tools. Zero
+	// means 30 seconds.
 	StartTime time.Duration
 
 	// CallTime is how long a call may take. Zero means 60 seconds.
 	CallTime time.Duration
 
-	// Grace is how long a program may take to end when its input ends, and again when
-	// it is asked to, until it is killed. Zero means one second.
+	// Grace is the time for a program to end after its input is closed, and again
+	// after it is asked to terminate, before it is killed. Zero means one second.
 	Grace time.Duration
 
 	// MaxResult is how many bytes the text of a result may have. Zero means 256 KiB.
@@ -86,9 +86,9 @@ type tool struct {
 
 var _ agent.Tools = (*Tools)(nil)
 
-// Open starts all servers of c, at once, and asks them for their tools. If that fails for
-// some of them, the error tells of each, and none is left running. When ctx ends Open
-// gives up; servers that have started are not bound to it. [Tools.Close] ends them.
+// Open starts all servers of c concurrently and requests their tools. If some of them
+// fail, the error describes each, and all are stopped. When ctx ends, Open gives up;
+// started servers outlive ctx. [Tools.Close] stops them.
 func Open(ctx context.Context, c *Config, opts *Options) (*Tools, error) {
 	t := &Tools{options: opts.withDefaults()}
 	problems := make([]error, len(c.Servers))
@@ -124,8 +124,8 @@ func (t *Tools) each(f func(i int, s *server)) {
 }
 
 // List returns the tools of all servers, in the order of the configuration. A server that
-// has ended is started once more; if it cannot be, its tools are those that it had, and a
-// call says what is wrong with it.
+// has ended is restarted; if that fails, its last known tools are returned, and a call of
+// one returns the error.
 func (t *Tools) List(ctx context.Context) ([]agent.Tool, error) {
 	lists := make([][]*sdk.Tool, len(t.servers))
 	t.each(func(i int, s *server) { lists[i] = s.list(ctx) })
@@ -154,8 +154,8 @@ func (t *Tools) List(ctx context.Context) ([]agent.Tool, error) {
 	return all, nil
 }
 
-// describe returns what a model is told of a tool. One that does not say that it only
-// reads may write.
+// describe returns the description of a tool for a model. A tool without a read-only
+// hint may write.
 func describe(name string, t *sdk.Tool) agent.Tool {
 	schema, err := json.Marshal(t.InputSchema)
 	if err != nil || t.InputSchema == nil {

@@ -12,9 +12,9 @@ const maxName = 64
 // An origin is a tool as its server names it.
 type origin struct{ server, tool string }
 
-// names returns what a model knows the tools by: no name twice, each of at most maxName
-// letters, digits, "_" and "-". What a tool is named depends only on the tool, unless
-// another would have the same name.
+// names returns the names of the tools for a model: unique, each of at most maxName
+// letters, digits, "_" and "-". A name depends only on the tool, unless it collides
+// with another.
 func names(tools []origin) []string {
 	plain := make([]string, len(tools))
 	count := map[string]int{}

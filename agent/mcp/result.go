@@ -27,7 +27,7 @@ func arguments(s string) (json.RawMessage, error) {
 	return json.RawMessage(s), nil
 }
 
-// text returns what a model is to read of a result.
+// text returns a result as text for a model.
 func text(r *sdk.CallToolResult) string {
 	var parts []string
 	texts := false

@@ -17,15 +17,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxMessage is how long a message of a server may be, in bytes. One that is longer
-// ends the connection.
+// maxMessage limits a message of a server, in bytes. A longer one ends the
+// connection.
 const maxMessage = 16 << 20
 
 // maxPages is how many pages a server may have its list of tools in.
 const maxPages = 1000
 
-// established is the version of the protocol that servers are asked for first. All know
-// how to be asked for it; some that are older end when they are asked as newer ones are.
+// established is the protocol version in the first request. All servers can negotiate
+// from it; some older ones end at a request for a newer one.
 const established = "2025-11-25"
 
 // A server is one of those of a [Config], connected or not.
@@ -34,7 +34,7 @@ type server struct {
 	secrets []string
 	options *Options
 
-	turn   chan struct{} // has a token while nobody looks at what follows
+	turn   chan struct{} // holds a token while the fields below are free
 	live   *live         // nil before the first connection
 	tools  []*sdk.Tool   // as it last listed them
 	end    chan struct{} // closed when it is to be no more
@@ -70,7 +70,7 @@ func (s *server) isClosed() bool {
 	}
 }
 
-// take waits until nobody else looks at the connection.
+// take waits for exclusive use of the connection.
 func (s *server) take(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -130,7 +130,7 @@ func (s *server) connect(ctx context.Context, version string) (*live, error) {
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.changed.Store(true) },
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "bough", Version: s.options.Version}, options)
-	life, cut := context.WithCancel(context.Background()) // what is connected outlives ctx
+	life, cut := context.WithCancel(context.Background()) // the connection outlives ctx
 	l.cut = cut
 	l.session, err = await(ctx, s.end, func() (*sdk.ClientSession, error) {
 		return client.Connect(life, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
@@ -151,7 +151,7 @@ func (s *server) connect(ctx context.Context, version string) (*live, error) {
 	return l, nil
 }
 
-// await returns what f does, or when ctx or end is over an error at once.
+// await returns the result of f, or an error as soon as ctx or end is done.
 func await[T any](ctx context.Context, end <-chan struct{}, f func() (T, error)) (T, error) {
 	type outcome struct {
 		v   T
@@ -232,7 +232,7 @@ func pages(ctx context.Context, session *sdk.ClientSession, most int) ([]*sdk.To
 	return nil, fmt.Errorf("its list of tools has more than %d pages", maxPages)
 }
 
-// list returns the tools, those that it had if it cannot be asked.
+// list returns the tools, the last known ones if the request fails.
 func (s *server) list(ctx context.Context) []*sdk.Tool {
 	l, err := s.connected(ctx)
 	if s.take(ctx) != nil {
@@ -257,7 +257,7 @@ func (s *server) call(ctx context.Context, tool string, args json.RawMessage) (*
 	}
 	limited, cancel := context.WithTimeout(ctx, s.options.CallTime)
 	defer cancel()
-	// A server that does not read what it is sent must not hold up anybody.
+	// A server that does not read its input must not block callers.
 	r, err := await(limited, s.end, func() (*sdk.CallToolResult, error) {
 		return l.session.CallTool(limited, &sdk.CallToolParams{Name: tool, Arguments: args})
 	})
@@ -323,7 +323,7 @@ func (l *live) ended() <-chan struct{} {
 	return l.process.Done()
 }
 
-// stop ends what is connected. What is at a URL is told, if it listens.
+// stop ends the connection, and notifies a server at a URL.
 func (l *live) stop(grace time.Duration) {
 	if l.process != nil {
 		l.process.Stop(grace)
@@ -352,7 +352,7 @@ func (l *live) explain(err error) string {
 	return err.Error()
 }
 
-// said quotes the end of what a program wrote to its standard error.
+// said quotes the end of a program's standard error.
 func (s *server) said(l *live) string {
 	if l.process == nil {
 		return ""

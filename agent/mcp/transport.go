@@ -11,14 +11,13 @@ import (
 	"github.com/bough-dev/bough/internal/child"
 )
 
-// messages returns the standard output of a server without the lines that are no messages,
-// since programs greet, and libraries log. They count as what the program wrote to its
-// standard error.
+// messages returns the standard output of a server without the lines that are not
+// messages, such as greetings and logs. These are treated as standard error.
 func messages(p *child.Process) io.ReadCloser {
 	return &filter{ReadCloser: p.Stdout, note: p.Note}
 }
 
-// A filter leaves out lines that do not begin with "{".
+// A filter drops lines that do not begin with "{".
 type filter struct {
 	io.ReadCloser
 	note func([]byte)
@@ -43,7 +42,7 @@ func (f *filter) Read(b []byte) (int, error) {
 	}
 }
 
-// keep moves what is not to be left out to the front of b and returns how much it is.
+// keep moves the bytes to keep to the front of b and returns their number.
 func (f *filter) keep(b []byte) int {
 	kept := 0
 	for len(b[kept:]) > 0 {

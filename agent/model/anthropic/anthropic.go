@@ -3,22 +3,20 @@
 //
 // # What is sent
 //
-// A request is one of messages in the order in which they are stored, in whatever form
-// programs stored them: see package content. The system text is that of the request with
-// the system messages at the beginning; later ones are the user's. Messages of one role
-// in a row are one. Each call has one result, in the message directly after it and
-// before anything else there. Results that say that a call failed are marked as errors.
-// Thoughts are left out, and so are texts that say nothing. Ids of calls and names of
-// tools that the API does not take are others there. When tools were called that are not
-// offered any more, the API is told of them and that it must not call them, as it wants
-// to know of all.
+// A request has the messages in the order in which they are stored, in any stored form:
+// see package content. Leading system messages are appended to the request's system
+// text; later ones become the user's. Consecutive messages of one role are merged. Each
+// call has one result, at the beginning of the next message. Results of failed calls are
+// marked as errors. Thoughts and empty texts are omitted. Ids of calls and names of
+// tools that the API does not accept are replaced. If the messages call tools that the
+// request does not offer, the request declares them, as the API requires, and forbids
+// calls.
 //
 // # What comes back
 //
-// The reply is streamed. It counts when the API says that it is whole: a stream that
-// ends before that, or in an error, is an error, and so is a reply that says nothing, one
-// that came to a limit of tokens, and a refusal. A server that answers with a whole
-// message in place of a stream is understood too.
+// The reply is streamed. It is complete when the API says so: a stream that ends before
+// that, or in an error, is an error, and so are an empty reply, a reply that reaches a
+// token limit, and a refusal. An unstreamed reply is accepted too.
 //
 // # Trying again
 //
@@ -30,9 +28,9 @@
 //
 // # The key
 //
-// It is what the caller gives and nothing else: no variable of the environment is read
-// but those of net/http about proxies. It goes to the server at the base URL and nowhere
-// else, no redirect is followed, and no error says it.
+// Only the caller's options apply: no environment variable is read except those of
+// net/http about proxies. Requests are sent to the server at the base URL only,
+// redirects are not followed, and errors do not contain the key.
 //
 // # No SDK
 //
@@ -56,9 +54,9 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// Options say which model is asked, and how. The zero value is the default.
+// Options select and configure a model. The zero value is the default.
 type Options struct {
-	Name      string        // of the model, "" for the one that the request names
+	Name      string        // of the model, "" for the name in the request
 	BaseURL   string        // with or without /v1 at its end; "" for Anthropic's own
 	Key       string        // Anthropic's own API needs one, other servers may
 	MaxTokens int64         // that a reply may have, 0 for 16384
@@ -72,8 +70,8 @@ const (
 	maxTokens = 16384
 )
 
-// New returns a model. The error says what is wrong with the base URL or the key, or
-// that there is none.
+// New returns a model. It returns an error if the base URL is invalid, or the key is
+// invalid or missing.
 func New(o Options) (agent.Model, error) {
 	o.BaseURL = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(o.BaseURL), "/"), "/v1")
 	if o.MaxTokens <= 0 {

@@ -1,8 +1,8 @@
-// Package command is a model that is a program: any program that reads a conversation
-// and writes what comes next.
+// Package command is a model that runs a program, which reads a conversation and
+// writes the next message.
 //
 // The command line is run for each message, with sh -c, on Windows with cmd /C, in the
-// folder and with the environment of whoever asks. It reads one JSON object from its
+// folder and with the environment of the caller. It reads one JSON object from its
 // standard input, an [agent.Request]:
 //
 //	agent     the agent's name
@@ -11,17 +11,16 @@
 //	messages  root first, objects with id, role, content and metadata
 //	tools     what the agent could call, left out if there is nothing
 //
-// Content and metadata are the bytes of the session file: content is mostly a string,
-// and in conversations from elsewhere whatever stands there, with the tokens NaN and
-// Infinity that Python writes. Without any, content is null and metadata {}.
+// Content and metadata are the bytes of the session file: content is usually a
+// string, and in imported conversations any value, with the tokens NaN and Infinity
+// that Python writes. If missing, content is null and metadata {}.
 //
-// What it writes to its standard output is the reply, in UTF-8, without the line breaks
-// at the end. It is handed on as it comes. Such a model makes no tool calls.
+// Its standard output is the reply, in UTF-8, without trailing line breaks. It is
+// passed on in chunks. Such a model makes no tool calls.
 //
-// An answer without anything to read, one that is too long or not UTF-8, and any exit
-// code but 0 are errors; that of an exit code quotes the end of what was written to
-// standard error. When the context ends the program is killed, with all that it started
-// and that is in its process group.
+// A blank reply, one that is too long or not UTF-8, and any exit code but 0 are errors;
+// the error for an exit code quotes the end of standard error. When the context ends,
+// the program is killed with all processes of its process group.
 package command
 
 import (
@@ -42,7 +41,7 @@ import (
 
 // Options are how a command is run. The zero value is the default.
 type Options struct {
-	Timeout  time.Duration // how long it may take in all, 0 for as long as it likes
+	Timeout  time.Duration // the limit for one reply, 0 for none
 	MaxBytes int           // how much it may answer, 0 for 8 MiB
 	Hide     []string      // secrets that no error repeats, though the command says them
 }
@@ -107,8 +106,8 @@ func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text stri
 
 var errNotUTF8 = errors.New("what the model's command said is not valid UTF-8")
 
-// encode returns a request as JSON. The contents of messages may be none, so package
-// json cannot do it.
+// encode returns a request as JSON. The contents of messages may be invalid JSON, so
+// package json cannot do it.
 func encode(r *agent.Request) []byte {
 	b := []byte(`{"agent":`)
 	b = append(b, rawjson.Compact(r.Agent)...)
@@ -163,10 +162,10 @@ func (w *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A tail keeps the end of what is written.
+// A tail is a writer that keeps the last bytes.
 type tail struct {
 	b    []byte
-	hide []string // what is not said again
+	hide []string // secrets to omit from errors
 }
 
 var _ io.Writer = (*tail)(nil)

@@ -1,6 +1,6 @@
-// Package modeltest tests that a model behind an API does what all of them do: what
-// counts as a reply, when a request is sent again, how failures are reported, and that
-// the key is in no error. Only tests use it.
+// Package modeltest tests the common behaviour of models behind an API: valid replies,
+// retries, reports of failures, and that no error contains the key. Only tests import
+// it.
 package modeltest
 
 import (
@@ -22,11 +22,11 @@ import (
 
 const key = "sk-test-0123456789abcdef"
 
-// A Provider is what is tested.
+// A Provider is the provider under test.
 type Provider struct {
 	Name   string // as errors have it
 	KeyVar string
-	URL    string // of its own API
+	URL    string // the default base URL
 	Server func(t testing.TB, script ...testmodel.Reply) *testmodel.Server
 	New    func(wire.Options) (agent.Model, error)
 
@@ -35,7 +35,7 @@ type Provider struct {
 	Failures []Failure
 }
 
-// A Reply is one that counts.
+// A Reply is a valid reply.
 type Reply struct {
 	Name  string
 	Reply testmodel.Reply
@@ -88,7 +88,8 @@ func Hello() *agent.Request {
 	return &agent.Request{Agent: "anna", ModelID: "m-1", System: "Be brief.", Messages: []agent.Message{Say("user", "Hello")}}
 }
 
-// replies: what a server says is the reply, and what was streamed is its text.
+// replies tests that the reply is the one of the server, and that the streamed
+// text is its text.
 func replies(t *testing.T, p *Provider) {
 	calls := []testmodel.Call{
 		{ID: "call_a", Name: "ls", Arguments: []string{`{"pa`, `th":"/"}`}},
@@ -118,7 +119,8 @@ func replies(t *testing.T, p *Provider) {
 	}
 }
 
-// failures: whatever else a server does is an error in words, without the key.
+// failures tests that any other behaviour of a server is a readable error
+// without the key.
 func failures(t *testing.T, p *Provider) {
 	for _, c := range append([]Failure{
 		{"half", testmodel.Reply{Text: []string{"So"}, End: testmodel.Half}, wire.Options{}, "the server at HOST broke off its reply: unexpected EOF"},
@@ -172,7 +174,8 @@ func failures(t *testing.T, p *Provider) {
 	}
 }
 
-// retries: what may pass is tried again, and never once something was said.
+// retries tests that temporary failures are retried, and never after the first
+// text.
 func retries(t *testing.T, p *Provider) {
 	hello := testmodel.Reply{Text: []string{"Hello"}}
 	limited := testmodel.Reply{Status: 429, RetryAfter: "0"}
@@ -244,7 +247,7 @@ func cancels(t *testing.T, p *Provider) {
 	}
 }
 
-// news: what cannot be asked is an error at once.
+// news tests that New rejects invalid options.
 func news(t *testing.T, p *Provider) {
 	t.Setenv(p.KeyVar, key)
 	for _, c := range []struct {
@@ -300,7 +303,7 @@ func environment(t *testing.T, p *Provider) {
 	}
 }
 
-// turns: whatever an agent lives through, the API takes what it is sent.
+// turns tests that the API accepts each request of a random turn.
 func turns(t *testing.T, p *Provider) {
 	s := p.Server(t)
 	s.Answer = func(*testmodel.Request) testmodel.Reply { return testmodel.Reply{Text: []string{"Hello"}} }

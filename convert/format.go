@@ -20,7 +20,7 @@ import (
 type Format struct {
 	Name     string   // such as: claude-code
 	Aliases  []string // other names, such as: claude
-	About    string   // a description for a person
+	About    string   // a description for the user
 	Ext      string   // the extension of its files, such as: .jsonl
 	Branches bool     // a file can have more than one path
 	Sessions bool     // its files are session files, which messages are copied from and to byte for byte

@@ -3,19 +3,18 @@
 //
 // # What is sent
 //
-// A request is one of messages in the order in which they are stored, in whatever form
-// programs stored them: see package content. The system text of the request is the
-// first message, of role system. Each call has one result directly after it. Thoughts
-// are left out, and so are messages that say nothing. A tool whose name the API does not
-// take goes by another one there, and by its own in the reply.
+// A request has the messages in the order in which they are stored, in any stored form:
+// see package content. The system text of the request is the first message, with the
+// role system. Each call has one result directly after it. Thoughts and empty messages
+// are omitted. A tool whose name the API does not accept is renamed in the request, and
+// renamed back in the reply.
 //
 // # What comes back
 //
-// The reply is streamed. It counts when the API says that it is whole: a stream that
-// ends before that, or in an error, is an error, and so is a reply that says nothing, one
-// that came to a limit of tokens, a refusal, and one that a filter stopped. A server
-// that answers with a whole message in place of a stream is understood too. Calls
-// without an id, as some servers make them, get call_0, call_1 and so on.
+// The reply is streamed. It is complete when the API says so: a stream that ends before
+// that, or in an error, is an error, and so are an empty reply, a reply that reaches a
+// token limit, a refusal, and a filtered reply. An unstreamed reply is accepted too.
+// Calls without an id, as some servers make them, get call_0, call_1 and so on.
 //
 // # Trying again
 //
@@ -27,9 +26,9 @@
 //
 // # The key
 //
-// It is what the caller gives and nothing else: no variable of the environment is read
-// but those of net/http about proxies. It goes to the server at the base URL and nowhere
-// else, no redirect is followed, and no error says it.
+// Only the caller's options apply: no environment variable is read except those of
+// net/http about proxies. Requests are sent to the server at the base URL only,
+// redirects are not followed, and errors do not contain the key.
 //
 // # No SDK
 //
@@ -56,9 +55,9 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// Options say which model is asked, and how. The zero value is the default.
+// Options select and configure a model. The zero value is the default.
 type Options struct {
-	Name      string        // of the model, "" for the one that the request names
+	Name      string        // of the model, "" for the name in the request
 	BaseURL   string        // mostly ends in /v1; "" for OpenAI's own
 	Key       string        // OpenAI's own API needs one, other servers may
 	MaxTokens int64         // that a reply may have, 0 for as many as the server likes
@@ -70,8 +69,8 @@ type Options struct {
 // maxDescription is how many bytes of a tool's description OpenAI's own API takes.
 const maxDescription = 1024
 
-// New returns a model. The error says what is wrong with the base URL or the key, or
-// that there is none.
+// New returns a model. It returns an error if the base URL is invalid, or the key is
+// invalid or missing.
 func New(o Options) (agent.Model, error) {
 	return wire.NewModel(wire.Options(o), provider())
 }

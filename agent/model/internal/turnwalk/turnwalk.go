@@ -1,5 +1,5 @@
-// Package turnwalk carries turns out at random, for tests of models: what they are
-// asked then is whatever an agent may ask. Only tests use it.
+// Package turnwalk runs random turns, for tests of models: it produces any request
+// that an agent may make. Only tests import it.
 package turnwalk
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/agent"
 )
 
-// Walk has an agent live for so many events and calls ask with all that a model is
-// asked then. The same seed is the same life.
+// Walk feeds an agent a number of random events and calls ask with each request to
+// a model. The walk depends on the seed only.
 func Walk(seed uint64, events int, ask func(*agent.Request)) {
 	w := &walk{random: rand.New(rand.NewPCG(seed, 11)), nodes: map[string]agent.Node{}, ask: ask}
 	w.rules = agent.Rules{NewID: w.id, MaxAsks: 4, Policy: []agent.SteerPolicy{agent.AfterCall, agent.FinishBatch}[seed%2]}
@@ -31,8 +31,8 @@ type walk struct {
 	made   int
 	ask    func(*agent.Request)
 
-	waits agent.ActionKind // what was begun last and is not over, "" for nothing
-	about string           // the message that will tell of it
+	waits agent.ActionKind // the last action that is in progress, "" for none
+	about string           // the message that will have its result
 }
 
 func (w *walk) id() string {
@@ -82,7 +82,7 @@ func (w *walk) step() {
 	w.turn.Unwritten = nil
 }
 
-// answer makes an event of what the model says.
+// answer turns the model's reply into an event.
 func (w *walk) answer(e *agent.Event) {
 	switch w.random.IntN(8) {
 	case 0:

@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// An API is what is asked: one provider's, or another server that speaks its language.
+// An API is the API of a provider, or of a compatible server.
 type API struct {
 	Name   string   // the provider's
 	KeyVar string   // the variable in which its key is kept
@@ -27,8 +27,8 @@ type API struct {
 	transport http.RoundTripper
 }
 
-// NewAPI returns the API at base, the provider's own if that is "". The error says
-// what is wrong with the address or the key.
+// NewAPI returns the API at base, the provider's own if base is "". It returns an
+// error if the address or the key is invalid.
 func NewAPI(name, keyVar, key, base, own string) (*API, error) {
 	a := &API{Name: name, KeyVar: keyVar, Key: strings.TrimSpace(key)}
 	if base = strings.TrimSpace(base); base == "" {
@@ -57,7 +57,7 @@ func NewAPI(name, keyVar, key, base, own string) (*API, error) {
 	return a, nil
 }
 
-// who returns what errors call it.
+// who returns the name of the API in errors.
 func (a *API) who() string {
 	if a.Hosted {
 		return a.Name
@@ -231,8 +231,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// media returns the media type of a response that holds a reply, and an error for one
-// that holds none, for the model that was asked. err is the error of [API.post].
+// media returns the media type of a response with a reply, and an error for any other
+// response; model is the requested model. err is the error of [API.post].
 func (a *API) media(ctx context.Context, res *http.Response, err error, model string) (string, error) {
 	switch {
 	case ctx.Err() != nil:
@@ -257,7 +257,7 @@ func (a *API) media(ctx context.Context, res *http.Response, err error, model st
 	return media, nil
 }
 
-// unreachable is the error for a request that nobody answered.
+// unreachable is the error for a request without a response.
 func (a *API) unreachable(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -278,9 +278,9 @@ func (a *API) clean(err error) error {
 	return err
 }
 
-const mostSaid = 600 // bytes of what somebody else says
+const mostSaid = 600 // limit for quoted text of others, in bytes
 
-// line returns what somebody else says, for an error.
+// line returns quoted text of others for an error.
 func (a *API) line(s string) string {
 	if a.Key != "" {
 		s = strings.ReplaceAll(s, a.Key, "(the key)")

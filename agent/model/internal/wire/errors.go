@@ -23,7 +23,7 @@ func (a *API) Refusal(status int, said []byte, model string) error {
 		return err
 	}
 	switch status {
-	case http.StatusUnauthorized: // what is said then may hold a part of the key
+	case http.StatusUnauthorized: // the response may quote a part of the key
 		if a.Key == "" {
 			return fmt.Errorf("%s wants a key (401): put it into the variable %s", a.who(), a.KeyVar)
 		}
@@ -76,8 +76,8 @@ func (a *API) Nonsense(err error) error {
 	return a.clean(fmt.Errorf("%s sent what is no reply: %w", a.who(), err))
 }
 
-// TokenLimit returns the error for a reply that came to a limit of so many tokens, 0 if
-// the number is not known.
+// TokenLimit returns the error for a reply that reached a token limit, 0 if the limit
+// is unknown.
 func TokenLimit(model string, limit int64) error {
 	if limit > 0 {
 		return fmt.Errorf("%s stopped at its limit of %d tokens, before the end of its message", model, limit)
@@ -85,8 +85,8 @@ func TokenLimit(model string, limit int64) error {
 	return fmt.Errorf("%s stopped at its limit of tokens, before the end of its message", model)
 }
 
-// reason returns what an error response says, whoever's server it is: what kind of
-// error it is, and why, on one line.
+// reason returns the type and message in an error response of any server, on one
+// line.
 func (a *API) reason(said []byte) (kind, why string) {
 	if !gjson.ValidBytes(said) {
 		return "", a.line(string(said))
@@ -138,8 +138,8 @@ var tooLongSaid = []string{
 	`first (?P<have>\d+) tokens.*?context length of only (?P<most>\d+) tokens`,
 }
 
-// tooLong returns the error for a conversation that is too long for a model, nil if
-// that is not what is said.
+// tooLong returns the error for a conversation that is too long for a model, nil
+// for any other response.
 func (a *API) tooLong(kind string, said []byte, why, model string) error {
 	e := gjson.GetBytes(said, "error")
 	have, most := e.Get("n_prompt_tokens").Int(), e.Get("n_ctx").Int() // of llama.cpp

@@ -32,7 +32,7 @@ type Options struct {
 
 const defaultRetries = 2
 
-// A Provider is what differs between providers.
+// A Provider is the part of a model that differs between providers.
 type Provider struct {
 	Name    string // "OpenAI"
 	KeyVar  string // the variable in which its key is kept
@@ -40,7 +40,7 @@ type Provider struct {
 	Path    string // of requests, below the base URL
 	Format  content.Format
 
-	Header http.Header // of requests, beside what all have
+	Header http.Header // additional headers of requests
 
 	// Authorize adds the key, which is not "", to the header of a request.
 	Authorize func(h http.Header, key string)
@@ -48,11 +48,11 @@ type Provider struct {
 	// Body returns the request, which is encoded as JSON.
 	Body func(r *Request) any
 
-	// Decoder returns what assembles the reply to a request.
+	// Decoder returns the decoder of the reply to a request.
 	Decoder func(r *Request) Decoder
 }
 
-// A Request is one that is sent to a provider.
+// A Request is a request in a provider's form.
 type Request struct {
 	Model     string
 	MaxTokens int64 // 0 for no limit
@@ -61,14 +61,14 @@ type Request struct {
 	Text      Text // of the reply
 }
 
-// A Decoder assembles a reply from what a provider sends.
+// A Decoder assembles a reply from the data that a provider sends.
 type Decoder interface {
 	// Event adds an event of a stream, which is valid JSON, and reports whether it is
 	// the last one.
 	Event(data []byte) (done bool)
 
-	// Whole adds a message that is not streamed, which is valid JSON. It reports false
-	// if it is no message.
+	// Whole adds an unstreamed message, which is valid JSON. It reports whether it is
+	// a message.
 	Whole(data []byte) bool
 
 	// End returns the calls of a reply that has come to its end. If it has not, stopped
@@ -82,8 +82,8 @@ type model struct {
 	api      *API
 }
 
-// NewModel returns a model of a provider. The error says what is wrong with the base URL or the key,
-// or that there is none.
+// NewModel returns a model of a provider. It returns an error if the base URL is invalid, or
+// the key is invalid or missing.
 func NewModel(o Options, p *Provider) (agent.Model, error) {
 	api, err := NewAPI(p.Name, p.KeyVar, o.Key, o.BaseURL, p.BaseURL)
 	if err != nil {

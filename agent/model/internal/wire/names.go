@@ -18,8 +18,8 @@ const (
 	longestName = 64
 )
 
-// plain returns s with _ for all characters that may not stand in a name, nor in an id
-// of Anthropic's.
+// plain returns s with _ in place of characters that names of tools, and Anthropic's
+// ids, must not contain.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -43,7 +43,7 @@ func (c *composer) id(stored string) string {
 	return id
 }
 
-// name returns what the provider knows a tool by.
+// name returns the provider's name of a tool.
 func (c *composer) name(own string) string {
 	for name, is := range c.prompt.names {
 		if is == own {
@@ -57,7 +57,7 @@ func (c *composer) name(own string) string {
 	return s[:min(len(s), longestName)]
 }
 
-// tool takes in a tool that may be called.
+// tool adds a tool that the model may call.
 func (c *composer) tool(t agent.Tool) error {
 	s := gjson.ParseBytes(t.Schema)
 	if t.Name == "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Prompt is a conversation as a provider accepts it, whatever was stored:
+// A Prompt is a conversation in a form that a provider accepts, derived from
+// any stored form:
 //
 //   - Each call of a message is followed by one result, before anything else. A call
 //     without one gets one that says so; a result without a call is left out.
@@ -25,27 +26,28 @@ import (
 //     says so.
 //   - The last message is not the model's.
 //
-// The form of Anthropic's messages has more rules: system messages at the beginning are
-// the system text, later ones the user's; the first message is the user's; no role
-// comes twice in a row.
+// The form of Anthropic has more rules: leading system messages become the system text,
+// later ones the user's; the first message is the user's; consecutive messages have
+// different roles.
 type Prompt struct {
 	System   string            // "" for nothing; in the form of OpenAI it is a message
 	Messages []json.RawMessage // in the form
 	Tools    []Tool
 	Called   []string // names of tools as the messages have them, in the order of their first calls
 
-	names map[string]string // what the agent calls tools, by what the provider does
+	names map[string]string // the agent's names of tools, by the provider's
 }
 
-// A Tool is one that the provider is told of.
+// A Tool is a tool that the request offers.
 type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // an object whose type is object, with properties
 }
 
-// Compose returns what a provider is sent of a request, f being [content.OpenAI] or
-// [content.Anthropic]. The error says in words what cannot be sent.
+// Compose returns the prompt of a request; f is [content.OpenAI] or
+// [content.Anthropic]. It returns a readable error for a request that cannot be
+// sent.
 func Compose(r *agent.Request, f content.Format) (*Prompt, error) {
 	c := composer{form: f, prompt: &Prompt{System: r.System, names: map[string]string{}}, ids: map[string]bool{}}
 	for _, t := range r.Tools {
@@ -108,7 +110,7 @@ func system(text string) *content.Message {
 	return &content.Message{Role: user, Parts: []content.Part{{Type: textPart, Text: text}}, Own: content.Own{Role: "system"}}
 }
 
-// message takes in a message: first its results, then what it says, then its calls.
+// message adds a message: first its results, then its text, then its calls.
 func (c *composer) message(stored agent.Message) {
 	m := content.Read(raw(stored))
 	failed := gjson.GetBytes(stored.Metadata, "bough.failed").Bool()
@@ -167,7 +169,7 @@ func (c *composer) message(stored agent.Message) {
 
 func isSystem(m *content.Message) bool { return m.Own.Role == "system" || m.Own.Role == "developer" }
 
-// raw returns what a message is in a session file.
+// raw returns the stored form of a message.
 func raw(m agent.Message) []byte {
 	b := append([]byte(`{"role":`), rawjson.Compact(m.Role)...)
 	if len(m.Content) > 0 {
@@ -191,12 +193,12 @@ func joined(parts []content.Part) string {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// part returns what is sent of a part that is no call and no result, and whether that
-// is anything.
+// part returns the form of a part other than a call or a result, and whether there is
+// any.
 func (c *composer) part(p content.Part, m *content.Message) (content.Part, bool) {
 	switch p.Type {
 	case "thinking", "redacted_thinking":
-		return p, false // theirs who thought them, and only as long as nothing was left out
+		return p, false // thoughts of another model, or of an incomplete message
 	case "image", "audio", "video", "file":
 		if m.Role != assistant && !isSystem(m) && c.shown(p) {
 			return content.Part{Type: p.Type, Text: p.Text, Filename: p.Filename, Meta: without(p.Meta, "cache_control")}, true
@@ -257,12 +259,12 @@ func joinPairs(pairs []rawjson.Pair) []byte {
 	return append(b, '}')
 }
 
-// call takes in a call of a message.
+// call adds a call of a message.
 func (c *composer) call(m *content.Message, p content.Part) {
 	said := gjson.ParseBytes(p.Meta)
 	stored, name := said.Get("id").String(), c.name(said.Get("name").String())
 	if stored != "" && slices.ContainsFunc(c.open, func(o openCall) bool { return o.stored == stored }) {
-		return // the same call, once more
+		return // a repeated call
 	}
 	arguments := said.Get("arguments").String()
 	if !said.Get("arguments").Exists() || blank(arguments) {
@@ -283,8 +285,8 @@ func (c *composer) call(m *content.Message, p content.Part) {
 	}{id, name, arguments, "function"})})
 }
 
-// result takes in a result, if there is a call for it: the one with its id, or if it
-// has none the first one of its tool.
+// result adds a result if there is a call for it: the one with its id or, without an
+// id, the first one of its tool.
 func (c *composer) result(p content.Part, failed bool) {
 	said := gjson.ParseBytes(p.Meta)
 	id, name := said.Get("tool_call_id").String(), said.Get("name").String()

@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// A Text collects the text of a reply as it comes in, and hands it on in pieces that
-// are valid UTF-8 and together all of it.
+// A Text collects the streamed text of a reply, and passes it on in valid UTF-8
+// chunks.
 type Text struct {
 	Stream func(piece string) // may be nil
 	Trim   bool               // line breaks at the end do not count
 	Broken bool               // something was not UTF-8, and is U+FFFD now
 
 	all  strings.Builder
-	rest []byte // what may be half a character, or the line breaks at the end
+	rest []byte // a partial character, or trailing line breaks
 }
 
-// Add takes in a piece, which may begin and end anywhere.
+// Add adds a chunk, which may begin and end anywhere.
 func (t *Text) Add(piece string) {
 	b := append(t.rest, piece...)
 	n := len(b)
@@ -35,7 +35,7 @@ func (t *Text) Add(piece string) {
 	t.rest = append([]byte(nil), b[n:]...)
 }
 
-// End returns the text, for which no more comes in.
+// End returns the complete text.
 func (t *Text) End() string {
 	rest := t.rest
 	t.rest = nil

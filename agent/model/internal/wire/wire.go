@@ -1,5 +1,5 @@
-// Package wire is what the models over HTTP have in common: what of a conversation a
-// provider accepts, how long it is waited for, and its errors in words for a person.
+// Package wire is the common part of models over HTTP: the form of a conversation
+// that a provider accepts, timeouts, and readable errors.
 package wire
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns s on one line without control characters, at most so many bytes of it,
-// from its end if end is true.
+// Line returns s on one line without control characters, cut to most bytes, from the
+// end if end is true.
 func Line(s string, most int, end bool) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
@@ -30,7 +30,7 @@ func Line(s string, most int, end bool) string {
 	return Cut(s, most) + "…"
 }
 
-// Cut returns at most so many bytes of s, and no half characters.
+// Cut returns at most a number of bytes of s, cut between characters.
 func Cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -7,7 +7,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// Format returns the page as a format of package convert, one that is only written.
+// Format returns the page as a write-only format of package convert.
 func Format() *convert.Format {
 	f := convert.NewPage("html", "one page for a browser, with all that it needs", ".html", writeTranscript)
 	f.Aliases = []string{"htm"}

@@ -1,28 +1,27 @@
-// Package html writes a conversation with all its branches as one page that needs nothing
-// else: no other file, no network, no script. It is what somebody is given who is to read
-// a conversation and has no program for it.
+// Package html writes a conversation with all its branches as one self-contained page: no
+// other file, no network, no script. It is meant for readers who have no program for the
+// conversation.
 //
 // # The page
 //
-// The active path stands in the middle, message by message. Where other branches leave
-// it, there are links to them; they follow behind the path, each with a link back to where
-// it begins. Every message stands once. What a reader skips is folded: thinking,
-// tool calls and their results, the system's message.
+// The active path is first, message by message. At each fork there are links to the other
+// branches, which follow the path, each with a link back to the fork. Every message occurs
+// once. Secondary parts are folded: thinking, tool calls and their results, the system
+// prompt.
 //
 // The anchor of a message is "m-" and its id, so that a link to it names the message; its
 // time has its offset from UTC.
 //
-// Text is Markdown. HTML in it is shown as the text that it is. Links lead to http, https
-// and mail addresses; any other target is shown beside its text. Images are shown if the
-// conversation holds them, as PNG, JPEG, GIF or WebP; one that is elsewhere is a link.
+// Text is Markdown. HTML in it is escaped. Links lead to http, https and mail addresses;
+// any other target is shown as text. Images are shown if the conversation contains them,
+// as PNG, JPEG, GIF or WebP; an external image is a link.
 //
 // # What is safe
 //
-// A conversation is what many people and programs wrote, and may be hostile. Everything in
-// it is text: the page has only the elements and attributes that are written here, and a
-// policy that forbids scripts, forms, frames and the network, should that fail. Characters
-// that turn the direction of text around are spelled out in code, and turn around nothing
-// outside of their paragraph.
+// A conversation may be hostile. Everything in it is text: the page has only the elements
+// and attributes that this package writes, and as a second defense a policy that forbids
+// scripts, forms, frames and the network. Bidirectional control characters are escaped in
+// code, and isolated within their paragraph.
 package html
 
 import (
@@ -51,9 +50,9 @@ type Page struct {
 type Message struct {
 	ID     string // shown, so that the message can be named
 	Parent string // the ID of the message before, "" or unknown for a first one
-	Role   string // user, assistant, system, tool, or whatever it says
-	Kind   string // what it is beside its role, such as compaction; may be empty
-	Model  string // that wrote it, "" if nobody knows
+	Role   string // user, assistant, system, tool, or any other
+	Kind   string // its kind beside the role, such as compaction; may be empty
+	Model  string // the model that wrote it, "" if unknown
 	Time   time.Time
 	Parts  []content.Part
 }
@@ -143,7 +142,8 @@ func (w *writer) overview(t *tree) string {
 	return s
 }
 
-// contents writes where what stands: the questions of the active path, and the branches.
+// contents writes the table of contents: the questions of the active path, and the
+// branches.
 func (w *writer) contents(t *tree) {
 	const few = 2
 	if len(t.lines) > 0 {
@@ -270,7 +270,7 @@ func zone(t time.Time) string {
 	return "UTC" + t.Format("-07:00")
 }
 
-// role returns how a message looks, and who wrote it.
+// role returns the CSS class of a message, and its author.
 func (w *writer) role(i int) (class, who string) {
 	m := &w.messages[i]
 	results := len(m.Parts) > 0

@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/markdown"
 )
 
-// markdown writes a text. In what somebody typed, lines end where they end.
+// markdown writes a text. If typed is true, line breaks are kept.
 func (w *writer) markdown(s string, typed bool) {
 	s = clean(s)
 	if w.parser == nil {
@@ -115,7 +115,7 @@ func element(n ast.Node) string {
 	case *ast.Blockquote:
 		return "blockquote"
 	case *ast.Heading:
-		const within = 2 // the page's title, and who speaks
+		const within = 2 // below the page's title and the speakers
 		return "h" + strconv.Itoa(min(6, n.Level+within))
 	case *ast.List:
 		if n.IsOrdered() {
@@ -142,7 +142,7 @@ func element(n ast.Node) string {
 	return ""
 }
 
-// anchor writes a link. One that leads where a page must not is its text, and its target.
+// anchor writes a link. A link to a forbidden target is written as its text and target.
 func (d *document) anchor(n ast.Node, entering bool) {
 	target := markdown.Destination(n, d.source)
 	address, ok := webAddress(target)

@@ -41,7 +41,7 @@ func (w *writer) part(p *content.Part, typed bool) {
 	}
 }
 
-// isNamed reports whether the members of a part of data say nothing but what it is.
+// isNamed reports whether the members of a part of data only describe it.
 func isNamed(meta []byte) bool {
 	n := 0
 	gjson.ParseBytes(meta).ForEach(func(_, _ gjson.Result) bool { n++; return true })
@@ -85,7 +85,7 @@ func (w *writer) call(p *content.Part) {
 	w.raw("</details>\n")
 }
 
-// gist returns what says most about the arguments of a call.
+// gist returns the most informative argument of a call.
 func gist(arguments string) string {
 	if !gjson.Valid(arguments) {
 		return short(arguments)
@@ -108,7 +108,7 @@ func gist(arguments string) string {
 	return ""
 }
 
-// result writes what a tool answered.
+// result writes the result of a tool.
 func (w *writer) result(p *content.Part) {
 	word, class := "Result", "result"
 	if gjson.GetBytes(p.Meta, "is_error").Bool() {

@@ -11,7 +11,7 @@ import (
 // escape returns s as text of the page, or the value of an attribute in double quotes.
 func escape(s string) string { return html.EscapeString(clean(s)) }
 
-// code returns s as code, with what turns the direction of text around spelled out.
+// code returns s as code, with bidirectional control characters escaped.
 func code(s string) string {
 	s = escape(s)
 	if !strings.ContainsFunc(s, turns) {
@@ -33,8 +33,8 @@ func turns(c rune) bool {
 	return c >= '\u202a' && c <= '\u202e' || c >= '\u2066' && c <= '\u2069'
 }
 
-// clean returns s without what a page cannot have: control characters, such as those that
-// color text in a terminal, and bytes that are no text.
+// clean returns s without characters that a page must not contain: control characters,
+// such as terminal colors, and invalid UTF-8.
 func clean(s string) string {
 	odd := func(c rune) bool {
 		return c == utf8.RuneError || c == '\r' || unicode.IsControl(c) && c != '\n' && c != '\t' || c >= 0xfdd0 && c <= 0xfdef || c&0xfffe == 0xfffe

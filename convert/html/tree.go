@@ -99,8 +99,9 @@ func plant(messages []Message, leaf string) *tree {
 	return t
 }
 
-// grow adds the line that begins with a message, and the lines that leave it. A line goes
-// on with the active message, or else the newest; the active path ends with its leaf.
+// grow adds the line that begins with a message, and the lines that branch off. A line
+// continues with the active message, or else the newest; the active path ends at its
+// leaf.
 func (t *tree) grow(first, from, depth int, children [][]int, active []bool) {
 	type beginning struct{ first, from, depth int }
 	next := []beginning{{first, from, depth}}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// isKeyBlock reports whether between the first and the last line of s there is mostly what
-// a key is written in, and not text that only mentions such lines.
+// isKeyBlock reports whether the text between the first and the last line of s consists
+// mostly of the letters of a key, rather than prose that mentions such lines.
 func isKeyBlock(s []byte, start, end int) bool {
 	const line, least = 16, 64
 	_, body, _ := bytes.Cut(s[start:end], []byte("KEY"))
@@ -45,8 +45,8 @@ func isBotToken(s []byte, start, end int) bool {
 	return ok && strings.Trim(string(number), "0123456789") == ""
 }
 
-// isSharedAccess reports whether the URL around s[start:end] has what else a shared access
-// signature of Azure has.
+// isSharedAccess reports whether the URL around s[start:end] has the other parameters of
+// an Azure shared access signature.
 func isSharedAccess(s []byte, start, end int) bool {
 	const most = 1000
 	from, to := max(0, start-most), min(len(s), end+most)
@@ -82,8 +82,8 @@ var call = pattern{expr: `^[\w.]+[(\[]`}
 // isCode reports whether v calls a function, or is a variable.
 func isCode(v string) bool { return call.compiled().MatchString(v) || isPath(v) }
 
-// isOption reports whether s[start:end] is a password that is given to a command, and not
-// what stands for one, or another option.
+// isOption reports whether s[start:end] is a password argument of a command, and not a
+// placeholder or another option.
 func isOption(s []byte, start, end int) bool {
 	v := string(s[start:end])
 	switch v {
@@ -100,8 +100,8 @@ func isLoginPassword(s []byte, start, end int) bool {
 	return isOption(s, start, end) && (n < 2 || !bytes.Equal(before[n-2], []byte("and")) && !bytes.Equal(before[n-2], []byte("or")))
 }
 
-// isSecretOption reports whether s[start:end] is a secret: the option says what it is for,
-// and something must tell it from a word.
+// isSecretOption reports whether s[start:end] is a secret: the option names it, and it
+// does not look like a word.
 func isSecretOption(s []byte, start, end int) bool {
 	v := string(s[start:end])
 	return isOption(s, start, end) && strings.ContainsAny(v, "0123456789") && !strings.ContainsAny(v, "/\\(){}<>$") && !isName(v) && !numbered.compiled().MatchString(v)
@@ -109,9 +109,9 @@ func isSecretOption(s []byte, start, end int) bool {
 
 var numbered = pattern{expr: `^[A-Za-z]+(?:[-_.][A-Za-z]+|[-_.]?v?\d{1,4})*$`}
 
-// isTold reports whether s[start:end] is a password in a sentence that says what the
-// password is, and not what is said about it. Quoted it may be any word that is none of
-// these; a word alone is one only of which somebody says that it is theirs.
+// isTold reports whether s[start:end] is a password in a sentence that states it, and
+// not a description of one. Quoted, any other word is one; unquoted, only if the
+// speaker calls it their own.
 func isTold(s []byte, start, end int) bool {
 	v := strings.TrimRight(entities.compiled().ReplaceAllString(string(s[start:end]), ""), ".")
 	switch {
@@ -147,13 +147,13 @@ var (
 	about    = pattern{expr: `^(?:v?\d+(?:[.-]\d+)*(?:-?(?:bits?|bytes?|chars?|characters?|digits?|letters?|days?|hours?|years?))?|(?:base|utf|sha|md|pbkdf|argon|rot|ascii|bcrypt|scrypt|x|rsa|aes|des|oauth|http|tls|ipv)-?\d+\w*(?:-\w+)*|2fa|mfa|line-?\d+|[\w-]+\.(?:go|py|js|ts|txt|env|json|ya?ml|md|rb|rs|java|c|h|toml|conf|cfg|ini)(?::\d+)?|[a-z_]+(?:_[a-z0-9]+)+)$`}
 )
 
-// countsSomething reports whether s, what stands behind a number, is what it counts.
+// countsSomething reports whether s, the text after a number, is its unit.
 func countsSomething(s []byte) bool {
 	word := bytes.TrimLeft(s, " -")
 	return len(word) < len(s) && len(word) > 0 && word[0] >= 'a' && word[0] <= 'z'
 }
 
-// described reports whether a word says what a password is like.
+// described reports whether a word describes a password.
 func described(word string) bool {
 	for _, end := range []string{"ed", "ing", "able", "ible", "ive", "less", "ful", "ous", "ic", "al", "ary"} {
 		if len(word) > len(end)+2 && strings.HasSuffix(word, end) {
@@ -171,7 +171,7 @@ func described(word string) bool {
 		weaker stronger expired hidden taken given shown stolen forgotten broken written chosen known unchanged identical`), word)
 }
 
-// decoded returns what is encoded in base64, if it is text.
+// decoded returns the decoded base64 text, and false if it is not text.
 func decoded(s []byte) ([]byte, bool) {
 	b := make([]byte, base64.RawStdEncoding.DecodedLen(len(s)))
 	n, err := base64.RawStdEncoding.Decode(b, bytes.TrimRight(s, "="))

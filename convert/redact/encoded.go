@@ -8,17 +8,17 @@ import (
 // An encoded is text in base64, in lines that follow each other.
 type encoded struct{ lines []place }
 
-// A place is where something stands in a text: s[start:end].
+// A place is a span of a text: s[start:end].
 type place struct{ start, end int }
 
 const (
 	shortestEncoded = 32 // letters
-	probe           = 12 // letters that tell text in base64 from other letters
+	probe           = 12 // letters needed to detect base64 text
 	leastWrapped    = 60 // letters of a line that another one follows
 )
 
-// letters notes the letters of base64 that stand in t from start to end, if they are text.
-// Those before them are noted already.
+// letters records the base64 letters of t from start to end, if they encode text. Earlier
+// ones are recorded already.
 func (t *text) letters(start, end int) {
 	s := t.s[start:end]
 	if n := len(t.encoded); n > 0 {
@@ -42,8 +42,8 @@ func (t *text) letters(start, end int) {
 	}
 }
 
-// text returns what is encoded, and where that ends, false if it is no text. A last line
-// that is none is a word that follows.
+// text returns the decoded text and the end of its encoding, and false if it is not
+// text. A last line that is not text is a word that follows.
 func (e encoded) text(s []byte) (text []byte, end int, ok bool) {
 	var all []byte
 	before := 0
@@ -66,8 +66,8 @@ func (e encoded) text(s []byte) (text []byte, end int, ok bool) {
 	return all, end, len(all) > 0 && isText(all)
 }
 
-// inEncoded returns which texts in base64 hold a secret. One that does is a secret as a
-// whole: what is left of it could not be read.
+// inEncoded returns the base64 texts that contain a secret. Such a text is redacted as
+// a whole, because the rest would not decode.
 func (r *Redactor) inEncoded(t *text) (spans []span) {
 	for _, e := range t.encoded {
 		plain, end, ok := e.text(t.s)

@@ -35,11 +35,10 @@ type allowlist struct {
 	StopWords   []string
 }
 
-// load returns the rules of gitleaks, by id, and what all of them allow. The
-// configuration is decoded here, and not by gitleaks, which compiles two hundred
-// expressions then. Nor is its package detect used: it takes three times as long, knows
-// lines and columns in place of offsets, and takes a quotation in a conversation for a
-// part of the secret.
+// load returns the rules of gitleaks, by id, and the global allow lists. It decodes the
+// configuration itself, because gitleaks would compile two hundred expressions. Its
+// package detect is not used either: it takes three times as long, reports lines and
+// columns instead of offsets, and includes quotation marks in secrets.
 func load() ([]*rule, []*allow) {
 	var c gitleaks
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &c); err != nil {

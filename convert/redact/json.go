@@ -11,10 +11,10 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// JSON returns a JSON value without the secrets in its strings and keys, and what was
-// found, in order. Every byte that is no secret is left as it is. A string that is JSON
-// itself, as the arguments of a tool call are, stays JSON. What the value of a member is,
-// its key says too: {"password": "..."}. The error is a [*rawjson.SyntaxError].
+// JSON returns a JSON value with the secrets in its strings and keys replaced, and the
+// findings, in order. All other bytes are unchanged. A string that contains JSON, such as
+// the arguments of a tool call, still does. The key of a member is part of the search of
+// its value: {"password": "..."}. The error is a [*rawjson.SyntaxError].
 func (r *Redactor) JSON(raw []byte) ([]byte, []Finding, error) {
 	spans, err := r.inJSON(raw)
 	if err != nil || len(spans) == 0 {
@@ -24,7 +24,7 @@ func (r *Redactor) JSON(raw []byte) ([]byte, []Finding, error) {
 	return redacted, found, nil
 }
 
-// inJSON returns where secrets stand in a document.
+// inJSON returns the spans of secrets in a document.
 func (r *Redactor) inJSON(doc []byte) ([]span, error) {
 	var spans []span
 	var key keyLines
@@ -107,8 +107,8 @@ func (r *Redactor) keySpans(spans []span, doc []byte, lines []keyString) []span 
 	return spans
 }
 
-// inCommand appends to spans where secrets stand in the words of a command: of those an
-// option says what the next one is.
+// inCommand appends the spans of secrets in the words of a command: of those that
+// follow a secret's option.
 func (r *Redactor) inCommand(spans []span, doc []byte, words []rawjson.Span) []span {
 	size, isCommand := 0, false
 	for _, word := range words {
@@ -143,7 +143,7 @@ func (r *Redactor) inCommand(spans []span, doc []byte, words []rawjson.Span) []s
 // longestCommand is how long the words of a command are together, in bytes.
 const longestCommand = 4096
 
-// textOf returns what a string says.
+// textOf returns the decoded text of a string.
 func textOf(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
@@ -151,7 +151,7 @@ func textOf(quoted []byte) []byte {
 	return unquote(quoted, nil)
 }
 
-// inDoc returns where a span of the text of a string stands in the document.
+// inDoc converts a span of the text of a string to a span of the document.
 func inDoc(x span, s rawjson.Span, doc []byte) span {
 	if quoted := s.Of(doc); bytes.IndexByte(quoted, '\\') < 0 {
 		x.start, x.end = x.start+1, x.end+1
@@ -164,8 +164,8 @@ func inDoc(x span, s rawjson.Span, doc []byte) span {
 	return x
 }
 
-// shortestInKey is how long a key is that may be a secret, or have one in it, as the path
-// of a file does; what members of records are called is mostly shorter.
+// shortestInKey is the length from which a key is searched, as it may be the path of a
+// file; names of members are usually shorter.
 const shortestInKey = 20
 
 // quotedEnd returns where the string ends that begins at i.
@@ -178,7 +178,7 @@ func quotedEnd(doc []byte, i int) int {
 	return i + 1
 }
 
-// inQuoted appends to spans where secrets stand in the string at s.
+// inQuoted appends the spans of secrets in the string at s.
 func (r *Redactor) inQuoted(spans []span, doc []byte, s rawjson.Span, key []byte) []span {
 	quoted := s.Of(doc)
 	inner := quoted[1 : len(quoted)-1]
@@ -208,8 +208,8 @@ func (r *Redactor) inQuoted(spans []span, doc []byte, s rawjson.Span, key []byte
 	return spans
 }
 
-// inString returns where secrets stand in the text of a string that is the value of key,
-// or of an element of it.
+// inString returns the spans of secrets in the text of a string that is the value of
+// key, or of an element of it.
 func (r *Redactor) inString(s, key []byte) []span {
 	if start := bytes.TrimLeft(s, " \t\r\n"); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
 		if spans, err := r.inJSON(s); err == nil {
@@ -230,8 +230,7 @@ func (r *Redactor) inString(s, key []byte) []span {
 	return spans
 }
 
-// longestNamed is how long a secret may be that only its name tells from other text, in
-// bytes.
+// longestNamed limits secrets that are recognized by their name only, in bytes.
 const longestNamed = 512
 
 // unquote returns the text of a string. If places is not nil, it gets for each byte of
@@ -289,7 +288,7 @@ func escaped(s []byte, i int) (rune, int) {
 	return c, i + 6
 }
 
-// unit returns what \uXXXX stands for, -1 if s does not begin so.
+// unit returns the value of \uXXXX at the beginning of s, -1 if there is none.
 func unit(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1

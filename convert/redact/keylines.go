@@ -23,7 +23,7 @@ type keyLines struct {
 	other int         // strings since the last line
 }
 
-// A keyString is where letters of a key stand in the text of a string.
+// A keyString is the span of a key's letters in the text of a string.
 type keyString struct {
 	string rawjson.Span
 	place  place
@@ -35,8 +35,8 @@ const (
 	keyLeast       = 2  // lines of a key without a first line
 )
 
-// string takes the next string of the document and what it says, and returns the lines of
-// a key that has ended.
+// string adds the next string of the document with its decoded text, and returns the
+// lines of a complete key.
 func (k *keyLines) string(at rawjson.Span, text []byte) []keyString {
 	switch {
 	case keyBegin.compiled().Match(text):

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// keywords finds words in text, whatever their case, in one pass. The zero keywords has
-// none.
+// keywords finds words in text, case-insensitively, in one pass. The zero keywords is
+// empty.
 type keywords struct {
 	words  []keyword
 	starts [1 << 16]uint16 // for two bytes the place in lists of the words that begin so

@@ -15,7 +15,7 @@ func ownRules() []*rule {
 		Keywords: []string{"://"},
 		anyWord:  true,
 	}, {
-		// Authorization: Bearer TOKEN, wherever it stands
+		// Authorization: Bearer TOKEN, anywhere
 		ID:       "authorization-header",
 		Regexp:   `(?i)\b(?:bearer|authorization["']{0,2}[ \t]{0,5}[:=][ \t"']{0,5}(?:basic|token|digest|apikey))[ \t]{1,5}([\w~+/.=-]{16,1000})`,
 		Entropy:  3.5,
@@ -49,7 +49,7 @@ func ownRules() []*rule {
 		Keywords: []string{"sk-", "gsk_", "xai-", "pplx-", "r8_", "tvly-"},
 		Allowed:  []*allow{{Regexps: []string{`^[a-z_-]+$`, `^sk-[a-z]+(?:[_-]+[a-z]+)*$`}}},
 	}, {
-		// gitleaks takes one that begins with a slash for a path
+		// gitleaks takes a key that begins with a slash for a path
 		ID:       "aws-secret-key",
 		Regexp:   `(?i)(?:aws_?secret(?:_?access)?_?key|secret_?access_?key)[ \t"']{0,16}[:=][ \t"']{0,16}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`,
 		Entropy:  4,
@@ -78,8 +78,8 @@ func ownRules() []*rule {
 	return rules
 }
 
-// isID reports whether what is named by name is an id or a hash: everything has one, and
-// a key is one often.
+// isID reports whether name is a name for an id or a hash, which are common and rarely
+// secret.
 func isID(name, secret []byte) bool {
 	v, before := string(secret), string(bytes.ToLower(name))
 	contains := func(words ...string) bool {
@@ -113,8 +113,7 @@ func isID(name, secret []byte) bool {
 }
 
 // isName reports whether v looks like words and numbers, as the names of models and
-// variables do, rather than drawn at random: its words are long, and there is something
-// that tells them apart.
+// variables do, rather than random: its words are long, and separated.
 func isName(v string) bool {
 	const word, longestNumber = 4, 8
 	letters, words, run, apart := 0, 0, 0, false
@@ -162,7 +161,7 @@ func isPath(v string) bool {
 	return len(pieces) > 1
 }
 
-// isPlaceholder reports whether a password is what examples write for one.
+// isPlaceholder reports whether a password is a placeholder from an example.
 func isPlaceholder(secret []byte) bool {
 	v := strings.ToLower(string(secret))
 	for _, word := range []string{"pass", "password", "passwd", "pwd", "secret", "token", "user", "username"} {

@@ -4,8 +4,8 @@ package redact
 // name of a file and the number of a line.
 const betweenLines = `[^A-Za-z0-9/]{1,24}(?:(?:[\w./-]{1,80}[:-])?\d{1,6}[^A-Za-z0-9/]{1,12})?`
 
-// placeRules returns the rules for secrets that only the place tells where they stand: a
-// file of some program, a command, a sentence.
+// placeRules returns the rules for secrets that are recognized by their context only: a
+// configuration file, a command, a sentence.
 func placeRules() []*rule {
 	const key = `[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`
 	const value = `(?:"([^"\s$][^"\n]{2,200})"|'([^'\n]{3,200})'|([^\s"'` + "`" + `$<>|;&]{3,200}))`

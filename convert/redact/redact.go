@@ -1,30 +1,29 @@
-// Package redact finds secrets in what people and programs said, and takes them out: keys
-// and tokens of services, passwords, private keys.
+// Package redact detects and removes secrets in conversations: keys and tokens of
+// services, passwords, private keys.
 //
 // # What is found
 //
-// The rules are those of gitleaks, two hundred of them, as its package config has them.
-// Their meaning is gitleaks': a rule is tried where one of its keywords is, its regular
-// expression must match, the secret in it must look random enough, and no list of what is
-// allowed may name it.
-// Gitleaks reads files of source code. In conversations the same secrets stand at the end
-// of a sentence, in brackets, or in text that was quoted as JSON, once or several times:
-// the rules see such punctuation as blanks. A few rules more are for what gitleaks knows
-// by the names of files only, or not at all; see own.go and places.go.
+// Most rules are the two hundred of gitleaks' package config, with the semantics of
+// gitleaks: a rule is tried near one of its keywords, its regular expression must match,
+// the secret must exceed its entropy, and no allow list may match. Gitleaks reads source
+// code. In conversations secrets also occur at the end of a sentence, in brackets, or in
+// text that was quoted as JSON, once or several times: the rules see such punctuation as
+// blanks. Further rules cover secrets that gitleaks finds by file names only, or not at
+// all; see own.go and places.go.
 //
-// Text that was encoded once in base64 is searched too, and taken out as a whole if it
-// holds a secret. In JSON, strings tell about each other: the lines of a private key, the
-// words of a command, a name and its value.
+// Text encoded once in base64 is searched too, and removed as a whole if it contains a
+// secret. In JSON, related strings are combined: the lines of a private key, the words of
+// a command, a name and its value.
 //
 // A replacement names the rule: [redacted: aws-access-token]. Text from which secrets
 // were taken holds none any more.
 //
 // # What is left
 //
-// Ids of messages and calls, UUIDs, hashes, and long data in base64 are no secrets, even
-// if what stands before them is called a key. So is a secret that nothing distinguishes
-// from a word, and one that stands in pieces, but for private keys: redaction is a help
-// for who reads a conversation before giving it away, and not in place of it.
+// Ids of messages and calls, UUIDs, hashes, and long base64 data are not secrets, even
+// after a word like key. Redact does not detect secrets that look like words, or secrets
+// in pieces, except private keys: it helps to review a conversation before sharing it,
+// and does not replace the review.
 package redact
 
 import (
@@ -37,18 +36,18 @@ type Redactor struct {
 	rules    []*rule
 	allowed  []*allow // by all rules
 	keywords keywords
-	dotted   int   // the rule that is tried where dots stand
+	dotted   int   // the rule that is tried at dots
 	key      *rule // of private keys
 }
 
-// A Finding is a secret that was taken out. It does not hold the secret.
+// A Finding is a removed secret, without its text.
 type Finding struct {
 	Rule string // the name of the rule that found it, as the replacement has it
 	At   int    // where the replacement begins in the redacted text, in bytes
 	More bool   // it is a part of the same secret as the finding before
 }
 
-// A span is where a secret stands: text[start:end].
+// A span is the position of a secret: text[start:end].
 type span struct {
 	start, end int
 	rule       *rule
@@ -73,7 +72,7 @@ func New() *Redactor {
 	return r
 }
 
-// Text returns s without its secrets, and what was found, in order.
+// Text returns s with its secrets replaced, and the findings, in order.
 func (r *Redactor) Text(s string) (string, []Finding) {
 	spans := r.find([]byte(s))
 	if len(spans) == 0 {
@@ -83,7 +82,7 @@ func (r *Redactor) Text(s string) (string, []Finding) {
 	return string(b), found
 }
 
-// replace returns s without what stands at spans, and what that was.
+// replace returns s with spans replaced, and the findings.
 func replace(s []byte, spans []span) ([]byte, []Finding) {
 	var b []byte
 	var found []Finding
@@ -97,12 +96,12 @@ func replace(s []byte, spans []span) ([]byte, []Finding) {
 	return append(b, s[at:]...), found
 }
 
-// replacement is what replacements begin with.
+// replacement is the prefix of replacements.
 const replacement = "[redacted: "
 
 func (r *rule) replacement() string { return replacement + r.ID + "]" }
 
-// find returns where secrets stand in s, in order, none touching another.
+// find returns the spans of secrets in s, in order, without adjacent ones.
 func (r *Redactor) find(s []byte) []span {
 	if len(s) < shortest {
 		return nil
@@ -114,7 +113,7 @@ func (r *Redactor) find(s []byte) []span {
 	return join(append(all, r.searchAll(t)...))
 }
 
-// searchAll returns where secrets stand in t, but for those in base64.
+// searchAll returns the spans of secrets in t, except those in base64.
 func (r *Redactor) searchAll(t *text) (all []span) {
 	for {
 		more := r.search(t)
@@ -122,8 +121,8 @@ func (r *Redactor) searchAll(t *text) (all []span) {
 			return all
 		}
 		all = join(append(all, more...))
-		// What is found stood perhaps in the way of something else: an expression
-		// finds no two secrets that share what stands between them.
+		// A found secret may hide another: an expression does not find two
+		// secrets that share the text between them.
 		t.take(more)
 	}
 }
@@ -131,7 +130,7 @@ func (r *Redactor) searchAll(t *text) (all []span) {
 // shortest is how long a secret is, in bytes.
 const shortest = 6
 
-// search returns where secrets stand in t.
+// search returns the spans of secrets in t.
 func (r *Redactor) search(t *text) []span {
 	var spans []span
 	hits := r.keywords.find(t.plain)
@@ -149,8 +148,7 @@ func (r *Redactor) search(t *text) []span {
 	return spans
 }
 
-// join puts spans into order and makes one of those that overlap. The narrowest rule
-// gives it its name.
+// join sorts spans and merges overlapping ones. The narrowest rule names the result.
 func join(spans []span) []span {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	if len(spans) == 0 {

@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// A rule says what a secret looks like.
+// A rule describes a kind of secret.
 type rule struct {
 	ID       string
 	Regexp   string
 	Group    int      // of the expression: the secret; 0 is the first that matched, or all
-	Entropy  float64  // what the secret must exceed, in bits for each byte
-	Keywords []string // lower case; one must stand in what matches
+	Entropy  float64  // the minimum entropy of the secret, exclusive, in bits per byte
+	Keywords []string // lower case; the match must contain one
 	Allowed  []*allow
 
 	own     bool // it is none of gitleaks'
-	byName  bool // only what stands before it says that it is a secret
+	byName  bool // only the text before it marks it as a secret
 	anyWord bool // any word may be one, so examples' words are none
-	near    int  // a match stands at most so far from its keyword, in bytes; 0 means as far as reach
-	byDots  bool // it has no keywords: it is tried where dots stand as in a token of three parts
-	noName  bool // what looks like the name of something is none
+	near    int  // the maximum distance of a match from its keyword, in bytes; 0 means reach
+	byDots  bool // it has no keywords: it is tried at dots that may separate the three parts of a token
+	noName  bool // a match that looks like a name is dropped
 
 	// sentence means that punctuation at the end of a secret is that of the sentence.
 	sentence bool
@@ -34,20 +34,20 @@ type rule struct {
 	once    sync.Once
 	re      *regexp.Regexp
 	reach   int  // the length of the longest match, in bytes; -1 if there is none
-	assigns bool // after a keyword stands what assigns it the secret
+	assigns bool // an assignment follows the keyword
 }
 
 // privateKey is the rule of gitleaks for private keys.
 const privateKey = "private-key"
 
-// An allow says what is no secret although it looks like one.
+// An allow describes text that looks like a secret but is none.
 type allow struct {
-	In      string   // what the expressions look at: match, line, or else the secret
+	In      string   // the input of the expressions: match, line, or else the secret
 	Regexps []string // one must match
-	Words   []string // lower case; one must stand in the secret
+	Words   []string // lower case; the secret must contain one
 
 	once sync.Once
-	re   *regexp.Regexp // nil if there are no expressions
+	re   *regexp.Regexp // nil without expressions
 }
 
 func (r *rule) compile() {
@@ -65,12 +65,12 @@ func (r *rule) compile() {
 	})
 }
 
-// assignment is how gitleaks' expressions say that a name is given a value. Half of the
-// rules have it, and their keywords are words that stand everywhere.
+// assignment is the part of gitleaks' expressions for an assignment. Half of the rules
+// contain it, and their keywords are common words.
 const assignment = `(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
-// assigned returns where the value ends that a name in s at at is perhaps given: what
-// [assignment] says, with room for what an expression has before it.
+// assigned returns the end of a value that may be assigned to the name at s[at]: a
+// superset of [assignment].
 func assigned(s []byte, at int) (end int, ok bool) {
 	const name, quotes, more, least = 60, 3, 10, 8
 	run := func(most int, letters string, word bool) {
@@ -96,8 +96,8 @@ func assigned(s []byte, at int) (end int, ok bool) {
 // whether there may be one.
 func (r *rule) window(s []byte, at int) (from, to int, ok bool) {
 	const (
-		beside = 8   // what an expression wants to see around a match
-		before = 128 // what an assignment has before its keyword
+		beside = 8   // context that an expression needs around a match
+		before = 128 // context that an assignment needs before its keyword
 	)
 	switch {
 	case r.near > 0:
@@ -106,7 +106,7 @@ func (r *rule) window(s []byte, at int) (from, to int, ok bool) {
 		from = at - before
 		to, ok = assigned(s, at)
 		to = max(to, at+before) + beside
-	case r.ID == "jwt": // its keyword stands in every other line
+	case r.ID == "jwt": // its keyword is too common
 		const header = 19
 		if isWord(s, at-1) && s[at-1] != '-' || at+header > len(s) || bytes.IndexByte(s[at:at+header], ' ') >= 0 {
 			return 0, 0, false
@@ -185,7 +185,7 @@ func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) [
 	return spans
 }
 
-// secret returns where the secret stands in a match.
+// secret returns the span of the secret in a match.
 func (r *rule) secret(m []int) (start, end int) {
 	if r.Group > 0 {
 		return max(0, m[2*r.Group]), max(0, m[2*r.Group+1])
@@ -194,7 +194,7 @@ func (r *rule) secret(m []int) (start, end int) {
 	for i := 1; i < len(names); i++ {
 		if start, end := m[2*i], m[2*i+1]; start < end && names[i] == "" {
 			if end-start < shortest && !r.own {
-				break // it is a piece of what is in some form
+				break // a piece of formatted data
 			}
 			return start, end
 		}

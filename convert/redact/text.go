@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A text is what is searched. Gitleaks' rules are made for files of source code; so they
-// see soft, in which what quotes or ends a secret in a conversation is a blank. Both plain
-// and soft are s byte for byte.
+// A text is a searched text. Gitleaks' rules expect source code; so they search soft, in
+// which quotes and punctuation of conversations are blanks. Both plain and soft have the
+// length of s.
 type text struct {
 	s     []byte
-	plain []byte // without quoting backslashes, data, and what was redacted before
+	plain []byte // s without escaping backslashes, data, and earlier redactions
 	soft  []byte // and without punctuation
 
 	encoded []encoded // texts in base64
 	dots    []int     // where the second part of a token of three parts may begin
 }
 
-// take makes what stands at spans unfindable.
+// take overwrites spans so that they are not found again.
 func (t *text) take(spans []span) {
 	for _, x := range spans {
 		fill(t.plain[x.start:x.end], gone)
@@ -31,7 +31,7 @@ const data = 2048
 // botMiddle is how far the dots of a token of Discord are apart.
 const botMiddle = 7
 
-// gone stands in place of what was found, and nowhere else.
+// gone overwrites found secrets, and occurs nowhere else.
 const gone = 0
 
 func fill(b []byte, c byte) {
@@ -94,8 +94,8 @@ func (t *text) soften() {
 	}
 }
 
-// unquote makes blanks of the backslashes at i, and of what after them stands for white
-// space or for any character, and returns where they end.
+// unquote blanks the backslashes at i, with the escape sequence of white space or a
+// character that follows, and returns the end.
 func (t *text) unquote(i int) int {
 	for ; i < len(t.s) && t.s[i] == '\\'; i++ {
 		t.plain[i] = ' '

@@ -1,5 +1,5 @@
 // Package transcript is the vocabulary of conversations that are imported and exported,
-// whatever program keeps them: a reader passes each [Message] and [Conversation] to a
+// independent of their format: a reader passes each [Message] and [Conversation] to a
 // [Sink], and a writer takes a [Transcript] and reports each [Loss].
 //
 // # Messages
@@ -180,12 +180,12 @@ func (m *Message) Text() string {
 type Problem struct {
 	Line   int    // from 1, 0 if the format has no lines
 	Offset int64  // in bytes from the start
-	What   string // a description for a person
+	What   string // a description for the user
 	Note   bool   // nothing is missing; this is only information
 }
 
-// A Sink receives what a reader reads. If a method returns an error, reading stops and
-// returns that error.
+// A Sink receives the conversations of a reader. If a method returns an error, reading
+// stops and returns that error.
 type Sink interface {
 	// Message receives the next message of the current conversation. The reader does not
 	// modify it afterwards.

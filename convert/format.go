@@ -76,8 +76,8 @@ func (f *Format) ReadAll(in io.Reader) ([]*transcript.Transcript, []transcript.P
 }
 
 // Write writes a conversation, and returns what the format cannot represent. Records of
-// this format, of the conversation and of its messages, are written byte for byte, but for
-// ids and links that must differ.
+// this format, of the conversation and of its messages, are written byte for byte, except
+// for ids and links that must differ.
 func (f *Format) Write(w io.Writer, t *transcript.Transcript, o transcript.Options) ([]transcript.Loss, error) {
 	var r report.Report
 	err := f.writeReport(w, t, o, &r)

@@ -57,8 +57,8 @@ func Kept(messages []*transcript.Message) map[*content.Part]bool {
 	return list
 }
 
-// Adjacent returns the calls and results of a path that belong together as providers want
-// it: a result follows the answer that called, and only other results stand between.
+// Adjacent returns the calls and results of a path in the order that providers require: a
+// result follows the message with its call, with only other results between.
 func Adjacent(path []*transcript.Message) map[*content.Part]bool {
 	pairs := map[*content.Part]bool{}
 	open := map[string]*content.Part{}
@@ -116,8 +116,8 @@ func mergeAnswers(messages []*transcript.Message, leaf, format string) (list []*
 		}
 	}
 	free := func(m *transcript.Message) bool { return m.Format != format || len(m.Records) == 0 }
-	more := map[string][]content.Part{} // what a message says beyond its own
-	gone := map[string]string{}         // the messages that are said by another one, and what comes before them
+	more := map[string][]content.Part{} // additional parts of a message
+	gone := map[string]string{}         // messages that were merged into others, and their predecessors
 	now = leaf
 	for _, m := range messages {
 		if _, ok := gone[m.ID]; ok || m.Role != "assistant" || !free(m) {

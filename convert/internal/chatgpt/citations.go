@@ -7,16 +7,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ChatGPT marks what is no text of an answer with runes of its own.
+// ChatGPT uses private runes for citation marks.
 const (
 	citeBegin = "\ue200"
 	citeEnd   = "\ue201"
-	citeNext  = "\ue202" // between what a mark is, and what it says
+	citeNext  = "\ue202" // between the type of a mark and its content
 	citeRunes = "\ue200\ue201\ue202\ue203\ue204\ue205\ue206"
 )
 
-// withoutCitations returns an answer of ChatGPT without its citation marks, which mean
-// something to the service only. Those that have a text to be read become that text.
+// withoutCitations returns a reply of ChatGPT without its citation marks, which only
+// the service can resolve. A mark with text is replaced by it.
 func withoutCitations(text string) string {
 	if !strings.ContainsAny(text, citeRunes+"【") && !strings.Contains(text, ":contentReference[oaicite:") {
 		return text
@@ -68,14 +68,13 @@ func nextCitation(text string) (before, shown, after string, ok bool) {
 	return "", "", "", false
 }
 
-// cutWithin returns what comes before sep, if sep ends within a number of bytes.
+// cutWithin returns the text before sep, if sep ends within a number of bytes.
 func cutWithin(s, sep string, most int) (before string, found bool) {
 	before, _, found = strings.Cut(s[:min(len(s), most)], sep)
 	return before, found
 }
 
-// citationText returns what is to be read of a mark: the name of a thing, or the title of
-// links.
+// citationText returns the text of a mark: the name of a thing, or the title of links.
 func citationText(mark string) string {
 	list := strings.Split(mark, citeNext)
 	if len(list) < 2 {

@@ -24,7 +24,7 @@ func answerParts(parts []content.Part) []content.Part {
 	return list
 }
 
-// partsOf returns what a message says, and the names of the files with it.
+// partsOf returns the content of a message, and the names of its files.
 func partsOf(message gjson.Result) (list []content.Part) {
 	v := message.Get("content")
 	names := map[string]string{} // of the files that are attached, by their ids
@@ -96,7 +96,7 @@ func partOf(v gjson.Result) content.Part {
 	return content.Part{}
 }
 
-// assetOf returns where the service has what a part shows, "" for nothing.
+// assetOf returns the service's reference to the asset of a part, "" for none.
 func assetOf(part gjson.Result) string {
 	return cmp.Or(part.Get("asset_pointer").Str, part.Get("audio_asset_pointer.asset_pointer").Str)
 }

@@ -83,7 +83,7 @@ type written struct {
 	raw    []byte
 	parent string              // the key of its parent, "" for none
 	m      *transcript.Message // that it is a record of, nil for one of the conversation
-	before bool                // it stands above the message
+	before bool                // it precedes the message
 	main   bool                // it is the message
 	twice  bool                // its key is that of another
 }
@@ -94,8 +94,8 @@ type writer struct {
 	t     tree.Outline
 	list  []*written
 	by    map[string]*written
-	tip   map[string]string // the keys of the nodes after which children of messages stand
-	root  string            // the key of a node without a message, for messages to stand under
+	tip   map[string]string // the keys of the nodes that are parents of the children of messages
+	root  string            // the key of a node without a message, the parent of roots
 	calls map[string]string // the names of tools, by the ids of calls
 }
 
@@ -104,9 +104,8 @@ func (s *writer) add(n *written) {
 	s.by[n.key] = n
 }
 
-// record adds the node of a record. One that is there already is left out; another one
-// under the same key, which only a malformed export has, stays as it is. It returns nil for
-// both.
+// record adds the node of a record. A node that exists already is skipped; a different one
+// with the same key, as in a malformed export, is not changed. It returns nil for both.
 func (s *writer) record(r json.RawMessage, m *transcript.Message) *written {
 	key, raw := member.Only(r)
 	if s.by[key] != nil || len(raw) == 0 {
@@ -130,8 +129,8 @@ func (s *writer) message(m *transcript.Message) {
 		s.words(m)
 		return
 	}
-	// The message is the node of its id or, if that was taken when it was read, the one
-	// that says something.
+	// The message is the node with its id or, if that was taken at import, the one with
+	// content.
 	main := -1
 	for i, r := range m.Records {
 		key, raw := member.Only(r)
@@ -159,8 +158,8 @@ func (s *writer) message(m *transcript.Message) {
 	s.tip[m.ID] = m.ID
 }
 
-// above returns the id of the message of a node or, if it is none, of the nearest above;
-// of one that is not written its key.
+// above returns the id of the message of a node or, if it has none, of its nearest
+// ancestor; for an unwritten one its key.
 func (s *writer) above(key string) string {
 	for steps := 0; steps <= len(s.list); steps++ {
 		n := s.by[key]
@@ -175,8 +174,7 @@ func (s *writer) above(key string) string {
 	return ""
 }
 
-// link gives every node its parent and its children. What stands in it already stays if
-// it is right.
+// link sets the parent and children of every node. Correct existing links are kept.
 func (s *writer) link() {
 	for _, n := range s.list {
 		lost := n.parent != "" && s.by[n.parent] == nil
@@ -188,7 +186,7 @@ func (s *writer) link() {
 		case n.main && want != "" && s.above(n.parent) != want:
 			n.parent = s.tip[want]
 		case n.main && want == "" && !lost && s.above(n.parent) != "" && s.t.Has(s.above(n.parent)):
-			n.parent = "" // it was a ring
+			n.parent = "" // it was a cycle
 		case !lost:
 		case !n.main && !n.before:
 			n.parent = s.tip[n.m.ID]
@@ -246,7 +244,7 @@ func (s *writer) words(m *transcript.Message) {
 	for i, p := range list {
 		key := m.ID
 		if i < len(list)-1 {
-			key = transcript.ChainID(m.ID, rawjson.Compact([]any{"chatgpt", i})) // not what other formats make of it
+			key = transcript.ChainID(m.ID, rawjson.Compact([]any{"chatgpt", i})) // differs from ids that other formats derive
 		}
 		s.trace.ID(key, m)
 		p["id"], p["create_time"], p["update_time"] = key, times.Seconds(m.Time), nil
@@ -265,7 +263,7 @@ func (s *writer) words(m *transcript.Message) {
 	s.tip[m.ID] = parent
 }
 
-// under returns the key of the node without a message that m stands under.
+// under returns the key of the node without a message that is the parent of m.
 func (s *writer) under(m *transcript.Message) string {
 	for _, n := range s.list {
 		if s.root == "" && n.parent == "" && gjson.GetBytes(n.raw, "message").Type == gjson.Null {
@@ -279,7 +277,7 @@ func (s *writer) under(m *transcript.Message) string {
 	return s.root
 }
 
-// pieces returns the messages that say what m says, without what they have in common.
+// pieces returns the messages that make up m, without their common members.
 func (s *writer) pieces(m *transcript.Message) (list []map[string]any) {
 	role := m.Role
 	if m.Own.Role != "" {

@@ -7,19 +7,19 @@
 // blocks. Adjacent ones become one message. When the model calls several tools at once,
 // the records that follow fan out. They are joined to one path in file order: a record
 // with the message.id of the answer, or with a result for it, follows the last record of
-// that answer, and so does whatever follows a result. All other links are kept, so two
-// prompts with the same parent make a branch.
+// that answer, and so does a record that follows a result. All other links are kept, so
+// two prompts with the same parent make a branch.
 //
 // An answer is open until a record with a stop_reason ends it with a text. The reason
 // tool_use does not end it, since calls may follow, and neither does a thought: an answer
 // that was stored whole has its stop_reason in each of its records.
 //
-// Commands that act on the terminal only, their output, and what the program adds when it
-// resumes a session are not messages ([record.local]).
+// Commands that act on the terminal only, their output, and records that the program adds
+// when it resumes a session are not messages ([record.local]).
 //
 // A compaction begins a new root whose logicalParentUuid names the record before it. The
 // summary follows that record. Records that the compaction preserved keep their place
-// before it, and what follows the last of them afterwards follows the summary.
+// before it, and later successors of the last of them follow the summary.
 //
 // If a link names a record that the file does not contain, the message is joined to the
 // message before it in the file ([transcript.Message.Joined]), on a sidechain to the one
@@ -101,7 +101,7 @@ func Detect(head []byte) bool {
 	return is || isTornRecord(head) && !isQwenTorn(head)
 }
 
-// isRecord reports whether a record is one that nobody but Claude Code writes.
+// isRecord reports whether a record can only be Claude Code's.
 func isRecord(raw []byte) bool {
 	v := gjson.GetManyBytes(raw, "type", "parentUuid", "uuid", "sessionId", "leafUuid", "messageId")
 	switch v[0].Str {
@@ -124,8 +124,8 @@ func isTornRecord(head []byte) bool {
 		strings.Contains(start, `"parentUuid"`) && strings.Contains(start, `"sessionId"`)
 }
 
-// isQwen reports whether a record is one of Qwen Code, whose chats are linked as those of
-// Claude Code, and say what Gemini's say.
+// isQwen reports whether a record is one of Qwen Code, whose chats have the links of
+// Claude Code and the content of Gemini.
 func isQwen(record []byte) bool {
 	v := gjson.GetManyBytes(record, "uuid", "sessionId", "message.parts", "systemPayload", "type")
 	return v[0].Type == gjson.String && v[1].Type == gjson.String && (v[2].IsArray() || v[3].Exists() || v[4].Str == "tool_result")

@@ -8,7 +8,7 @@ import (
 
 // isLocalCommand reports whether a command of Claude Code acts on the program or the
 // terminal only. /compact does not, and neither do those that prompt the model: /init,
-// /review, and what users, plugins and skills define.
+// /review, and the commands of users, plugins and skills.
 func isLocalCommand(command string) bool {
 	switch command {
 	case "add-dir", "agents", "allowed-tools", "android", "app", "bashes", "bug", "checkpoint", "chrome", "clear",
@@ -31,9 +31,9 @@ const (
 	claudeContinue = "Continue from where you left off."
 )
 
-// local reports whether a record says nothing that a person or a model said: a local
-// command, its output, the notice about such records, and what Claude Code adds when it
-// resumes a session. Only the record itself decides.
+// local reports whether a record has no content of a person or a model: a local
+// command, its output, the notice about such records, and records that Claude Code adds
+// when it resumes a session. It depends on the record only.
 func (r *record) local() bool {
 	switch r.kind {
 	case "assistant":

@@ -17,7 +17,7 @@ import (
 
 // A round is one answer of the model with the results of the calls in it.
 type round struct {
-	answer   string // what the model's provider calls it
+	answer   string // the provider's id of the reply
 	tip      string // the last message of it
 	answered []string
 	side     bool
@@ -39,16 +39,16 @@ type reader struct {
 
 	main     string            // the last message of the main chain
 	sides    map[string]string // the last message of each agent on a sidechain
-	restarts map[string]bool   // records before which there is no message, but a new context of the program
+	restarts map[string]bool   // records that begin a new context of the program, without a message before them
 	unlinked bool              // answers have no links
-	ended    bool              // what is held cannot have more
+	ended    bool              // the held message is complete
 
 	last    string            // the message that the last record is or hangs on
-	active  string            // the record where the program said last that it goes on
+	active  string            // the record at which the program last said that it continues
 	parents map[string]string // of the messages that are of no other assistant
 
 	titles struct{ custom, ai string }
-	sums   [][2]string // summaries, each of what ends with a record
+	sums   [][2]string // summaries, each of a path that ends with a record
 	agent  string
 }
 
@@ -84,15 +84,15 @@ func (c *reader) line(l jsonl.Line) error {
 		}
 	}
 	if !r.parent.Exists() {
-		r.uuid = "" // it is beside the tree, whatever it is called
+		r.uuid = "" // it is outside of the tree, even with an id
 	}
 	c.Ride(l.Raw, r.uuid, r.parent.Str)
 	return nil
 }
 
-// tip returns the message after which the one goes on that follows a record: the
-// message that the record is or hangs on, and the end of its round if it is a result or
-// none at all.
+// tip returns the message that precedes a successor of a record: the message of the
+// record or of its nearest predecessor, and the end of its round if it is a result or
+// has no message.
 func (c *reader) tip(record string) string {
 	id, known := c.Find(record)
 	if s, ok := c.seats[id]; ok && known && (s.result || !c.At[record].Is) {
@@ -181,10 +181,10 @@ func (c *reader) record(l *jsonl.Line, r *record) error {
 	return nil
 }
 
-// parent returns the record before a record of the tree, and takes note of what a
-// compaction keeps.
+// parent returns the predecessor of a record in the tree, and notes the records
+// that a compaction keeps.
 func (c *reader) parent(r *record) string {
-	parent := strings.Clone(r.parent.Str) // what is kept must not keep the record
+	parent := strings.Clone(r.parent.Str) // a substring would retain the whole record
 	if r.subtype == "compact_boundary" {
 		if parent == "" {
 			parent = strings.Clone(r.logical.Str)
@@ -230,7 +230,7 @@ func (c *reader) joint(r *record, parent string, known, answers bool) string {
 	return c.main
 }
 
-// parse returns what a record says, nil if it says nothing to a reader.
+// parse returns the content of a record, nil if it has none.
 func (c *reader) parse(l *jsonl.Line, r *record) *content.Message {
 	raw := r.saying()
 	if raw == "" {
@@ -245,7 +245,7 @@ func (c *reader) parse(l *jsonl.Line, r *record) *content.Message {
 	return said
 }
 
-// joins reports whether what m says is more of the message that is held, whose id is tip.
+// joins reports whether m continues the held message, whose id is tip.
 func (c *reader) joins(tip string, m *transcript.Message) bool {
 	return c.open() && c.Held.ID == tip && c.Held.Role == m.Role && (m.CopyOf == "" || c.Held.CopyOf != "")
 }
@@ -260,7 +260,7 @@ func (c *reader) open() bool {
 		return false
 	}
 	return !slices.ContainsFunc(c.Riding, func(r thread.Rider) bool {
-		return r.ID == "" && gjson.GetBytes(r.Raw, "type").Str == "queue-operation" // it tells of the prompt that comes next
+		return r.ID == "" && gjson.GetBytes(r.Raw, "type").Str == "queue-operation" // it announces the next prompt
 	})
 }
 
@@ -280,8 +280,8 @@ func (c *reader) follow(m *transcript.Message, r *record) {
 	}
 }
 
-// leaf returns where the program goes on: at the end of the file, if that follows the
-// place of which it says so, else there.
+// leaf returns where the program continues: at the end of the file if that follows
+// the recorded place, else at that place.
 func (c *reader) leaf() string {
 	active := c.tip(c.active)
 	if !c.At[active].Is {
@@ -298,7 +298,7 @@ func (c *reader) leaf() string {
 	return active
 }
 
-// about takes what a record says of the conversation.
+// about records the properties of the conversation in a record.
 func (c *reader) about(r *record) {
 	set := func(at *string, value string) {
 		if value != "" {

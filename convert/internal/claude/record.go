@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A record is what there is to know of a record.
+// A record is a decoded record.
 type record struct {
 	kind, subtype, uuid, session, time string
 
@@ -82,8 +82,8 @@ func parseRecord(raw []byte) (r record) {
 	return r
 }
 
-// saying returns the message of Anthropic's that a record holds, "" if it says nothing
-// to a reader. What a user says while the model works is an attachment.
+// saying returns the Anthropic message in a record, "" if it has none. Messages of the
+// user while the model works are attachments.
 func (r *record) saying() string {
 	switch r.kind {
 	case "user", "assistant":
@@ -99,7 +99,8 @@ func (r *record) saying() string {
 	return ""
 }
 
-// prompts reports whether a record is what the user said, and no answer of tools.
+// prompts reports whether a record is a message of the user, not a result of
+// tools.
 func (r *record) prompts() bool { return r.kind == "user" && !r.meta && !r.compact && !r.plan }
 
 // ends reports whether an answer has no more records behind this one.
@@ -116,7 +117,7 @@ func (r *record) ends() bool {
 	return len(blocks) > 0 && blocks[len(blocks)-1].Get("type").Str == "text"
 }
 
-// linkOf returns the member that says what comes before a record.
+// linkOf returns the member with the predecessor of a record.
 func linkOf(record []byte) string {
 	if v := gjson.GetManyBytes(record, "subtype", "parentUuid"); v[0].Str == "compact_boundary" && v[1].Str == "" {
 		return "logicalParentUuid"
@@ -127,7 +128,7 @@ func linkOf(record []byte) string {
 // says reports whether a record says something to a reader.
 func says(record []byte) bool { return contentOf(record) != nil }
 
-// isPart reports whether a message says a part of what a record does.
+// isPart reports whether a message has a part of the content of a record.
 func isPart(m *transcript.Message, record []byte) bool {
 	said := contentOf(record)
 	return len(said.Parts) == 0 || slices.ContainsFunc(said.Parts, func(p content.Part) bool {
@@ -137,7 +138,7 @@ func isPart(m *transcript.Message, record []byte) bool {
 	})
 }
 
-// contentOf returns what a record says, nil if it says nothing to a reader.
+// contentOf returns the content of a record, nil if it has none.
 func contentOf(record []byte) *content.Message {
 	r := parseRecord(record)
 	raw := r.saying()

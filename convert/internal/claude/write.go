@@ -43,7 +43,7 @@ type writer struct {
 	custom, ai, summary string // the titles that are written
 	made                bool   // a record was made here
 
-	check *reader // of what is written
+	check *reader // of the written records
 }
 
 func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
@@ -80,8 +80,8 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	return w.Flush()
 }
 
-// follows reports whether a reader joins a message that has records to the one before it,
-// since it is the last one that is written. root reports whether m begins with a root.
+// follows reports whether a reader joins a message with records to the last written one.
+// root reports whether m begins with a root.
 func (w *writer) follows(m *transcript.Message, root bool) bool {
 	if m.Joined == "" || m.Joined != m.Parent {
 		return false
@@ -127,8 +127,8 @@ func (w *writer) records(records []json.RawMessage) {
 	}
 }
 
-// named returns the records of a message with the id of the message for the one that
-// says it, which has none, so that others can follow it.
+// named returns the records of a message, with the id of the message added to the
+// one with its content if that has none, so that others can link to it.
 func (w *writer) named(m *transcript.Message, records []json.RawMessage) []json.RawMessage {
 	records = slices.Clone(records)
 	for i, r := range records {
@@ -143,10 +143,10 @@ func (w *writer) named(m *transcript.Message, records []json.RawMessage) []json.
 	return records
 }
 
-// emit writes a record, and takes note of it as one who reads the file does.
+// emit writes a record, and tracks it as a reader of the file does.
 func (w *writer) emit(id string, raw []byte) {
 	if w.Row(id, raw) {
-		_ = w.check.line(jsonl.Line{Raw: raw}) // nothing that it tells is an error
+		_ = w.check.line(jsonl.Line{Raw: raw}) // its problems are not errors
 	}
 }
 
@@ -277,7 +277,7 @@ func (w *writer) putRow(message string, row row) {
 	w.emit(row.UUID, rawjson.Compact(row))
 }
 
-// boundary writes the record before a summary that stands for what comes before it, and
+// boundary writes the record before a summary that replaces earlier messages, and
 // returns its id. row is that of the summary.
 func (w *writer) boundary(m *transcript.Message, row row, parent string) (string, error) {
 	id, err := w.newID("")
@@ -331,7 +331,7 @@ func (w *writer) newID(message string) (string, error) {
 	return id.String(), nil
 }
 
-// said returns what m says as blocks of Anthropic's.
+// said returns the content of m as Anthropic's blocks.
 func (w *writer) said(m *transcript.Message) (blocks []json.RawMessage) {
 	var results []json.RawMessage
 	for i := range m.Parts {
@@ -380,7 +380,7 @@ func (w *writer) said(m *transcript.Message) (blocks []json.RawMessage) {
 	return slices.Concat(results, blocks)
 }
 
-// words returns a call or a result that cannot stand as one as a text.
+// words returns a call or result that has no block type as text.
 func (w *writer) words(p *content.Part) content.Part {
 	w.lost.Part(p)
 	return content.Text(parts.Text(p))
@@ -396,7 +396,7 @@ func callID(id string) string {
 	}, id)
 }
 
-// end writes the title and where the conversation goes on, if that is not said yet.
+// end writes the title, and where the conversation continues, if not written yet.
 func (w *writer) end() error {
 	if title := cmp.Or(w.custom, w.ai, w.summary); w.t.Title != "" && w.t.Title != title {
 		w.Row("", rawjson.Compact(struct {
@@ -416,8 +416,8 @@ func (w *writer) end() error {
 		return nil
 	}
 	if w.check.active = uuid; w.check.leaf() != is {
-		// The program goes on at the end of a file that follows the place where it is told
-		// to go on, so there must be another end.
+		// The program continues at the last leaf after the recorded place, so there must
+		// be another leaf.
 		id, err := w.newID("")
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// noParent is what Claude's service has for the parent of a first message.
+// noParent is the service's parent of a first message.
 const noParent = "00000000-0000-4000-8000-000000000000"
 
 func Detect(head []byte) (is bool) {
@@ -121,7 +121,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 			last[i], first[said[0]] = said[len(said)-1].ID, i
 			list = append(list, said...)
 		}
-		// What says nothing is passed over.
+		// Nodes without content are skipped.
 		tip := func(i int) string {
 			for range parents {
 				if last[i] != "" || parents[i] < 0 {
@@ -286,7 +286,7 @@ func messagesOf(raw json.RawMessage, id string, open *openCalls) (list []*transc
 	return list
 }
 
-// blocksText returns the text of what a tool said, a string or blocks.
+// blocksText returns the text output of a tool, a string or blocks.
 func blocksText(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return v.Str

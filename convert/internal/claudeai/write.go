@@ -87,7 +87,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 type row struct {
 	key, parent string
 	raw         []byte
-	m           *transcript.Message // whose record it is, nil for what was said elsewhere
+	m           *transcript.Message // of a record, nil for a converted message
 	rider       bool
 }
 

@@ -76,13 +76,13 @@ type reader struct {
 	live  []turn
 	taken map[string]int      // how often a message was said with the same before it
 	last  map[string]string   // its id the last time
-	held  *transcript.Message // it is not handed on, since what follows may belong to it
-	alone bool                // no event told the user of it so far
+	held  *transcript.Message // not passed on yet, since the next records may belong to it
+	alone bool                // no event for the user yet
 
 	running  bool              // a turn began and has not ended
 	tools    map[string]string // the names of the tools that were called, by the ids of the calls
 	riding   []rider
-	twin     *transcript.Message // that an event told the user, and no item showed the model so far
+	twin     *transcript.Message // from an event for the user, without an item for the model yet
 	twinAt   int                 // how many records ride up to it
 	thoughts []content.Part
 	thought  int // how many records ride up to the last one
@@ -204,7 +204,7 @@ func cutAt(length, n int, prompts func(int) bool) int {
 	return cut
 }
 
-// note takes in what a record says of the conversation.
+// note records the properties of the conversation in a record.
 func (r *reader) note(rec *record, l jsonl.Line) {
 	p := rec.payload
 	switch rec.kind {
@@ -264,7 +264,7 @@ func (r *reader) ride(raw json.RawMessage, opens bool) {
 	r.riding = append(r.riding, rider{raw, opens})
 }
 
-// think takes what a model thought, for the message that follows.
+// think keeps a thought of the model for the next message.
 func (r *reader) think(p gjson.Result) {
 	take := func(_, v gjson.Result) bool {
 		if text := v.Get("text").Str; text != "" {
@@ -280,8 +280,8 @@ func (r *reader) think(p gjson.Result) {
 	r.thought = len(r.riding)
 }
 
-// event takes an event that tells the user a message: the one that is held, one that
-// follows, or one that is shown to nobody else.
+// event handles an event of a message for the user: the held one, a later one, or
+// one without an item for the model.
 func (r *reader) event(m *transcript.Message, raw json.RawMessage, rec *record) error {
 	opened := slices.ContainsFunc(r.riding, func(rider rider) bool { return rider.opens })
 	if r.alone && r.held != nil && !opened && r.held.Role == m.Role && !r.held.HasPart(content.TypeToolResult) && related(m, r.held) {
@@ -300,8 +300,8 @@ func (r *reader) event(m *transcript.Message, raw json.RawMessage, rec *record) 
 	return nil
 }
 
-// finish makes a message of what was told or thought when the log ends. It is open, since
-// the item that says the same may follow; so is an answer in a turn that has not ended.
+// finish makes a message of pending events and thoughts at the end of the log. It is
+// open, since the matching item may follow; so is a reply in an unfinished turn.
 func (r *reader) finish() error {
 	pending := r.twin != nil || len(r.thoughts) > 0
 	if err := r.flush(); err != nil || r.held == nil {
@@ -311,13 +311,13 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// related reports whether an event tells what an item says.
+// related reports whether an event and an item are the same message.
 func related(event, item *transcript.Message) bool {
 	a, b := strings.TrimSpace(event.Text()), strings.TrimSpace(item.Text())
 	return b == "" || strings.Contains(a, b) || strings.Contains(b, a)
 }
 
-// flush makes messages of what was told or thought and is part of no other.
+// flush makes messages of pending events and thoughts that belong to no item.
 func (r *reader) flush() error {
 	if m := r.twin; m != nil {
 		r.twin = nil
@@ -353,7 +353,7 @@ func (r *reader) parent() string {
 	return ""
 }
 
-// base returns the id of what is said next, if it was not said there before.
+// base returns the id of the next message, if its content is new at this place.
 func (r *reader) base(key []byte) string {
 	if parent := r.parent(); parent != "" {
 		return transcript.ChainID(parent, key)
@@ -361,8 +361,8 @@ func (r *reader) base(key []byte) string {
 	return transcript.ChainID(r.seed, key)
 }
 
-// say hands on the message that is held, and holds m, whose records are the first n that
-// ride, without those that belong to the one before.
+// say passes on the held message and holds m; its records are the first n of the pending
+// ones, without those of the message before.
 func (r *reader) say(m *transcript.Message, key []byte, n int) error {
 	m.Parent = r.parent()
 	base := r.base(key)

@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A record is a record, of whatever age.
+// A record is a record of any version.
 type record struct {
 	kind    string // session_meta, response_item, event_msg, ...
 	payload gjson.Result
@@ -38,7 +38,7 @@ func parseRecord(raw []byte) record {
 	return r
 }
 
-// opens reports whether a record belongs to what follows it, and not to what came before.
+// opens reports whether a record belongs to the message after it, not to the one before.
 func (r *record) opens() bool {
 	switch r.kind {
 	case "turn_context", "world_state", "response_item", "compacted", "inter_agent_communication":
@@ -66,7 +66,7 @@ func (r *record) rolledBack() int {
 	return int(min(r.payload.Get("num_turns").Uint(), 1<<30))
 }
 
-// injected reports whether a message is one that the program itself put before the model.
+// injected reports whether the program added a message for the model by itself.
 func (r *record) injected() bool {
 	switch r.payload.Get("role").Str {
 	case "user":
@@ -90,8 +90,8 @@ func (r *record) injected() bool {
 	return false
 }
 
-// twin returns the message that an event tells the user, nil if it tells none. The model
-// is shown the same message in a record of its own.
+// twin returns the message in an event for the user, nil if there is none. The model
+// gets the same message in a separate record.
 func (r *record) twin() *transcript.Message {
 	if r.kind != "event_msg" {
 		return nil
@@ -128,8 +128,8 @@ func (r *record) twin() *transcript.Message {
 	return m
 }
 
-// says returns the message that a record is, nil if it is none, and what its id is made
-// of: what the record says, without what differs in a copy.
+// says returns the message of a record, nil if it has none, and the data for its id:
+// the content without fields that differ in a copy.
 func (r *record) says() (*transcript.Message, []byte) {
 	p := r.payload
 	switch r.kind {

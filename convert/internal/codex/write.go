@@ -56,8 +56,8 @@ type writer struct {
 	lost  *report.Report
 	pairs map[*content.Part]*content.Part
 	in    map[string]*transcript.Message // all messages, by their ids
-	old   string                         // what the conversation was called
-	again bool                           // what is being written was written before
+	old   string                         // the original id of the conversation
+	again bool                           // the message is written a second time
 
 	saying *transcript.Message // whose records are being written, nil for none
 }
@@ -128,7 +128,7 @@ func (w *writer) wrapped(raw json.RawMessage, kind string) json.RawMessage {
 	return append(append(b, raw...), '}')
 }
 
-// record writes a record with what names the conversation changed.
+// record writes a record with the new id of the conversation.
 func (w *writer) record(raw json.RawMessage, again bool) {
 	v := gjson.ParseBytes(raw)
 	if !v.Get("payload").IsObject() && v.Get("type").Exists() {
@@ -158,8 +158,8 @@ func (w *writer) record(raw json.RawMessage, again bool) {
 	w.Put(raw)
 }
 
-// told returns a record that tells the user a message as logs without ordinals do: there
-// is no place for the other kind in them.
+// told returns an event of a message for the user in the form of logs without ordinals,
+// which have no place for the other form.
 func (r *record) told(raw json.RawMessage) json.RawMessage {
 	m := r.twin()
 	event := map[string]any{"type": "agent_message", "message": m.Text()}
@@ -177,7 +177,7 @@ func (w *writer) line(kind string, at time.Time, payload any) {
 	}{times.ISO(at), kind, payload}), w.again)
 }
 
-// goTo writes what makes the message of an id the last one.
+// goTo writes the marks that make a message the last one.
 func (w *writer) goTo(id string, at time.Time) {
 	steps, ok := w.Back(id)
 	if !ok {
@@ -198,8 +198,8 @@ func (w *writer) goTo(id string, at time.Time) {
 	}
 }
 
-// message writes m where its parent is the last one. leaf is where the log goes on after
-// it, "" for m.
+// message writes m after its parent, which is the last message. The log continues at
+// leaf, "" for m.
 func (w *writer) message(m *transcript.Message, parent, leaf string) {
 	at := w.Time(m)
 	if m.Format != "codex" || len(m.Records) == 0 {
@@ -239,8 +239,8 @@ func (w *writer) message(m *transcript.Message, parent, leaf string) {
 	}
 }
 
-// marks returns the marks of m that stand before what it says, and after. One before is
-// nil if what it goes back over was written again.
+// marks returns the marks of m before and after its content. A mark before is nil if
+// the messages that it discards were written again.
 func (w *writer) marks(m *transcript.Message) (before, after []int) {
 	said, again := false, false
 	for _, raw := range m.Records {
@@ -284,7 +284,7 @@ func (w *writer) says(r *record) bool {
 // prompts reports whether m is a turn that the program counts.
 func (w *writer) prompts(m *transcript.Message) bool { return m.IsPrompt() }
 
-// say writes what m says.
+// say writes the content of m.
 func (w *writer) say(m *transcript.Message, again bool) {
 	w.again = again
 	defer func() { w.again = false }()
@@ -359,8 +359,8 @@ func (w *writer) say(m *transcript.Message, again bool) {
 	flush()
 }
 
-// instead returns the items that the model sees instead of what came before a compaction:
-// its summary, and what its program still showed beside it.
+// instead returns the items that replace the messages before a compaction in the model's
+// context: its summary, and the messages that its program kept.
 func (w *writer) instead(m *transcript.Message) []json.RawMessage {
 	list := []json.RawMessage{rawjson.Compact(map[string]any{
 		"type": "message", "role": "user", "content": []textPart{{Type: "input_text", Text: m.Text()}},
@@ -396,7 +396,7 @@ func textOf(m *transcript.Message) string {
 	return "input_text"
 }
 
-// spoken writes a message for the model, and the event that tells it the user.
+// spoken writes a message for the model, and its event for the user.
 func (w *writer) spoken(m *transcript.Message, at time.Time, parts []textPart, text string) {
 	item := map[string]any{"type": "message", "role": m.Role, "content": parts}
 	switch {

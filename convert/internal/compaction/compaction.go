@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Kept returns the messages before a compaction that its program still shows to the
-// model after the summary, in order: as its records say, for one that was read. in has
-// all messages by their ids.
+// Kept returns the messages before a compaction that its program still sends to the
+// model after the summary, in order; for an imported message, according to its
+// records. in has all messages by id.
 func Kept(m *transcript.Message, in map[string]*transcript.Message) []*transcript.Message {
 	from := ""
 	for _, r := range m.Records {

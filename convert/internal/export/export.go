@@ -19,8 +19,8 @@ type Conversation struct {
 	Torn   bool // the file ends before the conversation does
 }
 
-// An Item is one member of what holds the messages: raw, and its name where that is
-// an object.
+// An Item is one member of the container of messages: its raw value, and its name
+// in an object.
 type Item struct {
 	Key string
 	Raw json.RawMessage
@@ -88,8 +88,8 @@ func Read(in io.Reader, inside, empty string, to transcript.Sink, f func(*Conver
 	return err
 }
 
-// Rooted reports for each item of a tree whether it leads to a root: its parent is -1 and
-// it names none. What does not, in a conversation that is torn, may have any parent.
+// Rooted reports for each item of a tree whether its ancestors end at a root: its parent
+// is -1 and it names none. In a truncated conversation, other items may have any parent.
 func Rooted(parents []int, names []string) []bool {
 	list, seen := make([]bool, len(parents)), make([]bool, len(parents))
 	for i := range parents {
@@ -107,9 +107,8 @@ func Rooted(parents []int, names []string) []bool {
 	return list
 }
 
-// MarkOpen marks the messages that no other follows, and whose record says that the answer
-// was not whole: with it all messages of that record. streams is asked for those that have
-// a record.
+// MarkOpen marks the messages without a successor whose record is an incomplete reply,
+// with all messages of that record. streams is called for those that have a record.
 func MarkOpen(list []*transcript.Message, streams func(*transcript.Message) bool) {
 	parents := map[string]bool{}
 	for _, m := range list {

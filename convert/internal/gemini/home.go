@@ -41,8 +41,8 @@ func homeDir(m transcript.Machine) string {
 	return filepath.Join(m.Home, ".gemini")
 }
 
-// folder returns where the program keeps what it knows of a folder: under the name
-// that it gave it, if it did.
+// folder returns the path of the program's data for a folder, by its registered
+// name if it has one.
 func folder(m transcript.Machine, dir string) string {
 	name := hash(dir)
 	if m.Read == nil {
@@ -61,11 +61,11 @@ func folder(m transcript.Machine, dir string) string {
 	return name
 }
 
-// SessionID returns what the program calls the conversation of an id: its files are
-// named after the first digits, so these are no time.
+// SessionID returns the program's id for a conversation: its files are named after
+// the first digits, so these are not a time.
 func SessionID(id string) string { return transcript.ChainID("gemini", rawjson.Compact(id)) }
 
-// hash returns what the program called a folder before it gave it a name.
+// hash returns the program's former name for a folder.
 func hash(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:])

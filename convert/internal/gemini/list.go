@@ -13,10 +13,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// all takes a record that lists all messages. If replace is set, the list takes the place
-// of what is live: messages with the same ids, or that say the same in the same order, are
-// the same messages, and the chat goes back over the rest. What the list adds is read as
-// if each message stood in a record of its own.
+// all reads a record that lists all messages. If replace is set, the list replaces the
+// live messages: messages with the same ids, or the same content in the same order, are
+// the same, and the rest is discarded. Further items are read like separate records.
 func (r *reader) all(raw json.RawMessage, list gjson.Result, replace bool) error {
 	r.ride(raw, false)
 	items := slices.DeleteFunc(list.Array(), func(v gjson.Result) bool { return !v.IsObject() })
@@ -86,8 +85,8 @@ func (r *reader) cut(at int) {
 	}
 }
 
-// find returns the place of the live record from at on that an item of a list is, -1 if it
-// is none. Between at and there may stand only what the program leaves out of a list.
+// find returns the index of the live record from at on that equals an item of a list, -1
+// if there is none. Only records that lists omit may be between.
 func (r *reader) find(v gjson.Result, at int) int {
 	id := v.Get("id").Str
 	if n := r.at[id]; n != nil && id != "" {
@@ -113,12 +112,12 @@ func (r *reader) find(v gjson.Result, at int) int {
 	return -1
 }
 
-// isSkipped reports whether the program leaves a record out of its lists: notices, context
-// and what the user told the program, not the model.
+// isSkipped reports whether lists omit a record: notices, context and messages of the user
+// to the program.
 func (r *reader) isSkipped(n *node) bool { return n.m == nil || n.says().skipped }
 
-// align takes an item of a list that is a live record, under another id perhaps. It is
-// dropped if it says what the record says.
+// align matches an item of a list to a live record, perhaps with another id. The item
+// is dropped if the contents are equal.
 func (r *reader) align(n *node, v gjson.Result) error {
 	if id := v.Get("id").Str; id != n.id {
 		delete(r.at, n.id)
@@ -132,8 +131,8 @@ func (r *reader) align(n *node, v gjson.Result) error {
 	return r.message(json.RawMessage(v.Raw), n.id, v)
 }
 
-// insert makes an item of a list that is no message live before live[jsondoc.Match]. Results of tools
-// are dropped, since they stand in the record that calls.
+// insert makes an item of a list that matches no message live at index at. Results of tools are
+// dropped, since they are in the record of the call.
 func (r *reader) insert(at int, v gjson.Result) {
 	n := &node{id: v.Get("id").Str}
 	if at > 0 {
@@ -157,8 +156,8 @@ func (r *reader) last(at int) *node {
 	return nil
 }
 
-// rides reports whether a record of the type of a message is none: context, or the
-// results of tools that stand in the record before it.
+// rides reports whether a record with the type of a message is none: context, or
+// results of tools that are in the record before it.
 func (r *reader) rides(v gjson.Result, before *node) bool {
 	if isContext(v) {
 		return true
@@ -171,14 +170,14 @@ func (r *reader) rides(v gjson.Result, before *node) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool { return results[id] == [32]byte{} })
 }
 
-// A saying is what a record says, whatever its form.
+// A saying is the content of a record, independent of its form.
 type saying struct {
 	sum     [32]byte
 	skipped bool
 	results map[string][32]byte // of the tools that it calls, by the ids of the calls
 }
 
-// same reports whether s says what an item of a list says, which may have no results.
+// same reports whether s equals an item of a list, which may lack results.
 func (s saying) same(item saying) bool {
 	if s.sum != item.sum {
 		return false
@@ -191,7 +190,7 @@ func (s saying) same(item saying) bool {
 	return true
 }
 
-// sayingOf returns what a record says.
+// sayingOf returns the content of a record.
 func sayingOf(v gjson.Result) saying {
 	var m transcript.Message
 	results := setParts(&m, v)
@@ -245,8 +244,8 @@ func responseIDs(v gjson.Result) (ids []string) {
 	return ids
 }
 
-// isContext reports whether a record is what the program itself tells the model, and
-// nothing else.
+// isContext reports whether a record has only context that the program adds for the
+// model.
 func isContext(v gjson.Result) bool {
 	if v.Get("type").Str != "user" {
 		return false
@@ -272,7 +271,7 @@ func isContext(v gjson.Result) bool {
 	return false
 }
 
-// context takes the folder from what the program tells the model.
+// context sets the folder from the context for the model.
 func (r *reader) context(v gjson.Result) {
 	if r.conv.Dir != "" || !isContext(v) {
 		return

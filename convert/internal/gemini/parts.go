@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// setParts sets what m says, as its record has it, and returns the results of the tools
+// setParts sets the content of m from its record, and returns the results of the tools
 // that it calls.
 func setParts(m *transcript.Message, v gjson.Result) (results []content.Part) {
 	m.Role = roleOf(v)

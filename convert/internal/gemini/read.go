@@ -4,11 +4,11 @@
 //
 // A record with the id of the last answer replaces it, so a message has all records with
 // its id. $rewindTo removes a record and all after it, or everything if the record is
-// unknown: what it removes is a side branch. The results of tools are in the record of the
-// call; they become a message of their own, without records.
+// unknown: the removed records are a side branch. The results of tools are in the record
+// of the call; they become a message of their own, without records.
 //
 // When the program resumes a chat, it writes a $set with all messages. Those are the
-// messages on the active path, whatever ids they have now; see [reader.all].
+// messages on the active path, perhaps with new ids; see [reader.all].
 package gemini
 
 import (
@@ -56,13 +56,13 @@ func Detect(head []byte) bool {
 type node struct {
 	id     string // of the record
 	parent *node
-	m      *transcript.Message // nil for a record that is no message
+	m      *transcript.Message // nil for a record without a message
 	raw    []byte              // the last record of the message, until it is handed on
 	tip    string              // the id of the message that others follow, when it was handed on
 	said   saying              // when it was handed on
 }
 
-// says returns what n says.
+// says returns the content of n.
 func (n *node) says() saying {
 	if n.raw != nil {
 		return sayingOf(gjson.ParseBytes(n.raw))
@@ -84,12 +84,12 @@ type reader struct {
 	to     transcript.Sink
 	conv   transcript.Conversation
 	live   []*node
-	at     map[string]*node  // what is live
+	at     map[string]*node  // the live records
 	taken  map[string]bool   // the ids of all messages
 	held   *node             // the last message: a later record may take its place
 	clears bool              // the program dropped all messages, and has said nothing since
 	riding []json.RawMessage // for the next message
-	opened bool              // what comes belongs to the next message
+	opened bool              // the next records belong to the next message
 	seen   int
 
 	before *content.Message // of a checkpoint: the last that called a tool
@@ -126,7 +126,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 	return to.End(&r.conv)
 }
 
-// isLog reports whether what begins with head is more than one document.
+// isLog reports whether head starts more than one document.
 func isLog(head []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(head))
 	var first json.RawMessage
@@ -209,7 +209,7 @@ func (r *reader) line(raw json.RawMessage) error {
 	return r.all(member.Drop(raw, path), list, v.Get("$set").Exists())
 }
 
-// note takes in what a record says of the conversation.
+// note records the properties of the conversation in a record.
 func (r *reader) note(v gjson.Result) {
 	text := func(to *string, path string) {
 		if s := v.Get(path); s.Type == gjson.String {
@@ -227,7 +227,8 @@ func (r *reader) note(v gjson.Result) {
 	}
 }
 
-// ride takes a record that is no message. opens says that it belongs to the next one.
+// ride adds a record without a message. opens reports whether it belongs to the next
+// message.
 func (r *reader) ride(raw json.RawMessage, opens bool) {
 	r.opened = r.opened || opens
 	switch {
@@ -304,7 +305,8 @@ func (r *reader) free(id string) string {
 	return id
 }
 
-// hand hands on what is held. open says that the transcript ends here.
+// hand passes on the held message. open reports whether the transcript ends
+// here.
 func (r *reader) hand(open bool) error {
 	n := r.held
 	if n == nil {

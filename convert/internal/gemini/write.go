@@ -50,7 +50,7 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	return w.Flush()
 }
 
-// derived reports whether m stands in the record of a message before it.
+// isDerived reports whether m is part of the record of an earlier message.
 func isDerived(m *transcript.Message) bool { return m.Format == "gemini" && len(m.Records) == 0 }
 
 type writer struct {
@@ -65,8 +65,8 @@ type writer struct {
 	at       map[string]int         // their places
 	bare     bool                   // calls are written without their results
 	made     map[string]bool        // messages with a record of their own
-	inside   map[*content.Part]bool // results that stand in the record of the call
-	answered map[string]bool        // messages with results that stand in their record
+	inside   map[*content.Part]bool // results in the record of the call
+	answered map[string]bool        // messages whose results are in their record
 	results  map[string]bool        // the calls that the last record of a message has results of
 }
 
@@ -97,7 +97,7 @@ func (w *writer) head() {
 				raw = member.Set(raw, "kind", "main")
 			}
 			w.Put(raw)
-		case v.Get("role").Exists() || v.Get("parts").Exists(): // of a checkpoint, which nobody understands
+		case v.Get("role").Exists() || v.Get("parts").Exists(): // of a checkpoint in an unknown form
 			w.lost.Add("records of a checkpoint")
 		default:
 			if !headed {
@@ -130,7 +130,7 @@ func (w *writer) header() {
 	w.Put(b)
 }
 
-// rider writes a record that is no message.
+// rider writes a record without a message.
 func (w *writer) rider(raw json.RawMessage, v gjson.Result) {
 	if v.Get("$set.sessionId").Exists() {
 		raw = member.Set(raw, "$set.sessionId", SessionID(w.o.ID))
@@ -156,7 +156,7 @@ func (w *writer) mark(raw json.RawMessage, n int) {
 	w.Put(raw)
 }
 
-// goTo writes what makes the message of an id the last one.
+// goTo writes the marks that make a message the last one.
 func (w *writer) goTo(id string) {
 	steps, ok := w.Back(id)
 	if !ok {
@@ -193,7 +193,7 @@ func (w *writer) again(steps []tree.Step) (n int) {
 func (w *writer) message(m *transcript.Message, parent, leaf string) {
 	w.Time(m)
 	if isDerived(m) && w.made[parent] && len(w.Live) > 0 && w.Live[len(w.Live)-1].ID == parent {
-		w.Live = append(w.Live, m) // it stands in the record before
+		w.Live = append(w.Live, m) // it is in the record before
 		return
 	}
 	own := ""
@@ -253,8 +253,8 @@ func (w *writer) message(m *transcript.Message, parent, leaf string) {
 	}
 }
 
-// upTo returns how many messages are live if some records are: those that stand in the
-// last of these too.
+// upTo returns the number of live messages if records are live, including those within
+// the last record.
 func (w *writer) upTo(records []record) int {
 	if len(records) == 0 {
 		return 0
@@ -266,7 +266,7 @@ func (w *writer) upTo(records []record) int {
 	return n
 }
 
-// geminiRecord returns the id of the record that says what m says, "" if there is none.
+// RecordID returns the id of the record of m, "" if there is none.
 func RecordID(m *transcript.Message) string {
 	id := ""
 	for _, raw := range m.Records {
@@ -280,7 +280,7 @@ func RecordID(m *transcript.Message) string {
 	return id
 }
 
-// marked reports whether the marks of m before what it says lead to its parent, and
+// marked reports whether the marks of m before its content lead to its parent, and
 // whether those after it lead to the leaf.
 func (w *writer) marked(m *transcript.Message, own, parent, leaf string) (asIs, keep bool) {
 	last := func(list []*transcript.Message) string {

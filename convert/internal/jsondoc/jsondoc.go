@@ -19,7 +19,7 @@ import (
 // A Visit is one value of a document that [Walk] came to.
 type Visit struct {
 	Path   []string        // the names of the members that lead there; an element of an array has the name ""
-	Raw    json.RawMessage // the value; nil when what walk went into ends
+	Raw    json.RawMessage // the value; nil at the end of a value that walk entered
 	Offset int64           // where the value ends, in bytes
 }
 
@@ -38,7 +38,7 @@ func Walk(in io.Reader, into func(path []string) bool, f func(Visit) error) erro
 	})
 }
 
-// A walkError is what [Walk] says of a document itself.
+// A walkError is a malformed document in [Walk].
 type walkError string
 
 func (e walkError) Error() string { return string(e) }
@@ -48,8 +48,8 @@ const (
 	errLarge  walkError = "a value in it has more than 64 MiB"
 )
 
-// Damage says what is wrong with a document that is not whole, so that what came before can
-// be taken; "" if err is none of [Walk]'s own.
+// Damage returns a description of a malformed document whose beginning may be used; "" if
+// err is not from [Walk].
 func Damage(err error) string {
 	var syntax *json.SyntaxError
 	switch {
@@ -61,9 +61,10 @@ func Damage(err error) string {
 	return ""
 }
 
-// Read reads an object that has messages in arrays which are members of it, and
-// gives each to f with the name of the member. around is the object without these
-// members, nil if it has no others. Of one that is torn, what comes before is read.
+// Read reads an object with arrays of messages in some members, and calls f for
+// each message with the name of the member. around is the object without these
+// members, nil if it has no others. Of a truncated object, the complete messages
+// are read.
 func Read(in io.Reader, to transcript.Sink, members []string, f func(member string, v Visit) error) (around json.RawMessage, err error) {
 	var h Hull
 	n := 0
@@ -87,7 +88,7 @@ func Read(in io.Reader, to transcript.Sink, members []string, f func(member stri
 	return h.Record(), err
 }
 
-// WalkAll is [Walk] for all documents that stand one behind the other.
+// WalkAll is [Walk] for concatenated documents.
 func WalkAll(in io.Reader, into func(path []string) bool, f func(Visit) error) error {
 	r := &rationed{in: in, left: jsonl.MaxRecord}
 	w := &walker{d: json.NewDecoder(SkipBOM(r)), r: r, into: into, f: f}
@@ -129,7 +130,7 @@ func (w *walker) value() error {
 		return err
 	}
 	open, ok := t.(json.Delim)
-	if !ok { // it is no object or array, and into cannot know
+	if !ok { // neither an object nor an array, which into does not handle
 		raw, err := json.Marshal(t)
 		if err != nil {
 			return err
@@ -200,8 +201,8 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// A Hull is an object that stands around messages: its members, in their order, with an
-// empty value in the place of those that are messages.
+// A Hull is an object without its messages: its members, in order, with empty values
+// for those that have the messages.
 type Hull struct{ b []byte }
 
 // Add appends a member, unless there is one of that name.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Scan gives f the members and elements of the document that head begins with, in their
-// order: the names of the members that lead there, "" for an element, and its value, a
-// json.Delim for an object or an array, before what is in it, nil where head ends before
-// it does. It ends where head ends, which may be anywhere, or when f returns false. The paths are valid until f returns.
+// Scan calls f for the members and elements of the document that starts with head, in order:
+// with the path of member names, "" for an element, and the value, a json.Delim for an object
+// or array, before its contents, nil if head ends before the value does. It stops at the end of
+// head, which may be anywhere, or when f returns false. The paths are valid until f returns.
 func Scan(head []byte, f func(path []string, value json.Token) bool) {
 	s := &scanner{json.NewDecoder(bytes.NewReader(head)), f}
 	s.d.UseNumber()

@@ -7,17 +7,16 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A piece is a part of a line that is no record as a whole: a record, or bytes of which
-// none can be read.
+// A piece is a part of a malformed line: a record, or unreadable bytes.
 type piece struct {
 	start, end int
 	whole      bool
 }
 
-// pieces returns the parts of a line in which a program wrote a record behind another
-// one without a line break: {...}{...}, or {"type":"us{"type":"user",...} after a crash.
-// raw begins with an object. ended reports whether the line has an end; one that has none
-// may still grow, and an object inside its last record is not taken for a record.
+// pieces splits a line with several records, written without a line break: {...}{...}, or
+// {"type":"us{"type":"user",...} after a crash. raw begins with an object. ended reports
+// whether the line has an end; a line without one may still grow, and an object inside
+// its last record is not taken for a record.
 //
 // A whole object counts as a record where the record before it is whole, or has its first
 // impossible byte at its beginning. Elsewhere it may be a part of the torn record, so it
@@ -74,9 +73,9 @@ func pieces(raw []byte, ended bool, known *heads) (list []piece) {
 	return list
 }
 
-// directly returns where an object begins that stands directly behind a torn record from
-// at on: wrong is the first byte that cannot stand there. The object's first quote may
-// have ended a string of the record. It returns -1 if there is none.
+// directly returns the start of an object that directly follows a torn record from at
+// on; wrong is the first invalid byte. The object's first quote may have ended a string
+// of the record. It returns -1 if there is none.
 func directly(text []byte, at, wrong int) int {
 	for i := max(at+1, wrong-2); i <= wrong; i++ {
 		if text[i] == '{' {
@@ -113,7 +112,7 @@ func lastObject(text []byte) (start int, ok bool) {
 	return start, text[start] == '{'
 }
 
-// sameLength returns raw with a question mark for each byte that is no UTF-8.
+// sameLength returns raw with a question mark for each byte of invalid UTF-8.
 func sameLength(raw []byte) []byte {
 	if utf8.Valid(raw) {
 		return raw
@@ -132,7 +131,7 @@ func sameLength(raw []byte) []byte {
 // heads are the first keys of the records of a file, up to two of each.
 type heads struct{ seen map[string]bool }
 
-// maxHeads is how many different heads a file has at most; real ones have a few.
+// maxHeads limits the distinct heads of a file; real files have a few.
 const maxHeads = 64
 
 // add takes note of how a record begins.

@@ -30,11 +30,10 @@ type Line struct {
 	offset int64  // in bytes
 }
 
-// Read reads a file that has a JSON object on each line, and gives each to f. Lines end
-// as any system ends them. Empty ones are passed over; those that are no objects are
-// problems, a last one that is torn too. Records that a program wrote on one line are read
-// one by one; see [pieces]. Bytes that are no UTF-8 are read as U+FFFD, as the programs
-// that write these files read them.
+// Read reads a file with a JSON object per line, and calls f for each. Any line ending is
+// accepted. Blank lines are skipped; a line that is not an object, or is truncated, is a
+// problem. Several records on one line are read one by one; see [pieces]. Invalid UTF-8 is
+// read as U+FFFD, as the programs that write these files read it.
 func Read(in io.Reader, to transcript.Sink, f func(Line) error) error {
 	r := bufio.NewReaderSize(in, 256<<10)
 	var buf []byte
@@ -72,8 +71,8 @@ func Read(in io.Reader, to transcript.Sink, f func(Line) error) error {
 	}
 }
 
-// split gives f the records of a line that is no record as a whole, and tells to of the
-// rest. what is wrong with the line; raw are its bytes, from lead on.
+// split calls f for the records of a malformed line, and reports the rest to to. what
+// describes the error; raw has the bytes of the line from lead on.
 func (l *Line) split(what string, raw []byte, lead int, torn bool, known *heads, to transcript.Sink, f func(Line) error) error {
 	var list []piece
 	if raw[0] == '{' {
@@ -103,7 +102,7 @@ func (l *Line) split(what string, raw []byte, lead int, torn bool, known *heads,
 	return nil
 }
 
-// check makes the line valid UTF-8, and returns what is wrong with it, "" if nothing is.
+// check makes the line valid UTF-8, and describes its error, "" if there is none.
 func (l *Line) check(torn bool) string {
 	if !utf8.Valid(l.Raw) {
 		l.Raw = bytes.ToValidUTF8(l.Raw, []byte("\uFFFD"))
@@ -130,8 +129,9 @@ func (l *Line) Problem(what string) transcript.Problem {
 // Get returns a member of the record; see gjson for paths.
 func (l *Line) Get(path string) gjson.Result { return gjson.GetBytes(l.Raw, path) }
 
-// nextLine appends the next line to buf, without its end; what is beyond [MaxRecord] is
-// passed. size is how many bytes it took; it is torn if the file ends in it.
+// nextLine appends the next line to buf, without its end; bytes beyond [MaxRecord] are
+// skipped. size is its length in the file; torn reports whether the file ends within
+// it.
 func nextLine(r *bufio.Reader, buf []byte) (raw []byte, size int64, torn bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -165,12 +165,12 @@ func InHead(head []byte, f func(raw []byte) bool) bool {
 
 func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
 
-// A Writer writes records, each on a line of its own.
+// A Writer writes records, one per line.
 type Writer struct{ w *bufio.Writer }
 
 func NewWriter(w io.Writer) Writer { return Writer{bufio.NewWriter(w)} }
 
-// Put writes a record. One that has line breaks between its tokens loses its white space.
+// Put writes a record. A record with line breaks between its tokens is compacted.
 func (l Writer) Put(record []byte) {
 	if bytes.ContainsAny(record, "\n\r") {
 		var b bytes.Buffer
@@ -189,5 +189,5 @@ func (l Writer) Put(record []byte) {
 	l.w.WriteByte('\n')
 }
 
-// Flush writes what is buffered, and returns the first error of all that was written.
+// Flush writes the buffer, and returns the first error of any write.
 func (l Writer) Flush() error { return l.w.Flush() }

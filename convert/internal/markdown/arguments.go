@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// writeArguments writes the arguments of a call as Markdown: small ones in a list, each
-// longer one in a fence of its own.
+// writeArguments writes the arguments of a call as Markdown: small ones as a list, each
+// longer one in a fence.
 func writeArguments(b *bytes.Buffer, arguments string) {
 	if arguments == "" {
 		return
@@ -35,8 +35,8 @@ type argumentWriter struct {
 }
 
 const (
-	smallArgument = 100 // bytes of a value that stands in a line
-	deepArgument  = 4   // objects and arrays in one another; what is deeper is JSON
+	smallArgument = 100 // limit for an inline value, in bytes
+	deepArgument  = 4   // nesting of objects and arrays; deeper values are written as JSON
 )
 
 func (w *argumentWriter) object(prefix string, v gjson.Result, depth int) {
@@ -136,8 +136,8 @@ func signed(sign, s string) string {
 	return b.String()
 }
 
-// scriptOf returns the command that an argument is: a text, or the words of a program, of
-// which a shell's script stands alone.
+// scriptOf returns the command in an argument: a text, or the words of a command line, or
+// only the script of a shell.
 func scriptOf(name string, v gjson.Result) (script string, ok bool) {
 	if name != "command" && name != "cmd" {
 		return "", false
@@ -176,7 +176,7 @@ func isSource(name string) bool {
 	return false
 }
 
-// languageOf returns the language of the file that arguments name, "" if nobody knows.
+// languageOf returns the language of the file that arguments name, "" if unknown.
 func languageOf(arguments gjson.Result) string {
 	for _, name := range []string{"file_path", "filePath", "path", "filename", "notebook_path"} {
 		if s := arguments.Get(name); s.Type == gjson.String {

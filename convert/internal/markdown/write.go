@@ -1,8 +1,8 @@
 // Package markdown writes a conversation as a document for people. It cannot be read
 // again.
 //
-// The path to the leaf comes first. Each other branch has a section of its own with the
-// messages after the fork, and the message at the fork links to it.
+// The path to the leaf is first. Each other branch has a section with the messages
+// after the fork, linked from the message at the fork.
 package markdown
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A limb is a part of a tree without a fork: a path to its end without what is shared
-// with those before it.
+// A limb is a part of a tree without a fork: a path to a leaf without the part that
+// earlier limbs have.
 type limb struct {
 	from *transcript.Message // that it begins after, nil for nothing
 	path []*transcript.Message
@@ -56,7 +56,7 @@ func limbsOf(t *transcript.Transcript) []limb {
 		return path
 	}
 	if end := active[len(active)-1]; len(o.Children[end.ID]) > 0 {
-		// What was said after the leaf is a branch too.
+		// Messages after the leaf are a branch too.
 		for _, c := range o.Children[end.ID] {
 			list = append(list, limb{end, follow(c)})
 		}
@@ -212,7 +212,7 @@ func (d *writer) part(p *content.Part) {
 	}
 }
 
-// extras writes what a tool gave beside text by what it is.
+// extras describes the non-text output of a tool.
 func (d *writer) extras(p *content.Part) {
 	d.lost.Extras(p)
 	gjson.GetBytes(p.Meta, "content").ForEach(func(_, block gjson.Result) bool {
@@ -262,8 +262,8 @@ func gist(m *transcript.Message) string {
 	return speaker(m)
 }
 
-// closed returns a text whose last fence is closed, so that it does not swallow what
-// comes after it.
+// closed returns a text with its last fence closed, so that it does not include the
+// text after it.
 func closed(text string) string {
 	open, indent := "", ""
 	for raw := range strings.Lines(text) {

@@ -165,7 +165,7 @@ func messageOf(record json.RawMessage, parent string) *transcript.Message {
 	return m
 }
 
-// flat reads messages that stand on a line each.
+// flat reads messages that are on separate lines.
 type flat struct {
 	to   transcript.Sink
 	tree string

@@ -135,8 +135,8 @@ func (s *writer) tree(b *bytes.Buffer, m *transcript.Message) {
 	b.Write(record[cut.Index+len(cut.Raw):])
 }
 
-// record returns the record of a message, one that is made for it if it has none. One of a
-// message that stands on a line of its own has an id.
+// record returns the record of a message, a generated one if it has none. A record on a
+// line of its own has an id.
 func (s *writer) record(m *transcript.Message, flat bool) []byte {
 	if m.Format == "oasst" && len(m.Records) > 0 {
 		r := bytes.Clone(m.Records[0])

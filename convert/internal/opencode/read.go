@@ -82,12 +82,12 @@ type reader struct {
 	to    transcript.Sink
 	conv  transcript.Conversation
 	last  string              // the id of the last message
-	held  *transcript.Message // the record and what rides with it, which is not handed on
+	held  *transcript.Message // the record and its riders, not passed on yet
 	ends  bool                // it is the last one
-	first map[string]string   // what comes before a message, by the ids of its records
+	first map[string]string   // the predecessor of a message, by the ids of its records
 }
 
-// message takes a message of the document. One of a role that nobody knows rides along.
+// message reads a message of the document. A message of an unknown role is a rider.
 func (r *reader) message(raw json.RawMessage) error {
 	info := gjson.GetBytes(raw, "info")
 	role := info.Get("role").Str
@@ -134,8 +134,8 @@ func (r *reader) hand(held *transcript.Message) error {
 	return nil
 }
 
-// messagesOf returns the messages that a record says: what the assistant said up to its
-// calls, the results, and so on. before is the id of the message before it.
+// messagesOf returns the messages in a record: the assistant's up to its calls, the
+// results, and so on. before is the id of the message before it.
 func messagesOf(raw []byte, before string) []*transcript.Message {
 	v := gjson.ParseBytes(raw)
 	info := v.Get("info")
@@ -252,8 +252,7 @@ func filePart(v gjson.Result) content.Part {
 	return p
 }
 
-// SessionID returns what the program calls the session of an id: the newer, the
-// smaller.
+// SessionID returns the program's id for a session: newer ids are smaller.
 func SessionID(id string) string {
 	digits := []byte(strings.ReplaceAll(id, "-", ""))
 	b, err := hex.DecodeString(string(digits))

@@ -75,13 +75,13 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 }
 
 type writer struct {
-	last    time.Time // of what is being written
+	last    time.Time // of the message being written
 	t       *transcript.Transcript
 	o       transcript.Options
 	lost    *report.Report
 	session string
 	list    []json.RawMessage
-	ids     map[string]string // the new ones of messages, by the old ones
+	ids     map[string]string // the new ids of messages, by the old ones
 	count   uint64            // of the last new id
 	prompt  string            // the id of the user's last message
 	pairs   map[*content.Part]*content.Part
@@ -102,8 +102,8 @@ func (w *writer) id(prefix string) (string, error) {
 	return fmt.Sprintf("%s_%012x%s", prefix, w.count&(1<<48-1), b), nil
 }
 
-// whole returns how many messages from place i on are those that one record says, 0 if
-// some of these are not there.
+// whole returns the number of messages from index i on that one record contains, 0 if
+// some of them are missing.
 func (w *writer) whole(i int) int {
 	m := w.t.Messages[i]
 	if m.Format != "opencode" || len(m.Records) == 0 {

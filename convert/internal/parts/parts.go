@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Text returns what a part says that a format has no place for, as a text for a
-// reader; see [report.Report.part].
+// Text returns a text in place of a part that a format cannot represent; see
+// [report.Report.Part].
 func Text(p *content.Part) string {
 	c := p.Call()
 	switch p.Type {
@@ -38,7 +38,7 @@ func Text(p *content.Part) string {
 	return p.Text
 }
 
-// Signature returns what a provider signed a thought with, "" for none.
+// Signature returns the provider's signature of a thought, "" for none.
 func Signature(p *content.Part) string { return gjson.GetBytes(p.Meta, "signature").Str }
 
 // TextFile returns the text of a file that is one.
@@ -59,7 +59,7 @@ func DataURL(p *content.Part) string {
 	return "data:" + mime + ";base64," + data
 }
 
-// Other returns a part that nobody understands here, as it is.
+// Other returns a part of unknown type, unchanged.
 func Other(v gjson.Result) content.Part {
 	kind := v.Get("type").Str
 	if kind == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Write writes a session that stands alone.
+// Write writes a session that depends on no other.
 func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	lost.Conversation(t, report.LostTitles)
 	at := session.FormatTime(o.Now)

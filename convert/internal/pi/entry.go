@@ -149,7 +149,7 @@ func (w *writer) newID(message string, n int) (string, error) {
 	}
 }
 
-// answer returns the entry for what a model said.
+// answer returns the entry for a message of the assistant.
 func (w *writer) answer(m *transcript.Message, at time.Time) []entry {
 	model := cmp.Or(m.Model, w.t.Model, "unknown")
 	a := answerMessage{
@@ -191,8 +191,8 @@ func (w *writer) answer(m *transcript.Message, at time.Time) []entry {
 	return []entry{{Type: "message", Message: a}}
 }
 
-// user returns the entries for what a user or a tool said: one for each result, and one
-// for the rest.
+// user returns the entries for a message of a user or a tool: one for each result, and
+// one for the rest.
 func (w *writer) user(m *transcript.Message, at time.Time) (entries []entry) {
 	u := userMessage{Role: "user", Time: at.UnixMilli()}
 	for i := range m.Parts {
@@ -208,7 +208,7 @@ func (w *writer) user(m *transcript.Message, at time.Time) (entries []entry) {
 			}})
 		case p.Type == content.TypeImage:
 			b, ok := w.image(p)
-			if n := len(entries); ok && n > 0 && len(u.Content) == 0 { // it stands with the result before it
+			if n := len(entries); ok && n > 0 && len(u.Content) == 0 { // it is part of the result before it
 				r := entries[n-1].Message.(resultMessage)
 				r.Content = append(r.Content, b)
 				entries[n-1].Message = r
@@ -234,7 +234,7 @@ func (w *writer) user(m *transcript.Message, at time.Time) (entries []entry) {
 	return entries
 }
 
-// words returns a part that cannot stand as what it is as a text.
+// words returns a part that has no block type as text.
 func (w *writer) words(p *content.Part) block {
 	w.lost.Part(p)
 	return textBlock(parts.Text(p))
@@ -242,7 +242,7 @@ func (w *writer) words(p *content.Part) block {
 
 func textBlock(s string) block { return block{Type: "text", Text: &s} }
 
-// image returns the block for an image; false if it stands elsewhere.
+// image returns the block for an image; false if the image is external.
 func (w *writer) image(p *content.Part) (block, bool) {
 	mime, data, url := p.File()
 	if data == "" {
@@ -252,7 +252,7 @@ func (w *writer) image(p *content.Part) (block, bool) {
 	return block{Type: "image", Data: data, MIME: cmp.Or(mime, "image/png")}, true
 }
 
-// resultBlocks returns what a tool said: its text, and its images where it has more.
+// resultBlocks returns the output of a tool: its text, and its images if it has any.
 func (w *writer) resultBlocks(p *content.Part) []block {
 	blocks := []block{}
 	all := gjson.GetBytes(p.Meta, "content")
@@ -278,7 +278,7 @@ func (w *writer) resultBlocks(p *content.Part) []block {
 	return blocks
 }
 
-// apiOf returns who has a model, and how it is spoken to.
+// apiOf returns the provider of a model and its API.
 func apiOf(model string) (by, api string) {
 	switch by = provider.Of(model); by {
 	case "anthropic":

@@ -129,7 +129,7 @@ func (c *reader) line(l jsonl.Line) error {
 	return c.Say(m, l.Raw, id, parent)
 }
 
-// header takes what the first line says of the session.
+// header records the properties of the session in the first line.
 func (c *reader) header(l *jsonl.Line, id, at string) {
 	if c.Conv.ID != "" {
 		return
@@ -150,7 +150,7 @@ func (c *reader) header(l *jsonl.Line, id, at string) {
 	}
 }
 
-// messageOf returns what an entry says, nil if it says nothing to a reader.
+// messageOf returns the message of an entry, nil if it has none.
 func messageOf(kind string, raw []byte) *transcript.Message {
 	e := gjson.ParseBytes(raw)
 	m := &transcript.Message{Message: content.Message{Role: "user", Parts: []content.Part{}}}
@@ -215,7 +215,8 @@ func messageOf(kind string, raw []byte) *transcript.Message {
 	return m
 }
 
-// ranText returns what pi tells a model of a command that the user ran.
+// ranText returns the text that pi sends to a model for a command that the user
+// ran.
 func ranText(ran gjson.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Ran `%s`\n", member.String(ran.Get("command")))

@@ -113,8 +113,8 @@ func (w *writer) extends(messages []*transcript.Message) bool {
 	return false
 }
 
-// begin writes the line that says which session it is, and what else stands before the
-// first message.
+// begin writes the header line of the session, and the other lines before the first
+// message.
 func (w *writer) begin() error {
 	var records []json.RawMessage
 	if w.t.Format == format {
@@ -171,8 +171,8 @@ func (w *writer) records(m *transcript.Message) {
 	}
 }
 
-// entry writes an entry as it is, but with an id and a link if it has none, and they are
-// wanted. It returns its id.
+// entry writes an entry unchanged, except that it adds an id and a link if they are
+// missing and needed. It returns its id.
 func (w *writer) entry(r json.RawMessage, parent, name, message string) string {
 	v := gjson.GetManyBytes(r, "id", "parentId", "message.role", "firstKeptEntryIndex")
 	id, link := v[0].Str, v[1].Str
@@ -215,8 +215,8 @@ func (w *writer) hang(id, link, message string) {
 	w.last = id
 }
 
-// end writes the title, and an entry after the one where the session goes on if that is
-// not the last one.
+// end writes the title, and, if the session does not continue at the last entry, an
+// entry after the one where it does.
 func (w *writer) end(messages []*transcript.Message, title bool) error {
 	if len(messages) == 0 {
 		return nil

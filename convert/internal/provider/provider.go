@@ -3,7 +3,7 @@ package provider
 
 import "strings"
 
-// Of returns who has a model, as far as its name tells, "" if it does not.
+// Of returns the provider of a model, derived from its name, "" if unknown.
 func Of(model string) string {
 	for _, of := range []struct{ name, provider string }{
 		{"claude", "anthropic"}, {"gemini", "google"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},

@@ -1,4 +1,4 @@
-// Package report records what a writer does: what is lost, and where each message is
+// Package report records the results of a writer: losses, and where each message is
 // written.
 package report
 
@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// What formats have no place for. What stands there as something else has that behind a
-// comma; what says nothing of it is gone.
+// The kinds of data that formats cannot represent. A comma precedes the replacement;
+// without one the data is lost.
 const (
 	LostTitles       = "titles"
 	LostDirs         = "working folders"
@@ -29,7 +29,7 @@ const (
 	LostLinks        = "links to messages that are not there"
 )
 
-// A Report collects what was lost while a transcript is written.
+// A Report collects the losses of writing a transcript.
 type Report struct {
 	Losses []transcript.Loss
 	Trace  *Trace // nil if the places of the messages are not needed
@@ -53,13 +53,14 @@ func (l *Report) Count(what string, is bool) {
 	}
 }
 
-// Conversation counts what is lost of what there is to say of t, but for what is carried.
+// Conversation counts the properties of t that are lost, except those in carried.
 func (l *Report) Conversation(t *transcript.Transcript, carried ...string) {
 	l.Count(LostTitles, t.Title != "" && !slices.Contains(carried, LostTitles))
 	l.Count(LostDirs, t.Dir != "" && !slices.Contains(carried, LostDirs))
 }
 
-// Message counts what is lost of m beside its parts, but for what is carried.
+// Message counts the properties of m beside its parts that are lost, except
+// those in carried.
 func (l *Report) Message(m *transcript.Message, carried ...string) {
 	for _, f := range []struct {
 		what string
@@ -78,7 +79,7 @@ func (l *Report) Message(m *transcript.Message, carried ...string) {
 // Signature counts the signature of a thought, if it has one.
 func (l *Report) Signature(p *content.Part) { l.Count(LostSignatures, parts.Signature(p) != "") }
 
-// Extras counts what a tool gave beside the text of a result.
+// Extras counts the non-text content of a result.
 func (l *Report) Extras(p *content.Part) {
 	gjson.GetBytes(p.Meta, "content").ForEach(func(_, block gjson.Result) bool {
 		switch block.Get("type").Str {
@@ -92,7 +93,7 @@ func (l *Report) Extras(p *content.Part) {
 	})
 }
 
-// Part counts a part in whose place there is nothing now, or what [parts.Text] returns.
+// Part counts a part that is lost, or replaced by [parts.Text].
 func (l *Report) Part(p *content.Part) {
 	switch p.Type {
 	case content.TypeToolCall:

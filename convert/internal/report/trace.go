@@ -28,7 +28,7 @@ func (t *Trace) ID(written string, m *transcript.Message) {
 	}
 }
 
-// Record notes that a record says what messages say, or a part of it.
+// Record notes that a record has the content of messages, or a part of it.
 func (t *Trace) Record(raw []byte, messages ...*transcript.Message) {
 	if t == nil {
 		return
@@ -59,13 +59,13 @@ func keyOf(raw []byte) (key [8]byte) {
 	return key
 }
 
-// A ReadBack is a sink that keeps what is needed to match messages.
+// A ReadBack is a sink that keeps the data for matching messages.
 type ReadBack struct {
 	ID       string
 	messages []readMessage
 }
 
-// A readMessage is what is known of a message that was written and read again.
+// A readMessage is a written message that was read back.
 type readMessage struct {
 	ID, parent string
 	digest     uint64
@@ -92,7 +92,7 @@ func (r *ReadBack) End(c *transcript.Conversation) error {
 
 func (r *ReadBack) Problem(transcript.Problem) {}
 
-// A class is what kind of step a message is in a conversation. Formats split and merge
+// A class is the kind of a message's step in a conversation. Formats split and merge
 // messages, but never across classes.
 type class byte
 
@@ -112,9 +112,9 @@ func classOf(m *transcript.Message) class {
 	return prompts
 }
 
-// Match finds for each message that was read the one that it was written for. One that
-// has neither an id nor a record of its own was read from the record of a message before
-// it: the results of calls in Gemini's records, for example.
+// Match maps each message that was read back to its original. A message with neither an
+// id nor a record comes from the record of an earlier message: for example the results
+// of calls in Gemini's records.
 func (tr *Trace) Match(t *transcript.Transcript, back *ReadBack) []transcript.Same {
 	read := back.messages
 	m := matcher{in: map[string]*transcript.Message{}, children: map[string][]*transcript.Message{}, of: map[string]string{}, taken: map[string]bool{}}

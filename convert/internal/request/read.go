@@ -18,13 +18,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Provider is the form of what is sent to a provider: an array of messages, or an object
-// with it in the member messages. A file may also have one such object on each line, as
-// those do that models are tuned with; each is a conversation. There are no ids and no
-// times: a message is known by what it says and what comes before it.
+// A Provider is the request format of a provider: an array of messages, or an object with
+// the array in the member messages. A file may also have one such object per line, as
+// files for fine-tuning do; each is a conversation. There are no ids and times: a message
+// is identified by its content and the messages before it.
 //
-// The record of a conversation is the object, with an empty array in the place of the
-// messages. A message that nobody understands rides along with the next one.
+// The record of a conversation is the object with an empty array of messages. A
+// message of an unknown form is kept with the next one.
 type Provider struct {
 	Name string
 	API  content.Format
@@ -101,7 +101,7 @@ func (q Provider) Read(in io.Reader, to transcript.Sink) error {
 	return q.document(r, head[0] == '[', 0, to)
 }
 
-// document reads a conversation, or several that stand one behind the other.
+// document reads one conversation or several concatenated ones.
 func (q Provider) document(in io.Reader, array bool, number int, to transcript.Sink) error {
 	d := &reader{Provider: q, to: to, line: number, streams: array || q.API != content.Anthropic}
 	into := func(path []string) bool {
@@ -139,7 +139,7 @@ type reader struct {
 	Provider
 	to      transcript.Sink
 	line    int
-	streams bool // nothing that stands after the messages comes before them
+	streams bool // no member after the messages must precede them
 
 	around  jsondoc.Hull
 	list    []*transcript.Message

@@ -120,8 +120,8 @@ func (s *writer) message(m *transcript.Message) {
 	}
 }
 
-// isSystem reports whether what a system says is put before the messages: only what
-// stands there already is.
+// isSystem reports whether a system message belongs before the messages: only
+// leading ones do.
 func (s *writer) isSystem(said *content.Message) bool {
 	if len(s.list)+len(s.own) > 0 || s.system != nil {
 		s.lost.Add(report.LostSystem)
@@ -193,8 +193,8 @@ func (s *writer) part(m *transcript.Message, p *content.Part) *content.Part {
 	return p
 }
 
-// say takes what m says, which was said elsewhere. Answers that follow a call become a part
-// of it: the results of all come after them.
+// say adds a converted message. Assistant messages after a call are merged into it: the
+// results of all calls follow.
 func (s *writer) say(m *transcript.Message, said *content.Message) {
 	if n := len(s.own); n > 0 && said.Role == "assistant" && s.own[n-1].Role == "assistant" &&
 		slices.ContainsFunc(s.own[n-1].Parts, func(p content.Part) bool { return p.Type == content.TypeToolCall }) {

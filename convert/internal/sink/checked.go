@@ -11,13 +11,13 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// checker is a sink that passes on what is sound: unique ids, no rings.
+// checker is a sink that passes on valid messages: unique ids, no cycles.
 type checker struct {
 	to    transcript.Sink
 	ended int
 
 	seed    maphash.Seed
-	digests map[string]uint64 // what each message is, by its id
+	digests map[string]uint64 // a hash of each message, by its id
 	parents map[string]string
 	joined  map[string]string // [transcript.Message.Joined]
 	order   []string          // the ids, in the order of the transcript
@@ -57,7 +57,7 @@ func (c *checker) Message(m *transcript.Message) error {
 	return c.to.Message(m)
 }
 
-// digest returns a number for who says what in m.
+// digest returns a hash of role and content of m.
 func (c *checker) digest(m *transcript.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
@@ -105,9 +105,9 @@ func (c *checker) before(id string) string {
 	return ""
 }
 
-// ring returns one message of each ring of parents, and takes its parent from it. That is
-// the first one of the ring in the transcript, whose parent comes later: what it is
-// joined to comes before it.
+// ring removes the parent of one message in each cycle and returns these messages. It is
+// the first one of the cycle in the transcript, whose parent comes later: its join
+// precedes it.
 func (c *checker) ring() (list []string) {
 	const walking, done = 1, 2
 	state := make(map[string]int8, len(c.order))

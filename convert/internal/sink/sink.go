@@ -1,5 +1,5 @@
-// Package sink has the sinks that every reader is read through: one that validates what it
-// passes on, and one that collects it in memory.
+// Package sink has the sinks between every reader and its caller: one that validates
+// messages, and one that collects them in memory.
 package sink
 
 import (
@@ -15,7 +15,8 @@ func ReadAll(format string, read func(io.Reader, transcript.Sink) error, in io.R
 	return m.list, m.problems, err
 }
 
-// Read calls read with a sink that passes what is sound on to another one, and returns how many conversations it read.
+// Read calls read with a sink that validates messages and passes them on to to, and returns the
+// number of conversations.
 func Read(read func(io.Reader, transcript.Sink) error, in io.Reader, to transcript.Sink) (conversations int, err error) {
 	c := &checker{to: to}
 	err = read(in, c)

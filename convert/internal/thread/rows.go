@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/convert/internal/times"
 )
 
-// Rows writes records, each on a line of its own and once, and gives times to those that
-// are made.
+// Rows writes records, each once and on its own line, and sets the times of generated
+// ones.
 type Rows struct {
 	jsonl.Writer
 	times.Clock

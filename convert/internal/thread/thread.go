@@ -9,14 +9,14 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// A Reader reads records that name the record before them, and makes the records of
-// messages: those that say something, and those that ride along. A record that rides is
-// with the message after it, unless its chain leads elsewhere, so that what a file has
-// between two messages is not there when the conversation ends with the first of them.
+// A Reader reads records that link to their predecessor, and assigns them to messages:
+// records with content, and riders without. A rider belongs to the message after it,
+// unless its chain leads elsewhere, so that a conversation cut after a message has no
+// records beyond it.
 type Reader struct {
 	To   transcript.Sink
 	Conv transcript.Conversation
-	Held *transcript.Message // it is not handed on, since what follows may be part of it
+	Held *transcript.Message // not passed on yet, since the next records may be part of it
 	said int
 
 	Riding []Rider          // the records since then that say nothing
@@ -27,7 +27,7 @@ type Reader struct {
 // A Rider is a record that says nothing to a reader.
 type Rider struct {
 	Raw    json.RawMessage
-	ID     string // "" for one that is in no chain
+	ID     string // "" for a record outside of any chain
 	parent string
 }
 
@@ -35,15 +35,15 @@ type Rider struct {
 // record that was not seen yet.
 type place struct {
 	message string
-	Is      bool // the record says what the message says
+	Is      bool // the record has content of the message
 }
 
 func NewReader(to transcript.Sink) *Reader {
 	return &Reader{To: to, At: map[string]place{}, late: map[string]string{}}
 }
 
-// Find returns the message that a record is or hangs on, "" for none. It is not known if
-// the chain of records ends at one that is not there; then its name is returned.
+// Find returns the message of a record or of its nearest predecessor with one, "" for
+// none. known is false if the chain ends at a missing record; then id is that record's.
 func (t *Reader) Find(record string) (id string, known bool) {
 	for record != "" {
 		at, ok := t.At[record]
@@ -102,8 +102,8 @@ func (t *Reader) Say(m *transcript.Message, raw []byte, id, parent string) error
 	return nil
 }
 
-// split returns how many of the records that ride stay with the message before: those up
-// to the last one that is in a chain, but not in that of parent.
+// split returns how many of the pending riders belong to the message before: those up to
+// the last one that is in a chain, but not in that of parent.
 func (t *Reader) split(parent string) int {
 	n := 0
 	for i := len(t.Riding) - 1; i >= 0; i-- {
@@ -134,7 +134,7 @@ func (t *Reader) is(id, message string) {
 	}
 }
 
-// End hands on what is held, and ends the conversation if there is one.
+// End passes on the held message, and ends the conversation if there is one.
 func (t *Reader) End() error {
 	if t.Held == nil {
 		return nil

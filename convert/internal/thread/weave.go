@@ -10,8 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Links are the names of the members of a record that say what it is called, and what
-// the record before it is.
+// Links are the names of the members with the id of a record and of its predecessor.
 type Links struct {
 	ID, Parent string
 
@@ -29,12 +28,11 @@ func (l Links) link(record []byte) (member, id string) {
 	return member, gjson.GetBytes(record, member).Str
 }
 
-// A Weave writes the records of messages so that each has an id of its own and names one
-// that is written.
+// A Weave writes the records of messages with unique ids and links to written records.
 type Weave struct {
 	Links
 	format string
-	read   func(record []byte) bool // it says what a message says
+	read   func(record []byte) bool // whether it has content of a message
 	looked map[*byte]bool           // the same, of the records that were looked at
 
 	Written map[string]bool   // the ids of all records that are written
@@ -42,14 +40,14 @@ type Weave struct {
 	owner   map[string]string // the message that a record says
 	renamed map[*byte]string  // the ids of records whose own is that of another record
 	called  map[string]string // the ids that those have themselves
-	before  map[string]string // the record before each, as it stands first
-	riders  map[string]*byte  // the records that say nothing, as each stands first
-	stray   map[*byte]bool    // records that say what no message says
+	before  map[string]string // the original predecessor of each record
+	riders  map[string]*byte  // the records without content, at their first occurrence
+	stray   map[*byte]bool    // records whose content no message has
 }
 
-// NewWeave looks at all records of a transcript that are of a format. says reports whether
-// a record says something; part, which may be nil, whether a message says any of it. If
-// not, the record has the id of another one that was read before, and is not written.
+// NewWeave indexes all records of a format in a transcript. says reports whether a record
+// has content; part, which may be nil, whether a message has any of it. If not, the record
+// is a duplicate id that was read before, and is not written.
 func NewWeave(t *transcript.Transcript, format string, l Links, says func([]byte) bool, part func(*transcript.Message, []byte) bool) *Weave {
 	w := &Weave{
 		Links: l, format: format, read: says, looked: map[*byte]bool{},
@@ -89,8 +87,8 @@ func NewWeave(t *transcript.Transcript, format string, l Links, says func([]byte
 	return w
 }
 
-// call gives the records of m that say something ids of their own: that of the message if
-// no record has it, else one made of what they say. The others follow the last of them.
+// call assigns ids to the records of m with content: the id of the message if no record
+// has it, else a hash of the content. Other records follow the last of them.
 func (w *Weave) call(m *transcript.Message) {
 	last, said := "", false
 	for _, r := range m.Records {
@@ -115,7 +113,7 @@ func (w *Weave) call(m *transcript.Message) {
 	}
 }
 
-// says reports whether a record says what a message says.
+// says reports whether a record has content of a message.
 func (w *Weave) says(record []byte) bool {
 	is, known := w.looked[&record[0]]
 	if !known {
@@ -162,11 +160,11 @@ func (w *Weave) hung(id string) string {
 	return ""
 }
 
-// Own returns the records of a message as they are, but for those that only ride along
-// and are written elsewhere, an id that another record has, a link that makes a ring, and
-// one to a record that is not written, which becomes a link to parent. in says that the
-// message before it is written, follows whether a reader takes that for the one before
-// without a link, where m begins with a root, or with a link that names nothing.
+// Own returns the records of a message with these changes: records that are written
+// elsewhere are dropped, duplicate ids, links that close a cycle and links to unwritten
+// records are replaced; the latter become links to parent. in reports whether the
+// previous message is written, follows whether a reader takes it for the predecessor
+// without a link, if m begins with a root, or with a dangling link.
 func (w *Weave) Own(m *transcript.Message, parent string, in bool, follows func(root bool) bool) []json.RawMessage {
 	list := slices.Clone(m.Records)
 	relink := func(i int, name, to string) {

@@ -57,7 +57,7 @@ func Milliseconds(v gjson.Result) time.Time {
 	return time.UnixMilli(int64(v.Num)).UTC()
 }
 
-// A Clock gives times to what is written, each after the one before.
+// A Clock generates increasing times for written records.
 type Clock struct{ Now, Last time.Time }
 
 // Time returns the time of m, or the next one if it has none.

@@ -6,25 +6,25 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// A Linear log has messages one after the other, and marks that say that the program went
-// back over some. What is not gone back over is live: the path that it goes on with.
+// A Linear log has messages in sequence, and marks that discard some. The remaining
+// messages are live: the path that continues.
 type Linear struct {
 	Live []*transcript.Message
 	// turns says that a mark can lead to the place before a message.
 	Turns func(*transcript.Message) bool
 }
 
-// A Step is what is written of a linear log: a mark that goes back over what was live,
-// or a message, again if it was written before and was gone back over only because no
-// mark leads to the place after it.
+// A Step is one write to a linear log: a mark that discards live messages, or a
+// message; again, if it was written before and discarded because no mark leads to the
+// position after it.
 type Step struct {
 	Over    []*transcript.Message
 	Message *transcript.Message
 	again   bool
 }
 
-// Back returns the steps that make the message of an id the last one that is live, the
-// beginning for "". It reports false if no mark leads there.
+// Back returns the steps that make a message the last live one, or the beginning for
+// "". It reports false if no mark leads there.
 func (l *Linear) Back(id string) ([]Step, bool) {
 	if n := len(l.Live); n > 0 && l.Live[n-1].ID == id {
 		return nil, true

@@ -6,10 +6,10 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// ParentsFirst returns the places of a list in an order where each comes after its
-// parent, and otherwise as they stand. parents are the places of the parents, -1 for
-// none; children, which may be nil, the places of the children in the order that their
-// program has for them.
+// ParentsFirst returns the indices of a list in an order in which each follows its
+// parent, and otherwise in list order. parents has the index of each parent, -1 for
+// none; children, which may be nil, the indices of the children in their program's
+// order.
 func ParentsFirst(parents []int, children [][]int) []int {
 	order := make([]int, 0, len(parents))
 	done, walking := make([]bool, len(parents)), make([]bool, len(parents))
@@ -29,7 +29,7 @@ func ParentsFirst(parents []int, children [][]int) []int {
 			chain = append(chain, at)
 		}
 		if at >= 0 && !done[at] {
-			take(at) // a ring begins where it is entered
+			take(at) // a cycle starts at its entry
 		}
 		for n := len(chain) - 1; n >= 0; n-- {
 			at := chain[n]
@@ -81,7 +81,7 @@ func InLine(t *transcript.Transcript) []*transcript.Message {
 // isInLine reports whether every message comes when its parent is live, and the leaf is
 // live in the end.
 func isInLine(t *transcript.Transcript, o Outline) bool {
-	depth := make(map[string]int, len(t.Messages)) // of what is live, from 1
+	depth := make(map[string]int, len(t.Messages)) // of live messages, from 1
 	var live []string
 	for _, m := range t.Messages {
 		p := o.Parent(m)

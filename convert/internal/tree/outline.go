@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// An Outline is what is known of the messages of a transcript that is written: their places
-// by id, and the children of each.
+// An Outline is the index of a transcript's messages: their positions by id, and the
+// children of each.
 type Outline struct {
 	messages []*transcript.Message
 	At       map[string]int
@@ -28,7 +28,7 @@ func NewOutline(t *transcript.Transcript) Outline {
 	return o
 }
 
-// leaf returns the id of the message where the conversation goes on.
+// Leaf returns the id of the message at which the conversation continues.
 func Leaf(t *transcript.Transcript) string {
 	for _, m := range t.Messages {
 		if m.ID == t.Leaf {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bough-dev/bough/internal/plural"
 )
 
 // A Method makes one result of those of the branches.
@@ -168,7 +170,7 @@ func (e *Evaluation) consensus(voices []voice) bool {
 		for _, i := range camp {
 			names = append(names, called(votes[i].Branch))
 		}
-		e.say("%s for %q: %s", count(len(camp), "vote"), brief(claims[camp[0]].text), strings.Join(names, ", "))
+		e.say("%s for %q: %s", plural.Of(len(camp), "vote"), brief(claims[camp[0]].text), strings.Join(names, ", "))
 	}
 	most := camps[0]
 	if len(most) < 2 || 2*len(most) <= len(votes) {
@@ -226,7 +228,7 @@ func camps(claims []claim) [][]int {
 func (e *Evaluation) synthesis(voices []voice, c Config) bool {
 	parts := partsOf(voices, c)
 	if len(parts) < 2 {
-		e.say("%s with a result at or above %s, and a synthesis needs two, so the best is taken", count(len(parts), "branch"), figure(c.Synthesize))
+		e.say("%s with a result at or above %s, and a synthesis needs two, so the best is taken", plural.Of(len(parts), "branch"), figure(c.Synthesize))
 		return false
 	}
 	e.take(voice{}, parts)
@@ -323,16 +325,6 @@ func because(reason string) string {
 		return ""
 	}
 	return ", " + reason
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if strings.HasSuffix(what, "ch") {
-		what += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

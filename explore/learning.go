@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/internal/likeness"
 
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -168,7 +169,7 @@ func rank(strategies []recognize.Found, similar []Similar, c Config) []RankedStr
 		if runs > 0 {
 			rate := (won + 1) / (weight + 2) // Laplace smoothing
 			a.Confidence = min(max(s.Confidence+swing*(rate-0.5), 0), 1)
-			a.Reason = fmt.Sprintf("%d of %s in similar contexts succeeded: confidence %.2f, was %.2f", good, count(runs, "run"), a.Confidence, a.Was)
+			a.Reason = fmt.Sprintf("%d of %s in similar contexts succeeded: confidence %.2f, was %.2f", good, plural.Of(runs, "run"), a.Confidence, a.Was)
 		}
 		list = append(list, a)
 	}

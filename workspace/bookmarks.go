@@ -12,6 +12,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -258,7 +259,7 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 			}
 		}
 		if gone > 0 && o.In == "" {
-			v.w.opts.Note(count(gone, "bookmark") + " of sessions that are gone left out")
+			v.w.opts.Note(plural.Of(gone, "bookmark") + " of sessions that are gone left out")
 		}
 		return list, nil
 	})

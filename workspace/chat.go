@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -90,7 +91,7 @@ const promptKept = "what was said is kept"
 // retryStep returns what can be done after a turn that failed.
 func (d *driver) retryStep() fault.Step {
 	if n := len(d.queue); n > 0 {
-		return fault.Do(fault.RetryTurnOrQueue, d.name, fault.Plural(n, "message"))
+		return fault.Do(fault.RetryTurnOrQueue, d.name, plural.Of(n, "message"))
 	}
 	return fault.Do(fault.RetryTurn, d.name)
 }

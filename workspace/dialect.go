@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/doctor"
 )
@@ -38,7 +39,7 @@ func (d *checkup) dialects() error {
 		n++
 	}
 	if n > 0 {
-		d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s had links that %s writes otherwise", count(n, "session"), d.dialect), true)
+		d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s had links that %s writes otherwise", plural.Of(n, "session"), d.dialect), true)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/doctor"
 )
@@ -208,21 +209,13 @@ func remedyFor(id string, damaged, older []byte) remedy {
 	s, err := session.Decode(id, older)
 	switch {
 	case err == nil && len(s.Messages) >= n:
-		return remedy{data: older, what: "Penguin's copy of it, with " + count(len(s.Messages), "message")}
+		return remedy{data: older, what: "Penguin's copy of it, with " + plural.Of(len(s.Messages), "message")}
 	case torn:
-		return remedy{data: rest, what: "what is whole of it, " + count(n, "message")}
+		return remedy{data: rest, what: "what is whole of it, " + plural.Of(n, "message")}
 	case err == nil:
-		return remedy{what: fmt.Sprintf("Penguin's copy of it, %s.bak, with %s of about %d", session.FileName(id), count(len(s.Messages), "message"), n)}
+		return remedy{what: fmt.Sprintf("Penguin's copy of it, %s.bak, with %s of about %d", session.FileName(id), plural.Of(len(s.Messages), "message"), n)}
 	}
 	return remedy{}
-}
-
-// count says how many of something there are.
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // damageDetail describes the damage of a session file, and the available
@@ -250,7 +243,7 @@ type spare struct {
 }
 
 func (c spare) detail() string {
-	detail := fmt.Sprintf("%s is newer and has %s that this session has not", c.name, count(c.more, "message"))
+	detail := fmt.Sprintf("%s is newer and has %s that this session has not", c.name, plural.Of(c.more, "message"))
 	if !c.extends {
 		detail += ", but not all that it has; under another name it is a session too"
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/workspace/doctor"
-	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // logDamage describes the damage of the log of operations, "" for none, and reports
@@ -52,7 +52,7 @@ func (v *View) logDamage() (detail string, isFile bool, err error) {
 	case damaged == 0:
 		return fmt.Sprintf("byte %d: %s", first.Offset, first.Problem), true, nil
 	}
-	return fmt.Sprintf("byte %d: %s; %s cannot be read", first.Offset, first.Problem, fault.Plural(damaged, "line")), true, nil
+	return fmt.Sprintf("byte %d: %s; %s cannot be read", first.Offset, first.Problem, plural.Of(damaged, "line")), true, nil
 }
 
 // logFile reports damage of the log.

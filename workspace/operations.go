@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -148,7 +149,7 @@ func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation
 		damaged := 0
 		defer func() {
 			if damaged > 0 {
-				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read", fault.Plural(damaged, "line")))
+				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read", plural.Of(damaged, "line")))
 			}
 		}()
 		for line, err := range log.Newest() {

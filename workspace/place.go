@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -139,7 +140,7 @@ func (v *View) placeOfSession(name string, ids []string, partial bool) (*place, 
 func (p *place) goUp(n int) error {
 	for above := 0; above < n; above++ {
 		if p.node < 0 || p.Parent(p.node) < 0 {
-			return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s has %s above it, not %d", cmp.Or(p.messageID(), p.id()), fault.Plural(above, "message"), n)}
+			return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s has %s above it, not %d", cmp.Or(p.messageID(), p.id()), plural.Of(above, "message"), n)}
 		}
 		p.node = p.Parent(p.node)
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/workspace/task"
 )
 
@@ -33,7 +33,7 @@ func (w *base) look(root *os.Root, f func(*task.Log)) error {
 	damaged, err := t.update(root)
 	t.mu.Unlock()
 	if damaged > 0 {
-		w.opts.Note(fmt.Sprintf("%s of %s cannot be read; the others count", fault.Plural(damaged, "line"), task.Path))
+		w.opts.Note(fmt.Sprintf("%s of %s cannot be read; the others count", plural.Of(damaged, "line"), task.Path))
 	}
 	if err != nil {
 		return err

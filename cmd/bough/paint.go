@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
@@ -138,14 +139,11 @@ func ago(d time.Duration) string {
 
 // count tells a number of things.
 func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return digits + " " + what + "s"
+	return digits + " " + plural.Noun(n, what)
 }
 
 // size tells a number of bytes.

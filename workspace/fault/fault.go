@@ -7,6 +7,7 @@ package fault
 import (
 	"fmt"
 
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -86,7 +87,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q is ambiguous: %s", e.Name, Plural(e.Total, e.What))
+	return fmt.Sprintf("%q is ambiguous: %s", e.Name, plural.Of(e.Total, e.What))
 }
 
 // A Candidate is one of the things that an ambiguous name may mean.
@@ -100,12 +101,4 @@ type Candidate struct {
 
 	Tool         string `json:"tool"`          // that a session comes from, "" if unknown
 	MessageCount int    `json:"message_count"` // of the session's file, 0 if the candidate is none
-}
-
-// Plural returns a number of things: "1 session", "2 sessions".
-func Plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

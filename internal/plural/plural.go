@@ -1,0 +1,21 @@
+// Package plural forms the regular plurals of English nouns.
+package plural
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Of returns a number of things: "1 session", "2 sessions", "0 branches".
+func Of(n int, noun string) string { return strconv.Itoa(n) + " " + Noun(n, noun) }
+
+// Noun returns the form of a noun that follows the number n.
+func Noun(n int, noun string) string {
+	switch {
+	case n == 1:
+		return noun
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "s"):
+		return noun + "es"
+	}
+	return noun + "s"
+}

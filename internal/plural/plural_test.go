@@ -1,0 +1,20 @@
+package plural_test
+
+import (
+	"testing"
+
+	"github.com/bough-dev/bough/internal/plural"
+)
+
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		n          int
+		noun, want string
+	}{
+		{0, "session", "0 sessions"}, {1, "session", "1 session"}, {2, "branch", "2 branches"}, {1, "branch", "1 branch"}, {3, "alias", "3 aliases"}, {-1, "day", "-1 days"},
+	} {
+		if got := plural.Of(c.n, c.noun); got != c.want {
+			t.Errorf("Of(%d, %q) = %q, want %q", c.n, c.noun, got, c.want)
+		}
+	}
+}

@@ -30,12 +30,14 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 	for errors.Is(err, fault.ErrBusy) {
 		select {
 		case <-ctx.Done():
+		case <-time.After(pollInterval):
+			release, err = x.Workspace.Exploration(id).Hold(ctx)
+		}
+		if err != nil && ctx.Err() != nil {
 			return nil, problem(NotStopped, id, &fault.Error{
 				Code: fault.Busy, Message: "the exploration " + id + " was asked to stop and has not stopped yet", Err: context.Cause(ctx),
 			})
-		case <-time.After(pollInterval):
 		}
-		release, err = x.Workspace.Exploration(id).Hold(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -82,9 +82,15 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	short, stop := context.WithTimeout(ctx, 50*time.Millisecond)
+	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	if _, err := x.Cancel(short, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.ErrBusy) || !l.w.Exploration(crashed.ID).IsCancelled(ctx) {
+	go func() {
+		for !l.w.Exploration(crashed.ID).IsCancelled(ctx) {
+			time.Sleep(time.Millisecond)
+		}
+		stop()
+	}()
+	if _, err := x.Cancel(waiting, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.ErrBusy) || !l.w.Exploration(crashed.ID).IsCancelled(ctx) {
 		t.Errorf("of one that does not stop: %v", err)
 	}
 }

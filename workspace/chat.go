@@ -96,14 +96,6 @@ func (d *driver) retryStep() fault.Step {
 	return fault.Do(fault.RetryTurn, d.name)
 }
 
-// are is the verb for a number of things.
-func are(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 // begin says something to the agent.
 func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 	op, write := d.op("append"), (*Tx).writeNode

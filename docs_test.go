@@ -1,0 +1,211 @@
+package bough_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pages are the documents whose names are checked.
+var pages = []string{"docs/architecture.md", "CONTRIBUTING.md"}
+
+var (
+	fenced   = regexp.MustCompile("(?sm)^```.*?^```")
+	quoted   = regexp.MustCompile("`[^`]+`")
+	link     = regexp.MustCompile(`\]\(([^)#]+)\)`)
+	testName = regexp.MustCompile(`^((?:Test|Fuzz|Benchmark)[A-Z]\w*)(/.*)?$`)
+	function = regexp.MustCompile(`^(\w+)\(\)$`)
+	// placeholder is in the names of files that a reader is to create.
+	placeholder = regexp.MustCompile(`\b(VERB|FORMAT|PROVIDER)\b`)
+	funcDecl    = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
+)
+
+// TestPages checks that the paths, tests and functions exist that the pages for those who
+// change bough name in backticks, and the files that they link to. A path begins with a
+// file or folder of the root, or ends in .go. A function ends in () and is declared in the
+// file that was named last before it, or after it in the same sentence.
+func TestPages(t *testing.T) {
+	src := readSource(t)
+	for _, page := range pages {
+		text := fenced.ReplaceAllString(readPage(t, page), "")
+		for _, problem := range src.check(text) {
+			t.Errorf("%s: %s", page, problem)
+		}
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			}
+		}
+	}
+}
+
+// TestPagesFinds makes sure that the test above can fail.
+func TestPagesFinds(t *testing.T) {
+	src := readSource(t)
+	for text, wrong := range map[string]int{
+		"see `docs_test.go`, `docs/architecture.md` and `go test ./...`": 0,
+		"see `docs/nothing.md`":                            1,
+		"see `docs_tests.go`":                              1,
+		"see `TestPages` and `TestPages/sub`":              0,
+		"see `TestNoPages`":                                1,
+		"see `readPage()` in `docs_test.go`":               0,
+		"see `readPage()` in `layering_test.go`":           1,
+		"in `docs_test.go`, `readPage()` and `readNone()`": 1,
+		"see `cmd/bough/VERB.go`":                          0,
+		"see `.bough/operations.jsonl`":                    0,
+	} {
+		if problems := src.check(text); len(problems) != wrong {
+			t.Errorf("%s: %q; want %d", text, problems, wrong)
+		}
+	}
+}
+
+// TestArchitecturePicture checks that the picture of docs/architecture.md has every package,
+// and nothing else, and that packages import none of a group above their own. The last group
+// is beside the others.
+func TestArchitecturePicture(t *testing.T) {
+	picture, _, _ := strings.Cut(readPage(t, "docs/architecture.md"), "\n## The way of a message")
+	parts := strings.Split(picture, "\n```\n")
+	if len(parts) != 3 {
+		t.Fatalf("there are %d pictures", len(parts)/2)
+	}
+	row := regexp.MustCompile(`(?m)^  (\S+)(?: +(.*))?$`)
+	groupOf := map[string]int{}
+	groups := strings.Split(parts[1], "\n\n")
+	for i, group := range groups {
+		for _, m := range row.FindAllStringSubmatch(group, -1) {
+			names := []string{m[1]}
+			if parent, many := strings.CutSuffix(m[1], ":"); many {
+				names = nil
+				for name := range strings.FieldsSeq(m[2]) {
+					names = append(names, parent+name)
+				}
+			}
+			for _, name := range names {
+				if _, twice := groupOf[name]; twice {
+					t.Errorf("the picture has %s twice", name)
+				}
+				groupOf[name] = i
+			}
+		}
+	}
+	known := map[string]bool{}
+	for file := range readSource(t).files {
+		pkg := path.Dir(file)
+		if pkg == "." || strings.HasPrefix(pkg, "bench") {
+			continue
+		}
+		known[pkg] = true
+		group, ok := groupOf[pkg]
+		if !ok {
+			t.Errorf("the picture has no %s", pkg)
+			continue
+		}
+		for _, imported := range importsOf(t, filepath.FromSlash(file)) {
+			if at, ok := groupOf[imported]; ok && at < group && group < len(groups)-1 && !strings.HasSuffix(file, "_test.go") {
+				t.Errorf("%s imports %s, which the picture has above it", file, imported)
+			}
+		}
+	}
+	for name := range groupOf {
+		if !known[name] {
+			t.Errorf("the picture has %s, which is not a package", name)
+		}
+	}
+}
+
+// A source is what the module declares: the functions of each file, by its path.
+type source struct {
+	files map[string][]string
+	tests map[string]bool
+}
+
+func readSource(t *testing.T) source {
+	t.Helper()
+	s := source{map[string][]string{}, map[string]bool{}}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(name) != ".go":
+			return nil
+		}
+		names := []string{}
+		for _, m := range funcDecl.FindAllStringSubmatch(readPage(t, name), -1) {
+			names = append(names, m[1])
+			s.tests[m[1]] = s.tests[m[1]] || strings.HasSuffix(name, "_test.go")
+		}
+		s.files[filepath.ToSlash(name)] = names
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// check returns what is wrong with the names in a text.
+func (s *source) check(text string) (problems []string) {
+	last := "" // the file that was named last
+	spans := quoted.FindAllString(text, -1)
+	for i, span := range spans {
+		name := strings.Join(strings.Fields(strings.Trim(span, "`")), " ")
+		switch {
+		case placeholder.MatchString(name):
+		case testName.MatchString(name):
+			if !s.tests[testName.FindStringSubmatch(name)[1]] {
+				problems = append(problems, "there is no test "+name)
+			}
+		case function.MatchString(name):
+			next := ""
+			for _, after := range spans[i+1:] {
+				if after = strings.Trim(after, "`"); !function.MatchString(after) {
+					next = after
+					break
+				}
+			}
+			f := function.FindStringSubmatch(name)[1]
+			if !slices.Contains(s.files[last], f) && !slices.Contains(s.files[next], f) {
+				problems = append(problems, name+" is neither in "+last+" nor in "+next)
+			}
+		case isPath(name):
+			if _, err := os.Stat(filepath.FromSlash(name)); err != nil {
+				problems = append(problems, err.Error())
+			}
+			last = name
+		}
+	}
+	return problems
+}
+
+// isPath reports whether name is meant to be a path from the root.
+func isPath(name string) bool {
+	if strings.ContainsAny(name, " *{<") {
+		return false
+	}
+	if strings.HasSuffix(name, ".go") {
+		return true
+	}
+	first, _, below := strings.Cut(name, "/")
+	_, err := os.Stat(first)
+	return below && err == nil
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

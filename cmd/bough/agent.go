@@ -14,11 +14,11 @@ func (p *program) agentVerb() verb {
 	v := verb{
 		name:  "agent",
 		args:  "VERB",
-		short: "keep an agent: many conversations, one head",
+		short: "manage agents: many conversations, one head",
 		long: `An agent has a name, a model, instructions, and any number of trees: conversations of its
-own, which 'bough ls' and the other verbs know as sessions. Its head is always at exactly one
-message of one of them. AGENT is a name, an id, or a unique piece of either. TREE is the name of
-a tree, its id, or a unique piece of that.`,
+own, which 'bough ls' and the other verbs list as sessions. Its head is always at exactly one
+message of one of them. AGENT is a name, an id, or a unique part of either. TREE is the name of
+a tree, its id, or a unique part of that.`,
 		example: `bough agent create ada --system "You plan trips."
 bough agent trees ada`,
 		subs: []verb{
@@ -38,9 +38,9 @@ func (p *program) agentCreateVerb() verb {
 	return verb{
 		name:  "create",
 		args:  "NAME " + agentFlagWords,
-		short: "make an agent, with one empty tree",
-		long: `NAME has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'. The
-policy is after_call, and automatic checkpoints are on, unless a flag says otherwise.`,
+		short: "create an agent with one empty tree",
+		long: `NAME has up to 63 characters: letters a to z and digits and, after the first, also '.', '_' and
+'-'. By default the steer policy is after_call and automatic checkpoints are on.`,
 		example: `bough agent create ada --model openai:gpt-5 --system "You plan trips."`,
 		flags:   agentFlags(),
 		min:     1,
@@ -68,8 +68,8 @@ func (p *program) agentSetVerb() verb {
 	return verb{
 		name:    "set",
 		args:    "AGENT " + agentFlagWords,
-		short:   "change what an agent is",
-		long:    `Changes what a flag is given for, and nothing else. An empty model or text is none.`,
+		short:   "change an agent's settings",
+		long:    `Changes only the settings whose flags are given. An empty value removes the model or the text.`,
 		example: `bough agent set ada --model anthropic:claude-sonnet-4-5 --auto-checkpoint off`,
 		flags:   agentFlags(),
 		min:     1,
@@ -102,14 +102,14 @@ const agentFlagWords = "[--model M] [--system TEXT] [--steer-policy POLICY] [--a
 
 func agentFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Usage: "the `MODEL` that is to answer"},
-		&cli.StringFlag{Name: "system", Usage: "the `TEXT` that the model is told before anything else"},
-		&cli.StringFlag{Name: "steer-policy", Usage: "`POLICY` for a steer while tools run: after_call skips the calls to come, finish_batch waits for them"},
-		&cli.StringFlag{Name: "auto-checkpoint", Usage: "`on|off`: whether an automatic checkpoint is made before each turn with a tool that may change something"},
+		&cli.StringFlag{Name: "model", Usage: "the `MODEL` that answers"},
+		&cli.StringFlag{Name: "system", Usage: "the system prompt `TEXT`"},
+		&cli.StringFlag{Name: "steer-policy", Usage: "`POLICY` for a steer while tools run: after_call skips the remaining calls, finish_batch waits for them"},
+		&cli.StringFlag{Name: "auto-checkpoint", Usage: "`on|off`: make an automatic checkpoint before each turn with a tool that may change something"},
 	}
 }
 
-// noCheckpoint reports whether the command line wants no automatic checkpoints.
+// noCheckpoint reports whether the command line turns automatic checkpoints off.
 func noCheckpoint(c *cli.Context) (bool, error) {
 	switch word := c.String("auto-checkpoint"); {
 	case word == "on", !c.IsSet("auto-checkpoint"):
@@ -117,11 +117,11 @@ func noCheckpoint(c *cli.Context) (bool, error) {
 	case word == "off":
 		return true, nil
 	default:
-		return false, usageError("--auto-checkpoint is on or off, not %q", word)
+		return false, usageError("--auto-checkpoint takes on or off, not %q", word)
 	}
 }
 
-// given returns v where the command line has the flag, nil where it has not.
+// given returns a pointer to v if the command line has the flag, else nil.
 func given[T any](c *cli.Context, flag string, v T) *T {
 	if !c.IsSet(flag) {
 		return nil
@@ -150,7 +150,7 @@ func (p *program) agentLsVerb() verb {
 				fmt.Fprintln(p.stdout, strings.Join(about, "  "))
 			}
 			if len(all.Agents) == 0 {
-				fmt.Fprintln(p.stderr, "There are no agents; 'bough agent create NAME' makes one.")
+				fmt.Fprintln(p.stderr, "No agents. 'bough agent create NAME' creates one.")
 			}
 			return nil
 		},
@@ -161,7 +161,7 @@ func (p *program) agentShowVerb() verb {
 	return verb{
 		name:    "show",
 		args:    "AGENT",
-		short:   "print what an agent is, and where its head is",
+		short:   "show an agent's settings and its head",
 		example: `bough agent show ada`,
 		min:     1,
 		max:     1,
@@ -174,7 +174,7 @@ func (p *program) agentShowVerb() verb {
 				return p.printJSON(a)
 			}
 			fmt.Fprintln(p.stdout, p.paint.bold(line(a.Name)))
-			fmt.Fprintln(p.stdout, p.paint.dim(line(a.ID)+" · "+count(len(a.Trees), "tree")+" · made "+age(a.Created)))
+			fmt.Fprintln(p.stdout, p.paint.dim(line(a.ID)+" · "+count(len(a.Trees), "tree")+" · created "+age(a.Created)))
 			if a.Model != "" {
 				fmt.Fprintf(p.stdout, "model   %s\n", line(a.Model))
 			}
@@ -185,7 +185,7 @@ func (p *program) agentShowVerb() verb {
 				fmt.Fprintf(p.stdout, "steer   %s\n", line(string(a.Policy)))
 			}
 			if a.NoCheckpoint {
-				fmt.Fprintln(p.stdout, "turn    no automatic checkpoint before it")
+				fmt.Fprintln(p.stdout, "turn    without an automatic checkpoint")
 			}
 			fmt.Fprintf(p.stdout, "head    %s\n", position(a.Head.Tree, a.Head.Node))
 			return nil
@@ -197,8 +197,8 @@ func (p *program) agentRmVerb() verb {
 	return verb{
 		name:    "rm",
 		args:    "AGENT",
-		short:   "move an agent to the trash; its trees stay",
-		long:    `The trees are conversations that belong to nobody then. 'bough undo' brings the agent back.`,
+		short:   "move an agent to the trash and keep its trees",
+		long:    `The trees become conversations without an agent. 'bough undo' restores the agent.`,
 		example: `bough agent rm ada`,
 		min:     1,
 		max:     1,
@@ -210,7 +210,7 @@ func (p *program) agentRmVerb() verb {
 	}
 }
 
-// agentDone tells what was done to an agent.
+// agentDone prints the result of a change to an agent.
 func (p *program) agentDone(a *agents.Agent, did string, err error) error {
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (p *program) agentDone(a *agents.Agent, did string, err error) error {
 	if p.json {
 		return p.printJSON(a)
 	}
-	fmt.Fprintf(p.stderr, "%s the agent %s\n", did, line(a.Name))
+	fmt.Fprintf(p.stderr, "%s agent %s\n", did, line(a.Name))
 	fmt.Fprintln(p.stdout, clean(a.ID))
 	return nil
 }
@@ -228,9 +228,9 @@ func (p *program) agentSwitchVerb() verb {
 		name:  "switch",
 		args:  "AGENT TREE[/NODE] [--strict] [--partial]",
 		short: "move the head of an agent to another of its trees",
-		long: `Moves the head to the message NODE of TREE; without NODE to where it was when it was last
-in TREE, else to the newest message there. A tree that is archived is restored. Prints where the
-head is.`,
+		long: `Moves the head to the message NODE of TREE. Without NODE, the head returns to its last position
+in TREE or, if it has never been there, moves to the newest message. An archived tree is restored.
+Prints the new head.`,
 		example: `bough agent switch ada "By train"`,
 		flags:   cutFlags(),
 		min:     2,
@@ -249,10 +249,9 @@ func (p *program) agentRewindVerb() verb {
 		aliases: []string{"continue-from"},
 		args:    "AGENT NODE [--strict] [--partial]",
 		short:   "move the head of an agent to any message",
-		long: `Moves the head to the message NODE, which is sought in the tree that the head is in, then in
-the others that are not archived, the oldest first; TREE/NODE says in which, and if that is
-archived it is restored. Nothing after it is touched: it stays, as another branch. Prints where
-the head is.`,
+		long: `Moves the head to the message NODE. NODE is looked up in the tree of the head, then in the other
+trees that are not archived, oldest first. TREE/NODE names the tree; if it is archived, it is
+restored. The messages after NODE stay, as another branch. Prints the new head.`,
 		example: `bough agent rewind ada 849dde0b`,
 		flags:   cutFlags(),
 		min:     2,
@@ -277,7 +276,7 @@ func (p *program) agentPosition(pos *agents.Position, err error) error {
 	return err
 }
 
-// position is where the head of an agent is, as 'bough agent switch' takes it.
+// position returns the head of an agent in the form that 'bough agent switch' takes.
 func position(tree, node string) string {
 	if node == "" {
 		return clean(tree)
@@ -289,8 +288,8 @@ func (p *program) agentSnapshotVerb() verb {
 	return verb{
 		name:    "snapshot",
 		args:    "AGENT",
-		short:   "print the state of an agent, for tests and other programs",
-		long:    `Prints one JSON document, with --json or without.`,
+		short:   "print an agent's state as JSON, for tests and other programs",
+		long:    `Prints one JSON document, with or without --json.`,
 		example: `bough agent snapshot ada`,
 		min:     1,
 		max:     1,

@@ -14,12 +14,12 @@ func (p *program) agentTreesVerb() verb {
 	return verb{
 		name:  "trees",
 		args:  "AGENT [--all]",
-		short: "list the trees of an agent, the oldest first",
-		long: `Prints a line for each tree: its id, its name, how many messages it has, and on how many
-branches. The head is in the one with the star. Those that are archived are left out.`,
+		short: "list the trees of an agent, oldest first",
+		long: `Prints a line for each tree: its id, its number of messages and of leaves, and its name. '*' marks
+the tree of the head. Archived trees are omitted.`,
 		example: `bough agent trees ada`,
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list the archived ones too"},
+			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list archived trees too"},
 		},
 		min: 1,
 		max: 1,
@@ -60,9 +60,9 @@ func (p *program) agentArchiveVerb() verb {
 	return verb{
 		name:  "archive",
 		args:  "AGENT TREE",
-		short: "set a tree aside that is not needed now",
-		long: `The tree keeps all that it holds. 'bough agent trees' leaves it out, and 'bough agent rewind'
-does not look into it unless it is named. The tree that the head is in cannot be archived.`,
+		short: "hide a tree that is not needed now",
+		long: `The tree keeps all its messages. 'bough agent trees' omits it, and 'bough agent rewind' searches
+it only if it is named. The tree of the head cannot be archived.`,
 		example: `bough agent archive ada "By train"`,
 		min:     2,
 		max:     2,
@@ -78,8 +78,8 @@ func (p *program) agentRestoreVerb() verb {
 	return verb{
 		name:    "restore",
 		args:    "AGENT TREE",
-		short:   "take a tree back that was archived",
-		long:    `The head stays where it is; 'bough agent switch' moves it, and restores the tree too.`,
+		short:   "restore an archived tree",
+		long:    `Does not move the head. 'bough agent switch' moves it and restores the tree too.`,
 		example: `bough agent restore ada "By train"`,
 		min:     2,
 		max:     2,
@@ -96,13 +96,12 @@ func (p *program) agentDeleteVerb() verb {
 		name:  "delete",
 		args:  "AGENT TREE [--force]",
 		short: "move a tree to the trash",
-		long: `Moves all files of the tree to .bough/trash; the agent does not have it then, until
-'bough undo' brings it back. It is refused while other sessions come from the tree: checkpoints
-and branches hold all they need, and --force removes what they were taken from. The tree that
-the head is in cannot be deleted.`,
+		long: `Moves all files of the tree to .bough/trash and removes it from the agent. 'bough undo' restores
+it. A tree that checkpoints or branches were made from is deleted only with --force; they contain
+all their messages and stay complete. The tree of the head cannot be deleted.`,
 		example: `bough agent delete ada "By train"`,
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "delete it although checkpoints or branches come from it"},
+			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "delete the tree even if checkpoints or branches were made from it"},
 		},
 		min:     2,
 		max:     2,
@@ -115,7 +114,7 @@ the head is in cannot be deleted.`,
 	}
 }
 
-// treeDone tells what was done to a tree.
+// treeDone prints the result of a change to a tree.
 func (p *program) treeDone(t *agents.Tree, did string, err error) error {
 	if err != nil {
 		return err
@@ -123,7 +122,7 @@ func (p *program) treeDone(t *agents.Tree, did string, err error) error {
 	if p.json {
 		return p.printJSON(t)
 	}
-	fmt.Fprintf(p.stderr, "%s the tree %s\n", did, line(cmp.Or(string(t.Name), t.ID)))
+	fmt.Fprintf(p.stderr, "%s tree %s\n", did, line(cmp.Or(string(t.Name), t.ID)))
 	fmt.Fprintln(p.stdout, clean(t.ID))
 	return nil
 }

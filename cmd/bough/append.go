@@ -20,24 +20,25 @@ func (p *program) appendVerb() verb {
 		name:  "append",
 		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE] [--kind KIND]",
 		short: "add a message",
-		long: `Adds a message to SESSION, or to where the head is. One argument is the TEXT; without a
-TEXT, or with '-', it is read from standard input. On a terminal one word that names a
-session is the SESSION. The message answers the one named with
---parent; else the head, if it is in this conversation and nothing came since it was set;
-else the newest one. Appending to a checkpoint makes a branch of it first.
-Prints SESSION@MESSAGE.`,
+		long: `Adds a message to SESSION or, without SESSION, to the conversation at the head. A single argument
+is the TEXT; on a terminal, a single word that names a session is the SESSION. Without TEXT, or if
+TEXT is '-', the text is read from standard input.
+
+The parent of the message is the one that --parent names; else the head, if it is in this
+conversation and no message was added since it was set; else the newest message. Appending to a
+checkpoint creates a branch of it first. Prints SESSION@MESSAGE.`,
 		example: `bough append "Plan the trip" "How about Lisbon?" --role assistant
 git diff | bough append`,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "role", Value: "user", Usage: "who speaks: `ROLE` is user, assistant, system or tool"},
-			&cli.StringFlag{Name: "parent", Usage: "answer this `MESSAGE`"},
-			&cli.StringFlag{Name: "kind", Usage: "begin or end questions that belong together: `KIND` is clarification_opened or clarification_closed"},
+			&cli.StringFlag{Name: "role", Value: "user", Usage: "the `ROLE` of the author: user, assistant, system or tool"},
+			&cli.StringFlag{Name: "parent", Usage: "the parent `MESSAGE`"},
+			&cli.StringFlag{Name: "kind", Usage: "the `KIND` of message: clarification_opened or clarification_closed begins or ends a group of questions"},
 		},
 		max: 2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent"), Kind: agent.Kind(c.String("kind"))}
 			if c.IsSet("parent") && a.Parent == "" {
-				return usageError("--parent names no message")
+				return usageError("--parent is empty")
 			}
 			text := "-"
 			switch c.NArg() {
@@ -49,7 +50,7 @@ git diff | bough append`,
 			case 2:
 				a.Session, text = c.Args().Get(0), c.Args().Get(1)
 				if a.Session == "" {
-					return usageError("the session is empty")
+					return usageError("SESSION is empty")
 				}
 			}
 
@@ -70,10 +71,10 @@ git diff | bough append`,
 				return p.printJSON(added)
 			}
 			if added.ForkedFrom != "" {
-				fmt.Fprintf(p.stderr, "%s is a checkpoint: branched from it to %s\n", clean(string(added.ForkedFrom)), clean(string(added.Session)))
+				fmt.Fprintf(p.stderr, "%s is a checkpoint; created branch %s\n", clean(string(added.ForkedFrom)), clean(string(added.Session)))
 			}
 			if added.Mixed {
-				fmt.Fprintf(p.stderr, "The branch stays in its session, which Penguin shows as one line.\n  'bough branch %s@%s' makes a session of its own for Penguin\n", clean(string(added.Session)), clean(string(added.Message)))
+				fmt.Fprintf(p.stderr, "Penguin shows a session as one line, without the branches inside it.\n  'bough branch %s@%s' copies this branch to a session of its own\n", clean(string(added.Session)), clean(string(added.Message)))
 			}
 			fmt.Fprintln(p.stdout, place(string(added.Session), string(added.Message)))
 			return nil
@@ -81,13 +82,13 @@ git diff | bough append`,
 	}
 }
 
-// canAsk reports whether a person can type a text on standard input.
+// canAsk reports whether standard input and standard error are terminals.
 func (p *program) canAsk() bool {
 	f, ok := p.stdin.(*os.File)
 	return ok && p.literal == 0 && p.screen != nil && term.IsTerminal(int(f.Fd()))
 }
 
-// namesSession reports whether a word names a session, so that a text is still to come.
+// namesSession reports whether a word names a session and is not itself the text.
 func namesSession(ctx context.Context, w *workspace.Workspace, word string) bool {
 	if strings.ContainsFunc(word, unicode.IsSpace) || word == "-" {
 		return false
@@ -96,14 +97,13 @@ func namesSession(ctx context.Context, w *workspace.Workspace, word string) bool
 	return err == nil
 }
 
-// text returns arg, or for "-" what comes on standard input, without the line
-// end at its end.
+// text returns arg or, if arg is "-", standard input without a final line end.
 func (p *program) text(arg string) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
 	if f, ok := p.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		fmt.Fprintln(p.stderr, "Type the message; end it with Ctrl-D on a line of its own.")
+		fmt.Fprintln(p.stderr, "Type the message; end it with Ctrl-D on an empty line.")
 	}
 	data, err := io.ReadAll(p.stdin)
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err

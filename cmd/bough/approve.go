@@ -21,14 +21,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A storedCommand is a command line that a workspace holds: the model of an agent, or the
-// runner of an exploration. Whoever can write to the workspace can change it, so it runs
-// only after the user has approved just these values.
+// A storedCommand is a command line that a workspace stores: the model of an agent, or the
+// runner of an exploration. Any writer to the workspace can change it, so it runs only
+// after the user approved exactly these values.
 type storedCommand struct {
 	Workspace string            `json:"workspace"`
 	Command   string            `json:"command"`
-	Dir       string            `json:"dir,omitempty"`      // the folder that it gets a copy of
-	Bindings  map[string]string `json:"bindings,omitempty"` // what is added to its environment
+	Dir       string            `json:"dir,omitempty"`      // the folder that is copied for it
+	Bindings  map[string]string `json:"bindings,omitempty"` // additions to its environment
 }
 
 // An approver decides whether stored commands run.
@@ -40,7 +40,7 @@ type approver struct {
 }
 
 // approve returns an error unless the command is approved: typed, approved before, allowed
-// by a flag, or confirmed now. What is allowed or confirmed now stays approved.
+// by a flag, or confirmed now. A command allowed or confirmed now stays approved.
 func (a *approver) approve(ctx context.Context, s storedCommand) error {
 	s.Workspace = realPath(a.dir)
 	if a.typed[s.Command] && s.Dir == "" && len(s.Bindings) == 0 || s.approved() {
@@ -50,18 +50,18 @@ func (a *approver) approve(ctx context.Context, s storedCommand) error {
 		return s.keep()
 	}
 	if asker := a.asker(); asker != nil {
-		if asker.ask(ctx, fmt.Sprintf("%s holds this command, which has not run before:\n  %s\nRun it? [y/N] ", clean(s.Workspace), s.summary())) {
+		if asker.ask(ctx, fmt.Sprintf("%s stores a command that you have not approved:\n  %s\nRun it? [y/N] ", clean(s.Workspace), s.summary())) {
 			return s.keep()
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &fault.Error{Code: fault.Refused, Message: "the command was not approved; it did not run: " + s.summary()}
+		return &fault.Error{Code: fault.Refused, Message: "command not approved; it did not run: " + s.summary()}
 	}
 	return &fault.Error{
 		Code:    fault.Refused,
-		Message: "the workspace holds a command that you have not approved; it did not run: " + s.summary(),
-		Hint:    "--allow-command approves and runs it; on a terminal you are asked",
+		Message: "the workspace stores a command that you have not approved; it did not run: " + s.summary(),
+		Hint:    "--allow-command approves and runs it; on a terminal bough asks",
 	}
 }
 
@@ -77,8 +77,8 @@ func (s *storedCommand) summary() string {
 	return strings.Join(words, ", ")
 }
 
-// exact returns s on one line so that no two texts look the same: quoted where printing it
-// as it is would change or hide something.
+// exact returns s on one line, quoted if printing it unchanged would alter or hide
+// characters, so that no two texts look the same.
 func exact(s string) string {
 	hidden := func(r rune) bool { return !strconv.IsPrint(r) }
 	if !utf8.ValidString(s) || line(s) != s || strings.ContainsFunc(s, hidden) {
@@ -87,8 +87,8 @@ func exact(s string) string {
 	return s
 }
 
-// path returns the file whose existence says that the command is approved. Its name is a
-// hash of all that the command is.
+// path returns the file that records the approval. Its name is a hash of all fields of the
+// command.
 func (s *storedCommand) path() (string, error) {
 	dir, err := stateDir()
 	if err != nil {

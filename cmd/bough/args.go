@@ -10,22 +10,22 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// global is the part of a command line that belongs to bough and not to a verb.
+// global holds the flags of bough itself, which any verb accepts.
 type global struct {
 	dir           string // -w
 	json          bool
-	wait          time.Duration // -1 if --wait does not say it
+	wait          time.Duration // -1 without --wait
 	help, version bool
 	noPager       bool
 }
 
-// globalFlags are the names of the flags of bough, as they are typed.
+// globalFlags are the flags of bough itself, as they are typed.
 func globalFlags() []string {
 	return []string{"-w", "--workspace", "--json", "--no-pager", "--wait", "--help", "-h", "--version", "-v"}
 }
 
-// splitGlobal takes the flags of bough out of args, wherever they stand before
-// "--". The error is of the first that makes no sense; the others still count.
+// splitGlobal removes the flags of bough from args, at any position before "--". The error
+// is that of the first invalid flag; the others still apply.
 func splitGlobal(args []string) (g global, rest []string, err error) {
 	g.wait = -1
 	wrong := func(format string, a ...any) {
@@ -48,7 +48,7 @@ func splitGlobal(args []string) (g global, rest []string, err error) {
 		switch name {
 		case "w", "workspace":
 			if g.dir = value; value == "" {
-				wrong("-w names no folder")
+				wrong("-w is empty")
 			}
 		case "json":
 			g.json = true
@@ -56,7 +56,7 @@ func splitGlobal(args []string) (g global, rest []string, err error) {
 				continue
 			}
 			if on, parseErr := strconv.ParseBool(value); parseErr != nil {
-				wrong("--json is true or false, not %q", value)
+				wrong("--json takes true or false, not %q", value)
 			} else {
 				g.json = on
 			}
@@ -79,9 +79,9 @@ func splitGlobal(args []string) (g global, rest []string, err error) {
 	return g, rest, err
 }
 
-// arrange moves the flags of a verb before its arguments, because the parser
-// stops at the first argument. "--" ends the flags; what looks like a flag and
-// is none stays in front, where the parser complains of it.
+// arrange moves the flags of a verb before its arguments, because the parser stops at the
+// first argument. "--" ends the flags. An unknown flag moves to the front too, where the
+// parser reports it.
 func arrange(args []string, commands []*cli.Command) []string {
 	at := firstWord(args)
 	if at < 0 {
@@ -92,7 +92,7 @@ func arrange(args []string, commands []*cli.Command) []string {
 		return args
 	}
 	front, rest := slices.Clone(args[:at+1]), args[at+1:]
-	// One that does something by itself has flags, which may have a word as a value.
+	// A verb with an action of its own has flags, whose values may be separate words.
 	if sub := commands[i].Subcommands; len(sub) > 0 && (len(commands[i].Flags) == 0 || names(sub, rest)) {
 		return append(front, arrange(rest, sub)...)
 	}
@@ -109,8 +109,8 @@ func names(commands []*cli.Command, args []string) bool {
 	return len(args) > 0 && slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(args[0]) })
 }
 
-// firstWord returns the position of the first of args that is no flag, -1 if all
-// are flags.
+// firstWord returns the position of the first of args that is not a flag, -1 if all are
+// flags.
 func firstWord(args []string) int {
 	return slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 }
@@ -123,7 +123,7 @@ func verbOf(args []string) string {
 	return ""
 }
 
-// splitFlags parts flags, with their values, from the other words.
+// splitFlags separates flags, with their values, from the other words.
 func splitFlags(args []string, declared []cli.Flag) (flags, words []string) {
 	for i := 0; i < len(args); i++ {
 		name, _, inline := flagOf(args[i])
@@ -137,7 +137,7 @@ func splitFlags(args []string, declared []cli.Flag) (flags, words []string) {
 		flags = append(flags, args[i])
 		if f := findFlag(declared, name); f != nil && takesValue(f) && !inline {
 			if i++; i == len(args) {
-				return flags, nil // the parser complains that the value is missing
+				return flags, nil // the parser reports the missing value
 			}
 			flags = append(flags, args[i])
 		}
@@ -145,8 +145,8 @@ func splitFlags(args []string, declared []cli.Flag) (flags, words []string) {
 	return flags, words
 }
 
-// flagOf parses -name, --name or --name=value. The name is empty for what is not a flag:
-// no flag has white space in its name, and -~2 and -^ are REFs.
+// flagOf parses -name, --name or --name=value. The name is empty if arg is not a flag: the
+// name of a flag has no white space, and -~2 and -^ are REFs.
 func flagOf(arg string) (name, value string, inline bool) {
 	if !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--" || arg[1] == '~' || arg[1] == '^' {
 		return "", "", false

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A board shows how far an exploration is: on a terminal as a table that is drawn anew in
-// its place, elsewhere as a line for each change. On a terminal it takes the place of
-// standard error until it is closed, so that other output appears above it.
+// A board shows the progress of an exploration: on a terminal as a table that is redrawn in
+// place, otherwise as one line per change. On a terminal it replaces standard error until
+// it is closed, so that other output appears above it.
 type board struct {
 	p      *program
 	under  io.Writer // standard error
@@ -61,7 +61,7 @@ func (p *program) newBoard(e *explore.Exploration) *board {
 	return b
 }
 
-// update shows how far the exploration is.
+// update shows the progress of the exploration.
 func (b *board) update(e *explore.Exploration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,15 +108,16 @@ func (b *board) erase() {
 	}
 }
 
-// draw draws the table in at most so many lines: if there are more, only branches that run.
-func (b *board) draw(most int) {
+// draw draws the table in at most maxLines lines. If it has more, only running branches are
+// shown.
+func (b *board) draw(maxLines int) {
 	if len(b.branches) == 0 {
 		return
 	}
 	list := b.branches
-	if len(list)+1 > most {
+	if len(list)+1 > maxLines {
 		list = slices.DeleteFunc(slices.Clone(list), func(x explore.Branch) bool { return x.Status != explore.Executing })
-		list = list[:min(len(list), max(most-2, 0))]
+		list = list[:min(len(list), max(maxLines-2, 0))]
 	}
 	lines := boardLines(list, time.Now(), b.p.talk)
 	if left := len(b.branches) - len(list); left > 0 {
@@ -201,7 +202,7 @@ func confident(c *float64) string {
 	return fmt.Sprintf("%.2f", *c)
 }
 
-// since is how long a branch took, or has been at work.
+// since returns the duration of a branch, so far if it is still running.
 func since(b explore.Branch, now time.Time) string {
 	begun, ok := session.ParseTime(b.StartedAt)
 	if !ok {

@@ -13,20 +13,19 @@ func (p *program) bookmarkVerb() verb {
 	return verb{
 		name:  "bookmark",
 		args:  "[REF] LABEL [--summary S] [--scope S] [--move] or --rm LABEL",
-		short: "put a label on a message, or take it away",
-		long: `Marks the message that REF points to, or the one at the head, also in a checkpoint: the
-conversation does not change, and the head stays where it is. A label is one line, on one
-message only: --move takes it from the one that has it. Wherever a REF is asked for, the
-label does, unless it is also an id or a title. --rm takes the bookmark away; the message
-stays.`,
+		short: "add a label to a message, or remove one",
+		long: `Adds the label LABEL to the message at REF or, without REF, at the head. Neither the conversation
+nor the head changes, so messages of a checkpoint can be bookmarked too. A label is one line and
+marks one message; --move moves it to another. A label can be used wherever a verb takes a REF,
+unless it is also an id or a title. --rm removes the bookmark and keeps the message.`,
 		example: `bough bookmark "Plan the trip@msg_2b0c3457" "before the budget" --summary "all wishes"
 bough show "before the budget"
 bough bookmark --rm "before the budget"`,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "summary", Usage: "what there is to find, in `WORDS`"},
-			&cli.StringFlag{Name: "scope", DefaultText: "message", Usage: "what it is about: the message, the branch (path) to it, or its subtree"},
-			&cli.BoolFlag{Name: "move", DisableDefaultText: true, Usage: "take the label from the message that has it"},
-			&cli.BoolFlag{Name: "rm", DisableDefaultText: true, Usage: "take the bookmark LABEL away"},
+			&cli.StringFlag{Name: "summary", Usage: "a description, in `WORDS`"},
+			&cli.StringFlag{Name: "scope", DefaultText: "message", Usage: "the `SCOPE` of the bookmark: message, branch (the path to the message) or subtree"},
+			&cli.BoolFlag{Name: "move", DisableDefaultText: true, Usage: "move the label if another message has it"},
+			&cli.BoolFlag{Name: "rm", DisableDefaultText: true, Usage: "remove the bookmark LABEL"},
 		},
 		min:     1,
 		max:     2,
@@ -62,7 +61,7 @@ func (p *program) removeBookmark(c *cli.Context, w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	return p.bookmarked(b, "Removed the bookmark")
+	return p.bookmarked(b, "Removed bookmark")
 }
 
 func bookmarkUsage(format string, args ...any) error {
@@ -71,7 +70,7 @@ func bookmarkUsage(format string, args ...any) error {
 	return e
 }
 
-// bookmarked tells what was done with a bookmark.
+// bookmarked prints the result of a change to a bookmark.
 func (p *program) bookmarked(b *workspace.Bookmark, did string) error {
 	if p.json {
 		return p.printJSON(b)
@@ -86,15 +85,15 @@ func (p *program) bookmarksVerb() verb {
 		name:  "bookmarks",
 		args:  "[SESSION]",
 		short: "list the bookmarks",
-		long: `Lists each label, the oldest first, with a piece of the session's id and of the message's,
-when it was put there, and its summary: all, or those in the conversation that SESSION is
-part of. What is marked in a removed session is left out until that is back.`,
+		long: `Lists all bookmarks or, with SESSION, those in its conversation, oldest first: the label, a short
+id of the session and of the message, the time of the bookmark, and its summary. Bookmarks in a
+removed session are omitted until the session is restored.`,
 		example: `bough bookmarks
 bough bookmarks "Plan the trip"`,
 		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.NArg() > 0 && c.Args().First() == "" {
-				return usageError("no session is named")
+				return usageError("SESSION is empty")
 			}
 			list, err := w.Bookmarks(c.Context, workspace.BookmarksOptions{In: c.Args().First()})
 			if err != nil {
@@ -115,7 +114,7 @@ const widestLabel = 28
 // bookmarks prints bookmarks, one on a line.
 func (p *program) bookmarks(list []workspace.Bookmark) {
 	if len(list) == 0 {
-		fmt.Fprintln(p.stderr, "No bookmarks. 'bough bookmark REF LABEL' puts one on a message.")
+		fmt.Fprintln(p.stderr, "No bookmarks. 'bough bookmark REF LABEL' adds one.")
 		return
 	}
 	rows := [][4]string{{"LABEL", "MESSAGE", "MADE", "SUMMARY"}}
@@ -144,8 +143,8 @@ func (p *program) bookmarks(list []workspace.Bookmark) {
 	}
 }
 
-// labelled is bookmarks as they stand beside a message, "" for none. Of those on
-// another message it says where they are.
+// labelled formats bookmarks for the line of a message, "" for none. A bookmark on another
+// message is printed with the id of that message.
 func (p *program) labelled(list []workspace.Bookmark, message string) string {
 	var labels []string
 	for _, b := range list {

@@ -17,11 +17,11 @@ func (p *program) branchesVerb() verb {
 		name:  "branches",
 		args:  "[SESSION] [--partial]",
 		short: "list the branches inside a conversation",
-		long: `Where a message was answered more than once, a conversation has more than one end. Prints
-each, the oldest first, over all files of the conversation: a piece of its id, how many
-messages lead to it, when it was written, and its first words. '*' marks where the head is,
-'newest' where the conversation goes on without one, [LABEL] a bookmark, 'joins' how many messages on
-the way follow one that is not their parent because that is missing. To read one: bough show SESSION@MESSAGE.`,
+		long: `Prints the last message of each branch, oldest first, over all files of the conversation: its
+short id, the number of messages on the path to it, its time, and its first words. '*' marks the
+head, 'newest' the message that the next one answers if the head is elsewhere, [LABEL] a bookmark,
+and 'joins' the number of messages on the path whose parent is missing.
+'bough show SESSION@MESSAGE' prints the path to a message.`,
 		example: `bough branches "Plan the trip"
 bough show "Plan the trip@4f2a90aa"`,
 		flags:   []cli.Flag{partialFlag()},
@@ -87,17 +87,17 @@ func (p *program) branches(b *workspace.Branches) {
 		fmt.Fprintln(p.stdout, strings.TrimRight(mark+" "+p.paint.yellow(id)+"  "+depth+"  "+rest, " "))
 	}
 	if b.Head != "" && !slices.ContainsFunc(b.Leaves, func(leaf workspace.Leaf) bool { return leaf.Head }) {
-		fmt.Fprintf(p.stderr, "The head is at %s: the next message there begins another branch.\n", shortMessage(string(b.Head)))
+		fmt.Fprintf(p.stderr, "The head is at %s: the next message begins another branch there.\n", shortMessage(string(b.Head)))
 	}
 }
 
-// noMessages says that a conversation is empty.
+// noMessages prints that a conversation is empty.
 func (p *program) noMessages() {
 	fmt.Fprintln(p.stderr, "No messages yet. 'bough append' adds one.")
 }
 
-// shortMessages returns a function that shortens the id of a message where that is
-// enough to tell it from the others among ids.
+// shortMessages returns a function that shortens the id of a message if the short form is
+// unique among ids.
 func shortMessages(ids []string) func(string) string {
 	seen := make(map[string]int, len(ids))
 	for _, id := range ids {

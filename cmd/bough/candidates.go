@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// printCandidates prints what an ambiguous name may mean, a line each: a short id, the
-// day, where a session comes from and how long it is, and the title or the first words.
+// printCandidates prints the candidates for an ambiguous name, one per line: a short id, the
+// day, the source and length of a session, and the title or the first words.
 func (p *program) printCandidates(e *fault.AmbiguousError) {
 	names := candidateNames(e.Candidates)
 	widest := 0

@@ -17,27 +17,27 @@ func (p *program) agentChatVerb() verb {
 	return verb{
 		name:  "chat",
 		args:  "AGENT [PROMPT] [--fresh [--name N]] [--retry] [--stream] " + turnWords,
-		short: "say something to an agent, and see the answer",
-		long: `Writes PROMPT below the agent's head and has the model answer, and then call tools and go on
-until it calls none. Without a PROMPT, or with '-', it is read from standard input. --fresh
-begins a new tree. What the model says is printed as it comes, what it does on standard error.
-Tools that may change something are asked about on the terminal; without one they are not run
-unless --allow names them.
+		short: "send a message to an agent and print the answer",
+		long: `Adds PROMPT below the agent's head and runs a turn: the model answers and calls tools until an
+answer contains no calls. Without PROMPT, or if it is '-', the prompt is read from standard input.
+--fresh begins a new tree. The answer is printed as it arrives, tool calls on standard error. bough
+asks on the terminal before it runs a tool that may change something; without a terminal only
+tools that --allow names run.
 
 A model is openai:NAME with its key in $OPENAI_API_KEY, anthropic:NAME with $ANTHROPIC_API_KEY, or
-command:CMD: CMD reads {"agent","model_id","system","messages"} as JSON from standard input, and
-what it prints is the answer.
+command:CMD. CMD reads {"agent","model_id","system","messages"} as JSON from standard input and
+prints the answer.
 
-Meanwhile 'bough steer' and 'bough follow-up' say more, from another terminal. An interrupt stops
-the turn: what came is kept, as it is when the model fails, and --retry asks again for an answer
-to the same message.`,
+'bough steer' and 'bough follow-up' send more messages from another terminal during the turn. An
+interrupt stops the turn. If the turn is interrupted or the model fails, the part of the answer
+that arrived is kept, and --retry asks the model to answer the same message again.`,
 		example: `bough agent chat ada "Where shall we go?"
 bough agent chat ada --fresh "Forget Lisbon. What about Porto?"
 bough agent chat ada --retry --model command:./answer.sh`,
 		flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "begin a new tree with it"},
+			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "begin a new tree with PROMPT"},
 			&cli.StringFlag{Name: "name", Usage: "the name `N` of the new tree"},
-			&cli.BoolFlag{Name: "retry", DisableDefaultText: true, Usage: "ask again for the answer that the last turn did not give"},
+			&cli.BoolFlag{Name: "retry", DisableDefaultText: true, Usage: "repeat the last turn, which did not finish"},
 			streamFlag(), exploreReplyFlag(),
 		}, turnFlags()...),
 		min: 1,
@@ -47,11 +47,11 @@ bough agent chat ada --retry --model command:./answer.sh`,
 			retry := c.Bool("retry")
 			switch {
 			case retry && (c.NArg() > 1 || prompt.Fresh):
-				e := usageError("--retry has the agent answer what was said before; there is no prompt to it")
+				e := usageError("--retry takes no PROMPT; it repeats the last turn")
 				e.Hint = seeHelp("agent chat")
 				return e
 			case c.IsSet("name") && !prompt.Fresh:
-				return usageError("--name names a new tree: give --fresh too")
+				return usageError("--name requires --fresh")
 			}
 			t := p.newTeller(c, w)
 			t.typed = !retry
@@ -85,16 +85,16 @@ func (p *program) agentBranchVerb() verb {
 	return verb{
 		name:  "branch",
 		args:  "AGENT (--from-node NODE | --fresh) --prompt P [--name N] [--strict] [--partial] [--stream] " + turnWords,
-		short: "say something below any message, in a new tree",
-		long: `Makes a tree of the whole path to NODE, that message included, says P below it, and moves the
-head there; the tree that it comes from stays. NODE is sought as 'bough agent rewind' does; as
-SESSION@MESSAGE it may be in any conversation. How much was copied is told. Then all is as with
-'bough agent chat'.`,
+		short: "send a message below any message, in a new tree",
+		long: `Copies the path to NODE, that message included, to a new tree, moves the head there, adds P and
+runs a turn as 'bough agent chat' does. The original tree does not change. NODE is looked up as by
+'bough agent rewind'; SESSION@MESSAGE names a message of any conversation. Prints how much was
+copied.`,
 		example: `bough agent branch ada --from-node 849dde0b --prompt "And by the sea?" --name "By the sea"`,
 		flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "from-node", Usage: "branch at the message `NODE`"},
-			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "begin with nothing, also where --from-node is given"},
-			&cli.StringFlag{Name: "prompt", Usage: "say `P`; '-' is standard input"},
+			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "begin an empty tree; --from-node is ignored"},
+			&cli.StringFlag{Name: "prompt", Usage: "the prompt `P`; '-' reads standard input"},
 			&cli.StringFlag{Name: "name", Usage: "the name `N` of the new tree"},
 			streamFlag(),
 		}, cutFlags(), turnFlags()),
@@ -104,15 +104,15 @@ SESSION@MESSAGE it may be in any conversation. How much was copied is told. Then
 			prompt := agents.Prompt{Fresh: c.Bool("fresh"), From: c.String("from-node"), Tree: c.String("name"), CutOptions: cutOptions(c)}
 			switch {
 			case c.String("prompt") == "":
-				e := usageError("a branch begins with something that is said, and there is no prompt")
-				e.Hint = "give it with --prompt"
+				e := usageError("'bough agent branch' needs --prompt P")
+				e.Hint = seeHelp("agent branch")
 				return e
 			case prompt.From == "" && !prompt.Fresh:
-				e := usageError("nothing says where the branch begins")
-				e.Hint = "--from-node NODE names a message, --fresh begins with nothing"
+				e := usageError("'bough agent branch' needs --from-node NODE or --fresh")
+				e.Hint = "--from-node NODE branches at a message; --fresh begins an empty tree"
 				return e
 			case prompt.From != "" && prompt.Fresh:
-				p.note("--fresh begins with nothing; --from-node is not looked at")
+				p.note("--from-node is ignored with --fresh")
 				prompt.From = ""
 			}
 			t := p.newTeller(c, w)
@@ -132,7 +132,7 @@ SESSION@MESSAGE it may be in any conversation. How much was copied is told. Then
 }
 
 func streamFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "stream", DisableDefaultText: true, Usage: "print what happens as it happens, one JSON document a line"}
+	return &cli.BoolFlag{Name: "stream", DisableDefaultText: true, Usage: "print events as they happen, one JSON document per line"}
 }
 
 func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *teller {
@@ -142,8 +142,8 @@ func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *teller {
 	return t
 }
 
-// anyAsker returns what asks the person, also where no tools are to be asked about. It is
-// called while turns are carried out.
+// anyAsker returns the asker, starting it if the turn has no tools. It is called while
+// turns run.
 func (t *teller) anyAsker() *asker {
 	if t.asker == nil {
 		t.asker = t.p.newAsker()
@@ -152,7 +152,7 @@ func (t *teller) anyAsker() *asker {
 	return t.asker
 }
 
-// prompt returns what is said: an argument, or without it what comes on standard input.
+// prompt returns the prompt: an argument or, without one, standard input.
 func (p *program) prompt(c *cli.Context, arg int) (string, error) {
 	if c.NArg() <= arg {
 		return p.text("-")
@@ -160,7 +160,7 @@ func (p *program) prompt(c *cli.Context, arg int) (string, error) {
 	return p.text(c.Args().Get(arg))
 }
 
-// chat has talk carry out turns and prints what came of it.
+// chat calls talk, which runs turns, and prints the result.
 func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.Chatted, error)) error {
 	var said *agents.Chatted
 	var explored *explore.Exploration
@@ -173,7 +173,7 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.C
 		return err
 	})
 	if err == nil && said.Held > 0 {
-		t.p.note(fmt.Sprintf("%s queued and held since an earlier turn; 'bough queue AGENT --resume' delivers what is", count(said.Held, "message")))
+		t.p.note(fmt.Sprintf("%s held in the queue since an earlier turn; 'bough queue AGENT --resume' delivers them", count(said.Held, "message")))
 	}
 	if err != nil || t.stream || !t.p.json {
 		return err
@@ -185,14 +185,14 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.C
 	}{said, t.copied, explored})
 }
 
-// watch shows what happens while do carries out turns, until an interrupt. Standard
-// input is the asker's from now on.
+// watch prints events while do runs turns, until an interrupt. From now on only the asker
+// reads standard input.
 func (t *teller) watch(ctx context.Context, do func(context.Context) error) error {
 	ctx, stop := untilInterrupt(ctx)
 	defer stop()
 	ctx, t.abort = context.WithCancel(ctx)
 	defer t.abort()
-	signal.Ignore(syscall.SIGPIPE) // who reads is gone: that ends the turn, not the program
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe ends the turn, not the program
 	defer signal.Reset(syscall.SIGPIPE)
 	defer t.supply.close()
 	t.asker.start()

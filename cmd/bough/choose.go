@@ -16,13 +16,13 @@ import (
 	"golang.org/x/term"
 )
 
-// A choice is what a person can choose for an argument that is missing.
+// A choice is the kind of list from which a missing argument is chosen.
 type choice string
 
 const (
 	chooseSession    choice = "session"
 	chooseCheckpoint choice = "checkpoint"
-	chooseMessage    choice = "message" // of the conversation at the head, or of one that is chosen first
+	chooseMessage    choice = "message" // of the conversation at the head, else of one that is chosen first
 )
 
 func (p *program) chooseVerb() verb {
@@ -30,10 +30,10 @@ func (p *program) chooseVerb() verb {
 		name:  "choose",
 		args:  "[WORDS] [--kind K] [--in SESSION]",
 		short: "choose a conversation or a message from a list",
-		long: `Shows the sessions, the last active first, with a preview, and narrows them down as you type.
-WORDS are also searched in the messages. Prints the id of the session that you choose, for other
-commands to use. With --in it lists the messages of a conversation and prints SESSION@MESSAGE.
-Verbs that need a SESSION or REF and got none show the same list on a terminal.`,
+		long: `Lists the sessions, last active first, with a preview, and filters them as you type. WORDS also
+match the text of messages. Prints the id of the chosen session. With --in it lists the messages of
+a conversation and prints SESSION@MESSAGE. On a terminal, a verb without its required SESSION or
+REF shows the same list.`,
 		example: `bough show "$(bough choose)"
 bough branch "$(bough choose --in "Plan the trip")"`,
 		flags: []cli.Flag{
@@ -43,8 +43,8 @@ bough branch "$(bough choose --in "Plan the trip")"`,
 		max: 100,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if !p.canChoose() {
-				e := usageError("choose needs a terminal")
-				e.Hint = "scripts name a SESSION or REF, which 'bough ls' and 'bough search' print"
+				e := usageError("'bough choose' needs a terminal")
+				e.Hint = "in a script, take a SESSION or REF from 'bough ls' or 'bough search'"
 				return e
 			}
 			query := strings.Join(c.Args().Slice(), " ")
@@ -67,13 +67,13 @@ bough branch "$(bough choose --in "Plan the trip")"`,
 	}
 }
 
-// canChoose reports whether a person sits at a terminal to choose from a list.
+// canChoose reports whether a list can be shown on a terminal.
 func (p *program) canChoose() bool {
 	in, ok := p.stdin.(*os.File)
 	return ok && term.IsTerminal(int(in.Fd())) && p.screen != nil && os.Getenv("TERM") != "dumb"
 }
 
-// chooseMissing returns the arguments that a command line lacks, as a person chooses
+// chooseMissing lets the user choose the missing arguments of a command line, and returns
 // them.
 func (p *program) chooseMissing(ctx context.Context, w *workspace.Workspace, missing []choice) (refs []string, err error) {
 	for _, what := range missing {
@@ -97,8 +97,8 @@ func (p *program) chooseMissing(ctx context.Context, w *workspace.Workspace, mis
 	return refs, nil
 }
 
-// headOrChosen returns the conversation at the head, without one that which a person
-// chooses.
+// headOrChosen returns the conversation at the head or, without a head, the one that the
+// user chooses.
 func (p *program) headOrChosen(ctx context.Context, w *workspace.Workspace) (string, error) {
 	if s, err := w.Status(ctx); err != nil || s.Head != nil {
 		return "HEAD", err
@@ -106,14 +106,14 @@ func (p *program) headOrChosen(ctx context.Context, w *workspace.Workspace) (str
 	return p.chooseSession(ctx, w, "", "", "Which session?")
 }
 
-// chooseSession has a person choose a session and returns its id.
+// chooseSession lets the user choose a session and returns its id.
 func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kind session.Kind, query, prompt string) (string, error) {
 	l, err := w.Sessions(ctx, workspace.ListOptions{Kind: kind})
 	if err != nil {
 		return "", err
 	}
 	if len(l.Sessions) == 0 {
-		return "", &fault.Error{Code: fault.NotFound, Message: "there is nothing to choose from", Hint: "'bough import' brings in the conversations of other assistants"}
+		return "", &fault.Error{Code: fault.NotFound, Message: "no sessions to choose from", Hint: "'bough import' imports the conversations of other assistants"}
 	}
 	items := make([]list.Item, len(l.Sessions))
 	for i, e := range l.Sessions {
@@ -147,7 +147,7 @@ func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kin
 	return l.Sessions[i].ID, nil
 }
 
-// sessionsWith returns the conversations of which a message has the words of a query.
+// sessionsWith returns the conversations with a message that matches a query.
 func sessionsWith(ctx context.Context, w *workspace.Workspace, query string) (map[string]bool, error) {
 	found, err := w.Search(ctx, workspace.SearchOptions{Words: query, PerSession: 1})
 	if err != nil {
@@ -160,7 +160,7 @@ func sessionsWith(ctx context.Context, w *workspace.Workspace, query string) (ma
 	return said, nil
 }
 
-// chooseMessage has a person choose a message of a conversation, the newest first, and
+// chooseMessage lets the user choose a message of a conversation, listed newest first, and
 // returns its REF.
 func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, in, query string) (string, error) {
 	id, messages, err := messagesOf(ctx, w, in)
@@ -211,13 +211,13 @@ func (p *program) choose(ctx context.Context, o list.Options) (int, error) {
 	o.Color = p.talk.color
 	i, err := list.Choose(ctx, p.stdin, p.screen, o)
 	if errors.Is(err, list.ErrNone) {
-		return i, &fault.Error{Code: fault.Failed, Message: "nothing was chosen", Err: err}
+		return i, &fault.Error{Code: fault.Failed, Message: "no choice was made", Err: err}
 	}
 	return i, err
 }
 
-// preview is the last messages of a conversation, the newest at the bottom, each cut to
-// some lines.
+// preview returns the last messages of a conversation, newest at the bottom, each cut to a
+// few lines.
 func preview(messages []session.Message) string {
 	const most, lines = 12, 6
 	var b strings.Builder

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// completeBash prints what bash can insert for the word at a byte offset of a line, a line
-// each, quoted so that the shell reads it back as the word and expands nothing. breaks are
-// the characters at which bash splits words beside the shell's own: of a word that holds
-// one bash replaces only what comes after the last. kind is $COMP_TYPE; where bash only
-// lists what it gets, words come with what they are about.
+// completeBash prints the completions of the word at a byte offset of a line, one per line,
+// quoted so that the shell reads back the same word and expands nothing. breaks are the
+// additional characters at which bash splits words: in a word with such characters, bash
+// replaces only the part after the last one. kind is $COMP_TYPE; if bash only lists the
+// completions, each has its description.
 func (p *program) completeBash(ctx context.Context, text string, point int, breaks string, kind int) {
 	if point >= 0 && point < len(text) {
 		text = text[:point]
@@ -44,7 +44,7 @@ func (p *program) completeBash(ctx context.Context, text string, point int, brea
 
 // shellWords splits the beginning of a command line into words as a shell does, without
 // expanding anything. The last word is the unfinished one, which may be empty; quote is
-// the quote that is open in it, 0 for none, and start its offset in text.
+// its open quote, 0 for none, and start its offset in text.
 func shellWords(text string) (words []string, quote byte, start int) {
 	var word strings.Builder
 	inWord := false
@@ -77,7 +77,7 @@ func shellWords(text string) (words []string, quote byte, start int) {
 				word.WriteByte(c)
 			}
 			word.WriteByte(text[i])
-		case c == '\\': // at the very end: it quotes what is not typed yet
+		case c == '\\': // at the end: it quotes the next character, not typed yet
 		default:
 			word.WriteByte(c)
 		}
@@ -88,8 +88,7 @@ func shellWords(text string) (words []string, quote byte, start int) {
 	return append(words, word.String()), quote, start
 }
 
-// quoteWord returns s with a backslash before each character that means something to a
-// shell.
+// quoteWord returns s with a backslash before each character that is special to a shell.
 func quoteWord(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -105,7 +104,7 @@ func isPlainByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:@%+=,", c) >= 0
 }
 
-// quoteIn returns s as it is written inside an open quote.
+// quoteIn escapes s for use inside an open quote.
 func quoteIn(s string, quote byte) string {
 	if quote == '\'' {
 		return strings.ReplaceAll(s, "'", `'\''`)
@@ -113,7 +112,7 @@ func quoteIn(s string, quote byte) string {
 	var b strings.Builder
 	for i := range len(s) {
 		switch {
-		case s[i] == '!': // bash looks it up in the history even after a backslash
+		case s[i] == '!': // bash expands history even after a backslash
 			b.WriteString(`"'!'"`)
 			continue
 		case strings.IndexByte("$`\"\\", s[i]) >= 0:

@@ -16,16 +16,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completeFlag is what the scripts of 'bough completion' put at the end of an
-// unfinished command line, the word at the cursor, which may be empty, before it.
+// completeFlag is the last argument that the scripts of 'bough completion' pass, after the
+// word at the cursor, which may be empty.
 const completeFlag = "--generate-bash-completion"
 
-// A candidate is a completion of the unfinished word, and a description of it, which may
-// be "".
+// A candidate is a completion of the unfinished word, with a description, which may be "".
 type candidate struct{ word, about string }
 
-// complete prints the candidates for the last of words, a line each: the word, and after
-// a tab what it is about.
+// complete prints the candidates for the last of words, one per line: the word, a tab and
+// its description.
 func (p *program) complete(ctx context.Context, words []string) {
 	for _, c := range p.candidates(ctx, words) {
 		const enough = 60 // columns
@@ -33,9 +32,9 @@ func (p *program) complete(ctx context.Context, words []string) {
 	}
 }
 
-// candidates returns the completions of the last of words: verbs, flags after a
-// dash, what a flag takes, else sessions, messages, labels, or names of agents. Words
-// that a terminal or a line-based protocol cannot hold are left out.
+// candidates returns the completions of the last of words: verbs, flags after a dash,
+// values of a flag, else sessions, messages, labels, or names of agents. Words with control
+// characters or line ends are omitted.
 func (p *program) candidates(ctx context.Context, words []string) []candidate {
 	global, words, _ := splitGlobal(words)
 	p.dir = global.dir
@@ -48,7 +47,7 @@ func (p *program) candidates(ctx context.Context, words []string) []candidate {
 	})
 }
 
-// possible returns what candidates chooses from.
+// possible returns the unfiltered list for candidates.
 func (p *program) possible(ctx context.Context, words []string) []candidate {
 	last := words[len(words)-1]
 	v, known := p.verb(words[0])
@@ -88,7 +87,7 @@ func (p *program) possible(ctx context.Context, words []string) []candidate {
 	}
 	named := before == "--in" || before == "--parent" || takesSession(v)
 	if (v.name == "search" || v.name == "choose") && before != "--in" || !named {
-		return nil // words of a person
+		return nil // free text
 	}
 	return p.references(ctx, v, last)
 }
@@ -101,7 +100,7 @@ func wordsOnly(words []string) []candidate {
 	return list
 }
 
-// flagValues returns what can stand after a flag of a verb, nil if that is anything.
+// flagValues returns the possible values of a flag of a verb, nil if it takes any value.
 func flagValues(v verb, flag string) []string {
 	switch v.name + " " + flag {
 	case "import --from", "import --format", "export --to", "resume --in", "search --tool", "ls --tool":
@@ -122,8 +121,8 @@ func settingNames() (list []candidate) {
 	return list
 }
 
-// references returns the names of sessions and REFs that begin with last: messages
-// after an "@", else ids, the labels of bookmarks, and where something was typed titles.
+// references returns the names of sessions and REFs that begin with last: messages after
+// an "@", else ids, labels of bookmarks and, if last is not empty, titles.
 func (p *program) references(ctx context.Context, v verb, last string) []candidate {
 	w, err := p.open(ctx, checkpoint.Retention{})
 	if err != nil {
@@ -145,7 +144,7 @@ func (p *program) references(ctx context.Context, v verb, last string) []candida
 	return messageNames(ctx, w, last[:at])
 }
 
-// verbNames returns the names of verbs, with what they do.
+// verbNames returns the names of verbs, with their descriptions.
 func verbNames(verbs []verb) (list []candidate) {
 	for _, v := range verbs {
 		for _, name := range v.names() {
@@ -162,7 +161,7 @@ func allNames(verbs []verb) (names []string) {
 	return names
 }
 
-// completeSub returns what can stand after one of the verbs of a verb.
+// completeSub returns the completions after a verb of a verb, such as "agent chat".
 func (p *program) completeSub(ctx context.Context, parent verb, words []string) []string {
 	v, _ := find(parent.subs, words[0])
 	if strings.HasPrefix(words[len(words)-1], "-") {
@@ -208,8 +207,8 @@ func (p *program) completeExploration(ctx context.Context, v verb, words []strin
 	return found
 }
 
-// completeAgent returns what can stand after a verb as the next argument, words being
-// what stands there with the word at the cursor.
+// completeAgent returns the completions for the last of words, which are the words after a
+// verb.
 func (p *program) completeAgent(ctx context.Context, v verb, words []string) []string {
 	switch _, given := splitFlags(words[:len(words)-1], v.flags); {
 	case len(given) == 0 && strings.HasPrefix(v.args, "AGENT"):
@@ -236,8 +235,8 @@ func (p *program) agentNames(ctx context.Context) (names []string) {
 	return names
 }
 
-// treeNames returns the names of the trees of an agent that a verb can be used with, of
-// those that have none the ids.
+// treeNames returns the names of the trees of an agent that a verb applies to, and the ids
+// of trees without a name.
 func (p *program) treeNames(ctx context.Context, agent, verb string) (names []string) {
 	w, err := p.open(ctx, checkpoint.Retention{})
 	if err != nil {
@@ -264,7 +263,7 @@ func (p *program) treeNames(ctx context.Context, agent, verb string) (names []st
 	return names
 }
 
-// flagNames returns the flags of a verb, with what they do.
+// flagNames returns the flags of a verb, with their descriptions.
 func flagNames(flags []cli.Flag) (list []candidate) {
 	for _, f := range flags {
 		if isHidden(f) {
@@ -281,7 +280,7 @@ func flagNames(flags []cli.Flag) (list []candidate) {
 	return list
 }
 
-// takesSession reports whether a session can stand among the verb's arguments.
+// takesSession reports whether the arguments of a verb include a session.
 func takesSession(v verb) bool {
 	return slices.ContainsFunc([]string{"SESSION", "REF", "CHECKPOINT"}, func(word string) bool {
 		return strings.Contains(v.args, word)
@@ -289,7 +288,8 @@ func takesSession(v verb) bool {
 }
 
 // sessionNames returns the short ids of the sessions of a kind, "" for all, with their
-// titles, and with titles these as well. There are none if they cannot be read.
+// titles as descriptions; if titles is set, also the titles. It returns nil if the sessions
+// cannot be read.
 func sessionNames(ctx context.Context, w *workspace.Workspace, kind session.Kind, titles bool) (list []candidate) {
 	listing, err := w.List(ctx, kind)
 	if err != nil {
@@ -309,8 +309,7 @@ func sessionNames(ctx context.Context, w *workspace.Workspace, kind session.Kind
 	return list
 }
 
-// bookmarkLabels returns the labels of bookmarks with what they are on, none if they
-// cannot be read.
+// bookmarkLabels returns the labels of bookmarks, nil if they cannot be read.
 func bookmarkLabels(ctx context.Context, w *workspace.Workspace) (labels []candidate) {
 	list, err := w.Bookmarks(ctx, workspace.BookmarksOptions{})
 	if err != nil {
@@ -324,8 +323,8 @@ func bookmarkLabels(ctx context.Context, w *workspace.Workspace) (labels []candi
 	return labels
 }
 
-// messageNames returns the messages of a session as it was typed, with their first
-// words, the newest first.
+// messageNames returns the messages of a session, with the name of the session as typed,
+// and their first words, newest first.
 func messageNames(ctx context.Context, w *workspace.Workspace, name string) (list []candidate) {
 	conv, err := w.Show(ctx, name, session.ReadOptions{Partial: true})
 	if err != nil {
@@ -346,7 +345,7 @@ func (p *program) completionVerb() verb {
 	return verb{
 		name:  "completion",
 		args:  "SHELL",
-		short: "print a script that completes bough's command line",
+		short: "print a completion script for a shell",
 		flags: []cli.Flag{
 			&cli.IntFlag{Name: "bash", Hidden: true},
 			&cli.StringFlag{Name: "breaks", Hidden: true},
@@ -370,14 +369,14 @@ bough completion fish > ~/.config/fish/completions/bough.fish`,
 			case "zsh":
 				return p.printText("script", zshCompletion)
 			default:
-				return usageError("bough completes in bash, fish and zsh, not in %q", shell)
+				return usageError("unknown shell %q; bough supports bash, fish and zsh", shell)
 			}
 		},
 	}
 }
 
-// bash hands over the line, because it splits words at "@" and ":" as well, and inserts
-// what it gets without quoting it; [completeBash] does both. Nothing is expanded here.
+// bash passes the whole line, because it also splits words at "@" and ":", and inserts
+// completions without quoting them; [completeBash] does both. The script expands nothing.
 const bashCompletion = `_bough() {
   local found
   COMPREPLY=()
@@ -402,7 +401,7 @@ _bough() {
 compdef _bough bough
 `
 
-// fish quotes what it inserts, and takes what a word is about after a tab.
+// fish quotes what it inserts, and reads the description after a tab.
 const fishCompletion = `function __bough_complete
   set -l words (commandline -opc)
   $words (commandline -ct) ` + completeFlag + ` 2>/dev/null

@@ -20,12 +20,12 @@ func (p *program) configVerb() verb {
 	return verb{
 		name:  "config",
 		args:  "[KEY [VALUE...]] [--user] [--add] [--unset]",
-		short: "list and change the settings",
-		long: `Without KEY, config lists all settings, their values, and where each value comes from: the
-workspace, the user or the defaults. With KEY it prints one value, and with VALUE it sets it: in the file
-config.json of the workspace, or with --user in your own, which every workspace uses. What the
-workspace sets wins; lists add up. pager and trust are always yours. Both files are JSON, to be
-edited by hand as well.`,
+		short: "list or change settings",
+		long: `Without KEY, config lists all settings, their values, and the source of each value: the workspace,
+the user or the defaults. With KEY it prints one value; with VALUE it sets it, in config.json of the
+workspace or, with --user, in your own file, which applies to all workspaces. A setting of the
+workspace overrides yours; lists are combined. pager and trust are always yours. Both files are
+JSON and can be edited by hand.`,
 		example: `bough config import.skip "secret-*" --add
 bough config retention.max_age 90d --user`,
 		flags: []cli.Flag{
@@ -38,7 +38,7 @@ bough config retention.max_age 90d --user`,
 			words := c.Args().Slice()
 			if len(words) == 0 {
 				if c.Bool("add") || c.Bool("unset") {
-					return usageError("name the setting to change")
+					return usageError("--add and --unset need a KEY")
 				}
 				return p.listSettings(c.Bool("user"))
 			}
@@ -50,7 +50,7 @@ bough config retention.max_age 90d --user`,
 			}
 			if len(words) == 1 && !c.Bool("unset") {
 				if c.Bool("add") {
-					return usageError("give a value to add to %s", s.Key)
+					return usageError("--add needs a VALUE for %s", s.Key)
 				}
 				return p.printSetting(s, c.Bool("user"))
 			}
@@ -59,7 +59,7 @@ bough config retention.max_age 90d --user`,
 	}
 }
 
-// settings returns the settings that are in force in the workspace in dir.
+// settings returns the settings that apply in the workspace in dir.
 func settings(dir string) (l config.Layered, err error) {
 	path, err := config.UserPath()
 	if err == nil {
@@ -85,11 +85,11 @@ func (p *program) settingsOf(userOnly bool) (config.Layered, error) {
 	return l, err
 }
 
-// settingError returns err with the code for damage where a file of settings is damaged.
+// settingError returns err with the code for damage if a file of settings is damaged.
 func settingError(err error) error {
 	var syntax *config.SyntaxError
 	if errors.As(err, &syntax) {
-		return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "correct the file, or move it away", Err: err}
+		return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "correct the file or move it away", Err: err}
 	}
 	return err
 }
@@ -176,8 +176,7 @@ func (p *program) printSetting(s config.Setting, userOnly bool) error {
 	return nil
 }
 
-// readable returns a JSON value as a person writes it, the elements of a list parted by
-// sep.
+// readable formats a JSON value as it is typed, with sep between the elements of a list.
 func readable(value []byte, sep string) string {
 	var v any
 	_ = json.Unmarshal(value, &v) // it was checked when the file was read

@@ -13,22 +13,22 @@ import (
 	"golang.org/x/term"
 )
 
-// An asker asks a person on a terminal whether a tool may be called. A nil asker has
-// nobody to ask.
+// An asker asks on the terminal whether a tool may be called. A nil *asker
+// means that there is no terminal.
 //
-// It reads all lines that are typed, from its start to the end of the program: one that
-// comes while no question is open is no answer to the next one.
+// It reads all lines that are typed, from its start to the end of the program: a line typed
+// while no question is open is ignored, so that it does not answer the next question.
 type asker struct {
 	in  io.Reader
 	out io.Writer
 
 	mu      sync.Mutex
-	allowed map[string]bool // tools that are not asked about any more
+	allowed map[string]bool // tools that always run
 	answer  chan string     // to the open question, nil if none is open
-	over    bool            // nothing more will be typed
+	over    bool            // at the end of the input
 }
 
-// newAsker returns what asks on the terminal, nil if there is none.
+// newAsker returns an asker, nil without a terminal.
 func (p *program) newAsker() *asker {
 	f, ok := p.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || p.screen == nil {
@@ -37,7 +37,7 @@ func (p *program) newAsker() *asker {
 	return &asker{in: f, out: p.screen, allowed: map[string]bool{}}
 }
 
-// start begins to read.
+// start starts reading.
 func (a *asker) start() {
 	if a != nil {
 		go a.read()
@@ -55,7 +55,7 @@ func (a *asker) read() {
 	a.close("")
 }
 
-// close gives the open question, if there is one, its answer.
+// close answers the open question, if there is one.
 func (a *asker) close(word string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,7 +65,7 @@ func (a *asker) close(word string) {
 	}
 }
 
-// allows reports whether the person wants a tool to be run without being asked again.
+// allows reports whether the user allowed all calls of a tool.
 func (a *asker) allows(tool string) bool {
 	if a == nil {
 		return false
@@ -75,7 +75,7 @@ func (a *asker) allows(tool string) bool {
 	return a.allowed[tool]
 }
 
-// confirm asks whether a call may be made. When ctx ends there is no answer any more.
+// confirm asks whether a call may be made. It returns false when ctx ends.
 func (a *asker) confirm(ctx context.Context, c agent.Call) bool {
 	switch a.word(ctx, fmt.Sprintf("Run %s %s? [y/N/a] ", line(c.Name), line(c.Arguments))) {
 	case "a", "all", "always":
@@ -117,7 +117,7 @@ func (a *asker) word(ctx context.Context, question string) string {
 	return strings.ToLower(strings.TrimSpace(word))
 }
 
-// withdraw takes a question back if it is open, the open one if it is nil.
+// withdraw closes the question if it is open. If question is nil, it closes any open one.
 func (a *asker) withdraw(question chan string) {
 	if a == nil {
 		return

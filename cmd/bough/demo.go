@@ -21,10 +21,10 @@ func (p *program) demoVerb() verb {
 	return verb{
 		name:  "demo",
 		args:  "[FOLDER] [--no-pause]",
-		short: "see it all on a built-in conversation",
-		long: `Tells the whole story, each step with the command that does it, in a new folder that is
-yours to look at afterwards. FOLDER must be new or empty; without one it is a temporary one.
-On a terminal it waits for a key after each step; q ends it.`,
+		short: "show the main verbs on a built-in conversation",
+		long: `Runs a sequence of commands in FOLDER and prints each with its output. The folder stays, so you can
+look at its files. FOLDER must be new or empty; by default it is a temporary folder. On a terminal
+the demo waits for a key after each step; q ends it.`,
 		example: `bough demo ~/bough-demo`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "no-pause", DisableDefaultText: true, Usage: "do not wait for a key after each step"},
@@ -71,15 +71,15 @@ func demoFolder(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// A demo tells the story of the program in a folder.
+// A demo runs the steps of the demo in a folder.
 type demo struct {
 	*program
 	dir   string
 	steps [][]string // the command lines so far
 	err   error      // of the first step that failed
-	keys  *os.File   // the terminal to wait for a key on after each step, nil for none
-	typed []byte     // keys that are read and not used yet
-	over  bool       // the person ended it
+	keys  *os.File   // the terminal; the demo waits for a key after each step. nil for none
+	typed []byte     // keys read and not yet used
+	over  bool       // the user ended it
 }
 
 // The conversation that the demo is about.
@@ -102,7 +102,7 @@ func (d *demo) tell(ctx context.Context) error {
 	d.do("ls")
 	d.do("show", demoTitle)
 
-	d.say("It went well so far. Freeze this moment before trying something:")
+	d.say("The conversation went well so far. Freeze it before trying something else:")
 	d.do("checkpoint", demoTitle, "--name", demoSaved)
 	d.do("append", demoTitle, "Now do it all for half the money.")
 	d.do("append", demoTitle, "Then we skip the hotel by the river and take a room in Graça.", "--role", "assistant")
@@ -117,21 +117,21 @@ func (d *demo) tell(ctx context.Context) error {
 	d.do("restore", demoSaved)
 	d.do("append", "Let us leave money out of it.")
 
-	d.say("Changing your mind within one conversation works too: rewind, and go on from there.")
+	d.say("A conversation can also branch in place: rewind, and continue from there.")
 	d.do("rewind", demoTitle+"@"+answer)
 	d.do("append", "And if it rains all weekend?")
 	d.do("tree", demoTitle, "--messages")
 
-	d.say("This is the tree of it all ('*' is where the next message goes):")
+	d.say("This is the tree of all conversations ('*' marks the head, where the next message goes):")
 	d.do("tree")
-	d.say("Snapshots stand alone. Remove the conversation that they came from, and they are whole:")
+	d.say("Snapshots are self-contained. Remove the original conversation, and they stay complete:")
 	d.do("rm", demoTitle, "--force")
 	d.do("show", demoSaved)
 	d.do("doctor")
 	if d.over {
 		fmt.Fprintf(d.stdout, "\nThe demo is in %s.\n", d.dir)
 	} else {
-		d.say("All of it is in %s, in files that any editor opens:", d.dir)
+		d.say("Everything is in %s, in plain JSON files:", d.dir)
 		d.files()
 	}
 	d.next()
@@ -166,7 +166,7 @@ func (d *demo) say(format string, args ...any) {
 	}
 }
 
-// do runs a command line of bough as if it had been typed, and prints it first.
+// do prints a command line of bough and runs it.
 func (d *demo) do(args ...string) {
 	if d.err != nil || d.over {
 		return
@@ -185,7 +185,7 @@ func (d *demo) do(args ...string) {
 	d.pause()
 }
 
-// keyboard returns the terminal that in is, nil if it is none.
+// keyboard returns in if it is a terminal, else nil.
 func keyboard(in io.Reader) *os.File {
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return f
@@ -198,7 +198,7 @@ func (d *demo) pause() {
 	if d.keys == nil {
 		return
 	}
-	fmt.Fprint(d.stdout, "\n"+d.paint.dim("Press a key to go on, q to end."))
+	fmt.Fprint(d.stdout, "\n"+d.paint.dim("Press a key to continue, q to quit."))
 	d.stdout.Flush()
 	switch d.key() {
 	case 'q', 'Q', interruptKey, endKey:
@@ -212,8 +212,8 @@ const (
 	endKey       = 4 // Ctrl-D
 )
 
-// key reads a key and returns its first byte, endKey if no more keys come. All bytes of an
-// escape sequence, such as an arrow, are one key.
+// key reads a key and returns its first byte, endKey at the end of the input. All bytes of
+// an escape sequence, such as an arrow key, are one key.
 func (d *demo) key() byte {
 	const escape = 0x1b
 	if len(d.typed) > 0 {
@@ -237,7 +237,7 @@ func (d *demo) key() byte {
 	return typed[0]
 }
 
-// next says what to do after the demo.
+// next prints the commands to try after the demo.
 func (d *demo) next() {
 	if d.err != nil || d.json {
 		return
@@ -262,7 +262,7 @@ Now with your own conversations:
   bough branch TITLE@MESSAGE
   bough resume TITLE --in TOOL
 
-'bough help VERB' says more of each.
+'bough help VERB' describes each verb.
 `, from)
 }
 
@@ -280,7 +280,7 @@ func (d *demo) files() {
 	})
 }
 
-// quoteArgs writes arguments as a person would type them.
+// quoteArgs formats arguments as they are typed in a shell.
 func quoteArgs(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {

@@ -12,9 +12,9 @@ func (p *program) diffVerb() verb {
 	return verb{
 		name:  "diff",
 		args:  "REF REF [--partial]",
-		short: "show where two paths part",
-		long: `Prints the last message that both paths have, and how the messages begin that only the first
-(-) or only the second (+) has. 'bough show' prints them whole.`,
+		short: "compare two paths",
+		long: `Prints the last message that both paths contain, and the first words of the messages that only
+the first (-) or only the second path (+) contains. 'bough show' prints whole messages.`,
 		example: `bough diff "Plan the trip" "By train instead"`,
 		flags:   []cli.Flag{partialFlag()},
 		min:     2,
@@ -40,9 +40,9 @@ func (p *program) diff(d *workspace.Diff, refs []string) {
 		fmt.Fprintln(p.stderr, "The two paths are the same.")
 		return
 	case d.Common == "":
-		fmt.Fprintln(p.stdout, "they share no message")
+		fmt.Fprintln(p.stdout, "no message in common")
 	default:
-		fmt.Fprintf(p.stdout, "they part after %s\n", p.paint.yellow(clean(string(d.Common))))
+		fmt.Fprintf(p.stdout, "common up to %s\n", p.paint.yellow(clean(string(d.Common))))
 	}
 	side := func(sign string, messages []session.Message) {
 		for _, m := range messages {

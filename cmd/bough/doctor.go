@@ -10,20 +10,20 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// damageFound ends a doctor's visit that found something: all is told already.
+// damageFound is the error of a check that found problems, which are already printed.
 type damageFound struct{}
 
-func (damageFound) Error() string { return "something is wrong" }
+func (damageFound) Error() string { return "problems found" }
 
 func (p *program) doctorVerb() verb {
 	return verb{
 		name:    "doctor",
 		args:    "[--fix [--dialect bough|penguin]] [--merge-copies]",
-		short:   "find everything that is wrong with the files",
+		short:   "check the files of a workspace and repair them",
 		long:    doctorBegin + ailments(),
 		example: `bough doctor --fix`,
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "mend what can be mended without loss"},
+			&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "repair what can be repaired without loss"},
 			&cli.BoolFlag{Name: "merge-copies", DisableDefaultText: true, Usage: "only add the messages of conflict copies to their sessions"},
 			&cli.StringFlag{Name: "dialect", Usage: "with --fix, write all links as `DIALECT` does"},
 		},
@@ -51,17 +51,17 @@ func (p *program) doctorVerb() verb {
 	}
 }
 
-const doctorBegin = `Looks at every file, and writes nothing. Exits with 5 while something is wrong. With --fix it
-mends what can be mended without loss, and deletes nothing: what it replaces goes to
-.bough/trash. A damaged file that changed within a second may be one that another program is
-writing: --fix waits until it does not change any more, and leaves it after ten seconds.
+const doctorBegin = `Checks every file and writes nothing. The exit code is 5 if there are problems. With --fix, doctor
+repairs what can be repaired without loss and deletes nothing: it moves the files that it replaces
+to .bough/trash. A damaged file that changed within the last second may be one that another program
+is writing: --fix waits up to ten seconds until it no longer changes, and otherwise skips it.
 
-Where two machines changed a session, Dropbox, Syncthing, OneDrive, iCloud and the like put a
-conflict copy beside it. With --merge-copies doctor adds the messages of each copy to its
-session, by id, and moves the copy to the trash; 'bough undo' takes that back. A copy that has
-other contents under an id of the session stays, and the exit code is 4.
+If two machines changed a session, Dropbox, Syncthing, OneDrive, iCloud and similar programs create
+a conflict copy beside it. With --merge-copies, doctor adds the messages of each copy to its
+session, by id, and moves the copy to the trash; 'bough undo' undoes that. A copy with a message
+that differs from the session's message of the same id is kept, and the exit code is 4.
 
-It finds:
+It detects:
 `
 
 // ailments lists what doctor finds, and what --fix does about it.
@@ -87,11 +87,11 @@ func (p *program) report(r *doctor.Report) {
 		fmt.Fprintf(p.stdout, "%s  %s  %s\n       %s\n", state, problem.Kind, clean(problem.Path), clean(problem.Detail))
 	}
 	if !slices.ContainsFunc(r.Problems, func(p doctor.Problem) bool { return !p.Note }) {
-		fmt.Fprintln(p.stdout, "Nothing is wrong.")
+		fmt.Fprintln(p.stdout, "No problems found.")
 	}
 }
 
-// mergeCopies merges conflict copies and prints what came of each.
+// mergeCopies merges conflict copies and prints the result for each.
 func (p *program) mergeCopies(c *cli.Context, w *workspace.Workspace) error {
 	if c.Bool("fix") || c.IsSet("dialect") {
 		return usageError("--merge-copies excludes --fix and --dialect")
@@ -112,10 +112,11 @@ func (p *program) mergeCopies(c *cli.Context, w *workspace.Workspace) error {
 	return err
 }
 
-// refusedFound ends a verb that did not do all that it was asked to: all is told already.
+// refusedFound is the error of a verb that refused a part of the request, which is already
+// printed.
 type refusedFound struct{}
 
-func (refusedFound) Error() string { return "something was refused" }
+func (refusedFound) Error() string { return "a part was refused" }
 
 func (p *program) mergedCopies(merged *doctor.MergedCopies) {
 	for _, c := range merged.Copies {
@@ -135,10 +136,10 @@ func (p *program) mergedCopies(merged *doctor.MergedCopies) {
 	}
 }
 
-// conflictNote says that there are conflict copies.
+// conflictNote returns a note about n conflict copies.
 func conflictNote(n int) string {
 	if n == 1 {
-		return "1 conflict copy is not listed; 'bough doctor' names it, 'bough doctor --merge-copies' merges it"
+		return "1 conflict copy is not listed; 'bough doctor' lists it, 'bough doctor --merge-copies' merges it"
 	}
-	return fmt.Sprintf("%d conflict copies are not listed; 'bough doctor' names them, 'bough doctor --merge-copies' merges them", n)
+	return fmt.Sprintf("%d conflict copies are not listed; 'bough doctor' lists them, 'bough doctor --merge-copies' merges them", n)
 }

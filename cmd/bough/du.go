@@ -13,13 +13,13 @@ func (p *program) duVerb() verb {
 	return verb{
 		name:  "du",
 		args:  "[--limit N]",
-		short: "say what takes the room in the workspace",
-		long: `Prints the sizes of the files of the workspace by kind, and the largest conversations: how much
-of each is what its messages say, and how much the records of a transcript that it was imported
-from. 'bough prune', 'bough rm' and 'bough trash --purge' make room.`,
+		short: "show the disk usage of the workspace",
+		long: `Prints the size of the files of the workspace by kind, and the largest conversations: for each, the
+size of the text of its messages, and of the records kept from an imported transcript.
+'bough prune', 'bough rm' and 'bough trash --purge' free space.`,
 		example: `bough du --limit 3`,
 		flags: []cli.Flag{
-			&cli.IntFlag{Name: "limit", Value: 10, Usage: "list the `N` largest conversations; 0 lists all"},
+			&cli.IntFlag{Name: "limit", Value: 10, Usage: "list the `N` largest conversations, 0 for all"},
 		},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			limit := c.Int("limit")

@@ -12,21 +12,21 @@ func (p *program) exploreVerb() verb {
 	v := verb{
 		name:  "explore",
 		args:  "REF (--strategy NAME=DESCRIPTION ... or --from-reply) (--run CMD or --model M) [--adopt] [FLAG ...]",
-		short: "try several strategies from one message, and evaluate them",
-		long: `Tries each strategy in its own branch from REF, several at a time, and evaluates the results. The
-outcome is printed, and is one new message below REF. No head moves without --adopt. Strategies
-are given with --strategy, or recognized in the assistant's message at REF with --from-reply.
+		short: "try several strategies from one message and evaluate them",
+		long: `Tries each strategy in its own branch from REF, several in parallel, and evaluates the results.
+The outcome is printed and added as one message below REF. No head moves without --adopt. Each
+--strategy gives a strategy; --from-reply recognizes them in the assistant's message at REF.
 
 The shell runs CMD in a folder for the branch: a copy of --dir, or a worktree if that is in a git
 repository. CMD reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings, messages,
 learnings}, and prints the result as text, or as JSON: {result, confidence, success, metrics,
 insights, strategies}. Each of strategies is tried next, below its branch, in a copy of the folder
-as that branch left it. Without --run a model is asked: M, or that of the agent whose conversation
-it is.
+as that branch left it. Without --run the model M answers, by default that of the agent of the
+conversation.
 
-After an interrupt 'bough explore resume ID' continues. Outcomes are remembered ('bough learnings')
-and rank the strategies of similar explorations. The member "explore" of the settings and of an
-agent's file has settings, which flags override. The exit code is 1 if no branch has a result.`,
+After an interrupt, 'bough explore resume ID' continues the exploration. Outcomes are recorded
+('bough learnings') and rank the strategies of similar explorations. Flags override the member
+"explore" of the settings and of an agent's file. The exit code is 1 if no branch has a result.`,
 		example: `bough explore "Sort it@849dde0b" --strategy quick="in place" --strategy radix --run ./try.sh
 bough explore "By train/a841cb20" --from-reply --dry-run
 bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --dir . --evaluate consensus`,
@@ -36,9 +36,9 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 		},
 		flags: []cli.Flag{
 			&cli.GenericFlag{Name: "strategy", Value: &words{}, Usage: "try `NAME=DESCRIPTION`; repeatable"},
-			&cli.BoolFlag{Name: "from-reply", DisableDefaultText: true, Usage: "try the strategies that the assistant's message at REF offers"},
-			&cli.StringFlag{Name: "run", Usage: "try them with the command `CMD`"},
-			&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "try them with `MODEL`: openai:NAME, anthropic:NAME, or command:CMD; with --run it makes only the synthesis; with --from-reply it recognizes the strategies"},
+			&cli.BoolFlag{Name: "from-reply", DisableDefaultText: true, Usage: "try the strategies in the assistant's message at REF"},
+			&cli.StringFlag{Name: "run", Usage: "run the command `CMD` in each branch"},
+			&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "ask `MODEL` in each branch: openai:NAME, anthropic:NAME, or command:CMD; with --run, only for the synthesis; with --from-reply, also to recognize the strategies"},
 			evaluateFlag(),
 			&cli.IntFlag{Name: "max-depth", DefaultText: "3", Usage: "let branches propose branches down to depth `N`"},
 			&cli.IntFlag{Name: "max-concurrent", DefaultText: "5", Usage: "run at most `N` branches at once"},
@@ -52,7 +52,7 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 			&cli.BoolFlag{Name: "share", DisableDefaultText: true, Usage: "let branches read each other's notes"},
 			&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "keep the folders of the branches"},
 			adoptFlag(), allowCommandFlag(),
-			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print the plan, and change nothing"},
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print the plan and change nothing"},
 		},
 		min:     1,
 		max:     1,
@@ -92,7 +92,7 @@ func wordsOf(c *cli.Context, flag string) words {
 	return *w
 }
 
-// explore plans an exploration and carries it out.
+// explore plans an exploration and runs it.
 func (p *program) explore(c *cli.Context) error {
 	r, err := exploreRequest(c)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *program) explore(c *cli.Context) error {
 		return err
 	case !plan.Config.Enabled:
 		return &fault.Error{
-			Code: fault.Refused, Message: "explorations are turned off here",
+			Code: fault.Refused, Message: "explorations are disabled",
 			Hint: `the member "enabled" of ` + workspace.ExplorationSettingsPath + `, of the settings, or of the agent's "explore" is false`,
 		}
 	case c.Bool("dry-run") || !plan.Explores:

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// What 'bough agent chat' does with a reply that offers several strategies.
+// The modes of 'bough agent chat' for a reply that offers several strategies.
 const (
 	exploreOff  = "off"
 	exploreAsk  = "ask"
@@ -19,7 +19,7 @@ const (
 )
 
 func exploreReplyFlag() cli.Flag {
-	return &cli.StringFlag{Name: "explore", Value: exploreOff, Usage: "when a reply offers several strategies, `MODE` is off, ask, or auto: have the model try each in its own branch"}
+	return &cli.StringFlag{Name: "explore", Value: exploreOff, Usage: "if a reply offers several strategies, try each in its own branch: `MODE` is off, ask or auto"}
 }
 
 // exploreMode parses the flag.
@@ -28,12 +28,12 @@ func exploreMode(c *cli.Context) (string, error) {
 	case exploreOff, exploreAsk, exploreAuto:
 		return mode, nil
 	default:
-		return "", usageError("--explore is off, ask or auto, not %q", mode)
+		return "", usageError("--explore takes off, ask or auto, not %q", mode)
 	}
 }
 
-// exploreReply explores what a reply offers, and returns the exploration: nil if the reply
-// offers nothing, or the user declines. The head stays at the reply.
+// exploreReply explores the strategies in a reply. It returns nil if the reply offers none
+// or the user declines. The head stays at the reply.
 func (t *teller) exploreReply(ctx context.Context, said *agents.Chatted, model string) (*explore.Exploration, error) {
 	p, ref := t.p, said.Tree+"@"+string(said.Node)
 	x := p.explorerWith(t.w, &t.supply)
@@ -53,7 +53,7 @@ func (t *teller) exploreReply(ctx context.Context, said *agents.Chatted, model s
 			names = append(names, line(s.Name))
 		}
 		if t.asker == nil {
-			fmt.Fprintf(p.stderr, "The reply offers %s; 'bough explore %s --from-reply' tries them\n", strings.Join(names, ", "), clean(ref))
+			fmt.Fprintf(p.stderr, "The reply offers %s. 'bough explore %s --from-reply' tries them\n", strings.Join(names, ", "), clean(ref))
 			return nil, nil
 		}
 		if !t.asker.confirm(ctx, agent.Call{Name: "explore", Arguments: strings.Join(names, ", ")}) {

@@ -12,9 +12,9 @@ func (p *program) exploreRmVerb() verb {
 		name:  "rm",
 		args:  "ID [--branches]",
 		short: "move an exploration to the trash",
-		long: `Moves the file of an exploration that is over to .bough/trash. The outcome, adopted results and
+		long: `Moves the file of a finished exploration to .bough/trash. The outcome, adopted results and
 learnings stay. --branches also moves the conversations of its branches, except those that were
-continued or that the head, a bookmark or an agent points at. 'bough undo' restores all of it.`,
+continued or that the head, a bookmark or an agent refers to. 'bough undo' restores everything.`,
 		example: `bough explore rm 849dde0b --branches`,
 		flags:   []cli.Flag{&cli.BoolFlag{Name: "branches", DisableDefaultText: true, Usage: "also move the conversations of its branches"}},
 		min:     1,
@@ -34,7 +34,7 @@ continued or that the head, a bookmark or an agent points at. 'bough undo' resto
 			}
 			fmt.Fprintln(p.stderr)
 			for _, id := range removed.Kept {
-				fmt.Fprintf(p.stderr, "Kept %s: it is in use\n", clean(id))
+				fmt.Fprintf(p.stderr, "Kept %s: in use\n", clean(id))
 			}
 			return nil
 		},

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// An explorer carries out explorations for a verb, and shows how far they are.
+// An explorer runs explorations for a verb and shows their progress.
 type explorer struct {
 	*explore.Explorer
 	p      *program
@@ -63,7 +63,7 @@ func commandOf(r explore.Runner) storedCommand {
 	return storedCommand{Command: r.Command, Dir: r.Dir, Bindings: r.Bindings}
 }
 
-// run carries out a plan.
+// run runs the exploration of a plan.
 func (x *explorer) run(ctx context.Context, plan *explore.Plan) (*explore.Exploration, error) {
 	x.plan = plan
 	defer x.closeBoard()
@@ -76,7 +76,7 @@ func (x *explorer) resume(ctx context.Context, name string) (*explore.Exploratio
 	return x.Resume(ctx, name)
 }
 
-// progress shows how far an exploration is.
+// progress shows the progress of an exploration.
 func (x *explorer) progress(e *explore.Exploration) {
 	if x.board == nil {
 		if x.plan != nil {
@@ -88,8 +88,8 @@ func (x *explorer) progress(e *explore.Exploration) {
 	x.board.update(e)
 }
 
-// begin prints what is worth knowing before the branches of a plan begin, and approves the
-// commands that the user typed, which the workspace stores from now on.
+// begin prints notes before the branches of a plan start, and approves the commands that
+// the user typed, which the workspace now stores.
 func (x *explorer) begin(e *explore.Exploration) {
 	if !x.p.json {
 		x.p.reasons(x.plan.Strategies)
@@ -101,7 +101,7 @@ func (x *explorer) begin(e *explore.Exploration) {
 		x.p.keepTypedModel(x.Workspace, e.Runner.Model)
 	}
 	if frozen := x.plan.Checkpoint; frozen != "" {
-		fmt.Fprintf(x.p.stderr, "%s is a checkpoint: the branch %s of it is explored\n", clean(frozen), clean(e.Session))
+		fmt.Fprintf(x.p.stderr, "%s is a checkpoint; exploring its new branch %s\n", clean(frozen), clean(e.Session))
 	}
 }
 
@@ -143,7 +143,7 @@ func (x *explorer) finished(e *explore.Exploration, err error) error {
 	return nil
 }
 
-// result prints the result of an exploration, unchanged unless on a terminal.
+// result prints the result of an exploration, cleaned only for a terminal.
 func (p *program) result(text string) {
 	if p.paint.width > 0 {
 		text = clean(text)
@@ -166,7 +166,7 @@ func (x *explorer) evaluated(e *explore.Exploration) {
 	case x.AdoptOutcome && e.Adopted != nil:
 		fmt.Fprintf(p.stderr, "Explored %s; the head is at %s\n", clean(e.ID), place(e.Session, *e.Adopted))
 	case e.Outcome != nil:
-		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s, and 'bough explore adopt %s' moves the head there\n", clean(e.ID), place(e.Session, *e.Outcome), clean(e.ID))
+		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s. 'bough explore adopt %s' moves the head there\n", clean(e.ID), place(e.Session, *e.Outcome), clean(e.ID))
 	}
 }
 
@@ -198,7 +198,7 @@ func exploreHint(err error) string {
 	case explore.NotStopped:
 		return command("show") + " shows how far it is"
 	case explore.NotOver:
-		return command("resume") + " continues it, " + command("cancel") + " ends it"
+		return command("resume") + " continues it; " + command("cancel") + " ends it"
 	case explore.NotEvaluated:
 		return "the results are kept; " + command("resume") + " evaluates them, 'bough explore evaluate' by another method"
 	case explore.NoRunner:

@@ -64,7 +64,7 @@ func (p *program) exploreLsVerb() verb {
 				fmt.Fprintln(p.stdout, strings.TrimRight(p.paint.yellow(shortMessage(e.ID))+"  "+p.paint.fit(about+"  "+line(e.Question), p.paint.width-10), " "))
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(p.stderr, "No explorations; 'bough explore REF' makes one.")
+				fmt.Fprintln(p.stderr, "No explorations. 'bough explore REF' creates one.")
 			}
 			return nil
 		},
@@ -75,9 +75,9 @@ func (p *program) exploreShowVerb() verb {
 	return verb{
 		name:  "show",
 		args:  "ID",
-		short: "print an exploration: its branches and its result",
-		long: `Prints a line for each branch, and the result; also while branches run. ID is an id or a unique
-prefix of one, of at least four characters. The session of a branch is a conversation like any other.`,
+		short: "show the branches and the result of an exploration",
+		long: `Prints a line for each branch, and the result, also while branches run. ID is an id or a unique
+prefix of at least four characters. The session of a branch is an ordinary conversation.`,
 		example: `bough explore show 849dde0b`,
 		min:     1,
 		max:     1,
@@ -113,8 +113,8 @@ func (p *program) exploreEvaluateVerb() verb {
 		name:  "evaluate",
 		args:  "ID --evaluate METHOD",
 		short: "evaluate an exploration by another method",
-		long: `Evaluates the results of an exploration that is over by another method. No branch runs again. The
-outcome is printed, and is one more message below the explored one.`,
+		long: `Evaluates the results of a finished exploration by another method. No branch runs again. The
+outcome is printed and added as another message below the explored one.`,
 		example: `bough explore evaluate 849dde0b --evaluate consensus`,
 		flags:   []cli.Flag{evaluateFlag(), adoptFlag(), allowCommandFlag()},
 		min:     1,
@@ -142,9 +142,9 @@ func (p *program) exploreAdoptVerb() verb {
 		name:  "adopt",
 		args:  "ID [BRANCH]",
 		short: "move the head to the outcome of an exploration",
-		long: `Moves the head to the outcome or, with BRANCH, a strategy or an id, to the result of that branch,
-which becomes a message below the explored one. It is the head of the agent whose conversation was
-explored, otherwise that of the workspace. Prints the new head.`,
+		long: `Moves the head to the outcome or, with BRANCH (a strategy or an id), to the result of that branch,
+which becomes a message below the explored one. If the explored conversation belongs to an agent,
+the head of the agent moves, otherwise that of the workspace. Prints the new head.`,
 		example: `bough explore adopt 849dde0b radix`,
 		min:     1,
 		max:     2,
@@ -170,8 +170,8 @@ func (p *program) exploreCancelVerb() verb {
 	return verb{
 		name:  "cancel",
 		args:  "ID",
-		short: "stop an exploration for good, also from another terminal",
-		long: `Stops the branches that run, begins no others, and waits until that is done. Results that exist
+		short: "cancel an exploration, also from another terminal",
+		long: `Stops the running branches, starts no others, and waits until all have stopped. Existing results
 are kept, and 'bough explore evaluate' evaluates them. A cancelled exploration cannot be resumed.`,
 		example: `bough explore cancel 849dde0b`,
 		min:     1,
@@ -198,9 +198,9 @@ func (p *program) exploreResumeVerb() verb {
 	return verb{
 		name:  "resume",
 		args:  "ID [--adopt] [--allow-command]",
-		short: "continue an exploration that was interrupted",
-		long: `Runs the branches that have not ended, with the same runner, and evaluates the results by the
-method that was given at the beginning.`,
+		short: "continue an interrupted exploration",
+		long: `Runs the unfinished branches with the same runner, and evaluates the results by the method of the
+original command.`,
 		example: `bough explore resume 849dde0b`,
 		flags:   []cli.Flag{adoptFlag(), allowCommandFlag()},
 		min:     1,
@@ -221,7 +221,7 @@ method that was given at the beginning.`,
 func (p *program) exploreStatsVerb() verb {
 	return verb{
 		name:    "stats",
-		short:   "print success, duration and confidence of each strategy",
+		short:   "show success, duration and confidence of each strategy",
 		long:    `Sums up the learnings ('bough learnings'), the most successful strategy first.`,
 		example: `bough explore stats`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -240,7 +240,7 @@ func (p *program) exploreStatsVerb() verb {
 				})
 			}
 			if len(stats) == 0 {
-				fmt.Fprintln(p.stderr, "Nothing was learned yet.")
+				fmt.Fprintln(p.stderr, "No learnings.")
 				return nil
 			}
 			for i, l := range columns(rows) {
@@ -258,12 +258,12 @@ func (p *program) learningsVerb() verb {
 	return verb{
 		name:  "learnings",
 		args:  "[--similar TEXT]",
-		short: "list outcomes of the strategies that were explored",
-		long: `Prints a line for each branch that was tried, newest first; with --similar those of questions like
-TEXT, most similar first. WORKSPACE/.bough/learnings.jsonl stores them; delete that file to forget
-them.`,
+		short: "list the outcomes of explored strategies",
+		long: `Prints a line for each explored branch, newest first; with --similar, only those of questions
+similar to TEXT, most similar first. WORKSPACE/.bough/learnings.jsonl stores them; delete that file
+to forget them.`,
 		example: `bough learnings --similar "sort a list of a million names"`,
-		flags:   []cli.Flag{&cli.StringFlag{Name: "similar", Usage: "only those of questions like `TEXT`"}},
+		flags:   []cli.Flag{&cli.StringFlag{Name: "similar", Usage: "only outcomes of questions similar to `TEXT`"}},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			known, err := p.explorerOf(w).Learnings(c.Context)
 			if err != nil {

@@ -21,24 +21,24 @@ import (
 )
 
 func redactFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "redact", DisableDefaultText: true, Usage: "take out keys, tokens and passwords, and say how many"}
+	return &cli.BoolFlag{Name: "redact", DisableDefaultText: true, Usage: "remove keys, tokens and passwords, and print how many"}
 }
 
 func (p *program) exportVerb() verb {
 	return verb{
 		name:  "export",
 		args:  "[REF] [--to FORMAT] [-o FILE] [--force] [--open] [--tree] [--redact] [--strict] [--partial]",
-		short: "write a conversation as another assistant keeps it, or to be read",
-		long: `Writes the path to REF as another program keeps its conversations, under a new id, so that
-it goes on there; or as a page to be read. Without -o it goes to standard output; html does
-not go to a terminal.
+		short: "write a conversation in another program's format, or as a document",
+		long: `Writes the path to REF in the format of another program, under a new id, so that it can be
+continued there, or as a document to read. Without -o it is written to standard output; html is not
+written to a terminal.
 
-Without --to the extension of FILE decides the format, if only one format has it. A file
-that exists is replaced only with --force. --open opens the file with the program that the
-desktop has for it; without -o it is a temporary one, and without --to a page in html.
+Without --to the extension of FILE determines the format, if only one format has it. An existing
+file is replaced only with --force. --open opens the file with the desktop's default program;
+without -o it is a temporary file, and without --to the format is html.
 
-Where the conversation was imported from the same program, its records are written as they
-were. What the format has no place for is listed on standard error.
+If the conversation was imported from the same program, its records are written unchanged. Content
+that the format cannot represent is listed on standard error.
 
 Formats:
 ` + formatList((*convert.Format).Writes),
@@ -46,11 +46,11 @@ Formats:
 bough export "Plan the trip" --open
 bough export "Plan the trip@849dde0b" --to html --tree --redact -o trip.html`,
 		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `FORMAT`", DefaultText: "as the extension of FILE says"},
+			&cli.StringFlag{Name: "to", Usage: "the `FORMAT`", DefaultText: "by the extension of FILE"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`"},
 			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "replace FILE if it exists"},
 			&cli.BoolFlag{Name: "open", DisableDefaultText: true, Usage: "open the file"},
-			&cli.BoolFlag{Name: "tree", DisableDefaultText: true, Usage: "with all branches; the path to REF is the active one"},
+			&cli.BoolFlag{Name: "tree", DisableDefaultText: true, Usage: "export all branches; the path to REF is the active one"},
 			redactFlag(),
 		}, cutFlags()...),
 		choices: []choice{chooseSession},
@@ -70,8 +70,8 @@ func (p *program) export(c *cli.Context, w *workspace.Workspace) error {
 		path = ""
 	}
 	if path == "" && !c.Bool("open") && !p.json && p.paint.width > 0 && format.Ext == ".html" {
-		e := usageError("a terminal does not show html")
-		e.Hint = "add --open, or -o FILE, or pipe the output"
+		e := usageError("html is not written to a terminal")
+		e.Hint = "add --open or -o FILE, or redirect the output"
 		return e
 	}
 	o := exportOptions(c, format)
@@ -101,8 +101,7 @@ func (p *program) export(c *cli.Context, w *workspace.Workspace) error {
 	return p.openFile(string(e.Path))
 }
 
-// exportFormat returns the format that --to names, else the one that the extension of the
-// file decides.
+// exportFormat returns the format that --to names, else the format of the file's extension.
 func exportFormat(c *cli.Context) (*convert.Format, error) {
 	to, path := c.String("to"), c.String("output")
 	switch {
@@ -118,7 +117,7 @@ func exportFormat(c *cli.Context) (*convert.Format, error) {
 	return nil, e
 }
 
-// printExport prints an export, or where it is.
+// printExport prints an export, or the path that it was written to.
 func (p *program) printExport(e *workspace.Export, redacted bool) error {
 	if p.json {
 		return p.printJSON(exported{e, contentOf(e)})
@@ -136,7 +135,7 @@ func (p *program) printExport(e *workspace.Export, redacted bool) error {
 	return err
 }
 
-// openFile opens a file with the program that the desktop has for it.
+// openFile opens a file with the desktop's default program.
 func (p *program) openFile(path string) error {
 	p.stdout.Flush()
 	browser.Stdout, browser.Stderr = io.Discard, io.Discard
@@ -150,7 +149,7 @@ func (p *program) openFile(path string) error {
 	return nil
 }
 
-// exported is an export as --json has it: with its content, where that was written to no
+// exported is an export in the form of --json, with its content if it was not written to a
 // file.
 type exported struct {
 	*workspace.Export
@@ -172,7 +171,7 @@ func exportOptions(c *cli.Context, format *convert.Format) workspace.ExportOptio
 	return o
 }
 
-// exportTold says what was lost and, if secrets were looked for, what was taken out.
+// exportTold prints the losses of an export and, with --redact, the redactions.
 func (p *program) exportTold(e *workspace.Export, redacted bool) {
 	path := cmp.Or(string(e.Path), "standard output")
 	about := count(e.Messages, "message")
@@ -182,13 +181,13 @@ func (p *program) exportTold(e *workspace.Export, redacted bool) {
 	p.steppedBack(e.Adjustment, string(e.Message))
 	fmt.Fprintf(p.stderr, "Exported %s to %s, %s\n", about, clean(path), size(int64(e.Bytes)))
 	for _, l := range e.Lost {
-		fmt.Fprintf(p.stderr, "  not carried: %s (%d)\n", clean(l.What), l.Count)
+		fmt.Fprintf(p.stderr, "  not exported: %s (%d)\n", clean(l.What), l.Count)
 	}
 	for _, l := range e.Redacted {
 		fmt.Fprintf(p.stderr, "  redacted: %s (%d)\n", clean(l.What), l.Count)
 	}
 	if redacted && len(e.Redacted) == 0 {
-		fmt.Fprintln(p.stderr, "  redacted: nothing found")
+		fmt.Fprintln(p.stderr, "  redacted: no secrets found")
 	}
 }
 
@@ -196,23 +195,22 @@ func (p *program) resumeVerb() verb {
 	return verb{
 		name:  "resume",
 		args:  "[REF] --in TOOL [--dir FOLDER] [--exec] [--redact] [--strict] [--partial]",
-		short: "go on with a conversation in the assistant of your choice",
-		long: `Exports the path to REF to the place where TOOL looks for its conversations, and prints the
-command that goes on with it there. With --exec it runs it.
+		short: "continue a conversation in another assistant",
+		long: `Exports the path to REF to the folder where TOOL keeps its conversations, and prints the command
+that continues it there. --exec runs the command.
 
-The conversation goes on in the folder that it is about, if that is there, else in this one;
---dir says another. What TOOL writes from then on comes back with 'bough import --from TOOL',
-as more of the same conversation.
+The conversation continues in its own folder, if that exists, else in the current one; --dir names
+another. 'bough import --from TOOL' later adds the new messages to the same conversation.
 
-opencode keeps no files: it imports one from .bough in the workspace, which the printed
-command, or --exec, removes afterwards.
+opencode keeps no files: it imports one from .bough in the workspace. The printed command, or
+--exec, removes that file afterwards.
 
 Tools: ` + strings.Join(formatNames("in"), ", "),
 		example: `bough resume "Fix the parser@849dde0b" --in claude-code
 bough resume "Fix the parser" --in codex --exec`,
 		flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "in", Usage: "the `TOOL`"},
-			&cli.StringFlag{Name: "dir", Usage: "go on in this `FOLDER`"},
+			&cli.StringFlag{Name: "dir", Usage: "continue in this `FOLDER`"},
 			&cli.BoolFlag{Name: "exec", DisableDefaultText: true, Usage: "run the command"},
 			redactFlag(),
 		}, cutFlags()...),
@@ -230,7 +228,7 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 		return e
 	}
 	if c.Bool("exec") && p.json {
-		return usageError("--exec and --json exclude each other: the command has the terminal")
+		return usageError("--exec and --json exclude each other: the command uses the terminal")
 	}
 	format, err := formatNamed("in", c.String("in"))
 	if err != nil {
@@ -266,7 +264,7 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	return nil
 }
 
-// resumeDir checks the folder that a conversation is to go on in; "" leaves it open.
+// resumeDir checks the folder in which a conversation is continued; "" means the default.
 func resumeDir(dir string) (string, error) {
 	if dir == "" {
 		return "", nil
@@ -284,8 +282,8 @@ func resumeDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// execute runs the commands of r. A temporary file is gone after the first, whatever
-// became of that.
+// execute runs the commands of r. It removes a temporary file after the first one, even if
+// that fails.
 func (p *program) execute(c *cli.Context, r *workspace.Resumption) error {
 	run := func(command []string) error {
 		p.stdout.Flush()
@@ -315,7 +313,7 @@ func (p *program) execute(c *cli.Context, r *workspace.Resumption) error {
 	return run(r.Run)
 }
 
-// commandLine returns a command as it is typed.
+// commandLine formats a command as it is typed in a shell.
 func commandLine(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
@@ -324,7 +322,7 @@ func commandLine(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// quoted returns a word for a shell.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,~", r)
@@ -346,7 +344,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// redactor takes secrets out.
+// redactor removes secrets.
 func redactor() workspace.Redact {
 	r := redact.New()
 	return func(text []byte, isJSON bool) ([]byte, []string, error) {

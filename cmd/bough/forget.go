@@ -17,16 +17,16 @@ func (p *program) forgetVerb() verb {
 		name:  "forget",
 		args:  "SESSION [--copies] [--dry-run] [--yes ID]",
 		short: "delete a conversation for good",
-		long: `Deletes all files of a conversation, those in the trash too, and its text in the log,
-bookmarks, explorations, learnings, tasks and the records of imports and exports. Its id and
-those of its sources stay, so that no import brings it back. It cannot be undone. Other
-sessions that hold messages of it are listed; --copies deletes those conversations too. Asks
-twice on a terminal; elsewhere --yes must repeat the id of the conversation.`,
+		long: `Deletes all files of a conversation, also from the trash, and its text from the log, bookmarks,
+explorations, learnings, tasks and the records of imports and exports. This cannot be undone. The id
+of the conversation and those of its sources are kept, so that no import restores it. Other
+sessions that contain its messages are listed; --copies deletes those conversations too. On a
+terminal, forget asks twice; otherwise --yes must repeat the id of the conversation.`,
 		example: `bough forget "By train instead" --copies`,
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "copies", DisableDefaultText: true, Usage: "delete the conversations that hold messages of it too"},
+			&cli.BoolFlag{Name: "copies", DisableDefaultText: true, Usage: "also delete the conversations that contain its messages"},
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only list what would be deleted"},
-			&cli.StringFlag{Name: "yes", Usage: "do not ask: the `ID` of the conversation, once more"},
+			&cli.StringFlag{Name: "yes", Usage: "confirm with the `ID` of the conversation instead of asking"},
 		},
 		min:     1,
 		max:     1,
@@ -57,13 +57,14 @@ twice on a terminal; elsewhere --yes must repeat the id of the conversation.`,
 				fmt.Fprintln(p.stdout, clean(id))
 			}
 			fmt.Fprintf(p.stderr, "%s %s for good\n", did, count(len(f.Sessions), "session file"))
-			p.forgetCopies(f, "still hold messages of it; --copies deletes them too")
+			p.forgetCopies(f, "still contain its messages; --copies deletes them too")
 			return nil
 		},
 	}
 }
 
-// forgetCopies lists the sessions that hold messages of a conversation and stay.
+// forgetCopies lists the sessions that contain messages of a forgotten conversation and are
+// kept.
 func (p *program) forgetCopies(f *workspace.Forgetting, what string) {
 	var left []workspace.ForgettingCopy
 	for _, c := range f.Copies {
@@ -84,15 +85,14 @@ func (p *program) forgetCopies(f *workspace.Forgetting, what string) {
 	}
 }
 
-// confirmForget asks twice whether a conversation is to be deleted, unless its id was
-// given with --yes.
+// confirmForget asks twice whether to delete a conversation, unless --yes repeats its id.
 func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string) error {
 	named := func(s string) bool { return s == f.Session || s == tail(f.Session) }
 	if given && named(yes) {
 		return nil
 	}
 	if given {
-		return usageError("--yes takes the id of the conversation, which is %s", f.Session)
+		return usageError("--yes takes the id of the conversation, %s", f.Session)
 	}
 	in, ok := p.stdin.(*os.File)
 	if !ok || p.screen == nil || !term.IsTerminal(int(in.Fd())) {
@@ -104,7 +104,7 @@ func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string)
 		lines.Scan()
 		return strings.TrimSpace(lines.Text())
 	}
-	p.forgetCopies(f, "hold messages of it and stay; --copies deletes them too")
+	p.forgetCopies(f, "contain its messages and are kept; --copies deletes them too")
 	switch strings.ToLower(ask(fmt.Sprintf("Delete %q (%s) for good? This cannot be undone. [y/N] ", line(f.Title), count(len(f.Sessions), "session file")))) {
 	case "y", "yes":
 	default:

@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// formats are all that the command knows: those of package convert, and pages.
+// formats are all formats of the command: those of package convert, and pages.
 func formats() []*convert.Format { return append(slices.Clip(convert.Formats), html.Format()) }
 
 // formatOf returns the format of a name or an alias.
@@ -25,7 +25,7 @@ func formatOf(name string) (*convert.Format, bool) {
 	return list[i], true
 }
 
-// formatNamed returns the format that the value of a flag names.
+// formatNamed returns the format that a flag names.
 func formatNamed(flag, name string) (*convert.Format, error) {
 	if f, ok := formatOf(name); ok {
 		return f, nil
@@ -42,8 +42,8 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 	return nil, e
 }
 
-// closestFormat returns the name of the format that a flag takes and that name resembles
-// most, "" if it resembles none.
+// closestFormat returns the format name most similar to name among those that a flag takes,
+// "" if none is similar.
 func closestFormat(flag, name string) string {
 	var names []string
 	takes := formatNames(flag)
@@ -59,7 +59,7 @@ func closestFormat(flag, name string) string {
 	return f.Name
 }
 
-// formatOfFile returns the format that the extension of a file to be written names.
+// formatOfFile returns the format of the extension of an output file.
 func formatOfFile(path string) (*convert.Format, error) {
 	ext := filepath.Ext(path)
 	var fit []*convert.Format
@@ -79,12 +79,12 @@ func formatOfFile(path string) (*convert.Format, error) {
 		}
 		slices.Sort(names)
 	}
-	e := usageError("the extension of %q does not decide the format", path)
+	e := usageError("the extension of %q does not determine the format", path)
 	e.Hint = "add --to FORMAT: one of " + strings.Join(names, ", ")
 	return nil, e
 }
 
-// formatNames returns what a flag takes that names a format, sorted.
+// formatNames returns the format names that a flag takes, sorted.
 func formatNames(flag string) (names []string) {
 	which := (*convert.Format).Reads
 	switch flag {
@@ -120,15 +120,15 @@ func formatList(which func(*convert.Format) bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// isKept reports whether the program of a format keeps files on this machine, or is asked
-// itself, as opencode is.
+// isKept reports whether the program of a format keeps files on this machine, or has to
+// export them itself, as opencode does.
 func isKept(f *convert.Format) bool { return isAsked(f) || f.Roots(machine()) != nil }
 
-// isAsked reports whether the program of a format keeps a database, and is asked for its
-// conversations.
+// isAsked reports whether the program of a format keeps a database and has to export its
+// conversations itself.
 func isAsked(f *convert.Format) bool { return f.Name == "opencode" }
 
-// machine is this one.
+// machine describes this machine.
 func machine() transcript.Machine {
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()

@@ -12,8 +12,8 @@ func (p *program) restoreVerb() verb {
 		name:  "restore",
 		args:  "CHECKPOINT",
 		short: "go back to a checkpoint",
-		long: `Moves the head to the end of a checkpoint. The next message makes a branch of it; the
-checkpoint, and all that came after it, stay as they are. Prints where the head is.`,
+		long: `Moves the head to the end of a checkpoint. The next message creates a branch of the checkpoint.
+Neither the checkpoint nor any later message changes. Prints the new head.`,
 		example: `bough restore "Before the budget"
 bough append "Let us spend less."`,
 		min:     1,
@@ -36,8 +36,8 @@ func (p *program) rewindVerb() verb {
 		aliases: []string{"continue-from"},
 		args:    "REF [--strict] [--partial]",
 		short:   "move the head to any message",
-		long: `Moves the head to REF. Nothing after it is touched: the next message begins another branch
-of the same conversation there. Prints where the head is.`,
+		long: `Moves the head to REF. The messages after REF stay; the next message begins another branch of the
+same conversation. Prints the new head.`,
 		example: `bough rewind "Plan the trip@msg_2b0c3457"
 bough append "Let me ask that differently."`,
 		flags:   cutFlags(),
@@ -55,7 +55,7 @@ bough append "Let me ask that differently."`,
 	}
 }
 
-// refOrHead returns the argument of a verb that means the head without one.
+// refOrHead returns the argument of a verb, HEAD if there is none.
 func refOrHead(c *cli.Context) string {
 	if c.NArg() == 0 {
 		return "HEAD"
@@ -69,13 +69,13 @@ func (p *program) position(pos *workspace.Position) error {
 	}
 	p.steppedBack(pos.Adjustment, string(pos.Head.Message))
 	if pos.ReadOnly {
-		fmt.Fprintln(p.stderr, "This is a checkpoint: the next message makes a branch of it.")
+		fmt.Fprintln(p.stderr, "This is a checkpoint: the next message creates a branch of it.")
 	}
 	fmt.Fprintln(p.stdout, place(string(pos.Head.Session), string(pos.Head.Message)))
 	return nil
 }
 
-// place returns the REF of a message, or of a session without one, as it is printed.
+// place returns the printed REF of a message, or of a session if message is "".
 func place(session, message string) string {
 	if message == "" {
 		return clean(session)

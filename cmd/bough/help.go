@@ -12,14 +12,14 @@ func (p *program) helpVerb() verb {
 	return verb{
 		name:    "help",
 		args:    "[VERB [VERB]]",
-		short:   "how to use bough, or one verb",
+		short:   "show the help of bough or of a verb",
 		example: `bough help branch`,
 		max:     2,
 		alone:   func(c *cli.Context) error { return p.help(c.Args().Slice()...) },
 	}
 }
 
-// help prints how to use a verb, or without one how to use bough.
+// help prints the help of a verb or, without words, of bough.
 func (p *program) help(words ...string) error {
 	var text strings.Builder
 	if len(words) == 0 {
@@ -39,8 +39,7 @@ func (p *program) help(words ...string) error {
 	return p.printText("help", text.String())
 }
 
-// helpWords returns the words of a command line that name the verb whose help is
-// asked for.
+// helpWords returns the words of a command line that name the verb to print the help of.
 func (p *program) helpWords(args []string) []string {
 	at := firstWord(args)
 	if at < 0 {
@@ -77,24 +76,24 @@ Verbs:
 
 const helpEnd = `
 Flags, anywhere on the line:
-  -w FOLDER                 the workspace; else $BOUGH_WORKSPACE, else the nearest
-                            folder above that is one, which must belong to you,
-                            else your data folder
-  --json                    print one JSON document, errors too
-  --no-pager                do not show long output in a pager
-  --wait TIME               how long to wait while another process writes (30s)
-  --help                    the help of the verb on the line, or this
+  -w FOLDER                 the workspace; by default $BOUGH_WORKSPACE, else the
+                            nearest workspace at or above the current folder,
+                            if it belongs to you, else your data folder
+  --json                    print one JSON document, also for errors
+  --no-pager                do not use a pager
+  --wait TIME               how long to wait for another process that writes (30s)
+  --help                    show the help of bough or of the verb
   --version                 print the version
 
-A SESSION is an id, a title, or the beginning of an id or of the part of it that is shown,
-of at least 4 characters. A REF is a SESSION, SESSION@MESSAGE (also @first, @last) for the
-path to that message, the id of a message, or the label of a bookmark. HEAD or @ is where
-the next message goes, and - where that was before. REF~3 is three messages up, REF^ one.
-Where a text or a file is asked for, '-' is standard input.
+A SESSION is an id, a title, or at least 4 characters from the beginning of an id or of
+its printed short form. A REF is a SESSION, SESSION@MESSAGE (also @first, @last) for the
+path to that message, the id of a message, or the label of a bookmark. HEAD or @ is the
+position of the next message, and - the previous head. REF~3 is three messages before REF,
+REF^ one. '-' in place of a text or a file means standard input.
 
-Begin:
-  bough demo                see it all on a built-in conversation
-  bough help VERB           what a verb does, with an example
+Getting started:
+  bough demo                show the main verbs on a built-in conversation
+  bough help VERB           show the help of a verb, with an example
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 locked or
 busy: another program is writing.
@@ -108,7 +107,7 @@ func (v verb) help(text *strings.Builder) {
 	if len(v.subs) > 0 {
 		text.WriteString("\nVerbs:\n")
 		helpVerbs(text, v.subs)
-		fmt.Fprintf(text, "\n'bough help %s VERB' says what each does.\n", v.full())
+		fmt.Fprintf(text, "\n'bough help %s VERB' shows the help of each.\n", v.full())
 	}
 	fmt.Fprintf(text, "\nExample:\n  %s\n", strings.ReplaceAll(v.example, "\n", "\n  "))
 	if len(v.flags) == 0 {

@@ -20,39 +20,39 @@ func (p *program) importVerb() verb {
 	return verb{
 		name:  "import",
 		args:  "[PATH…] [--from TOOL…] [--format FORMAT] [--skip PATTERN] [--again] [--dry-run]",
-		short: "take in the conversations of another assistant",
+		short: "import conversations of other assistants",
 		long: `Imports the conversations in a file, in all files of a folder, in an archive (zip, tar, gzip,
-zstd), or - for standard input. Each becomes a session, with all its branches, also those that
-the other program no longer shows. The format is detected from the content. --from finds the conversations where TOOL keeps them on this machine; given several
-times, it imports those of all these tools in one step.
+zstd), or from standard input (-). Each becomes a session with all its branches, also those that
+the other program no longer shows. The format is detected from the content. --from imports the
+conversations that TOOL keeps on this machine; it can be given several times.
 
-Importing again adds what is new, completes an answer that was still being written, and
-changes nothing else. A file that did not change is not read. A conversation that was
-exported from here is the one that it was exported from, and one that began as a copy of
-another becomes a branch of it. What was removed here, or whose import was undone, stays
-out; --again imports it.
+Importing again adds new messages, completes an answer that was still being written, and changes
+nothing else. Unchanged files are not read. New messages of an exported conversation are added to
+the original, and a conversation that began as a copy of another becomes a branch of it.
+Conversations that were removed from the workspace, or whose import was undone, are skipped unless
+--again is given.
 
-An import is one step: 'bough undo' undoes all of it. --skip excludes files, and
-conversations about folders, by a name (tmp), or by a whole path ('~/work/client', '/src/**').
-config.json in the workspace can list patterns too: {"import":{"skip":["tmp"]}}.
+An import is one operation: 'bough undo' undoes all of it. --skip excludes files, and conversations
+about folders, by a name (tmp) or a whole path ('~/work/client', '/src/**'). The setting import.skip
+in config.json adds patterns: {"import":{"skip":["tmp"]}}.
 
 Formats:
 ` + formatList((*convert.Format).Reads) + `
 
 Tools: ` + strings.Join(formatNames("from"), ", ") + `
 
-Exits with 5 if something could not be read; the rest is imported.`,
+The exit code is 5 if a file or conversation could not be read; the others are imported.`,
 		example: `bough import --from claude-code
 bough import ~/Downloads/chatgpt-export.zip --dry-run
 bough import --from claude-code --from codex
 bough import --from codex --skip '~/work/client'`,
 		flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "from", Usage: "import what `TOOL` keeps on this machine, or with a PATH what it keeps there; may be given several times"},
-			&cli.StringFlag{Name: "format", DefaultText: "detected", Usage: "all files are in this `FORMAT`"},
-			&cli.StringSliceFlag{Name: "skip", Usage: "keep out files and folders that match `PATTERN`, beside those of the workspace's config.json"},
-			&cli.BoolFlag{Name: "again", DisableDefaultText: true, Usage: "also import what was removed here, or whose import was undone"},
-			&cli.BoolFlag{Name: "live", DisableDefaultText: true, Usage: "for programs that import while a conversation goes on: undo passes over it"},
-			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "say what would be done, and do nothing"},
+			&cli.StringSliceFlag{Name: "from", Usage: "import the conversations that `TOOL` keeps on this machine or, with a PATH, at that path; repeatable"},
+			&cli.StringFlag{Name: "format", DefaultText: "detected", Usage: "the `FORMAT` of all files"},
+			&cli.StringSliceFlag{Name: "skip", Usage: "skip files and folders that match `PATTERN`, in addition to the setting import.skip; repeatable"},
+			&cli.BoolFlag{Name: "again", DisableDefaultText: true, Usage: "also import conversations that were removed or whose import was undone"},
+			&cli.BoolFlag{Name: "live", DisableDefaultText: true, Usage: "for programs that import while a conversation is active: undo skips it"},
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would be imported and change nothing"},
 		},
 		max:     1 << 20,
 		changes: true,
@@ -78,7 +78,7 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 			}
 		}
 	}
-	debug.SetGCPercent(40) // a long transcript passes through: memory counts more than time
+	debug.SetGCPercent(40) // transcripts are long: saves memory at the cost of time
 	list, err := w.ImportAll(c.Context, sources, o)
 	if err != nil {
 		if list != nil && len(list.Imported) > 0 && !p.json {
@@ -99,13 +99,13 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 	return err
 }
 
-// unreadable reports whether something of a conversation could not be read.
+// unreadable reports whether a part of a conversation could not be read.
 func unreadable(r imports.Transcript) bool {
 	return r.Status == imports.Failed || len(r.Problems) > 0
 }
 
-// importSources returns what the arguments of 'bough import' name, and the temporary
-// folders that hold some of it, which the caller removes.
+// importSources returns the sources that the arguments of 'bough import' name, and the
+// temporary folders of some of them, which the caller removes.
 func (p *program) importSources(c *cli.Context) (sources []imports.Source, temporary []string, err error) {
 	paths, tools := c.Args().Slice(), c.StringSlice("from")
 	var format *convert.Format
@@ -114,19 +114,19 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, tempo
 			return nil, nil, err
 		}
 		if !format.Reads() {
-			return nil, nil, usageError("bough writes %s, and does not read it", format.Name)
+			return nil, nil, usageError("bough writes %s but does not read it", format.Name)
 		}
 	}
 	switch {
 	case len(tools) == 0 && len(paths) == 0:
-		e := usageError("'bough import' takes a PATH, or --from TOOL")
+		e := usageError("'bough import' needs a PATH or --from TOOL")
 		e.Hint = seeHelp("import")
 		return nil, nil, e
 	case len(tools) == 0:
 		return []imports.Source{{Paths: paths, Format: format}}, nil, nil
 	case len(tools) > 1 && len(paths) > 0:
-		e := usageError("a PATH excludes more than one --from")
-		e.Hint = "name one tool with a PATH, or several tools without"
+		e := usageError("a PATH allows only one --from")
+		e.Hint = "give one tool with a PATH, or several tools without"
 		return nil, nil, e
 	}
 	list := make([]*convert.Format, len(tools))
@@ -162,8 +162,8 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, tempo
 	return sources, temporary, nil
 }
 
-// importSource returns where a tool keeps its conversations, or paths in place of that,
-// and the temporary folder that holds them, "" if there is none.
+// importSource returns the folders where a tool keeps its conversations, or paths if given,
+// and the temporary folder that contains them, "" if there is none.
 func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []string) (source imports.Source, temporary string, err error) {
 	roots := tool.Roots(machine())
 	if isAsked(tool) {
@@ -190,8 +190,8 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 		return source, "", nil
 	}
 	if roots == nil {
-		e := usageError("--from: %s keeps no conversations on this machine that bough could find", tool.Name)
-		e.Hint = "export them there, and name the file: 'bough import FILE'"
+		e := usageError("--from: bough does not know where %s keeps its conversations", tool.Name)
+		e.Hint = "export them there and run 'bough import FILE'"
 		return source, "", e
 	}
 	for _, root := range roots {
@@ -202,14 +202,14 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 	if len(source.Paths) == 0 {
 		return source, "", &fault.Error{
 			Code:    fault.NotFound,
-			Message: "there are no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),
-			Hint:    "name the folder: 'bough import --from " + tool.Name + " FOLDER'",
+			Message: "no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),
+			Hint:    "give the folder: 'bough import --from " + tool.Name + " FOLDER'",
 		}
 	}
 	return source, "", nil
 }
 
-// imported tells of one conversation.
+// imported prints the result for one conversation.
 func (p *program) imported(r imports.Transcript) {
 	p.meter.clear()
 	status := string(r.Status)
@@ -251,7 +251,7 @@ func (p *program) imported(r imports.Transcript) {
 	fmt.Fprintf(p.stdout, "%s  %s  %s\n", status, p.paint.bold(title), p.paint.dim(rest))
 }
 
-// importSummary says how many came of each kind.
+// importSummary prints the number of conversations by result.
 func (p *program) importSummary(rows []imports.Transcript, dry bool) {
 	counts := map[imports.Status]int{}
 	messages := 0
@@ -274,6 +274,6 @@ func (p *program) importSummary(rows []imports.Transcript, dry bool) {
 	}
 	fmt.Fprintln(p.stderr, text)
 	if slices.ContainsFunc(rows, func(r imports.Transcript) bool { return r.Removed }) {
-		fmt.Fprintln(p.stderr, "  what was removed here, or whose import was undone, stays out; --again imports it")
+		fmt.Fprintln(p.stderr, "  removed conversations, and those whose import was undone, are skipped; --again imports them")
 	}
 }

@@ -16,14 +16,13 @@ func (p *program) inspectVerb() verb {
 	return verb{
 		name:  "inspect",
 		args:  "FILE…",
-		short: "say what a file is, and what is wrong with it",
-		long: `Prints what each FILE is: a session or another file of a workspace, a transcript of another
-assistant, or any other JSON, also compressed or in an archive; - is standard input. It says
-whether the file is whole, what is wrong at which byte, and of each conversation how many
-messages it has, when they were written and where its branches end. It needs no workspace
-and changes nothing.
+		short: "describe a file and find damage in it",
+		long: `Prints the type of each FILE: a session or another file of a workspace, a transcript of another
+assistant, or other JSON, also compressed or in an archive; - is standard input. For each damaged
+file it prints the problem and its byte offset; for each conversation the number of messages, their
+times and the ends of its branches. It needs no workspace and changes nothing.
 
-Exits with 5 if a file is damaged.`,
+The exit code is 5 if a file is damaged.`,
 		example: `bough inspect ~/Downloads/conversations.json
 bough inspect conversations/*.json --json`,
 		min: 1,
@@ -54,7 +53,7 @@ bough inspect conversations/*.json --json`,
 	}
 }
 
-// inspection prints what one file is.
+// inspection prints the description of one file.
 func (p *program) inspection(f inspect.Result) {
 	kind := map[inspect.Kind]string{
 		inspect.SessionFile: "session file", inspect.TranscriptFile: f.Format + " transcript",

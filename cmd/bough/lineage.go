@@ -11,8 +11,8 @@ func (p *program) lineageVerb() verb {
 	return verb{
 		name:    "lineage",
 		args:    "SESSION [--partial]",
-		short:   "the sessions that a session comes from, root first",
-		long:    `Prints one id a line, from the root to SESSION itself.`,
+		short:   "list the ancestors of a session, root first",
+		long:    `Prints one id per line, from the root to SESSION itself.`,
 		example: `bough lineage 4b9ad01c`,
 		flags:   []cli.Flag{partialFlag()},
 		min:     1,

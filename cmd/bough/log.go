@@ -16,19 +16,19 @@ func (p *program) logVerb() verb {
 	return verb{
 		name:  "log",
 		args:  "[--in SESSION] [--limit N] [--all]",
-		short: "list the operations, the newest first",
-		long: `Lists every change with its number, newest first; 'external' marks changes by other programs.
-Undone changes are marked. The conversations of one import are one line, as undo undoes them
-together; --all and --json list each.`,
+		short: "list the operations, newest first",
+		long: `Lists every change with its number, newest first. 'external' marks changes by other programs,
+'(undone)' those that were undone. An import is one line, because undo undoes it as a whole; --all
+and --json list each of its conversations.`,
 		example: `bough log --limit 20`,
 		flags: []cli.Flag{
-			inFlag("only what changed this `SESSION`"),
+			inFlag("only changes of this `SESSION`"),
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "only the newest `N`"},
 			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list each conversation of an import"},
 		},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.IsSet("limit") && c.Int("limit") < 1 {
-				return usageError("--limit takes a number from 1 on")
+				return usageError("--limit takes a positive number")
 			}
 			fold := !p.json && !c.Bool("all")
 			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Most: c.Int("limit"), Groups: fold})
@@ -47,25 +47,25 @@ together; --all and --json list each.`,
 func inFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "in", Usage: usage} }
 
 func (p *program) undoVerb() verb {
-	v := p.takeBackVerb("undo", (*workspace.Workspace).Undo, "undo the newest change", `Undoes the newest change that is not undone yet; repeat it to go further back. Sessions that the
-change made go to the trash, removed ones come back, and added messages are deleted. -n undoes
-the newest N changes, --to all that came after an operation of 'bough log'. Undo refuses a
-change on which something newer depends, one whose files another program changed since, and a
-removal whose files were deleted from the trash; --in undoes the changes of another session.
-Automatic checkpoints and prunes are skipped. 'bough redo' undoes the undo.`)
+	v := p.takeBackVerb("undo", (*workspace.Workspace).Undo, "undo the newest change", `Undoes the newest change that is not undone; repeat it to go further back. Sessions that the change
+created move to the trash, removed sessions are restored, and added messages are deleted. -n undoes
+the newest N changes, --to all changes after an operation of 'bough log', --in only changes of one
+session. Undo refuses a change that a newer one depends on, a change whose files another program
+changed since, and a removal whose files were deleted from the trash. Automatic checkpoints and
+prunes are skipped. 'bough redo' reverts the undo.`)
 	v.args = "[--in SESSION] [-n N or --to OPERATION]"
 	v.flags = append(v.flags,
-		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "1", Usage: "the newest `N` changes"},
-		&cli.Int64Flag{Name: "to", DefaultText: "the newest change", Usage: "all changes after this `OPERATION`"},
+		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "1", Usage: "undo the newest `N` changes"},
+		&cli.Int64Flag{Name: "to", DefaultText: "the newest change", Usage: "undo all changes after this `OPERATION`"},
 	)
 	return v
 }
 
 func (p *program) redoVerb() verb {
-	return p.takeBackVerb("redo", (*workspace.Workspace).Redo, "redo the newest undo", `Redoes what the newest undo undid, byte for byte, unless something changed since.`)
+	return p.takeBackVerb("redo", (*workspace.Workspace).Redo, "redo the newest undo", `Repeats the changes that the newest undo undid, byte for byte. It refuses if their files changed since.`)
 }
 
-// takeBack is what undo and redo do.
+// takeBack is the signature of undo and redo.
 type takeBack func(*workspace.Workspace, context.Context, workspace.UndoOptions) (*workspace.Operations, error)
 
 func (p *program) takeBackVerb(name string, do takeBack, short, long string) verb {
@@ -75,7 +75,7 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 		short:   short,
 		long:    long,
 		example: "bough " + name,
-		flags:   []cli.Flag{inFlag("only look at what changed this `SESSION`")},
+		flags:   []cli.Flag{inFlag("only consider changes of this `SESSION`")},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o, err := undoOptions(c)
@@ -99,9 +99,9 @@ func undoOptions(c *cli.Context) (o workspace.UndoOptions, err error) {
 	o = workspace.UndoOptions{In: c.String("in"), Count: c.Int("limit"), To: operation.Seq(c.Int64("to"))}
 	switch {
 	case c.IsSet("in") && o.In == "":
-		return o, usageError("--in names no session")
+		return o, usageError("--in is empty")
 	case c.IsSet("limit") && o.Count < 1:
-		return o, usageError("-n takes a number from 1 on")
+		return o, usageError("-n takes a positive number")
 	case c.IsSet("to") && o.To < 1:
 		return o, usageError("--to takes the number of an operation")
 	case c.IsSet("limit") && c.IsSet("to"):
@@ -110,7 +110,7 @@ func undoOptions(c *cli.Context) (o workspace.UndoOptions, err error) {
 	return o, nil
 }
 
-// undid says which operations an undo or a redo undid or did again.
+// undid describes the operations that an undo undid or a redo repeated.
 func undid(list []workspace.Operation, titles map[string]string) string {
 	did := "Undid"
 	if list[0].Verb != operation.Undo {
@@ -139,7 +139,7 @@ func undid(list []workspace.Operation, titles map[string]string) string {
 	return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(of), thing(verb)))
 }
 
-// titles returns the titles of the sessions by id, none if they cannot be read.
+// titles returns the titles of the sessions by id, nil if they cannot be read.
 func titles(ctx context.Context, w *workspace.Workspace) map[string]string {
 	titles := map[string]string{}
 	if l, err := w.List(ctx, ""); err == nil {
@@ -150,7 +150,7 @@ func titles(ctx context.Context, w *workspace.Workspace) map[string]string {
 	return titles
 }
 
-// thing returns what an operation of a group is about.
+// thing returns the noun for an operation of a group.
 func thing(verb string) string {
 	if verb == "import" {
 		return "conversation"
@@ -158,11 +158,11 @@ func thing(verb string) string {
 	return "operation"
 }
 
-// A logRow is a row of the log: an operation, or those of a group, the newest first.
+// A logRow is a row of the log: an operation, or those of a group, newest first.
 type logRow []workspace.Operation
 
-// rowsOf returns the rows of operations, with fold those of a group in one, at the place
-// of the newest.
+// rowsOf returns the rows of operations. With fold, the operations of a group share one
+// row, at the position of the newest.
 func rowsOf(list []workspace.Operation, fold bool) (rows []logRow) {
 	at := map[operation.Seq]int{}
 	for _, o := range list {
@@ -177,7 +177,7 @@ func rowsOf(list []workspace.Operation, fold bool) (rows []logRow) {
 	return rows
 }
 
-// about says in a few words what the row is about.
+// about describes the row in a few words.
 func (r logRow) about(titles map[string]string) string {
 	newest, oldest := r[0], r[len(r)-1]
 	if len(r) == 1 {
@@ -192,7 +192,7 @@ func (r logRow) about(titles map[string]string) string {
 
 const allUndone = " (undone)"
 
-// undone says how much of the row is undone.
+// undone returns a mark for the undone part of the row.
 func (r logRow) undone() string {
 	n := 0
 	for _, o := range r {
@@ -209,10 +209,10 @@ func (r logRow) undone() string {
 	return fmt.Sprintf(" (%d undone)", n)
 }
 
-// operations prints operations, a row on a line.
+// operations prints operations, one row per line.
 func (p *program) operations(rows []logRow, titles map[string]string) {
 	if len(rows) == 0 {
-		fmt.Fprintln(p.stderr, "Nothing was done yet.")
+		fmt.Fprintln(p.stderr, "No operations.")
 		return
 	}
 	digits := len(fmt.Sprint(rows[0][0].Seq))
@@ -227,8 +227,8 @@ func (p *program) operations(rows []logRow, titles map[string]string) {
 	}
 }
 
-// about says in a few words what an operation was about: the titles that it names, else
-// those of its sessions.
+// about describes an operation in a few words: by the titles that it names, else by those
+// of its sessions.
 func about(o workspace.Operation, titles map[string]string) string {
 	text := func(name string) string {
 		s, _ := o.Args[name].(string)
@@ -263,6 +263,6 @@ func about(o workspace.Operation, titles map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// head and tail shorten an id to as much as a person needs to recognise it.
+// head and tail shorten an id to its first or last eight characters.
 func head(id string) string { return clean(id[:min(len(id), 8)]) }
 func tail(id string) string { return clean(id[max(0, len(id)-8):]) }

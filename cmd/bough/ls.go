@@ -17,20 +17,19 @@ func (p *program) lsVerb() verb {
 		name:  "ls",
 		args:  "[--title TEXT] [--since TIME] [--date TIME] [--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--sort KEY] [--limit N]",
 		short: "list the sessions, last active first",
-		long: `Lists every session with a piece of its id that is enough to name it. A long conversation
-goes on in further files, its continuations. '*' marks where the head is. What has no title is
-listed with the first words of its user. A TIME is a date or an age: 2026-02-03, 2026-02,
-yesterday, 7d, '2 weeks ago'.`,
+		long: `Lists every session with a unique short form of its id. A long conversation has several files: the
+first and its continuations. '*' marks the head. A session without a title is listed with the first
+words of its user. A TIME is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
 		example: `bough ls --since 7d
 bough ls --date 2026-02 --title parser
 bough ls --sort messages --limit 10
 bough ls --kind checkpoint
 bough ls --tool claude-code --dir .`,
 		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "title", Usage: "only sessions with `TEXT` in their title, in upper or lower case"},
-			&cli.StringFlag{Name: "since", Usage: "only sessions that were active at this `TIME` or later"},
-			&cli.StringFlag{Name: "date", Usage: "only sessions that were active in this `TIME`: a day, a week, a month, a year"},
-			&cli.StringFlag{Name: "kind", Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (with Penguin's own)"},
+			&cli.StringFlag{Name: "title", Usage: "only sessions with `TEXT` in their title, ignoring case"},
+			&cli.StringFlag{Name: "since", Usage: "only sessions active at this `TIME` or later"},
+			&cli.StringFlag{Name: "date", Usage: "only sessions active in this `TIME`: a day, a week, a month or a year"},
+			&cli.StringFlag{Name: "kind", Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (including Penguin's)"},
 			&cli.StringFlag{Name: "sort", DefaultText: "active", Usage: "sort by `KEY`: active, created, messages or title"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N`"},
 		}, whereFlags("tool")...),
@@ -63,7 +62,7 @@ bough ls --tool claude-code --dir .`,
 			}
 			p.list(listing.Sessions, head)
 			if n := len(listing.Sessions); 0 < n && n < listing.Total {
-				fmt.Fprintf(p.stderr, "%d of %s listed. '--limit 0' lists all.\n", n, count(listing.Total, "session"))
+				fmt.Fprintf(p.stderr, "%d of %s listed; --limit 0 lists all.\n", n, count(listing.Total, "session"))
 			}
 			return nil
 		},
@@ -75,7 +74,7 @@ func filtered(c *cli.Context) bool {
 	return slices.ContainsFunc([]string{"title", "since", "date", "kind", "tool", "dir", "branch", "model"}, c.IsSet)
 }
 
-// listOptions returns which sessions are listed.
+// listOptions parses the flags of ls.
 func listOptions(c *cli.Context, now time.Time) (o workspace.ListOptions, err error) {
 	usage := func(format string, args ...any) error {
 		e := usageError(format, args...)
@@ -86,7 +85,7 @@ func listOptions(c *cli.Context, now time.Time) (o workspace.ListOptions, err er
 		return o, usage("--title is empty")
 	}
 	if c.Int("limit") < 0 {
-		return o, usage("--limit takes a number that is not negative")
+		return o, usage("--limit takes 0 or more")
 	}
 	o = workspace.ListOptions{
 		Kind:  session.Kind(c.String("kind")),
@@ -105,7 +104,7 @@ func listOptions(c *cli.Context, now time.Time) (o workspace.ListOptions, err er
 		return o, err
 	}
 	if start.Equal(end) && !start.IsZero() {
-		return o, usage("--date names a day, a week, a month or a year; --since takes %q", c.String("date"))
+		return o, usage("--date takes a day, a week, a month or a year, not %q; --since does", c.String("date"))
 	}
 	if start.After(o.Since) {
 		o.Since = start
@@ -114,14 +113,14 @@ func listOptions(c *cli.Context, now time.Time) (o workspace.ListOptions, err er
 	return o, nil
 }
 
-// whereFlags are the flags that select conversations by where they took place; tool is
-// the name of that for the tool.
+// whereFlags are the flags that select conversations by tool, folder, git branch and model;
+// tool is the name of the flag for the tool.
 func whereFlags(tool string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: tool, Usage: "only conversations imported from this `TOOL`, as 'bough import --help' names it"},
-		&cli.StringFlag{Name: "dir", Usage: "only conversations about the folder `DIR`, or one below it"},
+		&cli.StringFlag{Name: tool, Usage: "only conversations imported from this `TOOL`; 'bough help import' lists the tools"},
+		&cli.StringFlag{Name: "dir", Usage: "only conversations about the folder `DIR` or a folder below it"},
 		&cli.StringFlag{Name: "branch", Usage: "only conversations on the git branch `NAME`"},
-		&cli.StringFlag{Name: "model", Usage: "only conversations with a model that has `NAME` in its name"},
+		&cli.StringFlag{Name: "model", Usage: "only conversations with a model whose name contains `NAME`"},
 	}
 }
 
@@ -191,17 +190,16 @@ func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
 	}
 }
 
-// noSessions says that there is nothing to show.
+// noSessions prints why the list is empty.
 func (p *program) noSessions() {
 	if len(p.noted) > 0 {
-		fmt.Fprintln(p.stderr, "No session can be read. 'bough doctor' says what is wrong.")
+		fmt.Fprintln(p.stderr, "No session can be read. 'bough doctor' lists the problems.")
 	} else {
-		fmt.Fprintln(p.stderr, "No sessions. 'bough new' begins one.")
+		fmt.Fprintln(p.stderr, "No sessions. 'bough new' creates one.")
 	}
 }
 
-// continued returns what to call a continuation: after the conversation that it
-// is part of.
+// continued returns the title of a continuation, made from that of its conversation.
 func continued(e workspace.Entry, titles map[string]string) string {
 	for _, id := range slices.Backward(e.Lineage) {
 		if title, ok := titles[id]; ok {
@@ -211,8 +209,8 @@ func continued(e workspace.Entry, titles map[string]string) string {
 	return e.Title
 }
 
-// shortIDs returns a function that shortens an id to its last eight characters,
-// where those are enough to name it among entries.
+// shortIDs returns a function that shortens an id to its last eight characters if these are
+// unique among entries.
 func shortIDs(entries []workspace.Entry) func(string) string {
 	seen := make(map[string]int, len(entries))
 	for _, e := range entries {

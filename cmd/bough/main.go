@@ -1,5 +1,5 @@
 // Command bough checkpoints, branches and restores AI conversations kept as
-// plain JSON files. 'bough help' says how.
+// plain JSON files. 'bough help' lists its verbs.
 package main
 
 import "os"

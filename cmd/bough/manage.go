@@ -12,8 +12,8 @@ func (p *program) renameVerb() verb {
 	return verb{
 		name:    "rename",
 		args:    "SESSION TITLE",
-		short:   "give a session another title",
-		long:    `Changes the title and nothing else.`,
+		short:   "change the title of a session",
+		long:    `Changes only the title.`,
 		example: `bough rename 4b9ad01c "By train instead"`,
 		min:     2,
 		max:     2,
@@ -33,13 +33,13 @@ func (p *program) rmVerb() verb {
 		name:  "rm",
 		args:  "SESSION [--force or --line]",
 		short: "move a session to the trash",
-		long: `Moves the session's file to .bough/trash. It is refused while other sessions come from this
-one: checkpoints and branches hold all they need, and --force removes what they were taken
-from; a conversation's own files are only removed together, with --line. A tree of an agent
-stays too, unless --force says that it leaves the agent; its only tree stays in any case.`,
+		long: `Moves the session's file to .bough/trash; 'bough undo' restores it. A session that checkpoints or
+branches were made from is removed only with --force; they contain all their messages and stay
+complete. A conversation of several files is removed only as a whole, with --line. --force also
+removes a tree from its agent, but never the agent's only tree.`,
 		example: `bough rm "By train instead"`,
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "remove it although checkpoints or branches come from it, or an agent has it"},
+			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "remove the session even if checkpoints or branches were made from it, or if it is a tree of an agent"},
 			&cli.BoolFlag{Name: "line", DisableDefaultText: true, Usage: "remove all files of the conversation"},
 		},
 		min:     1,

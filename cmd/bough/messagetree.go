@@ -23,9 +23,8 @@ func (p *program) messageTreeVerb(c *cli.Context, w *workspace.Workspace) error 
 	return nil
 }
 
-// messageTree draws the tree of messages, a straight run a line. What is too deep to
-// be drawn in its place is drawn below, so that neither the terminal nor memory has
-// to be as wide as the tree is deep.
+// messageTree draws the tree of messages, one line per straight run. Subtrees that are too
+// deep are drawn below, which bounds the width of the drawing and the memory for it.
 func (p *program) messageTree(t *workspace.MessageTree) {
 	if len(t.Runs) == 0 {
 		p.noMessages()
@@ -53,7 +52,7 @@ func (p *program) messageTree(t *workspace.MessageTree) {
 	}
 	for len(below) > 0 {
 		i := below[0]
-		fmt.Fprintf(p.stdout, "\n%s%s\n", p.paint.yellow(d.names[i]), p.paint.dim(" goes on:"))
+		fmt.Fprintf(p.stdout, "\n%s%s\n", p.paint.yellow(d.names[i]), p.paint.dim(" continues:"))
 		below = append(below[1:], d.draw(d.under(stroke{run: i}))...)
 	}
 }
@@ -66,7 +65,7 @@ type messageDrawing struct {
 	deepest  int     // how many levels are drawn below each other
 }
 
-// runNames returns what to call each run: its first message and its last.
+// runNames returns a name for each run: its first and its last message.
 func runNames(runs []workspace.StraightRun) []string {
 	var ids []string
 	for _, r := range runs {
@@ -86,16 +85,16 @@ func runNames(runs []workspace.StraightRun) []string {
 	return names
 }
 
-// A stroke is a run to be drawn: what goes before its own line and before those
-// below it, and how deep it is in this part of the drawing.
+// A stroke is a run to be drawn: the prefix of its own line, the prefix of the lines below
+// it, and its depth in this part of the drawing.
 type stroke struct {
 	run         int
 	first, rest string
 	level       int
 }
 
-// draw prints strokes, of which the last is the first to be drawn, and what comes
-// from them. It returns the runs whose children are too deep.
+// draw prints strokes, the last one first, and their descendants. It returns the runs whose
+// children are too deep.
 func (d *messageDrawing) draw(strokes []stroke) (below []int) {
 	for len(strokes) > 0 {
 		s := strokes[len(strokes)-1]
@@ -111,7 +110,7 @@ func (d *messageDrawing) draw(strokes []stroke) (below []int) {
 	return below
 }
 
-// under returns the children of a run, the last one first.
+// under returns the children of a run, last one first.
 func (d *messageDrawing) under(s stroke) (strokes []stroke) {
 	for k, child := range slices.Backward(d.children[s.run]) {
 		first, rest := "├─ ", "│  "
@@ -128,7 +127,7 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 	r, name := d.runs[s.run], d.names[s.run]
 	var facts []string
 	if hidden {
-		facts = append(facts, "goes on below")
+		facts = append(facts, "continues below")
 	}
 	if r.Count > 1 {
 		facts = append(facts, count(r.Count, "message"))

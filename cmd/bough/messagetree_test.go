@@ -64,12 +64,12 @@ func TestMessageTreeDrawing(t *testing.T) {
 		for l := range strings.Lines(out) {
 			l = strings.TrimSuffix(l, "\n")
 			switch {
-			case strings.HasSuffix(l, " goes on:"):
+			case strings.HasSuffix(l, " continues:"):
 				on++
 			case l != "":
 				drawn++
 			}
-			if strings.Contains(l, "(goes on below") {
+			if strings.Contains(l, "(continues below") {
 				below++
 			}
 			if n := width(l); c.columns > 0 && n > c.columns || n > 160 {

@@ -18,7 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// parseModel takes the id of a model apart: what is before the colon, and after it.
+// parseModel splits the id of a model at the colon.
 func parseModel(id string) (kind, name string, err error) {
 	kind, name, found := strings.Cut(id, ":")
 	switch kind {
@@ -27,7 +27,7 @@ func parseModel(id string) (kind, name string, err error) {
 			return kind, name, nil
 		}
 	}
-	e := usageError("there is no model %q", id)
+	e := usageError("unknown model %q", id)
 	e.Hint = "a model is openai:NAME, anthropic:NAME, or command:CMD, a program that the shell runs"
 	return "", "", e
 }
@@ -38,7 +38,7 @@ type provider struct {
 	model          func(name, baseURL, key string) (agent.Model, error)
 }
 
-// providers returns the providers by what stands before the colon in the id of a model.
+// providers returns the providers by the part of a model's id before the colon.
 func providers() map[string]provider {
 	return map[string]provider{
 		"openai": {"OPENAI_API_KEY", "OPENAI_BASE_URL", func(name, baseURL, key string) (agent.Model, error) {
@@ -50,8 +50,8 @@ func providers() map[string]provider {
 	}
 }
 
-// A supply opens models and tools for turns, one after the other. Tools are open until
-// the supply is closed.
+// A supply opens models and tools for consecutive turns. Tools are open until the supply is
+// closed.
 type supply struct {
 	approve *approver
 	opened  []*mcp.Tools
@@ -85,10 +85,10 @@ func (s *supply) model(ctx context.Context, id string) (agent.Model, error) {
 	return &timedModel{m, s.timeout}, nil
 }
 
-// secrets returns the values of the variables of an environment that are named as if they
-// were secret.
+// secrets returns the values of the environment variables whose names end in _KEY, _TOKEN,
+// _SECRET or _PASSWORD.
 func secrets(env []string) (list []string) {
-	const shortest = 6 // what is shorter is likely to be said for another reason
+	const shortest = 6 // shorter values are likely to occur in ordinary text
 	for _, variable := range env {
 		name, value, _ := strings.Cut(variable, "=")
 		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"} {
@@ -100,12 +100,12 @@ func secrets(env []string) (list []string) {
 	return list
 }
 
-// tools returns what opens the tools of the MCP servers that a file lists.
+// tools returns a function that opens the tools of the MCP servers that a file lists.
 func (s *supply) tools(file string) (func(context.Context) (agent.Tools, error), error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		e := &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("there is no file %q", file), Err: err}
-		e.Hint = `--tools names a file with {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}`
+		e := &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no such file: %q", file), Err: err}
+		e.Hint = `--tools takes a file with {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}`
 		return nil, e
 	}
 	if err != nil {
@@ -141,8 +141,8 @@ func openTools(ctx context.Context, config []byte, env []string) (*mcp.Tools, er
 	return mcp.Open(ctx, c, &mcp.Options{Env: env, Inherit: withoutKeys(env), Version: version})
 }
 
-// withoutKeys returns an environment without the keys of providers, which tools get only
-// if their configuration gives it to them.
+// withoutKeys returns an environment without the keys of providers. A tool gets a key only
+// if its configuration passes it.
 func withoutKeys(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
@@ -155,7 +155,7 @@ func withoutKeys(env []string) []string {
 	})
 }
 
-// A timedModel answers within a time.
+// A timedModel is a model with a timeout for each answer.
 type timedModel struct {
 	agent.Model
 	timeout time.Duration
@@ -165,7 +165,7 @@ func (m *timedModel) Ask(ctx context.Context, r *agent.Request, stream func(stri
 	return within(ctx, m.timeout, "the model", func(ctx context.Context) (*agent.Reply, error) { return m.Model.Ask(ctx, r, stream) })
 }
 
-// timedTools answer within a time.
+// timedTools are tools with a timeout for each call.
 type timedTools struct {
 	agent.Tools
 	timeout time.Duration
@@ -175,7 +175,7 @@ func (t *timedTools) Call(ctx context.Context, c agent.Call) (agent.Result, erro
 	return within(ctx, t.timeout, "the tool", func(ctx context.Context) (agent.Result, error) { return t.Tools.Call(ctx, c) })
 }
 
-// within has do end after a time, which is what its error says then.
+// within calls do with a timeout. After the timeout its error says so.
 func within[T any](ctx context.Context, timeout time.Duration, who string, do func(context.Context) (T, error)) (T, error) {
 	late := fmt.Errorf("%s took longer than %v", who, timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)

@@ -52,9 +52,9 @@ func TestNoModel(t *testing.T) {
 	for name, want := range map[string]string{
 		"openai:x":    "OPENAI_API_KEY",
 		"anthropic:x": "ANTHROPIC_API_KEY",
-		"openai:":     `there is no model "openai:"`,
-		"gpt":         `there is no model "gpt"`,
-		"":            `there is no model ""`,
+		"openai:":     `unknown model "openai:"`,
+		"gpt":         `unknown model "gpt"`,
+		"":            `unknown model ""`,
 	} {
 		if m, err := (&supply{}).model(t.Context(), name); err == nil || m != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v, want %s", name, m, err, want)

@@ -14,8 +14,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// open opens the workspace that the command line means, where automatic checkpoints
-// are kept as r says.
+// open opens the workspace of the command line, with r for automatic checkpoints.
 func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.Workspace, error) {
 	dir, err := p.workspaceDir()
 	if err != nil {
@@ -35,8 +34,8 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 	return workspace.Open(ctx, dir, o)
 }
 
-// options returns the options of the workspace in dir that the settings and the flags of
-// bough say.
+// options returns the options for the workspace in dir from the settings and the flags of
+// bough.
 func (p *program) options(dir string) (*workspace.Options, error) {
 	l, err := settings(dir)
 	if err != nil {
@@ -52,7 +51,7 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 		return nil, settingError(err)
 	}
 	keep.KeepAll, keep.MaxAge = time.Duration(keepAll), time.Duration(maxAge)
-	if p.wait < 0 { // --wait does not say it
+	if p.wait < 0 { // without --wait
 		p.wait = time.Duration(wait)
 	}
 	return &workspace.Options{
@@ -63,9 +62,9 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 	}, nil
 }
 
-// workspaceDir finds the workspace: -w, else $BOUGH_WORKSPACE, else the nearest
-// folder that is one, else the user's data folder. It refuses a nearest folder of
-// another user.
+// workspaceDir returns the folder of the workspace: -w, else $BOUGH_WORKSPACE, else the
+// nearest workspace at or above the current folder, else the user's data folder. It refuses
+// a nearest workspace of another user.
 func (p *program) workspaceDir() (string, error) {
 	if p.dir != "" {
 		return p.dir, nil
@@ -79,7 +78,7 @@ func (p *program) workspaceDir() (string, error) {
 	return dataDir()
 }
 
-// dataDir is the user's data folder for bough.
+// dataDir returns the user's data folder for bough.
 func dataDir() (string, error) {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "bough"), nil

@@ -12,15 +12,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// fromOpencode has opencode, which keeps its sessions in a database, write those of the
-// project that the user is in to a new folder, and returns that.
+// fromOpencode runs opencode, which keeps its sessions in a database, to export those of
+// the current project to a new folder, and returns the folder.
 func (p *program) fromOpencode(ctx context.Context) (dir string, err error) {
 	program, err := exec.LookPath("opencode")
 	if err != nil {
 		return "", &fault.Error{
 			Code:    fault.NotFound,
-			Message: "opencode keeps its sessions in a database, which only opencode reads, and it is not on this machine's PATH",
-			Hint:    "'opencode export ID > FILE' where it is, then 'bough import FILE'",
+			Message: "opencode is not in $PATH; it keeps its sessions in a database, which only opencode reads",
+			Hint:    "run 'opencode export ID > FILE' where opencode is installed, then 'bough import FILE'",
 		}
 	}
 	ask := func(args ...string) ([]byte, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/internal/config"
 )
 
-// pagerCommand returns the program that shows long output: $BOUGH_PAGER, else the user's
-// setting, else $PAGER, else less, as git has it. "" means none.
+// pagerCommand returns the pager as git chooses it: $BOUGH_PAGER, else the user's setting,
+// else $PAGER, else less. "" means none.
 func pagerCommand(setting string, env func(string) string) string {
 	command := strings.TrimSpace(cmp.Or(env("BOUGH_PAGER"), setting, env("PAGER"), "less -FRX"))
 	if command == "cat" {
@@ -24,12 +24,12 @@ func pagerCommand(setting string, env func(string) string) string {
 	return command
 }
 
-// A pager is a program that output goes through. It is started with the first byte, so
-// that a verb that prints nothing leaves the terminal alone.
+// A pager shows output in another program, which starts with the first byte, so that a verb
+// without output does not start it.
 type pager struct {
 	command string
 	screen  *os.File
-	meter   *meter // is cleared for good before the program takes the screen
+	meter   *meter // ended before the program starts
 	once    sync.Once
 	process *exec.Cmd
 	in      io.WriteCloser
@@ -69,16 +69,16 @@ func (g *pager) start() {
 	}
 }
 
-// close waits until a person has left the pager.
+// close waits until the user quits the pager.
 func (g *pager) close() {
 	if g.in != nil && g.err == nil {
 		_ = g.in.Close()
-		_ = g.process.Wait() // how the pager ends says nothing about the verb
+		_ = g.process.Wait() // the exit code of the pager does not matter
 	}
 }
 
-// paged reports whether the output of a verb may be long and is only to be read: a verb
-// that asks or changes something is not paged.
+// paged reports whether a verb only prints, possibly much. A verb that asks or changes
+// something is not paged.
 func paged(verb string) bool {
 	switch verb {
 	case "ls", "search", "show", "tree", "branches", "lineage", "diff", "log", "bookmarks", "queue",
@@ -88,8 +88,8 @@ func paged(verb string) bool {
 	return false
 }
 
-// page sends the output of a verb through the pager if it goes to a terminal, and what
-// it says beside it as well, in its place. The returned function waits for the pager.
+// page sends the output of a verb on a terminal, and standard error in its order, through
+// the pager. The returned function waits for the pager.
 func (p *program) page(v verb) (done func()) {
 	screen, ok := p.terminal.(*os.File)
 	if !paged(v.full()) || p.json || p.noPager || !ok || p.paint.width == 0 {
@@ -114,8 +114,8 @@ func (p *program) page(v verb) (done func()) {
 	}
 }
 
-// userPager returns the user's setting, which no workspace can make. A file that cannot
-// be read has none: it must not be in the way of reading.
+// userPager returns the user's setting; a workspace cannot set the pager. It returns "" if
+// the file cannot be read, because that must not prevent reading.
 func (p *program) userPager() string {
 	path, err := config.UserPath()
 	if err != nil {

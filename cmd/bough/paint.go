@@ -15,13 +15,13 @@ import (
 	"golang.org/x/term"
 )
 
-// paint makes text look well on a terminal. Its zero value changes nothing.
+// paint styles text for a terminal. Its zero value changes nothing.
 type paint struct {
 	color bool
-	width int // of the terminal, 0 if it is none
+	width int // of the terminal, 0 without one
 }
 
-// newPaint looks at where the output goes. NO_COLOR turns colours off.
+// newPaint returns the paint for an output. NO_COLOR turns colours off.
 func newPaint(w io.Writer) paint {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -40,7 +40,7 @@ func (p paint) yellow(s string) string { return p.sgr("33", s) }
 func (p paint) cyan(s string) string   { return p.sgr("36", s) }
 func (p paint) green(s string) string  { return p.sgr("32", s) }
 
-// found paints what was looked for.
+// found paints a match of a search.
 func (p paint) found(s string) string { return p.sgr("1;31", s) }
 
 func (p paint) sgr(code, s string) string {
@@ -69,16 +69,16 @@ func (p paint) role(role string) string {
 	return p.dim(role)
 }
 
-// width is the number of columns that s takes.
+// width returns the number of columns of s.
 func width(s string) int { return displaywidth.String(s) }
 
 // pad fills s with blanks to a number of columns.
 func pad(s string, columns int) string { return s + strings.Repeat(" ", max(0, columns-width(s))) }
 
-// clean returns text that is safe to print on a terminal. All text that comes from a file
-// or another program goes through it. Control characters, ESC, DEL and those of C1 among
-// them, characters that override or isolate the direction of text, and bytes that are not
-// UTF-8 become U+FFFD. Line ends of all kinds become \n; tabs stay.
+// clean returns text that is safe to print on a terminal. All text from a file or another
+// program passes through it. Control characters (including ESC, DEL and C1), characters
+// that override or isolate the direction of text, and invalid UTF-8 become U+FFFD. Line
+// ends of all kinds become \n; tabs stay.
 func clean(s string) string {
 	if strings.Contains(s, "\r\n") {
 		s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -98,10 +98,10 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// line is text on one line.
+// line returns clean text on one line.
 func line(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// age is how long ago a time was, "-" for none.
+// age formats the age of a time, "-" for the zero time.
 func age(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -109,7 +109,7 @@ func age(t time.Time) string {
 	return ago(time.Since(t))
 }
 
-// ageOf is the age of a time as a file has it.
+// ageOf formats the age of a time in the notation of a file.
 func ageOf(s string) string {
 	t, ok := session.ParseTime(s)
 	if !ok {
@@ -118,8 +118,8 @@ func ageOf(s string) string {
 	return age(t)
 }
 
-// ago tells a duration, in the largest unit that it has one of. Less than zero
-// is a time to come.
+// ago formats an age in the largest unit of which it has at least one. A negative age is in
+// the future.
 func ago(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {
@@ -137,16 +137,16 @@ func ago(d time.Duration) string {
 	return "just now"
 }
 
-// count tells a number of things.
-func count(n int, what string) string {
+// count formats a number with a noun.
+func count(n int, noun string) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return digits + " " + plural.Noun(n, what)
+	return digits + " " + plural.Noun(n, noun)
 }
 
-// size tells a number of bytes.
+// size formats a number of bytes.
 func size(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// A meter shows on one line of a terminal how far long work is. What is done in
-// less than patience shows nothing.
+// A meter shows the progress of long work on one line of a terminal. Work that takes less
+// than patience shows nothing.
 type meter struct {
 	out   io.Writer // nil if it is not a terminal
 	width int
@@ -19,7 +19,7 @@ type meter struct {
 	start time.Time // of all work
 	doing string
 	bar   *pb.ProgressBar // of that
-	drawn time.Time       // zero while there is nothing on the line
+	drawn time.Time       // zero while the line is empty
 }
 
 const (
@@ -27,7 +27,7 @@ const (
 	redraw   = 100 * time.Millisecond
 )
 
-// newMeter returns a meter that draws on out if that is a terminal.
+// newMeter returns a meter, which draws only if out is a terminal.
 func newMeter(out io.Writer) *meter {
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -40,7 +40,7 @@ func newMeter(out io.Writer) *meter {
 	return &meter{out: out, width: width}
 }
 
-// tell takes note of how many bytes are done.
+// tell records how many bytes are done.
 func (m *meter) tell(doing string, done, total int64) {
 	if m.out == nil {
 		return
@@ -51,7 +51,7 @@ func (m *meter) tell(doing string, done, total int64) {
 	}
 	if doing != m.doing {
 		m.doing, m.bar = doing, newBar(doing, m.width)
-		_ = m.bar.String() // the time that is left is measured from the first rendering on
+		_ = m.bar.String() // the remaining time is measured from the first rendering
 	}
 	m.bar.SetTotal(total).SetCurrent(min(done, total))
 	if now.Sub(m.start) < patience || now.Sub(m.drawn) < redraw {
@@ -65,7 +65,7 @@ func (m *meter) tell(doing string, done, total int64) {
 	fmt.Fprintf(m.out, "\r\x1b[K%s", line)
 }
 
-// clear takes the meter off the terminal.
+// clear removes the meter from the terminal.
 func (m *meter) clear() {
 	if !m.drawn.IsZero() {
 		io.WriteString(m.out, "\r\x1b[K")
@@ -73,15 +73,15 @@ func (m *meter) clear() {
 	}
 }
 
-// end has the meter draw nothing any more.
+// end clears the meter and stops it from drawing again.
 func (m *meter) end() {
 	m.clear()
 	m.out = nil
 }
 
-// newBar returns a bar of a phase, which draws nothing by itself. pb was chosen because it
-// renders without drawing: progressbar draws when a percentage changes, in place of when
-// the meter may, and not again once it is full; mpb owns the terminal, and is older.
+// newBar returns the bar of a phase, which does not draw by itself. pb can render without
+// drawing; progressbar draws when a percentage changes, not when the meter may draw, and
+// never again once it is full; mpb owns the terminal and is older.
 func newBar(doing string, columns int) *pb.ProgressBar {
 	const widest = 100
 	b := pb.New64(0).Set(pb.Static, true).Set(pb.Bytes, true).Set(pb.SIBytesPrefix, true)
@@ -89,7 +89,7 @@ func newBar(doing string, columns int) *pb.ProgressBar {
 	return b.Set("doing", doing).SetWidth(min(columns, widest)).Start()
 }
 
-// under is a stream that shares the terminal with a meter.
+// under is a stream on the same terminal as a meter.
 type under struct {
 	io.Writer
 	meter *meter

@@ -14,12 +14,12 @@ func (p *program) pruneVerb() verb {
 		name:  "prune",
 		args:  "[--dry-run] [--keep-all TIME] [--every N] [--max-age TIME] [--limit N]",
 		short: "remove old automatic checkpoints",
-		long: `Keeps all automatic checkpoints of a day, then one of every ten, none that is older than
-30 days, and at most 1,000. Those with a name, or a bookmark in them, are kept for ever. What is
-removed stays in the trash for a week. Prints what is done with each, and why.`,
+		long: `By default, keeps all automatic checkpoints of the last day, one of every ten older ones, none older
+than 30 days, and at most 1,000. Checkpoints with a name or a bookmark are always kept. Removed
+checkpoints stay in the trash for a week. Prints for each checkpoint whether it is kept, and why.`,
 		example: `bough prune --dry-run`,
 		flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only say what would be done"},
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only print what would be removed"},
 		}, retentionFlags()...),
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -37,21 +37,21 @@ removed stays in the trash for a week. Prints what is done with each, and why.`,
 	}
 }
 
-// retentionFlags are the flags that say how long automatic checkpoints are kept.
+// retentionFlags are the flags for the retention of automatic checkpoints.
 func retentionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "keep-all", DefaultText: "24h", Usage: "keep all that are no older than `TIME`, such as 2d, or forever"},
-		&cli.IntFlag{Name: "every", DefaultText: "10", Usage: "of those that are older keep one of `N`"},
-		&cli.StringFlag{Name: "max-age", DefaultText: "720h", Usage: "keep none that is older than `TIME`, such as '2 months', or forever"},
-		&cli.IntFlag{Name: "limit", Aliases: []string{"most"}, DefaultText: "1000", Usage: "keep at most `N`; -1 sets no limit"},
+		&cli.StringFlag{Name: "keep-all", DefaultText: "24h", Usage: "keep all checkpoints up to this age: a `TIME` such as 2d, or forever"},
+		&cli.IntFlag{Name: "every", DefaultText: "10", Usage: "keep one of `N` older checkpoints"},
+		&cli.StringFlag{Name: "max-age", DefaultText: "720h", Usage: "remove all checkpoints above this age: a `TIME` such as '2 months', or forever"},
+		&cli.IntFlag{Name: "limit", Aliases: []string{"most"}, DefaultText: "1000", Usage: "keep at most `N`; -1 means no limit"},
 	}
 }
 
-// retention returns how long the flags of a verb keep automatic checkpoints, zero for a
-// verb without such flags. It refuses a flag that is zero, which would mean the default.
+// retention parses the retention flags of a verb. It returns the zero value for a verb
+// without them, and an error for a flag that is zero, which would mean the default.
 func retention(c *cli.Context, now time.Time) (r checkpoint.Retention, err error) {
 	if c.Command == nil || findFlag(c.Command.Flags, "keep-all") == nil {
-		return r, nil // --limit of the verb is another one
+		return r, nil // such a verb may have another --limit
 	}
 	if r.KeepAll, err = keepFlag(c, "keep-all", now); err != nil {
 		return r, err
@@ -62,14 +62,14 @@ func retention(c *cli.Context, now time.Time) (r checkpoint.Retention, err error
 	r.EveryNth, r.Most = c.Int("every"), c.Int("limit")
 	for name, zero := range map[string]bool{"keep-all": r.KeepAll == 0, "every": r.EveryNth == 0, "max-age": r.MaxAge == 0, "limit": r.Most == 0} {
 		if zero && c.IsSet(name) {
-			return r, usageError("--%s is not zero; see 'bough help prune'", name)
+			return r, usageError("--%s must not be zero; see 'bough help prune'", name)
 		}
 	}
 	return r, nil
 }
 
-// keepFlag returns the age that a flag names, negative for "forever" and, as earlier
-// versions had it, for a negative number of seconds.
+// keepFlag returns the age in a flag. It is negative for "forever" and, as in earlier
+// versions, for a negative number of seconds.
 func keepFlag(c *cli.Context, name string, now time.Time) (time.Duration, error) {
 	if d, err := time.ParseDuration(c.String(name)); err == nil && d < 0 || c.String(name) == "forever" {
 		return -1, nil
@@ -89,12 +89,12 @@ func (p *program) pruning(pruning *workspace.Pruning, dry bool) {
 	}
 	switch {
 	case len(pruning.Checkpoints) == 0:
-		fmt.Fprintln(p.stderr, "There are no automatic checkpoints.")
+		fmt.Fprintln(p.stderr, "No automatic checkpoints.")
 	case dry:
-		fmt.Fprintf(p.stderr, "%s of %d would be removed\n", count(removed, "checkpoint"), len(pruning.Checkpoints))
+		fmt.Fprintf(p.stderr, "Dry run: would remove %s of %d\n", count(removed, "checkpoint"), len(pruning.Checkpoints))
 	case removed == 0:
-		fmt.Fprintln(p.stderr, "Nothing is to be removed.")
+		fmt.Fprintln(p.stderr, "Nothing to remove.")
 	default:
-		fmt.Fprintf(p.stderr, "%s of %d removed; 'bough undo' brings them back\n", count(removed, "checkpoint"), len(pruning.Checkpoints))
+		fmt.Fprintf(p.stderr, "Removed %s of %d; 'bough undo' restores them\n", count(removed, "checkpoint"), len(pruning.Checkpoints))
 	}
 }

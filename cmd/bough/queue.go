@@ -14,15 +14,14 @@ func (p *program) steerVerb() verb {
 	return verb{
 		name:  "steer",
 		args:  "AGENT [TEXT] [--cut] " + turnWords,
-		short: "say something to an agent at work, now",
-		long: `The agent reads TEXT when the tool that runs has answered, and the calls that do not run yet are
-skipped; or when the message that comes in has ended. A call that waits for a word of the user is
-skipped. Without a TEXT, or with '-', it is read from standard input. Prints what is queued. The
-flags but --cut are for an agent that has nothing to do: then TEXT is a prompt as for 'bough
-agent chat'.`,
+		short: "send a message to a working agent, to read now",
+		long: `The agent reads TEXT as soon as the running tool has returned, and skips the remaining calls, also
+one that waits for the user's approval. If no tool runs, it reads TEXT after the message that is
+being written. Without TEXT, or if it is '-', the text is read from standard input. Prints the
+queue. If the agent is idle, TEXT is a prompt as for 'bough agent chat', with the same flags.`,
 		example: `bough steer ada "Not by plane!"`,
 		flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "cut", DisableDefaultText: true, Usage: "stop the message that comes in"},
+			&cli.BoolFlag{Name: "cut", DisableDefaultText: true, Usage: "cut off the message that is being written"},
 		}, turnFlags()...),
 		min:    1,
 		max:    2,
@@ -34,10 +33,10 @@ func (p *program) followUpVerb() verb {
 	return verb{
 		name:  "follow-up",
 		args:  "AGENT [TEXT] " + turnWords,
-		short: "say something to an agent at work, when it has finished",
-		long: `The agent reads TEXT after its turn, one such message at a time. Without a TEXT, or with '-', it is
-read from standard input. Prints what is queued. The flags are for an agent that has nothing to do:
-then TEXT is a prompt as for 'bough agent chat'.`,
+		short: "send a message to a working agent, to read after its turn",
+		long: `The agent reads TEXT after its turn, one such message per turn. Without TEXT, or if it is '-', the
+text is read from standard input. Prints the queue. If the agent is idle, TEXT is a prompt as for
+'bough agent chat', with the same flags.`,
 		example: `bough follow-up ada "Now the same for June."`,
 		flags:   turnFlags(),
 		min:     1,
@@ -46,7 +45,7 @@ then TEXT is a prompt as for 'bough agent chat'.`,
 	}
 }
 
-// sayAction returns what says something to an agent at work.
+// sayAction returns the action that sends a message to a working agent.
 func (p *program) sayAction(mode agent.DeliveryMode) func(*cli.Context, *workspace.Workspace) error {
 	return func(c *cli.Context, w *workspace.Workspace) error {
 		t := p.newTeller(c, w)
@@ -69,16 +68,16 @@ func (p *program) queueVerb() verb {
 	return verb{
 		name:  "queue",
 		args:  "AGENT [--drop ID] [--resume] " + turnWords,
-		short: "list what is said to an agent and not delivered yet",
-		long: `Prints a line for each message that waits: its id, how it is delivered, and what it says. Those
-that are held wait since a turn was not finished, or for the end of another program; --resume has
-them delivered. ID is an id or a unique piece of one.`,
+		short: "list the queued messages of an agent",
+		long: `Prints a line for each queued message: its id, its delivery mode, and its text. A message is held if
+a turn did not finish, or while another program works on the queue; --resume delivers held messages.
+ID is an id or a unique part of one.`,
 		example: `bough queue ada
 bough queue ada --drop 849dde0b
 bough queue ada --resume`,
 		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "drop", Usage: "take the message `ID` out"},
-			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "deliver what is held"},
+			&cli.StringFlag{Name: "drop", Usage: "remove the message `ID`"},
+			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "deliver held messages"},
 		}, turnFlags()...),
 		min: 1,
 		max: 1,
@@ -87,7 +86,7 @@ bough queue ada --resume`,
 			name := c.Args().First()
 			switch resume, drop := c.Bool("resume"), c.IsSet("drop"); {
 			case resume && drop:
-				return usageError("--drop and --resume are two things to do")
+				return usageError("--drop and --resume exclude each other")
 			case resume:
 				o, err := p.turnOptions(c, t)
 				if err != nil {
@@ -97,7 +96,7 @@ bough queue ada --resume`,
 					return w.Agent(name).ResumeQueue(ctx, o)
 				})
 			case drop && c.String("drop") == "":
-				return usageError("--drop names no message")
+				return usageError("--drop is empty")
 			case drop:
 				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
 					q, err := w.Agent(name).DropQueued(ctx, c.String("drop"))
@@ -110,7 +109,7 @@ bough queue ada --resume`,
 	}
 }
 
-// queue has do change a queue, and perhaps carry out turns, and prints what came of it.
+// queue calls do, which changes a queue and may run turns, and prints the result.
 func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Queue, *agents.Chatted, error)) error {
 	var q *agents.Queue
 	var said *agents.Chatted
@@ -121,7 +120,7 @@ func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Qu
 	return t.queued(q, said, err)
 }
 
-// queued prints what is queued.
+// queued prints a queue.
 func (t *teller) queued(q *agents.Queue, said *agents.Chatted, err error) error {
 	if err != nil {
 		return err
@@ -141,9 +140,9 @@ func (t *teller) queued(q *agents.Queue, said *agents.Chatted, err error) error 
 	}
 	switch {
 	case held:
-		fmt.Fprintln(p.stderr, "What is held waits for 'bough queue AGENT --resume'.")
+		fmt.Fprintln(p.stderr, "'bough queue AGENT --resume' delivers held messages.")
 	case len(q.Queue) == 0 && said == nil:
-		fmt.Fprintln(p.stderr, "Nothing is queued.")
+		fmt.Fprintln(p.stderr, "The queue is empty.")
 	}
 	return nil
 }

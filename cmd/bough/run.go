@@ -22,7 +22,7 @@ import (
 // version is what bough --version prints.
 const version = "0.1.0"
 
-// A program is one run of bough: where it reads and prints.
+// A program is one run of bough, with its streams and flags.
 type program struct {
 	stdin  io.Reader
 	stdout *bufio.Writer
@@ -33,21 +33,21 @@ type program struct {
 	paint  paint         // of standard output
 	talk   paint         // of standard error
 	screen io.Writer     // standard error itself, if it is a terminal
-	// terminal is standard output itself; noPager is --no-pager, and left is true once a
-	// person has closed the pager before the end of the output.
+	// terminal is standard output itself; noPager is --no-pager; left is true once the user
+	// has quit the pager before the end of the output.
 	terminal      io.Writer
 	noPager, left bool
 	meter         *meter
 	noted         []string
-	args          []string // of the verb, as they are parsed
-	// literal is how many arguments came after "--".
+	args          []string // of the verb, as parsed
+	// literal is the number of arguments after "--".
 	literal int
 	token   string     // $BOUGH_TOKEN
 	noting  sync.Mutex // of notes from several goroutines
 }
 
-// run carries out a command line, without the name of the program, and returns
-// the exit code. What fails is told on stderr, or with --json on stdout.
+// run runs a command line, without the name of the program, and returns the exit code. It
+// prints an error on stderr or, with --json, on stdout.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	m := newMeter(stderr)
 	defer m.clear()
@@ -58,10 +58,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		p.screen = stderr
 	}
 	p.token = os.Getenv(tokenVariable)
-	os.Unsetenv(tokenVariable) // programs that bough starts do not get it
+	os.Unsetenv(tokenVariable) // hidden from programs that bough starts
 	err := p.run(context.Background(), args)
 	if err == nil {
-		err = out.Flush() // nobody looks at each print
+		err = out.Flush() // errors of single prints are not checked
 	}
 	if err == nil || p.left {
 		return 0
@@ -69,7 +69,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return p.fail(err)
 }
 
-// talk is standard error, in its place among what goes to standard output.
+// talk is standard error. It flushes standard output first, which keeps the order of both.
 type talk struct {
 	io.Writer
 	before *bufio.Writer
@@ -104,7 +104,7 @@ func (p *program) run(ctx context.Context, args []string) error {
 	return app.RunContext(ctx, append([]string{app.Name}, p.args...))
 }
 
-// fail tells what went wrong and returns the exit code.
+// fail prints an error and returns the exit code.
 func (p *program) fail(err error) int {
 	var damage damageFound
 	if errors.As(err, &damage) {
@@ -118,7 +118,7 @@ func (p *program) fail(err error) int {
 	if p.json && errors.As(err, &none) {
 		return exitCode(fault.Failed)
 	}
-	var exit cli.ExitCoder // how the parser of the command line says that it is wrong
+	var exit cli.ExitCoder // an error of the command-line parser
 	var child *exec.ExitError
 	if errors.As(err, &exit) && !errors.As(err, &child) {
 		err = usageError("%s", err)
@@ -182,7 +182,7 @@ func usageError(format string, args ...any) *fault.Error {
 	return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf(format, args...), Hint: listsVerbs}
 }
 
-// note tells a person, once, what they should know although nothing failed.
+// note prints a note once, for something that did not fail the command.
 func (p *program) note(s string) {
 	if !slices.Contains(p.noted, s) {
 		p.noted = append(p.noted, s)
@@ -204,7 +204,7 @@ func (p *program) printVersion() error {
 	return err
 }
 
-// printText prints text as it is, or with --json as the one member of a document.
+// printText prints text unchanged or, with --json, as the only member of a document.
 func (p *program) printText(name, text string) error {
 	if p.json {
 		return p.printJSON(map[string]string{name: text})

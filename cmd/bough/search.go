@@ -14,16 +14,16 @@ func (p *program) searchVerb() verb {
 		name:  "search",
 		args:  "[TEXT] [-e REGEXP] [-l] [-C N] [--role ROLE] [--tool NAME] [--since TIME] [--until TIME] [--in SESSION] [--limit N]",
 		short: "find messages in all conversations",
-		long: `Finds the messages that say all words of TEXT: what was said and thought, calls of tools with
-their arguments, and what tools answered. A word is found inside a longer one too, in upper or
-lower case. "Words in double quotes" follow each other; -word is not in the message: give TEXT as
-one argument then, in quotes of the shell. After -- no hyphen has a meaning: 'bough search --
---no-telemetry' finds that word. Without TEXT all messages that fit the flags are found.
+		long: `Finds the messages that contain all words of TEXT, in their text, thinking, tool calls with
+arguments, and tool results. Words match inside longer words and ignore case. "A phrase" in double
+quotes matches its words in sequence, and -word excludes messages with that word; quote such a TEXT
+for the shell as one argument. After --, a hyphen is an ordinary character: 'bough search --
+--no-telemetry' finds that word. Without TEXT, all messages that match the flags are found.
 
-Prints the conversations, the last active first, and of each at most five messages: what a person
-said comes before what the assistant said, and that before what tools said. Each has a REF that every verb
-takes. What checkpoints and branches repeat is found once, where it was said, and --json names
-them. A TIME is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
+Prints the conversations, last active first, with at most five messages of each: those of the user
+first, then those of the assistant, then those of tools. Every verb takes the printed REFs. A
+message is printed once, at its origin; --json lists the checkpoints and branches that repeat it.
+A TIME is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
 		example: `bough search lisbon hotel
 bough search '"by the sea" -rain' --role user --since 30d
 bough search -l hotel --since 2026-02
@@ -31,16 +31,16 @@ bough search -e 'hotels? (near|by)' -C 1
 bough search --tool web_search --in "Plan the trip"
 bough show 3d9c07ab@849dde0b`,
 		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "regexp", Aliases: []string{"e"}, Usage: "only messages that `REGEXP`, a regular expression of Go, matches; (?i) at its beginning ignores case"},
-			&cli.BoolFlag{Name: "list", Aliases: []string{"l"}, DisableDefaultText: true, Usage: "list only the conversations, with how many messages match"},
+			&cli.StringFlag{Name: "regexp", Aliases: []string{"e"}, Usage: "only messages that match `REGEXP`, a Go regular expression; begin it with (?i) to ignore case"},
+			&cli.BoolFlag{Name: "list", Aliases: []string{"l"}, DisableDefaultText: true, Usage: "list only the conversations, with their number of matches"},
 			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, DefaultText: "0", Usage: "print `N` messages before and after each"},
 			&cli.StringFlag{Name: "role", Usage: "only messages of this `ROLE`: user, assistant, system, tool"},
-			&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME`, in upper or lower case, and what it answered"},
+			&cli.StringFlag{Name: "tool", Usage: "only calls and results of the tool `NAME`, ignoring case"},
 			&cli.StringFlag{Name: "since", Usage: "only messages of this `TIME` or later"},
-			&cli.StringFlag{Name: "until", Usage: "only messages before this `TIME`; a date is taken to its end"},
-			&cli.StringFlag{Name: "in", Usage: "only the conversation that `SESSION` is part of, with all that it holds"},
+			&cli.StringFlag{Name: "until", Usage: "only messages up to this `TIME`; a date includes the whole day"},
+			&cli.StringFlag{Name: "in", Usage: "only the conversation of `SESSION`, with all its files and branches"},
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` messages, with -l conversations; 0 for all"},
-			&cli.IntFlag{Name: "per-session", DefaultText: "5, with --in all", Usage: "of each conversation at most `N` messages, 0 for all"},
+			&cli.IntFlag{Name: "per-session", DefaultText: "5, with --in all", Usage: "at most `N` messages of each conversation, 0 for all"},
 		}, whereFlags("from")...),
 		max: 100,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -65,7 +65,8 @@ bough show 3d9c07ab@849dde0b`,
 	}
 }
 
-// searchOptions returns what is looked for; the last literal arguments came after "--".
+// searchOptions parses the flags and arguments of search. The last literal arguments came
+// after "--".
 func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.SearchOptions, error) {
 	args := c.Args().Slice()
 	plain := len(args) - min(literal, len(args))
@@ -98,7 +99,7 @@ func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.Search
 		}
 	}
 	if strings.TrimSpace(o.Text+o.Words+o.Regexp) == "" && o.Role == "" && o.Tool == "" && !c.IsSet("since") && !c.IsSet("until") {
-		return o, usage("there is nothing to look for")
+		return o, usage("'bough search' needs TEXT or a flag that selects messages")
 	}
 	var err error
 	if o.Where, err = whereOptions(c, "from"); err != nil {
@@ -106,11 +107,11 @@ func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.Search
 	}
 	for _, name := range []string{"limit", "per-session", "context"} {
 		if c.Int(name) < 0 {
-			return o, usage("--%s takes a number that is not negative", name)
+			return o, usage("--%s takes 0 or more", name)
 		}
 	}
 	if c.Bool("list") && (c.IsSet("per-session") || c.IsSet("context")) {
-		return o, usage("--list prints no messages; --per-session and --context go without it")
+		return o, usage("--list excludes --per-session and --context")
 	}
 	if o.Since, err = timeFlag(c, "since", now); err != nil {
 		return o, err
@@ -119,10 +120,10 @@ func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.Search
 	return o, err
 }
 
-// found prints messages that were looked for, by conversation.
+// found prints the matches of a search, by conversation.
 func (p *program) found(f *workspace.Found, limit int) {
 	if len(f.Matches) == 0 {
-		fmt.Fprintln(p.stderr, "Nothing was found.")
+		fmt.Fprintln(p.stderr, "No matches.")
 		return
 	}
 	at := 0
@@ -143,7 +144,7 @@ func (p *program) found(f *workspace.Found, limit int) {
 			if one.AtLeast {
 				text = "at least " + text
 			}
-			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("  … %s; --in %s finds all", text, line(one.Piece))))
+			fmt.Fprintln(p.stdout, p.paint.dim(fmt.Sprintf("  … %s; --in %s lists all", text, line(one.Piece))))
 		}
 	}
 	if f.More && len(f.Matches) == limit {
@@ -151,7 +152,7 @@ func (p *program) found(f *workspace.Found, limit int) {
 	}
 }
 
-// match prints a message that was looked for, with those around it.
+// match prints a match with its context.
 func (p *program) match(m workspace.Match) {
 	p.context(m.Before)
 	head := p.paint.yellow(line(m.Ref)) + "  " + p.paint.role(line(m.Role))
@@ -169,7 +170,7 @@ func (p *program) match(m workspace.Match) {
 	p.context(m.After)
 }
 
-// context prints messages around one that was looked for, each on a line.
+// context prints the messages around a match, one per line.
 func (p *program) context(list []workspace.ContextMessage) {
 	for _, m := range list {
 		head := line(m.Ref) + "  " + line(m.Role) + "  "
@@ -177,10 +178,10 @@ func (p *program) context(list []workspace.ContextMessage) {
 	}
 }
 
-// foundSessions prints the conversations with messages that were looked for.
+// foundSessions prints the conversations that have matches.
 func (p *program) foundSessions(f *workspace.Found) {
 	if len(f.Sessions) == 0 {
-		fmt.Fprintln(p.stderr, "Nothing was found.")
+		fmt.Fprintln(p.stderr, "No matches.")
 		return
 	}
 	rows := [][3]string{{"SESSION", "MATCHES", "ACTIVE"}}
@@ -211,16 +212,16 @@ func (p *program) foundSessions(f *workspace.Found) {
 	}
 }
 
-// notShown says that there is more than was printed.
+// notShown prints that the search stopped at the limit.
 func (p *program) notShown(shown string, notSearched int) {
 	if notSearched > 0 {
 		shown += fmt.Sprintf("; %s not searched", count(notSearched, "older conversation"))
 	}
-	fmt.Fprintln(p.stderr, shown+". '--limit 0' searches all.")
+	fmt.Fprintln(p.stderr, shown+"; --limit 0 searches all.")
 }
 
-// snippet returns the snippet of a match as it is printed, the places marked. On a
-// narrow terminal it is cut to the first of them.
+// snippet formats the snippet of a match, with the matched words marked. On a narrow
+// terminal it begins at the first of them.
 func (p *program) snippet(m workspace.Match) string {
 	const least = 30
 	room := max(p.paint.width-4, least)

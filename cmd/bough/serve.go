@@ -20,31 +20,30 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// tokenVariable names the environment variable with the token, if the one in the
-// workspace is not to be used.
+// tokenVariable is the environment variable whose token overrides that of the workspace.
 const tokenVariable = "BOUGH_TOKEN"
 
 func (p *program) serveVerb() verb {
 	return verb{
 		name:  "serve",
 		args:  "[--addr HOST:PORT] [--on-message CMD]",
-		short: "let programs that speak Acontext's HTTP use the workspace",
-		long: `Answers as Acontext's API does, with branches, until it is interrupted. It prints what a client
-needs to know; docs/clients.md says where to put it. Programs on this machine are let in who have the
-token: $BOUGH_TOKEN, else that in .bough/token, which is made at the first start. Web pages are not.
+		short: "serve the workspace over HTTP, with the API of Acontext",
+		long: `Serves the API of Acontext, with branches, until it is interrupted. It prints the settings for a
+client; docs/clients.md describes where they go. Clients need the token: $BOUGH_TOKEN, else that in
+.bough/token, which is created at the first start. Requests from web pages are refused.
 
-With --on-message it has a program look for tasks in what is stored: a shell command that reads
-messages of one branch as JSON and writes the tasks that it finds as JSON; see docs/tasks.md.`,
+--on-message runs a shell command that extracts tasks from stored messages: it reads the messages
+of one branch as JSON and prints the tasks in them as JSON; see docs/tasks.md.`,
 		example: `bough serve
 bough serve --addr 127.0.0.1:0 --json
 bough serve --on-message 'python3 find_tasks.py' --timeout 1m`,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:8029", Usage: "listen at `HOST:PORT`; port 0 is any that is free"},
-			&cli.StringSliceFlag{Name: "host", Usage: "be asked by the name `NAME` as well, more than once for several"},
-			&cli.StringFlag{Name: "on-message", Usage: "have the command `CMD` look for tasks"},
-			&cli.IntFlag{Name: "batch", Value: 16, Usage: "call it when `N` messages are waiting on a branch"},
-			&cli.DurationFlag{Name: "idle", Value: 8 * time.Second, Usage: "or when nothing came for the time `D`"},
-			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "stop it after the time `D`"},
+			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:8029", Usage: "listen on `HOST:PORT`; port 0 means any free port"},
+			&cli.StringSliceFlag{Name: "host", Usage: "accept requests for the host `NAME` too; repeatable"},
+			&cli.StringFlag{Name: "on-message", Usage: "run the command `CMD` to extract tasks"},
+			&cli.IntFlag{Name: "batch", Value: 16, Usage: "run CMD when `N` messages wait on a branch"},
+			&cli.DurationFlag{Name: "idle", Value: 8 * time.Second, Usage: "run CMD when no message arrived for the time `D`"},
+			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "stop CMD after the time `D`"},
 		},
 		alone: p.serve,
 	}
@@ -52,7 +51,7 @@ bough serve --on-message 'python3 find_tasks.py' --timeout 1m`,
 
 func (p *program) serve(c *cli.Context) error {
 	if c.Int("batch") < 1 {
-		return usageError("--batch takes a number from 1 on")
+		return usageError("--batch takes a positive number")
 	}
 	for _, name := range []string{"idle", "timeout"} {
 		if c.Duration(name) <= 0 {
@@ -92,7 +91,7 @@ func (p *program) serve(c *cli.Context) error {
 	return s.Serve(ctx, l)
 }
 
-// buffer returns what has messages looked at as the command line says.
+// buffer returns the buffer that runs the command of --on-message.
 func (p *program) buffer(c *cli.Context, w *workspace.Workspace) *buffer.Buffer {
 	o := buffer.Options{
 		Batch:   c.Int("batch"),
@@ -120,10 +119,10 @@ func (p *program) openShared(ctx context.Context) (*workspace.Workspace, error) 
 	return workspace.Open(ctx, dir, o)
 }
 
-// noteShared returns note, to be called from several goroutines.
+// noteShared returns note in a form that is safe for concurrent use.
 func (p *program) noteShared() func(string) {
 	return func(s string) {
-		const most = 1000 // that are remembered, so that nothing is told twice
+		const most = 1000 // notes that are remembered, so that none is printed twice
 		p.noting.Lock()
 		defer p.noting.Unlock()
 		if len(p.noted) == most {
@@ -133,17 +132,17 @@ func (p *program) noteShared() func(string) {
 	}
 }
 
-// serveToken returns the token, and the file that it stands in, "" for none.
+// serveToken returns the token, and the file that contains it, "" for none.
 func (p *program) serveToken(ctx context.Context, w *workspace.Workspace) (token, file string, err error) {
 	if token := p.token; token != "" {
 		if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return "", "", &fault.Error{Code: fault.Usage, Message: "$" + tokenVariable + " is no token", Hint: "a token is ASCII without spaces"}
+			return "", "", &fault.Error{Code: fault.Usage, Message: "$" + tokenVariable + " is not a valid token", Hint: "a token is ASCII without spaces"}
 		}
 		return token, "", nil
 	}
 	if token, err = w.Token(ctx); err != nil {
 		e := workspace.Explain(err)
-		e.Hint = cmp.Or(e.Hint, "with a token of your own in $"+tokenVariable+" none need be kept")
+		e.Hint = cmp.Or(e.Hint, "with a token in $"+tokenVariable+" bough does not store one")
 		return "", "", e
 	}
 	return token, filepath.Join(w.Dir(), ".bough", "token"), nil
@@ -152,7 +151,7 @@ func (p *program) serveToken(ctx context.Context, w *workspace.Workspace) (token
 // listen listens at an address.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, usageError("--addr %q is no HOST:PORT", addr)
+		return nil, usageError("--addr takes HOST:PORT, not %q", addr)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err == nil {
@@ -160,8 +159,8 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	}
 	e := &fault.Error{
 		Code:    fault.Failed,
-		Message: fmt.Sprintf("nothing can be served at %s: %v", addr, err),
-		Hint:    "--addr names another place, for instance 127.0.0.1:0 for any port that is free",
+		Message: fmt.Sprintf("listen on %s: %v", addr, err),
+		Hint:    "choose another address, such as --addr 127.0.0.1:0 for any free port",
 		Err:     err,
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -171,14 +170,14 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return nil, e
 }
 
-// An address is where clients find the server.
+// An address is the address of the server.
 type address struct {
-	host string // as it was given, "" for everywhere
+	host string // as given, "" for all interfaces
 	url  string
-	far  bool // other machines can get there
+	far  bool // reachable from other machines
 }
 
-// addressOf returns the address of a listener that was asked for as addr.
+// addressOf returns the address of a listener for addr.
 func addressOf(addr string, l net.Addr) address {
 	tcp := l.(*net.TCPAddr)
 	host, _, _ := net.SplitHostPort(addr)
@@ -190,11 +189,11 @@ func addressOf(addr string, l net.Addr) address {
 	return a
 }
 
-// printServing prints what a client has to know. A token of the environment is not
-// repeated.
+// printServing prints the settings for a client. A token from the environment is not
+// printed.
 func (p *program) printServing(w *workspace.Workspace, at address, token, file string) error {
 	if at.far {
-		p.note("other machines can reach this server, and whoever listens on the way reads along")
+		p.note("other machines can reach this server, and the connection is not encrypted")
 	}
 	base := at.url + "/api/v1"
 	if p.json {

@@ -13,7 +13,7 @@ func partialFlag() cli.Flag {
 	return &cli.BoolFlag{
 		Name:               "partial",
 		DisableDefaultText: true,
-		Usage:              "take what is there where files of the conversation are missing or damaged",
+		Usage:              "use the remaining messages if files of the conversation are missing or damaged",
 	}
 }
 
@@ -25,21 +25,21 @@ func (p *program) showVerb() verb {
 	return verb{
 		name:  "show",
 		args:  "[REF] [--last N] [--since TIME] [--no-tools] [--no-thinking] [--oneline] [--full] [--partial]",
-		short: "read a conversation, or the path to one message",
-		long: `Prints the messages from the beginning to REF, over all files of the conversation, each
-once, with a REF to each. '→' is a call of a tool with its arguments, '←' the first lines of its
-result; --full prints both whole. With --json it prints a whole session file on one line: every
-number, escape and unknown member as its file has it; --last and --since cut that too.`,
+		short: "print a conversation, or the path to one message",
+		long: `Prints the messages from the first to REF, over all files of the conversation, each with its REF.
+'→' marks a tool call with its arguments, '←' the first lines of its result; --full prints both in
+full. With --json it prints a session file on one line, with every number, escape and unknown member
+unchanged; --last and --since apply to it too.`,
 		example: `bough show "Plan the trip" --last 5
 bough show "Plan the trip" --oneline --no-tools
 bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 		flags: []cli.Flag{
 			&cli.IntFlag{Name: "last", DefaultText: "all", Usage: "only the last `N` messages"},
-			&cli.StringFlag{Name: "since", Usage: "only what was written at this `TIME` or later"},
-			&cli.BoolFlag{Name: "no-tools", DisableDefaultText: true, Usage: "hide calls of tools and their results"},
-			&cli.BoolFlag{Name: "no-thinking", DisableDefaultText: true, Usage: "hide what the model thought"},
+			&cli.StringFlag{Name: "since", Usage: "only messages of this `TIME` or later"},
+			&cli.BoolFlag{Name: "no-tools", DisableDefaultText: true, Usage: "hide tool calls and their results"},
+			&cli.BoolFlag{Name: "no-thinking", DisableDefaultText: true, Usage: "hide the model's thinking"},
 			&cli.BoolFlag{Name: "oneline", DisableDefaultText: true, Usage: "print each message on one line"},
-			&cli.BoolFlag{Name: "full", DisableDefaultText: true, Usage: "print arguments and results whole"},
+			&cli.BoolFlag{Name: "full", DisableDefaultText: true, Usage: "print arguments and results in full"},
 			partialFlag(),
 		},
 		choices: []choice{chooseSession},
@@ -69,7 +69,7 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 	}
 }
 
-// showOptions are what of a conversation is printed, and how.
+// showOptions select the messages to print, and the form.
 type showOptions struct {
 	last     int       // messages, 0 for all
 	since    time.Time // zero for the beginning
@@ -86,11 +86,11 @@ func (p *program) showOptions(c *cli.Context, now time.Time) (o showOptions, err
 		return e
 	}
 	if c.IsSet("last") && c.Int("last") < 1 {
-		return o, usage("--last takes a number from 1 on")
+		return o, usage("--last takes a positive number")
 	}
 	for _, name := range []string{"no-tools", "no-thinking", "oneline", "full"} {
 		if p.json && c.Bool(name) {
-			return o, usage("--json prints messages whole; --%s goes without it", name)
+			return o, usage("--json excludes --%s", name)
 		}
 	}
 	if c.Bool("oneline") && c.Bool("full") {
@@ -107,7 +107,7 @@ func (p *program) showOptions(c *cli.Context, now time.Time) (o showOptions, err
 	return o, err
 }
 
-// conversation prints messages, of which there are total before --since was applied.
+// conversation prints messages; total is their number before --since.
 func (p *program) conversation(c *workspace.Conversation, total int, o showOptions) {
 	rows := showRows(c, o)
 	if o.last > 0 {
@@ -154,8 +154,8 @@ func (p *program) messageHead(row showRow) string {
 	return head
 }
 
-// time returns a time as it is printed: how long ago it was on a terminal; elsewhere, so
-// that the same command prints the same, as --json has it.
+// time formats a time: on a terminal as an age; otherwise as in --json, so that the same
+// command prints the same.
 func (p *program) time(t time.Time) string {
 	if p.paint.width == 0 {
 		return session.FormatTime(t)

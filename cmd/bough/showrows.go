@@ -12,18 +12,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A showRow is a message as it is printed: all of its text is safe to print.
+// A showRow is a message in printed form: all its text is safe to print.
 type showRow struct {
 	ref    string
 	role   string
-	person bool // it has the words of a person
+	person bool // the user wrote it
 	time   time.Time
 	joined bool
-	mode   string // how it was delivered to an agent at work, "" if it was not
+	mode   string // its delivery mode to a working agent, or ""
 	blocks []block
 }
 
-// A block is a piece of a message.
+// A block is a part of a message.
 type block struct {
 	kind   blockKind
 	tool   string // the name of the tool
@@ -40,8 +40,8 @@ const (
 	resultBlock
 )
 
-// showRows returns the messages of c as they are printed, without those of which o
-// hides everything.
+// showRows returns the messages of c in printed form, without those that o hides
+// completely.
 func showRows(c *workspace.Conversation, o showOptions) []showRow {
 	said := make([]*content.Message, len(c.Messages))
 	for i, m := range c.Messages {
@@ -69,8 +69,8 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 	return rows
 }
 
-// deliveryNote returns how a message of a person was delivered to an agent at work, as it is
-// shown, "" if it was not.
+// deliveryNote formats the mode in which a user's message was delivered to a working agent,
+// "" if it was not.
 func deliveryNote(raw []byte) string {
 	switch agent.DeliveryMode(gjson.GetBytes(raw, "metadata.delivery_mode").Str) {
 	case agent.Steer:
@@ -81,7 +81,7 @@ func deliveryNote(raw []byte) string {
 	return ""
 }
 
-// blockOf returns a part as it is printed. It reports false for a part without a word.
+// blockOf returns a part in printed form. It returns false for a part without text.
 func blockOf(part *content.Part) (block, bool) {
 	text := strings.TrimRight(clean(part.Text), " \t\n")
 	switch part.Type {
@@ -107,8 +107,8 @@ func blockOf(part *content.Part) (block, bool) {
 	return block{text: strings.TrimSpace(label + "\n" + text)}, true
 }
 
-// typeName returns what a part that is not a text is called: its type, of data the type
-// of that.
+// typeName returns the name of a part that is not text: its type or, for data, the type of
+// the data.
 func typeName(part *content.Part) string {
 	if kind := gjson.GetBytes(part.Meta, "data_type"); part.Type == content.TypeData && kind.Type == gjson.String {
 		return kind.Str
@@ -123,10 +123,10 @@ func toolName(name string) string {
 	return name
 }
 
-// resultLines is how many lines of a result are printed.
+// resultLines is the number of lines of a result that are printed.
 const resultLines = 5
 
-// columns returns how wide the lines of tools may be.
+// columns returns the maximum width of the lines of tools.
 func (p *program) columns() int {
 	const piped = 160
 	if p.paint.width == 0 {
@@ -135,7 +135,7 @@ func (p *program) columns() int {
 	return max(p.paint.width, 20)
 }
 
-// block prints a piece of a message.
+// block prints a part of a message.
 func (p *program) block(b block, person bool, o showOptions) {
 	each := func(text string, paint func(string) string, indent string) {
 		for l := range strings.Lines(text) {
@@ -167,7 +167,7 @@ func (p *program) block(b block, person bool, o showOptions) {
 	}
 }
 
-// call prints a call of a tool: on one line, or with all arguments whole.
+// call prints a tool call: on one line, or with all arguments in full.
 func (p *program) call(b block, full bool) {
 	head := p.toolHead(b)
 	if !full {
@@ -181,7 +181,7 @@ func (p *program) call(b block, full bool) {
 	}
 }
 
-// toolHead returns the name of a tool that is called, or whose result follows.
+// toolHead formats the name of a tool above its call or result.
 func (p *program) toolHead(b block) string {
 	arrow := "→ "
 	if b.kind == resultBlock {
@@ -194,8 +194,8 @@ func (p *program) toolHead(b block) string {
 	return head
 }
 
-// fold returns the first lines of a text, each cut to a number of columns, and how many
-// more there are.
+// fold returns the first lines of a text, each cut to a number of columns, and the number
+// of omitted lines.
 func fold(text string, lines, columns int) (first string, more int) {
 	var b strings.Builder
 	n := 0
@@ -213,8 +213,8 @@ func cut(s string, columns int) string {
 	return displaywidth.TruncateString(s, max(columns, 8), "…")
 }
 
-// argumentLine returns the arguments of a call on one line: of an object with one member
-// its value, else each with its name.
+// argumentLine formats the arguments of a call on one line: the value of an only member,
+// else each member with its name.
 func argumentLine(arguments string) string {
 	object := gjson.Parse(arguments)
 	if !object.IsObject() {
@@ -233,7 +233,8 @@ func argumentLine(arguments string) string {
 	return strings.Join(list, ", ")
 }
 
-// argumentLines returns all arguments of a call, those of several lines below their names.
+// argumentLines formats all arguments of a call; values of several lines begin below their
+// names.
 func argumentLines(arguments string) (list []string) {
 	object := gjson.Parse(arguments)
 	if !object.IsObject() {
@@ -254,7 +255,7 @@ func argumentLines(arguments string) (list []string) {
 	return list
 }
 
-// argument returns a value of a call to be read: a text as it is, else its JSON.
+// argument formats an argument of a call: a string unquoted, else its JSON.
 func argument(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return v.String()
@@ -262,7 +263,7 @@ func argument(v gjson.Result) string {
 	return v.Raw
 }
 
-// onelines prints each message on a line.
+// onelines prints one message per line.
 func (p *program) onelines(rows []showRow) {
 	refs, roles := 0, 0
 	for _, row := range rows {
@@ -279,8 +280,8 @@ func (p *program) onelines(rows []showRow) {
 	}
 }
 
-// words returns the beginning of what a message says, on one line: a text if it has one,
-// else its calls and results.
+// words returns the beginning of a message on one line: its text if it has one, else its
+// calls and results.
 func (row showRow) words() string {
 	var tools []string
 	thought := ""

@@ -11,7 +11,7 @@ import (
 // cutFlags are the flags of verbs that cut a path.
 func cutFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "strict", DisableDefaultText: true, Usage: "refuse to cut inside a tool call, instead of stepping back before it"},
+		&cli.BoolFlag{Name: "strict", DisableDefaultText: true, Usage: "fail if REF is inside a tool call, instead of stepping back before it"},
 		&cli.BoolFlag{Name: "at-boundary", Hidden: true},
 		partialFlag(),
 	}
@@ -23,7 +23,7 @@ func cutOptions(c *cli.Context) checkpoint.CutOptions {
 
 func snapshotFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "name", Usage: "the title `N`; without it one is made from the conversation's"},
+		&cli.StringFlag{Name: "name", Usage: "the title `N`; by default made from the conversation's title"},
 	}, cutFlags()...)
 }
 
@@ -37,9 +37,9 @@ func (p *program) checkpointVerb() verb {
 		aliases: []string{"save"},
 		args:    "[REF] [--name N] [--strict] [--partial]",
 		short:   "freeze a conversation, up to any message",
-		long: `Makes a read-only copy of the path to REF, that message included: one file that stands
-alone, whatever becomes of the conversation. Appending to it branches first, so it stays.
-Prints the checkpoint's id.`,
+		long: `Creates a read-only copy of the path to REF, that message included, in one self-contained file:
+later changes to the conversation do not affect it. Appending to a checkpoint creates a branch of
+it. Prints the checkpoint's id.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
 		flags:   snapshotFlags(),
@@ -60,9 +60,9 @@ func (p *program) branchVerb() verb {
 	return verb{
 		name:  "branch",
 		args:  "[REF] [--name N] [--strict] [--partial]",
-		short: "go on from any message, in a session of its own",
-		long: `Makes a copy of the path to REF, that message included, to go on in, and moves the head
-there. The conversation it comes from does not change. Prints the branch's id.`,
+		short: "continue from any message in a new session",
+		long: `Copies the path to REF, that message included, to a new session and moves the head there. The
+original conversation does not change. Prints the branch's id.`,
 		example: `bough branch "Plan the trip@msg_2b0c3457" --name "By train instead"
 bough append "What if we take the train?"`,
 		flags:   snapshotFlags(),
@@ -79,7 +79,7 @@ bough append "What if we take the train?"`,
 	}
 }
 
-// steppedBack says that a path ends at a message above the one that was asked for.
+// steppedBack prints that a path ends above the requested message.
 func (p *program) steppedBack(cut checkpoint.Adjustment, at string) {
 	if cut.SteppedBack {
 		fmt.Fprintf(p.stderr, "Stepped back from %s to %s, before a tool call\n", line(shortMessage(string(cut.Requested))), line(shortMessage(at)))

@@ -11,10 +11,9 @@ func (p *program) statusVerb() verb {
 	return verb{
 		name:    "status",
 		aliases: []string{"head"},
-		short:   "show where the head is, and what is new there",
-		long: `Prints the workspace, the conversation and the message that the next message follows, how
-many messages came since the last checkpoint on the way there, and the agents that are in a
-turn.`,
+		short:   "show the head and the messages since the last checkpoint",
+		long: `Prints the workspace, the conversation and message at the head, the number of messages since the
+last checkpoint on the path to the head, and the agents with a running turn.`,
 		example: `bough status
 bough status --json`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -47,7 +46,7 @@ func (p *program) status(s *workspace.Status) {
 	default:
 		about := tail(s.Session.ID) + " · " + string(s.Session.Kind)
 		if s.ReadOnly {
-			about += " · read-only: the next message makes a branch"
+			about += " · read-only: the next message creates a branch"
 		}
 		row("conversation", line(s.Session.Title), line(about))
 		if s.Message == nil {
@@ -65,9 +64,9 @@ func (p *program) status(s *workspace.Status) {
 func (p *program) sinceCheckpoint(s *workspace.Status, row func(name, value, about string)) {
 	switch {
 	case s.Checkpoint == nil:
-		row("checkpoint", "none", count(s.New, "message")+" not in one")
+		row("checkpoint", "none", count(s.New, "message")+" without one")
 	case s.New == 0:
-		row("checkpoint", line(s.Checkpoint.Title), line(tail(s.Checkpoint.ID))+" · nothing new since")
+		row("checkpoint", line(s.Checkpoint.Title), line(tail(s.Checkpoint.ID))+" · no messages since")
 	default:
 		row("checkpoint", line(s.Checkpoint.Title), line(tail(s.Checkpoint.ID))+" · "+count(s.New, "message")+" since")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// didYouMean returns what to add to an error about a word that is none of choices: the
-// choice that was probably meant, or "".
+// didYouMean returns a suffix for an error about an unknown word: the most similar of
+// choices, or "".
 func didYouMean(word string, choices []string) string {
 	if choice := nearest(word, choices); choice != "" {
 		return fmt.Sprintf("; did you mean %q?", choice)
@@ -18,9 +18,8 @@ func didYouMean(word string, choices []string) string {
 	return ""
 }
 
-// nearest returns the one of choices that word is most like, "" if it is like none: the
-// only one that begins with it, else the nearest of those that differ in at most a third
-// of its letters.
+// nearest returns the choice that is most similar to word, "" if none is: the only one that
+// begins with word, else the nearest of those that differ in at most a third of its letters.
 func nearest(word string, choices []string) string {
 	word = strings.ToLower(strings.TrimLeft(word, "-"))
 	best, least := "", max(1, len(word)/3)+1
@@ -44,8 +43,7 @@ func nearest(word string, choices []string) string {
 	return best
 }
 
-// isTwisted reports whether two words differ only in two letters side by side that
-// changed places.
+// isTwisted reports whether two words differ only in two adjacent letters that are swapped.
 func isTwisted(a, b string) bool {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
@@ -54,8 +52,8 @@ func isTwisted(a, b string) bool {
 	return len(a) == len(b) && i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// unknownCommand returns the error for a word that is none of the verbs of parent, "" for
-// bough itself.
+// unknownCommand returns the error for a word that is not a verb of parent, "" for bough
+// itself.
 func unknownCommand(parent, word string, verbs []verb) *fault.Error {
 	names := allNames(verbs)
 	meant := didYouMean(word, names)
@@ -69,7 +67,7 @@ func unknownCommand(parent, word string, verbs []verb) *fault.Error {
 	return e
 }
 
-// otherTools returns the verb for what git, gh and shells call otherwise, "" for none.
+// otherTools returns the verb for a command of git, gh or shells, "" for none.
 func otherTools(word string) string {
 	switch word {
 	case "list", "dir", "sessions":
@@ -106,7 +104,7 @@ func otherTools(word string) string {
 	return ""
 }
 
-// flagError returns the error for what the parser says of the flags of a verb.
+// flagError returns the error for a parse error in the flags of a verb.
 func flagError(verb string, flags []cli.Flag, err error) error {
 	e := usageError("%s", err)
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {

@@ -17,8 +17,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A teller shows what an agent says and does while it is at work: what it says on
-// standard output, the rest beside it.
+// A teller prints what an agent does during a turn: its answer on standard output, the rest
+// on standard error.
 type teller struct {
 	p      *program
 	ctx    context.Context
@@ -29,28 +29,28 @@ type teller struct {
 	typed  bool   // the next message of the user comes from the command line
 	named  string // the name of the new tree, if there is one
 
-	explore string // what is done with a reply that offers several ways
-	model   string // that the command line names for the turn
+	explore string // the mode for a reply that offers several strategies
+	model   string // of the command line
 
-	copied *copied            // of a branch: what it began with
-	abort  context.CancelFunc // has the turn end
+	copied *copied            // by a branch
+	abort  context.CancelFunc // ends the turn
 
-	came  session.ID   // the message of which text came in
-	open  bool         // a line is begun
-	held  string       // line ends that more text may follow
-	calls []agent.Call // of the last message, which have no result yet
+	came  session.ID   // the message whose text arrived
+	open  bool         // the line has no end yet
+	held  string       // line ends at the end of the text
+	calls []agent.Call // of the last message, without results so far
 }
 
-// A copied is what a new tree has of the one that it branches from.
+// A copied is the size of the path that a new tree was branched from.
 type copied struct {
 	Messages int   `json:"messages"`
 	Bytes    int64 `json:"bytes"`
 	Tokens   int   `json:"tokens"`
 }
 
-// tell shows an event.
+// tell prints an event.
 func (t *teller) tell(e events.Event) {
-	t.p.meter.end() // the line that it draws on is the answer's from now on
+	t.p.meter.end() // the answer uses the meter's line from now on
 	defer func() {
 		if t.p.stdout.Flush() != nil {
 			t.abort()
@@ -66,7 +66,7 @@ func (t *teller) tell(e events.Event) {
 		}
 	case events.SessionCreated:
 		if e.Verb == "agent fresh" && !t.p.json {
-			fmt.Fprintf(t.p.stderr, "Began the tree %s\n", line(cmp.Or(t.named, string(e.Session))))
+			fmt.Fprintf(t.p.stderr, "Began tree %s\n", line(cmp.Or(t.named, string(e.Session))))
 		}
 	case events.TurnInterrupted:
 		t.asker.withdraw(nil)
@@ -83,7 +83,7 @@ func (t *teller) tell(e events.Event) {
 	}
 }
 
-// branched tells what a branch is made of.
+// branched prints how much a branch copied.
 func (t *teller) branched(e events.Event) {
 	path, err := t.w.Line(string(e.Session)).Path(t.ctx, "", session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
@@ -102,8 +102,8 @@ func (t *teller) branched(e events.Event) {
 	}
 }
 
-// text prints text as it comes in. Line ends wait for what follows them, so that a
-// message ends with one.
+// text prints text as it arrives. It holds back line ends until more text follows, so that
+// a message ends with exactly one.
 func (t *teller) text(s string) {
 	if t.p.paint.width > 0 {
 		s = clean(strings.ReplaceAll(s, "\r", ""))
@@ -119,7 +119,7 @@ func (t *teller) text(s string) {
 	t.p.stdout.Flush()
 }
 
-// endText ends the line that is begun.
+// endText ends the current line.
 func (t *teller) endText() {
 	if t.open {
 		fmt.Fprintln(t.p.stdout)
@@ -128,7 +128,7 @@ func (t *teller) endText() {
 	t.open, t.held = false, ""
 }
 
-// message tells of a message that was written.
+// message prints a message that was added.
 func (t *teller) message(e events.Event) {
 	path, err := t.w.Line(string(e.Session)).Path(t.ctx, string(e.Message), session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
@@ -171,14 +171,14 @@ func (t *teller) message(e events.Event) {
 	}
 }
 
-// call tells of the call that comes next.
+// call prints the next call.
 func (t *teller) call() {
 	if len(t.calls) > 0 {
 		t.aside(line(t.calls[0].Name + " " + t.calls[0].Arguments))
 	}
 }
 
-// aside tells on one line what is not said.
+// aside prints one line on standard error.
 func (t *teller) aside(s string) {
 	const most = 100 // columns, where there is no terminal
 	columns := most

@@ -11,22 +11,20 @@ import (
 // timeHelp names forms of a time or an age, for help and hints.
 const timeHelp = "2026-02-03, 2026-02, yesterday, 7d or '2 weeks ago'"
 
-// timeFlag returns the start of the time that a flag names, the zero time if it is not
-// set.
+// timeFlag returns the start of the time in a flag, the zero time if it is not set.
 func timeFlag(c *cli.Context, name string, now time.Time) (time.Time, error) {
 	start, _, err := spanFlag(c, name, now)
 	return start, err
 }
 
-// timeEndFlag returns the end of the time that a flag names, the zero time if it is not
-// set.
+// timeEndFlag returns the end of the time in a flag, the zero time if it is not set.
 func timeEndFlag(c *cli.Context, name string, now time.Time) (time.Time, error) {
 	_, end, err := spanFlag(c, name, now)
 	return end, err
 }
 
-// spanFlag returns the start and the end of the time that a flag names, zero times if it
-// is not set.
+// spanFlag returns the start and the end of the time in a flag, zero times if it is not
+// set.
 func spanFlag(c *cli.Context, name string, now time.Time) (start, end time.Time, err error) {
 	if !c.IsSet(name) {
 		return start, end, nil
@@ -37,7 +35,7 @@ func spanFlag(c *cli.Context, name string, now time.Time) (start, end time.Time,
 	return start, end, nil
 }
 
-// ageFlag returns the age that a flag names, zero if it is not set.
+// ageFlag returns the age in a flag, zero if it is not set.
 func ageFlag(c *cli.Context, name string, now time.Time) (time.Duration, error) {
 	if !c.IsSet(name) {
 		return 0, nil

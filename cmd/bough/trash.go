@@ -14,19 +14,18 @@ func (p *program) trashVerb() verb {
 	return verb{
 		name:  "trash",
 		args:  "[--purge [--older TIME]]",
-		short: "list what is in the trash, or delete it",
-		long: `Lists the files that 'bough rm', 'bough undo', 'bough prune' and 'bough doctor --fix' moved
-to the trash, the last one first. --purge deletes them for good: what was removed cannot
-be brought back after that.`,
+		short: "list the files in the trash, or delete them",
+		long: `Lists the files that 'bough rm', 'bough undo', 'bough prune' and 'bough doctor --fix' moved to the
+trash, newest first. --purge deletes them for good: 'bough undo' cannot restore them after that.`,
 		example: `bough trash --purge --older 30d`,
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "purge", DisableDefaultText: true, Usage: "delete them"},
-			&cli.StringFlag{Name: "older", DefaultText: "all", Usage: "only those that are in the trash for this `TIME` or longer, such as 30d"},
+			&cli.BoolFlag{Name: "purge", DisableDefaultText: true, Usage: "delete the files"},
+			&cli.StringFlag{Name: "older", DefaultText: "all", Usage: "only files that have been in the trash for this `TIME` or longer, such as 30d"},
 		},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.IsSet("older") && !c.Bool("purge") {
-				return usageError("--older goes with --purge")
+				return usageError("--older requires --purge")
 			}
 			older, err := ageFlag(c, "older", time.Now())
 			if err != nil {
@@ -51,7 +50,7 @@ be brought back after that.`,
 			}
 			switch {
 			case len(t.Files) == 0:
-				fmt.Fprintln(p.stderr, "There is nothing in the trash.")
+				fmt.Fprintln(p.stderr, "The trash is empty.")
 			case c.Bool("purge"):
 				fmt.Fprintf(p.stderr, "Deleted %s, %s\n", count(len(t.Files), "file"), size(bytes))
 			default:

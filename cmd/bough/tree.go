@@ -13,13 +13,13 @@ func (p *program) treeVerb() verb {
 		name:  "tree",
 		args:  "[SESSION] [--messages] [--partial]",
 		short: "show where conversations branch",
-		long: `Draws every conversation with the checkpoints and branches taken from it, and the message
-at which each leaves; with SESSION, the tree that holds it. The files of one conversation
-are one line here. '*' marks where the head is.
+		long: `Draws every conversation with its checkpoints and branches, each with the message that it starts
+from; with SESSION, only the tree that contains it. All files of one conversation share a line. '*'
+marks the head.
 
-With --messages it draws the messages of SESSION, over all its files: where one was answered
-more than once the tree forks, and messages between two forks are one line, with the first
-words of the first.`,
+With --messages it draws the messages of SESSION, over all its files. The tree forks at a message
+with several answers. The messages between two forks share a line, which shows the first words of
+the first one.`,
 		example: `bough tree "Plan the trip"
 bough tree "Plan the trip" --messages`,
 		flags: []cli.Flag{
@@ -32,7 +32,7 @@ bough tree "Plan the trip" --messages`,
 				return p.messageTreeVerb(c, w)
 			}
 			if c.Bool("partial") {
-				return usageError("--partial goes with --messages")
+				return usageError("--partial requires --messages")
 			}
 			forest, err := w.Tree(c.Context, c.Args().First())
 			if err != nil {
@@ -79,8 +79,8 @@ type drawing struct {
 	head  string
 }
 
-// draw prints a session, folded with its continuations, and what leaves it.
-// first goes before its own line, rest before those below.
+// draw prints a session, folded with its continuations, and its checkpoints and branches.
+// first is the prefix of its own line, rest that of the lines below.
 func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	files, messages, active, headHere := 1, n.MessageCount-n.HeaderCount, n.LastActive, n.ID == d.head
 	var below []workspace.TreeEntry
@@ -126,7 +126,7 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	}
 }
 
-// shortMessage cuts the id of a message to a piece that is enough to name it.
+// shortMessage cuts the id of a message to a short form that a REF takes.
 func shortMessage(id string) string {
 	const uuid = 36
 	if len(id) == uuid {
@@ -135,7 +135,7 @@ func shortMessage(id string) string {
 	return clean(id)
 }
 
-// kindMark tells a checkpoint and a second continuation from a branch.
+// kindMark returns the mark of a checkpoint or of a second continuation.
 func kindMark(k session.Kind) string {
 	switch k {
 	case session.Checkpoint:

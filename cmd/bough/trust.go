@@ -11,9 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// checkTrust returns an error if the workspace in dir, which was found and not named,
-// belongs to another user, as foreignPath says, and the user's configuration does not list
-// it under "trust".
+// checkTrust returns an error if the workspace in dir, which was found and not named, is
+// foreign according to foreignPath, and the user's setting "trust" does not list it.
 func checkTrust(dir string, foreignPath func(dir string) (string, error)) error {
 	foreign, err := foreignPath(dir)
 	if foreign == "" {
@@ -29,7 +28,7 @@ func checkTrust(dir string, foreignPath func(dir string) (string, error)) error 
 	e := &fault.Error{
 		Code:    fault.Refused,
 		Message: fmt.Sprintf("%s belongs to another user; the workspace in %s is not used", foreign, dir),
-		Hint:    fmt.Sprintf("'-w %s' uses it once; 'bough config trust --add %s' always", dir, dir),
+		Hint:    fmt.Sprintf("'-w %s' uses it once; 'bough config trust --add %s' trusts it", dir, dir),
 		Err:     err,
 	}
 	if err != nil {

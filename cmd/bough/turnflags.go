@@ -9,27 +9,26 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// turnWords are the flags of verbs that may carry out a turn, as their help has them.
+// turnWords are the flags of verbs that may run a turn, for their usage lines.
 const turnWords = "[--model M] [--tools FILE] [FLAG ...]"
 
-// turnFlags are the flags of verbs that may carry out a turn.
+// turnFlags are the flags of verbs that may run a turn.
 func turnFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "ask `MODEL`: openai:NAME, anthropic:NAME, or command:CMD"},
-		&cli.StringFlag{Name: "fallback", Usage: "ask `MODEL` if that fails"},
+		&cli.StringFlag{Name: "fallback", Usage: "ask `MODEL` if the first model fails"},
 		&cli.StringFlag{Name: "tools", Usage: "let the model call the tools of the MCP servers in `FILE`"},
-		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, though it may change something; '*' stands for anything; more than once for several"},
+		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, even if it may change something; '*' is a wildcard; repeatable"},
 		allowCommandFlag(),
-		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop when the model was asked `N` times and still calls tools"},
-		&cli.IntFlag{Name: "max-calls", DefaultText: "128, or the setting agents.max_calls", Usage: "fail when one reply of the model makes more than `N` calls"},
-		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "`POLICY` is after_call, where a steer skips the calls that do not run yet, or finish_batch, where it waits for them"},
-		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn, though a tool may change something"},
-		&cli.DurationFlag{Name: "timeout", DefaultText: "none for a command", Usage: "wait at most the time `D` for one answer of the model, or of a tool"},
+		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop after `N` requests to the model"},
+		&cli.IntFlag{Name: "max-calls", DefaultText: "128, or the setting agents.max_calls", Usage: "fail if a reply of the model contains more than `N` calls"},
+		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "the `POLICY` for a steer while tools run: after_call skips the remaining calls, finish_batch waits for them"},
+		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn, even if a tool may change something"},
+		&cli.DurationFlag{Name: "timeout", DefaultText: "none for a command", Usage: "wait at most `D` for an answer of the model or of a tool"},
 	}
 }
 
-// turnOptions are what turnFlags say. What makes no sense is an error before anything
-// is written.
+// turnOptions parses turnFlags. Invalid flags are an error before anything is written.
 func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, err error) {
 	for _, flag := range []string{"model", "fallback"} {
 		if id := c.String(flag); c.IsSet(flag) {
@@ -39,10 +38,10 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, 
 		}
 	}
 	if c.IsSet("max-turns") && c.Int("max-turns") < 1 {
-		return o, usageError("--max-turns takes a number from 1 on")
+		return o, usageError("--max-turns takes a positive number")
 	}
 	if c.IsSet("max-calls") && c.Int("max-calls") < 1 {
-		return o, usageError("--max-calls takes a number from 1 on")
+		return o, usageError("--max-calls takes a positive number")
 	}
 	if c.IsSet("timeout") && c.Duration("timeout") <= 0 {
 		return o, usageError("--timeout takes a time, such as 90s")
@@ -50,7 +49,7 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, 
 	allowed := c.StringSlice("allow")
 	for _, pattern := range allowed {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return o, usageError("--allow takes the name of a tool, where '*' stands for anything; not %q", pattern)
+			return o, usageError("--allow takes the name of a tool, with '*' as a wildcard, not %q", pattern)
 		}
 	}
 	calls := c.Int("max-calls")
@@ -73,7 +72,7 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, 
 	if word := c.String("steer-policy"); c.IsSet("steer-policy") {
 		policy, ok := agent.ParseSteerPolicy(word)
 		if !ok {
-			return o, usageError("--steer-policy is %s or %s, not %q", agent.AfterCall, agent.FinishBatch, word)
+			return o, usageError("--steer-policy takes %s or %s, not %q", agent.AfterCall, agent.FinishBatch, word)
 		}
 		o.Policy = policy
 	}

@@ -34,7 +34,7 @@ func (p *program) verbs() []verb {
 	}
 }
 
-// verb returns the verb that goes by name.
+// verb returns the verb with that name or alias.
 func (p *program) verb(name string) (verb, bool) { return find(p.verbs(), name) }
 
 func find(verbs []verb, name string) (verb, bool) {
@@ -45,7 +45,7 @@ func find(verbs []verb, name string) (verb, bool) {
 	return verbs[i], true
 }
 
-// app is the command line of bough, with the verb of that name if there is one.
+// app returns the command line of bough, with the verb of that name if there is one.
 func (p *program) app(name string) *cli.App {
 	app := &cli.App{
 		Name:           "bough",
@@ -73,13 +73,13 @@ func onUsageError(_ *cli.Context, err error, _ bool) error {
 
 func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
 
-// A verb is what can be told of a verb, and what it does: its action.
+// A verb is a verb of the command: its help, its flags and its action.
 type verb struct {
 	name    string
-	parent  string // the verb that it is one of, "" for none
-	subs    []verb // the verbs that stand after the name, in place of all else or, with an action, of args
+	parent  string // the verb above it, "" for none
+	subs    []verb // verbs below it; with an action, args may take their place
 	aliases []string
-	args    string // what stands after the name
+	args    string // for the usage line
 	short   string
 	long    string
 	example string
@@ -88,14 +88,14 @@ type verb struct {
 	min     int  // arguments
 	max     int
 	hint    string   // for a wrong number of arguments, "" for the usual one
-	choices []choice // what a person can choose where arguments are missing, from the first argument on
+	choices []choice // lists to choose missing arguments from, beginning with the first argument
 	action  func(*cli.Context, *workspace.Workspace) error
 	alone   func(*cli.Context) error // in place of action, without a workspace
 }
 
 func (v verb) names() []string { return append([]string{v.name}, v.aliases...) }
 
-// full is the name as it is typed.
+// full returns the name as it is typed.
 func (v verb) full() string { return strings.TrimPrefix(v.parent+" "+v.name, " ") }
 
 // command makes the verb a command of the app.
@@ -150,8 +150,7 @@ func (p *program) command(v verb) *cli.Command {
 	}
 }
 
-// withHelp returns err with a hint to the help of the verb where it has none but that to
-// the list of the verbs.
+// withHelp returns err with a hint to the help of the verb in place of the general one.
 func withHelp(v verb, err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Code != fault.Usage || e.Hint != listsVerbs {
@@ -162,8 +161,8 @@ func withHelp(v verb, err error) error {
 	return &hinted
 }
 
-// lacks reports whether a command line lacks an argument that nothing stands in for. The
-// head stands in for what a verb does not require.
+// lacks reports whether a command line lacks an argument without a default. The default of
+// an optional argument is the head.
 func (p *program) lacks(c *cli.Context, v verb) bool {
 	if c.NArg() < v.min {
 		return true
@@ -176,8 +175,8 @@ func (p *program) lacks(c *cli.Context, v verb) bool {
 	return err == nil && s.Head == nil
 }
 
-// complement runs the command line again with the arguments that it lacks, as a person
-// chooses them.
+// complement lets the user choose the missing arguments and runs the command line again
+// with them.
 func (p *program) complement(c *cli.Context, missing []choice) error {
 	w, err := p.open(c.Context, checkpoint.Retention{})
 	if err != nil {
@@ -195,12 +194,12 @@ func (p *program) complement(c *cli.Context, missing []choice) error {
 	return p.app(verbOf(args)).RunContext(c.Context, append([]string{c.App.Name}, p.args...))
 }
 
-// untilInterrupt returns a context that ends with an interrupt, or when somebody asks
-// for an end, so that a change stops between two steps. Without it an interrupt ends
-// the program at once, as it should where nothing changes or a person is asked.
+// untilInterrupt returns a context that ends with an interrupt or a termination signal, so
+// that a change stops between two steps. Without it an interrupt ends the program at once,
+// as it should while nothing changes or a question is open.
 func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP) // the terminal is gone
 	}
 	ctx, stop := signal.NotifyContext(ctx, signals...)
@@ -208,7 +207,7 @@ func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// argCount says what arguments a verb takes, without its flags.
+// argCount describes the arguments of a verb, without its flags.
 func argCount(v verb) string {
 	words := strings.Fields(v.args)
 	for i, word := range words {

@@ -16,15 +16,15 @@ func (p *program) watchVerb() verb {
 	return verb{
 		name:  "watch",
 		args:  "[--from N] [--checkpoint]",
-		short: "print what happens, as it happens",
-		long: `Prints a line for everything that happens in the workspace until it is interrupted, also
-what other programs do to the files; with --json each line is a document. The number is
-that of the operation in 'bough log'. With --checkpoint it takes an automatic checkpoint
-whenever a user's message arrives, of several in one session at once of the last, and prunes old ones as 'bough prune' does.`,
+		short: "print changes to the workspace as they happen",
+		long: `Prints a line for every change to the workspace, also by other programs, until it is interrupted;
+with --json each line is a document. The number is that of the operation in 'bough log'. With
+--checkpoint, watch makes an automatic checkpoint whenever a user's message arrives (if several
+arrive in a session at once, of the last one) and prunes old checkpoints as 'bough prune' does.`,
 		example: `bough watch --checkpoint`,
 		flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "from", DefaultText: "now", Usage: "begin with what happened after operation `N`"},
-			&cli.BoolFlag{Name: "checkpoint", DisableDefaultText: true, Usage: "take an automatic checkpoint of every user's message"},
+			&cli.IntFlag{Name: "from", DefaultText: "now", Usage: "begin after operation `N`"},
+			&cli.BoolFlag{Name: "checkpoint", DisableDefaultText: true, Usage: "make an automatic checkpoint of every user's message"},
 		}, retentionFlags()...),
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -93,8 +93,8 @@ func (p *program) event(e events.Event) error {
 	return p.stdout.Flush()
 }
 
-// autoCheckpoints takes an automatic checkpoint of each of the messages, which came
-// at the same moment. What goes wrong is told, and the watch goes on.
+// autoCheckpoints makes an automatic checkpoint of each of the messages, which arrived at
+// the same moment. It prints errors and continues.
 func (p *program) autoCheckpoints(c *cli.Context, w *workspace.Workspace, newest map[session.ID]events.Event) {
 	for _, e := range newest {
 		ref := string(e.Session) + "@" + string(e.Message)
@@ -105,5 +105,5 @@ func (p *program) autoCheckpoints(c *cli.Context, w *workspace.Workspace, newest
 	}
 }
 
-// clock is a time of an answer as a person reads it on the same day.
+// clock formats the time of day of an event.
 func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }

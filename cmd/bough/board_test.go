@@ -61,7 +61,7 @@ func TestBoardLines(t *testing.T) {
 	}
 }
 
-// TestBoard: what is told stands above the table, which takes no more lines than there
+// TestBoard: output appears above the table, which takes no more lines than there
 // are, and at the end is there whole.
 func TestBoard(t *testing.T) {
 	var out bytes.Buffer
@@ -89,7 +89,7 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// terminal returns what is seen of text that goes up and erases what is below.
+// terminal renders text that moves the cursor up and erases the lines below.
 func terminal(text string) string {
 	var lines []string
 	for text != "" {

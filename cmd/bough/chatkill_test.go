@@ -84,7 +84,7 @@ func (c *crowd) command(args ...string) *exec.Cmd {
 	return exec.Command("bough", append([]string{"-w", c.dir, "--json"}, args...)...)
 }
 
-// fight runs a process, kills it perhaps, and reports whether that is to go on.
+// fight runs a process, kills it perhaps, and reports whether to run another.
 func (c *crowd) fight(random *rand.Rand, goal int) bool {
 	c.mu.Lock()
 	c.processes++
@@ -184,7 +184,7 @@ func (c *crowd) fight(random *rand.Rand, goal int) bool {
 	return true
 }
 
-// judge looks at what is there when all is quiet.
+// judge checks the final state, after all processes have ended.
 func (c *crowd) judge() {
 	if c.t.Failed() {
 		return

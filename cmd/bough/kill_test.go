@@ -306,7 +306,7 @@ func (s *siege) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// judge looks at what is there when all is quiet.
+// judge checks the final state, after all processes have ended.
 func (s *siege) judge() {
 	if s.t.Failed() {
 		return
@@ -351,7 +351,7 @@ func (s *siege) doctor(when string, notes bool) {
 	}
 }
 
-// A remainder is what is there at the end.
+// A remainder is the final state.
 type remainder struct {
 	w       *workspace.Workspace
 	entries map[string]workspace.Entry

@@ -146,8 +146,8 @@ func (s *stop) waits(text string) (done func()) {
 	}
 }
 
-// TestStoppedHolder: a process that stands still keeps the lock, and the others
-// say who it is, as soon as they have waited long enough. When it goes on, it
+// TestStoppedHolder: a stopped process keeps the lock, and the others name it as soon as
+// their wait is over. When it continues, it
 // has lost nothing, nor have they.
 func TestStoppedHolder(t *testing.T) {
 	s := newStop(t)

@@ -41,10 +41,10 @@ type assistant struct {
 	setUp func(home, url string) (env []string, err error)
 	// prompt makes of the command that bough says the one that asks once.
 	prompt func(argv []string, text string) []string
-	// thinks says of whose thinking its model is told.
+	// thinks reports whether its model receives the thinking in a transcript.
 	thinks func(from telling) bool
-	aloud  bool // it is told so as if it had been said: it is another model
-	fails  bool // its model is told which tools failed
+	aloud  bool // thinking is sent as ordinary text, because the model is another one
+	fails  bool // its model receives which tools failed
 	whole  bool // bough tells it of no compaction: it is told all, and the summary besides
 	// fork makes of the command that bough prints the one that goes on in a copy. Nil if the
 	// program makes none, or as opencode one that neither says so nor keeps an id.
@@ -235,7 +235,7 @@ func (s *seat) bringIn(t *testing.T, from telling) string {
 	return s.bough(t, "import", path).Get("imported.0.session_id").String()
 }
 
-// resume has the assistant go on with a branch, and returns what it asks its model.
+// resume continues a branch in the assistant and returns the requests to its model.
 func (s *seat) resume(t *testing.T, ref, prompt string) string {
 	t.Helper()
 	s.handOver(t, ref)
@@ -254,7 +254,7 @@ func (s *seat) handOver(t *testing.T, ref string) {
 	}
 }
 
-// command returns the command that goes on with what was handed over.
+// command returns the command that continues the exported conversation.
 func (s *seat) command() []string { return textsOf(s.told.Get("command")) }
 
 // textsOf returns the strings of an array.
@@ -317,7 +317,7 @@ func (s *seat) ask(t *testing.T, command []string, prompt string) string {
 	return strings.Join(all[len(all)-1], "\n")
 }
 
-// hears returns what the model is told, given what was said.
+// hears returns the messages that the model receives for a conversation.
 func (a assistant) hears(said string) string {
 	if a.aloud {
 		return strings.ReplaceAll(said, "assistant thinks: ", "assistant: ")

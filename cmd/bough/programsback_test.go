@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A leave is a conversation that an assistant is about to go on with.
+// A leave is a conversation that an assistant is about to continue.
 type leave struct {
 	session string            // where it was exported from
 	at      string            // the message that the prompt answers
@@ -245,7 +245,7 @@ func (s *seat) count(t *testing.T) (n int) {
 	return n
 }
 
-// written returns the files of sessions that the assistant has, and what is in them.
+// written returns the session files of the assistant, with their contents.
 func (s *seat) written(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

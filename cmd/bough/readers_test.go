@@ -125,7 +125,7 @@ const (
 	beforeCompaction = "user: Plan an INI parser.\nassistant: " + firstReply + "\nuser: " + thirdPrompt + "\nassistant: Regexes it is."
 )
 
-// beginning returns what was said before the branches, for a reader that is shown the
+// beginning returns the messages before the branches, for a reader that is shown the
 // thinking or not.
 func (s telling) beginning(thinks bool) string {
 	lines := []string{"user: Plan an INI parser."}
@@ -416,7 +416,7 @@ func (j judge) agrees(t *testing.T, list []judged) {
 		if ways := waysOf(got); e.ways != nil && !slices.Equal(ways, e.ways) {
 			t.Errorf("%s: %s sees these ways:\n%s\nwant:\n%s", e.what, j.name, strings.Join(ways, "\n--\n"), strings.Join(e.ways, "\n--\n"))
 		}
-		// Another model is told what was thought as if it had been said.
+		// Another model receives thinking as ordinary text.
 		sent := strings.ReplaceAll(e.active, "assistant thinks: ", "assistant: ")
 		if got.Get("sent").Exists() && !strings.HasPrefix(sent, "summary: ") && linesOf(got.Get("sent")) != sent {
 			t.Errorf("%s: %s sends this:\n%s\nwant:\n%s", e.what, j.name, linesOf(got.Get("sent")), sent)

@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Talk stands after what was printed before it, and before what comes after.
+// Talk appears after earlier output and before later output.
 func TestTalk(t *testing.T) {
 	var both bytes.Buffer
 	out := bufio.NewWriter(&both)

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE PROGRAM ARG...       runs a program that must exit with CODE
 //	as-nobody CODE PROGRAM ARG...   the same, never as root (unix)
-//	giveaway DIR                    gives a folder and what is in it to another user, where root runs this (unix)
+//	giveaway DIR                    changes the owner of a folder and its files, if run by root (unix)
 //	sameowner DIR                   all that is in a folder belongs to its owner (unix)
 //	mkfifo FILE...                  makes named pipes, also in the place of files (unix)
 //	idof VAR [MESSAGEVAR]           takes the last output, ID or SESSION@MESSAGE, into variables
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 //	[!] jsonis FILE PATH VALUE      FILE has VALUE, as JSON or as the text of a string, at PATH
 //	jsonsame FILE PATH FILE PATH    both values are the same bytes
 //	messages FILE ID...             FILE holds messages with these ids, in this order, and no other
-//	samebytes FILE FILE...          each message of the first FILE stands in one of the others, byte for byte; those of
+//	samebytes FILE FILE...          each message of the first FILE is in one of the others, byte for byte; those of
 //	                                stdout, which is compact, but for the white space between tokens
 //	remember DIR NAME               remembers a folder
 //	unchanged DIR NAME              it is as it was, in every byte and mode; locks and caches do not count
@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 //	trashed DIR NAME FILE...        the trash of the workspace has files NAME with just the bytes of these
 //	session DIR ID METADATA MSG...  writes a session as Penguin does: see cmdSession
 //	index DIR                       writes the index as Penguin does
-//	edit FILE OLD NEW               replaces text that stands once; \xff and the like are bytes
+//	edit FILE OLD NEW               replaces text that occurs once; \xff and the like are bytes
 //	truncate FILE SIZE              cuts a file; a negative SIZE is taken off its end
 //	gzip FILE GZFILE                packs a file
 //	helps [VERB]                    runs 'bough help [VERB] VERB' for each verb of the last output, and looks for an example

@@ -26,7 +26,7 @@ var systemCommands = map[string]scriptCommand{
 	"own":        plain(1, func(ts *testscript.TestScript, args []string) { chown(ts, os.Getuid(), args) }),
 }
 
-// nobody is a user who is not the one who runs the tests.
+// nobody is a user id other than that of the tests.
 const nobody = 65534
 
 // chown changes the owner of folders and of all that is in them, which only root can.

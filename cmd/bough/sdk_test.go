@@ -111,7 +111,7 @@ func TestSDK(t *testing.T) {
 	do(t, "-w", s.dir, "doctor")
 }
 
-// TestClientsPage runs what docs/clients.md tells users of TypeScript to write.
+// TestClientsPage runs the TypeScript example of docs/clients.md.
 func TestClientsPage(t *testing.T) {
 	modules := needSDK(t)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))

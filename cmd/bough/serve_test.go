@@ -104,8 +104,7 @@ func TestServeOnMessage(t *testing.T) {
 	s.stop(t)
 }
 
-// TestServeToken lets in who brings the token of the environment, and repeats it to
-// nobody.
+// TestServeToken accepts the token of the environment and never prints it.
 func TestServeToken(t *testing.T) {
 	t.Setenv("BOUGH_TOKEN", "of-the-environment")
 	s := startServe(t, "", "--addr", "127.0.0.1:0")
@@ -122,7 +121,7 @@ func TestServeToken(t *testing.T) {
 	s.stop(t)
 }
 
-// TestServeEverywhere warns, and still lets in only who asks by a name of this machine.
+// TestServeEverywhere prints a warning, and accepts only requests for a name of this machine.
 func TestServeEverywhere(t *testing.T) {
 	s := startServe(t, "", "--addr", "0.0.0.0:0", "--host", "desk.example")
 	url := s.told.Get("url").String()

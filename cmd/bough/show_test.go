@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestShowOnTerminal: a person's words stand out, what tools said does not, lines of tools
+// TestShowOnTerminal: the user's messages are highlighted, results of tools are not, lines of tools
 // fit, and times are ages.
 func TestShowOnTerminal(t *testing.T) {
 	hour := session.FormatTime(time.Now().Add(-90 * time.Minute))

@@ -134,12 +134,12 @@ func (s *storedCommand) keep() error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// keepTyped records that a command of the command line, which is now stored, is approved.
-// A failure only means that it is asked about later.
+// keepTyped records the approval of a command from the command line, which is now stored.
+// If that fails, bough asks about it later.
 func (p *program) keepTyped(w *workspace.Workspace, s storedCommand) {
 	s.Workspace = realPath(w.Dir())
 	if err := s.keep(); err != nil {
-		p.note("the command will be asked about before it runs: " + err.Error())
+		p.note("the approval of the command is not stored: " + err.Error())
 	}
 }
 
@@ -150,7 +150,7 @@ func (p *program) keepTypedModel(w *workspace.Workspace, id string) {
 	}
 }
 
-// newApprover returns what decides for a verb. Models named by its flags are typed.
+// newApprover returns the approver of a verb. Models in its flags count as typed.
 func (p *program) newApprover(c *cli.Context, w *workspace.Workspace, asker func() *asker) *approver {
 	a := &approver{dir: w.Dir(), allow: c.Bool("allow-command"), asker: asker, typed: map[string]bool{}}
 	for _, flag := range []string{"model", "fallback"} {
@@ -162,10 +162,10 @@ func (p *program) newApprover(c *cli.Context, w *workspace.Workspace, asker func
 }
 
 func allowCommandFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "allow-command", DisableDefaultText: true, Usage: "approve the command that the workspace holds as a model or runner, and run it without asking"}
+	return &cli.BoolFlag{Name: "allow-command", DisableDefaultText: true, Usage: "approve the command that the workspace stores as a model or runner, and run it without asking"}
 }
 
-// stateDir returns the folder for what bough remembers of what this user did.
+// stateDir returns the user's folder for the state of bough.
 func stateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "bough"), nil

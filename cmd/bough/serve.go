@@ -197,16 +197,16 @@ func (p *program) printServing(w *workspace.Workspace, at address, token, file s
 	}
 	base := at.url + "/api/v1"
 	if p.json {
-		told := struct {
+		settings := struct {
 			URL       string     `json:"url"`
 			BaseURL   string     `json:"base_url"`
 			Token     session.ID `json:"token"`
 			TokenFile session.ID `json:"token_file"`
 		}{at.url, base, session.ID(token), session.ID(file)}
 		if file == "" {
-			told.Token = ""
+			settings.Token = ""
 		}
-		if err := p.printJSON(told); err != nil {
+		if err := p.printJSON(settings); err != nil {
 			return err
 		}
 		return p.stdout.Flush()

@@ -20,7 +20,7 @@ func turnFlags() []cli.Flag {
 		&cli.StringFlag{Name: "tools", Usage: "let the model call the tools of the MCP servers in `FILE`"},
 		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, even if it may change something; '*' is a wildcard; repeatable"},
 		allowCommandFlag(),
-		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop after `N` requests to the model"},
+		&cli.IntFlag{Name: "max-turns", DefaultText: "50", Usage: "stop after `N` requests if the model still calls tools"},
 		&cli.IntFlag{Name: "max-calls", DefaultText: "128, or the setting agents.max_calls", Usage: "fail if a reply of the model contains more than `N` calls"},
 		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "the `POLICY` for a steer while tools run: after_call skips the remaining calls, finish_batch waits for them"},
 		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn, even if a tool may change something"},

@@ -33,7 +33,7 @@ func validSum(s string) bool {
 // keepFile puts an attachment into files/, before anything refers to it.
 func (tx *Tx) keepFile(f lines.File) error {
 	if !validSum(f.SHA256) {
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is no SHA-256", f.SHA256)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not a SHA-256", f.SHA256)}
 	}
 	name := FilePath(f.SHA256)
 	switch err := checkFile(tx.View.root, f.SHA256); {
@@ -57,7 +57,7 @@ func (tx *Tx) keepFile(f lines.File) error {
 	_, err = durable.Replace(tx.View.root, incoming, func(w *durable.Writer) error {
 		_, err := io.Copy(io.MultiWriter(w, sum), in)
 		if err == nil && hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-			err = &fault.Error{Code: fault.Usage, Message: "an attachment is not what its SHA-256 says"}
+			err = &fault.Error{Code: fault.Usage, Message: "the content of the attachment does not match its SHA-256"}
 		}
 		return err
 	})

@@ -114,7 +114,7 @@ func checkLabel(label string) error {
 	case label == "":
 		wrong = "the label is empty"
 	case isHeadName(label):
-		wrong = fmt.Sprintf("%q always means where the head is or was, and is no label", label)
+		wrong = fmt.Sprintf("%q is reserved for the head and cannot be a label", label)
 	case len(label) > mostLabel:
 		wrong = fmt.Sprintf("the label has %d bytes, and %d is the most", len(label), mostLabel)
 	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
@@ -259,7 +259,7 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 			}
 		}
 		if gone > 0 && o.In == "" {
-			v.w.opts.Note(plural.Of(gone, "bookmark") + " of sessions that are gone left out")
+			v.w.opts.Note(plural.Of(gone, "bookmark") + " of missing sessions omitted")
 		}
 		return list, nil
 	})

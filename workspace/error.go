@@ -57,13 +57,13 @@ func Explain(err error) *fault.Error {
 	case errors.As(err, &held):
 		return explain(fault.Locked, "try again when it is done")
 	case isChanged(err):
-		return explain(fault.Busy, "nothing was changed here, and what the other program wrote is untouched; try again")
+		return explain(fault.Busy, "nothing was changed, and the other program's data is intact; try again")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &fault.Error{Code: fault.Failed, Message: "stopped; nothing was changed", Err: err}
 	case isEscape:
 		return explain(fault.Refused, "a link leads out of the workspace; bough does not follow it")
 	case errors.Is(err, fs.ErrPermission):
-		return explain(fault.Refused, "check who owns the file and its permissions")
+		return explain(fault.Refused, "check the owner and the permissions of the file")
 	}
 	return explain(fault.Failed, "")
 }

@@ -70,7 +70,7 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 					continue
 				}
 				if err != nil && ctx.Err() == nil {
-					w.opts.Note("what other programs changed is not known: " + err.Error())
+					w.opts.Note("detecting changes of other programs failed: " + err.Error())
 				}
 				looked = time.Now()
 				took = looked.Sub(start)

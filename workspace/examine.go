@@ -190,7 +190,7 @@ func (d *checkup) cache(s *session.Outline) {
 	if d.fix {
 		d.folder.Forget(s.ID)
 	}
-	d.found(doctor.StaleCache, session.FileName(s.ID), "the file does not hold what it held when it was last read, although its time says so", d.fix)
+	d.found(doctor.StaleCache, session.FileName(s.ID), "the content of the file changed since it was cached, although its time did not", d.fix)
 }
 
 // reindex reports an entry that says something else than its file, although the
@@ -285,7 +285,7 @@ func (d *checkup) messages(ids []string) {
 		case t.Orphan(n) && d.imported(t, n):
 			notes.orphans = append(notes.orphans, id)
 		case t.Orphan(n):
-			d.found(doctor.OrphanMessage, file, fmt.Sprintf("the parent of message %q is gone; it is read as a beginning of its own", id), false)
+			d.found(doctor.OrphanMessage, file, fmt.Sprintf("the parent of message %q is missing; it is treated as a root", id), false)
 		}
 		if same := t.Find(id); len(same) > 1 && same[0] != n {
 			d.found(doctor.DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
@@ -377,7 +377,7 @@ func (d *checkup) links() error {
 		if _, ring := d.lineage(e.ID); sameSet(said, continuations) || isRing(ring) {
 			continue
 		}
-		detail := fmt.Sprintf("continued_to says [%s], but what continues it is [%s]",
+		detail := fmt.Sprintf("continued_to is [%s], but its continuations are [%s]",
 			strings.Join(said, ", "), strings.Join(continuations, ", "))
 		if d.fix {
 			if err := d.relink(s); err != nil {

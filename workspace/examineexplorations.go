@@ -23,7 +23,7 @@ func (d *checkup) explorations() error {
 		case err != nil:
 			d.found(doctor.DamagedExploration, name, err.Error(), false)
 		case !gjson.ValidBytes(data) || !gjson.ParseBytes(data).IsObject():
-			d.found(doctor.DamagedExploration, name, "it is no JSON object", false)
+			d.found(doctor.DamagedExploration, name, "not a JSON object", false)
 		case id != "" && gjson.GetBytes(data, "id").Str != id:
 			d.found(doctor.DamagedExploration, name, "it gives itself another id", false)
 		}

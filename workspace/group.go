@@ -51,7 +51,7 @@ func createGroup[T any](ctx context.Context, b *base, verb string, group operati
 			err = &fault.Error{
 				Code:    Explain(err).Code,
 				Message: fmt.Sprintf("%d of %d changes are made, those from %s on are not: %v", len(out.made), len(list), first.Changes[0].File, err),
-				Hint:    "what is made stays; try again",
+				Hint:    "committed changes are kept; try again",
 				Err:     err,
 			}
 		}

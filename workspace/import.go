@@ -75,7 +75,7 @@ func (i *importer) stopped(err error) error {
 	if err == nil || !errors.Is(err, i.ctx.Err()) || i.o.DryRun || !slices.ContainsFunc(i.rows, stored) {
 		return err
 	}
-	return &fault.Error{Code: fault.Failed, Message: "stopped; what is imported stays", Hint: "import again to import the rest", Err: err}
+	return &fault.Error{Code: fault.Failed, Message: "stopped; imported conversations are kept", Hint: "import again to import the rest", Err: err}
 }
 
 // An importer carries out one import.

@@ -103,13 +103,13 @@ func (tx *Tx) recover() (changed bool, err error) {
 		tx.op.Changes = nil
 		later, err := tx.commitAll()
 		if err = cmp.Or(err, later); err != nil {
-			tx.View.follow("what was interrupted is not completed", err)
+			tx.View.follow("completing an interrupted operation failed", err)
 			return true, tx.View.ctx.Err()
 		}
 	}
 	if tx.View.isThere(forgetPath) {
 		if changed = true; err == nil {
-			tx.View.follow("what is to be forgotten is not all forgotten", tx.completeForget())
+			tx.View.follow("completing a forget failed", tx.completeForget())
 		}
 	}
 	if len(happened) == 0 {
@@ -140,7 +140,7 @@ func (tx *Tx) decide(happened, not []operation.Line) error {
 		if err == nil {
 			err = tx.complete(o.Changes[1:])
 		}
-		tx.View.follow("what was interrupted is not completed", err)
+		tx.View.follow("completing an interrupted operation failed", err)
 	}
 	return nil
 }

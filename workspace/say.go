@@ -23,7 +23,7 @@ func queueOf(a *agents.Agent) *agents.Queue {
 // It returns what is queued afterwards.
 func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	if strings.TrimSpace(s.Text) == "" {
-		return nil, nil, &fault.Error{Code: fault.Usage, Message: "there is nothing to say", Hint: "give it as an argument or on standard input"}
+		return nil, nil, &fault.Error{Code: fault.Usage, Message: "the message is empty", Hint: "give it as an argument or on standard input"}
 	}
 	if err := checkUTF8("text", s.Text); err != nil {
 		return nil, nil, err
@@ -94,7 +94,7 @@ func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name str
 // errIdle says that an agent has nothing to do, errEmpty that there is nothing to be
 // done.
 var (
-	errIdle  = errors.New("nobody carries out a turn")
+	errIdle  = errors.New("no turn is running")
 	errEmpty = errors.New("nothing is queued")
 )
 

@@ -231,7 +231,7 @@ func (l *line) unique(nodes []int) error {
 			return &session.DamageError{
 				Path:    session.FileName(l.Parts[l.Part(n)].ID),
 				Offset:  l.Offset(n),
-				Problem: fmt.Sprintf("the message id %q stands in %s too, with other content", id, session.FileName(l.Parts[l.Part(first)].ID)),
+				Problem: fmt.Sprintf("the message id %q stands in %s too, with different content", id, session.FileName(l.Parts[l.Part(first)].ID)),
 			}
 		}
 		seen[id] = n

@@ -212,7 +212,7 @@ func checkContent(c *lines.Content) error {
 	values := []json.RawMessage{c.Value}
 	for _, m := range c.Own {
 		if m.Name == "" || slices.Contains(own, m.Name) {
-			return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is no name for a member of a message", m.Name)}
+			return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not a valid name for a member of a message", m.Name)}
 		}
 		own = append(own, m.Name)
 		values = append(values, m.Value)
@@ -256,7 +256,7 @@ func (ln Line) SetMeta(ctx context.Context, message string, meta json.RawMessage
 		}
 		edit := s.Edit()
 		if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Layout(all, 5)) {
-			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("nothing can be noted with the message %q: its metadata is no object", s.Messages[i].ID)}
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the message %q cannot have metadata of the user: its metadata is not an object", s.Messages[i].ID)}
 		}
 		return all, tx.replace(edit)
 	})

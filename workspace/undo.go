@@ -252,7 +252,7 @@ func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation)
 		return err
 	}
 	if is := stateOf(tx.View.outlines[id]); !is.Same(c.Was) {
-		return newer(op, "%s would not be what it was before", c.File)
+		return newer(op, "%s would differ from its earlier state", c.File)
 	}
 	return nil
 }
@@ -310,7 +310,7 @@ func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 		}
 	}
 	if is, err := tx.View.stateNow(tx.View.heldBy(c)); err != nil || !is.Same(c.Was) {
-		return newer(op, "%s is not what was removed", c.Moved)
+		return newer(op, "%s has changed since it was removed", c.Moved)
 	}
 	if isAgent(c.File) {
 		data, err := durable.ReadFile(tx.View.root, c.Moved)

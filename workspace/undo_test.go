@@ -257,7 +257,7 @@ func TestUndoTrash(t *testing.T) {
 	if err := os.WriteFile(trash.Files[0].Path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.undo(""); code(err) != fault.Refused || !strings.Contains(err.Error(), "not what was removed") {
+	if _, err := s.undo(""); code(err) != fault.Refused || !strings.Contains(err.Error(), "has changed since it was removed") {
 		t.Errorf("undo = %v", err)
 	}
 }

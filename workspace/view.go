@@ -61,9 +61,9 @@ type mode struct {
 
 // errAway is the error of a method that changes nothing while the folder of the sessions
 // is gone.
-var errAway = errors.New("the folder of the sessions is gone")
+var errAway = errors.New("the sessions folder is missing")
 
-// checkPresent returns errAway if the folder of the sessions is gone and must not be.
+// checkPresent returns errAway if the sessions folder is missing and must not be.
 func (v *View) checkPresent() error {
 	if v.present && !v.isThere(session.Dir) {
 		return errAway

@@ -129,7 +129,7 @@ func (s *Server) problem(kind string) error {
 			return fmt.Errorf("its type is %s, but it has no url", kind)
 		}
 	default:
-		return fmt.Errorf("there is no type %q; there are stdio, http and sse", kind)
+		return fmt.Errorf("unknown type %q; the types are stdio, http and sse", kind)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (s Server) expand(env []string) (_ Server, secrets []string, err error) {
 	if err == nil && s.URL != "" {
 		u, e := url.Parse(s.URL)
 		if e != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			err = errors.New("its url is none that begins with http:// or https://")
+			err = errors.New("its url does not begin with http:// or https://")
 		} else if password, ok := u.User.Password(); ok {
 			secrets = append(secrets, password)
 		}

@@ -43,7 +43,7 @@ func TestParseErrors(t *testing.T) {
 		{"{\n\"mcpServers\": {\n\"a\": {}}}", `line 3: the server "a": it has neither a command nor a url`},
 		{`{"mcpServers": {"a": {"command": "x", "url": "http://y"}}}`, `line 1: the server "a": it has a command and a url`},
 		{`{"mcpServers": {"": {"command": "x"}}}`, `line 1: the server "": it has no name`},
-		{`{"mcpServers": {"a": {"command": "x", "type": "carrier pigeon"}}}`, `line 1: the server "a": there is no type "carrier pigeon"; there are stdio, http and sse`},
+		{`{"mcpServers": {"a": {"command": "x", "type": "carrier pigeon"}}}`, `line 1: the server "a": unknown type "carrier pigeon"; the types are stdio, http and sse`},
 		{`{"mcpServers": {"a": {"command": "x", "type": "http"}}}`, `line 1: the server "a": its type is http, but it has no url`},
 		{`{"mcpServers": {"a": {"url": "http://x", "type": "stdio"}}}`, `line 1: the server "a": its type is stdio, but it has no command`},
 		{"{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"env\": {\"K\": 123456}}}}", `line 2: the server "a": env must not be a JSON number`},

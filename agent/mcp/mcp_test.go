@@ -115,7 +115,7 @@ func TestTools(t *testing.T) {
 	_, err = call(t.Context(), tools, "one__missing")
 	wrong(t, err, `there is no tool "one__missing"`)
 	_, err = tools.Call(t.Context(), agent.Call{Name: "one__echo", Arguments: "[]"})
-	wrong(t, err, "the arguments are no JSON object")
+	wrong(t, err, "the arguments are not a JSON object")
 }
 
 // A new tool of a server is there at the next look.

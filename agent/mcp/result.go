@@ -20,9 +20,9 @@ func arguments(s string) (json.RawMessage, error) {
 	if err := json.Unmarshal([]byte(s), &object); err != nil || object == nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			return nil, fmt.Errorf("the arguments are no JSON: %v at byte %d", syntax, syntax.Offset)
+			return nil, fmt.Errorf("the arguments are not JSON: %v at byte %d", syntax, syntax.Offset)
 		}
-		return nil, errors.New("the arguments are no JSON object")
+		return nil, errors.New("the arguments are not a JSON object")
 	}
 	return json.RawMessage(s), nil
 }

@@ -11,11 +11,11 @@ func TestArguments(t *testing.T) {
 		{"", "{}", ""},
 		{" ", "{}", ""},
 		{`{"a": 12345678901234567890}`, `{"a": 12345678901234567890}`, ""},
-		{"null", "", "the arguments are no JSON object"},
-		{"[1]", "", "the arguments are no JSON object"},
-		{`"x"`, "", "the arguments are no JSON object"},
-		{`{"a":`, "", "the arguments are no JSON: unexpected end of JSON input at byte 5"},
-		{`{"a":NaN}`, "", "the arguments are no JSON: invalid character 'N' looking for beginning of value at byte 6"},
+		{"null", "", "the arguments are not a JSON object"},
+		{"[1]", "", "the arguments are not a JSON object"},
+		{`"x"`, "", "the arguments are not a JSON object"},
+		{`{"a":`, "", "the arguments are not JSON: unexpected end of JSON input at byte 5"},
+		{`{"a":NaN}`, "", "the arguments are not JSON: invalid character 'N' looking for beginning of value at byte 6"},
 	} {
 		got, err := arguments(c.in)
 		if string(got) != c.want || (err == nil) != (c.problem == "") || err != nil && err.Error() != c.problem {

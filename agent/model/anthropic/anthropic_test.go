@@ -33,7 +33,7 @@ func TestModel(t *testing.T) {
 		{Name: "a sequence to stop at", Reply: testmodel.Reply{Text: []string{"Hello"}, Stop: "stop_sequence"}, Want: agent.Reply{Text: "Hello"}},
 	}
 	p.Failures = []modeltest.Failure{
-		{Name: "garbage", Reply: testmodel.Reply{Raw: "event: message_start\ndata: {so\n\n"}, Options: wire.Options{}, Want: "the server at HOST sent what is no part of a reply: invalid character 's'"},
+		{Name: "garbage", Reply: testmodel.Reply{Raw: "event: message_start\ndata: {so\n\n"}, Options: wire.Options{}, Want: "the server at HOST sent an invalid part of a reply: invalid character 's'"},
 		{Name: "max_tokens", Reply: testmodel.Reply{Text: []string{"So"}, Stop: "max_tokens"}, Options: wire.Options{}, Want: "m-1 stopped at its limit of 16384 tokens, before the end of its message"},
 		{Name: "window", Reply: testmodel.Reply{Text: []string{"So"}, Stop: "model_context_window_exceeded"}, Options: wire.Options{}, Want: "the conversation became too long for m-1"},
 		{Name: "refusal", Reply: testmodel.Reply{Text: []string{"So"}, Refuse: "x"}, Options: wire.Options{}, Want: "m-1 refuses to answer"},

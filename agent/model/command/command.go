@@ -90,7 +90,7 @@ func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text stri
 	case errors.As(err, &exit) && talk.String() != "":
 		return nil, fmt.Errorf("the model's command failed with %v: %v", exit, talk)
 	case errors.As(err, &exit):
-		return nil, fmt.Errorf("the model's command failed with %v, and did not say why", exit)
+		return nil, fmt.Errorf("the model's command failed with %v, without an error message", exit)
 	case err != nil:
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text stri
 	return &agent.Reply{Text: said}, nil
 }
 
-var errNotUTF8 = errors.New("what the model's command said is not valid UTF-8")
+var errNotUTF8 = errors.New("the output of the model's command is not valid UTF-8")
 
 // encode returns a request as JSON. The contents of messages may be invalid JSON, so
 // package json cannot do it.

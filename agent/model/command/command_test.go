@@ -89,11 +89,11 @@ func TestAsk(t *testing.T) {
 		{"nothing", "", "the model's command said nothing"},
 		{"blank", "", "the model's command said nothing"},
 		{"fail", "", "the model's command failed with exit status 3: …"},
-		{"silent", "", "the model's command failed with exit status 4, and did not say why"},
+		{"silent", "", "the model's command failed with exit status 4, without an error message"},
 		{"flood", "", "the model's command said more than 100000 bytes"},
 		{"hang", "", "the model's command took longer than 2s"},
-		{"latin", "", "what the model's command said is not valid UTF-8"},
-		{"half", "", "what the model's command said is not valid UTF-8"},
+		{"latin", "", "the output of the model's command is not valid UTF-8"},
+		{"half", "", "the output of the model's command is not valid UTF-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv(asCommand, c.name)

@@ -40,7 +40,7 @@ func TestModel(t *testing.T) {
 			Want: agent.Reply{Calls: []agent.Call{{ID: "a", Name: "ls", Arguments: "{}"}, {ID: "b", Name: "ls", Arguments: "{}"}, {ID: "call_0", Name: "cat", Arguments: "{}"}}}},
 	}
 	p.Failures = []modeltest.Failure{
-		{Name: "garbage", Reply: testmodel.Reply{Raw: "data: {so\n\n"}, Options: wire.Options{}, Want: "the server at HOST sent what is no part of a reply: invalid character 's'"},
+		{Name: "garbage", Reply: testmodel.Reply{Raw: "data: {so\n\n"}, Options: wire.Options{}, Want: "the server at HOST sent an invalid part of a reply: invalid character 's'"},
 		{Name: "length", Reply: testmodel.Reply{Text: []string{"So"}, Stop: "length"}, Options: wire.Options{MaxTokens: 7}, Want: "m-1 stopped at its limit of 7 tokens, before the end of its message"},
 		{Name: "another's length", Reply: testmodel.Reply{Text: []string{"So"}, Stop: "length"}, Options: wire.Options{}, Want: "m-1 stopped at its limit of tokens, before the end of its message"},
 		{Name: "filter", Reply: testmodel.Reply{Text: []string{"So"}, Stop: "content_filter"}, Options: wire.Options{}, Want: "a content filter stopped the reply of m-1"},

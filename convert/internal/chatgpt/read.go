@@ -178,7 +178,7 @@ func newNodes(items []export.Item, to transcript.Sink) *nodes {
 		if t.by[n.key] == n {
 			n.m = n.said(t)
 		} else {
-			to.Problem(transcript.Problem{What: "a node stands there twice; the first counts: " + n.key})
+			to.Problem(transcript.Problem{What: "duplicate node; the first is used: " + n.key})
 		}
 		t.list = append(t.list, n)
 	}

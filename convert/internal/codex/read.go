@@ -233,7 +233,7 @@ func (r *reader) note(rec *record, l jsonl.Line) {
 			r.conv.Fork = &transcript.Fork{ID: from}
 		}
 		if mode := p.Get("history_mode").Str; mode != "" && mode != "legacy" && mode != "paginated" {
-			r.to.Problem(l.Problem(fmt.Sprintf("its history mode is %q, which is newer than what is known here", mode)))
+			r.to.Problem(l.Problem(fmt.Sprintf("its history mode %q is newer than the supported ones", mode)))
 		}
 	case "response_item": // older logs say the folder only to the model
 		if text := p.Get("content.0.text").Str; r.conv.Dir == "" && strings.HasPrefix(text, "<environment_context>") {

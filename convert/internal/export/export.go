@@ -66,7 +66,7 @@ func Read(in io.Reader, inside, empty string, to transcript.Sink, f func(*Conver
 		case n == 0 && v.Raw == nil:
 			return end()
 		case n == 0:
-			to.Problem(transcript.Problem{Offset: v.Offset, What: "it is no conversation"})
+			to.Problem(transcript.Problem{Offset: v.Offset, What: "not a conversation"})
 		case n == 1 && v.Raw == nil:
 			e.Around.Add(inside, []byte(empty))
 		case n == 1 && v.Path[depth] == inside: // it holds nothing

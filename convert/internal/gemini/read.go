@@ -142,7 +142,7 @@ func (r *reader) document(in io.Reader) error {
 	around, err := jsondoc.Read(in, r.to, []string{"messages", "history"}, func(member string, v jsondoc.Visit) error {
 		switch {
 		case v.Raw[0] != '{':
-			r.to.Problem(transcript.Problem{Offset: v.Offset, What: "a message is no object"})
+			r.to.Problem(transcript.Problem{Offset: v.Offset, What: "a message is not an object"})
 			return nil
 		case member == "messages":
 			return r.line(v.Raw)

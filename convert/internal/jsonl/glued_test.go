@@ -33,7 +33,7 @@ func readLines(t testing.TB, in string) (records, problems []string) {
 // TestGluedRecords: records that stand on one line are read one by one, also behind a
 // torn one, which is a problem with its place.
 func TestGluedRecords(t *testing.T) {
-	const torn = "a torn record stands on the line of another one"
+	const torn = "a torn record is on the line of another one"
 	for _, c := range []struct{ name, in, records, problems string }{
 		{"two whole ones", "{\"a\":1}{\"b\":2}\n{\"c\":3}\n", `0:{"a":1} 7:{"b":2} 15:{"c":3}`, ""},
 		{"three with spaces", " {\"a\":1} {\"b\":2}\t{\"c\":\"}{\"}\n", `1:{"a":1} 9:{"b":2} 17:{"c":"}{"}`, ""},

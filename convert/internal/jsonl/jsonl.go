@@ -96,7 +96,7 @@ func (l *Line) split(what string, raw []byte, lead int, torn bool, known *heads,
 			}
 			known.add(at.Raw)
 		} else {
-			to.Problem(at.Problem("a torn record stands on the line of another one"))
+			to.Problem(at.Problem("a torn record is on the line of another one"))
 		}
 	}
 	return nil

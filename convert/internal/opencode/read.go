@@ -49,7 +49,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 	r := &reader{to: to, first: map[string]string{}}
 	around, err := jsondoc.Read(in, to, []string{"messages"}, func(_ string, v jsondoc.Visit) error {
 		if v.Raw[0] != '{' || !gjson.GetBytes(v.Raw, "info.role").Exists() {
-			to.Problem(transcript.Problem{Offset: v.Offset, What: "a message does not say whose it is"})
+			to.Problem(transcript.Problem{Offset: v.Offset, What: "a message has no role"})
 			return nil
 		}
 		return r.message(v.Raw)

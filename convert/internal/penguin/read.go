@@ -33,7 +33,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 	s, err := session.Decode(gjson.GetBytes(data, "id").String(), data)
 	if err != nil {
 		if torn, _, ok := session.Recover(data); ok {
-			to.Problem(transcript.Problem{What: "it is torn; what is whole of it is read"})
+			to.Problem(transcript.Problem{What: "truncated; the complete messages are read"})
 			s, err = session.Decode(gjson.GetBytes(data, "id").String(), torn)
 		}
 		if err != nil {

@@ -137,7 +137,7 @@ func (c *reader) header(l *jsonl.Line, id, at string) {
 	c.Conv.ID, c.Conv.Dir, c.Conv.Created = id, l.Get("cwd").Str, times.Parse(at)
 	c.model = l.Get("modelId").Str
 	if v := l.Get("version"); v.Num > version {
-		c.To.Problem(l.Problem(fmt.Sprintf("it is of version %s, and %d is known: what is new in it rides along", v.Raw, version)))
+		c.To.Problem(l.Problem(fmt.Sprintf("version %s is newer than the supported %d; unknown records are kept", v.Raw, version)))
 	}
 	from := cmp.Or(l.Get("parentSession").Str, l.Get("branchedFrom").Str)
 	if from != "" {

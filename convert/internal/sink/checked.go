@@ -78,7 +78,7 @@ func (c *checker) End(conv *transcript.Conversation) error {
 		}
 	}
 	for _, id := range c.ring() {
-		c.Problem(transcript.Problem{What: fmt.Sprintf("the message %s comes after itself; it is read as a beginning", id)})
+		c.Problem(transcript.Problem{What: fmt.Sprintf("the message %s is in a cycle; it is treated as a root", id)})
 		if conv.Parents == nil {
 			conv.Parents = map[string]string{}
 		}

@@ -128,7 +128,7 @@ func failures(t *testing.T, p *Provider) {
 		{"hang", testmodel.Reply{Text: []string{"So"}, End: testmodel.Hang}, wire.Options{Next: 50 * time.Millisecond}, "the server at HOST broke off its reply: nothing came for 50ms"},
 		{"mute", testmodel.Reply{End: testmodel.Mute}, wire.Options{First: 50 * time.Millisecond}, "the server at HOST said nothing for 50ms"},
 		{"other JSON", testmodel.Reply{Raw: "data: {\"a\":1}\n\n"}, wire.Options{}, "the server at HOST broke off its reply: it ended before the message did"},
-		{"no stream and garbage", testmodel.Reply{Raw: "{so", Media: "application/json"}, wire.Options{}, "the server at HOST sent what is no reply: invalid character 's'"},
+		{"no stream and garbage", testmodel.Reply{Raw: "{so", Media: "application/json"}, wire.Options{}, "the server at HOST sent an invalid reply: invalid character 's'"},
 		{"no stream and an error", testmodel.Reply{Raw: `{"error":"out of memory"}`, Media: "application/json"}, wire.Options{}, "the server at HOST refuses the request (200): out of memory"},
 		{"half a message", testmodel.Reply{Raw: `{"id":"x",`, Media: "application/json", End: testmodel.Half}, wire.Options{}, "the server at HOST broke off its reply: unexpected EOF"},
 		{"a null error", testmodel.Reply{Raw: "data: {\"error\":null}\n\ndata:\n\n"}, wire.Options{}, "the server at HOST broke off its reply: it ended before the message did"},
@@ -138,7 +138,7 @@ func failures(t *testing.T, p *Provider) {
 		{"blank", testmodel.Reply{Text: []string{" \n"}}, wire.Options{}, "m-1 said nothing"},
 		{"an error in the stream", testmodel.Reply{Text: []string{"So"}, Error: "The server had an error\nwhile it " + key}, wire.Options{},
 			"the server at HOST broke off its reply: The server had an error while it (the key)"},
-		{"no tool", testmodel.Reply{Calls: []testmodel.Call{{ID: "a"}}}, wire.Options{}, "the model made a call and did not say of which tool"},
+		{"no tool", testmodel.Reply{Calls: []testmodel.Call{{ID: "a"}}}, wire.Options{}, "the model made a call without the name of a tool"},
 		{"one id", testmodel.Reply{Calls: []testmodel.Call{{ID: "a", Name: "ls"}, {ID: "a", Name: "ls"}}}, wire.Options{}, `the model made two calls with the id "a"`},
 		{"400", testmodel.Reply{Status: 400, Error: "max_tokens: 16384 > 4096"}, wire.Options{}, "the server at HOST refuses the request (400): max_tokens: 16384 > 4096"},
 		{"401", testmodel.Reply{Status: 401, Error: "Incorrect API key provided: " + key}, wire.Options{}, "the server at HOST does not accept the key (401): look at the variable " + p.KeyVar},
@@ -258,8 +258,8 @@ func news(t *testing.T, p *Provider) {
 		{wire.Options{BaseURL: p.URL}, "there is no key for " + p.Name},
 		{wire.Options{Key: " " + key + "\n"}, ""},
 		{wire.Options{Key: key + "\nsecret"}, "the key for " + p.Name + " holds characters that no key has"},
-		{wire.Options{BaseURL: "localhost:11434"}, "the base URL for " + p.Name + " is no http or https address"},
-		{wire.Options{BaseURL: "http://:secret"}, "the base URL for " + p.Name + " is no http or https address"},
+		{wire.Options{BaseURL: "localhost:11434"}, "the base URL for " + p.Name + " is not an http or https address"},
+		{wire.Options{BaseURL: "http://:secret"}, "the base URL for " + p.Name + " is not an http or https address"},
 		{wire.Options{BaseURL: "http://localhost:11434/v1"}, ""},
 	} {
 		m, err := p.New(c.o)

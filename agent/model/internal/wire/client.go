@@ -37,7 +37,7 @@ func NewAPI(name, keyVar, key, base, own string) (*API, error) {
 	var err error
 	a.Base, err = url.Parse(base)
 	if err != nil || a.Base.Scheme != "http" && a.Base.Scheme != "https" || a.Base.Host == "" {
-		return nil, fmt.Errorf("the base URL for %s is no http or https address, like %s", name, own) // it may hold a password
+		return nil, fmt.Errorf("the base URL for %s is not an http or https address, like %s", name, own) // it may hold a password
 	}
 	if !strings.HasSuffix(a.Base.Path, "/") {
 		a.Base.Path += "/"

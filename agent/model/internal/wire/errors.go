@@ -66,14 +66,14 @@ func (a *API) Broken(ctx context.Context, err error, event []byte, model string)
 	case err == nil:
 		return fmt.Errorf("%s broke off its reply: it ended before the message did", a.who())
 	case errors.As(err, &syntax), errors.As(err, &kind):
-		return a.clean(fmt.Errorf("%s sent what is no part of a reply: %w", a.who(), err))
+		return a.clean(fmt.Errorf("%s sent an invalid part of a reply: %w", a.who(), err))
 	}
 	return a.clean(fmt.Errorf("%s broke off its reply: %w", a.who(), err))
 }
 
 // Nonsense is the error for a whole answer that is none.
 func (a *API) Nonsense(err error) error {
-	return a.clean(fmt.Errorf("%s sent what is no reply: %w", a.who(), err))
+	return a.clean(fmt.Errorf("%s sent an invalid reply: %w", a.who(), err))
 }
 
 // TokenLimit returns the error for a reply that reached a token limit, 0 if the limit

@@ -67,7 +67,7 @@ func (c *composer) tool(t agent.Tool) error {
 		s = gjson.Parse(`{}`)
 	}
 	if !s.IsObject() || len(t.Schema) > 0 && !json.Valid(t.Schema) {
-		return fmt.Errorf("the schema of the tool %q is no JSON object", t.Name)
+		return fmt.Errorf("the schema of the tool %q is not a JSON object", t.Name)
 	}
 	if kind := s.Get("type"); kind.Exists() && kind.String() != "object" {
 		return fmt.Errorf("the schema of the tool %q is not that of an object", t.Name)
@@ -113,7 +113,7 @@ func (p *Prompt) Calls(made []agent.Call) ([]agent.Call, error) {
 	next := 0
 	for _, c := range made {
 		if c.Name == "" {
-			return nil, errors.New("the model made a call and did not say of which tool")
+			return nil, errors.New("the model made a call without the name of a tool")
 		}
 		for n := next; c.ID == ""; n++ {
 			if id := fmt.Sprintf("call_%d", n); !ids[id] {

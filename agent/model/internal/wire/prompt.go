@@ -63,7 +63,7 @@ func Compose(r *agent.Request, f content.Format) (*Prompt, error) {
 		return nil, errors.New("there is no message to answer")
 	}
 	if c.out[len(c.out)-1].Role == assistant {
-		return nil, errors.New("the last message that says something is the model's own, so there is nothing to answer")
+		return nil, errors.New("the last message with text is the model's own, so there is nothing to answer")
 	}
 	p := c.prompt
 	if f == content.Anthropic {

@@ -116,7 +116,7 @@ func TestCompose(t *testing.T) {
 			`{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://a.example/b.png"}},{"type":"text","text":"(Here is a file that cannot be shown: image.)"},{"type":"text","text":"(Here is a file that cannot be shown: file, \"a.pdf\".)"}]}`},
 		{"nothing", []agent.Message{stored("user", `" "`, ""), stored("system", `"Be kind."`, "")}, "there is no message to answer", "there is no message to answer"},
 		{"its own", []agent.Message{hello, stored("assistant", `"Hi"`, ""), stored("user", `""`, "")},
-			"the last message that says something is the model's own, so there is nothing to answer", "the last message that says something is the model's own, so there is nothing to answer"},
+			"the last message with text is the model's own, so there is nothing to answer", "the last message with text is the model's own, so there is nothing to answer"},
 	} {
 		for f, want := range map[content.Format]string{content.OpenAI: c.openAI, content.Anthropic: c.anthropic} {
 			p, err := Compose(&agent.Request{Messages: c.list}, f)
@@ -228,8 +228,8 @@ func TestTools(t *testing.T) {
 			"a a_b a_b_2 " + long[:64] + " " + long[:62] + "_2"},
 		{[]agent.Tool{{Name: "a"}, {Name: "a"}}, `there are two tools with the name "a"`},
 		{[]agent.Tool{{}}, "a tool has no name"},
-		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`{`)}}, `the schema of the tool "a" is no JSON object`},
-		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`[]`)}}, `the schema of the tool "a" is no JSON object`},
+		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`{`)}}, `the schema of the tool "a" is not a JSON object`},
+		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`[]`)}}, `the schema of the tool "a" is not a JSON object`},
 		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`{"type":"string"}`)}}, `the schema of the tool "a" is not that of an object`},
 	} {
 		p, err := Compose(&agent.Request{Messages: hello, Tools: c.tools}, content.OpenAI)

@@ -59,7 +59,7 @@ func TestDetect(t *testing.T) {
 		for _, path := range fixturesOf(t, f) {
 			head := readFile(t, path)
 			if bytes.Contains([]byte(filepath.Base(path)), []byte("undetected")) {
-				continue // so little that nobody can tell
+				continue // too little to decide
 			}
 			head = head[:min(len(head), HeadSize)]
 			for _, other := range Formats {
@@ -77,7 +77,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestDetectNothing: what is no transcript is not taken for one.
+// TestDetectNothing: other files are not detected as transcripts.
 func TestDetectNothing(t *testing.T) {
 	for _, head := range []string{
 		"", " ", "[]", "{}", "null", "1", "hello", "[1,2]", `[{"name":"bob","role":"user"}]`, `{"messages":[]}`, `{"messages":{}}`, `[{"role":"user"`,
@@ -97,8 +97,8 @@ func TestDetectNothing(t *testing.T) {
 	}
 }
 
-// roundTrip reads a file, writes what is in it and reads that, and says what is not as it
-// was: the law of every format that reads and writes.
+// roundTrip reads a file, writes its contents, reads the result, and returns the
+// differences: the law of every format that reads and writes.
 func roundTrip(f *Format, data []byte) error {
 	before, _, err := f.ReadAll(bytes.NewReader(data))
 	if err != nil {
@@ -194,8 +194,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLaidOutRecords: a record that somebody laid out on several lines, in a session file,
-// is one line again where a line is a record.
+// TestLaidOutRecords: a record that a session file has on several lines is written on one
+// line where a line is a record.
 func TestLaidOutRecords(t *testing.T) {
 	for _, test := range []struct {
 		f  *Format

@@ -201,8 +201,8 @@ func TestSystemFirst(t *testing.T) {
 	}
 }
 
-// TestToldTime: a message of Codex has the time at which the user was told it, whether or
-// not the log has the item that shows it to the model yet.
+// TestToldTime: a message of Codex has the time of its event for the user, with or
+// without the item for the model.
 func TestToldTime(t *testing.T) {
 	const told = `{"type":"session_meta","payload":{"id":"s"}}` + "\n" +
 		`{"timestamp":"2026-01-01T00:00:01Z","type":"event_msg","payload":{"type":"agent_message","message":"One"}}` + "\n"

@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
-// TestIdentity: every message that a reader finds in what bough wrote is known again, as
-// a message on the path to the one that it stands for.
+// TestIdentity: every message that a reader finds in bough's output is matched to its
+// original, on the path to it.
 func TestIdentity(t *testing.T) {
 	for seed := range 200 {
 		whole := testtranscript.Tree(rand.New(rand.NewPCG(uint64(seed), 11)))
@@ -46,7 +46,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// identified writes a transcript in a format and holds what is known again against it.
+// identified writes a transcript in a format and checks the matches.
 func identified(f *Format, whole *transcript.Transcript) error {
 	if !f.Reads() || !f.Writes() || len(whole.Messages) == 0 {
 		return nil

@@ -15,8 +15,8 @@ import (
 
 // TestIndependentCounts compares what the readers give of each file of testdata, and of
 // the folder that $BOUGH_SAMPLES names, with what a second reader finds there. That one
-// uses encoding/json and maps only, takes the format from the name of the folder, and
-// applies the rules that stand at its functions.
+// uses encoding/json and maps only, derives the format from the name of the folder, and
+// applies the rules in the comments of its functions.
 //
 // It compares the messages and the ends, which are messages that no other one follows,
 // and the texts that a person or a model said: no text is lost and none is made up. Of a

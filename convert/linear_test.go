@@ -290,7 +290,7 @@ func recordsOf(t *transcript.Transcript) (list []string) {
 	for _, m := range t.Messages {
 		add(m.Records)
 	}
-	// A log that went back over everything goes on with its last message.
+	// A log that discarded everything continues with its last message.
 	isMark := func(raw string) bool {
 		return strings.Contains(raw, "thread_rolled_back") || strings.Contains(raw, "$rewindTo")
 	}

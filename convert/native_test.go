@@ -21,8 +21,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// nativeCases are the transcripts of testdata of a format, as name, what is in it, and
-// what is to be read of it.
+// nativeCases are the transcripts of testdata of a format, as name, content, and
+// expected result.
 func nativeCases(t testing.TB, format string) (cases []nativeCase) {
 	names, err := filepath.Glob(filepath.Join("testdata", format, "*.txtar"))
 	if err != nil || len(names) == 0 {
@@ -44,7 +44,7 @@ type nativeCase struct {
 	want string
 }
 
-// update writes down what is read of a transcript.
+// update records the result of reading a transcript.
 func (c nativeCase) update(t *testing.T, format, read string) {
 	path := filepath.Join("testdata", format, c.name+".txtar")
 	a, err := txtar.ParseFile(path)
@@ -148,8 +148,8 @@ func nativeRecords(tr *transcript.Transcript) (all []byte) {
 	return all
 }
 
-// TestNativeReads: the tree of each file of testdata is the one that is written down, and
-// its records are all lines that are objects, as they stand.
+// TestNativeReads: the tree of each file of testdata is the recorded one, and its records
+// are all lines that are objects, unchanged.
 func TestNativeReads(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
@@ -240,7 +240,7 @@ func TestNativeWhole(t *testing.T) {
 					return strings.Contains(line, `"leafUuid": "nobody"`)
 				})
 				got := string(same)
-				if c.name == "odd" { // ids that stand twice, and rings, are no more
+				if c.name == "odd" { // duplicate ids, and cycles, are gone
 					again, _ := nativeRead(t, f, same)
 					if a, b := nativeSays(again.Messages), nativeSays(tr.Messages); a != b {
 						t.Errorf("read again\n%s\nwant\n%s", a, b)
@@ -281,8 +281,8 @@ func nativePath(tr *transcript.Transcript, leaf string) *transcript.Transcript {
 	return &cut
 }
 
-// TestNativePaths: a path to any message is written so that it is read again with the
-// same messages, with the last one active, and nothing in it tells what came later.
+// TestNativePaths: a path to any message is written so that it is read back with the
+// same messages, with the last one active, and without traces of later ones.
 func TestNativePaths(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
@@ -390,7 +390,7 @@ func TestNativeNew(t *testing.T) {
 	}
 }
 
-// TestNativeGrows: what was said since stands after the records that there are.
+// TestNativeGrows: new messages follow the existing records.
 func TestNativeGrows(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
@@ -418,8 +418,8 @@ func TestNativeGrows(t *testing.T) {
 	}
 }
 
-// TestNativeAcross: what one program's conversation says, the other's says too, but for
-// what is told as lost.
+// TestNativeAcross: a conversation keeps its content in the other program's format,
+// except for the reported losses.
 func TestNativeAcross(t *testing.T) {
 	for _, way := range [][2]string{{"claude-code", "pi"}, {"pi", "claude-code"}} {
 		from, to := nativeFormat(t, way[0]), nativeFormat(t, way[1])

@@ -32,7 +32,8 @@ func nativeModel(model string, parts ...content.Part) *transcript.Message {
 	return &transcript.Message{Message: content.Message{Role: "assistant", Parts: parts}, Model: model}
 }
 
-// TestNativeLosses: what a program has no words for is told, or stands there in others.
+// TestNativeLosses: data that a program cannot represent is reported, or written as
+// text.
 func TestNativeLosses(t *testing.T) {
 	hi := content.Text("Hi")
 	call := content.ToolCall(content.Call{ID: "c:1|x", Name: "read", Arguments: `{"path":"a"}`})
@@ -48,9 +49,9 @@ func TestNativeLosses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		tr     *transcript.Transcript
-		claude string // what is lost
+		claude string // losses
 		pi     string
-		says   string // what stands in both files
+		says   string // the text in both files
 	}{
 		{"signed thinking of Claude's", nativeChain(nativeUser(hi), nativeModel("claude-opus-4-5", content.Thinking("Hm.", "c2ln"), hi)), "", "", `"c2ln"`},
 		{"signed thinking of another", nativeChain(nativeUser(hi), nativeModel("gpt-5", content.Thinking("Hm.", "c2ln"), hi)), "thinking 1", "signatures of thinking 1", `"Hi"`},
@@ -309,8 +310,8 @@ func TestNativeDetects(t *testing.T) {
 	}
 }
 
-// TestNativeBack: all of a conversation is written so that it goes on at any message of
-// it, not only at an end.
+// TestNativeBack: a whole conversation is written so that it continues at any of its
+// messages, not only at a leaf.
 func TestNativeBack(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)

@@ -26,7 +26,7 @@ type feature struct {
 	probe  func() *transcript.Transcript
 	marks  []string // texts by which a reader would still find it
 	kept   func(t *transcript.Transcript) bool
-	silent bool // that it is lost is plain: nobody needs to be told for each message
+	silent bool // the loss is obvious and is not reported for each message
 }
 
 const probeImage = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -268,8 +268,8 @@ func carried(f *Format, probe feature) (cell string, lost []transcript.Loss, err
 	return "no", lost, nil
 }
 
-// TestFormatsPage: docs/formats.md says of each format what it carries, cell by cell, and
-// what is not carried is told.
+// TestFormatsPage: docs/formats.md states for each format what it carries, cell by cell,
+// and other data is reported as lost.
 func TestFormatsPage(t *testing.T) {
 	const page = "../docs/formats.md"
 	const begin, end = "<!-- carried: begin -->\n", "<!-- carried: end -->\n"

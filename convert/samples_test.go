@@ -86,7 +86,7 @@ func tryWriters(t *testing.T, path string, whole *transcript.Transcript) {
 				continue
 			}
 			if !f.Reads() || whole.Format == f.Name {
-				continue // formats have laws of their own for what is theirs
+				continue // formats have laws of their own for their fields
 			}
 			again, problems, err := f.ReadAll(bytes.NewReader(b.Bytes()))
 			switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// uniqueIDs fails if an id stands twice in what is written.
+// uniqueIDs fails if an id is written twice.
 func uniqueIDs(t *testing.T, f *Format, out []byte) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -27,8 +27,8 @@ func uniqueIDs(t *testing.T, f *Format, out []byte) {
 	}
 }
 
-// TestUniqueIDs: no id stands twice in what is written, whichever records messages have in
-// common, and what the messages say is there.
+// TestUniqueIDs: no id is written twice, for any records that messages share, and the
+// contents of the messages are kept.
 func TestUniqueIDs(t *testing.T) {
 	for _, f := range []*Format{claudeCodeFormat, piFormat} {
 		for seed := range uint64(400) {

@@ -148,7 +148,7 @@ func TestWriteBranch(t *testing.T) {
 	}
 }
 
-// TestGoOn: what is said after an import stands below it, with a new title and id.
+// TestGoOn: messages after an import are below it, with a new title and id.
 func TestGoOn(t *testing.T) {
 	for _, c := range []struct {
 		f    *Format

@@ -330,7 +330,7 @@ func (s *space) quiet(what string, do func() error) {
 	sameFiles(s.t, what, before, s.files())
 }
 
-// TestAgentArchive: a tree that is archived stands aside, until its user wants it again.
+// TestAgentArchive: an archived tree is hidden until it is restored.
 func TestAgentArchive(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	ctx := t.Context()
@@ -524,7 +524,7 @@ func TestAgentDelete(t *testing.T) {
 	refuse("a tree with a torn file", "ada", first, true, fault.Damaged)
 }
 
-// TestSetAgent changes what is given, and nothing where that is said already.
+// TestSetAgent changes the given fields, and nothing if they are equal.
 func TestSetAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
@@ -638,7 +638,7 @@ func TestAgentUnknown(t *testing.T) {
 	}
 }
 
-// TestAgentEvents: a head that moves is told with its agent, a tree as what it is.
+// TestAgentEvents: the event of a head has its agent, and that of a tree its kind.
 func TestAgentEvents(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")

@@ -25,7 +25,7 @@ import (
 type illness struct {
 	name   string
 	infect func(*space)
-	kinds  string // of what doctor finds: "fixed" what it mends, "then" what shows after that, "once" what is gone by then
+	kinds  string // problems: "fixed" repaired ones, "then" those that show afterwards, "once" those gone by then
 }
 
 // illnesses fall upon a workspace with a root a, its continuation b, and a

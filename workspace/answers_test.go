@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// tell goes through every verb that writes and returns the sessions it made.
+// tell runs every verb that writes and returns the sessions it made.
 func tell(s *space) (ids []string) {
 	root := s.new("Bread")
 	said := s.say("one", "two", "three", "four")

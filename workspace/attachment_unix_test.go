@@ -12,8 +12,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestAttachmentPipe holds that nobody waits for the other end of a pipe that stands
-// in the place of an attachment.
+// TestAttachmentPipe holds that a pipe in the place of an attachment does not block.
 func TestAttachmentPipe(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")

@@ -180,8 +180,8 @@ func (s *space) verify(id string, want []testchat.Message) {
 	}
 }
 
-// A job is what is measured: a verb, which returns the session that it wrote,
-// what is done around it, and what else is raw work.
+// A job is a measured task: a verb, which returns the session that it wrote,
+// the work around it, and the comparable raw work.
 type job struct {
 	rewrites bool // files that are there, so that raw work does too
 	before   func()

@@ -36,8 +36,8 @@ func (s *space) labels(in string) string {
 	return strings.Join(labels, " ")
 }
 
-// TestBookmark: a label is on a message wherever in its line that stands, and no file
-// of a conversation changes for it.
+// TestBookmark: a label is on a message in any file of its line, and no file of a
+// conversation changes for it.
 func TestBookmark(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
@@ -133,7 +133,7 @@ func TestBookmarkRef(t *testing.T) {
 	}
 }
 
-// TestBookmarkRefused: what is wrong changes nothing.
+// TestBookmarkRefused: an invalid change changes nothing.
 func TestBookmarkRefused(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -178,8 +178,8 @@ func TestBookmarkRefused(t *testing.T) {
 	s.bookmark(bread, strings.Repeat("ä", 100))
 }
 
-// TestBookmarkMove: a label that moves keeps what nobody says anew, and what other
-// programs wrote beside it.
+// TestBookmarkMove: a label that moves keeps the fields that are not set, and
+// unknown members.
 func TestBookmarkMove(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")

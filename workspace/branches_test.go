@@ -224,8 +224,7 @@ func TestBranchesHead(t *testing.T) {
 	check("none", root, "")
 }
 
-// TestBranchesPartial: a line that is not all there is damaged, unless what is there
-// is enough.
+// TestBranchesPartial: an incomplete line is an error, unless partial accepts it.
 func TestBranchesPartial(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -15,9 +15,9 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestLyingCache: an outline in the cache that is well-formed, says that it is of
-// the file as it is, and is of another one, costs time and nothing else: what is
-// copied is checked, and read anew where it does not fit.
+// TestLyingCache: a well-formed outline in the cache that claims the file's
+// identity but is another file's costs only time: copied data is checked, and
+// read again on a mismatch.
 func TestLyingCache(t *testing.T) {
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")

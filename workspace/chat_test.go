@@ -28,7 +28,7 @@ type script struct {
 	lines []string
 	asked [][]agent.Message
 	wait  chan struct{} // if not nil, each answer waits for it
-	at    chan struct{} // if not nil, told when a model is asked
+	at    chan struct{} // if not nil, receives when a model is called
 }
 
 func (m *script) Ask(ctx context.Context, r *agent.Request, stream func(string)) (*agent.Reply, error) {
@@ -101,7 +101,7 @@ func model(lines ...string) agents.TurnOptions {
 	return with(nil, map[string]agent.Model{"m": &script{lines: lines}})
 }
 
-// tell says something to an agent and returns the answer.
+// tell sends a message to an agent and returns the reply.
 func (s *space) tell(name, text string, o agents.TurnOptions) *agents.Chatted {
 	s.t.Helper()
 	c, err := s.Agent(name).Chat(context.Background(), agents.Prompt{Text: text}, o)
@@ -301,7 +301,7 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestFollowUp: what is queued comes after the turn, in order, equal texts too.
+// TestFollowUp: queued messages follow the turn, in order, equal texts too.
 func TestFollowUp(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -361,7 +361,7 @@ func TestFollowUp(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestAbort: what came in is kept and not shown again, what is queued waits.
+// TestAbort: the partial reply is kept and not shown again, the queue waits.
 func TestAbort(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -502,8 +502,8 @@ func (s *space) turn(name string) agent.Turn {
 	return snap.Turn
 }
 
-// TestUndoChat: a turn is taken back message by message, to the first byte of each
-// session, and done again to the last; the turn is never left as one that goes on.
+// TestUndoChat: a turn is undone message by message, to the first byte of each
+// session, and redone to the last; the turn is never left running.
 func TestUndoChat(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	s.agent("ada")
@@ -703,8 +703,7 @@ func TestUndoBranch(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestFallbackQueue: what is queued while a model fails is delivered to the one that is
-// asked in its place.
+// TestFallbackQueue: messages queued while a model fails are delivered to the fallback.
 func TestFallbackQueue(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")

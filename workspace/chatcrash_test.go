@@ -22,9 +22,9 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// eventful has an agent do everything that a turn can be made of: two calls, a steer
-// during the first and a follow-up, and calls told with what is acknowledged: the id of a
-// message that is written, or of one that is queued.
+// eventful makes an agent do everything that a turn can contain: two calls, a steer
+// during the first and a follow-up, and calls acknowledged with the acknowledged id: of a
+// written message, or of a queued one.
 func eventful(s *space, told func(id string)) {
 	s.t.Helper()
 	ran := 0
@@ -51,8 +51,8 @@ func eventful(s *space, told func(id string)) {
 	}
 }
 
-// paired says what is wrong with messages that a model is shown: calls and results go
-// together, one for one.
+// paired returns the error in messages for a model: calls and results must match one
+// to one.
 func paired(list []agent.Message) error {
 	open := map[string]bool{}
 	seen := map[string]bool{}
@@ -165,7 +165,7 @@ func TestChatCrash(t *testing.T) {
 	}
 }
 
-// goOn looks at an agent that a crash left, goes on with it, and says what is wrong.
+// goOn checks an agent after a crash, continues it, and returns the first error.
 func goOn(s *space, acknowledged []string, whole string) error {
 	ctx := context.Background()
 	snap, err := s.Agent("ada").Snapshot(ctx)

@@ -251,8 +251,8 @@ func TestContinueOnlyNewest(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestContinueBranch: a branch that is longer than a file may be is one file,
-// and goes on in another.
+// TestContinueBranch: a branch longer than the limit is one file, and continues
+// in another.
 func TestContinueBranch(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	root := s.new("")

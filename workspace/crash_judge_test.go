@@ -22,9 +22,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A verdict is what is to be said of a folder.
+// A verdict is the judgement of a folder.
 type verdict struct {
-	done    bool // the change is there, to whoever reads
+	done    bool // the change is visible to any reader
 	tidy    bool // the files have the names that they have in the end, and the ledger of imports is whole
 	healthy bool // doctor finds nothing, before anybody writes
 	saw     view // what a reader sees
@@ -218,7 +218,7 @@ func (c *crash) half(v view) string {
 		slices.Sorted(maps.Keys(v.sessions)), slices.Sorted(maps.Keys(c.old.sessions)), slices.Sorted(maps.Keys(c.new.sessions)))
 }
 
-// judge says what is wrong with a folder that a crash may leave.
+// judge returns the error in a folder that a crash may leave.
 func (c *crash) judge(t crashdisk.Tree) *verdict {
 	c.sum.states.Add(1)
 	sum := t.Sum()
@@ -299,7 +299,7 @@ func (c *crash) intends(name string) bool {
 	return strings.HasPrefix(name, place+"/"+session.Dir+"/session_2") || name == place+"/.bough/forget.json"
 }
 
-// writers goes on with what was left.
+// writers continues the remains.
 func (c *crash) writers(v *verdict, base string, s *space) {
 	aside, want, err := c.aside, "aside afterwards", error(nil)
 	if aside == "" {
@@ -345,7 +345,7 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 		if due := c.due(now); !slices.Equal(log, due) {
 			v.is("log", "the log is %q, want %q", log, due)
 		}
-	} else if isOld != isNew && len(c.mends) == 0 && !slices.Equal(log, due) { // what is to be mended came from elsewhere, which is told too
+	} else if isOld != isNew && len(c.mends) == 0 && !slices.Equal(log, due) { // the repaired data came from another program, which is an event too
 		v.is("log", "the log is %q, want %q", log, due)
 	}
 	for name := range c.read(base) {

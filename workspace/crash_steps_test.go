@@ -64,9 +64,9 @@ func (c *crash) crashes() {
 	}
 }
 
-// after says what is wrong with a folder that a crash after k steps of a trace
-// may leave. The verb was acknowledged if that is all of them: then it has left
-// nothing to others.
+// after returns the error in a folder that a crash after k steps of a trace may
+// leave. If the trace is complete, the verb was acknowledged: then no work is
+// left to others.
 func (c *crash) after(k int, trace *crashdisk.Trace, t crashdisk.Tree) []complaint {
 	v := c.judge(t)
 	wrong := slices.Clip(v.wrong)

@@ -149,9 +149,9 @@ type crash struct {
 	parts    []unit            // of what happens apart
 	names    []string          // of all files, at last
 	ledger   string            // of imports, at last
-	trash    map[string]string // what is in the trash at last, and where
+	trash    map[string]string // the final contents of the trash, and their places
 	verdicts map[crashdisk.Sum]*verdict
-	found    map[string]*finding // what is wrong, by cause
+	found    map[string]*finding // problems, by cause
 	sampled  bool                // not everything is tried
 }
 
@@ -162,7 +162,7 @@ type finding struct {
 	times int
 }
 
-// A verb is what is stopped.
+// A verb is an operation to interrupt.
 type verb func(*space) error
 
 func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
@@ -241,7 +241,7 @@ func (c *crash) open(base string, day int) *space {
 	return s
 }
 
-// read returns what base holds, without what is only remembered.
+// read returns the contents of base, without the cache.
 func (c *crash) read(base string) crashdisk.Tree {
 	t, err := crashdisk.Read(base, func(name string) bool { return name == place+"/"+session.CacheDir })
 	if err != nil {

@@ -605,8 +605,8 @@ func undo(s *space) error {
 	return err
 }
 
-// several makes two sessions, adds to two others, one of which goes on in another file,
-// and makes a third one, as one group.
+// several makes two sessions, adds to two others, one of which continues in another
+// file, and makes a third one, as one group.
 func several(s *space) verb {
 	full := s.new("Bread")
 	s.say("a", "b", "c")

@@ -80,8 +80,8 @@ func TestDoctorSameTime(t *testing.T) {
 	}
 }
 
-// TestDoctorWhileWriting: what a writer has not completed is no damage while it
-// holds the lock, and a note when nobody does. Doctor removes it with Fix only.
+// TestDoctorWhileWriting: an incomplete write is not damage while the writer
+// holds the lock, and a note otherwise. Doctor removes it with Fix only.
 func TestDoctorWhileWriting(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("")
@@ -159,9 +159,8 @@ func TestChangeWithIndex(t *testing.T) {
 	}
 }
 
-// TestLinkIsCompleted: where a crash came between a continuation and the file
-// that it continues, the next message completes the link, also where no log tells
-// of it.
+// TestLinkIsCompleted: after a crash between a continuation and the link to it,
+// the next message completes the link, also if no log mentions it.
 func TestLinkIsCompleted(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("")

@@ -124,8 +124,8 @@ func TestPurgeText(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestForget: nothing of a conversation is left in any file, not even where it was in the
-// trash or named by its title; its id stays, and what is not about it is as it was.
+// TestForget: no text of a conversation is left in any file, not even in the trash or as
+// its title; its id stays, and other data is unchanged.
 func TestForget(t *testing.T) {
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 2) // the line has several files

@@ -93,7 +93,8 @@ func (e *eventList) want(list ...string) {
 	}
 }
 
-// TestEvents: what bough does is told as it happens, and again from any number on.
+// TestEvents: operations of bough produce events as they happen, and again from
+// any number on.
 func TestEvents(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
@@ -210,7 +211,7 @@ func (s *space) replace(name, content string) {
 	}
 }
 
-// TestEventsSlow: a reader that is slow misses nothing, and is told.
+// TestEventsSlow: a slow reader misses nothing, and gets a note.
 func TestEventsSlow(t *testing.T) {
 	const n = 50
 	s := openSpace(t, t.TempDir(), 0)

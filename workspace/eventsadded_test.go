@@ -34,7 +34,7 @@ func (s *space) logged() (list []events.Event) {
 	return nil
 }
 
-// TestEventsMessage: a message that is added says where it stands and what it is, and one
+// TestEventsMessage: the event of an added message has its place and type, and a message
 // that leaves the conversation at its parent begins a branch.
 func TestEventsMessage(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
@@ -102,8 +102,8 @@ func TestEventsMessageOfOthers(t *testing.T) {
 	want("branch_created m4 below "+a+"  ", "message_added m4 below "+a+" system steer")
 }
 
-// TestEventsOfTurn: what is queued for an agent and the tools that it starts are told, once
-// each, and a tool that the user has to be asked about when it is allowed.
+// TestEventsOfTurn: queued messages and started tools produce one event each, and a tool
+// that needs confirmation when it is allowed.
 func TestEventsOfTurn(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")

@@ -65,6 +65,6 @@ func (tx *Tx) prepare(part Part) error {
 	return err
 }
 
-// WrittenWith returns the options that e was written with, for a test that goes on with it
-// as its program does.
+// WrittenWith returns the options that e was written with, for a test that continues it as
+// its program does.
 func (e *Export) WrittenWith() transcript.Options { return e.o }

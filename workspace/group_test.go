@@ -297,8 +297,8 @@ func TestGroupLogMended(t *testing.T) {
 	}
 }
 
-// writeGroups makes groups of new sessions and of messages in the shared lines, and tells
-// of each when it is made.
+// writeGroups makes groups of new sessions and of messages in the shared lines, and
+// reports each when it is made.
 func (o *order) writeGroups(w *workspace.Workspace) error {
 	tell := json.NewEncoder(os.Stdout)
 	group := operation.Seq(0)

@@ -174,7 +174,7 @@ func TestImportTwo(t *testing.T) {
 	}
 }
 
-// Who stops an import is told that what came before stays.
+// The error of a cancelled import mentions that stored conversations are kept.
 func TestImportStopped(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -343,8 +343,8 @@ func writeOver(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestImportParents: the parent of a message goes where its metadata is, whatever stands
-// in what it says and however much, in memory and in a temporary file.
+// TestImportParents: the parent of a message is in its metadata, independent of its
+// content and size, in memory and in a temporary file.
 func TestImportParents(t *testing.T) {
 	trap := `"metadata":{"parent_id":null},"content":"x"`
 	for _, size := range []int{1, 200 << 10, 5 << 20} {

@@ -12,9 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// TestImportArchive holds that a file in an archive cannot say that it comes from elsewhere,
-// and that nothing of an archive in it is read: in a tar the lines of a transcript stand as
-// they are.
+// TestImportArchive holds that a file in an archive cannot claim another origin, and that an
+// archive in it is not read: a tar has the lines of a transcript unchanged.
 func TestImportArchive(t *testing.T) {
 	const line = `{"type":"user","uuid":"11111111-0000-4000-8000-00000000000%","parentUuid":null,"sessionId":"5e550000-0000-4000-8000-00000000000%","timestamp":"2026-03-01T10:00:01.000Z","cwd":"/w","version":"2.1.0","isSidechain":false,"userType":"external","message":{"role":"user","content":"Number %"}}` + "\n"
 	numbered := func(n string) string { return strings.ReplaceAll(line, "%", n) }

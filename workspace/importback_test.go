@@ -61,8 +61,8 @@ func TestCheckpointComesBack(t *testing.T) {
 	}
 }
 
-// TestCopyComesBack: a copy that the program made of what was exported, and that only the
-// ids of its messages tell, is the conversation that was exported.
+// TestCopyComesBack: a copy by the program of an exported conversation, recognizable by
+// message ids only, is the exported conversation.
 func TestCopyComesBack(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f, err := convert.Named(name)

@@ -194,8 +194,8 @@ func without(text, other string) string {
 	return b.String()
 }
 
-// TestImportLastActive: a conversation was active last at its latest message, wherever
-// that stands in the transcript.
+// TestImportLastActive: a conversation was last active at its latest message, anywhere
+// in the transcript.
 func TestImportLastActive(t *testing.T) {
 	const user = `{"type":"user","uuid":"%s","parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{"role":"user","content":"%[1]s"}}` + "\n"
 	path := writeFile(t, "s.jsonl", fmt.Sprintf(user, "a", "null", 1)+fmt.Sprintf(user, "b", `"a"`, 6)+fmt.Sprintf(user, "c", `"a"`, 4))

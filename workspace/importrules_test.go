@@ -288,8 +288,8 @@ func TestImportPutBack(t *testing.T) {
 	}
 }
 
-// TestImportRecordBehind: a message whose parent is a record that stands behind it, and
-// rides with it, does not follow itself.
+// TestImportRecordBehind: a message whose parent is a later record that rides with it
+// does not follow itself.
 func TestImportRecordBehind(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
@@ -304,8 +304,8 @@ func TestImportRecordBehind(t *testing.T) {
 	}
 }
 
-// TestImportDryChain: of a copy of a copy, neither of which has what it goes on from, a dry
-// run says what an import does.
+// TestImportDryChain: a dry run reports the result of the import for a copy of a copy, both
+// without the messages that they continue.
 func TestImportDryChain(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	dir := t.TempDir()
@@ -383,8 +383,8 @@ func TestImportLinearThenTree(t *testing.T) {
 	}
 }
 
-// TestImportLeaf: where a program goes on elsewhere, and nothing else has changed, that is
-// noted, and the conversation goes on at its newest message all the same.
+// TestImportLeaf: if only the place where a program continues has changed, that is noted,
+// and the conversation still continues at its newest message.
 func TestImportLeaf(t *testing.T) {
 	chat := `[{"title":"T","conversation_id":"c1","mapping":{"r":{"id":"r","message":null,"parent":null,"children":["a"]},` +
 		`"a":{"id":"a","message":{"id":"a","author":{"role":"user"},"create_time":1700000001,"content":{"content_type":"text","parts":["One"]}},"parent":"r","children":["b","c"]},` +

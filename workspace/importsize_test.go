@@ -12,9 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// A scribe makes up transcripts with the records that programs write: what is said, calls
-// of tools, what they answer, and what each record has beside it. They are the same at
-// each run.
+// A scribe generates transcripts with realistic records: texts, calls of tools, results,
+// and additional fields. They are the same at each run.
 type scribe struct {
 	random *rand.Rand
 	bytes.Buffer
@@ -49,7 +48,7 @@ func (s *scribe) at() string {
 
 func (s *scribe) print(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
-// claudeCode writes turns in which a tool is called twice: its result stands in the
+// claudeCode writes turns in which a tool is called twice: its result is in the
 // message and beside it.
 func (s *scribe) claudeCode(turns int) {
 	parent := "null"
@@ -81,7 +80,7 @@ func (s *scribe) claudeCode(turns int) {
 	}
 }
 
-// codex writes turns in which what is said stands in an event and in an item.
+// codex writes turns whose texts are in an event and in an item.
 func (s *scribe) codex(turns int) {
 	line := func(kind, payload string) {
 		s.print(`{"timestamp":"%s","type":"%s","payload":%s}`+"\n", s.at(), kind, payload)

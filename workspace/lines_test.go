@@ -92,8 +92,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLinesOfAnyTime holds that pages end, and hold every line once, also where nothing
-// but the file says when a line began, or a clock that told more than microseconds.
+// TestLinesOfAnyTime holds that pages end, and have every line once, also if only the
+// file has the creation time of a line, or its clock is finer than microseconds.
 func TestLinesOfAnyTime(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	want := []string{"zero", "old", "none", "fine", "finer", "late"}

@@ -69,7 +69,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testsize.InMemory(m).Run())
 }
 
-// carryOut makes the changes of one process and tells of each when it is made.
+// carryOut makes the changes of one process and reports each when it is made.
 func (o *order) carryOut(out io.Writer) error {
 	random := rand.New(rand.NewPCG(uint64(o.Writer), 11))
 	w, err := workspace.Open(context.Background(), o.Dir, &workspace.Options{Limit: manyLimit, Wait: 10 * time.Minute})
@@ -131,11 +131,11 @@ func (o *order) carryOut(out io.Writer) error {
 	return nil
 }
 
-// TestMany: of the changes that 16 processes make to one workspace at once, each
-// is there once, where it was acknowledged to be, and there is no other. Each
-// line is one history: a message stands below the one before it, or below the
-// one that was named, whoever wrote that. So it is with an index that is written
-// anew for each change, and with one that has a journal.
+// TestMany: each of the changes that 16 processes make to one workspace at once
+// exists once, at its acknowledged place, and there is no other. Each line is
+// one history: a message is below the one before it, or below the named one,
+// from any writer. This holds with an index that is rewritten for each change,
+// and with a journal.
 func TestMany(t *testing.T) {
 	t.Run("index", func(t *testing.T) { testMany(t, 0) })
 	t.Run("journal", func(t *testing.T) { testMany(t, 110) })
@@ -251,7 +251,7 @@ func letWrite(t *testing.T, dir string, shared []string, writers, each int) (cha
 	return changes
 }
 
-// histories are what stands in the files of a workspace.
+// histories are the contents of the files of a workspace.
 type histories struct {
 	entries map[string]workspace.Entry
 	files   map[string]*session.Session
@@ -292,7 +292,7 @@ func (s *space) histories() *histories {
 	return h
 }
 
-// A written is a message and the file that it stands in.
+// A written is a message and its file.
 type written struct {
 	session.Message
 	file string

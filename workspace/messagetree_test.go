@@ -78,7 +78,7 @@ func TestMessageTree(t *testing.T) {
 	}
 }
 
-// TestMessageTreeFork: the runs of M1 to M8 go over files, and nobody sees it.
+// TestMessageTreeFork: the runs of M1 to M8 span files, invisibly.
 func TestMessageTreeFork(t *testing.T) {
 	for _, f := range forks() {
 		s := openSpace(t, t.TempDir(), f.limit)

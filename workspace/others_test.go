@@ -56,8 +56,8 @@ func TestOthersWhileWriting(t *testing.T) {
 	}
 }
 
-// TestOthersConfigure: what is merged is merged into what is there in the end, also
-// where another program has changed it meanwhile.
+// TestOthersConfigure: configs are merged into the final ones, even if another
+// program changed them meanwhile.
 func TestOthersConfigure(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")

@@ -65,8 +65,8 @@ func loop(t *testing.T, size int64) (device string) {
 	return device
 }
 
-// shutDown ends all writing to the file system in dir, as a loss of power does: what
-// is not on the disk, in the journal of the file system too, is lost.
+// shutDown ends all writes to the file system in dir, as a loss of power does: data
+// not yet on disk, including the file system's journal, is lost.
 func shutDown(t *testing.T, dir string) {
 	t.Helper()
 	const (
@@ -152,8 +152,8 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// TestFullDisk: what was acknowledged before the disk was full is there, and work goes
-// on when there is room again.
+// TestFullDisk: acknowledged writes before the disk was full are kept, and work
+// continues when there is space again.
 func TestFullDisk(t *testing.T) {
 	for _, kind := range []string{"ext4", "tmpfs"} {
 		t.Run(kind, func(t *testing.T) {

@@ -59,7 +59,7 @@ func TestAutomatic(t *testing.T) {
 	if again, err := s.Checkpoint(t.Context(), id, workspace.SnapshotOptions{Auto: true}); err != nil || again.ID != auto[4] {
 		t.Errorf("the same message again makes %+v, %v", again, err)
 	}
-	if o, err := s.undo(""); err != nil || o.Args["verb"] != "append" { // nobody asked for the others
+	if o, err := s.undo(""); err != nil || o.Args["verb"] != "append" { // the others were not requested
 		t.Errorf("undo = %+v, %v", o, err)
 	}
 	if _, err := s.redo(""); err != nil {

@@ -23,7 +23,7 @@ func (s *space) messages(id, metadata string, messages ...string) {
 	s.write(session.FileName(id), fmt.Sprintf(`{"id":%q,"metadata":{%s},"messages":[%s]}`, id, metadata, strings.Join(messages, ",")))
 }
 
-// TestRefused: what is refused has its code, and leaves every file as it was.
+// TestRefused: a refused change has its code, and leaves every file unchanged.
 func TestRefused(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	root := s.new("Chat")

@@ -79,8 +79,8 @@ func formatsBothWays(t *testing.T) (list []*convert.Format) {
 	return list
 }
 
-// TestRoundTrip: what is exported and comes back is what it was: nothing is added. What was
-// said there since comes back too, below the message that it answers.
+// TestRoundTrip: an exported conversation that is imported again is unchanged. Messages
+// added in the other program are imported below their parents.
 func TestRoundTrip(t *testing.T) {
 	seeds := testsize.Of(1, 6, 12)
 	var sources []*convert.Format
@@ -131,7 +131,7 @@ func goesRound(t *testing.T, data []byte, f *convert.Format, random *rand.Rand) 
 		t.Fatalf("as it was: %+v\n%s", got, e.Data)
 	}
 	longer, leaf := continued(t, f, e)
-	if slices.Contains(s.every(), leaf) { // where it goes on may be another end than the one that was exported
+	if slices.Contains(s.every(), leaf) { // it may continue at another leaf than the exported one
 		end = leaf
 	}
 	before := s.shown(session + "@" + end)
@@ -152,8 +152,8 @@ func goesRound(t *testing.T, data []byte, f *convert.Format, random *rand.Rand) 
 	healthy(t, s)
 }
 
-// continued returns what was exported with a question and an answer more, as its program
-// goes on with it, and the message after which these come, as the program calls it.
+// continued returns an export with another question and answer, as its program continues
+// it, and the predecessor of these, by its id in the program.
 func continued(t *testing.T, f *convert.Format, e *workspace.Export) (longer []byte, leaf string) {
 	t.Helper()
 	list, problems, err := f.ReadAll(bytes.NewReader(e.Data))

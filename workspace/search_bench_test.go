@@ -14,7 +14,7 @@ import (
 // BenchmarkSearch measures Workspace.Search of 48,000 messages in 24 conversations of 10
 // files each, about 90 MB. The metric x-scan is how many times as long it takes as to
 // read the same files through reused buffers, as many at once as there are processors,
-// and to count in each a word as it stands: in one case, and unescaped.
+// and to count in each a literal word: in one case, and unescaped.
 func BenchmarkSearch(b *testing.B) {
 	files := searchFiles()
 	s := benchSpace(b, files)

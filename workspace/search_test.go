@@ -27,7 +27,7 @@ func (s *space) search(o workspace.SearchOptions) *workspace.Found {
 	return f
 }
 
-// found writes what is found as SESSION@MESSAGE, and "…" where there is more.
+// found formats matches as SESSION@MESSAGE, and "…" if there are more.
 func (s *space) found(o workspace.SearchOptions) string {
 	s.t.Helper()
 	f := s.search(o)
@@ -87,7 +87,8 @@ func TestSearchForms(t *testing.T) {
 	}
 }
 
-// TestSearchSnippet: of a long message there is what stands around most of the words.
+// TestSearchSnippet: the snippet of a long message is the text around most of the
+// words.
 func TestSearchSnippet(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Long")
@@ -260,8 +261,8 @@ func TestSearchContext(t *testing.T) {
 	}
 }
 
-// TestSearchOnce: what stands in several files is found where it began, and in what was
-// made of it only where that is asked for.
+// TestSearchOnce: a message in several files is found where it began, and in copies
+// only on request.
 func TestSearchOnce(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Talk")
@@ -429,8 +430,8 @@ func containsAll(text, words string) bool {
 	return true
 }
 
-// FuzzSearch: a message is found if and only if what it says matches, once, under a
-// session that has it, whoever wrote it, in whatever files it stands.
+// FuzzSearch: a message is found if and only if its text matches, once, under a
+// session that has it, independent of its author and files.
 func FuzzSearch(f *testing.F) {
 	f.Add(uint64(1), "otter", "the Otter by the river")
 	f.Add(uint64(2), "été", "un ÉTÉ, 🌲")
@@ -588,7 +589,7 @@ func (s *space) thatAreThere() (ids []string) {
 	return ids
 }
 
-// conversationsOf returns the first files of the lines that each message stands in.
+// conversationsOf returns the first files of the lines that contain each message.
 func (s *space) conversationsOf() map[string][]string {
 	s.t.Helper()
 	l, err := s.List(s.t.Context(), "")
@@ -616,7 +617,7 @@ func (s *space) conversationsOf() map[string][]string {
 	return in
 }
 
-// messagesThere returns which messages stand in any file.
+// messagesThere returns the messages that any file contains.
 func (s *space) messagesThere() map[string]bool {
 	there := map[string]bool{}
 	l, err := s.List(s.t.Context(), "")

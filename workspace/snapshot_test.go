@@ -114,8 +114,8 @@ func TestAppendCheckpoint(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestSnapshotOfSnapshots: a checkpoint of a branch of a checkpoint holds each
-// message once, and stands alone.
+// TestSnapshotOfSnapshots: a checkpoint of a branch of a checkpoint has each
+// message once, and depends on no other session.
 func TestSnapshotOfSnapshots(t *testing.T) {
 	for _, dialect := range []session.Dialect{session.Bough, session.Penguin} {
 		s := openSpace(t, t.TempDir(), 10)

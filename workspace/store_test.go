@@ -190,8 +190,8 @@ func TestAttachment(t *testing.T) {
 	}
 }
 
-// TestAttachmentDamaged holds that what stands in the place of an attachment is not
-// taken for it: with the next message that brings the attachment it is whole again.
+// TestAttachmentDamaged holds that a damaged attachment is not used: the next
+// message with the attachment replaces it.
 func TestAttachmentDamaged(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")

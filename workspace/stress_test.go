@@ -43,7 +43,7 @@ func TestStress(t *testing.T) {
 		s.holds(fmt.Sprint("a branch at ", n), branches[i], all[:n+1])
 	}
 
-	// Penguin goes on with two of the branches, over several files.
+	// Penguin continues two of the branches, over several files.
 	for i, n := range []int{1700, 2500} {
 		branch, start := branches[i+1], at[i+1]+1
 		more := testchat.Chat{Messages: n, PerFile: limit, Text: 120, Odd: true, Seed: uint64(i) + 2, From: branch.ID}.Files()
@@ -63,8 +63,8 @@ func TestStress(t *testing.T) {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 
-	// An in-place branch from the second file, which goes on in files of its
-	// own when its file is full.
+	// An in-place branch from the second file, which continues in separate
+	// files when its file is full.
 	n := limit + 301
 	path := slices.Clone(all[:n+1])
 	parent := all[n].ID

@@ -149,7 +149,7 @@ func (s *space) batch(name, message string, sizes task.Sizes) string {
 // seedTree is the example of the feature: M1 to M6, and M7, M8 below M2.
 const seedTree = "m1 m2 m3 m4 m5 m6 m7<m2 m8"
 
-// TestPending: what is pending is so on a path, and is looked at up to a fork.
+// TestPending: messages are pending on a path, and are tracked up to a fork.
 func TestPending(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", seedTree)
@@ -191,7 +191,7 @@ func TestPending(t *testing.T) {
 	is("at last", s.pending("s"), "")
 }
 
-// TestBatchBetween: what nobody is to look at is shown, and not new.
+// TestBatchBetween: untracked messages are shown, and not new.
 func TestBatchBetween(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "-a -b m1 -c -d -e -f m2 m3 -g")
@@ -256,8 +256,8 @@ func TestBranchNames(t *testing.T) {
 	}
 }
 
-// TestCopies: what is copied with a branch or a checkpoint was looked at where it came
-// from, and goes its own way from there.
+// TestCopies: messages copied with a branch or a checkpoint were tracked at their
+// origin, and are tracked separately from there.
 func TestCopies(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("home", `"continued_from":[]`, "m1 m2 m3 m4")

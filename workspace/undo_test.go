@@ -433,8 +433,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestUndoNothing holds that a session is what it was, in the index too, when what is
-// taken back had changed no byte of its file.
+// TestUndoNothing holds that a session is unchanged, in the index too, if the undone
+// operation had changed no byte of its file.
 func TestUndoNothing(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")

@@ -348,8 +348,8 @@ func TestVectorsSnapshot(t *testing.T) {
 	})
 }
 
-// TestVectorsIndex makes sure that an index or a journal that cannot be used is
-// told of, in one line, and is in order after the next change.
+// TestVectorsIndex makes sure that an unusable index or journal is reported, in
+// one line, and repaired by the next change.
 func TestVectorsIndex(t *testing.T) {
 	told := func(v *fixtures.Vector) bool { return slices.Contains([]string{"12.6", "12.13", "12.14"}, v.Clause) }
 	eachVector(t, told, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {

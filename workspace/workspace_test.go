@@ -23,8 +23,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A space is a workspace in a test: its clock goes on by a second at each look,
-// and its ids are the same each time.
+// A space is a workspace in a test: its clock advances by a second at each
+// call, and its ids are deterministic.
 type space struct {
 	*workspace.Workspace
 	t     testing.TB
@@ -312,8 +312,8 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// region returns messages of a session, with what stands between them in the
-// files that bough and Penguin write.
+// region returns messages of a session, with the separators between them in
+// files of bough and Penguin.
 func region(s *session.Session, from, to int) []byte {
 	var list [][]byte
 	for _, m := range s.Messages[from:to] {

@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is wrong is told with its line, and never with a value of env or headers.
+// An error has its line, and never a value of env or headers.
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", "line 1: the file is empty"},

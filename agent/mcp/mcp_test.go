@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program returns this program as a server, with what it is to be told.
+// program returns this program as a server, with its instructions.
 func program(name string, args ...string) Server {
 	return Server{Name: name, Command: os.Args[0], Args: args, Env: map[string]string{asServer: "yes"}}
 }
@@ -151,7 +151,7 @@ func TestTooManyTools(t *testing.T) {
 	check(t, tools, "", "a__tool987")
 }
 
-// A call that takes too long, or that nobody waits for any more, is cancelled.
+// A call that takes too long, or whose caller has left, is cancelled.
 func TestCancel(t *testing.T) {
 	note := filepath.Join(t.TempDir(), "note")
 	tools := open(t, &Options{CallTime: 100 * time.Millisecond}, program("a"))
@@ -190,8 +190,8 @@ func TestCrash(t *testing.T) {
 	check(t, tools, "hunter2-hunter2", "a__env", "name", "SECRET")
 }
 
-// A server that cannot be started any more is told of by each call, and List has what it
-// could do.
+// Each call reports a server that cannot be restarted, and List has its last known
+// tools.
 func TestGone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "server")
 	data, err := os.ReadFile(os.Args[0])
@@ -288,7 +288,7 @@ func alive(pid int) bool {
 		return false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || !strings.Contains(string(stat), ") Z ") // nobody has taken note of its end
+	return err != nil || !strings.Contains(string(stat), ") Z ") // not reaped yet
 }
 
 func TestHTTP(t *testing.T) {

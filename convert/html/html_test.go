@@ -101,7 +101,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// TestTrees holds that every message stands once, whatever follows what.
+// TestTrees holds that every message occurs once, in any order of successors.
 func TestTrees(t *testing.T) {
 	for _, c := range []struct {
 		name, tree, leaf string // a tree is ID<parent, in order
@@ -341,7 +341,7 @@ func known(element string) bool {
 	return false
 }
 
-// odd says what is wrong with an attribute, "" if nothing.
+// odd returns the error in an attribute, "" if there is none.
 func odd(n *html.Node, a html.Attribute) string {
 	switch a.Key {
 	case "lang", "charset", "http-equiv", "content", "name", "class", "id", "dir", "aria-label", "aria-labelledby", "title", "datetime", "tabindex", "alt", "loading", "decoding", "rel", "open":
@@ -384,7 +384,7 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// TestAttached: what is attached is named, without JSON, and a text can be read.
+// TestAttached: attachments are named, without JSON, and a text can be read.
 func TestAttached(t *testing.T) {
 	type object = map[string]any
 	file := meta(t, "file", "", object{"type": "text", "media_type": "text/plain", "data": "rarely <windy>"})

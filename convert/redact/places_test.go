@@ -21,7 +21,7 @@ func pemLines(seed uint64) []string {
 // A planted is a secret in its place, and the rule that finds it.
 type planted struct{ name, before, secret, after, rule string }
 
-// plantedSecrets are secrets that the place tells where they stand.
+// plantedSecrets are secrets that only their context marks.
 func plantedSecrets() []planted {
 	encode := b64.StdEncoding.EncodeToString
 	pem := strings.Join(pemLines(200), "\n")
@@ -63,8 +63,8 @@ func plantedSecrets() []planted {
 	}
 }
 
-// TestPlanted holds that secrets are found which only their place tells, in text and in
-// every quoting that a program gives it.
+// TestPlanted holds that secrets marked only by their context are found, in text and in
+// any quoting of a program.
 func TestPlanted(t *testing.T) {
 	r := New()
 	for _, c := range plantedSecrets() {
@@ -183,7 +183,7 @@ func leaksLines(s string, lines []string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(line, "-----") && strings.Contains(s, line[:12]) })
 }
 
-// TestSplit holds that a secret is found that other strings of the same document tell.
+// TestSplit holds that a secret marked by other strings of the same document is found.
 func TestSplit(t *testing.T) {
 	r := New()
 	key := random(320, 32, alnum)
@@ -202,7 +202,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestPlacesLeft holds that what stands in such places and is no secret stays.
+// TestPlacesLeft holds that other text in such contexts is kept.
 func TestPlacesLeft(t *testing.T) {
 	encode := b64.StdEncoding.EncodeToString
 	certificate := "-----BEGIN CERTIFICATE-----\n" + random(330, 64, letters64) + "\n" + random(331, 64, letters64) + "\n-----END CERTIFICATE-----\n"

@@ -29,8 +29,8 @@ const (
 	web       = alnum + "-_"
 )
 
-// secrets are secrets in a sentence of a conversation. They are made of pieces, so that
-// nobody who looks for secrets in this file finds one.
+// secrets are secrets in a sentence of a conversation. They are assembled from pieces,
+// so that secret scanners do not report this file.
 func secrets() []struct{ name, before, secret, after string } {
 	pem := "-----BEGIN " + "RSA PRIVATE KEY-----\n" + strings.Repeat(random(1, 64, letters64)+"\n", 6) + "-----END " + "RSA PRIVATE KEY-----"
 	jwt := "ey" + random(2, 34, alnum) + ".ey" + random(3, 80, alnum) + "." + random(4, 43, web)
@@ -154,7 +154,8 @@ func TestRules(t *testing.T) {
 	allows(r.allowed, []byte("x"), []int{0, 1}, []byte("x"))
 }
 
-// TestLeft holds that what is no secret stays, in text and as a value in JSON.
+// TestLeft holds that text that is not secret is kept, in prose and as a value
+// in JSON.
 func TestLeft(t *testing.T) {
 	sum := func(n int) string { return random(50, n, hex) }
 	b64 := random(51, 4000, letters64)

@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// TestSamples says what is found in the files of the folder that BOUGH_SAMPLES names, for
-// a person to judge: go test -v -run TestSamples.
+// TestSamples prints the findings in the files of the folder BOUGH_SAMPLES, for review:
+// go test -v -run TestSamples.
 func TestSamples(t *testing.T) {
 	dir := os.Getenv("BOUGH_SAMPLES")
 	if dir == "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestGeminiContext: what the program tells the model is no message, and what a user says
-// after it is.
+// TestGeminiContext: context for the model is not a message, and the user's next text is
+// one.
 func TestGeminiContext(t *testing.T) {
 	for said, want := range map[string]bool{
 		`"<session_context>x</session_context>"`:                                  true,

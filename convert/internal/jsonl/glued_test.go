@@ -30,8 +30,8 @@ func readLines(t testing.TB, in string) (records, problems []string) {
 	return records, problems
 }
 
-// TestGluedRecords: records that stand on one line are read one by one, also behind a
-// torn one, which is a problem with its place.
+// TestGluedRecords: records on one line are read one by one, also after a torn one,
+// which is a problem with its place.
 func TestGluedRecords(t *testing.T) {
 	const torn = "a torn record is on the line of another one"
 	for _, c := range []struct{ name, in, records, problems string }{

@@ -7,8 +7,7 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// TestLossesOfParts: whatever a part is, its loss is told in words, and what stands in its
-// place is what it says.
+// TestLossesOfParts: the loss of any part is described, and its text replaces it.
 func TestLossesOfParts(t *testing.T) {
 	failed := content.Call{ID: "c", Name: "look", Failed: true}
 	for _, test := range []struct {

@@ -138,8 +138,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestComposeAnything: whatever stands in a session file, providers take what they are
-// sent of it, with all that was said.
+// TestComposeAnything: providers accept the prompt of any session file, with all its
+// text.
 func TestComposeAnything(t *testing.T) {
 	roles := []string{"user", "assistant", "tool", "system", "developer", "function", "model", "TOOL", ""}
 	ids := []string{"a", "b", "", "functions.ls:0", strings.Repeat("x", 60)}
@@ -216,7 +216,7 @@ func TestComposeNaN(t *testing.T) {
 	}
 }
 
-// TestTools: what providers are told of tools.
+// TestTools: the tools in requests to providers.
 func TestTools(t *testing.T) {
 	hello := []agent.Message{stored("user", `"Hello"`, "")}
 	long := strings.Repeat("long", 30)

@@ -80,8 +80,8 @@ func (ag Agent) Info(ctx context.Context) (_ *agents.Agent, err error) {
 	return (&View{w: ag.w.base, ctx: ctx, root: root}).agent(ag.name)
 }
 
-// Remove moves an agent to the trash and returns it as it was. Its trees stay,
-// and belong to nobody then.
+// Remove moves an agent to the trash and returns its last state. Its trees stay
+// and no longer belong to an agent.
 func (ag Agent) Remove(ctx context.Context) (*agents.Agent, error) {
 	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent rm"}, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
 		for _, t := range a.Trees {

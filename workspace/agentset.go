@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Set changes an agent and returns it as it is then. Its trees, its head and what
-// is queued stay. Where it says all that already, nothing is done.
+// Set changes an agent and returns its new state. Its trees, its head and its
+// queue stay. If nothing differs, it writes nothing.
 func (ag Agent) Set(ctx context.Context, c agents.Change) (*agents.Agent, error) {
 	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent set"}, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
 		o := agents.Options{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}

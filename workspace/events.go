@@ -24,15 +24,13 @@ import (
 // none if from is negative, then new ones until ctx ends. A slow reader misses no
 // event.
 //
-// What other programs do to the files becomes an operation and events as well,
-// and the index is completed with it: while events are read the workspace is
-// looked at whenever something changes there, and every few seconds anyway. While
-// the folder of the sessions is gone, because somebody moved it away, nothing is
-// written and no event comes; Options.Note is told. What
-// others add to the end of a session are messages, at most a thousand at once; any
-// other change that they make to it is one of the session. What an agent says as it
-// comes in is handed out where the agent is at work by way of w. An error is the last
-// thing that comes, ctx's not.
+// Changes by other programs become an operation and events too, and complete the
+// index: the workspace is checked when a file changes and every few seconds. While
+// the sessions folder is missing, nothing is written and no event occurs;
+// Options.Note is called. Messages that another program appends to a session are
+// message events, at most a thousand at once; any other change is an event of the
+// session. The text of a reply in progress is delivered only if the agent runs
+// through w. An error ends the sequence; the error of ctx is not returned.
 func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		r := &eventReader{w: w.base, last: from}

@@ -15,7 +15,7 @@ import (
 // cancellation of an exploration.
 func cancelFile(id string) string { return explorationLocks + "/" + id + "/cancel" }
 
-// Cancel tells who carries out an exploration that it is to end. It stays told until
+// Cancel requests the cancellation of a running exploration. The request stays until
 // [Exploration.ClearCancel].
 func (x Exploration) Cancel(ctx context.Context) (err error) {
 	defer func() { err = explained(err) }()
@@ -47,7 +47,7 @@ func (x Exploration) IsCancelled(ctx context.Context) bool {
 	return err == nil
 }
 
-// ClearCancel takes back what [Exploration.Cancel] told.
+// ClearCancel removes the request of [Exploration.Cancel].
 func (x Exploration) ClearCancel(ctx context.Context) (err error) {
 	defer func() { err = explained(err) }()
 	root, err := x.w.open(ctx)

@@ -15,11 +15,11 @@ type RemovedExploration struct {
 	Kept    []string `json:"kept_session_ids"` // sessions that something else needs
 }
 
-// Remove moves the file of the exploration with an id to the trash, whatever it
-// holds, and with it those of branches: the sessions of its branches, each with the id of
-// the message that is its result. A session stays if somebody went on in it, if another
-// session comes from it that stays, or if the head, a bookmark or an agent is in it. The
-// caller holds the exploration.
+// Remove moves the file of the exploration, valid or not, to the trash, and with it the
+// sessions of branches, which maps each session of a branch to the id of its result
+// message. A session stays if it has later messages, if a session that stays was copied
+// from it, or if the head, a bookmark or an agent refers to it. The caller must hold the
+// exploration.
 func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*RemovedExploration, error) {
 	op := operation.Operation{Verb: "explore rm", Args: args{"exploration": x.id}}
 	return update(ctx, x.w.base, op, func(tx *Tx) (*RemovedExploration, error) {

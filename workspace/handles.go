@@ -23,8 +23,8 @@ type Line struct {
 // That there is such a session is checked by the methods.
 func (w *Workspace) Line(name string) Line { return Line{w, name} }
 
-// An Exploration is a handle on the file of an exploration. Package explore decides what
-// is in it.
+// An Exploration is a handle on the file of an exploration. Package explore describes
+// the content.
 type Exploration struct {
 	w  *Workspace
 	id string

@@ -33,7 +33,7 @@ type Operation struct {
 	// other operation and if the log no longer has it.
 	Original *Operation `json:"-"`
 
-	Group events.Seq `json:"group,omitempty"` // the number of the first of those that undo takes back together, 0 if it stands alone
+	Group events.Seq `json:"group,omitempty"` // the number of the first operation of the group, which is undone as a whole, 0 if there is no group
 }
 
 // Operations are operations, the newest first.

@@ -8,9 +8,8 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// Pending returns what is waiting on the paths to messages of a line, or, where none
-// is named, on those to its leaves if anything is. Messages that are not there are
-// left out.
+// Pending returns the pending counts on the paths to messages of a line or, without
+// messages, on those to its leaves, if not zero. Unknown messages are omitted.
 func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending, error) {
 	return read(ctx, ln.w.base, func(v *View) (list []lines.Pending, err error) {
 		l, err := v.lineNamed(ln.name, false)
@@ -112,8 +111,8 @@ func (l *line) above(nodes []int) map[int]bool {
 	return above
 }
 
-// Batch returns what is to be looked at next on the path to a message of a line, nil
-// if nothing is: of what is pending there the first messages, not beyond a fork.
+// Batch returns the next messages to track on the path to a message of a line, nil
+// if there are none: the first pending messages, up to the next fork.
 func (ln Line) Batch(ctx context.Context, message string, s task.Sizes) (*lines.Batch, error) {
 	return read(ctx, ln.w.base, func(v *View) (*lines.Batch, error) {
 		l, err := v.lineNamed(ln.name, false)

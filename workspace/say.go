@@ -18,9 +18,9 @@ func queueOf(a *agents.Agent) *agents.Queue {
 	return &agents.Queue{Queue: append([]agent.Entry{}, a.Queue...)}
 }
 
-// Say queues what a user says to an agent at work. Where the agent has nothing to do it
-// is a prompt, which Say carries out as [Agent.Chat] does; then there is an answer.
-// It returns what is queued afterwards.
+// Say queues a message of the user to an agent in a turn. For an idle agent it is a
+// prompt, as in [Agent.Chat], and Say returns the reply. It also returns the queue
+// afterwards.
 func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	if strings.TrimSpace(s.Text) == "" {
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: "the message is empty", Hint: "give it as an argument or on standard input"}
@@ -49,9 +49,8 @@ func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) 
 	}, func(ctx context.Context, d *driver) error { return d.deliver(ctx, e) })
 }
 
-// ResumeQueue lets what is queued for an agent be delivered that is held since a turn
-// was not finished. Where the agent has nothing to do it carries that out, as
-// [Agent.Chat] does.
+// ResumeQueue releases the queue of an agent, which is held after an unfinished turn.
+// If the agent is idle, it carries the queue out, as [Agent.Chat] does.
 func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	listed, err := ag.Queue(ctx)
 	if err != nil || len(listed.Queue) == 0 {
@@ -128,7 +127,7 @@ func (d *driver) resume(ctx context.Context, listed agent.Queue) error {
 	})
 }
 
-// Queue returns what is queued for an agent.
+// Queue returns the queue of an agent.
 func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
 	defer func() { err = explained(err) }()
 	root, err := ag.w.open(ctx)
@@ -145,8 +144,8 @@ func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
 	return queueOf(a), nil
 }
 
-// DropQueued takes what has an id, or the only one that begins like that, out of the queue of an
-// agent, and returns what is left. An entry whose delivery has begun is not found.
+// DropQueued removes the message with an id, or an unambiguous prefix of one, from the queue of
+// an agent, and returns the rest. A message whose delivery has begun is not found.
 func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error) {
 	w := ag.w.patient()
 	if err := w.settleIdle(ctx, ag.name); err != nil {

@@ -67,8 +67,8 @@ func (l *line) tracks() bool {
 	return string(l.Parts[0].Own(ownUntracked)) != "true"
 }
 
-// Tracking returns how far the looking at the messages of a line is. running, if it
-// is not nil, reports whether somebody is looking at the message with an id.
+// Tracking returns the progress of tracking the messages of a line. running, if it
+// is not nil, reports whether the message with an id is being tracked now.
 func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lines.Tracking, error) {
 	return read(ctx, ln.w.base, func(v *View) (*lines.Tracking, error) {
 		l, err := v.lineNamed(ln.name, false)

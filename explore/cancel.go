@@ -22,12 +22,12 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 		return nil, err
 	}
 	release, err := x.Workspace.Exploration(id).Hold(ctx)
-	if errors.Is(err, fault.ErrBusy) {
+	if errors.Is(err, fault.Busy) {
 		if err := x.Workspace.Exploration(id).Cancel(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for errors.Is(err, fault.ErrBusy) {
+	for errors.Is(err, fault.Busy) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(pollInterval):

@@ -90,7 +90,7 @@ func TestCancel(t *testing.T) {
 		}
 		stop()
 	}()
-	if _, err := x.Cancel(waiting, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.ErrBusy) || !l.w.Exploration(crashed.ID).IsCancelled(ctx) {
+	if _, err := x.Cancel(waiting, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.Busy) || !l.w.Exploration(crashed.ID).IsCancelled(ctx) {
 		t.Errorf("of one that does not stop: %v", err)
 	}
 }

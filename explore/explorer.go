@@ -172,7 +172,7 @@ func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*wor
 	defer release()
 	e, err := x.Open(ctx, id)
 	switch {
-	case errors.Is(err, fault.ErrDamaged) && !branches:
+	case errors.Is(err, fault.Damaged) && !branches:
 		return x.Workspace.Exploration(id).Remove(ctx, nil)
 	case err != nil:
 		return nil, err

@@ -80,7 +80,7 @@ func TestExplorer(t *testing.T) {
 		t.Errorf("Statistics = %+v, %v", stats, err)
 	}
 
-	if _, err := x.Evaluate(ctx, e.ID, "worst"); !errors.Is(err, fault.ErrUsage) {
+	if _, err := x.Evaluate(ctx, e.ID, "worst"); !errors.Is(err, fault.Usage) {
 		t.Errorf("Evaluate by no method: %v", err)
 	}
 	both, err := x.Evaluate(ctx, e.ID, "merge")
@@ -102,7 +102,7 @@ func TestExplorer(t *testing.T) {
 			t.Errorf("Adopt(%q) moved the head to %q, %v, %v", name, last.Text(), err, headErr)
 		}
 	}
-	for name, want := range map[string]error{"heap": fault.ErrNotFound, "-": fault.ErrNotFound, "rad": fault.ErrNotFound} {
+	for name, want := range map[string]error{"heap": fault.NotFound, "-": fault.NotFound, "rad": fault.NotFound} {
 		if _, err := x.Adopt(ctx, e.ID, name); !errors.Is(err, want) {
 			t.Errorf("Adopt(%q): %v", name, err)
 		}
@@ -128,7 +128,7 @@ func TestExplorer(t *testing.T) {
 	if err != nil || removed.ID != e.ID || len(removed.Removed) != 2 || len(removed.Kept) != 0 {
 		t.Errorf("Remove = %+v, %v", removed, err)
 	}
-	if _, err := x.Open(ctx, e.ID); !errors.Is(err, fault.ErrNotFound) {
+	if _, err := x.Open(ctx, e.ID); !errors.Is(err, fault.NotFound) {
 		t.Errorf("Open of what was removed: %v", err)
 	}
 	if err := l.w.Exploration(e.ID).Write(ctx, []byte("{")); err != nil {
@@ -137,7 +137,7 @@ func TestExplorer(t *testing.T) {
 	if list, err := x.List(ctx); err != nil || len(list) != 1 {
 		t.Errorf("List with a damaged one = %+v, %v", list, err)
 	}
-	if _, err := x.Remove(ctx, e.ID, true); !errors.Is(err, fault.ErrDamaged) {
+	if _, err := x.Remove(ctx, e.ID, true); !errors.Is(err, fault.Damaged) {
 		t.Errorf("Remove of a damaged one with its branches: %v", err)
 	}
 	if _, err := x.Remove(ctx, e.ID, false); err != nil {
@@ -178,7 +178,7 @@ func TestExplorerInterrupted(t *testing.T) {
 		t.Fatalf("Run = %v", err)
 	}
 	later := t.Context()
-	if _, err := x.Evaluate(later, e.ID, explore.Best); problemOf(err) != explore.NotOver || !errors.Is(err, fault.ErrRefused) {
+	if _, err := x.Evaluate(later, e.ID, explore.Best); problemOf(err) != explore.NotOver || !errors.Is(err, fault.Refused) {
 		t.Errorf("Evaluate = %v", err)
 	}
 	if _, err := x.Remove(later, e.ID, false); problemOf(err) != explore.NotOver {
@@ -200,7 +200,7 @@ func TestExplorerInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	if _, err := x.Adopt(later, e.ID, ""); !errors.Is(err, fault.ErrBusy) {
+	if _, err := x.Adopt(later, e.ID, ""); !errors.Is(err, fault.Busy) {
 		t.Errorf("Adopt while another one holds it: %v", err)
 	}
 }
@@ -289,23 +289,23 @@ func TestPlan(t *testing.T) {
 	if _, err := x.Plan(ctx, explore.Request{Ref: reply, Recognizer: "missing"}); err == nil {
 		t.Error("a missing model recognizes")
 	}
-	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree}); problemOf(err) != explore.NoReply || !errors.Is(err, fault.ErrRefused) {
+	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree}); problemOf(err) != explore.NoReply || !errors.Is(err, fault.Refused) {
 		t.Errorf("of a message that is no reply: %v", err)
 	}
 	p, err = x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways})
 	if err != nil || p.Config.MaxDepth != 2 {
 		t.Errorf("Plan = %+v, %v", p, err)
 	}
-	if _, err := x.Run(ctx, p); problemOf(err) != explore.NoRunner || !errors.Is(err, fault.ErrUsage) {
+	if _, err := x.Run(ctx, p); problemOf(err) != explore.NoRunner || !errors.Is(err, fault.Usage) {
 		t.Errorf("without a runner: %v", err)
 	}
 	p.Runner = explore.Runner{Command: "echo x", Dir: filepath.Dir(l.work)}
-	if _, err := x.Run(ctx, p); !errors.Is(err, fault.ErrRefused) {
+	if _, err := x.Run(ctx, p); !errors.Is(err, fault.Refused) {
 		t.Errorf("with the folders of branches in the explored one: %v", err)
 	}
 	p.Runner = explore.Runner{Model: "m"}
 	x.Model = nil
-	if _, err := x.Run(ctx, p); !errors.Is(err, fault.ErrRefused) {
+	if _, err := x.Run(ctx, p); !errors.Is(err, fault.Refused) {
 		t.Errorf("without models: %v", err)
 	}
 	settings(`{"enabled": false}`)
@@ -313,11 +313,11 @@ func TestPlan(t *testing.T) {
 	if err != nil || p.Explores || !strings.Contains(p.Reason, "switched off") {
 		t.Errorf("Plan = %+v, %v", p, err)
 	}
-	if _, err := x.Run(ctx, p); !errors.Is(err, fault.ErrRefused) {
+	if _, err := x.Run(ctx, p); !errors.Is(err, fault.Refused) {
 		t.Errorf("switched off: %v", err)
 	}
 	settings(`{"max_dept": 1}`)
-	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways}); !errors.Is(err, fault.ErrDamaged) {
+	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways}); !errors.Is(err, fault.Damaged) {
 		t.Errorf("with broken settings: %v", err)
 	}
 	if list, err := x.List(ctx); err != nil || len(list) != 0 {
@@ -362,19 +362,19 @@ func TestValidate(t *testing.T) {
 	}{
 		{explore.Request{Strategies: ways, Settings: []byte(`{"max_depth": 1}`), Method: "merge"}, "", nil},
 		{explore.Request{}, "", nil},
-		{explore.Request{Strategies: []explore.Strategy{{Name: " "}}}, "strategy 1 has no name", fault.ErrUsage},
-		{explore.Request{Strategies: []explore.Strategy{{Name: "\xff"}}}, "not valid UTF-8", fault.ErrUsage},
-		{explore.Request{Strategies: []explore.Strategy{{Name: "a"}, {Name: "b"}, {Name: "a"}}}, `two strategies are named "a"`, fault.ErrUsage},
-		{explore.Request{Method: "worst"}, `"worst"`, fault.ErrUsage},
-		{explore.Request{Settings: []byte(`{"max_depth": 0}`)}, "max_depth is 0", fault.ErrUsage},
-		{explore.Request{Settings: []byte(`[`)}, "byte", fault.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"": "x"}}}, "environment", fault.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A=B": "x"}}}, "environment", fault.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A": "\x00"}}}, "environment", fault.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"BOUGH_TOKEN": "x"}}}, "BOUGH_TOKEN", fault.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Dir: file}}, "not a folder", fault.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Dir: "."}}, "not an absolute path", fault.ErrUsage},
-		{explore.Request{Runner: explore.Runner{Dir: file + "s"}}, "no folder", fault.ErrNotFound},
+		{explore.Request{Strategies: []explore.Strategy{{Name: " "}}}, "strategy 1 has no name", fault.Usage},
+		{explore.Request{Strategies: []explore.Strategy{{Name: "\xff"}}}, "not valid UTF-8", fault.Usage},
+		{explore.Request{Strategies: []explore.Strategy{{Name: "a"}, {Name: "b"}, {Name: "a"}}}, `two strategies are named "a"`, fault.Usage},
+		{explore.Request{Method: "worst"}, `"worst"`, fault.Usage},
+		{explore.Request{Settings: []byte(`{"max_depth": 0}`)}, "max_depth is 0", fault.Usage},
+		{explore.Request{Settings: []byte(`[`)}, "byte", fault.Usage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"": "x"}}}, "environment", fault.Usage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A=B": "x"}}}, "environment", fault.Usage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"A": "\x00"}}}, "environment", fault.Usage},
+		{explore.Request{Runner: explore.Runner{Bindings: map[string]string{"BOUGH_TOKEN": "x"}}}, "BOUGH_TOKEN", fault.Usage},
+		{explore.Request{Runner: explore.Runner{Dir: file}}, "not a folder", fault.Usage},
+		{explore.Request{Runner: explore.Runner{Dir: "."}}, "not an absolute path", fault.Usage},
+		{explore.Request{Runner: explore.Runner{Dir: file + "s"}}, "no folder", fault.NotFound},
 	} {
 		err := c.r.Validate()
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, c.code) || !strings.Contains(err.Error(), c.want)) {

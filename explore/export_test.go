@@ -48,11 +48,6 @@ func (x *Explorer) Try(ctx context.Context, e *Exploration, m agent.Model) error
 	return newRun(x, e, x.Folder, m, nil).run(ctx)
 }
 
-// TryCancellable does what Try does, until ctx ends or e is cancelled.
-func (x *Explorer) TryCancellable(ctx context.Context, e *Exploration) error {
-	return x.try(ctx, e, nil, nil)
-}
-
 func (x *Explorer) Conclude(ctx context.Context, e *Exploration, method Method, m agent.Model) error {
 	return x.conclude(ctx, e, method, m)
 }

@@ -80,7 +80,7 @@ func TestModel(t *testing.T) {
 	if err := l.w.Exploration(e.ID).Write(t.Context(), e.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.explorer().Resume(t.Context(), e.ID); !errors.Is(err, fault.ErrUsage) {
+	if _, err := l.explorer().Resume(t.Context(), e.ID); !errors.Is(err, fault.Usage) {
 		t.Errorf("without a runner: %v", err)
 	}
 }

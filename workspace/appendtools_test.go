@@ -41,7 +41,7 @@ func TestAppendTools(t *testing.T) {
 		}
 	}
 	snap, err := s.Checkpoint(t.Context(), bread+"@"+call.Message, workspace.SnapshotOptions{})
-	if err == nil && string(snap.BranchPoint) == call.Message || err != nil && !errors.Is(err, fault.ErrToolCut) {
+	if err == nil && string(snap.BranchPoint) == call.Message || err != nil && !errors.Is(err, fault.ToolCut) {
 		t.Errorf("a checkpoint between a call and its result: %+v, %v", snap, err)
 	}
 }
@@ -65,7 +65,7 @@ func TestAppendToolsRefused(t *testing.T) {
 		"call and result":   {CallID: "c1", Calls: []agent.Call{one}},
 	} {
 		a.Session = bread
-		if _, err := s.Append(t.Context(), a); !errors.Is(err, fault.ErrUsage) {
+		if _, err := s.Append(t.Context(), a); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

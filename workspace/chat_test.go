@@ -416,7 +416,7 @@ func TestConfirm(t *testing.T) {
 		ran  int
 		text string
 	}{
-		{"nobody", func(*space, *agents.TurnOptions) {}, 0, "nobody is there"},
+		{"nobody", func(*space, *agents.TurnOptions) {}, 0, "cannot be asked now"},
 		{"yes", func(_ *space, o *agents.TurnOptions) {
 			o.Confirm = func(context.Context, agent.Call) bool { return true }
 		}, 1, "written"},

@@ -46,7 +46,7 @@ func (w *Workspace) Doctor(ctx context.Context, o doctor.Options) (*doctor.Repor
 		if err != nil {
 			return e, err
 		}
-		d.fix, d.rewrite, d.dialect = o.Fix, rewrite, dialect
+		d.rewrite, d.dialect = rewrite, dialect
 		err = d.run()
 		return examination{problems: d.problems, onlyOwn: v.onlyOwn()}, err
 	}

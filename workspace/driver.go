@@ -379,7 +379,7 @@ func (d *driver) runTool(ctx context.Context, act agent.Action) {
 			return agent.Event{Kind: agent.OnResult, ID: act.ID, Text: strings.ToValidUTF8(result.Text, "\uFFFD"), Failed: result.Failed}
 		})
 	case d.opts.Confirm == nil:
-		failed("This call needs the user's word, and nobody is there to give it.")
+		failed("This call needs the approval of the user, who cannot be asked now.")
 	default:
 		d.todo = append(d.todo, agent.Event{Kind: agent.OnConfirm, ID: act.ID})
 	}

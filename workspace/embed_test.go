@@ -50,10 +50,10 @@ func TestOpenNew(t *testing.T) {
 		if n := len(listing.Sessions) + len(forest.Roots) + len(log.Operations) + len(trash.Files) + len(marks.Bookmarks) + len(agents.Agents) + len(found.Matches); n != 0 || head != nil || !report.OK {
 			t.Errorf("%s: %d things are in it, the head is %v, the report %v", name, n, head, report)
 		}
-		if _, err := s.Show(ctx, "Bread", session.ReadOptions{}); !errors.Is(err, fault.ErrNotFound) {
+		if _, err := s.Show(ctx, "Bread", session.ReadOptions{}); !errors.Is(err, fault.NotFound) {
 			t.Errorf("%s: showing what is not there: %v", name, err)
 		}
-		if _, err := s.Append(ctx, workspace.Append{Session: "Bread", Text: "x"}); !errors.Is(err, fault.ErrNotFound) {
+		if _, err := s.Append(ctx, workspace.Append{Session: "Bread", Text: "x"}); !errors.Is(err, fault.NotFound) {
 			t.Errorf("%s: appending to what is not there: %v", name, err)
 		}
 		entries, err := os.ReadDir(dir)
@@ -70,7 +70,7 @@ func TestExisting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.List(t.Context(), ""); !errors.Is(err, fault.ErrNotFound) {
+	if _, err := w.List(t.Context(), ""); !errors.Is(err, fault.NotFound) {
 		t.Errorf("listing: %v", err)
 	}
 	if _, err := w.New(t.Context(), "Bread"); err != nil {
@@ -121,24 +121,24 @@ func TestSentinels(t *testing.T) {
 		err      error
 		sentinel error
 	}{
-		{"listing after the end", failed, fault.ErrFailed},
-		{"an unknown kind", usage, fault.ErrUsage},
-		{"an unknown session", show("nothing"), fault.ErrNotFound},
-		{"a title of two", show("Bread"), fault.ErrAmbiguous},
-		{"storing in a checkpoint", readOnly, fault.ErrReadOnly},
-		{"removing an origin", hasChildren, fault.ErrHasChildren},
-		{"restoring a root", refused, fault.ErrRefused},
-		{"a torn session", show("torn"), fault.ErrDamaged},
-		{"appending to a torn session", damagedAppend, fault.ErrDamaged},
-		{"a torn agent", damagedAgent, fault.ErrDamaged},
-		{"the lock", &fault.Error{Code: fault.Locked}, fault.ErrLocked},
-		{"a busy file", fmt.Errorf("wrapped: %w", &fault.Error{Code: fault.Busy}), fault.ErrBusy},
-		{"a cut", &fault.Error{Code: fault.ToolCut}, fault.ErrToolCut},
+		{"listing after the end", failed, fault.Failed},
+		{"an unknown kind", usage, fault.Usage},
+		{"an unknown session", show("nothing"), fault.NotFound},
+		{"a title of two", show("Bread"), fault.Ambiguous},
+		{"storing in a checkpoint", readOnly, fault.ReadOnly},
+		{"removing an origin", hasChildren, fault.HasChildren},
+		{"restoring a root", refused, fault.Refused},
+		{"a torn session", show("torn"), fault.Damaged},
+		{"appending to a torn session", damagedAppend, fault.Damaged},
+		{"a torn agent", damagedAgent, fault.Damaged},
+		{"the lock", &fault.Error{Code: fault.Locked}, fault.Locked},
+		{"a busy file", fmt.Errorf("wrapped: %w", &fault.Error{Code: fault.Busy}), fault.Busy},
+		{"a cut", &fault.Error{Code: fault.ToolCut}, fault.ToolCut},
 	} {
 		if !errors.Is(tt.err, tt.sentinel) {
 			t.Errorf("%s: %v is not %v", tt.what, tt.err, tt.sentinel)
 		}
-		if tt.sentinel != fault.ErrLocked && errors.Is(tt.err, fault.ErrLocked) {
+		if tt.sentinel != fault.Locked && errors.Is(tt.err, fault.Locked) {
 			t.Errorf("%s: %v is locked too", tt.what, tt.err)
 		}
 	}

@@ -131,7 +131,7 @@ func (w *base) heal(ctx context.Context) error {
 	_, err = locked(ctx, &quiet, operation.Operation{Verb: "watch"}, mode{present: true}, func(tx *Tx) (nothing, error) {
 		return nothing{}, tx.conclude(cmp.Or(tx.View.whole(), tx.View.checkPresent()))
 	})
-	if errors.Is(err, fault.ErrLocked) || errors.Is(err, errAway) {
+	if errors.Is(err, fault.Locked) || errors.Is(err, errAway) {
 		return nil // the owner of the lock sees it too, or the folder reappears
 	}
 	return err

@@ -22,8 +22,7 @@ import (
 // A checkup checks a workspace and, with a tx, repairs it.
 type checkup struct {
 	*View
-	tx       *Tx // nil if nothing is repaired
-	fix      bool
+	tx       *Tx  // nil if nothing is repaired
 	rewrite  bool // links are to be written in dialect
 	dialect  session.Dialect
 	problems []doctor.Problem
@@ -42,6 +41,9 @@ func newCheckup(v *View, tx *Tx) (*checkup, error) {
 	return &checkup{View: v, tx: tx, problems: []doctor.Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
 }
 
+// repairs reports whether d repairs what it finds.
+func (d *checkup) repairs() bool { return d.tx != nil }
+
 func (d *checkup) found(kind, path, detail string, fixed bool) {
 	d.problems = append(d.problems, doctor.Problem{Kind: kind, Path: path, Detail: detail, Fixed: fixed})
 }
@@ -58,7 +60,7 @@ func (d *checkup) run() error {
 		}
 	}
 	d.indexFile()
-	if d.fix {
+	if d.repairs() {
 		return d.finish()
 	}
 	return nil
@@ -71,16 +73,16 @@ func (d *checkup) forgetting() error {
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
-		if d.fix {
+		if d.repairs() {
 			if err := d.tx.discard(forgetPath); err != nil {
 				return err
 			}
 		}
-		d.found(doctor.PendingForget, forgetPath, "a forget was interrupted, and what to forget is unknown: "+damage.Problem, d.fix)
+		d.found(doctor.PendingForget, forgetPath, "a forget was interrupted, and what to forget is unknown: "+damage.Problem, d.repairs())
 	case err != nil:
 		d.found(doctor.PendingForget, forgetPath, err.Error(), false)
 	case plan == nil:
-	case d.fix:
+	case d.repairs():
 		d.found(doctor.PendingForget, forgetPath, "a forget was interrupted, and could not be completed", false)
 	default:
 		d.pending = plan.Sessions
@@ -108,7 +110,7 @@ func (d *checkup) folders() error {
 			}
 		}
 	}
-	if d.fix {
+	if d.repairs() {
 		d.folder.SweepCache()
 		d.folder.ForgetOthers(func(id string) bool { return d.index.Entry(id) != nil })
 	}
@@ -117,12 +119,12 @@ func (d *checkup) folders() error {
 
 // leftOver reports the temporary file of a write that did not end.
 func (d *checkup) leftOver(name string) error {
-	if d.fix {
+	if d.repairs() {
 		if err := d.tx.discard(name); err != nil {
 			return err
 		}
 	}
-	d.found(doctor.LeftOver, name, "an interrupted write left this temporary file", d.fix)
+	d.found(doctor.LeftOver, name, "an interrupted write left this temporary file", d.repairs())
 	return nil
 }
 
@@ -133,12 +135,12 @@ func (d *checkup) access(name string, e fs.DirEntry) error {
 	if err != nil || !info.Mode().IsRegular() || info.Mode()&others == 0 || runtime.GOOS == "windows" {
 		return nil // gone, or nothing to say
 	}
-	if d.fix {
+	if d.repairs() {
 		if err := d.root.Chmod(name, info.Mode().Perm()&^others); err != nil {
 			return err
 		}
 	}
-	d.found(doctor.OpenToAll, name, "everybody on this machine may change it", d.fix)
+	d.found(doctor.OpenToAll, name, "everybody on this machine may change it", d.repairs())
 	return nil
 }
 
@@ -187,19 +189,19 @@ func (d *checkup) cache(s *session.Outline) {
 	if !d.folder.CacheDiffers(s) {
 		return
 	}
-	if d.fix {
+	if d.repairs() {
 		d.folder.Forget(s.ID)
 	}
-	d.found(doctor.StaleCache, session.FileName(s.ID), "the content of the file changed since it was cached, although its time did not", d.fix)
+	d.found(doctor.StaleCache, session.FileName(s.ID), "the content of the file changed since it was cached, although its time did not", d.repairs())
 }
 
 // reindex reports an entry that says something else than its file, although the
 // file has the size and time that it had.
 func (d *checkup) reindex(s *session.Outline) {
-	if d.fix {
+	if d.repairs() {
 		d.index.Correct(s.Summary())
 	}
-	d.found(doctor.StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.fix)
+	d.found(doctor.StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.repairs())
 }
 
 // unusable reports why the file of a session cannot be used, unless it is gone.
@@ -209,7 +211,7 @@ func (d *checkup) unusable(id string, err error) {
 	case errors.As(err, &damage):
 		r := d.remedy(id)
 		detail := damageDetail(damage, r, false)
-		if d.fix && r.data != nil {
+		if d.repairs() && r.data != nil {
 			detail = damageDetail(damage, remedy{}, false) + "; another program is writing the file, so it stays as it is"
 		}
 		d.found(doctor.DamagedSession, damage.Path, detail, false)
@@ -312,7 +314,7 @@ func (d *checkup) notesOf(file string, n partNotes) {
 		d.note(doctor.JoinedMessage, file, "the parent is missing of "+countedIDs(n.joined)+", shown after the message that file order names")
 	}
 	if len(n.cycles) > 0 {
-		d.note(doctor.JoinedMessage, file, "the join does not count of "+countedIDs(n.cycles)+", as it would make a ring")
+		d.note(doctor.JoinedMessage, file, "ignored the join of "+countedIDs(n.cycles)+", which would make a cycle")
 	}
 }
 
@@ -353,12 +355,12 @@ func (d *checkup) headPlace() error {
 	if e := Explain(err); e.Code != fault.NotFound && e.Code != fault.Failed {
 		return nil
 	}
-	if d.fix {
+	if d.repairs() {
 		if err := d.tx.discard(headFile); err != nil {
 			return err
 		}
 	}
-	d.found(doctor.LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.fix)
+	d.found(doctor.LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.repairs())
 	return nil
 }
 
@@ -379,12 +381,12 @@ func (d *checkup) links() error {
 		}
 		detail := fmt.Sprintf("continued_to is [%s], but its continuations are [%s]",
 			strings.Join(said, ", "), strings.Join(continuations, ", "))
-		if d.fix {
+		if d.repairs() {
 			if err := d.relink(s); err != nil {
 				return err
 			}
 		}
-		d.found(doctor.OneSidedLink, session.FileName(e.ID), detail, d.fix)
+		d.found(doctor.OneSidedLink, session.FileName(e.ID), detail, d.repairs())
 	}
 	return nil
 }
@@ -394,11 +396,11 @@ func (d *checkup) links() error {
 func (d *checkup) indexFile() {
 	switch x := d.index; {
 	case d.torn:
-		d.found(doctor.DamagedIndex, session.IndexPath, x.Trouble, d.fix)
+		d.found(doctor.DamagedIndex, session.IndexPath, x.Trouble, d.repairs())
 	case x.Trouble != "":
-		d.found(doctor.StaleIndex, session.IndexPath, x.Trouble, d.fix)
+		d.found(doctor.StaleIndex, session.IndexPath, x.Trouble, d.repairs())
 	case x.Old && x.Dialect() == session.Penguin:
-		d.found(doctor.StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.fix)
+		d.found(doctor.StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.repairs())
 	}
 }
 

@@ -58,7 +58,7 @@ func (d *checkup) mendAgent(name, detail string) error {
 		return err
 	}
 	_, err = agent.Decode(name, data)
-	mends := err == nil && d.fix
+	mends := err == nil && d.repairs()
 	d.found(doctor.DamagedAgent, path, detail, mends)
 	if !mends {
 		return nil
@@ -112,7 +112,7 @@ func (d *checkup) moveLost(a *agents.Agent, lost error) error {
 			tree, node, l = t.ID, at.Newest(0), at
 		}
 	}
-	mends := d.fix && l != nil
+	mends := d.repairs() && l != nil
 	d.found(doctor.LostAgentHead, agent.Path(a.Name), "nothing says where its next message goes: "+lost.Error(), mends)
 	if !mends {
 		return nil

@@ -22,12 +22,12 @@ func (d *checkup) bookmarkPlaces() error {
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
-		if d.fix {
+		if d.repairs() {
 			if err := d.tx.discard(bookmark.Path); err != nil {
 				return err
 			}
 		}
-		d.found(doctor.DamagedBookmarks, bookmark.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), d.fix)
+		d.found(doctor.DamagedBookmarks, bookmark.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), d.repairs())
 		return nil
 	case err != nil:
 		d.found(doctor.DamagedBookmarks, bookmark.Path, err.Error(), false)
@@ -42,14 +42,14 @@ func (d *checkup) bookmarkPlaces() error {
 		if why == "" {
 			continue
 		}
-		if is = f.Remove(i); d.fix {
+		if is = f.Remove(i); d.repairs() {
 			if f, err = bookmark.Decode(is); err != nil {
 				return err
 			}
 		}
-		d.found(doctor.LostBookmark, bookmark.Path, fmt.Sprintf("%q: %s", b.Label, why), d.fix)
+		d.found(doctor.LostBookmark, bookmark.Path, fmt.Sprintf("%q: %s", b.Label, why), d.repairs())
 	}
-	if !d.fix || len(is) == len(data) {
+	if !d.repairs() || len(is) == len(data) {
 		return nil
 	}
 	if err := d.keep(bookmark.Path); err != nil {

@@ -354,6 +354,6 @@ func ExampleError() {
 	defer remove()
 	_, err := w.Show(context.Background(), "Cake", session.ReadOptions{})
 	var e *fault.Error
-	fmt.Println(errors.Is(err, fault.ErrNotFound), errors.As(err, &e) && e.Code == fault.NotFound)
+	fmt.Println(errors.Is(err, fault.NotFound), errors.As(err, &e) && e.Code == fault.NotFound)
 	// Output: true true
 }

@@ -117,7 +117,7 @@ func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
 		e := &fault.Error{
-			Code: fault.Busy, Message: "the exploration " + x.id + " goes on in another process",
+			Code: fault.Busy, Message: "the exploration " + x.id + " is running in another process",
 			Next: fault.Do(fault.WatchExploration, x.id), Err: held,
 		}
 		if held.Holder.PID != 0 {

@@ -24,7 +24,6 @@ func (tx *Tx) mendSessions() ([]doctor.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.fix = true
 	if err := d.mendLog(); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@
 // unknown word is an error: nothing is guessed.
 //
 // A text for more than an instant has a start and an end: [Parse] returns the
-// start, [ParseEnd] the end, which is the first instant after it.
+// start, and [Span] both. The end is the first instant after it.
 package when
 
 import (
@@ -45,13 +45,6 @@ func (e *Error) Error() string {
 func Parse(text string, now time.Time) (time.Time, error) {
 	start, _, err := Span(text, now)
 	return start, err
-}
-
-// ParseEnd returns the time that text names, or the end of the day, week, month or year:
-// the first instant that is not part of it. The error is an *[Error].
-func ParseEnd(text string, now time.Time) (time.Time, error) {
-	_, end, err := Span(text, now)
-	return end, err
 }
 
 // Span returns the start and the end of what text names, the same time for an instant.

@@ -32,22 +32,6 @@ const (
 // Error returns the code: a Code is an error too, so that errors.Is can compare with it.
 func (c Code) Error() string { return string(c) }
 
-// The errors that errors.Is finds in every error of a method of this package, one for
-// each [Code].
-var (
-	ErrFailed      error = Failed
-	ErrUsage       error = Usage
-	ErrNotFound    error = NotFound
-	ErrAmbiguous   error = Ambiguous
-	ErrReadOnly    error = ReadOnly
-	ErrHasChildren error = HasChildren
-	ErrToolCut     error = ToolCut
-	ErrRefused     error = Refused
-	ErrBusy        error = Busy
-	ErrDamaged     error = Damaged
-	ErrLocked      error = Locked
-)
-
 // An Error is a failure with its [Code], a one-sentence message, and a hint,
 // which may be empty.
 type Error struct {

@@ -30,7 +30,7 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 		return nil, err
 	}
 	op := operation.Operation{Verb: "agent create", Args: args{"agent": ag.name}}
-	return create(ctx, ag.w.base, op, func(tx *Tx) (*agents.Agent, error) {
+	return create(ctx, ag.w.store, op, func(tx *Tx) (*agents.Agent, error) {
 		if tx.View.isThere(agent.Path(ag.name)) {
 			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", ag.name), Next: fault.Do(fault.ListAgents)}
 		}
@@ -50,12 +50,12 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 // reads no session.
 func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 	defer func() { err = explained(err) }()
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w.base, ctx: ctx, root: root}
+	v := &View{w: w.store, ctx: ctx, root: root}
 	all := &agents.List{Agents: []agents.Agent{}}
 	err = v.eachAgent(func(name string, a *agents.Agent, err error) error {
 		if err != nil {
@@ -72,12 +72,12 @@ func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 // of either. It looks at no session.
 func (ag Agent) Info(ctx context.Context) (_ *agents.Agent, err error) {
 	defer func() { err = explained(err) }()
-	root, err := ag.w.open(ctx)
+	root, err := ag.w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return (&View{w: ag.w.base, ctx: ctx, root: root}).agent(ag.name)
+	return (&View{w: ag.w.store, ctx: ctx, root: root}).agent(ag.name)
 }
 
 // Remove moves an agent to the trash and returns its last state. Its trees stay
@@ -97,7 +97,7 @@ func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Oper
 	if err := w.settleIdle(ctx, name); err != nil {
 		return none, err
 	}
-	return updateAgent(ctx, w.base, op, name, func(tx *Tx, a *agents.Agent) (T, error) {
+	return updateAgent(ctx, w.store, op, name, func(tx *Tx, a *agents.Agent) (T, error) {
 		if tx.View.works(a.Name) {
 			return none, working(a.Name, nil)
 		}

@@ -16,7 +16,7 @@ import (
 // Trees returns the trees of an agent, unless they are archived. One that cannot
 // be read is noted.
 func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees, error) {
-	return read(ctx, ag.w.base, func(v *View) (*agents.Trees, error) {
+	return read(ctx, ag.w.store, func(v *View) (*agents.Trees, error) {
 		a, err := v.agent(ag.name)
 		if err != nil {
 			return nil, err
@@ -110,7 +110,7 @@ func headIn(a *agents.Agent, t *agent.Tree) error {
 
 // Snapshot returns the state of an agent.
 func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
-	return read(ctx, ag.w.base, func(v *View) (*agents.Snapshot, error) {
+	return read(ctx, ag.w.store, func(v *View) (*agents.Snapshot, error) {
 		a, err := v.agent(ag.name)
 		if err != nil {
 			return nil, err

@@ -65,7 +65,7 @@ func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error
 		return nil, err
 	}
 	op := operation.Operation{Verb: "new", Args: args{"title": o.Title}}
-	return create(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
+	return create(ctx, w.store, op, func(tx *Tx) (*Entry, error) {
 		dialect, err := o.dialect(tx.View.index.Dialect(), len(tx.View.index.IDs()) == 0)
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	return update(ctx, w.base, operation.Operation{Verb: "append", Args: a.args()}, func(tx *Tx) (*Appended, error) {
+	return update(ctx, w.store, operation.Operation{Verb: "append", Args: a.args()}, func(tx *Tx) (*Appended, error) {
 		p, err := tx.View.appendPlace(&a)
 		if err != nil {
 			return nil, err

@@ -117,7 +117,7 @@ func (w *Workspace) OpenFile(ctx context.Context, sha256 string) (_ *os.File, er
 	if !validSum(sha256) {
 		return nil, notFound("attachment", sha256)
 	}
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}

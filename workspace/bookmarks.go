@@ -50,7 +50,7 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 		return nil, err
 	}
 	op := operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Bookmark, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*Bookmark, error) {
 		p, err := tx.View.place(ref, false)
 		if err != nil {
 			return nil, err
@@ -230,7 +230,7 @@ type Bookmarks struct {
 // Bookmarks returns the bookmarks. A bookmark whose session does not exist is
 // omitted with a note, and reappears with the session.
 func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
-	return read(ctx, w.base, func(v *View) (*Bookmarks, error) {
+	return read(ctx, w.store, func(v *View) (*Bookmarks, error) {
 		list := &Bookmarks{Bookmarks: []Bookmark{}}
 		var line []string
 		if o.In != "" {
@@ -271,7 +271,7 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark, error) {
 	which = strings.TrimSpace(which)
 	op := operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Bookmark, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*Bookmark, error) {
 		f, was, err := tx.View.bookmarks()
 		if err != nil {
 			return nil, err

@@ -51,7 +51,7 @@ type Leaf struct {
 // Leaves with the same time are in the order of the files, after leaves without a
 // readable time.
 func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions) (*Branches, error) {
-	return read(ctx, w.base, func(v *View) (*Branches, error) {
+	return read(ctx, w.store, func(v *View) (*Branches, error) {
 		l, err := v.lineOf(name, o.Partial)
 		if err != nil {
 			return nil, err

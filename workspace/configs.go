@@ -26,7 +26,7 @@ func (ln Line) SetConfigs(ctx context.Context, configs json.RawMessage, merge bo
 		return nil, err
 	}
 	op := operation.Operation{Verb: "configure", Args: args{"session": ln.name}}
-	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Entry, error) {
+	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Entry, error) {
 		first, err := tx.View.firstOf(ln.name)
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 		return nil, err
 	}
 	op := operation.Operation{Verb: "note", Args: args{"session": ln.name, "type": kind}}
-	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Event, error) {
+	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Event, error) {
 		first, err := tx.View.firstOf(ln.name)
 		if err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 
 // Events returns the events of a line, oldest first.
 func (ln Line) Events(ctx context.Context) ([]lines.Event, error) {
-	return read(ctx, ln.w.base, func(v *View) ([]lines.Event, error) {
+	return read(ctx, ln.w.store, func(v *View) ([]lines.Event, error) {
 		id, err := v.resolve(ln.name)
 		if err != nil {
 			return nil, err

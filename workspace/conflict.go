@@ -17,12 +17,12 @@ import (
 // ConflictCopies returns the files that programs which synchronise folders put beside
 // sessions. They are not sessions, and nothing else of bough reads them.
 func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy, error) {
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return session.NewFolder(root, w.memory).ConflictCopies()
+	return session.NewFolder(root, w.store.memory).ConflictCopies()
 }
 
 // MergeCopies adds the messages of each conflict copy to its session, by id, and moves the
@@ -31,7 +31,7 @@ func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy,
 // one operation.
 func (w *Workspace) MergeCopies(ctx context.Context) (*doctor.MergedCopies, error) {
 	op := operation.Operation{Verb: "doctor --merge-copies"}
-	return locked(ctx, w.base, op, mode{every: true}, func(tx *Tx) (*doctor.MergedCopies, error) {
+	return locked(ctx, w.store, op, mode{every: true}, func(tx *Tx) (*doctor.MergedCopies, error) {
 		out := &doctor.MergedCopies{Copies: []doctor.MergedCopy{}}
 		copies, err := tx.View.folder.ConflictCopies()
 		if err != nil || len(copies) == 0 {
@@ -75,7 +75,7 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 		return rows, d.discardCopies(copies)
 	}
 	seen := d.identity(name)
-	into, err := d.folder.Read(id)
+	into, err := d.v.folder.Read(id)
 	gone := errors.Is(err, session.ErrNotFound)
 	if err != nil && !gone {
 		for _, c := range copies {
@@ -137,14 +137,14 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 
 // readCopy reads a conflict copy. A copy with the id of another session is refused.
 func (d *checkup) readCopy(c session.ConflictCopy) (*session.Session, error) {
-	info, err := d.root.Lstat(c.Path)
+	info, err := d.v.root.Lstat(c.Path)
 	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "read", Path: c.Path, Err: errors.New("not a regular file")}
 	}
-	data, err := durable.ReadFile(d.root, c.Path)
+	data, err := durable.ReadFile(d.v.root, c.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (d *checkup) discardCopies(copies []session.ConflictCopy) error {
 
 // conflictCopies reports the conflict copies.
 func (d *checkup) conflictCopies() error {
-	copies, err := d.folder.ConflictCopies()
+	copies, err := d.v.folder.ConflictCopies()
 	if err != nil {
 		return err
 	}

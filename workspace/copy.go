@@ -17,7 +17,7 @@ import (
 // most messages, unless that is 0, is refused with [ErrTooLarge].
 func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
 	op := operation.Operation{Verb: "copy", Args: args{"session": ln.name}}
-	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Entry, error) {
+	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Entry, error) {
 		p, err := tx.View.place(ln.name, false)
 		if err != nil {
 			return nil, err

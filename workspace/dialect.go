@@ -11,19 +11,19 @@ import (
 // dialects checks that all links are in one dialect, and with Dialect rewrites
 // the others.
 func (d *checkup) dialects() error {
-	if bough, penguin, mixed := d.index.Mixed(); !d.rewrite {
+	if bough, penguin, mixed := d.v.index.Mixed(); !d.rewrite {
 		if mixed {
 			d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s has links as lists, %s as Penguin writes them; Penguin does not follow lists", bough, penguin), false)
 		}
 		return nil
 	}
 	n := 0
-	for _, e := range d.index.Entries() {
-		o, err := d.outline(e.ID)
+	for _, e := range d.v.index.Entries() {
+		o, err := d.v.outline(e.ID)
 		if err != nil {
 			continue // reported already
 		}
-		edit := translate(o, d.dialect, d.index.Continuations(o.ID))
+		edit := translate(o, d.dialect, d.v.index.Continuations(o.ID))
 		if edit == nil {
 			continue
 		}

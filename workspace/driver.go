@@ -103,7 +103,7 @@ func (d *driver) open(ctx context.Context, id string) (agent.Model, error) {
 
 // newID is for the state machine, which is called under the lock.
 func (d *driver) newID() string {
-	id, err := session.NewMessageID(d.w.opts.Random)
+	id, err := session.NewMessageID(d.w.store.opts.Random)
 	d.noID = cmp.Or(d.noID, err)
 	return id
 }
@@ -125,7 +125,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 	looking, done := context.WithCancel(storing)
 	defer done()
 	wakes := watch.Paths(looking, &watch.Options{Interval: time.Second, Settle: 5 * time.Millisecond, Latest: 50 * time.Millisecond},
-		filepath.Join(d.w.dir, filepath.FromSlash(agent.Path(d.name))))
+		filepath.Join(d.w.store.dir, filepath.FromSlash(agent.Path(d.name))))
 	aborted := ctx.Done()
 	for {
 		for d.turn.State != agent.Idle {
@@ -173,7 +173,7 @@ func (d *driver) queued(ctx context.Context) bool {
 
 // finish unlocks the turn unless something was queued that is to be delivered.
 func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
-	return updateAgent(ctx, d.w.base, d.op("agent chat"), d.name, func(_ *Tx, a *agents.Agent) (more bool, err error) {
+	return updateAgent(ctx, d.w.store, d.op("agent chat"), d.name, func(_ *Tx, a *agents.Agent) (more bool, err error) {
 		waits := slices.ContainsFunc(a.Queue, func(e agent.Entry) bool { return e.State == agent.Waiting })
 		if more = waits && d.turn.Ended == agent.Finished; !more {
 			unlock()
@@ -184,7 +184,7 @@ func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err erro
 
 // fallBack retries with the fallback model after the model failed.
 func (d *driver) fallBack(ctx context.Context) error {
-	d.w.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is asked in its place")
+	d.w.store.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is asked in its place")
 	d.model, d.modelID, d.second, d.rules.Again = d.second, d.opts.Fallback, nil, false
 	return d.retry(ctx)
 }
@@ -194,7 +194,7 @@ func (d *driver) step(ctx context.Context, e agent.Event) error {
 	if e.Kind == agent.OnText { // too often to be stored
 		acts, err := d.turn.Step(&agent.Queue{}, d.rules, e)
 		for _, act := range acts {
-			d.opts.Tell(d.w.live.content(d.w.base, d.name, d.at.Tree, d.seq, act))
+			d.opts.Tell(d.w.store.live.content(d.w.store, d.name, d.at.Tree, d.seq, act))
 		}
 		return err
 	}
@@ -225,7 +225,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 	var acts []agent.Action
 	var steps [][]told
 	for n := 0; n == 0 || n < len(steps); n++ {
-		stored, err := updateAgent(ctx, d.w.base, op, d.name, func(tx *Tx, a *agents.Agent) (s storedStep, err error) {
+		stored, err := updateAgent(ctx, d.w.store, op, d.name, func(tx *Tx, a *agents.Agent) (s storedStep, err error) {
 			s.acts, s.steps, s.turn = acts, steps, d.turn
 			turn := &s.turn
 			turn.Calls, turn.Unwritten = slices.Clone(turn.Calls), slices.Clone(turn.Unwritten)
@@ -399,6 +399,6 @@ func (d *driver) checkpoint(ctx context.Context, prompt string) {
 		_, err = d.w.Checkpoint(ctx, before, SnapshotOptions{Auto: true})
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		d.w.opts.Note("there is no automatic checkpoint before this turn: " + err.Error())
+		d.w.store.opts.Note("there is no automatic checkpoint before this turn: " + err.Error())
 	}
 }

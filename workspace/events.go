@@ -33,18 +33,18 @@ import (
 // through w. An error ends the sequence; the error of ctx is not returned.
 func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
-		r := &eventReader{w: w.base, last: from}
+		r := &eventReader{w: w.store, last: from}
 		if err := r.begin(ctx); err != nil {
 			yield(events.Event{}, err)
 			return
 		}
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		wakes := watch.Paths(ctx, &watch.Options{Note: w.opts.Note},
-			filepath.Join(w.dir, session.Dir), filepath.Join(w.dir, filepath.FromSlash(operation.Path)))
-		heard, leave := w.live.listen()
+		wakes := watch.Paths(ctx, &watch.Options{Note: w.store.opts.Note},
+			filepath.Join(w.store.dir, session.Dir), filepath.Join(w.store.dir, filepath.FromSlash(operation.Path)))
+		heard, leave := w.store.live.listen()
 		defer leave()
-		away := absence{w: w.base}
+		away := absence{w: w.store}
 		var looked time.Time // when the last look at every session ended
 		var took time.Duration
 		for {
@@ -63,17 +63,17 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 			}
 			if !content && (wake.Notice || time.Since(looked) >= lookShare*took) {
 				start := time.Now()
-				err := w.heal(ctx)
+				err := w.store.heal(ctx)
 				if away.look() {
 					continue
 				}
 				if err != nil && ctx.Err() == nil {
-					w.opts.Note("detecting changes of other programs failed: " + err.Error())
+					w.store.opts.Note("detecting changes of other programs failed: " + err.Error())
 				}
 				looked = time.Now()
 				took = looked.Sub(start)
 			}
-			for e, err := range r.next(ctx, w.live.take(heard)) {
+			for e, err := range r.next(ctx, w.store.live.take(heard)) {
 				if ctx.Err() != nil {
 					return
 				}

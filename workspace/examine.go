@@ -21,7 +21,7 @@ import (
 
 // A checkup checks a workspace and, with a tx, repairs it.
 type checkup struct {
-	*View
+	v        *View
 	tx       *Tx  // nil if nothing is repaired
 	rewrite  bool // links are to be written in dialect
 	dialect  session.Dialect
@@ -38,7 +38,7 @@ func newCheckup(v *View, tx *Tx) (*checkup, error) {
 	}
 	v.folder = v.folder.Fresh()
 	clear(v.outlines)
-	return &checkup{View: v, tx: tx, problems: []doctor.Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
+	return &checkup{v: v, tx: tx, problems: []doctor.Problem{}, torn: v.index.Torn, safe: map[string]bool{}}, nil
 }
 
 // repairs reports whether d repairs what it finds.
@@ -69,7 +69,7 @@ func (d *checkup) run() error {
 // forgetting reports a forget that was interrupted. With fix it was completed before, if
 // that is possible.
 func (d *checkup) forgetting() error {
-	plan, err := d.beingForgotten()
+	plan, err := d.v.beingForgotten()
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
@@ -94,7 +94,7 @@ func (d *checkup) forgetting() error {
 // folders looks at the files as the file system has them.
 func (d *checkup) folders() error {
 	for _, dir := range []string{".", session.Dir, agent.Dir} {
-		entries, err := durable.ReadDir(d.root, dir)
+		entries, err := durable.ReadDir(d.v.root, dir)
 		if err != nil {
 			continue
 		}
@@ -111,8 +111,8 @@ func (d *checkup) folders() error {
 		}
 	}
 	if d.repairs() {
-		d.folder.SweepCache()
-		d.folder.ForgetOthers(func(id string) bool { return d.index.Entry(id) != nil })
+		d.v.folder.SweepCache()
+		d.v.folder.ForgetOthers(func(id string) bool { return d.v.index.Entry(id) != nil })
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (d *checkup) access(name string, e fs.DirEntry) error {
 		return nil // gone, or nothing to say
 	}
 	if d.repairs() {
-		if err := d.root.Chmod(name, info.Mode().Perm()&^others); err != nil {
+		if err := d.v.root.Chmod(name, info.Mode().Perm()&^others); err != nil {
 			return err
 		}
 	}
@@ -146,24 +146,24 @@ func (d *checkup) access(name string, e fs.DirEntry) error {
 
 // files looks at every session alone.
 func (d *checkup) files() error {
-	for _, e := range d.index.Unusable() {
+	for _, e := range d.v.index.Unusable() {
 		d.unusable(e.ID, e.Err)
 	}
-	for _, e := range d.index.Entries() {
-		s, err := d.outline(e.ID)
+	for _, e := range d.v.index.Entries() {
+		s, err := d.v.outline(e.ID)
 		if err != nil {
 			d.unusable(e.ID, err)
 			continue
 		}
 		d.file(s)
 	}
-	for _, id := range d.penguinIDs() {
+	for _, id := range d.v.penguinIDs() {
 		var damage *session.DamageError
-		if _, err := checkpoint.ReadPenguin(d.root, id); errors.As(err, &damage) {
+		if _, err := checkpoint.ReadPenguin(d.v.root, id); errors.As(err, &damage) {
 			d.found(doctor.DamagedCheckpoint, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
 		}
 	}
-	return d.ctx.Err()
+	return d.v.ctx.Err()
 }
 
 // file looks at one session that can be read.
@@ -179,18 +179,18 @@ func (d *checkup) file(s *session.Outline) {
 		d.found(doctor.BrokenSeal, name, sealDetail(s), false)
 	}
 	d.cache(s)
-	if !d.index.Matches(s.Summary()) {
+	if !d.v.index.Matches(s.Summary()) {
 		d.reindex(s)
 	}
 }
 
 // cache checks the cached outline of a session.
 func (d *checkup) cache(s *session.Outline) {
-	if !d.folder.CacheDiffers(s) {
+	if !d.v.folder.CacheDiffers(s) {
 		return
 	}
 	if d.repairs() {
-		d.folder.Forget(s.ID)
+		d.v.folder.Forget(s.ID)
 	}
 	d.found(doctor.StaleCache, session.FileName(s.ID), "the content of the file changed since it was cached, although its time did not", d.repairs())
 }
@@ -199,7 +199,7 @@ func (d *checkup) cache(s *session.Outline) {
 // file has the size and time that it had.
 func (d *checkup) reindex(s *session.Outline) {
 	if d.repairs() {
-		d.index.Correct(s.Summary())
+		d.v.index.Correct(s.Summary())
 	}
 	d.found(doctor.StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.repairs())
 }
@@ -235,16 +235,16 @@ func sealDetail(s *session.Outline) string {
 // lines looks at sessions together.
 func (d *checkup) lines() error {
 	seen := map[string]bool{}
-	for _, e := range d.index.Entries() {
+	for _, e := range d.v.index.Entries() {
 		var ring *index.CycleError
-		if _, err := d.lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
+		if _, err := d.v.lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
 			d.found(doctor.Cycle, session.FileName(e.ID), ring.Error(), false)
 			continue
 		}
 		if seen[e.ID] {
 			continue
 		}
-		ids, err := d.lineIDs(e.ID)
+		ids, err := d.v.lineIDs(e.ID)
 		for _, id := range ids {
 			seen[id] = true
 		}
@@ -256,20 +256,20 @@ func (d *checkup) lines() error {
 			d.messages(ids)
 		}
 	}
-	return d.ctx.Err()
+	return d.v.ctx.Err()
 }
 
 // messages looks at the tree of messages of one line.
 func (d *checkup) messages(ids []string) {
 	var parts []*session.Outline
 	for _, id := range ids {
-		o, err := d.outline(id)
+		o, err := d.v.outline(id)
 		if err != nil {
 			return
 		}
 		parts = append(parts, o)
 	}
-	t, err := session.NewTree(parts, d.reopen)
+	t, err := session.NewTree(parts, d.v.reopen)
 	var damage *session.DamageError
 	if errors.As(err, &damage) {
 		d.found(doctor.Cycle, damage.Path, fmt.Sprintf("byte %d: %s", damage.Offset, damage.Problem), false)
@@ -332,22 +332,22 @@ func (d *checkup) imported(t *session.Tree, n int) bool {
 	if t.Parts[0].Own(ownSources) == nil {
 		return false
 	}
-	s, err := d.reopen(t.Parts[t.Part(n)])
+	s, err := d.v.reopen(t.Parts[t.Part(n)])
 	return err == nil && gjson.GetBytes(s.Messages[t.Index(n)].Raw, "metadata.bough.source").IsObject()
 }
 
 // headPlace looks whether the head points to something. One in a session that
 // is damaged is not lost: the session may come back.
 func (d *checkup) headPlace() error {
-	if _, err := d.root.Lstat(headFile); errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.v.root.Lstat(headFile); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	err := errors.New("it cannot be read")
-	if h, ok := d.head(); ok {
+	if h, ok := d.v.head(); ok {
 		if slices.Contains(d.pending, h.Session) {
 			return nil
 		}
-		_, err = d.placeAt(h.Session, string(h.Message), true)
+		_, err = d.v.placeAt(h.Session, string(h.Message), true)
 	}
 	if err == nil {
 		return nil
@@ -366,17 +366,17 @@ func (d *checkup) headPlace() error {
 
 // links compares the recorded continuations of sessions with the actual ones.
 func (d *checkup) links() error {
-	for _, e := range d.index.Entries() {
-		s, err := d.outline(e.ID)
+	for _, e := range d.v.index.Entries() {
+		s, err := d.v.outline(e.ID)
 		if err != nil {
 			continue // gone while we look
 		}
-		continuations := d.index.Continuations(e.ID)
+		continuations := d.v.index.Continuations(e.ID)
 		said := slices.DeleteFunc(slices.Clone(s.Meta.ContinuedTo), func(id string) bool {
-			c := d.index.Entry(id)
+			c := d.v.index.Entry(id)
 			return c != nil && c.Snapshot && slices.Contains(c.ContinuedFrom, e.ID)
 		})
-		if _, ring := d.lineage(e.ID); sameSet(said, continuations) || isRing(ring) {
+		if _, ring := d.v.lineage(e.ID); sameSet(said, continuations) || isRing(ring) {
 			continue
 		}
 		detail := fmt.Sprintf("continued_to is [%s], but its continuations are [%s]",
@@ -394,7 +394,7 @@ func (d *checkup) links() error {
 // indexFile runs last: the index that is written at the end includes the
 // earlier repairs.
 func (d *checkup) indexFile() {
-	switch x := d.index; {
+	switch x := d.v.index; {
 	case d.torn:
 		d.found(doctor.DamagedIndex, session.IndexPath, x.Trouble, d.repairs())
 	case x.Trouble != "":

@@ -17,7 +17,7 @@ import (
 // agents looks at the agents.
 func (d *checkup) agents() error {
 	owners := map[string]string{} // of trees
-	err := d.eachAgent(func(name string, a *agents.Agent, err error) error {
+	err := d.v.eachAgent(func(name string, a *agents.Agent, err error) error {
 		var damage *session.DamageError
 		switch {
 		case errors.As(err, &damage):
@@ -31,14 +31,14 @@ func (d *checkup) agents() error {
 				d.found(doctor.SharedTree, agent.Path(name), fmt.Sprintf("the tree %s belongs to %s too", t.ID, other), false)
 			}
 			owners[t.ID] = name
-			if _, err := d.treeLine(t.ID, true); isNotFound(err) {
+			if _, err := d.v.treeLine(t.ID, true); isNotFound(err) {
 				d.found(doctor.LostTree, agent.Path(name), err.Error(), false)
 			}
 		}
-		if _, err := d.headPlaceOf(a.Agent); isNotFound(err) {
+		if _, err := d.v.headPlaceOf(a.Agent); isNotFound(err) {
 			return d.moveLost(a, err)
 		}
-		return d.ctx.Err()
+		return d.v.ctx.Err()
 	})
 	var path *fs.PathError
 	var special *durable.NotRegularError
@@ -63,7 +63,7 @@ func (d *checkup) mendAgent(name, detail string) error {
 	if !mends {
 		return nil
 	}
-	torn, err := durable.ReadFile(d.root, path)
+	torn, err := durable.ReadFile(d.v.root, path)
 	if err != nil {
 		return err
 	}
@@ -76,12 +76,12 @@ func (d *checkup) mendAgent(name, detail string) error {
 // loggedFile returns the content of a small file after the newest operation that
 // changed it, nil if the log does not have it.
 func (d *checkup) loggedFile(name string) ([]byte, error) {
-	log, err := operation.Open(d.root)
+	log, err := operation.Open(d.v.root)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	for op := range d.operations(log, &err) {
+	for op := range d.v.operations(log, &err) {
 		for i, c := range op.Changes {
 			if c.File == name {
 				full, _ := operation.Full(log.Operations(), op)
@@ -108,7 +108,7 @@ func (d *checkup) moveLost(a *agents.Agent, lost error) error {
 		if tree == a.Head.Tree {
 			break
 		}
-		if at, err := d.treeLine(t.ID, true); err == nil {
+		if at, err := d.v.treeLine(t.ID, true); err == nil {
 			tree, node, l = t.ID, at.Newest(0), at
 		}
 	}

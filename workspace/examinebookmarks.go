@@ -18,7 +18,7 @@ import (
 // bookmarkPlaces looks whether the bookmarks can be read, and whether their messages
 // are there.
 func (d *checkup) bookmarkPlaces() error {
-	f, data, err := d.bookmarks()
+	f, data, err := d.v.bookmarks()
 	var damage *session.DamageError
 	switch {
 	case errors.As(err, &damage):
@@ -66,24 +66,24 @@ func (d *checkup) lostBookmark(b Bookmark) (why string, err error) {
 		return "", nil
 	}
 	why = b.Session + " is gone"
-	if d.has(b.Session) {
-		_, err := d.placeAt(b.Session, b.Message, true)
+	if d.v.has(b.Session) {
+		_, err := d.v.placeAt(b.Session, b.Message, true)
 		if err == nil || Explain(err).Code != fault.NotFound {
 			return "", nil
 		}
 		why = fmt.Sprintf("%s is not in %s", b.Message, b.Session)
 	}
-	trash, err := d.inTheTrash()
+	trash, err := d.v.inTheTrash()
 	if err != nil {
 		return "", err
 	}
 	quoted := rawjson.Compact(b.Message)
 	for _, f := range trash.Files {
-		name, err := filepath.Rel(d.w.dir, f.Path)
+		name, err := filepath.Rel(d.v.w.dir, f.Path)
 		if err != nil || sessionOf(f.File) == "" {
 			continue
 		}
-		if data, err := durable.ReadFile(d.root, filepath.ToSlash(name)); err == nil && bytes.Contains(data, quoted) {
+		if data, err := durable.ReadFile(d.v.root, filepath.ToSlash(name)); err == nil && bytes.Contains(data, quoted) {
 			return "", nil
 		}
 	}

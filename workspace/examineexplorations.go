@@ -11,13 +11,13 @@ import (
 
 // explorations looks whether the files of explorations can be read.
 func (d *checkup) explorations() error {
-	ids, err := d.w.explorations(d.ctx)
+	ids, err := d.v.w.explorations(d.v.ctx)
 	if err != nil {
 		d.found(doctor.DamagedExploration, explorationsDir, err.Error(), false)
 		return nil
 	}
 	look := func(name, id string) {
-		data, err := durable.ReadFile(d.root, name)
+		data, err := durable.ReadFile(d.v.root, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -32,5 +32,5 @@ func (d *checkup) explorations() error {
 		look(explorationsDir+"/"+id+".json", id)
 	}
 	look(ExplorationSettingsPath, "")
-	return d.ctx.Err()
+	return d.v.ctx.Err()
 }

@@ -13,7 +13,7 @@ import (
 // attachments checks the attachments, and that referenced ones exist.
 func (d *checkup) attachments() error {
 	whole := map[string]bool{} // existing ones, by SHA-256
-	entries, err := durable.ReadDir(d.root, filesDir)
+	entries, err := durable.ReadDir(d.v.root, filesDir)
 	if err != nil {
 		entries = nil // nothing is attached to anything, or it is found to be lost
 	}
@@ -22,19 +22,19 @@ func (d *checkup) attachments() error {
 			continue
 		}
 		whole[e.Name()] = true
-		if err := checkFile(d.root, e.Name()); err != nil {
+		if err := checkFile(d.v.root, e.Name()); err != nil {
 			d.found(doctor.DamagedAttachment, path.Join(filesDir, e.Name()), err.Error(), false)
 		}
-		if err := d.ctx.Err(); err != nil {
+		if err := d.v.ctx.Err(); err != nil {
 			return err
 		}
 	}
-	for _, e := range d.index.Entries() {
-		o, err := d.outline(e.ID)
+	for _, e := range d.v.index.Entries() {
+		o, err := d.v.outline(e.ID)
 		if err != nil || !stores(o) {
 			continue
 		}
-		s, err := d.reopen(o)
+		s, err := d.v.reopen(o)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (d *checkup) attachments() error {
 				}
 			}
 		}
-		delete(d.open, o.ID) // one at a time is enough to hold
+		delete(d.v.open, o.ID) // one at a time is enough to hold
 	}
 	return nil
 }

@@ -30,13 +30,13 @@ func (d *checkup) specialFiles() error {
 	for _, dir := range ownFolders {
 		d.special(dir, func(string) bool { return true })
 	}
-	return d.ctx.Err()
+	return d.v.ctx.Err()
 }
 
 // special reports those in the folder dir, and in the folders of .bough, whose names
 // are own.
 func (d *checkup) special(dir string, own func(name string) bool) {
-	entries, err := durable.ReadDir(d.root, path.Join(".", dir))
+	entries, err := durable.ReadDir(d.v.root, path.Join(".", dir))
 	if err != nil {
 		return // missing, or reported already
 	}
@@ -59,7 +59,7 @@ func (d *checkup) named(file string) bool {
 
 // clearIndexPlace moves a non-file in the place of the index to the trash.
 func (d *checkup) clearIndexPlace() error {
-	info, err := d.root.Lstat(session.IndexPath)
+	info, err := d.v.root.Lstat(session.IndexPath)
 	if err != nil || !isSpecial(info.Mode()) {
 		return nil
 	}
@@ -67,5 +67,5 @@ func (d *checkup) clearIndexPlace() error {
 	if err != nil {
 		return err
 	}
-	return d.moveNow(session.IndexPath, to)
+	return d.v.moveNow(session.IndexPath, to)
 }

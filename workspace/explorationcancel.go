@@ -22,7 +22,7 @@ func (x Exploration) Cancel(ctx context.Context) (err error) {
 	if !session.IsUUID(x.id) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
 	}
-	root, err := x.w.open(ctx)
+	root, err := x.w.store.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (x Exploration) Cancel(ctx context.Context) (err error) {
 
 // IsCancelled reports whether an exploration is to end.
 func (x Exploration) IsCancelled(ctx context.Context) bool {
-	root, err := x.w.open(ctx)
+	root, err := x.w.store.open(ctx)
 	if err != nil {
 		return false
 	}
@@ -50,7 +50,7 @@ func (x Exploration) IsCancelled(ctx context.Context) bool {
 // ClearCancel removes the request of [Exploration.Cancel].
 func (x Exploration) ClearCancel(ctx context.Context) (err error) {
 	defer func() { err = explained(err) }()
-	root, err := x.w.open(ctx)
+	root, err := x.w.store.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type Fork struct {
 // ExplorationPlace returns the fork that ref points to. An empty conversation is refused,
 // and one where a tool call would be parted from its result.
 func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, error) {
-	return read(ctx, w.base, func(v *View) (*Fork, error) {
+	return read(ctx, w.store, func(v *View) (*Fork, error) {
 		p, err := v.place(ref, false)
 		if err != nil {
 			return nil, err

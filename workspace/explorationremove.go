@@ -22,7 +22,7 @@ type RemovedExploration struct {
 // exploration.
 func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*RemovedExploration, error) {
 	op := operation.Operation{Verb: "explore rm", Args: args{"exploration": x.id}}
-	return update(ctx, x.w.base, op, func(tx *Tx) (*RemovedExploration, error) {
+	return update(ctx, x.w.store, op, func(tx *Tx) (*RemovedExploration, error) {
 		r := &RemovedExploration{ID: x.id, Removed: []string{}, Kept: []string{}}
 		if len(branches) > 0 {
 			if err := tx.View.whole(); err != nil {

@@ -35,7 +35,7 @@ func (x Exploration) Write(ctx context.Context, data []byte) error {
 	if !session.IsUUID(x.id) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
 	}
-	_, err := update(ctx, x.w.patient().base, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
+	_, err := update(ctx, x.w.patient().store, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
 		if err := durable.MakeDir(tx.View.root, explorationsDir); err != nil {
 			return nothing{}, err
 		}
@@ -53,7 +53,7 @@ func (x Exploration) Read(ctx context.Context) (data []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := x.w.open(ctx)
+	root, err := x.w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 
 // Explorations returns the ids of the explorations.
 func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) {
-	return w.explorations(ctx)
+	return w.store.explorations(ctx)
 }
 
 func (w *base) explorations(ctx context.Context) (ids []string, err error) {
@@ -113,7 +113,7 @@ func (w *base) explorations(ctx context.Context) (ids []string, err error) {
 // Hold takes the lock of who carries out an exploration, until release is
 // called or the process ends. Where another has it the error has the code [Busy].
 func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
-	release, err = x.w.hold(ctx, explorationLocks, x.id, "explore")
+	release, err = x.w.store.hold(ctx, explorationLocks, x.id, "explore")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
 		e := &fault.Error{
@@ -159,7 +159,7 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	}
 	c := lines.Content{Role: "assistant", Value: text, Own: []lines.Member{{Name: o.From, Value: origin}}}
 	op := operation.Operation{Verb: "append", Args: args{"session": o.Session, "role": c.Role, "message": o.ID}}
-	_, err = update(ctx, w.patient().base, op, func(tx *Tx) (nothing, error) {
+	_, err = update(ctx, w.patient().store, op, func(tx *Tx) (nothing, error) {
 		p, err := tx.View.storePlace(o.Session, o.Parent)
 		if err != nil || len(p.Find(o.ID)) > 0 {
 			return nothing{}, err

@@ -77,7 +77,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			Next: fault.Do(fault.NameBranch),
 		}
 	}
-	e, err := read(ctx, w.base, func(v *View) (*Export, error) {
+	e, err := read(ctx, w.store, func(v *View) (*Export, error) {
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			return nil, err
 		}
 	}
-	e.o = transcript.Options{Now: w.opts.Now(), Random: w.opts.Random}
+	e.o = transcript.Options{Now: w.store.opts.Now(), Random: w.store.opts.Random}
 	if e.o.ID, err = o.Format.NewID(e.o.Now, e.o.Random); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	}
 	e.Lost = append(e.Lost, written.Lost...)
 	e.Data, e.Bytes = written.Data, len(written.Data)
-	w.recordExport(ctx, e, written)
+	w.store.recordExport(ctx, e, written)
 	return e, nil
 }
 
@@ -396,7 +396,7 @@ func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine
 	path := o.Format.Target(m, e.t, e.o)
 	once := path == ""
 	if once {
-		if path, err = w.handover(ctx, e.ID+o.Format.Ext); err != nil {
+		if path, err = w.store.handover(ctx, e.ID+o.Format.Ext); err != nil {
 			return nil, err
 		}
 	}

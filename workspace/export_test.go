@@ -27,7 +27,7 @@ type Flush struct {
 
 // WriteGroup writes the parts as operations of one group, at once.
 func (w *Workspace) WriteGroup(ctx context.Context, group operation.Seq, parts ...Part) (Flush, error) {
-	out, err := createGroup(ctx, w.base, "import", group, func(tx *Tx) (prepared int, err error) {
+	out, err := createGroup(ctx, w.store, "import", group, func(tx *Tx) (prepared int, err error) {
 		for _, part := range parts {
 			tx.begin(operation.Operation{Verb: "import", Args: args{"path": part.Title}})
 			if err := tx.prepare(part); err != nil {

@@ -63,10 +63,10 @@ func Find(dir string) (string, bool) {
 // Make makes the workspace if it is not there, without anything in it. Methods that
 // write do so anyway.
 func (w *Workspace) Make(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || Is(w.dir) {
+	if err := ctx.Err(); err != nil || Is(w.store.dir) {
 		return err
 	}
-	root, err := durable.MakeRoot(w.dir)
+	root, err := durable.MakeRoot(w.store.dir)
 	if err != nil {
 		return err
 	}

@@ -82,13 +82,13 @@ func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*
 		return v.planForget(ids, o)
 	}
 	if o.DryRun {
-		return read(ctx, w.base, func(v *View) (*Forgetting, error) {
+		return read(ctx, w.store, func(v *View) (*Forgetting, error) {
 			f, _, err := plan(v)
 			return f, err
 		})
 	}
 	op := operation.Operation{Verb: "forget", Auto: true} // undo skips it
-	return locked(ctx, w.base, op, mode{}, func(tx *Tx) (*Forgetting, error) {
+	return locked(ctx, w.store, op, mode{}, func(tx *Tx) (*Forgetting, error) {
 		f, p, err := plan(tx.View)
 		if err != nil {
 			return f, err

@@ -60,12 +60,12 @@ func (v *View) head() (h storedHead, ok bool) {
 // Head returns where the next message goes, nil if nothing says. It looks at no
 // session.
 func (w *Workspace) Head(ctx context.Context) (*Position, error) {
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	if h, ok := (&View{w: w.base, root: root}).head(); ok {
+	if h, ok := (&View{w: w.store, root: root}).head(); ok {
 		return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, nil
 	}
 	return nil, nil
@@ -179,7 +179,7 @@ func (v *View) headIn(l *line) (node int, ok bool) {
 // makes a branch; the checkpoint stays as it is.
 func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error) {
 	op := operation.Operation{Verb: "restore", Args: args{"session": name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Position, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*Position, error) {
 		id, err := tx.View.resolve(name)
 		if err != nil {
 			return nil, err
@@ -205,7 +205,7 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 // touched; the next message there begins another branch of the line.
 func (w *Workspace) Rewind(ctx context.Context, ref string, o checkpoint.CutOptions) (*Position, error) {
 	op := operation.Operation{Verb: "rewind", Args: args{"ref": ref}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Position, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*Position, error) {
 		p, cut, err := tx.View.cut(ref, o)
 		if err != nil {
 			return nil, err

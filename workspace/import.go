@@ -38,7 +38,7 @@ func (w *Workspace) Import(ctx context.Context, paths []string, o imports.Option
 // ImportAll is [Workspace.Import] of several sources in one group of operations. It
 // ignores the Format, Holds and Name of o.
 func (w *Workspace) ImportAll(ctx context.Context, sources []imports.Source, o imports.Options) (*imports.Report, error) {
-	i := &importer{base: w.base, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []imports.Transcript{}}
+	i := &importer{base: w.store, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.store.opts.Now(), rows: []imports.Transcript{}}
 	defer i.drop()
 	for _, source := range sources {
 		for _, path := range source.Paths {
@@ -55,7 +55,7 @@ func (w *Workspace) ImportAll(ctx context.Context, sources []imports.Source, o i
 		i.o.Format, i.o.Holds, i.o.Name = source.Format, source.Holds, source.Name
 		err = unpack.Walk(ctx, source.Paths, unpack.Options{
 			Stdin: o.Stdin, Head: convert.HeadSize, Holds: source.Holds, Known: i.knownFile,
-			Progress: func(done, total int64) { w.opts.Progress("reading", done, total) },
+			Progress: func(done, total int64) { w.store.opts.Progress("reading", done, total) },
 		}, i.file, i.failed)
 		if err != nil {
 			break

@@ -15,13 +15,13 @@ const learningsPath = stateDir + "/learnings.jsonl"
 // Learnings returns the file with the results of explored branches, nil if it does not
 // exist; package explore describes the content.
 func (w *Workspace) Learnings(ctx context.Context) ([]byte, error) {
-	return w.readOwn(ctx, learningsPath)
+	return w.store.readOwn(ctx, learningsPath)
 }
 
 // AppendLearnings adds whole lines to the file of [Workspace.Learnings]. It is
 // not an operation.
 func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
-	return w.patient().alone(ctx, "explore", func(root *os.Root) error {
+	return w.patient().store.alone(ctx, "explore", func(root *os.Root) error {
 		_, err := durable.Append(root, learningsPath, lines)
 		return err
 	})
@@ -31,11 +31,11 @@ func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
 // explore.* of the settings, over those of the file at [ExplorationSettingsPath], over
 // those of the user. It is nil if there are none.
 func (w *Workspace) ExplorationSettings(ctx context.Context) ([]byte, error) {
-	l, err := w.settings()
+	l, err := w.store.settings()
 	if err != nil {
 		return nil, err
 	}
-	own, err := w.readOwn(ctx, ExplorationSettingsPath)
+	own, err := w.store.readOwn(ctx, ExplorationSettingsPath)
 	if err != nil {
 		return nil, err
 	}

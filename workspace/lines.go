@@ -34,7 +34,7 @@ func (w *Workspace) NewLine(ctx context.Context, o lines.Options) (l *lines.Entr
 		existed bool
 	}
 	op := operation.Operation{Verb: "new", Args: args{"title": o.Title}}
-	made, err := create(ctx, w.base, op, func(tx *Tx) (made line, err error) {
+	made, err := create(ctx, w.store, op, func(tx *Tx) (made line, err error) {
 		id, existed := tx.View.byUUID(o.UUID)
 		if !existed {
 			if id, err = tx.newSession(o.UUID, o.Title, ownOf(&o)...); err != nil {
@@ -63,7 +63,7 @@ func ownOf(o *lines.Options) (own []rawjson.Pair) {
 
 // Entry returns the line of a session.
 func (ln Line) Entry(ctx context.Context) (*lines.Entry, error) {
-	return read(ctx, ln.w.base, func(v *View) (*lines.Entry, error) {
+	return read(ctx, ln.w.store, func(v *View) (*lines.Entry, error) {
 		id, err := v.resolve(ln.name)
 		if err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func (w *Workspace) Lines(ctx context.Context, o lines.ListOptions) (*lines.List
 	if err := checkObject("configs", o.Configs); err != nil {
 		return nil, err
 	}
-	return read(ctx, w.base, func(v *View) (*lines.Listing, error) {
+	return read(ctx, w.store, func(v *View) (*lines.Listing, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 // Rename gives a session another title.
 func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, error) {
 	op := operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*Entry, error) {
 		if strings.TrimSpace(title) == "" {
 			return nil, &fault.Error{Code: fault.Usage, Message: "the title is empty"}
 		}
@@ -68,7 +68,7 @@ type RemoveOptions struct {
 // with children is refused. A head in a removed session is removed too.
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	op := operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Entry, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*Entry, error) {
 		s, err := tx.View.ownSession(name)
 		if err != nil {
 			return nil, err

@@ -30,13 +30,13 @@ func (tx *Tx) mendSessions() ([]doctor.Problem, error) {
 	if err := d.clearIndexPlace(); err != nil {
 		return nil, err
 	}
-	for _, e := range append(d.index.Unusable(), d.index.Entries()...) {
+	for _, e := range append(d.v.index.Unusable(), d.v.index.Entries()...) {
 		if err := d.mendSession(e.ID); err != nil {
 			return nil, err
 		}
 	}
 	if len(d.problems) == 0 {
-		return nil, d.ctx.Err()
+		return nil, d.v.ctx.Err()
 	}
 	d.indexFile()
 	return d.problems, d.finish()
@@ -46,7 +46,7 @@ func (tx *Tx) mendSessions() ([]doctor.Problem, error) {
 func (d *checkup) mendSession(id string) error {
 	name := session.FileName(id)
 	var damage *session.DamageError
-	s, err := d.outline(id)
+	s, err := d.v.outline(id)
 	if err == nil && d.newerCopy(s).more == 0 {
 		d.cache(s)
 		return nil
@@ -56,10 +56,10 @@ func (d *checkup) mendSession(id string) error {
 	}
 	seen, settled := d.settle(name)
 	if _, copySettled := d.settle(name + ".bak"); !settled || !copySettled {
-		return d.ctx.Err()
+		return d.v.ctx.Err()
 	}
-	delete(d.outlines, id)
-	switch s, err := d.outline(id); {
+	delete(d.v.outlines, id)
+	switch s, err := d.v.outline(id); {
 	case errors.As(err, &damage):
 		if r := d.remedy(id); r.data != nil {
 			return d.putBack(id, r.data, seen, doctor.Problem{Kind: doctor.DamagedSession, Path: damage.Path, Detail: damageDetail(damage, r, true), Fixed: true})
@@ -92,7 +92,7 @@ func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done
 	if err != nil {
 		return false, err
 	}
-	torn, err := d.stateNow(name)
+	torn, err := d.v.stateNow(name)
 	if err != nil {
 		return false, err
 	}
@@ -103,11 +103,11 @@ func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done
 	if err != nil {
 		return false, err
 	}
-	if err := durable.KeepOriginal(d.root, name, to); err != nil {
+	if err := durable.KeepOriginal(d.v.root, name, to); err != nil {
 		return false, err
 	}
 	d.safe[name] = true
-	was, err := d.root.Stat(name)
+	was, err := d.v.root.Stat(name)
 	if err != nil {
 		return false, err
 	}
@@ -148,7 +148,7 @@ func (d *checkup) commitMany() error {
 
 // finish makes the changes that are prepared, as one operation.
 func (d *checkup) finish() error {
-	if !d.index.Torn && d.index.Stale() {
+	if !d.v.index.Torn && d.v.index.Stale() {
 		if err := d.keep(session.IndexPath, index.JournalPath); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (d *checkup) finish() error {
 	if err := cmp.Or(err, later); err != nil {
 		return err
 	}
-	d.index.Staged()
+	d.v.index.Staged()
 	d.tx.op.Sessions, d.tx.op.Changes, d.tx.written, d.tx.told = nil, nil, nil, false
 	return nil
 }
@@ -184,11 +184,11 @@ func (d *checkup) remedy(id string) remedy {
 	if !session.ValidID(id) {
 		return remedy{}
 	}
-	damaged, err := durable.ReadFile(d.root, session.FileName(id))
+	damaged, err := durable.ReadFile(d.v.root, session.FileName(id))
 	if err != nil {
 		return remedy{}
 	}
-	older, _ := durable.ReadFile(d.root, session.FileName(id)+".bak")
+	older, _ := durable.ReadFile(d.v.root, session.FileName(id)+".bak")
 	return remedyFor(id, damaged, older)
 }
 
@@ -253,16 +253,16 @@ func (c spare) detail() string {
 // as only a failure leaves it; otherwise it returns a copy without extra messages.
 func (d *checkup) newerCopy(o *session.Outline) spare {
 	name := session.FileName(o.ID) + ".bak"
-	info, err := d.root.Lstat(name)
+	info, err := d.v.root.Lstat(name)
 	if err != nil || !info.ModTime().After(o.Stat.ModTime) {
 		return spare{}
 	}
-	data, _ := durable.ReadFile(d.root, name)
+	data, _ := durable.ReadFile(d.v.root, name)
 	its, err := session.Decode(o.ID, data)
 	if err != nil {
 		return spare{}
 	}
-	s, err := d.reopen(o)
+	s, err := d.v.reopen(o)
 	if err != nil {
 		return spare{}
 	}

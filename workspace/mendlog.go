@@ -57,7 +57,7 @@ func (v *View) logDamage() (detail string, isFile bool, err error) {
 
 // logFile reports damage of the log.
 func (d *checkup) logFile() error {
-	detail, _, err := d.logDamage()
+	detail, _, err := d.v.logDamage()
 	switch {
 	case err != nil:
 		d.found(doctor.DamagedLog, operation.Path, err.Error(), false)
@@ -70,7 +70,7 @@ func (d *checkup) logFile() error {
 // mendLog rewrites the log with its valid lines, and moves a non-file out of its
 // place. It runs before the changes that are logged.
 func (d *checkup) mendLog() error {
-	detail, isFile, err := d.logDamage()
+	detail, isFile, err := d.v.logDamage()
 	if err != nil || detail == "" {
 		return nil // logFile reports the rest
 	}
@@ -83,12 +83,12 @@ func (d *checkup) mendLog() error {
 		if err != nil {
 			return err
 		}
-		b := durable.NewBatch(d.root)
+		b := durable.NewBatch(d.v.root)
 		defer b.Discard()
 		if err := b.Move(operation.Path, to); err != nil {
 			return err
 		}
-		if _, _, err := b.Commit(context.WithoutCancel(d.ctx)); err != nil {
+		if _, _, err := b.Commit(context.WithoutCancel(d.v.ctx)); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ type StraightRun struct {
 // MessageTree returns the tree of messages of a session's line, in all of its
 // files. Siblings are ordered by time, as the leaves of [Workspace.Branches] are.
 func (w *Workspace) MessageTree(ctx context.Context, name string, o session.ReadOptions) (*MessageTree, error) {
-	return read(ctx, w.base, func(v *View) (*MessageTree, error) {
+	return read(ctx, w.store, func(v *View) (*MessageTree, error) {
 		l, err := v.lineOf(name, o.Partial)
 		if err != nil {
 			return nil, err

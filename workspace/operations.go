@@ -66,14 +66,14 @@ type LogOptions struct {
 func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err error) {
 	defer func() { err = explained(err) }()
 	ops := &Operations{Operations: []Operation{}}
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w.base, ctx: ctx, root: root}
+	v := &View{w: w.store, ctx: ctx, root: root}
 	if o.In != "" {
-		o.In, err = read(ctx, w.base, func(v *View) (string, error) { return v.loggedSession(o.In) })
+		o.In, err = read(ctx, w.store, func(v *View) (string, error) { return v.loggedSession(o.In) })
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 	}
 	defer log.Close()
 	if damage, _, err := log.Broken(); err == nil && damage != nil {
-		w.opts.Note(fmt.Sprintf("%v", damage))
+		w.store.opts.Note(fmt.Sprintf("%v", damage))
 	}
 	back := map[events.Seq]bool{}
 	left := counter{most: o.Most, groups: o.Groups}

@@ -11,7 +11,7 @@ import (
 // Pending returns the pending counts on the paths to messages of a line or, without
 // messages, on those to its leaves, if not zero. Unknown messages are omitted.
 func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending, error) {
-	return read(ctx, ln.w.base, func(v *View) (list []lines.Pending, err error) {
+	return read(ctx, ln.w.store, func(v *View) (list []lines.Pending, err error) {
 		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (l *line) above(nodes []int) map[int]bool {
 // Batch returns the next messages to track on the path to a message of a line, nil
 // if there are none: the first pending messages, up to the next fork.
 func (ln Line) Batch(ctx context.Context, message string, s task.Sizes) (*lines.Batch, error) {
-	return read(ctx, ln.w.base, func(v *View) (*lines.Batch, error) {
+	return read(ctx, ln.w.store, func(v *View) (*lines.Batch, error) {
 		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err

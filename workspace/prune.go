@@ -44,7 +44,7 @@ const (
 // Checkpoints with a name, checkpoints that others depend on, and Penguin's
 // checkpoints stay.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error) {
-	return w.prune(ctx, o, false)
+	return w.store.prune(ctx, o, false)
 }
 
 func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, error) {

@@ -26,7 +26,7 @@ type PurgeOptions struct {
 // sessions from the log, bookmarks, explorations, learnings and tasks. Neither the purge
 // nor the operations that moved the files to the trash can be undone.
 func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
-	return update(ctx, w.base, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) (*Trash, error) {
+	return update(ctx, w.store, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) (*Trash, error) {
 		all, err := tx.View.inTheTrash()
 		if err != nil {
 			return nil, err

@@ -34,7 +34,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 	if err := o.Sort.check(); err != nil {
 		return nil, err
 	}
-	return read(ctx, w.base, func(v *View) (*Listing, error) {
+	return read(ctx, w.store, func(v *View) (*Listing, error) {
 		entries := []Entry{}
 		head, _ := v.head()
 		add := func(id string) {
@@ -93,7 +93,7 @@ func (c *Conversation) MarshalJSON() ([]byte, error) { return rawjson.Strict(c.J
 
 // Show returns the path to where ref points, flattened.
 func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions) (*Conversation, error) {
-	return read(ctx, w.base, func(v *View) (*Conversation, error) {
+	return read(ctx, w.store, func(v *View) (*Conversation, error) {
 		p, err := v.place(ref, o.Partial)
 		if err != nil {
 			return nil, err
@@ -148,7 +148,7 @@ type Lineage struct {
 
 // Lineage returns the ids from the root to the session.
 func (w *Workspace) Lineage(ctx context.Context, name string, o session.ReadOptions) (*Lineage, error) {
-	return read(ctx, w.base, func(v *View) (*Lineage, error) {
+	return read(ctx, w.store, func(v *View) (*Lineage, error) {
 		id, err := v.resolve(name)
 		if err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ type Forest struct {
 // with that session. A session whose origin is missing is below the nearest
 // existing session of its lineage, or a root.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
-	return read(ctx, w.base, func(v *View) (*Forest, error) {
+	return read(ctx, w.store, func(v *View) (*Forest, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
@@ -248,7 +248,7 @@ type Diff struct {
 
 // Diff compares the paths to two places, by message id, from their roots.
 func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions) (*Diff, error) {
-	return read(ctx, w.base, func(v *View) (*Diff, error) {
+	return read(ctx, w.store, func(v *View) (*Diff, error) {
 		pa, err := v.place(a, o.Partial)
 		if err != nil {
 			return nil, err

@@ -98,7 +98,7 @@ var (
 )
 
 func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *agents.Agent) error) (*agents.Queue, error) {
-	return updateAgent(ctx, w.patient().base, op, name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
+	return updateAgent(ctx, w.patient().store, op, name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
 		if !tx.View.works(a.Name) {
 			return nil, errIdle
 		}
@@ -130,12 +130,12 @@ func (d *driver) resume(ctx context.Context, listed agent.Queue) error {
 // Queue returns the queue of an agent.
 func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
 	defer func() { err = explained(err) }()
-	root, err := ag.w.open(ctx)
+	root, err := ag.w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: ag.w.base, ctx: ctx, root: root}
+	v := &View{w: ag.w.store, ctx: ctx, root: root}
 	a, err := v.agent(ag.name)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 		return nil, err
 	}
 	op := operation.Operation{Verb: "queue drop", Args: args{"id": id}}
-	return updateAgent(ctx, w.base, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
+	return updateAgent(ctx, w.store, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
 		queue := slices.DeleteFunc(slices.Clone(a.Queue), func(e agent.Entry) bool {
 			return slices.ContainsFunc(a.Turn.Unwritten, func(n agent.Node) bool { return n.ID == e.ID })
 		})

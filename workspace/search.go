@@ -122,11 +122,11 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 			return nil, err
 		}
 	}
-	return read(ctx, w.base, func(v *View) (*Found, error) {
+	return read(ctx, w.store, func(v *View) (*Found, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
-		s := &search{View: v, o: o, q: p, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
+		s := &search{v: v, o: o, q: p, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
 		files, err := s.files()
 		if err != nil {
 			return nil, err
@@ -164,7 +164,7 @@ func (v *View) pieceOf(id string) string {
 
 // A search is one search in a workspace at one moment.
 type search struct {
-	*View
+	v *View
 	o SearchOptions
 	q *pattern
 
@@ -226,25 +226,25 @@ func (s *search) files() ([]*searchFile, error) {
 // lines returns the conversations to look into, the last active first.
 func (s *search) lines() ([]*searchLine, error) {
 	if s.o.In != "" {
-		id, err := s.resolve(s.o.In)
+		id, err := s.v.resolve(s.o.In)
 		if err != nil {
 			return nil, err
 		}
-		ids, err := s.lineIDs(id)
+		ids, err := s.v.lineIDs(id)
 		if err != nil {
 			if len(ids) == 0 {
 				return nil, err
 			}
-			s.w.opts.Note(err.Error())
+			s.v.w.opts.Note(err.Error())
 		}
 		for _, file := range ids {
-			if err := s.index.Broken(file); err != nil {
-				s.w.opts.Note(err.Error())
+			if err := s.v.index.Broken(file); err != nil {
+				s.v.w.opts.Note(err.Error())
 			}
 		}
 		return []*searchLine{s.searchLine(ids[0], ids)}, nil
 	}
-	s.noteUnusable()
+	s.v.noteUnusable()
 	return s.everyLine(true), nil
 }
 
@@ -253,7 +253,7 @@ func (s *search) lines() ([]*searchLine, error) {
 func (s *search) everyLine(note bool) []*searchLine {
 	var firsts []string
 	files := map[string][]string{} // by the first of the line
-	for _, e := range s.index.Entries() {
+	for _, e := range s.v.index.Entries() {
 		first := s.firstOf(e.ID)
 		if files[first] == nil {
 			firsts = append(firsts, first)
@@ -265,16 +265,16 @@ func (s *search) everyLine(note bool) []*searchLine {
 		ids := files[first]
 		if len(ids) > 1 {
 			// A continuation is usually younger; this is the order of the files.
-			if line, err := s.index.Line(first); err == nil {
+			if line, err := s.v.index.Line(first); err == nil {
 				slices.SortStableFunc(ids, func(a, b string) int { return slices.Index(line, a) - slices.Index(line, b) })
 			}
 		}
 		lines = append(lines, s.searchLine(first, ids))
 	}
-	for _, id := range s.penguinIDs() {
-		if err := s.penguin[id].Err; err != nil {
+	for _, id := range s.v.penguinIDs() {
+		if err := s.v.penguin[id].Err; err != nil {
 			if note {
-				s.w.opts.Note(err.Error())
+				s.v.w.opts.Note(err.Error())
 			}
 			continue
 		}
@@ -293,12 +293,12 @@ func (s *search) everyLine(note bool) []*searchLine {
 func (s *search) firstOf(id string) string {
 	seen := map[string]bool{}
 	for first := id; ; {
-		e := s.index.Entry(first)
+		e := s.v.index.Entry(first)
 		if e.Snapshot || len(e.ContinuedFrom) == 0 {
 			return first
 		}
 		from := e.ContinuedFrom[0]
-		if before := s.index.Entry(from); before == nil || before.Kind() == session.Checkpoint {
+		if before := s.v.index.Entry(from); before == nil || before.Kind() == session.Checkpoint {
 			return first
 		}
 		if seen[first] {
@@ -312,20 +312,20 @@ func (s *search) firstOf(id string) string {
 // settingOf returns the setting of a conversation.
 func (s *search) settingOf(l *searchLine) session.Setting {
 	if l.penguin {
-		return s.setting(s.penguin[l.id].Session)
+		return s.v.setting(s.v.penguin[l.id].Session)
 	}
-	return s.setting(l.id)
+	return s.v.setting(l.id)
 }
 
 func (s *search) searchLine(first string, files []string) *searchLine {
-	if s.isPenguin(first) {
-		cp := s.penguin[first]
+	if s.v.isPenguin(first) {
+		cp := s.v.penguin[first]
 		return &searchLine{id: first, title: cmp.Or(cp.Name, session.DefaultTitle(first)), began: cp.CreatedAt, active: cp.CreatedAt, files: files, penguin: true}
 	}
-	e := s.index.Entry(first)
-	l := &searchLine{id: first, title: s.View.title(e), began: e.CreatedAt, files: files}
+	e := s.v.index.Entry(first)
+	l := &searchLine{id: first, title: s.v.title(e), began: e.CreatedAt, files: files}
 	for _, id := range files {
-		if at := s.index.Entry(id); at != nil && at.LastActive.After(l.active) {
+		if at := s.v.index.Entry(id); at != nil && at.LastActive.After(l.active) {
 			l.active = at.LastActive
 		}
 	}
@@ -351,7 +351,7 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 		f.line.enough.Store(false)
 	}
 	parallel.Do(len(files), func(i int) {
-		if enough.Load() || s.ctx.Err() != nil {
+		if enough.Load() || s.v.ctx.Err() != nil {
 			return
 		}
 		if !files[i].line.enough.Load() {
@@ -381,16 +381,16 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 			enough.Store(s.most > 0 && wanted > s.most)
 		}
 		read += s.size(files[i].id)
-		s.w.opts.Progress("searching", read, total)
+		s.v.w.opts.Progress("searching", read, total)
 	})
-	if err := s.ctx.Err(); err != nil {
+	if err := s.v.ctx.Err(); err != nil {
 		return nil, 0, err
 	}
 	var damage *session.DamageError
 	for i, err := range errs[:end] {
 		switch {
 		case errors.As(err, &damage):
-			s.w.opts.Note(err.Error())
+			s.v.w.opts.Note(err.Error())
 		case err != nil:
 			return nil, 0, gone(files[i].id, err)
 		}
@@ -404,7 +404,7 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 }
 
 func (s *search) size(id string) int64 {
-	if e := s.index.Entry(id); e != nil {
+	if e := s.v.index.Entry(id); e != nil {
 		return e.Size()
 	}
 	return 0

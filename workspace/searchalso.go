@@ -59,11 +59,11 @@ func (s *search) also(matches []Match) error {
 	found := make([][]*Match, len(files))
 	errs := make([]error, len(files))
 	parallel.Do(len(files), func(i int) {
-		if s.ctx.Err() == nil {
+		if s.v.ctx.Err() == nil {
 			found[i], errs[i] = s.copies(files[i], wanted[files[i].family])
 		}
 	})
-	if err := s.ctx.Err(); err != nil {
+	if err := s.v.ctx.Err(); err != nil {
 		return err
 	}
 	for i, f := range files {
@@ -92,13 +92,13 @@ func (s *search) copies(f *searchFile, wanted map[string][]*Match) (found []*Mat
 		return nil
 	}
 	if f.line.penguin {
-		file, err := checkpoint.ReadPenguin(s.root, f.id)
+		file, err := checkpoint.ReadPenguin(s.v.root, f.id)
 		if err == nil {
 			err = look(file)
 		}
 		return found, err
 	}
-	err = s.folder.Look(f.id, func([]byte) bool { return true }, look)
+	err = s.v.folder.Look(f.id, func([]byte) bool { return true }, look)
 	return found, err
 }
 
@@ -106,7 +106,7 @@ func (s *search) copies(f *searchFile, wanted map[string][]*Match) (found []*Mat
 func (s *search) familyOf(id string) string {
 	s.mu.Lock() // the index remembers lineages
 	defer s.mu.Unlock()
-	if lineage, _ := s.lineageOf(id); len(lineage) > 0 {
+	if lineage, _ := s.v.lineageOf(id); len(lineage) > 0 {
 		return lineage[0]
 	}
 	return id

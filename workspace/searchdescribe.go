@@ -29,11 +29,11 @@ func (s *search) describe(matches []Match) error {
 	}
 	errs := make([]error, len(files))
 	parallel.Do(len(files), func(i int) {
-		if s.ctx.Err() == nil {
+		if s.v.ctx.Err() == nil {
 			errs[i] = s.describeIn(files[i], wanted[files[i]])
 		}
 	})
-	if err := s.ctx.Err(); err != nil {
+	if err := s.v.ctx.Err(); err != nil {
 		return err
 	}
 	for i, err := range errs {
@@ -65,14 +65,14 @@ func (s *search) describeIn(id string, wanted map[string]*Match) error {
 
 // look calls f with a session, or one of Penguin's checkpoints.
 func (s *search) look(id string, f func(*session.Session) error) error {
-	if s.isPenguin(id) {
-		file, err := checkpoint.ReadPenguin(s.root, id)
+	if s.v.isPenguin(id) {
+		file, err := checkpoint.ReadPenguin(s.v.root, id)
 		if err != nil {
 			return err
 		}
 		return f(file)
 	}
-	return s.folder.Look(id, func([]byte) bool { return true }, f)
+	return s.v.folder.Look(id, func([]byte) bool { return true }, f)
 }
 
 // name adds the names of messages and conversations to f, and to each match the
@@ -81,11 +81,11 @@ func (s *search) name(f *Found) error {
 	at := 0
 	for i := range f.Sessions {
 		one := &f.Sessions[i]
-		l, err := s.line(one.Session, false)
+		l, err := s.v.line(one.Session, false)
 		if err != nil { // the messages that were found are there all the same
 			l = nil
 		}
-		names := s.naming(one.Session, l)
+		names := s.v.naming(one.Session, l)
 		one.Piece = names.session
 		var children [][]int
 		for ; at < len(f.Matches) && f.Matches[at].Session == one.Session; at++ {
@@ -124,7 +124,7 @@ func (s *search) around(m *Match, l *line, children [][]int, names *naming) erro
 		nodes []int
 		list  *[]ContextMessage
 	}{{before, &m.Before}, {after, &m.After}} {
-		messages, err := s.messages(l, side.nodes)
+		messages, err := s.v.messages(l, side.nodes)
 		if err != nil {
 			return err
 		}

@@ -23,14 +23,14 @@ func (s *search) file(f *searchFile) (found []Match, err error) {
 		return err
 	}
 	if f.line.penguin {
-		file, err := checkpoint.ReadPenguin(s.root, f.id)
+		file, err := checkpoint.ReadPenguin(s.v.root, f.id)
 		if err != nil {
 			return nil, err
 		}
 		err = look(file)
 		return found, err
 	}
-	err = s.folder.Look(f.id, func(data []byte) bool { return s.q.May(data) }, look)
+	err = s.v.folder.Look(f.id, func(data []byte) bool { return s.q.May(data) }, look)
 	return found, err
 }
 
@@ -46,8 +46,8 @@ type reading struct {
 func (r *reading) matches() (found []Match, err error) {
 	ofPersons := 0
 	for i := len(r.Messages) - 1; i >= r.Header; i-- {
-		if i%1024 == 0 && r.ctx.Err() != nil {
-			return nil, r.ctx.Err()
+		if i%1024 == 0 && r.v.ctx.Err() != nil {
+			return nil, r.v.ctx.Err()
 		}
 		m := r.Messages[i]
 		if !r.q.May(m.Raw) || !r.isRole(m) {
@@ -211,12 +211,12 @@ func (s *search) repeated(f *searchFile) (ids []string, family string) {
 	}
 	s.mu.Lock() // the index remembers lineages
 	defer s.mu.Unlock()
-	lineage, _ := s.lineageOf(f.id)
+	lineage, _ := s.v.lineageOf(f.id)
 	if len(lineage) == 0 {
 		return nil, f.id
 	}
 	for _, id := range lineage[:len(lineage)-1] {
-		if s.index.Entry(id) != nil {
+		if s.v.index.Entry(id) != nil {
 			ids = append(ids, id)
 			continue
 		}
@@ -235,11 +235,11 @@ func (s *search) repeated(f *searchFile) (ids []string, family string) {
 func (s *search) withGone() map[string][]string {
 	from := map[string][]string{}
 	depth := map[string]int{}
-	for _, e := range s.index.Entries() { // the oldest first
-		lineage, _ := s.lineageOf(e.ID)
+	for _, e := range s.v.index.Entries() { // the oldest first
+		lineage, _ := s.v.lineageOf(e.ID)
 		depth[e.ID] = len(lineage)
 		for _, id := range lineage {
-			if s.index.Entry(id) == nil {
+			if s.v.index.Entry(id) == nil {
 				from[id] = append(from[id], e.ID)
 			}
 		}
@@ -317,10 +317,10 @@ func (s *search) newEarlier(id string) *earlier {
 	e := &earlier{seed: maphash.MakeSeed()}
 	all := func([]byte) bool { return true }
 	e.outline = sync.OnceValues(func() (*session.Outline, error) {
-		if o := s.outlines[id]; o != nil {
+		if o := s.v.outlines[id]; o != nil {
 			return o, nil
 		}
-		return s.readOutline(id)
+		return s.v.readOutline(id)
 	})
 	e.at = sync.OnceValue(func() map[string]int {
 		at := map[string]int{}
@@ -339,7 +339,7 @@ func (s *search) newEarlier(id string) *earlier {
 		return callsIn(o)
 	})
 	e.sums = sync.OnceValues(func() (sums []uint64, err error) {
-		err = s.folder.Look(id, all, func(file *session.Session) error {
+		err = s.v.folder.Look(id, all, func(file *session.Session) error {
 			for _, m := range file.Messages {
 				sums = append(sums, maphash.Bytes(e.seed, m.Raw))
 			}
@@ -348,7 +348,7 @@ func (s *search) newEarlier(id string) *earlier {
 		return sums, err
 	})
 	e.message = func(i int) (m session.Message, err error) {
-		err = s.folder.Look(id, all, func(file *session.Session) error {
+		err = s.v.folder.Look(id, all, func(file *session.Session) error {
 			if i >= len(file.Messages) {
 				return &session.ChangedError{ID: id}
 			}

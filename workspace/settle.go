@@ -11,7 +11,7 @@ import (
 // A missing file is stable.
 func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 	id = d.identity(name)
-	wait := d.w.opts.Settle
+	wait := d.v.w.opts.Settle
 	if wait <= 0 || id == (durable.Identity{}) {
 		return id, true
 	}
@@ -23,7 +23,7 @@ func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 	end, since := time.Now().Add(10*wait), time.Now()
 	for time.Since(since) < wait {
 		select {
-		case <-d.ctx.Done():
+		case <-d.v.ctx.Done():
 			return id, false
 		case <-step.C:
 		}
@@ -39,7 +39,7 @@ func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 
 // identity returns the identity of a file, zero if it does not exist.
 func (d *checkup) identity(name string) durable.Identity {
-	info, err := d.root.Stat(name)
+	info, err := d.v.root.Stat(name)
 	if err != nil {
 		return durable.Identity{}
 	}

@@ -62,7 +62,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		existed bool
 	}
 	op := operation.Operation{Verb: "checkpoint", Args: args{"ref": ref, "name": o.Name}, Auto: o.Auto}
-	snap, err := update(ctx, w.base, op, func(tx *Tx) (snap snapshot, err error) {
+	snap, err := update(ctx, w.store, op, func(tx *Tx) (snap snapshot, err error) {
 		p, cut, err := tx.View.cut(ref, o.CutOptions)
 		if err != nil {
 			return snap, err
@@ -80,8 +80,8 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		return snapshot{made, false}, nil
 	})
 	if err == nil && o.Auto && !snap.existed {
-		if _, err := w.prune(ctx, PruneOptions{}, true); err != nil {
-			w.opts.Note("old automatic checkpoints are not pruned: " + err.Error())
+		if _, err := w.store.prune(ctx, PruneOptions{}, true); err != nil {
+			w.store.opts.Note("old automatic checkpoints are not pruned: " + err.Error())
 		}
 	}
 	return snap.Snapshot, err
@@ -91,7 +91,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 // moves the head there, unless o keeps it.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	op := operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}
-	return update(ctx, w.base, op, func(tx *Tx) (*Snapshot, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*Snapshot, error) {
 		p, cut, err := tx.View.cut(ref, o.CutOptions)
 		if err != nil {
 			return nil, err

@@ -30,8 +30,8 @@ type StatusMessage struct {
 
 // Status returns where the workspace is.
 func (w *Workspace) Status(ctx context.Context) (*Status, error) {
-	return read(ctx, w.base, func(v *View) (*Status, error) {
-		s := &Status{Workspace: w.dir, Agents: []agents.AtWork{}}
+	return read(ctx, w.store, func(v *View) (*Status, error) {
+		s := &Status{Workspace: w.store.dir, Agents: []agents.AtWork{}}
 		if _, ok := v.head(); ok {
 			p, err := v.placeAtHead(headName, true)
 			switch {

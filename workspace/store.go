@@ -17,7 +17,7 @@ import (
 // Path returns the path to a message of a line, or, where none is named, to its
 // newest leaf. Unlike [Workspace.Show] it does not look beyond the line.
 func (ln Line) Path(ctx context.Context, leaf string, o session.ReadOptions) (*lines.Path, error) {
-	return ln.w.nodes(ctx, ln.name, o, func(v *View, l *line) ([]int, error) {
+	return ln.w.store.nodes(ctx, ln.name, o, func(v *View, l *line) ([]int, error) {
 		node, err := v.nodeOrEnd(l, leaf, o.Partial)
 		return l.Path(node), err
 	})
@@ -25,7 +25,7 @@ func (ln Line) Path(ctx context.Context, leaf string, o session.ReadOptions) (*l
 
 // All returns every message of a line, in the order of its files.
 func (ln Line) All(ctx context.Context, o session.ReadOptions) (*lines.Path, error) {
-	return ln.w.nodes(ctx, ln.name, o, func(_ *View, l *line) ([]int, error) { return l.every(), nil })
+	return ln.w.store.nodes(ctx, ln.name, o, func(_ *View, l *line) ([]int, error) { return l.every(), nil })
 }
 
 // nodes returns the messages of a line that choose chooses.
@@ -126,7 +126,7 @@ func (ln Line) Store(ctx context.Context, s lines.Message) (*lines.Node, error) 
 		return nil, err
 	}
 	op := operation.Operation{Verb: "append", Args: args{"session": ln.name}}
-	return update(ctx, ln.w.base, op, func(tx *Tx) (*lines.Node, error) {
+	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Node, error) {
 		p, err := tx.View.storePlace(ln.name, s.Parent)
 		if err != nil {
 			return nil, err
@@ -236,7 +236,7 @@ func (ln Line) SetMeta(ctx context.Context, message string, meta json.RawMessage
 		return nil, err
 	}
 	op := operation.Operation{Verb: "annotate", Args: args{"session": ln.name, "message": message}}
-	return update(ctx, ln.w.base, op, func(tx *Tx) (json.RawMessage, error) {
+	return update(ctx, ln.w.store, op, func(tx *Tx) (json.RawMessage, error) {
 		p, err := tx.View.storePlace(ln.name, message)
 		if err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ import (
 // Tasks returns the tasks that are visible on the path to a message of a line, or,
 // where none is named, all tasks of the line in their newest versions, in their order.
 func (ln Line) Tasks(ctx context.Context, message string) ([]task.Task, error) {
-	return read(ctx, ln.w.base, func(v *View) (tasks []task.Task, err error) {
+	return read(ctx, ln.w.store, func(v *View) (tasks []task.Task, err error) {
 		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func (l *line) tracks() bool {
 // Tracking returns the progress of tracking the messages of a line. running, if it
 // is not nil, reports whether the message with an id is being tracked now.
 func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lines.Tracking, error) {
-	return read(ctx, ln.w.base, func(v *View) (*lines.Tracking, error) {
+	return read(ctx, ln.w.store, func(v *View) (*lines.Tracking, error) {
 		l, err := v.lineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
@@ -100,13 +100,13 @@ func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lin
 // running is that of [Line.Tracking].
 func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id string) bool) (_ []lines.Tracked, err error) {
 	defer func() { err = explained(err) }()
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	list := make([]lines.Tracked, len(p.Nodes))
-	err = w.look(root, func(log *task.Log) {
+	err = w.store.look(root, func(log *task.Log) {
 		tasks := p.TasksOf(log)
 		for i, n := range p.Nodes {
 			list[i] = lines.Tracked{Status: task.Untracked, Task: tasks[n.ID]}
@@ -129,10 +129,10 @@ func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id 
 // another program, nothing is written and the error has the code Refused: no message
 // counts twice.
 func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, error) {
-	err := w.alone(ctx, "tasks", func(root *os.Root) error {
+	err := w.store.alone(ctx, "tasks", func(root *os.Root) error {
 		var done string
 		order := 0
-		err := w.look(root, func(log *task.Log) {
+		err := w.store.look(root, func(log *task.Log) {
 			order = log.Order(r.Session)
 			for _, id := range r.Messages {
 				if log.State(id).Done {
@@ -146,7 +146,7 @@ func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, er
 		if done != "" {
 			return &fault.Error{Code: fault.Refused, Message: "another program has looked for tasks in the message " + done + " meanwhile"}
 		}
-		if err := w.complete(&r, order); err != nil {
+		if err := w.store.complete(&r, order); err != nil {
 			return err
 		}
 		line := r.Encode()

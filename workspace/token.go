@@ -30,17 +30,17 @@ func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 	if err := w.Make(ctx); err != nil {
 		return "", err
 	}
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	if token, err := w.readToken(root); token != "" || err != nil {
+	if token, err := w.store.readToken(root); token != "" || err != nil {
 		return token, err
 	}
-	err = w.alone(ctx, "token", func(root *os.Root) error {
-		if token, err = w.readToken(root); token == "" && err == nil {
-			token, err = w.makeToken(ctx, root)
+	err = w.store.alone(ctx, "token", func(root *os.Root) error {
+		if token, err = w.store.readToken(root); token == "" && err == nil {
+			token, err = w.store.makeToken(ctx, root)
 		}
 		return err
 	})

@@ -122,12 +122,12 @@ type Trash struct {
 // Trash returns the contents of the trash.
 func (w *Workspace) Trash(ctx context.Context) (_ *Trash, err error) {
 	defer func() { err = explained(err) }()
-	root, err := w.open(ctx)
+	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return (&View{w: w.base, ctx: ctx, root: root}).inTheTrash()
+	return (&View{w: w.store, ctx: ctx, root: root}).inTheTrash()
 }
 
 func (v *View) inTheTrash() (*Trash, error) {

@@ -29,11 +29,11 @@ func turnDir(name string) string { return turnsDir + "/" + name }
 
 // patient returns w with a longer timeout for the lock: an agent runs for long, and
 // must not fail because of a short delay.
-func (w *Workspace) patient() *Workspace { return &Workspace{w.base.patient()} }
+func (w *Workspace) patient() *Workspace { return &Workspace{w.store.patient()} }
 
 // takeTurn takes the lock of an agent's turns.
 func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), err error) {
-	unlock, err = w.hold(ctx, turnsDir, name, "agent chat")
+	unlock, err = w.store.hold(ctx, turnsDir, name, "agent chat")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
 		return nil, working(name, held)
@@ -81,7 +81,7 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 		if err != nil || !own && settled(a.Agent) {
 			return err
 		}
-		done, err = updateAgent(ctx, w.base, operation.Operation{Verb: "append"}, a.Name, func(tx *Tx, a *agents.Agent) (done bool, err error) {
+		done, err = updateAgent(ctx, w.store, operation.Operation{Verb: "append"}, a.Name, func(tx *Tx, a *agents.Agent) (done bool, err error) {
 			if !own && tx.View.works(a.Name) {
 				return true, nil
 			}
@@ -100,7 +100,7 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 func (w *Workspace) settleIdle(ctx context.Context, name string) error {
 	err := w.settle(ctx, name, false)
 	if err != nil && Explain(err).Code == fault.Damaged {
-		w.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
+		w.store.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
 		return nil
 	}
 	return err

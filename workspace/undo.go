@@ -40,15 +40,15 @@ type UndoOptions struct {
 // continues with the rest.
 func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
 	if o.Count <= 1 && o.To == 0 {
-		return w.undoOne(ctx, o)
+		return w.store.undoOne(ctx, o)
 	}
-	rounds, err := w.planUndo(ctx, o)
+	rounds, err := w.store.planUndo(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	done := &Operations{Operations: []Operation{}}
 	for n := range rounds {
-		round, err := w.undoOne(ctx, o)
+		round, err := w.store.undoOne(ctx, o)
 		if err != nil && n > 0 {
 			return nil, &fault.Error{
 				Code:    Explain(err).Code,
@@ -123,7 +123,7 @@ func (w *base) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) 
 // Redo takes the newest undo back, with all others of its group. It is refused if
 // something was done since.
 func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.takeBack(ctx, operation.Redo, o, func(t *takingBack, _ *View, newest iter.Seq[*operation.Operation], id string) error {
+	return w.store.takeBack(ctx, operation.Redo, o, func(t *takingBack, _ *View, newest iter.Seq[*operation.Operation], id string) error {
 		var newer *operation.Operation
 		if t.of != 0 {
 			t.targets = operation.RedoablesOf(newest, t.of)

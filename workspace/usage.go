@@ -52,11 +52,11 @@ var usagePlaces = []struct {
 // conversations, all for 0. Unreadable files count too; files that are not regular do
 // not.
 func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error) {
-	return read(ctx, w.base, func(v *View) (*usage.Report, error) {
+	return read(ctx, w.store, func(v *View) (*usage.Report, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
-		u := &usage.Report{Path: w.dir}
+		u := &usage.Report{Path: w.store.dir}
 		kinds := map[usage.Kind]*usage.Files{}
 		sizes := map[string]int64{}
 		for _, kind := range usageKinds {

@@ -106,7 +106,7 @@ type Options struct {
 // A Workspace is an open workspace. Its methods may be called from several
 // goroutines.
 type Workspace struct {
-	*base // the state that its methods share
+	store *base // the state that its methods share
 }
 
 // A base is the files of a workspace. Its methods may be called from several goroutines.
@@ -174,7 +174,7 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 }
 
 // Dir returns the absolute path of the workspace.
-func (w *Workspace) Dir() string { return w.dir }
+func (w *Workspace) Dir() string { return w.store.dir }
 
 // read calls f with the current workspace and returns the result of f. If another
 // program removes or changes a file while f reads it, read calls f again, and returns

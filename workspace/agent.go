@@ -34,7 +34,7 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 		if tx.View.isThere(agent.Path(ag.name)) {
 			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", ag.name), Next: fault.Do(fault.ListAgents)}
 		}
-		id, err := session.NewMessageID(tx.View.w.opts.Random)
+		id, err := session.NewMessageID(tx.View.store.opts.Random)
 		if err != nil {
 			return nil, err
 		}
@@ -55,11 +55,11 @@ func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w.store, ctx: ctx, root: root}
+	v := &View{store: w.store, ctx: ctx, root: root}
 	all := &agents.List{Agents: []agents.Agent{}}
 	err = v.eachAgent(func(name string, a *agents.Agent, err error) error {
 		if err != nil {
-			v.w.opts.Note(err.Error() + "; the other agents can be used")
+			v.store.opts.Note(err.Error() + "; the other agents can be used")
 			return nil
 		}
 		all.Agents = append(all.Agents, *a)
@@ -77,7 +77,7 @@ func (ag Agent) Info(ctx context.Context) (_ *agents.Agent, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	return (&View{w: ag.w.store, ctx: ctx, root: root}).agent(ag.name)
+	return (&View{store: ag.w.store, ctx: ctx, root: root}).agent(ag.name)
 }
 
 // Remove moves an agent to the trash and returns its last state. Its trees stay

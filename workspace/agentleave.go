@@ -106,7 +106,7 @@ func (ag Agent) DeleteTree(ctx context.Context, tree string, o agents.DeleteTree
 		if err != nil {
 			return nil, err
 		}
-		if err := tx.View.mayRemove(ids, RemoveOptions{Force: o.Force, Line: true}); err != nil {
+		if err := tx.View.mayRemove(ids, o.Force); err != nil {
 			return nil, err
 		}
 		was := tx.View.aboutTree(a, t)

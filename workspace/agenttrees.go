@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
@@ -41,7 +42,7 @@ func (v *View) aboutTree(a *agents.Agent, t *agent.Tree) *agents.Tree {
 		Current: t.ID == a.Head.Tree, Archived: t.Archived, Node: session.ID(t.Node),
 	}
 	if about.Err = v.measure(about); about.Err != nil {
-		v.w.opts.Note(about.Err.Error() + "; the other trees can be used")
+		v.store.opts.Note(about.Err.Error() + "; the other trees can be used")
 	}
 	return about
 }
@@ -117,7 +118,7 @@ func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
 		}
 		s := &agents.Snapshot{
 			Agent: a.ID, Session: a.Head.Tree, Head: session.ID(a.Head.Node),
-			Bookmarks: []Bookmark{}, FollowUpQueue: []agent.Entry{}, SteerQueue: []agent.Entry{},
+			Bookmarks: []bookmark.Bookmark{}, FollowUpQueue: []agent.Entry{}, SteerQueue: []agent.Entry{},
 		}
 		if s.Decisions, err = v.decisions(a.Name); err != nil {
 			return nil, err

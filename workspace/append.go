@@ -180,7 +180,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 			return nil, err
 		}
 		out := &Appended{Parent: session.ID(p.messageID())}
-		if out.Message, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
+		if out.Message, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
 			return nil, err
 		}
 		m := &message{id: out.Message, role: a.Role, content: a.content(), metadata: a.tools()}
@@ -370,7 +370,7 @@ func (tx *Tx) appendTo(p *place, m *message) (string, error) {
 	tx.tellAdded(m, addition{Parent: session.ID(p.messageID()), Branch: p.branchesAt()})
 	s := p.Parts[p.filePart()]
 	at := tx.View.index.Dialect().Time(tx.View.now(p.line))
-	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= tx.View.w.opts.Limit {
+	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= tx.View.store.opts.Limit {
 		return tx.appendContinuation(p, s, m, at)
 	}
 	var metadata []rawjson.Pair
@@ -441,13 +441,13 @@ func (tx *Tx) continuation(p *place, s *session.Outline, parent, at string, mess
 		if c := header.Category(); c != "SYSTEM" && c != "CONTEXT" || header.IsMarker() {
 			continue
 		}
-		copied, err := session.NewMessageID(tx.View.w.opts.Random)
+		copied, err := session.NewMessageID(tx.View.store.opts.Random)
 		if err != nil {
 			return "", err
 		}
 		d.Messages = append(d.Messages, session.Run{Raw: first.Copy(i, copied, at)})
 	}
-	marker, err := session.NewMessageID(tx.View.w.opts.Random)
+	marker, err := session.NewMessageID(tx.View.store.opts.Random)
 	if err != nil {
 		return "", err
 	}

@@ -64,17 +64,17 @@ func (tx *Tx) keepFile(f lines.File) error {
 	if err != nil {
 		return err
 	}
-	return tx.View.moveNow(incoming, name)
+	return tx.moveNow(incoming, name)
 }
 
 // moveNow renames a file at once, durably.
-func (v *View) moveNow(from, to string) error {
-	b := durable.NewBatch(v.root)
+func (tx *Tx) moveNow(from, to string) error {
+	b := durable.NewBatch(tx.View.root)
 	defer b.Discard()
 	if err := b.Move(from, to); err != nil {
 		return err
 	}
-	_, later, err := b.Commit(v.ctx)
+	_, later, err := b.Commit(tx.View.ctx)
 	return errors.Join(err, later)
 }
 
@@ -85,7 +85,7 @@ func (tx *Tx) discardFile(name string) error {
 	if err != nil {
 		return err
 	}
-	return tx.View.moveNow(name, to)
+	return tx.moveNow(name, to)
 }
 
 // checkFile reads an attachment and returns an error if its content does not

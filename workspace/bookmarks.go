@@ -18,11 +18,6 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Bookmark is a label on a message. A REF resolves to it if nothing else has the
-// name. Its session is the first file of the message's line, which stays the same
-// when the line grows, or the checkpoint that has the message.
-type Bookmark = bookmark.Bookmark
-
 // BookmarkOptions are the choices for a bookmark.
 type BookmarkOptions struct {
 	// Summary describes the bookmark, in at most 2,000 bytes. Empty means none;
@@ -44,13 +39,13 @@ const (
 // Bookmark puts a label on the message that ref points to, which may be in a
 // checkpoint: its file does not change, and neither does the head. A label is on one
 // message of a workspace. White space around it does not count.
-func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkOptions) (*Bookmark, error) {
+func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkOptions) (*bookmark.Bookmark, error) {
 	label = strings.TrimSpace(label)
 	if err := cmp.Or(checkLabel(label), o.check()); err != nil {
 		return nil, err
 	}
 	op := operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}
-	return update(ctx, w.store, op, func(tx *Tx) (*Bookmark, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*bookmark.Bookmark, error) {
 		p, err := tx.View.place(ref, false)
 		if err != nil {
 			return nil, err
@@ -62,7 +57,7 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 		if err != nil {
 			return nil, err
 		}
-		b := &Bookmark{
+		b := &bookmark.Bookmark{
 			Session: tx.View.lineID(p.line), Message: p.messageID(), Label: label,
 			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.FormatTime(tx.View.now(nil)),
 		}
@@ -81,7 +76,7 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 
 // withBookmark returns the file with b added. A moved bookmark keeps the fields
 // that o does not set.
-func withBookmark(f *bookmark.File, b *Bookmark, o BookmarkOptions) ([]byte, error) {
+func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]byte, error) {
 	taken := f.Labelled(b.Label)
 	switch {
 	case len(taken) == 0:
@@ -145,7 +140,7 @@ func (v *View) noteOtherMeaning(label string) {
 	_, isSession := v.byID(label)
 	titled, _ := v.titled(label)
 	if isSession || len(titled) > 0 {
-		v.w.opts.Note(fmt.Sprintf("as a REF %q means a session, not this bookmark", label))
+		v.store.opts.Note(fmt.Sprintf("as a REF %q means a session, not this bookmark", label))
 	}
 }
 
@@ -177,15 +172,15 @@ func (v *View) bookmarks() (f *bookmark.File, data []byte, err error) {
 func (v *View) bookmarksIfAny() *bookmark.File {
 	f, _, err := v.bookmarks()
 	if err != nil {
-		v.w.opts.Note("the bookmarks do not count: " + err.Error())
+		v.store.opts.Note("the bookmarks do not count: " + err.Error())
 		return &bookmark.File{}
 	}
 	return f
 }
 
 // bookmarksIn returns the bookmarks in a line, by their messages.
-func (v *View) bookmarksIn(l *line) map[string][]Bookmark {
-	in := map[string][]Bookmark{}
+func (v *View) bookmarksIn(l *line) map[string][]bookmark.Bookmark {
+	in := map[string][]bookmark.Bookmark{}
 	for _, b := range v.bookmarksIfAny().Bookmarks {
 		if slices.ContainsFunc(l.Parts, func(o *session.Outline) bool { return o.ID == b.Session }) {
 			in[b.Message] = append(in[b.Message], b)
@@ -224,14 +219,14 @@ type BookmarksOptions struct {
 
 // Bookmarks are the bookmarks of a workspace.
 type Bookmarks struct {
-	Bookmarks []Bookmark `json:"bookmarks"` // the oldest first
+	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // the oldest first
 }
 
 // Bookmarks returns the bookmarks. A bookmark whose session does not exist is
 // omitted with a note, and reappears with the session.
 func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
 	return read(ctx, w.store, func(v *View) (*Bookmarks, error) {
-		list := &Bookmarks{Bookmarks: []Bookmark{}}
+		list := &Bookmarks{Bookmarks: []bookmark.Bookmark{}}
 		var line []string
 		if o.In != "" {
 			id, err := v.resolve(o.In)
@@ -259,7 +254,7 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 			}
 		}
 		if gone > 0 && o.In == "" {
-			v.w.opts.Note(plural.Of(gone, "bookmark") + " of missing sessions omitted")
+			v.store.opts.Note(plural.Of(gone, "bookmark") + " of missing sessions omitted")
 		}
 		return list, nil
 	})
@@ -268,10 +263,10 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 // RemoveBookmark takes the bookmark with a label away and returns it as it was. A
 // file that another program wrote may have a label twice; then SESSION@MESSAGE, as
 // they are stored, names one.
-func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*Bookmark, error) {
+func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*bookmark.Bookmark, error) {
 	which = strings.TrimSpace(which)
 	op := operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}
-	return update(ctx, w.store, op, func(tx *Tx) (*Bookmark, error) {
+	return update(ctx, w.store, op, func(tx *Tx) (*bookmark.Bookmark, error) {
 		f, was, err := tx.View.bookmarks()
 		if err != nil {
 			return nil, err

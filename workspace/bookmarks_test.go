@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-func (s *space) bookmark(ref, label string) *workspace.Bookmark {
+func (s *space) bookmark(ref, label string) *bookmark.Bookmark {
 	s.t.Helper()
 	b, err := s.Bookmark(s.t.Context(), ref, label, workspace.BookmarkOptions{})
 	if err != nil {

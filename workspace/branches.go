@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
 )
 
 // BranchesOptions are the choices for listing branches.
@@ -39,9 +40,9 @@ type Leaf struct {
 	Head      bool      `json:"head"`       // and here goes the next message that names no session
 
 	// If messages were asked for.
-	Role      string     `json:"role"`
-	Text      string     `json:"text"`      // its first words, on one line
-	Bookmarks []Bookmark `json:"bookmarks"` // on the message
+	Role      string              `json:"role"`
+	Text      string              `json:"text"`      // its first words, on one line
+	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // on the message
 
 	UUID    string          `json:"-"` // see [session.MessageUUID]
 	Message session.Message `json:"-"` // if it was asked for
@@ -63,7 +64,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 			b.Head = session.ID(l.ID(head))
 		}
 		uuid := l.uuid()
-		var labelled map[string][]Bookmark
+		var labelled map[string][]bookmark.Bookmark
 		if o.Messages {
 			labelled = v.bookmarksIn(l)
 		}
@@ -77,7 +78,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 				Session:   l.Parts[l.Part(m.node)].ID,
 				Newest:    m.node == newest,
 				Head:      m.node == head,
-				Bookmarks: append([]Bookmark{}, labelled[id]...),
+				Bookmarks: append([]bookmark.Bookmark{}, labelled[id]...),
 			}
 			if joins != nil {
 				leaf.Joins = joins[m.node]

@@ -19,7 +19,7 @@ import (
 // now returns the time for something new in l, nil for a line that begins: at
 // least a microsecond after the newest message of each of its files.
 func (v *View) now(l *line) time.Time {
-	t := v.w.opts.Now().Truncate(time.Microsecond)
+	t := v.store.opts.Now().Truncate(time.Microsecond)
 	if l == nil {
 		return t
 	}
@@ -40,13 +40,13 @@ func (v *View) now(l *line) time.Time {
 }
 
 // newID returns a session id that is not taken.
-func (v *View) newID() (string, error) { return v.newIDAt(v.w.opts.Now()) }
+func (v *View) newID() (string, error) { return v.newIDAt(v.store.opts.Now()) }
 
 // newIDAt returns a session id that is not taken, of something that began at a time.
 func (v *View) newIDAt(at time.Time) (string, error) {
 	const tries = 100
 	for range tries {
-		id, err := session.NewID(at, v.w.opts.Random)
+		id, err := session.NewID(at, v.store.opts.Random)
 		if err != nil || v.index.Entry(id) == nil && v.index.Err(id) == nil {
 			return id, err
 		}
@@ -268,7 +268,7 @@ func (tx *Tx) logLines() (lines [][]byte) {
 	for _, o := range tx.prepared() {
 		tx.seq++
 		o.Seq = tx.seq
-		o.Time = session.FormatTime(tx.View.w.opts.Now())
+		o.Time = session.FormatTime(tx.View.store.opts.Now())
 		if tx.grouped {
 			tx.group = cmp.Or(tx.group, o.Seq)
 			o.Group = tx.group
@@ -298,9 +298,9 @@ func (v *View) remember(o *session.Outline, info fs.FileInfo) {
 
 // watch reports the progress of a write and stops it when ctx ends.
 func (v *View) watch(done, total int64) error {
-	v.w.opts.Progress("writing", done, total)
+	v.store.opts.Progress("writing", done, total)
 	return v.ctx.Err()
 }
 
 // path returns the absolute path of a file of the workspace.
-func (v *View) path(name string) string { return filepath.Join(v.w.dir, filepath.FromSlash(name)) }
+func (v *View) path(name string) string { return filepath.Join(v.store.dir, filepath.FromSlash(name)) }

@@ -111,7 +111,7 @@ func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 				return err
 			}
 			if cut.SteppedBack {
-				tx.View.w.opts.Note(fmt.Sprintf("stepped back from %s to %s: the path does not end inside a tool call", cut.Requested, at.messageID()))
+				tx.View.store.opts.Note(fmt.Sprintf("stepped back from %s to %s: the path does not end inside a tool call", cut.Requested, at.messageID()))
 			}
 			return tx.branchWith(a, at, p.Tree, messageOf(n))
 		}

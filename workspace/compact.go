@@ -11,7 +11,7 @@ import (
 // compactLog compacts the log, if that is due, as [Options.Log] says. It looks only once
 // in a while: when the numbers since before pass a multiple of Every.
 func (tx *Tx) compactLog(before operation.Seq) error {
-	o := tx.View.w.opts
+	o := tx.View.store.opts
 	r := operation.Retention{Age: o.UndoAge, Operations: o.UndoOperations, Every: o.CompactEvery}.WithDefaults()
 	every := operation.Seq(r.Every)
 	if before/every == tx.seq/every || tx.seq <= operation.Seq(r.Operations) {
@@ -22,7 +22,7 @@ func (tx *Tx) compactLog(before operation.Seq) error {
 		return err
 	}
 	defer log.Close()
-	now := tx.View.w.opts.Now()
+	now := tx.View.store.opts.Now()
 	h, due, err := log.Horizon(r, session.FormatTime(now.Add(-r.Age)), session.FormatTime(now))
 	if err == nil && due {
 		_, err = durable.Replace(tx.View.root, operation.Path, func(w *durable.Writer) error { return log.Compact(w, h) })

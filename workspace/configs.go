@@ -131,7 +131,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
 			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
 		}
-		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
+		if e.ID, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
 			return nil, err
 		}
 		edit := first.Edit()

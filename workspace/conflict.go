@@ -30,8 +30,12 @@ func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy,
 // session. A copy that contradicts its session is left in place, unmerged. All changes are
 // one operation.
 func (w *Workspace) MergeCopies(ctx context.Context) (*doctor.MergedCopies, error) {
+	return mergeAllCopies(ctx, w.store)
+}
+
+func mergeAllCopies(ctx context.Context, w *base) (*doctor.MergedCopies, error) {
 	op := operation.Operation{Verb: "doctor --merge-copies"}
-	return locked(ctx, w.store, op, mode{every: true}, func(tx *Tx) (*doctor.MergedCopies, error) {
+	return locked(ctx, w, op, mode{every: true}, func(tx *Tx) (*doctor.MergedCopies, error) {
 		out := &doctor.MergedCopies{Copies: []doctor.MergedCopy{}}
 		copies, err := tx.View.folder.ConflictCopies()
 		if err != nil || len(copies) == 0 {

@@ -34,7 +34,12 @@ func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
 // Doctor looks at every file of the workspace and reports everything that is
 // wrong. Without Fix it writes nothing, not even to .bough.
 func (w *Workspace) Doctor(ctx context.Context, o doctor.Options) (*doctor.Report, error) {
-	quiet := *w.store
+	return diagnose(ctx, w.store, o)
+}
+
+// diagnose looks at every file of a workspace, and repairs what it can if o says so.
+func diagnose(ctx context.Context, w *base, o doctor.Options) (*doctor.Report, error) {
+	quiet := *w
 	quiet.opts.Note = func(string) {}
 	dialect, rewrite, err := dialectOf(o)
 	if err != nil {

@@ -45,35 +45,35 @@ func newErasure(sessions, messages, titles []string) *erasure {
 
 // erase takes the text of the sessions of e out of explorations, learnings, tasks, the
 // records of imports, bookmarks and the log. It can be called again after a crash.
-func (v *View) erase(e *erasure) error {
+func (tx *Tx) erase(e *erasure) error {
 	if len(e.sessions) == 0 {
 		return nil
 	}
-	if err := v.eraseExplorations(e); err != nil {
+	if err := tx.eraseExplorations(e); err != nil {
 		return err
 	}
-	if err := v.rewriteLines(task.Path, e.taskLine); err != nil {
+	if err := tx.rewriteLines(task.Path, e.taskLine); err != nil {
 		return err
 	}
-	if err := v.rewriteLines(importsPath, e.importLine); err != nil {
+	if err := tx.rewriteLines(importsPath, e.importLine); err != nil {
 		return err
 	}
-	data, err := readRegular(v.root, bookmark.Path)
+	data, err := readRegular(tx.View.root, bookmark.Path)
 	if err != nil {
 		return err
 	}
 	if without := e.bookmarks(data); !bytes.Equal(without, data) {
-		if _, err := durable.Replace(v.root, bookmark.Path, durable.Bytes(without)); err != nil {
+		if _, err := durable.Replace(tx.View.root, bookmark.Path, durable.Bytes(without)); err != nil {
 			return err
 		}
 	}
-	return v.eraseLog(e)
+	return tx.eraseLog(e)
 }
 
 // eraseLog rewrites the log, if it has something of e. Damaged lines may hold the text
 // too, and are dropped.
-func (v *View) eraseLog(e *erasure) error {
-	log, err := operation.Open(v.root)
+func (tx *Tx) eraseLog(e *erasure) error {
+	log, err := operation.Open(tx.View.root)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (v *View) eraseLog(e *erasure) error {
 		return nil
 	}
 	edit = e.editor()
-	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error { return log.Rewrite(w, false, edit) })
+	_, err = durable.Replace(tx.View.root, operation.Path, func(w *durable.Writer) error { return log.Rewrite(w, false, edit) })
 	return err
 }
 
@@ -279,8 +279,8 @@ func (e *erasure) importLine(line []byte) []byte {
 
 // rewriteLines applies edit to each line of a file; nil drops the line. If no line
 // changes, it writes nothing.
-func (v *View) rewriteLines(name string, edit func(line []byte) []byte) error {
-	data, err := readRegular(v.root, name)
+func (tx *Tx) rewriteLines(name string, edit func(line []byte) []byte) error {
+	data, err := readRegular(tx.View.root, name)
 	if err != nil || len(data) == 0 {
 		return err
 	}
@@ -297,15 +297,15 @@ func (v *View) rewriteLines(name string, edit func(line []byte) []byte) error {
 	if bytes.Equal(lines, data) {
 		return nil
 	}
-	_, err = durable.Replace(v.root, name, durable.Bytes(lines))
+	_, err = durable.Replace(tx.View.root, name, durable.Bytes(lines))
 	return err
 }
 
 // eraseExplorations deletes the explorations of the sessions of e, takes the results of
 // those branches out of the others that were tried in one of them, and the learnings of
 // all these.
-func (v *View) eraseExplorations(e *erasure) error {
-	ids, err := v.w.explorations(v.ctx)
+func (tx *Tx) eraseExplorations(e *erasure) error {
+	ids, err := tx.View.store.explorations(tx.View.ctx)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (v *View) eraseExplorations(e *erasure) error {
 	replace := map[string][]byte{}
 	for _, id := range ids {
 		name := explorationsDir + "/" + id + ".json"
-		data, err := readRegular(v.root, name)
+		data, err := readRegular(tx.View.root, name)
 		if err != nil || data == nil {
 			continue // doctor reports it
 		}
@@ -331,7 +331,7 @@ func (v *View) eraseExplorations(e *erasure) error {
 			replace[name] = short
 		}
 	}
-	err = v.rewriteLines(learningsPath, func(line []byte) []byte {
+	err = tx.rewriteLines(learningsPath, func(line []byte) []byte {
 		if explorations[gjson.GetBytes(line, "exploration_id").Str] || branches[gjson.GetBytes(line, "branch_id").Str] {
 			return nil
 		}
@@ -341,12 +341,12 @@ func (v *View) eraseExplorations(e *erasure) error {
 		return err
 	}
 	for name, data := range replace {
-		if _, err := durable.Replace(v.root, name, durable.Bytes(data)); err != nil {
+		if _, err := durable.Replace(tx.View.root, name, durable.Bytes(data)); err != nil {
 			return err
 		}
 	}
 	for _, name := range remove { // after the learnings, which are found by it
-		if err := durable.Remove(v.root, name); err != nil {
+		if err := durable.Remove(tx.View.root, name); err != nil {
 			return err
 		}
 	}
@@ -397,14 +397,14 @@ func (e *erasure) exploration(data []byte, branches map[string]bool) ([]byte, er
 }
 
 // eraseAgents removes the queued and unwritten messages of e from the files of agents.
-func (v *View) eraseAgents(e *erasure) error {
-	return v.eachAgent(func(_ string, a *agents.Agent, err error) error {
+func (tx *Tx) eraseAgents(e *erasure) error {
+	return tx.View.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err != nil || !e.mentions(&operation.Change{After: string(a.File)}) {
 			return nil // doctor reports a damaged file
 		}
 		a.Queue = slices.DeleteFunc(slices.Clone(a.Queue), func(q agent.Entry) bool { return e.messages[q.ID] })
 		a.Turn.Unwritten, a.Turn.Text, a.Turn.Calls = nil, "", nil
-		_, err = durable.Replace(v.root, agent.Path(a.Name), durable.Bytes(a.Encode()))
+		_, err = durable.Replace(tx.View.root, agent.Path(a.Name), durable.Bytes(a.Encode()))
 		return err
 	})
 }
@@ -423,7 +423,7 @@ func (v *View) goneWith(files, all []Trashed) (ids, titles []string) {
 		id := sessionOf(f.File)
 		if id != "" && left[id] == 0 && !v.isThere(session.FileName(id)) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
-			if data, err := durable.ReadFile(v.root, f.name); err == nil {
+			if data, err := durable.ReadFile(v.root, v.nameOf(f)); err == nil {
 				titles = append(titles, gjson.GetBytes(data, "metadata.title").Str)
 			}
 		}

@@ -125,7 +125,7 @@ func (w *base) heal(ctx context.Context) error {
 		err = v.whole()
 		return v.index.Stale() || v.index.Old, err
 	})
-	if err != nil || !stale || !Is(w.dir) {
+	if err != nil || !stale || !isWorkspace(w.dir) {
 		return err
 	}
 	_, err = locked(ctx, &quiet, operation.Operation{Verb: "watch"}, mode{present: true}, func(tx *Tx) (nothing, error) {
@@ -249,7 +249,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 		return nil, err
 	}
 	defer log.Close()
-	v := &View{w: r.w, ctx: ctx, root: root}
+	v := &View{store: r.w, ctx: ctx, root: root}
 	if log.Size() == 0 {
 		return nil, nil // the workspace is new, or was moved away
 	}
@@ -295,7 +295,7 @@ func eventsOf(o *operation.Operation) []events.Event {
 	}
 	for _, c := range o.Changes {
 		if c.File == bookmark.Path {
-			bookmarked(c, func(t events.Type, b Bookmark) {
+			bookmarked(c, func(t events.Type, b bookmark.Bookmark) {
 				add(t, b.Session, b.Message, "")
 				list[len(list)-1].Label = b.Label
 			})
@@ -412,7 +412,7 @@ func external(o *operation.Operation) (list []events.Event) {
 }
 
 // bookmarked adds the events for a change of the bookmarks file.
-func bookmarked(c operation.Change, add func(events.Type, Bookmark)) {
+func bookmarked(c operation.Change, add func(events.Type, bookmark.Bookmark)) {
 	read := func(text string) *bookmark.File {
 		f, err := bookmark.Decode([]byte(text))
 		if err != nil {

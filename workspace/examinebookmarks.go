@@ -61,7 +61,7 @@ func (d *checkup) bookmarkPlaces() error {
 // lostBookmark returns why the target of b cannot be reached, "" if it can, or could after its
 // session is repaired or its message is restored from the trash. A bookmark into a session that
 // a forget deletes is deleted with it.
-func (d *checkup) lostBookmark(b Bookmark) (why string, err error) {
+func (d *checkup) lostBookmark(b bookmark.Bookmark) (why string, err error) {
 	if slices.Contains(d.pending, b.Session) {
 		return "", nil
 	}
@@ -79,7 +79,7 @@ func (d *checkup) lostBookmark(b Bookmark) (why string, err error) {
 	}
 	quoted := rawjson.Compact(b.Message)
 	for _, f := range trash.Files {
-		name, err := filepath.Rel(d.v.w.dir, f.Path)
+		name, err := filepath.Rel(d.v.store.dir, f.Path)
 		if err != nil || sessionOf(f.File) == "" {
 			continue
 		}

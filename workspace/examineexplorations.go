@@ -11,7 +11,7 @@ import (
 
 // explorations looks whether the files of explorations can be read.
 func (d *checkup) explorations() error {
-	ids, err := d.v.w.explorations(d.v.ctx)
+	ids, err := d.v.store.explorations(d.v.ctx)
 	if err != nil {
 		d.found(doctor.DamagedExploration, explorationsDir, err.Error(), false)
 		return nil

@@ -67,5 +67,5 @@ func (d *checkup) clearIndexPlace() error {
 	if err != nil {
 		return err
 	}
-	return d.v.moveNow(session.IndexPath, to)
+	return d.tx.moveNow(session.IndexPath, to)
 }

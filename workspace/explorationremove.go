@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
 )
 
 // RemovedExploration is what [Exploration.Remove] moved to the trash.
@@ -47,7 +48,7 @@ func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*R
 
 // unneededBranches divides the sessions of branches into those that nothing else refers to
 // and the others. Missing sessions are in neither.
-func (v *View) unneededBranches(branches map[string]string, marks []Bookmark) (unneeded, needed []string, err error) {
+func (v *View) unneededBranches(branches map[string]string, marks []bookmark.Bookmark) (unneeded, needed []string, err error) {
 	unneeded, needed = []string{}, []string{}
 	for _, e := range v.index.Entries() {
 		result, ok := branches[e.ID]
@@ -94,10 +95,10 @@ func (v *View) extended(id, result string) (bool, error) {
 }
 
 // pointedAt reports whether the head, a bookmark or an agent is in a session.
-func (v *View) pointedAt(id string, marks []Bookmark) bool {
+func (v *View) pointedAt(id string, marks []bookmark.Bookmark) bool {
 	if h, ok := v.head(); ok && h.Session == id {
 		return true
 	}
 	owner, err := v.owner(id)
-	return err != nil || owner != nil || slices.ContainsFunc(marks, func(b Bookmark) bool { return b.Session == id })
+	return err != nil || owner != nil || slices.ContainsFunc(marks, func(b bookmark.Bookmark) bool { return b.Session == id })
 }

@@ -183,7 +183,7 @@ func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 // decisions returns the adopted results of an agent, from the files of
 // explorations.
 func (v *View) decisions(name string) ([]agents.Decision, error) {
-	ids, err := v.w.explorations(v.ctx)
+	ids, err := v.store.explorations(v.ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	}
 	e.Lost = append(e.Lost, written.Lost...)
 	e.Data, e.Bytes = written.Data, len(written.Data)
-	w.store.recordExport(ctx, e, written)
+	w.store.recordExport(ctx, e.line, e.Format, written)
 	return e, nil
 }
 

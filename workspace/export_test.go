@@ -57,7 +57,7 @@ func (tx *Tx) prepare(part Part) error {
 	if err != nil {
 		return err
 	}
-	id, err := session.NewMessageID(tx.View.w.opts.Random)
+	id, err := session.NewMessageID(tx.View.store.opts.Random)
 	if err != nil {
 		return err
 	}

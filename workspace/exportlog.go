@@ -17,9 +17,9 @@ import (
 // (format.md 24).
 const exportsPath = stateDir + "/exports.jsonl"
 
-// recordExport adds an export to [exportsPath]. It is not an operation, and its failure
+// recordExport adds the export of a line to [exportsPath]. It is not an operation, and its failure
 // does not fail the export.
-func (w *base) recordExport(ctx context.Context, e *Export, written *convert.Written) {
+func (w *base) recordExport(ctx context.Context, line, format string, written *convert.Written) {
 	if len(written.Same) == 0 {
 		return
 	}
@@ -30,15 +30,15 @@ func (w *base) recordExport(ctx context.Context, e *Export, written *convert.Wri
 			messages[i] = append(messages[i], s.Of)
 		}
 	}
-	line := append(rawjson.Compact(struct {
+	record := append(rawjson.Compact(struct {
 		Time     string     `json:"time"`
 		Format   string     `json:"format"`
 		ID       string     `json:"id"`
 		Session  string     `json:"session_id"`
 		Messages [][]string `json:"messages"`
-	}{session.FormatTime(w.opts.Now()), e.Format, written.ID, e.line, messages}), '\n')
+	}{session.FormatTime(w.opts.Now()), format, written.ID, line, messages}), '\n')
 	err := w.patient().alone(ctx, "export", func(root *os.Root) error {
-		_, err := durable.Append(root, exportsPath, line)
+		_, err := durable.Append(root, exportsPath, record)
 		return err
 	})
 	if err != nil {

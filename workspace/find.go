@@ -12,7 +12,9 @@ import (
 
 // Is reports whether the folder dir is a workspace: it has a folder .bough, or
 // a folder conversations with an index or a session in it.
-func Is(dir string) bool {
+func Is(dir string) bool { return isWorkspace(dir) }
+
+func isWorkspace(dir string) bool {
 	if info, err := os.Stat(filepath.Join(dir, stateDir)); err == nil && info.IsDir() {
 		return true
 	}
@@ -49,7 +51,7 @@ func Find(dir string) (string, bool) {
 		return "", false
 	}
 	for {
-		if Is(dir) {
+		if isWorkspace(dir) {
 			return dir, true
 		}
 		parent := filepath.Dir(dir)
@@ -63,7 +65,7 @@ func Find(dir string) (string, bool) {
 // Make makes the workspace if it is not there, without anything in it. Methods that
 // write do so anyway.
 func (w *Workspace) Make(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || Is(w.store.dir) {
+	if err := ctx.Err(); err != nil || isWorkspace(w.store.dir) {
 		return err
 	}
 	root, err := durable.MakeRoot(w.store.dir)

@@ -74,6 +74,11 @@ type forgetPlan struct {
 // cannot be undone. Name may also be the id of a session that only the trash or the log
 // has. A tree of an agent is refused.
 func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*Forgetting, error) {
+	return forgetLine(ctx, w.store, name, o)
+}
+
+// forgetLine permanently deletes a conversation.
+func forgetLine(ctx context.Context, w *base, name string, o ForgetOptions) (*Forgetting, error) {
 	plan := func(v *View) (*Forgetting, *forgetPlan, error) {
 		ids, err := v.forgettable(name)
 		if err != nil {
@@ -82,13 +87,13 @@ func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*
 		return v.planForget(ids, o)
 	}
 	if o.DryRun {
-		return read(ctx, w.store, func(v *View) (*Forgetting, error) {
+		return read(ctx, w, func(v *View) (*Forgetting, error) {
 			f, _, err := plan(v)
 			return f, err
 		})
 	}
 	op := operation.Operation{Verb: "forget", Auto: true} // undo skips it
-	return locked(ctx, w.store, op, mode{}, func(tx *Tx) (*Forgetting, error) {
+	return locked(ctx, w, op, mode{}, func(tx *Tx) (*Forgetting, error) {
 		f, p, err := plan(tx.View)
 		if err != nil {
 			return f, err
@@ -96,7 +101,7 @@ func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*
 		if err := tx.conclude(tx.keepPlan(f.Session, p)); err != nil {
 			return f, err
 		}
-		return f, tx.completeForget()
+		return f, completeForget(tx)
 	})
 }
 
@@ -196,7 +201,7 @@ func (v *View) sessionTexts(f func(sessionText)) error {
 	}
 	for _, file := range trash.Files {
 		if id := sessionOf(file.File); id != "" {
-			if data, err := durable.ReadFile(v.root, file.name); err == nil {
+			if data, err := durable.ReadFile(v.root, v.nameOf(file)); err == nil {
 				f(textOf(id, data, true))
 			}
 		}
@@ -387,19 +392,19 @@ func (v *View) beingForgotten() (*forgetPlan, error) {
 
 // completeForget carries out the stored plan of a forget and removes it. Each step can be
 // repeated.
-func (tx *Tx) completeForget() error {
+func completeForget(tx *Tx) error {
 	plan, err := tx.View.beingForgotten()
 	if err != nil || plan == nil {
 		return err
 	}
 	e := newErasure(plan.Sessions, plan.Messages, plan.Titles)
 	steps := []func() error{
-		func() error { return tx.View.keepSourcesOut(plan) },
-		func() error { return tx.View.erase(e) },
-		func() error { return tx.View.eraseAgents(e) },
+		func() error { return tx.keepSourcesOut(plan) },
+		func() error { return tx.erase(e) },
+		func() error { return tx.eraseAgents(e) },
 		func() error { return tx.removeForgotten(plan, e) },
 		func() error {
-			return tx.View.rewriteLines(exportsPath, func(line []byte) []byte {
+			return tx.rewriteLines(exportsPath, func(line []byte) []byte {
 				if e.sessions[gjson.GetBytes(line, "session_id").Str] {
 					return nil
 				}
@@ -413,7 +418,7 @@ func (tx *Tx) completeForget() error {
 			for _, sum := range plan.Files {
 				sums[sum] = true
 			}
-			_, err := tx.View.purgeAttachments(sums)
+			_, err := tx.purgeAttachments(sums)
 			return err
 		},
 		func() error { // the operation counts although the file that it made goes
@@ -440,8 +445,8 @@ func removeThere(root *os.Root, dir string) error {
 
 // keepSourcesOut records that imports skip the sources of forgotten
 // conversations.
-func (v *View) keepSourcesOut(plan *forgetPlan) error {
-	ledger, err := readLedger(v.root)
+func (tx *Tx) keepSourcesOut(plan *forgetPlan) error {
+	ledger, err := readLedger(tx.View.root)
 	if err != nil {
 		return err
 	}
@@ -462,7 +467,7 @@ func (v *View) keepSourcesOut(plan *forgetPlan) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	_, err = durable.Append(v.root, importsPath, lines)
+	_, err = durable.Append(tx.View.root, importsPath, lines)
 	return err
 }
 
@@ -482,8 +487,8 @@ func (tx *Tx) removeForgotten(plan *forgetPlan, e *erasure) error {
 	}
 	for _, f := range trash.Files {
 		id := sessionOf(strings.TrimSuffix(f.File, backupSuffix))
-		if e.sessions[id] || id == "" && tx.View.names(f.name, plan.Sessions) {
-			names = append(names, f.name)
+		if e.sessions[id] || id == "" && tx.View.names(tx.View.nameOf(f), plan.Sessions) {
+			names = append(names, tx.View.nameOf(f))
 		}
 	}
 	err = tx.View.index.Change(func() error {

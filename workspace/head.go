@@ -46,12 +46,12 @@ func (v *View) head() (h storedHead, ok bool) {
 	data, err := durable.ReadFile(v.root, headFile)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			v.w.opts.Note(err.Error())
+			v.store.opts.Note(err.Error())
 		}
 		return h, false
 	}
 	if err := json.Unmarshal(data, &h); err != nil || h.Session == "" {
-		v.w.opts.Note(headFile + " is damaged and does not count")
+		v.store.opts.Note(headFile + " is damaged and does not count")
 		return storedHead{}, false
 	}
 	return h, true
@@ -65,7 +65,7 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if h, ok := (&View{w: w.store, root: root}).head(); ok {
+	if h, ok := (&View{store: w.store, root: root}).head(); ok {
 		return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, nil
 	}
 	return nil, nil

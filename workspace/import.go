@@ -38,7 +38,12 @@ func (w *Workspace) Import(ctx context.Context, paths []string, o imports.Option
 // ImportAll is [Workspace.Import] of several sources in one group of operations. It
 // ignores the Format, Holds and Name of o.
 func (w *Workspace) ImportAll(ctx context.Context, sources []imports.Source, o imports.Options) (*imports.Report, error) {
-	i := &importer{base: w.store, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.store.opts.Now(), rows: []imports.Transcript{}}
+	return importAll(ctx, w.store, sources, o)
+}
+
+// importAll imports several sources as one group of operations.
+func importAll(ctx context.Context, w *base, sources []imports.Source, o imports.Options) (*imports.Report, error) {
+	i := &importer{store: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.opts.Now(), rows: []imports.Transcript{}}
 	defer i.drop()
 	for _, source := range sources {
 		for _, path := range source.Paths {
@@ -55,7 +60,7 @@ func (w *Workspace) ImportAll(ctx context.Context, sources []imports.Source, o i
 		i.o.Format, i.o.Holds, i.o.Name = source.Format, source.Holds, source.Name
 		err = unpack.Walk(ctx, source.Paths, unpack.Options{
 			Stdin: o.Stdin, Head: convert.HeadSize, Holds: source.Holds, Known: i.knownFile,
-			Progress: func(done, total int64) { w.store.opts.Progress("reading", done, total) },
+			Progress: func(done, total int64) { w.opts.Progress("reading", done, total) },
 		}, i.file, i.failed)
 		if err != nil {
 			break
@@ -80,12 +85,12 @@ func (i *importer) stopped(err error) error {
 
 // An importer carries out one import.
 type importer struct {
-	*base
-	ctx  context.Context
-	o    imports.Options
-	seed maphash.Seed
-	now  time.Time
-	skip skipList
+	store *base
+	ctx   context.Context
+	o     imports.Options
+	seed  maphash.Seed
+	now   time.Time
+	skip  skipList
 
 	pastImports
 	known  *known        // nil until a conversation is to be stored
@@ -109,14 +114,14 @@ type pastImports struct {
 // begin reads the records of earlier imports.
 func (i *importer) begin() (err error) {
 	i.ledger, i.there = newLedger(), map[string]bool{}
-	skipped, err := i.skipped()
+	skipped, err := i.store.skipped()
 	if err != nil {
 		return err
 	}
-	if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), skipped...)); err != nil || !Is(i.dir) {
+	if i.skip, err = newSkipList(append(slices.Clone(i.o.Skip), skipped...)); err != nil || !isWorkspace(i.store.dir) {
 		return err
 	}
-	past, err := read(i.ctx, i.base, func(v *View) (past pastImports, err error) {
+	past, err := read(i.ctx, i.store, func(v *View) (past pastImports, err error) {
 		past.dialect, past.there = v.index.Dialect(), map[string]bool{}
 		_, missing := v.root.Stat(exportsPath)
 		past.exported = !errors.Is(missing, fs.ErrNotExist)
@@ -144,7 +149,7 @@ func (i *importer) drop() {
 
 // save writes the records for the next import.
 func (i *importer) save() error {
-	if i.o.DryRun || !Is(i.dir) {
+	if i.o.DryRun || !isWorkspace(i.store.dir) {
 		return nil
 	}
 	for _, row := range i.files {
@@ -153,7 +158,7 @@ func (i *importer) save() error {
 		}
 	}
 	i.files = nil
-	return i.saveLedger(context.WithoutCancel(i.ctx), i.ledger)
+	return i.store.saveLedger(context.WithoutCancel(i.ctx), i.ledger)
 }
 
 // row adds the result for a conversation.
@@ -239,7 +244,7 @@ func (i *importer) take(s *spool) error {
 		i.forks = append(i.forks, s)
 		return i.forksFit()
 	}
-	return i.store(s)
+	return i.keep(s)
 }
 
 // isOut reports whether a conversation was removed, or its import undone.
@@ -288,5 +293,5 @@ func (i *importer) nextFork() error {
 	n := max(0, slices.IndexFunc(i.forks, func(s *spool) bool { return i.known.has(s.format, s.conv.Fork.ID) }))
 	next := i.forks[n]
 	i.forks = slices.Delete(i.forks, n, n+1)
-	return i.store(next)
+	return i.keep(next)
 }

@@ -55,9 +55,9 @@ func (m *merging) destinations(p *plan) map[int]destination {
 	parts := m.line.Parts
 	room := make([]int, len(parts)+1)
 	for i, part := range parts {
-		room[i] = m.v.View.w.opts.Limit - (part.Len() - part.Header)
+		room[i] = m.v.View.store.opts.Limit - (part.Len() - part.Header)
 	}
-	room[len(parts)] = m.v.View.w.opts.Limit
+	room[len(parts)] = m.v.View.store.opts.Limit
 	newest := destination(len(parts) - 1)
 	if m.v.View.kind(parts[newest].ID) == session.Checkpoint || room[newest] <= 0 {
 		newest++
@@ -128,7 +128,7 @@ func (m *merging) here(p *plan, to map[int]destination, at destination) (list []
 	for _, n := range p.added {
 		switch {
 		case to[n] != at:
-		case elsewhere[m.name(m.s.messages[n].parent)], int(at) == len(m.line.Parts) && len(list) == m.v.View.w.opts.Limit:
+		case elsewhere[m.name(m.s.messages[n].parent)], int(at) == len(m.line.Parts) && len(list) == m.v.View.store.opts.Limit:
 			elsewhere[m.name(m.s.messages[n].id)] = true
 		default:
 			list = append(list, n)

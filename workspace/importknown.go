@@ -41,11 +41,11 @@ func (i *importer) look() (err error) {
 	if i.known != nil {
 		return nil
 	}
-	if !Is(i.dir) {
+	if !isWorkspace(i.store.dir) {
 		i.known = newKnown(i.seed)
 		return nil
 	}
-	i.known, err = read(i.ctx, i.base, func(v *View) (k *known, err error) {
+	i.known, err = read(i.ctx, i.store, func(v *View) (k *known, err error) {
 		k = newKnown(i.seed)
 		if i.exported { // else the spools have no digests
 			if k.exports, err = readExports(v.root); err != nil {

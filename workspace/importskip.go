@@ -17,6 +17,10 @@ import (
 // CheckSkip returns an error if one of patterns is malformed. The patterns exclude files
 // from imports.
 func CheckSkip(patterns []string) error {
+	return checkSkip(patterns)
+}
+
+func checkSkip(patterns []string) error {
 	_, err := newSkipList(patterns)
 	return err
 }

@@ -94,8 +94,8 @@ const (
 	maxStagedSize = 32 << 20 // bytes
 )
 
-// store stores a conversation: at once, or with others that follow.
-func (i *importer) store(s *spool) error {
+// keep stores a conversation: at once, or with others that follow.
+func (i *importer) keep(s *spool) error {
 	if row := i.unchanged(s); row != nil {
 		i.known.stored(s, i.known.session(string(row.Session)), string(row.Session), false)
 		i.finish(s, *row)
@@ -106,7 +106,7 @@ func (i *importer) store(s *spool) error {
 		if err := i.flush(); err != nil {
 			return err
 		}
-		return i.store(s)
+		return i.keep(s)
 	}
 	if i.o.DryRun {
 		return i.try(s)
@@ -138,8 +138,8 @@ func (i *importer) try(s *spool) error {
 	}
 	var p prepared
 	var err error
-	if Is(i.dir) {
-		p, err = read(i.ctx, i.base, prepare)
+	if isWorkspace(i.store.dir) {
+		p, err = read(i.ctx, i.store, prepare)
 	} else {
 		p, err = prepare(nil)
 	}
@@ -194,7 +194,7 @@ func (i *importer) flush() error {
 	}
 	for _, s := range st.list[len(stored):] {
 		if err == nil {
-			err = i.store(s)
+			err = i.keep(s)
 		}
 	}
 	return err
@@ -221,7 +221,7 @@ func (i *importer) more(s *spool, number int32, row *imports.Transcript) error {
 // commit makes one operation for each conversation, and returns the stored ones, a prefix
 // of list.
 func (i *importer) commit(list []*spool) (stored []prepared, err error) {
-	made, err := createGroup(i.ctx, i.base, "import", i.group, func(tx *Tx) (all []prepared, err error) {
+	made, err := createGroup(i.ctx, i.store, "import", i.group, func(tx *Tx) (all []prepared, err error) {
 		if tx.seq != i.seq { // another process was here
 			if err := i.known.news(tx.View); err != nil {
 				return nil, err
@@ -275,11 +275,11 @@ func (i *importer) unchanged(s *spool) *imports.Transcript {
 		return nil
 	}
 	if i.seen == nil {
-		root, err := i.open(i.ctx)
+		root, err := i.store.open(i.ctx)
 		if err != nil {
 			return nil
 		}
-		if i.seen, err = i.loadTx(i.ctx, root, mode{}); err != nil {
+		if i.seen, err = i.store.loadTx(i.ctx, root, mode{}); err != nil {
 			root.Close()
 			return nil
 		}
@@ -338,8 +338,8 @@ func (i *importer) created(tx *Tx, s *spool) (row *imports.Transcript, more bool
 	if i.o.DryRun {
 		return &r, false, nil
 	}
-	if i.o.Live && s.conv.Session == nil && len(s.messages) > i.opts.Limit {
-		r.Added, more = i.opts.Limit, true
+	if i.o.Live && s.conv.Session == nil && len(s.messages) > i.store.opts.Limit {
+		r.Added, more = i.store.opts.Limit, true
 	}
 	d, err := tx.View.imported(s, r.Added)
 	if err != nil {
@@ -358,7 +358,7 @@ func (v *View) imported(s *spool, messages int) (d *session.Document, err error)
 		created, _ = session.ParseTime(s.first)
 	}
 	if created.IsZero() {
-		created = v.w.opts.Now()
+		created = v.store.opts.Now()
 	}
 	d.CreatedAt = dialect.Time(created)
 	d.LastActive = cmp.Or(s.last, d.CreatedAt)

@@ -8,10 +8,10 @@ import (
 
 // afterUndo records which imports were undone, so that their sources are skipped even
 // after they grow, or redone.
-func (v *View) afterUndo(ops []*operation.Operation, undone bool) error {
+func (tx *Tx) afterUndo(ops []*operation.Operation, undone bool) error {
 	imports := slices.DeleteFunc(slices.Clone(ops), func(o *operation.Operation) bool { return o == nil || o.Verb != "import" })
 	if len(imports) == 0 {
 		return nil
 	}
-	return keepOut(v.root, imports, undone)
+	return keepOut(tx.View.root, imports, undone)
 }

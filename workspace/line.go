@@ -35,7 +35,7 @@ func (v *View) line(id string, partial bool) (*line, error) {
 		if !partial || len(ids) == 0 {
 			return nil, err
 		}
-		v.w.opts.Note(err.Error() + "; what is there is taken")
+		v.store.opts.Note(err.Error() + "; what is there is taken")
 	}
 	parts, err := v.outlineAll(ids)
 	if err != nil {
@@ -69,7 +69,7 @@ func (v *View) end(l *line, partial bool) (int, error) {
 		if !partial {
 			return -1, l.broken
 		}
-		v.w.opts.Note(l.broken.Error() + "; what is there is taken")
+		v.store.opts.Note(l.broken.Error() + "; what is there is taken")
 	}
 	return l.Newest(l.part), nil
 }

@@ -142,7 +142,7 @@ func (w *Workspace) Lines(ctx context.Context, o lines.ListOptions) (*lines.List
 			case err != nil && ctx.Err() != nil:
 				return nil, err
 			case err != nil:
-				v.w.opts.Note(err.Error())
+				v.store.opts.Note(err.Error())
 			case entry != nil && o.Limit > 0 && len(l.Lines) == o.Limit:
 				l.More = true
 				return l, nil

@@ -72,7 +72,7 @@ func locked[T any](ctx context.Context, b *base, op operation.Operation, m mode,
 // lock.
 func (w *base) alone(ctx context.Context, verb string, f func(root *os.Root) error) (err error) {
 	defer func() { err = explained(err) }()
-	if !Is(w.dir) {
+	if !isWorkspace(w.dir) {
 		return noWorkspace(w.dir)
 	}
 	root, err := w.open(ctx)

@@ -79,7 +79,7 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 				return nil, err
 			}
 		}
-		if err := tx.View.mayRemove(ids, o); err != nil {
+		if err := tx.View.mayRemove(ids, o.Force); err != nil {
 			return nil, err
 		}
 		if err := tx.leaveAgent(ids, o); err != nil {
@@ -130,7 +130,7 @@ func (v *View) wholeLine(id string) ([]string, error) {
 }
 
 // mayRemove returns an error if a session that stays depends on one of ids.
-func (v *View) mayRemove(ids []string, o RemoveOptions) error {
+func (v *View) mayRemove(ids []string, force bool) error {
 	var continued, copied []string
 	for _, id := range ids {
 		for _, child := range v.index.Children(id) {
@@ -155,7 +155,7 @@ func (v *View) mayRemove(ids []string, o RemoveOptions) error {
 	switch {
 	case len(continued) > 0:
 		return refuse("is continued by", continued, "--line removes the whole line")
-	case len(copied) > 0 && !o.Force:
+	case len(copied) > 0 && !force:
 		return refuse("is where these come from:", copied, "--force removes it all the same; snapshots hold all they need")
 	}
 	return nil

@@ -135,6 +135,6 @@ func (tx *Tx) mendBrokenLog() (broken bool, err error) {
 	}
 	tx.trash = "" // the folder stays if the command is refused
 	tx.highest = last
-	tx.View.w.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", doctor.DamagedLog, tx.View.path(path.Dir(to)), damage))
+	tx.View.store.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", doctor.DamagedLog, tx.View.path(path.Dir(to)), damage))
 	return false, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
 )
 
 // A MessageTree is the messages of one conversation as a tree. Where messages
@@ -37,9 +38,9 @@ type StraightRun struct {
 	Head       session.ID   `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
 	ReplacedBy session.ID   `json:"replaced_by"`  // the sibling that is the complete version of the last, an incomplete import
 
-	Role      string     `json:"role"`      // of Message
-	Text      string     `json:"text"`      // the first words of Message, on one line
-	Bookmarks []Bookmark `json:"bookmarks"` // on messages of the run, in its order
+	Role      string              `json:"role"`      // of Message
+	Text      string              `json:"text"`      // the first words of Message, on one line
+	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // on messages of the run, in its order
 
 	Message session.Message `json:"-"` // the first that is not the system's, or the first
 }
@@ -79,7 +80,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,
 				Joined:     []session.ID{},
-				Bookmarks:  []Bookmark{},
+				Bookmarks:  []bookmark.Bookmark{},
 			}
 			if by, ok := l.Replaced(r.last()); ok {
 				run.Leaf, run.ReplacedBy = false, session.ID(l.ID(by))

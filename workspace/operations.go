@@ -71,7 +71,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: w.store, ctx: ctx, root: root}
+	v := &View{store: w.store, ctx: ctx, root: root}
 	if o.In != "" {
 		o.In, err = read(ctx, w.store, func(v *View) (string, error) { return v.loggedSession(o.In) })
 		if err != nil {
@@ -149,7 +149,7 @@ func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation
 		damaged := 0
 		defer func() {
 			if damaged > 0 {
-				v.w.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read", plural.Of(damaged, "line")))
+				v.store.opts.Note(fmt.Sprintf("%s in the log of operations cannot be read", plural.Of(damaged, "line")))
 			}
 		}()
 		for line, err := range log.Newest() {

@@ -96,7 +96,7 @@ func (v *View) outlineAll(ids []string) ([]*session.Outline, error) {
 		telling.Lock()
 		defer telling.Unlock()
 		done += list[i].Stat.Size
-		v.w.opts.Progress("reading", done, total)
+		v.store.opts.Progress("reading", done, total)
 	})
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 	v.kept.Lock()
 	defer v.kept.Unlock()
 	v.kept.read += size
-	v.w.opts.Progress("reading", v.kept.read, total)
+	v.store.opts.Progress("reading", v.kept.read, total)
 	if v.kept.messages += o.Len(); v.kept.messages <= mostKept {
 		v.outlines[id] = o
 	}

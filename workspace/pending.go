@@ -51,7 +51,7 @@ func (v *View) pendingIn(l *line) (open []bool, err error) {
 	if !l.tracks() {
 		return open, nil
 	}
-	err = v.w.look(v.root, func(log *task.Log) {
+	err = v.store.look(v.root, func(log *task.Log) {
 		for n := range open {
 			open[n] = l.Stored(n) && log.State(l.ID(n)).Open()
 		}
@@ -159,7 +159,7 @@ func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (
 		return nil, err
 	}
 	b.Context, b.Nodes = nodes[:len(before)], nodes[len(before):]
-	return b, v.w.look(v.root, func(log *task.Log) {
+	return b, v.store.look(v.root, func(log *task.Log) {
 		b.Tasks = log.Visible(l.idsOf(path))
 		for _, t := range log.All(l.ids()) {
 			b.Order = max(b.Order, t.Order)

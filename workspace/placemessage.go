@@ -126,7 +126,7 @@ func (v *View) copiesOf(names []refForm) (map[string][]messageCopy, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		done += e.Size()
-		v.w.opts.Progress("searching", done, total)
+		v.store.opts.Progress("searching", done, total)
 	})
 	if err := v.ctx.Err(); err != nil || len(found) > 0 {
 		return found, err

@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/bookmark"
 )
 
 // PruneOptions are the choices for a prune.
@@ -69,8 +70,8 @@ func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, 
 				return p, err
 			}
 		}
-		before := tx.View.w.opts.Now().Add(-prunedAge)
-		return p, tx.View.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
+		before := tx.View.store.opts.Now().Add(-prunedAge)
+		return p, tx.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
 	})
 }
 
@@ -96,7 +97,7 @@ func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 		taken = append(taken, t)
 		list = append(list, Pruned{ID: e.ID, Title: v.title(e), CreatedAt: instant(e.CreatedAt)})
 	}
-	for i, verdict := range r.Apply(taken, v.w.opts.Now()) {
+	for i, verdict := range r.Apply(taken, v.store.opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason
 		if verdict.Keep {
 			continue
@@ -109,14 +110,14 @@ func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 }
 
 // needed says why a checkpoint is kept although it is old, "" if nothing needs it.
-func (v *View) needed(id string, bookmarks []Bookmark) string {
+func (v *View) needed(id string, bookmarks []bookmark.Bookmark) string {
 	if h, ok := v.head(); ok && h.Session == id {
 		return "the head is in it"
 	}
-	if slices.ContainsFunc(bookmarks, func(b Bookmark) bool { return b.Session == id }) {
+	if slices.ContainsFunc(bookmarks, func(b bookmark.Bookmark) bool { return b.Session == id }) {
 		return "a bookmark is in it"
 	}
-	if v.mayRemove([]string{id}, RemoveOptions{Force: true}) != nil || len(v.penguinBelow(id)) > 0 {
+	if v.mayRemove([]string{id}, true) != nil || len(v.penguinBelow(id)) > 0 {
 		return "another session goes on from it"
 	}
 	if o, err := v.outline(id); err != nil || !o.FitsSeal {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,13 +25,17 @@ type PurgeOptions struct {
 // sessions from the log, bookmarks, explorations, learnings and tasks. Neither the purge
 // nor the operations that moved the files to the trash can be undone.
 func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
-	return update(ctx, w.store, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) (*Trash, error) {
+	return purgeTrash(ctx, w.store, o)
+}
+
+func purgeTrash(ctx context.Context, w *base, o PurgeOptions) (*Trash, error) {
+	return update(ctx, w, operation.Operation{Verb: "trash --purge"}, func(tx *Tx) (*Trash, error) {
 		all, err := tx.View.inTheTrash()
 		if err != nil {
 			return nil, err
 		}
 		purged := &Trash{Files: []Trashed{}}
-		before := instant(tx.View.w.opts.Now().Add(-o.Older))
+		before := instant(tx.View.store.opts.Now().Add(-o.Older))
 		sums := map[string]bool{}
 		for _, f := range all.Files {
 			if !f.RemovedAt.After(before) {
@@ -42,13 +45,13 @@ func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, err
 		}
 		tx.told = len(purged.Files) > 0
 		ids, titles := tx.View.goneWith(purged.Files, all.Files)
-		if err := tx.View.erase(newErasure(ids, nil, titles)); err != nil {
+		if err := tx.erase(newErasure(ids, nil, titles)); err != nil {
 			return nil, err
 		}
-		if err := tx.View.purge(func(_ string, at time.Time) bool { return !instant(at).After(before) }); err != nil {
+		if err := tx.purge(func(_ string, at time.Time) bool { return !instant(at).After(before) }); err != nil {
 			return nil, err
 		}
-		gone, err := tx.View.purgeAttachments(sums)
+		gone, err := tx.purgeAttachments(sums)
 		purged.Files = append(purged.Files, gone...)
 		return purged, err
 	})
@@ -59,11 +62,7 @@ func (v *View) addAttached(sums map[string]bool, f Trashed) {
 	if sessionOf(f.File) == "" {
 		return
 	}
-	name, err := filepath.Rel(v.w.dir, f.Path)
-	if err != nil {
-		return
-	}
-	data, err := durable.ReadFile(v.root, filepath.ToSlash(name))
+	data, err := durable.ReadFile(v.root, v.nameOf(f))
 	if err != nil {
 		return // keep the files that it refers to
 	}
@@ -80,19 +79,19 @@ func (v *View) addAttached(sums map[string]bool, f Trashed) {
 
 // purgeAttachments deletes the attachments that nothing refers to: no session, no file
 // in the trash, and no operation that could be redone. It returns the deleted ones.
-func (v *View) purgeAttachments(sums map[string]bool) (gone []Trashed, err error) {
+func (tx *Tx) purgeAttachments(sums map[string]bool) (gone []Trashed, err error) {
 	for _, dir := range []string{session.Dir, trashDir, operation.Path} {
 		if len(sums) == 0 {
 			return nil, nil
 		}
-		err := fs.WalkDir(v.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		err := fs.WalkDir(tx.View.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
-			return v.keepNamed(sums, name)
+			return tx.View.keepNamed(sums, name)
 		})
 		if err != nil {
 			return nil, err
@@ -100,17 +99,17 @@ func (v *View) purgeAttachments(sums map[string]bool) (gone []Trashed, err error
 	}
 	for _, sum := range slices.Sorted(maps.Keys(sums)) {
 		name := FilePath(sum)
-		info, err := v.root.Lstat(name)
+		info, err := tx.View.root.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			err = durable.Remove(v.root, name)
+			err = durable.Remove(tx.View.root, name)
 		}
 		if err != nil {
 			return gone, err
 		}
-		gone = append(gone, Trashed{File: name, Path: v.path(name), name: name, RemovedAt: instant(v.w.opts.Now()), Bytes: info.Size()})
+		gone = append(gone, Trashed{File: name, Path: tx.View.path(name), RemovedAt: instant(tx.View.store.opts.Now()), Bytes: info.Size()})
 	}
 	return gone, nil
 }
@@ -130,8 +129,8 @@ func (v *View) keepNamed(sums map[string]bool, name string) error {
 }
 
 // purge deletes the folders of the trash that match, by name and by the time in it.
-func (v *View) purge(match func(name string, at time.Time) bool) error {
-	entries, err := durable.ReadDir(v.root, trashDir)
+func (tx *Tx) purge(match func(name string, at time.Time) bool) error {
+	entries, err := durable.ReadDir(tx.View.root, trashDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -140,7 +139,7 @@ func (v *View) purge(match func(name string, at time.Time) bool) error {
 			break
 		}
 		if at, ok := stampTime(e.Name()); ok && e.IsDir() && match(e.Name(), at) {
-			err = durable.RemoveAll(v.root, trashDir+"/"+e.Name())
+			err = durable.RemoveAll(tx.View.root, trashDir+"/"+e.Name())
 		}
 	}
 	return err

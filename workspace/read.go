@@ -55,7 +55,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 		if kind == "" || kind == session.Checkpoint {
 			for _, id := range v.penguinIDs() {
 				if err := v.penguin[id].Err; err != nil {
-					v.w.opts.Note(err.Error())
+					v.store.opts.Note(err.Error())
 					continue
 				}
 				add(id)
@@ -68,7 +68,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 
 func (v *View) noteUnusable() {
 	for _, e := range v.index.Unusable() {
-		v.w.opts.Note(e.Err.Error())
+		v.store.opts.Note(e.Err.Error())
 	}
 }
 
@@ -155,7 +155,7 @@ func (w *Workspace) Lineage(ctx context.Context, name string, o session.ReadOpti
 		}
 		ids, err := v.lineage(id)
 		if err != nil && o.Partial && len(ids) > 0 {
-			v.w.opts.Note(err.Error() + "; what is known is taken")
+			v.store.opts.Note(err.Error() + "; what is known is taken")
 			err = nil
 		}
 		return &Lineage{ids}, err
@@ -197,7 +197,7 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 		}
 		for _, id := range v.penguinIDs() {
 			if err := v.penguin[id].Err; err != nil {
-				v.w.opts.Note(err.Error())
+				v.store.opts.Note(err.Error())
 				continue
 			}
 			parent := ""

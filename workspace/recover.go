@@ -109,7 +109,7 @@ func (tx *Tx) recover() (changed bool, err error) {
 	}
 	if tx.View.isThere(forgetPath) {
 		if changed = true; err == nil {
-			tx.View.follow("completing a forget failed", tx.completeForget())
+			tx.View.follow("completing a forget failed", tx.View.store.completeForget(tx))
 		}
 	}
 	if len(happened) == 0 {
@@ -128,7 +128,7 @@ func (tx *Tx) decide(happened, not []operation.Line) error {
 		}
 	}
 	if len(not) > 0 {
-		if err := tx.View.takeOut(not); err != nil {
+		if err := tx.takeOut(not); err != nil {
 			return err
 		}
 		if tx.seq = not[0].Seq - 1; len(happened) > 0 {
@@ -147,8 +147,8 @@ func (tx *Tx) decide(happened, not []operation.Line) error {
 
 // takeOut removes lines from the log: it truncates the log if they are the last
 // ones, and replaces it otherwise.
-func (v *View) takeOut(lines []operation.Line) error {
-	log, err := operation.Open(v.root)
+func (tx *Tx) takeOut(lines []operation.Line) error {
+	log, err := operation.Open(tx.View.root)
 	if err != nil {
 		return err
 	}
@@ -156,21 +156,21 @@ func (v *View) takeOut(lines []operation.Line) error {
 	end := log.Size()
 	for _, line := range slices.Backward(lines) {
 		if line.End() != end {
-			return v.rewriteLog(lines, log.Size())
+			return tx.rewriteLog(lines, log.Size())
 		}
 		end = line.At
 	}
-	return durable.CutLog(v.root, operation.Path, end)
+	return durable.CutLog(tx.View.root, operation.Path, end)
 }
 
 // rewriteLog replaces the log, of which size bytes are lines, by one without some.
-func (v *View) rewriteLog(without []operation.Line, size int64) error {
-	in, err := durable.OpenRegular(v.root, operation.Path)
+func (tx *Tx) rewriteLog(without []operation.Line, size int64) error {
+	in, err := durable.OpenRegular(tx.View.root, operation.Path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	_, err = durable.Replace(v.root, operation.Path, func(w *durable.Writer) error {
+	_, err = durable.Replace(tx.View.root, operation.Path, func(w *durable.Writer) error {
 		at := int64(0)
 		for _, line := range without {
 			if _, err := io.Copy(w, io.NewSectionReader(in, at, line.At-at)); err != nil {

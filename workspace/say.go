@@ -40,7 +40,7 @@ func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) 
 	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
 	return ag.w.atWork(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {
 		e := e
-		if e.ID, err = session.NewMessageID(tx.View.w.opts.Random); err != nil {
+		if e.ID, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
 			return err
 		}
 		tx.op.Args["id"] = e.ID
@@ -135,7 +135,7 @@ func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{w: ag.w.store, ctx: ctx, root: root}
+	v := &View{store: ag.w.store, ctx: ctx, root: root}
 	a, err := v.agent(ag.name)
 	if err != nil {
 		return nil, err

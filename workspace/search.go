@@ -75,11 +75,6 @@ type Match struct {
 	Also      []string         `json:"also"`       // the other conversations that have a copy of it, the oldest first
 	Before    []ContextMessage `json:"before"`     // the messages before it, root first
 	After     []ContextMessage `json:"after"`      // the messages after it, on the newest path
-
-	family string // the session that it comes from in the end
-	file   string // where it was found
-	line   *searchLine
-	copied copied
 }
 
 // A ContextMessage is a message near a match.
@@ -113,44 +108,53 @@ func (s Speaker) rank() int {
 // and branches with a copy of it are only named, unless o.In selects one. Unreadable files
 // are skipped with a note.
 func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
-	p, err := newPattern(o)
-	if err != nil {
-		return nil, &fault.Error{Code: fault.Usage, Message: err.Error()}
-	}
 	if o.Role != "" {
 		if err := checkRole(strings.ToLower(o.Role)); err != nil {
 			return nil, err
 		}
 	}
-	return read(ctx, w.store, func(v *View) (*Found, error) {
+	return searchIn(ctx, w.store, o)
+}
+
+// searchIn searches the messages of all sessions of a workspace.
+func searchIn(ctx context.Context, w *base, o SearchOptions) (*Found, error) {
+	p, err := newPattern(o)
+	if err != nil {
+		return nil, &fault.Error{Code: fault.Usage, Message: err.Error()}
+	}
+	return read(ctx, w, func(v *View) (*Found, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
 		s := &search{v: v, o: o, q: p, earlier: map[string]*earlier{}, placed: map[string]bool{}, where: map[string][]string{}, seed: maphash.MakeSeed()}
-		files, err := s.files()
-		if err != nil {
-			return nil, err
-		}
-		all, err := s.apart(files)
-		if err != nil {
-			return nil, err
-		}
-		f := all.chosen(o)
-		if err := s.describe(f.Matches); err != nil {
-			return nil, err
-		}
-		if err := s.also(f.Matches); err != nil {
-			return nil, err
-		}
-		if err := s.name(&f); err != nil {
-			return nil, err
-		}
-		for i := range f.Matches {
-			m := &f.Matches[i]
-			m.family, m.file, m.line, m.copied = "", "", nil, copied{}
-		}
-		return &f, nil
+		return s.run()
 	})
+}
+
+// run returns what the search finds.
+func (s *search) run() (*Found, error) {
+	files, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.apart(files)
+	if err != nil {
+		return nil, err
+	}
+	hits, f := all.chosen(s.o)
+	if err := s.describe(hits); err != nil {
+		return nil, err
+	}
+	if err := s.also(hits); err != nil {
+		return nil, err
+	}
+	if err := s.name(hits, f.Sessions); err != nil {
+		return nil, err
+	}
+	for _, h := range hits {
+		f.Matches = append(f.Matches, h.Match)
+	}
+	return f, nil
 }
 
 // pieceOf returns the part of a session's id that is shown, if that names it, else all
@@ -176,6 +180,15 @@ type search struct {
 	earlier map[string]*earlier // opened files, by session
 	placed  map[string]bool     // of these, those whose messages are in where
 	where   map[string][]string // the files that have a message, by its id
+}
+
+// A hit is a match, and where the search found it.
+type hit struct {
+	Match
+	family string // the session that it comes from in the end
+	file   string // where it was found
+	line   *searchLine
+	copied copied
 }
 
 // A searchFile is a file to look into.
@@ -235,11 +248,11 @@ func (s *search) lines() ([]*searchLine, error) {
 			if len(ids) == 0 {
 				return nil, err
 			}
-			s.v.w.opts.Note(err.Error())
+			s.v.store.opts.Note(err.Error())
 		}
 		for _, file := range ids {
 			if err := s.v.index.Broken(file); err != nil {
-				s.v.w.opts.Note(err.Error())
+				s.v.store.opts.Note(err.Error())
 			}
 		}
 		return []*searchLine{s.searchLine(ids[0], ids)}, nil
@@ -274,7 +287,7 @@ func (s *search) everyLine(note bool) []*searchLine {
 	for _, id := range s.v.penguinIDs() {
 		if err := s.v.penguin[id].Err; err != nil {
 			if note {
-				s.v.w.opts.Note(err.Error())
+				s.v.store.opts.Note(err.Error())
 			}
 			continue
 		}
@@ -334,8 +347,8 @@ func (s *search) searchLine(first string, files []string) *searchLine {
 
 // all returns the matches in files, in order: all, or those of the first conversations
 // that have more than s.most together, and how many conversations it did not search.
-func (s *search) all(files []*searchFile) (matches []Match, left int, err error) {
-	found := make([][]Match, len(files))
+func (s *search) all(files []*searchFile) (matches []hit, left int, err error) {
+	found := make([][]hit, len(files))
 	errs := make([]error, len(files))
 	done := make([]bool, len(files))
 	var total, read int64 // bytes
@@ -381,7 +394,7 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 			enough.Store(s.most > 0 && wanted > s.most)
 		}
 		read += s.size(files[i].id)
-		s.v.w.opts.Progress("searching", read, total)
+		s.v.store.opts.Progress("searching", read, total)
 	})
 	if err := s.v.ctx.Err(); err != nil {
 		return nil, 0, err
@@ -390,7 +403,7 @@ func (s *search) all(files []*searchFile) (matches []Match, left int, err error)
 	for i, err := range errs[:end] {
 		switch {
 		case errors.As(err, &damage):
-			s.v.w.opts.Note(err.Error())
+			s.v.store.opts.Note(err.Error())
 		case err != nil:
 			return nil, 0, gone(files[i].id, err)
 		}

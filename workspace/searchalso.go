@@ -29,17 +29,17 @@ func (s *search) isCopy(m session.Message, of copied) bool {
 }
 
 // also adds to matches the other conversations of their families that contain them.
-func (s *search) also(matches []Match) error {
+func (s *search) also(matches []hit) error {
 	if len(matches) == 0 {
 		return nil
 	}
-	wanted := map[string]map[string][]*Match{} // by family and message
-	conversations := map[string][]string{}     // in which they were found, by family
+	wanted := map[string]map[string][]*hit{} // by family and message
+	conversations := map[string][]string{}   // in which they were found, by family
 	for i := range matches {
 		m := &matches[i]
 		family := s.familyOf(m.file)
 		if wanted[family] == nil {
-			wanted[family] = map[string][]*Match{}
+			wanted[family] = map[string][]*hit{}
 		}
 		wanted[family][m.ID] = append(wanted[family][m.ID], m)
 		conversations[family] = append(conversations[family], m.Session)
@@ -56,7 +56,7 @@ func (s *search) also(matches []Match) error {
 		}
 	}
 	slices.SortStableFunc(files, func(a, b *searchFile) int { return a.line.began.Compare(b.line.began) })
-	found := make([][]*Match, len(files))
+	found := make([][]*hit, len(files))
 	errs := make([]error, len(files))
 	parallel.Do(len(files), func(i int) {
 		if s.v.ctx.Err() == nil {
@@ -80,7 +80,7 @@ func (s *search) also(matches []Match) error {
 }
 
 // copies returns which of the wanted messages a file of another conversation contains.
-func (s *search) copies(f *searchFile, wanted map[string][]*Match) (found []*Match, err error) {
+func (s *search) copies(f *searchFile, wanted map[string][]*hit) (found []*hit, err error) {
 	look := func(file *session.Session) error {
 		for _, m := range file.Messages[file.Header:] {
 			for _, match := range wanted[m.ID] {

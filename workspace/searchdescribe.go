@@ -13,8 +13,8 @@ import (
 
 // describe adds snippets and context to matches. Most matches are never shown, so it runs
 // after the limits are applied, unless all are shown.
-func (s *search) describe(matches []Match) error {
-	wanted := map[string]map[string]*Match{} // by file and message
+func (s *search) describe(matches []hit) error {
+	wanted := map[string]map[string]*hit{} // by file and message
 	var files []string
 	for i := range matches {
 		m := &matches[i]
@@ -22,7 +22,7 @@ func (s *search) describe(matches []Match) error {
 			continue
 		}
 		if wanted[m.file] == nil {
-			wanted[m.file] = map[string]*Match{}
+			wanted[m.file] = map[string]*hit{}
 			files = append(files, m.file)
 		}
 		wanted[m.file][m.ID] = m
@@ -45,7 +45,7 @@ func (s *search) describe(matches []Match) error {
 }
 
 // describeIn adds their snippets to the matches of a file, by message.
-func (s *search) describeIn(id string, wanted map[string]*Match) error {
+func (s *search) describeIn(id string, wanted map[string]*hit) error {
 	described := 0
 	look := func(file *session.Session) error {
 		for _, m := range file.Messages[file.Header:] {
@@ -75,12 +75,12 @@ func (s *search) look(id string, f func(*session.Session) error) error {
 	return s.v.folder.Look(id, func([]byte) bool { return true }, f)
 }
 
-// name adds the names of messages and conversations to f, and to each match the
-// messages around it.
-func (s *search) name(f *Found) error {
+// name adds their names to hits and their conversations, and to each hit the messages around
+// it.
+func (s *search) name(hits []hit, sessions []FoundSession) error {
 	at := 0
-	for i := range f.Sessions {
-		one := &f.Sessions[i]
+	for i := range sessions {
+		one := &sessions[i]
 		l, err := s.v.line(one.Session, false)
 		if err != nil { // the messages that were found are there all the same
 			l = nil
@@ -88,8 +88,8 @@ func (s *search) name(f *Found) error {
 		names := s.v.naming(one.Session, l)
 		one.Piece = names.session
 		var children [][]int
-		for ; at < len(f.Matches) && f.Matches[at].Session == one.Session; at++ {
-			m := &f.Matches[at]
+		for ; at < len(hits) && hits[at].Session == one.Session; at++ {
+			m := &hits[at]
 			m.Ref, m.Before, m.After = names.ref(m.ID), []ContextMessage{}, []ContextMessage{}
 			if s.o.Context == 0 || l == nil {
 				continue
@@ -106,7 +106,7 @@ func (s *search) name(f *Found) error {
 }
 
 // around adds the messages before and after a match on its path.
-func (s *search) around(m *Match, l *line, children [][]int, names *naming) error {
+func (s *search) around(m *hit, l *line, children [][]int, names *naming) error {
 	nodes := l.Find(m.ID)
 	if len(nodes) != 1 {
 		return nil

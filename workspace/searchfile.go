@@ -15,7 +15,7 @@ import (
 // file returns the matches in a file, the last one first. It prefilters the bytes of the file
 // before decoding messages, and those of each message before decoding its content, so it
 // decodes very little.
-func (s *search) file(f *searchFile) (found []Match, err error) {
+func (s *search) file(f *searchFile) (found []hit, err error) {
 	f.before, f.family = s.repeated(f)
 	look := func(file *session.Session) error {
 		r := &reading{search: s, searchFile: f, Session: file}
@@ -43,7 +43,7 @@ type reading struct {
 	repeats map[string]bool // the earlier files; nil if not needed
 }
 
-func (r *reading) matches() (found []Match, err error) {
+func (r *reading) matches() (found []hit, err error) {
 	ofPersons := 0
 	for i := len(r.Messages) - 1; i >= r.Header; i-- {
 		if i%1024 == 0 && r.v.ctx.Err() != nil {
@@ -90,33 +90,35 @@ func (r *reading) matches() (found []Match, err error) {
 
 // match returns a message as a match, if it is one, as far as it is needed to choose among
 // matches: [search.describe] does the rest.
-func (r *reading) match(m session.Message) (Match, bool) {
+func (r *reading) match(m session.Message) (hit, bool) {
 	at, ok := r.inTime(m, r.line)
 	if !ok {
-		return Match{}, false
+		return hit{}, false
 	}
 	said := content.Read(m.Raw)
 	text := saidBy(said)
 	if !r.q.Match(text) {
-		return Match{}, false
+		return hit{}, false
 	}
 	tools := r.toolsOf(said)
 	if r.o.Tool != "" && !slices.ContainsFunc(tools, func(name string) bool { return strings.EqualFold(name, r.o.Tool) }) {
-		return Match{}, false
+		return hit{}, false
 	}
-	match := Match{
-		Session:   r.line.id,
-		Title:     r.line.title,
-		ID:        m.ID,
-		Role:      m.Role(),
-		Speaker:   speakerOf(m, said, r.q),
-		CreatedAt: instant(at),
-		Tools:     tools,
-		Also:      []string{},
-		family:    r.family,
-		file:      r.id,
-		line:      r.line,
-		copied:    r.copiedOf(m, text),
+	match := hit{
+		Match: Match{
+			Session:   r.line.id,
+			Title:     r.line.title,
+			ID:        m.ID,
+			Role:      m.Role(),
+			Speaker:   speakerOf(m, said, r.q),
+			CreatedAt: instant(at),
+			Tools:     tools,
+			Also:      []string{},
+		},
+		family: r.family,
+		file:   r.id,
+		line:   r.line,
+		copied: r.copiedOf(m, text),
 	}
 	if r.o.Limit == 0 && r.o.PerSession == 0 { // all are shown
 		match.Snippet, match.Spans = snippetOf(r.q, text)

@@ -7,7 +7,7 @@ import (
 
 // allFound is all matches of the conversations that were searched, by conversation.
 type allFound struct {
-	matches     []Match
+	matches     []hit
 	notSearched int // conversations
 }
 
@@ -28,7 +28,7 @@ func (s *search) apart(files []*searchFile) (allFound, error) {
 
 // wantedOf returns how many matches there are if no conversation has more than per of
 // them, 0 for any number.
-func wantedOf(all []Match, per int) int {
+func wantedOf(all []hit, per int) int {
 	n := 0
 	for list := range bySession(all) {
 		n += atMost(len(list), per)
@@ -37,8 +37,8 @@ func wantedOf(all []Match, per int) int {
 }
 
 // bySession returns the matches of each conversation.
-func bySession(all []Match) iter.Seq[[]Match] {
-	return func(yield func([]Match) bool) {
+func bySession(all []hit) iter.Seq[[]hit] {
+	return func(yield func([]hit) bool) {
 		for start := 0; start < len(all); {
 			end := start + 1
 			for end < len(all) && all[end].Session == all[start].Session {
@@ -60,35 +60,36 @@ func atMost(n, limit int) int {
 	return min(n, limit)
 }
 
-// chosen returns the matches that o wants, those of each conversation by speaker.
-func (a allFound) chosen(o SearchOptions) Found {
-	f := Found{Matches: []Match{}, Sessions: []FoundSession{}, Total: len(a.matches), NotSearched: a.notSearched}
+// chosen returns the matches that o wants, those of each conversation by speaker, and what
+// was found without them.
+func (a allFound) chosen(o SearchOptions) (hits []hit, f *Found) {
+	f = &Found{Matches: []Match{}, Sessions: []FoundSession{}, Total: len(a.matches), NotSearched: a.notSearched}
 	for list := range bySession(a.matches) {
-		slices.SortStableFunc(list, func(a, b Match) int { return a.Speaker.rank() - b.Speaker.rank() })
+		slices.SortStableFunc(list, func(a, b hit) int { return a.Speaker.rank() - b.Speaker.rank() })
 		n := atMost(len(list), o.PerSession)
 		if o.Limit > 0 {
-			n = min(n, o.Limit-len(f.Matches))
+			n = min(n, o.Limit-len(hits))
 		}
 		if n == 0 {
 			break
 		}
-		f.Matches = append(f.Matches, list[:n]...)
+		hits = append(hits, list[:n]...)
 		l := list[0].line
 		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: instant(l.active), Total: len(list), AtLeast: l.cut})
 	}
-	f.More = len(f.Matches) < f.Total
-	return f
+	f.More = len(hits) < f.Total
+	return hits, f
 }
 
 // once removes duplicates: messages that were found in several conversations of one
 // family because they are missing where they began.
-func once(all []Match) []Match {
+func once(all []hit) []hit {
 	type key struct {
 		family, id string
 		words      uint64
 	}
 	seen := make(map[key]string, len(all))
-	return slices.DeleteFunc(all, func(m Match) bool {
+	return slices.DeleteFunc(all, func(m hit) bool {
 		k := key{m.family, m.ID, m.copied.words}
 		if other, ok := seen[k]; ok {
 			return other != m.Session

@@ -11,7 +11,7 @@ import (
 // A missing file is stable.
 func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 	id = d.identity(name)
-	wait := d.v.w.opts.Settle
+	wait := d.v.store.opts.Settle
 	if wait <= 0 || id == (durable.Identity{}) {
 		return id, true
 	}

@@ -36,7 +36,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 			p, err := v.placeAtHead(headName, true)
 			switch {
 			case isNotFound(err):
-				v.w.opts.Note(err.Error())
+				v.store.opts.Note(err.Error())
 			case err != nil:
 				return nil, err
 			default:
@@ -47,7 +47,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 		}
 		err := v.eachAgent(func(name string, a *agents.Agent, err error) error {
 			if err != nil {
-				v.w.opts.Note(err.Error())
+				v.store.opts.Note(err.Error())
 				return nil
 			}
 			v.recoverTurn(a)

@@ -185,7 +185,7 @@ func (v *View) storeMessage(p *place, s lines.Message) (*message, error) {
 		return nil, err
 	}
 	m := &message{role: c.Role, content: rawjson.Layout(c.Value, 3)}
-	if m.id, err = session.NewMessageID(v.w.opts.Random); err != nil {
+	if m.id, err = session.NewMessageID(v.store.opts.Random); err != nil {
 		return nil, err
 	}
 	for _, member := range c.Own {

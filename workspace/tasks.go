@@ -29,7 +29,7 @@ func (ln Line) Tasks(ctx context.Context, message string) ([]task.Task, error) {
 			}
 			ids = l.idsOf(l.Path(node))
 		}
-		err = v.w.look(v.root, func(log *task.Log) {
+		err = v.store.look(v.root, func(log *task.Log) {
 			if message != "" {
 				tasks = log.Visible(ids)
 			} else {
@@ -84,7 +84,7 @@ func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lin
 		if !l.tracks() {
 			return t, nil
 		}
-		err = v.w.look(v.root, func(log *task.Log) {
+		err = v.store.look(v.root, func(log *task.Log) {
 			for n := range l.Len() {
 				if l.Stored(n) {
 					t.Count(log.State(l.ID(n)), running != nil && running(l.ID(n)))

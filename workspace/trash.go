@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +91,7 @@ func (tx *Tx) keepCopy(name string) error {
 // inTrash returns where the file name goes in the trash, and makes the folder.
 func (tx *Tx) inTrash(name string) (string, error) {
 	if tx.trash == "" {
-		stamp := trashDir + "/" + tx.View.w.opts.Now().UTC().Format(trashStamp)
+		stamp := trashDir + "/" + tx.View.store.opts.Now().UTC().Format(trashStamp)
 		tx.trash = stamp + tx.mark
 		for n := 1; tx.View.isThere(tx.trash); n++ {
 			tx.trash = fmt.Sprintf("%s-%d%s", stamp, n, tx.mark)
@@ -110,8 +111,6 @@ type Trashed struct {
 	Path      string     `json:"path"`       // where it is, absolute
 	RemovedAt time.Time  `json:"removed_at"` // when it was moved there
 	Bytes     int64      `json:"bytes"`      // its size
-
-	name string // of Path, in the workspace
 }
 
 // A Trash is the files in the trash, the last removed first.
@@ -127,7 +126,7 @@ func (w *Workspace) Trash(ctx context.Context) (_ *Trash, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	return (&View{w: w.store, ctx: ctx, root: root}).inTheTrash()
+	return (&View{store: w.store, ctx: ctx, root: root}).inTheTrash()
 }
 
 func (v *View) inTheTrash() (*Trash, error) {
@@ -154,11 +153,16 @@ func (v *View) inTheTrash() (*Trash, error) {
 
 // trashed returns the file at name, in the trash, that was file.
 func (v *View) trashed(name, file string, at time.Time, size int64) Trashed {
-	t := Trashed{File: file, Session: session.ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size, name: name}
+	t := Trashed{File: file, Session: session.ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size}
 	if t.Session != "" {
 		t.Title = v.titleIn(name)
 	}
 	return t
+}
+
+// nameOf returns the name of a file in the trash, in the workspace.
+func (v *View) nameOf(t Trashed) string {
+	return strings.TrimPrefix(filepath.ToSlash(t.Path), filepath.ToSlash(v.store.dir)+"/")
 }
 
 // titleIn returns the title in a session file that is in no index, else the first words of

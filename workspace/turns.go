@@ -125,7 +125,7 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 		case err == nil:
 			a.Queue.Drop(n.ID)
 		case e.Code == fault.NotFound:
-			tx.View.w.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
+			tx.View.store.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
 			a.Turn.Unwritten = nil
 		default:
 			return err

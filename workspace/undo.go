@@ -39,16 +39,21 @@ type UndoOptions struct {
 // changes would be lost. If an error occurs between several operations, the next Undo
 // continues with the rest.
 func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
+	return undoAll(ctx, w.store, o)
+}
+
+// undoAll reverts as many operations as o says, the newest first.
+func undoAll(ctx context.Context, w *base, o UndoOptions) (*Operations, error) {
 	if o.Count <= 1 && o.To == 0 {
-		return w.store.undoOne(ctx, o)
+		return w.undoOne(ctx, o)
 	}
-	rounds, err := w.store.planUndo(ctx, o)
+	rounds, err := w.planUndo(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	done := &Operations{Operations: []Operation{}}
 	for n := range rounds {
-		round, err := w.store.undoOne(ctx, o)
+		round, err := w.undoOne(ctx, o)
 		if err != nil && n > 0 {
 			return nil, &fault.Error{
 				Code:    Explain(err).Code,
@@ -123,7 +128,11 @@ func (w *base) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) 
 // Redo takes the newest undo back, with all others of its group. It is refused if
 // something was done since.
 func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error) {
-	return w.store.takeBack(ctx, operation.Redo, o, func(t *takingBack, _ *View, newest iter.Seq[*operation.Operation], id string) error {
+	return redo(ctx, w.store, o)
+}
+
+func redo(ctx context.Context, w *base, o UndoOptions) (*Operations, error) {
+	return w.takeBack(ctx, operation.Redo, o, func(t *takingBack, _ *View, newest iter.Seq[*operation.Operation], id string) error {
 		var newer *operation.Operation
 		if t.of != 0 {
 			t.targets = operation.RedoablesOf(newest, t.of)
@@ -288,7 +297,7 @@ func (tx *Tx) revertWhole(c operation.Change, op *operation.Operation) error {
 // other sessions were copied from it, except that a repeated removal may leave
 // snapshots, as the first one did.
 func (tx *Tx) revertMade(o *session.Outline) error {
-	if err := tx.View.mayRemove([]string{o.ID}, RemoveOptions{Force: tx.op.Verb == operation.Redo}); err != nil {
+	if err := tx.View.mayRemove([]string{o.ID}, tx.op.Verb == operation.Redo); err != nil {
 		return err
 	}
 	return tx.remove(o.ID)

@@ -74,7 +74,7 @@ func (v *View) byUUID(uuid string) (id string, ok bool) {
 	if v.has(uuid) {
 		return uuid, true
 	}
-	id, ok = v.w.uuids.id(uuid)
+	id, ok = v.store.uuids.id(uuid)
 	if ok && v.has(id) {
 		return id, true
 	}
@@ -82,7 +82,7 @@ func (v *View) byUUID(uuid string) (id string, ok bool) {
 	for cp := range v.penguin {
 		ids = append(ids, cp)
 	}
-	v.w.uuids.learn(ids)
-	id, ok = v.w.uuids.id(uuid)
+	v.store.uuids.learn(ids)
+	id, ok = v.store.uuids.id(uuid)
 	return id, ok && v.has(id)
 }

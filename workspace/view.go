@@ -15,7 +15,7 @@ import (
 
 // A View is a workspace at one moment, for reading.
 type View struct {
-	w      *base
+	store  *base
 	ctx    context.Context
 	root   *os.Root
 	folder session.Folder
@@ -74,7 +74,7 @@ func (v *View) checkPresent() error {
 // load looks at a workspace.
 func (w *base) load(ctx context.Context, root *os.Root, m mode) (*View, error) {
 	v := &View{
-		w:        w,
+		store:    w,
 		ctx:      ctx,
 		root:     root,
 		mode:     m,
@@ -131,7 +131,7 @@ func (v *View) noteTrouble() {
 	}
 	if v.index.Trouble != "" && v.index.Trouble != v.noted {
 		v.noted = v.index.Trouble
-		v.w.opts.Note(v.noted + "; the sessions are read from their files")
+		v.store.opts.Note(v.noted + "; the sessions are read from their files")
 	}
 }
 

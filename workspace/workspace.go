@@ -30,7 +30,6 @@ package workspace
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -109,23 +108,6 @@ type Workspace struct {
 	store *base // the state that its methods share
 }
 
-// A base is the files of a workspace. Its methods may be called from several goroutines.
-type base struct {
-	dir    string
-	opts   Options
-	memory *session.Memory
-	uuids  *uuids
-	tasks  *taskLog
-	live   *live
-	turn   chan struct{} // is full while a goroutine writes
-}
-
-const (
-	stateDir = ".bough"
-	trashDir = stateDir + "/trash"
-	headFile = "head.json"
-)
-
 // Open returns the workspace in the folder dir. The folder need not exist: methods that
 // read find nothing in it, unless [Options.Existing] makes them return an error, and
 // methods that begin something, such as [Workspace.New], create it. If dir is a folder
@@ -139,38 +121,17 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 	if err != nil {
 		return nil, err
 	}
-	if filepath.Base(abs) == session.Dir && !Is(abs) && holdsSessions(abs) {
+	if filepath.Base(abs) == session.Dir && !isWorkspace(abs) && holdsSessions(abs) {
 		abs = filepath.Dir(abs)
 	}
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &fault.Error{Code: fault.Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	w := &base{dir: abs, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, live: &live{}, turn: make(chan struct{}, 1)}
+	var o storeOptions
 	if opts != nil {
-		w.opts = *opts
+		o = storeOptions(*opts)
 	}
-	if w.opts.Limit <= 0 {
-		w.opts.Limit = 1000
-	}
-	if w.opts.Wait == 0 {
-		w.opts.Wait = 30 * time.Second
-	}
-	if w.opts.Settle == 0 {
-		w.opts.Settle = time.Second
-	}
-	if w.opts.Now == nil {
-		w.opts.Now = time.Now
-	}
-	if w.opts.Random == nil {
-		w.opts.Random = rand.Reader
-	}
-	if w.opts.Progress == nil {
-		w.opts.Progress = func(string, int64, int64) {}
-	}
-	if w.opts.Note == nil {
-		w.opts.Note = func(string) {}
-	}
-	return &Workspace{w}, nil
+	return &Workspace{newBase(abs, o, completeForget)}, nil
 }
 
 // Dir returns the absolute path of the workspace.
@@ -245,7 +206,7 @@ func (w *base) open(ctx context.Context) (*os.Root, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if w.opts.Existing && !Is(w.dir) {
+	if w.opts.Existing && !isWorkspace(w.dir) {
 		return nil, noWorkspace(w.dir)
 	}
 	root, err := os.OpenRoot(w.dir)
@@ -287,6 +248,6 @@ func (v *View) done() {
 // failed step is completed later.
 func (v *View) follow(what string, err error) {
 	if err != nil {
-		v.w.opts.Note(what + ": " + err.Error())
+		v.store.opts.Note(what + ": " + err.Error())
 	}
 }

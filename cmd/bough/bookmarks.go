@@ -71,7 +71,7 @@ func bookmarkUsage(format string, args ...any) error {
 }
 
 // bookmarked prints the result of a change to a bookmark.
-func (p *program) bookmarked(b *workspace.Bookmark, did string) error {
+func (p *program) bookmarked(b *bookmark.Bookmark, did string) error {
 	if p.json {
 		return p.printJSON(b)
 	}
@@ -112,7 +112,7 @@ bough bookmarks "Plan the trip"`,
 const widestLabel = 28
 
 // bookmarks prints bookmarks, one on a line.
-func (p *program) bookmarks(list []workspace.Bookmark) {
+func (p *program) bookmarks(list []bookmark.Bookmark) {
 	if len(list) == 0 {
 		fmt.Fprintln(p.stderr, "No bookmarks. 'bough bookmark REF LABEL' adds one.")
 		return
@@ -145,7 +145,7 @@ func (p *program) bookmarks(list []workspace.Bookmark) {
 
 // labelled formats bookmarks for the line of a message, "" for none. A bookmark on another
 // message is printed with the id of that message.
-func (p *program) labelled(list []workspace.Bookmark, message string) string {
+func (p *program) labelled(list []bookmark.Bookmark, message string) string {
 	var labels []string
 	for _, b := range list {
 		label := p.paint.fit(line(b.Label), widestLabel)

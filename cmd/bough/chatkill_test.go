@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/tidwall/gjson"
 )
 
@@ -210,7 +211,7 @@ func (c *crowd) judge() {
 		c.t.Fatal(err)
 	}
 	for _, label := range c.labels {
-		if !slices.ContainsFunc(marks.Bookmarks, func(b workspace.Bookmark) bool { return b.Label == label }) {
+		if !slices.ContainsFunc(marks.Bookmarks, func(b bookmark.Bookmark) bool { return b.Label == label }) {
 			c.t.Errorf("the bookmark %q is gone", label)
 		}
 	}

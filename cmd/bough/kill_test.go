@@ -25,6 +25,7 @@ import (
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/tidwall/gjson"
 )
 
@@ -358,11 +359,11 @@ type remainder struct {
 	files   map[string]*session.Session
 	texts   map[string]string // of messages, to their ids
 	parents map[string]string // of messages
-	labels  map[string]workspace.Bookmark
+	labels  map[string]bookmark.Bookmark
 }
 
 func (s *siege) remains() *remainder {
-	r := &remainder{s.open(), map[string]workspace.Entry{}, map[string]*session.Session{}, map[string]string{}, map[string]string{}, map[string]workspace.Bookmark{}}
+	r := &remainder{s.open(), map[string]workspace.Entry{}, map[string]*session.Session{}, map[string]string{}, map[string]string{}, map[string]bookmark.Bookmark{}}
 	marks, err := r.w.Bookmarks(s.t.Context(), workspace.BookmarksOptions{})
 	if err != nil {
 		s.t.Fatal(err)

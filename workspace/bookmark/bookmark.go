@@ -47,7 +47,9 @@ const (
 // Scopes are all scopes.
 var Scopes = []Scope{Message, Branch, Subtree}
 
-// A Bookmark is a label on a message.
+// A Bookmark is a label on a message. A REF resolves to it if nothing else has the name.
+// Its session is the first file of the message's line, which stays the same when the line
+// grows, or the checkpoint that has the message.
 type Bookmark struct {
 	Session   string `json:"session_id"` // the first file of the message's line, or the checkpoint
 	Message   string `json:"node_id"`

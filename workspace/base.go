@@ -1,0 +1,76 @@
+package workspace
+
+import (
+	"crypto/rand"
+	"io"
+	"time"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
+)
+
+// storeOptions are those of the front door, which documents them.
+type storeOptions struct {
+	Limit          int
+	Wait           time.Duration
+	Settle         time.Duration
+	Existing       bool
+	Retention      checkpoint.Retention
+	UserConfig     string
+	UndoAge        time.Duration
+	UndoOperations int
+	CompactEvery   int
+	Now            func() time.Time
+	Random         io.Reader
+	Progress       func(doing string, done, total int64)
+	Note           func(string)
+}
+
+// A base is the files of a workspace. Its methods may be called from several goroutines.
+type base struct {
+	dir    string
+	opts   storeOptions
+	memory *session.Memory
+	uuids  *uuids
+	tasks  *taskLog
+	live   *live
+	turn   chan struct{} // is full while a goroutine writes
+
+	completeForget func(*Tx) error // carries out the plan of an interrupted forget
+}
+
+const (
+	stateDir = ".bough"
+	trashDir = stateDir + "/trash"
+	headFile = "head.json"
+)
+
+// newBase returns the store of the workspace in the folder dir, an absolute path. The
+// recovery calls completeForget if a forget was interrupted.
+func newBase(dir string, o storeOptions, completeForget func(*Tx) error) *base {
+	if o.Limit <= 0 {
+		o.Limit = 1000
+	}
+	if o.Wait == 0 {
+		o.Wait = 30 * time.Second
+	}
+	if o.Settle == 0 {
+		o.Settle = time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	return &base{
+		dir: dir, opts: o, memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, live: &live{},
+		turn: make(chan struct{}, 1), completeForget: completeForget,
+	}
+}

@@ -16,10 +16,9 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-const (
-	filesDir = "files"
-	incoming = stateDir + "/incoming" // an attachment that has not got its name
-)
+const filesDir = "files"
+
+const incoming = stateDir + "/incoming" // an attachment that has not got its name
 
 // FilePath returns the path inside the workspace of the attachment with that
 // SHA-256.

@@ -163,7 +163,7 @@ func mtimeOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 // took records a session that is about to be written.
 func (tx *Tx) took(o *session.Outline) {
-	delete(tx.View.open, o.ID)
+	delete(tx.View.opened, o.ID)
 	tx.View.outlines[o.ID] = o
 	tx.written = append(tx.written, written{o, tx.batch.Len() - 1})
 	tx.View.index.Put(o.Summary(), o.Stat)

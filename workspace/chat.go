@@ -98,7 +98,7 @@ func (d *driver) retryStep() fault.Step {
 
 // begin says something to the agent.
 func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
-	op, write := d.op("append"), (*Tx).writeNode
+	op, write := d.op("append"), writeNode
 	switch {
 	case p.Fresh:
 		op.Verb, op.Args["name"] = "agent fresh", p.Tree
@@ -127,7 +127,7 @@ func (d *driver) retry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, a *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		if t.Last != a.Head.Node {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
@@ -145,7 +145,7 @@ func (d *driver) retry(ctx context.Context) error {
 
 // deliver delivers an entry that nothing has to wait for.
 func (d *driver) deliver(ctx context.Context, e agent.Entry) error {
-	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		e := e
 		e.ID = d.rules.NewID()
 		if e.Mode == agent.Steer { // it has nothing to stop

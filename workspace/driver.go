@@ -198,7 +198,7 @@ func (d *driver) step(ctx context.Context, e agent.Event) error {
 		}
 		return err
 	}
-	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		return t.Step(q, d.rules, e)
 	})
 }
@@ -283,7 +283,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 		for _, e := range eventsOf(stored.op) {
 			d.opts.Tell(e)
 		}
-		op, write = d.op("append"), (*Tx).writeNode
+		op, write = d.op("append"), writeNode
 	}
 	d.do(ctx, acts)
 	return nil

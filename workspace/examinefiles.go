@@ -45,7 +45,7 @@ func (d *checkup) attachments() error {
 				}
 			}
 		}
-		delete(d.v.open, o.ID) // one at a time is enough to hold
+		delete(d.v.opened, o.ID) // one at a time is enough to hold
 	}
 	return nil
 }

@@ -22,12 +22,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// explorationsDir holds a file for each exploration, explorationLocks a folder for each
-// that is carried out.
-const (
-	explorationsDir  = "explorations"
-	explorationLocks = stateDir + "/explorations"
-)
+// explorationsDir holds a file for each exploration.
+const explorationsDir = "explorations"
+
+// explorationLocks holds a folder for each exploration that is running.
+const explorationLocks = stateDir + "/explorations"
 
 // Write keeps the file of an exploration, whose id is a UUID, in place of what
 // it was: package explore says what it holds. It is no operation.

@@ -182,7 +182,7 @@ func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Tra
 	}
 	first := p.Parts[0]
 	v.describe(t, first, o.Format.Name)
-	if t.Title = v.entry(p.Parts[p.part].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
+	if t.Title = v.entry(p.Parts[p.named].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
 		t.Title = "" // as it came
 	}
 	if t.Dir = cmp.Or(o.Dir, t.Dir); o.here != "" && !isDir(t.Dir) {

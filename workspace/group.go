@@ -83,7 +83,7 @@ func newOperation(op operation.Operation) *operation.Operation {
 
 // prepared returns the operations for the log.
 func (tx *Tx) prepared() []*operation.Operation {
-	if len(tx.op.Changes) == 0 && !tx.told {
+	if len(tx.op.Changes) == 0 && !tx.always {
 		return tx.earlier
 	}
 	return append(slices.Clip(tx.earlier), tx.op)

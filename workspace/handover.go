@@ -10,12 +10,11 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-const (
-	// handoverDir holds conversations for programs that read a file once.
-	handoverDir = stateDir + "/handover"
-	// handoverAge is the age above which a file is considered abandoned.
-	handoverAge = 24 * time.Hour
-)
+// handoverDir holds conversations for programs that read a file once.
+const handoverDir = stateDir + "/handover"
+
+// handoverAge is the age above which a file is considered abandoned.
+const handoverAge = 24 * time.Hour
 
 // handover returns the path of a new file that a program reads once, absolute. It removes
 // the files of commands that were never run.

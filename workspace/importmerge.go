@@ -306,7 +306,7 @@ func (m *merging) recordsBefore() int {
 
 // fork makes a branch of a checkpoint that was exported and comes back longer.
 func (m *merging) fork(p *plan, r *imports.Transcript) (*imports.Transcript, bool, error) {
-	at := &place{m.line, m.line.Newest(m.line.part)}
+	at := &place{m.line, m.line.Newest(m.line.named)}
 	d, err := m.v.View.document(at, checkpoint.Spec{Kind: session.Branch})
 	if err != nil {
 		return nil, false, err

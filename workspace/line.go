@@ -12,12 +12,12 @@ import (
 type line struct {
 	*session.Tree
 	view   *View
-	part   int   // of the session that was asked for
+	named  int   // of the session that was asked for
 	broken error // the error of a continuation that cannot be read, nil if there is none
 }
 
 // id returns the id of the session that the line was asked for by.
-func (l *line) id() string { return l.Parts[l.part].ID }
+func (l *line) id() string { return l.Parts[l.named].ID }
 
 // newestID returns the id of the newest message of the line, "" if it has none.
 func (l *line) newestID() string {
@@ -45,8 +45,8 @@ func (v *View) line(id string, partial bool) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &line{Tree: t, view: v, part: slices.Index(ids, id)}
-	for _, part := range l.Continuing(l.part) {
+	l := &line{Tree: t, view: v, named: slices.Index(ids, id)}
+	for _, part := range l.Continuing(l.named) {
 		l.broken = cmp.Or(l.broken, v.index.Broken(ids[part]))
 	}
 	return l, nil
@@ -71,7 +71,7 @@ func (v *View) end(l *line, partial bool) (int, error) {
 		}
 		v.store.opts.Note(l.broken.Error() + "; what is there is taken")
 	}
-	return l.Newest(l.part), nil
+	return l.Newest(l.named), nil
 }
 
 // lineIDs returns the files of the line of id. A checkpoint is always a line of
@@ -126,7 +126,7 @@ func (p *place) messageID() string {
 // source returns the session whose file holds the message at p.
 func (p *place) source() *session.Outline {
 	if p.node < 0 {
-		return p.Parts[p.part]
+		return p.Parts[p.named]
 	}
 	return p.Parts[p.Part(p.node)]
 }

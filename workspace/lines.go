@@ -16,11 +16,12 @@ import (
 
 // The members of metadata.bough in the first file of a line that programs set.
 const (
-	ownUser      = "user"
-	ownConfigs   = "configs"
-	ownUntracked = "untracked"
-	ownEvents    = "events"
+	ownUser    = "user"
+	ownConfigs = "configs"
+	ownEvents  = "events"
 )
+
+const ownUntracked = "untracked"
 
 // NewLine begins an empty conversation. Unlike [Workspace.New] it leaves the head
 // alone. Where there is a session with the UUID already it returns the line of that

@@ -158,7 +158,7 @@ func (d *checkup) finish() error {
 		return err
 	}
 	d.v.index.Staged()
-	d.tx.op.Sessions, d.tx.op.Changes, d.tx.written, d.tx.told = nil, nil, nil, false
+	d.tx.op.Sessions, d.tx.op.Changes, d.tx.written, d.tx.always = nil, nil, nil, false
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 // penguinCheckpoint reads one of Penguin's checkpoints. An unreadable session
 // with the same id hides it.
 func (v *View) penguinCheckpoint(id string) (*session.Session, error) {
-	if s := v.open[id]; s != nil {
+	if s := v.opened[id]; s != nil {
 		return s, nil
 	}
 	if err := v.index.Err(id); err != nil {
@@ -22,7 +22,7 @@ func (v *View) penguinCheckpoint(id string) (*session.Session, error) {
 	if err != nil {
 		return nil, gone(id, err)
 	}
-	v.open[id], v.outlines[id] = s, s.Outline
+	v.opened[id], v.outlines[id] = s, s.Outline
 	return s, nil
 }
 
@@ -38,12 +38,12 @@ func gone(id string, err error) error {
 
 // reopen returns the session of an outline, with its bytes.
 func (v *View) reopen(o *session.Outline) (*session.Session, error) {
-	if s := v.open[o.ID]; s != nil {
+	if s := v.opened[o.ID]; s != nil {
 		return s, nil
 	}
 	s, err := v.folder.Open(o)
 	if err == nil {
-		v.open[o.ID] = s
+		v.opened[o.ID] = s
 	}
 	return s, err
 }

@@ -211,7 +211,7 @@ func (v *View) placeFound(l *line, message string, find func(*line, string) (int
 // placeBehindSeal finds a message that another program added to a checkpoint,
 // nil if there is none.
 func (v *View) placeBehindSeal(l *line, message string, find func(*line, string) (int, error)) *place {
-	o := l.Parts[l.part]
+	o := l.Parts[l.named]
 	if len(l.Parts) > 1 || o.FitsSeal {
 		return nil
 	}

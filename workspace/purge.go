@@ -43,7 +43,7 @@ func purgeTrash(ctx context.Context, w *base, o PurgeOptions) (*Trash, error) {
 				tx.View.addAttached(sums, f)
 			}
 		}
-		tx.told = len(purged.Files) > 0
+		tx.always = len(purged.Files) > 0
 		ids, titles := tx.View.goneWith(purged.Files, all.Files)
 		if err := tx.erase(newErasure(ids, nil, titles)); err != nil {
 			return nil, err

@@ -98,7 +98,7 @@ func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions)
 		if err != nil {
 			return nil, err
 		}
-		asked := p.Parts[p.part]
+		asked := p.Parts[p.named]
 		c := &Conversation{Entry: v.entry(asked.ID)}
 		d, err := checkpoint.View(p.Tree, p.node, asked, v.reopen)
 		if err != nil {

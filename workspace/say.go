@@ -114,7 +114,7 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 // resume begins a turn with the first entry of the queue. If the queue is empty because a
 // crash interrupted the delivery of an entry in listed, the model is asked to answer it.
 func (d *driver) resume(ctx context.Context, listed agent.Queue) error {
-	return d.change(ctx, d.op("append"), (*Tx).writeNode, func(_ *View, a *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
 		if len(*q) > 0 {
 			q.Resume()
 			return t.Step(q, d.rules, agent.Event{Kind: agent.OnQueue})

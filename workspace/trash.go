@@ -39,7 +39,7 @@ func (tx *Tx) remove(id string) error {
 // forget takes a session that is going to be gone out of all that is known.
 func (tx *Tx) forget(id string) {
 	tx.View.index.Remove(id)
-	delete(tx.View.open, id)
+	delete(tx.View.opened, id)
 	delete(tx.View.outlines, id)
 	tx.gone = append(tx.gone, id)
 }

@@ -119,7 +119,7 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 	if len(a.Turn.Unwritten) > 0 {
 		n := a.Turn.Unwritten[0]
 		a.Turn.Unwritten = a.Turn.Unwritten[1:]
-		err := tx.writeNode(a, &n)
+		err := writeNode(tx, a, &n)
 		tx.op.Args["message"], tx.op.Args["role"] = n.ID, n.Message().Role
 		switch e := Explain(err); {
 		case err == nil:
@@ -179,7 +179,7 @@ func messageOf(n *agent.Node) *message {
 
 // writeNode prepares to write a message of a turn, unless it is there, and to move the
 // head of its agent to it.
-func (tx *Tx) writeNode(a *agents.Agent, n *agent.Node) error {
+func writeNode(tx *Tx, a *agents.Agent, n *agent.Node) error {
 	l, err := tx.View.treeLine(a.Head.Tree, false)
 	if err != nil {
 		return err

@@ -89,7 +89,7 @@ func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
 			return 0, cmp.Or(failed, error(&fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no operation %d", o.To), Next: fault.Do(fault.ListOperations)}))
 		}
 		groups := map[events.Seq]bool{}
-		for target := range operation.AllUndoable(newest, id, v.lost) {
+		for target := range operation.AllUndoable(newest, id, lost(v)) {
 			counted := o.In == "" && groups[target.Group]
 			if o.To != 0 && target.Seq <= o.To || o.To == 0 && rounds == o.Count && !counted {
 				break
@@ -112,10 +112,10 @@ func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
 func (w *base) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) {
 	return w.takeBack(ctx, operation.Undo, o, func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], id string) error {
 		if t.of != 0 {
-			t.targets = operation.UndoablesOf(newest, t.of, v.lost)
+			t.targets = operation.UndoablesOf(newest, t.of, lost(v))
 			return nil
 		}
-		if t.targets, t.group = operation.Undoables(newest, id, v.lost); len(t.targets) == 0 {
+		if t.targets, t.group = operation.Undoables(newest, id, lost(v)); len(t.targets) == 0 {
 			return nothingTo("undo")
 		}
 		if first := t.targets[0]; v.purged(first.As) {
@@ -158,13 +158,15 @@ func nothingTo(do string) error {
 	return &fault.Error{Code: fault.Refused, Message: "there is nothing to " + do, Next: fault.Do(fault.ListOperations)}
 }
 
-// lost reports whether a session or an agent that an operation left in its place is
-// gone, so that undo skips the operation. One whose files were purged from the trash
+// lost returns whether a session or an agent that an operation left in its place is
+// gone in v, so that undo skips the operation. One whose files were purged from the trash
 // is not skipped: undo refuses it, see purged.
-func (v *View) lost(op *operation.Operation) bool {
-	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
-		return c.Is != nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.File)
-	})
+func lost(v *View) func(*operation.Operation) bool {
+	return func(op *operation.Operation) bool {
+		return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
+			return c.Is != nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.File)
+		})
+	}
 }
 
 // purged reports whether a session or an agent that an operation moved to the trash

@@ -98,7 +98,7 @@ func (t *takingBack) advance(tx *Tx) error {
 // operations.
 func (t *takingBack) prepare(tx *Tx) (list []*operation.Operation, err error) {
 	for _, target := range t.targets {
-		if tx.full() || slices.ContainsFunc(target.As.Changes, tx.collides) {
+		if tx.full() || slices.ContainsFunc(target.As.Changes, collides(tx)) {
 			break
 		}
 		op := tx.begin(operation.Operation{Verb: t.verb, Args: t.args(target), Undoes: target.Seq})
@@ -160,9 +160,11 @@ func (t *takingBack) originals(n int) (list []*operation.Operation) {
 	return list
 }
 
-// collides reports whether a staged change has the file of c too.
-func (tx *Tx) collides(c operation.Change) bool {
-	return tx.batch.Touches(c.File) || c.Moved != "" && tx.batch.Touches(c.Moved)
+// collides returns whether a staged change of tx has the file of a change too.
+func collides(tx *Tx) func(operation.Change) bool {
+	return func(c operation.Change) bool {
+		return tx.batch.Touches(c.File) || c.Moved != "" && tx.batch.Touches(c.Moved)
+	}
 }
 
 // stillAsLeft reports whether the sessions are as the targets left them, the newest

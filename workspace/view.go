@@ -24,7 +24,7 @@ type View struct {
 	penguin   map[string]checkpoint.Penguin
 	outlines  map[string]*session.Outline // known so far
 	kept      keeping
-	open      map[string]*session.Session // read so far
+	opened    map[string]*session.Session // read so far
 	own       map[string]bool             // sessions of an operation that was interrupted
 	asLogged  map[string]bool             // of the sessions that the index lacks, whether they are as logged; nil if not computed
 	noted     string                      // the last note about the index
@@ -42,7 +42,7 @@ type Tx struct {
 	grouped   bool                   // the operations form one group
 	group     operation.Seq          // its number, 0 for a new one
 	completed bool                   // an interrupted operation is being completed, without a new one
-	told      bool                   // the operation is logged even if it changes no file of the log
+	always    bool                   // the operation is logged even if it changes no file of the log
 	seq       operation.Seq          // of the last line of the log
 	highest   operation.Seq          // that a log named which was replaced
 	trash     string                 // where this command discards files, "" before the first
@@ -81,7 +81,7 @@ func (w *base) load(ctx context.Context, root *os.Root, m mode) (*View, error) {
 		folder:   session.NewFolder(root, w.memory),
 		penguin:  map[string]checkpoint.Penguin{},
 		outlines: map[string]*session.Outline{},
-		open:     map[string]*session.Session{},
+		opened:   map[string]*session.Session{},
 		own:      map[string]bool{},
 	}
 	if v.fresh {

@@ -21,7 +21,6 @@ const maxExported = 25
 var exported = map[string]int{
 	"workspace": 70, // the front door
 	"session":   50, // docs/architecture.md says why, and that it is to shrink
-	"agent":     35, // the same
 }
 
 // leaks are the exported declarations that show a type of an internal package. The list is

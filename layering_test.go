@@ -34,6 +34,8 @@ var layers = [][]string{
 	{"index", "internal/operation", "convert", "internal/title"},
 	{"workspace/events"},
 	{"agent"},
+	{"agent/turn"},
+	{"agent/model"},
 	{"convert/internal/anthropic", "convert/internal/chatgpt", "convert/internal/claude", "convert/internal/claudeai", "convert/internal/codex",
 		"convert/internal/gemini", "convert/internal/markdown", "convert/internal/oasst", "convert/internal/openai", "convert/internal/opencode",
 		"convert/internal/penguin", "convert/internal/pi"},

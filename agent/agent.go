@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"github.com/bough-dev/bough/agent/turn"
 	"slices"
 	"strings"
 	"time"
@@ -41,11 +42,11 @@ type Agent struct {
 	System  string // "" for none
 	Trees   []Tree // oldest first, at least one
 	Head    Head   // in one of the trees
-	Queue   Queue
-	Turn    Turn // call [Turn.Recover] unless a program is running it
+	Queue   turn.Queue
+	Turn    turn.Turn // call [turn.Turn.Recover] unless a program is running it
 	Created time.Time
 
-	Policy       SteerPolicy
+	Policy       turn.SteerPolicy
 	NoCheckpoint bool // do not make an automatic checkpoint before a turn
 
 	raw []byte // the decoded file, nil for a new agent

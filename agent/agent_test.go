@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -114,24 +116,24 @@ func TestUnknown(t *testing.T) {
 func TestQueueAndTurn(t *testing.T) {
 	old := strings.NewReplacer("  \"queue\": [],\n  \"turn\": {\n    \"state\": \"idle\"\n  },\n  \"steer_policy\": \"after_call\",\n  \"auto_checkpoint\": true,\n", "").Replace(file)
 	a := decode(t, old)
-	if a.Turn.State != "" && a.Turn.State != agent.Idle || len(a.Queue) != 0 || a.NoCheckpoint || a.Trees[0].Archived {
+	if a.Turn.State != "" && a.Turn.State != turn.Idle || len(a.Queue) != 0 || a.NoCheckpoint || a.Trees[0].Archived {
 		t.Errorf("without the members it is %+v", a)
 	}
 	if got := string(a.Encode()); got != old {
 		t.Errorf("unchanged it is\n%s", got)
 	}
-	a.Queue.Add(agent.Entry{ID: "q1", Mode: agent.Steer, Content: "<stop>", Cut: true})
-	a.Turn = agent.Turn{State: agent.InTool, Prompt: "m1", Last: "m2", Calls: []agent.OpenCall{{Call: agent.Call{ID: "c", Name: "f", Arguments: "{}"}, Node: "m3"}}}
-	a.Policy, a.NoCheckpoint, a.Trees[1].Archived = agent.FinishBatch, true, true
+	a.Queue.Add(turn.Entry{ID: "q1", Mode: turn.Steer, Content: "<stop>", Cut: true})
+	a.Turn = turn.Turn{State: turn.InTool, Prompt: "m1", Last: "m2", Calls: []turn.OpenCall{{Call: model.Call{ID: "c", Name: "f", Arguments: "{}"}, Node: "m3"}}}
+	a.Policy, a.NoCheckpoint, a.Trees[1].Archived = turn.FinishBatch, true, true
 	b := decode(t, string(a.Encode()))
 	if !slices.Equal(a.Queue, b.Queue) || !reflect.DeepEqual(a.Turn, b.Turn) || b.Policy != a.Policy || !b.NoCheckpoint || !b.Trees[1].Archived || b.Trees[0].Archived {
 		t.Errorf("it comes back as %+v", b)
 	}
 	b.Queue.Drop("q1")
-	b.Turn = agent.Turn{}
+	b.Turn = turn.Turn{}
 	b.Policy, b.NoCheckpoint, b.Trees[1].Archived = "", false, false
 	c := decode(t, string(b.Encode()))
-	if len(c.Queue) != 0 || c.Turn.State != agent.Idle || c.Policy != agent.AfterCall || c.NoCheckpoint || c.Trees[1].Archived {
+	if len(c.Queue) != 0 || c.Turn.State != turn.Idle || c.Policy != turn.AfterCall || c.NoCheckpoint || c.Trees[1].Archived {
 		t.Errorf("taken back it is %+v", c)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
@@ -27,7 +28,7 @@ func (a *Agent) Encode() []byte {
 			{Key: "head", Value: a.Head.encode()},
 			{Key: "queue", Value: a.encodeQueue()},
 			{Key: "turn", Value: a.encodeTurn()},
-			{Key: "steer_policy", Value: rawjson.Compact(cmp.Or(a.Policy, AfterCall))},
+			{Key: "steer_policy", Value: rawjson.Compact(cmp.Or(a.Policy, turn.AfterCall))},
 			{Key: "auto_checkpoint", Value: rawjson.Compact(!a.NoCheckpoint)},
 			{Key: "created_at", Value: rawjson.Compact(session.FormatTime(a.Created))},
 		}, 0)
@@ -51,8 +52,8 @@ func (a *Agent) Encode() []byte {
 	put("trees", slices.EqualFunc(a.Trees, was.Trees, Tree.same), a.encodeTrees())
 	put("queue", slices.Equal(a.Queue, was.Queue), a.encodeQueue())
 	put("turn", bytes.Equal(a.encodeTurn(), was.encodeTurn()), a.encodeTurn())
-	policy := cmp.Or(a.Policy, AfterCall)
-	put("steer_policy", policy == cmp.Or(was.Policy, AfterCall), rawjson.Compact(policy))
+	policy := cmp.Or(a.Policy, turn.AfterCall)
+	put("steer_policy", policy == cmp.Or(was.Policy, turn.AfterCall), rawjson.Compact(policy))
 	put("auto_checkpoint", a.NoCheckpoint == was.NoCheckpoint, rawjson.Compact(!a.NoCheckpoint))
 	if a.Head != was.Head {
 		head := valueOf(data, "head")
@@ -91,7 +92,7 @@ func (a *Agent) encodeQueue() []byte {
 
 func (a *Agent) encodeTurn() []byte {
 	t := a.Turn
-	t.State = cmp.Or(t.State, Idle)
+	t.State = cmp.Or(t.State, turn.Idle)
 	return rawjson.Value(t, 1)
 }
 
@@ -296,17 +297,19 @@ func (d *decoder) agent(name string, a *Agent) {
 	a.Model, a.System = o.text("model_id", false), o.text("system", false)
 	a.Created = o.time("created_at")
 	a.NoCheckpoint = !o.flag("auto_checkpoint", true)
-	if o.value("steer_policy", &a.Policy) && !a.Policy.valid() {
-		d.wrong(o.where("steer_policy"), "unknown steer_policy %q", a.Policy)
+	if o.value("steer_policy", &a.Policy) {
+		if _, ok := turn.ParseSteerPolicy(string(a.Policy)); !ok {
+			d.wrong(o.where("steer_policy"), "unknown steer_policy %q", a.Policy)
+		}
 	}
 	if o.value("queue", &a.Queue) {
-		if problem := a.Queue.problem(); problem != "" {
-			d.wrong(o.where("queue"), "%s", problem)
+		if err := a.Queue.Check(); err != nil {
+			d.wrong(o.where("queue"), "%s", err)
 		}
 	}
 	if o.value("turn", &a.Turn) {
-		if problem := a.Turn.problem(); problem != "" {
-			d.wrong(o.where("turn"), "%s", problem)
+		if err := a.Turn.Check(); err != nil {
+			d.wrong(o.where("turn"), "%s", err)
 		}
 	}
 	if !session.IsUUID(a.ID) {

@@ -10,9 +10,9 @@
 //	tree_ids         the ids of the trees, oldest first
 //	trees            the same trees as objects: id, name, created_at, node_id
 //	head             an object: tree_id, node_id
-//	queue            undelivered messages of its user, a [Queue]
-//	turn             its current turn, a [Turn]
-//	steer_policy     a [SteerPolicy]
+//	queue            undelivered messages of its user, a [turn.Queue]
+//	turn             its current turn, a [turn.Turn]
+//	steer_policy     a [turn.SteerPolicy]
 //	auto_checkpoint  whether an automatic checkpoint is made before a turn
 //	created_at       when the agent was made
 //
@@ -23,11 +23,10 @@
 // least one tree, and the head is in one of its trees, at a message, or with the
 // node_id null in an empty tree.
 //
-// A [Turn] is the processing of a prompt, and a [Queue] holds the user's messages
-// meanwhile. Both are pure state machines; the caller executes their actions with a
-// [Model] and [Tools]. Their two members belong to bough and are rewritten
-// completely. They and steer_policy, auto_checkpoint and archived may be absent, as
-// in older files.
+// The members queue and turn belong to bough and are rewritten completely. They and
+// steer_policy, auto_checkpoint and archived may be absent, as in older files. Package
+// agent/turn describes their states, package agent/model the models and tools that a
+// turn uses.
 //
 // The package only converts bytes to values and back; it accesses no files. All
 // other members of an object belong to other programs and are kept byte for byte.

@@ -1,6 +1,9 @@
 package agent
 
-import "slices"
+import (
+	"github.com/bough-dev/bough/agent/turn"
+	"slices"
+)
 
 // Revert returns the file of the agent with a name without the effect of one
 // change. now is the current file, before and after are those before and after the
@@ -28,21 +31,21 @@ func Revert(name string, now, before, after []byte) (data []byte, ok bool) {
 		a.Trees, a.Head = was.Trees, was.Head
 	}
 	for _, e := range made.Queue {
-		if was.Queue.at(e.ID) < 0 {
+		if !was.Queue.Has(e.ID) {
 			ok = a.Queue.Drop(e.ID) && ok
 		}
 	}
 	for i, e := range was.Queue {
-		if made.Queue.at(e.ID) < 0 && a.Queue.at(e.ID) < 0 {
-			e.State = Held
+		if !made.Queue.Has(e.ID) && !a.Queue.Has(e.ID) {
+			e.State = turn.Held
 			a.Queue = slices.Insert(a.Queue, min(i, len(a.Queue)), e)
 		}
 	}
 	if string(was.encodeTurn()) != string(made.encodeTurn()) {
 		a.Turn = was.Turn
 		a.Turn.Unwritten = nil
-		if a.Turn.State != Idle && a.Turn.State != "" {
-			a.Turn = Turn{State: Idle, Prompt: was.Turn.Prompt, Last: was.Turn.Last, Ended: Aborted}
+		if a.Turn.State != turn.Idle && a.Turn.State != "" {
+			a.Turn = turn.Turn{State: turn.Idle, Prompt: was.Turn.Prompt, Last: was.Turn.Last, Ended: turn.Aborted}
 		}
 		if n := len(was.Turn.Unwritten); n > 0 {
 			a.Turn.Last = was.Turn.Unwritten[0].Parent // it will not be written any more

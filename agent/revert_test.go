@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 )
 
 // TestRevert: a change is undone, later changes stay, and a value that was changed
@@ -14,7 +15,7 @@ func TestRevert(t *testing.T) {
 	queued := func(ids ...string) change {
 		return func(a *agent.Agent) {
 			for _, id := range ids {
-				a.Queue.Add(agent.Entry{ID: id, Mode: agent.FollowUp, Content: id})
+				a.Queue.Add(turn.Entry{ID: id, Mode: turn.FollowUp, Content: id})
 			}
 		}
 	}
@@ -35,17 +36,17 @@ func TestRevert(t *testing.T) {
 		{"what was queued, and is delivered", nil, queued("q"), func(a *agent.Agent) { a.Queue.Drop("q") }, false, nil},
 		{"what was dropped", queued("p", "q"), func(a *agent.Agent) { a.Queue.Drop("p") }, queued("r"), true,
 			func(a *agent.Agent) bool {
-				return slices.EqualFunc(a.Queue, []string{"p", "q", "r"}, func(e agent.Entry, id string) bool { return e.ID == id }) && a.Queue[0].State == agent.Held
+				return slices.EqualFunc(a.Queue, []string{"p", "q", "r"}, func(e turn.Entry, id string) bool { return e.ID == id }) && a.Queue[0].State == turn.Held
 			}},
 		{"a message of a turn that ran", func(a *agent.Agent) {
-			a.Turn = agent.Turn{State: agent.Streaming, Prompt: "m1", Last: "m1", Reply: "m2"}
+			a.Turn = turn.Turn{State: turn.Streaming, Prompt: "m1", Last: "m1", Reply: "m2"}
 		},
 			func(a *agent.Agent) {
 				a.Move("two", "m2")
-				a.Turn = agent.Turn{State: agent.Idle, Prompt: "m1", Last: "m2", Ended: agent.Finished}
+				a.Turn = turn.Turn{State: turn.Idle, Prompt: "m1", Last: "m2", Ended: turn.Finished}
 			}, queued("q"), true,
 			func(a *agent.Agent) bool {
-				return a.Head.Node == "m1" && a.Turn.State == agent.Idle && a.Turn.Ended == agent.Aborted && a.Turn.Prompt == "m1" && a.Turn.Last == "m1"
+				return a.Head.Node == "m1" && a.Turn.State == turn.Idle && a.Turn.Ended == turn.Aborted && a.Turn.Prompt == "m1" && a.Turn.Last == "m1"
 			}},
 		{"a tree", nil, func(a *agent.Agent) {
 			a.Trees = append(slices.Clone(a.Trees), agent.Tree{ID: "three"})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -15,7 +15,7 @@ import (
 
 // conclude evaluates e, and adds the outcome as a message below the explored one. Of the
 // results of a synthesis the model, if it is not nil, makes one text.
-func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, m agent.Model) error {
+func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, m model.Model) error {
 	e.Method = method
 	v := evaluate(method, e.Branches, e.Config)
 	if prompt, ok := synthesisPrompt(e.Question, e.Branches, e.Config); ok && v.Strategy == Synthesis && v.Fallback == "" && m != nil {
@@ -23,9 +23,9 @@ func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, 
 		if err != nil {
 			return err
 		}
-		reply, err := m.Ask(ctx, &agent.Request{
+		reply, err := m.Ask(ctx, &model.Request{
 			Agent: e.Agent, ModelID: e.Runner.Model,
-			Messages: []agent.Message{{ID: e.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")}},
+			Messages: []model.Message{{ID: e.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")}},
 		}, func(string) {})
 		if err != nil {
 			return fmt.Errorf("the model made no synthesis: %w", err)

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -27,7 +27,7 @@ type Explorer struct {
 
 	// Model opens a model by its id, which may come from a file of the workspace. If nil,
 	// there are no models.
-	Model func(ctx context.Context, id string) (agent.Model, error)
+	Model func(ctx context.Context, id string) (model.Model, error)
 	// Approve returns an error if a command that the workspace stores must not run.
 	// If nil, [Explorer.Resume] runs no command.
 	Approve func(context.Context, Runner) error
@@ -126,7 +126,7 @@ func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*E
 		if !e.Done() {
 			return notOver(e)
 		}
-		var m agent.Model
+		var m model.Model
 		if method == Synthesis {
 			var err error
 			if m, err = x.model(ctx, e.Runner); err != nil {
@@ -264,7 +264,7 @@ func (x *Explorer) hold(ctx context.Context, name string, change func(*Explorati
 }
 
 // finish tries the branches of e that have not ended, and evaluates the results.
-func (x *Explorer) finish(ctx context.Context, e *Exploration, m agent.Model, similar []Similar) error {
+func (x *Explorer) finish(ctx context.Context, e *Exploration, m model.Model, similar []Similar) error {
 	if err := x.try(ctx, e, m, similar); err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (x *Explorer) adoptOutcome(ctx context.Context, e *Exploration) error {
 }
 
 // try tries the branches of e that have not ended, until it is cancelled or ctx ends.
-func (x *Explorer) try(ctx context.Context, e *Exploration, m agent.Model, similar []Similar) error {
+func (x *Explorer) try(ctx context.Context, e *Exploration, m model.Model, similar []Similar) error {
 	folder, err := x.folder(e.Runner.Dir)
 	if err != nil {
 		return err
@@ -308,7 +308,7 @@ func (x *Explorer) try(ctx context.Context, e *Exploration, m agent.Model, simil
 }
 
 // model opens the model of a runner, nil if it has none.
-func (x *Explorer) model(ctx context.Context, r Runner) (agent.Model, error) {
+func (x *Explorer) model(ctx context.Context, r Runner) (model.Model, error) {
 	switch {
 	case r.Model == "":
 		if r.Command == "" {

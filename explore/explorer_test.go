@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -21,7 +21,7 @@ import (
 // modelled returns an explorer whose models answer with a function.
 func (l *lab) modelled(m stub) *explore.Explorer {
 	x := l.explorer()
-	x.Model = func(_ context.Context, id string) (agent.Model, error) {
+	x.Model = func(_ context.Context, id string) (model.Model, error) {
 		if id == "missing" {
 			return nil, errors.New("no model")
 		}
@@ -31,7 +31,7 @@ func (l *lab) modelled(m stub) *explore.Explorer {
 }
 
 // asked returns the text of the last message of a request.
-func asked(r *agent.Request) string { return string(r.Messages[len(r.Messages)-1].Content) }
+func asked(r *model.Request) string { return string(r.Messages[len(r.Messages)-1].Content) }
 
 func problemOf(err error) explore.Problem {
 	var e *explore.Error
@@ -47,7 +47,7 @@ var ways = []explore.Strategy{{Name: "merge", Description: "by halves"}, {Name: 
 func TestExplorer(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	x := l.modelled(func(_ context.Context, r *agent.Request) (string, error) {
+	x := l.modelled(func(_ context.Context, r *model.Request) (string, error) {
 		switch said := asked(r); {
 		case strings.Contains(said, "Several approaches"):
 			return "Both.", nil
@@ -154,7 +154,7 @@ func TestExplorerInterrupted(t *testing.T) {
 	l := newLab(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	broken := true
-	m := stub(func(asking context.Context, r *agent.Request) (string, error) {
+	m := stub(func(asking context.Context, r *model.Request) (string, error) {
 		switch said := asked(r); {
 		case strings.Contains(said, "Several approaches"):
 			if broken {
@@ -266,7 +266,7 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := threeWays
-	x := l.modelled(func(context.Context, *agent.Request) (string, error) { return answer, nil })
+	x := l.modelled(func(context.Context, *model.Request) (string, error) { return answer, nil })
 	said, err := l.w.Agent("ada").Chat(ctx, agents.Prompt{Text: "How is this sorted best?"}, agents.TurnOptions{Models: x.Model})
 	if err != nil {
 		t.Fatal(err)

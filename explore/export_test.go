@@ -3,7 +3,7 @@ package explore
 import (
 	"context"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore/recognize"
 )
 
@@ -44,11 +44,11 @@ func (e *Exploration) Learnings() []Learning   { return e.learnings() }
 func (e Evaluation) Synthesized(model, text string) Evaluation { return e.synthesized(model, text) }
 
 // Try tries the branches of e until ctx ends, and does nothing else.
-func (x *Explorer) Try(ctx context.Context, e *Exploration, m agent.Model) error {
+func (x *Explorer) Try(ctx context.Context, e *Exploration, m model.Model) error {
 	return newRun(x, e, x.Folder, m, nil).run(ctx)
 }
 
-func (x *Explorer) Conclude(ctx context.Context, e *Exploration, method Method, m agent.Model) error {
+func (x *Explorer) Conclude(ctx context.Context, e *Exploration, method Method, m model.Model) error {
 	return x.conclude(ctx, e, method, m)
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/session"
@@ -21,11 +21,11 @@ import (
 )
 
 // A stub is a model that says what a function does.
-type stub func(ctx context.Context, r *agent.Request) (string, error)
+type stub func(ctx context.Context, r *model.Request) (string, error)
 
-func (s stub) Ask(ctx context.Context, r *agent.Request, _ func(string)) (*agent.Reply, error) {
+func (s stub) Ask(ctx context.Context, r *model.Request, _ func(string)) (*model.Reply, error) {
 	text, err := s(ctx, r)
-	return &agent.Reply{Text: text}, err
+	return &model.Reply{Text: text}, err
 }
 
 // TestModel: a model is asked once for each strategy, as the agent that it is, and its
@@ -36,8 +36,8 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	requests := map[string]*agent.Request{}
-	m := stub(func(ctx context.Context, r *agent.Request) (string, error) {
+	requests := map[string]*model.Request{}
+	m := stub(func(ctx context.Context, r *model.Request) (string, error) {
 		said := string(r.Messages[len(r.Messages)-1].Content)
 		mu.Lock()
 		requests[said] = r

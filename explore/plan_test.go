@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/explore/recognize"
 	"github.com/bough-dev/bough/session"
@@ -56,8 +56,8 @@ func TestOfAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := threeWays
-	o := agents.TurnOptions{Models: func(context.Context, string) (agent.Model, error) {
-		return stub(func(context.Context, *agent.Request) (string, error) { return said, nil }), nil
+	o := agents.TurnOptions{Models: func(context.Context, string) (model.Model, error) {
+		return stub(func(context.Context, *model.Request) (string, error) { return said, nil }), nil
 	}}
 	chatted, err := l.w.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "How is this sorted best?"}, o)
 	if err != nil {

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore/recognize"
-
-	"github.com/bough-dev/bough/agent"
 )
 
 // recognizeWith does with a model what [recognize.Reply] does with rules. It returns an error
 // if the model fails, or its answer cannot be parsed.
-func recognizeWith(ctx context.Context, m agent.Model, id, reply string) ([]recognize.Found, float64, error) {
+func recognizeWith(ctx context.Context, m model.Model, id, reply string) ([]recognize.Found, float64, error) {
 	if len(reply) > recognize.MaxReply {
 		reply = strings.ToValidUTF8(reply[:recognize.MaxReply], "")
 	}
@@ -25,9 +24,9 @@ func recognizeWith(ctx context.Context, m agent.Model, id, reply string) ([]reco
 	if err != nil {
 		return nil, 0, err
 	}
-	said, err := m.Ask(ctx, &agent.Request{
+	said, err := m.Ask(ctx, &model.Request{
 		ModelID:  id,
-		Messages: []agent.Message{{ID: "reply", Role: "user", Content: text, Metadata: json.RawMessage("{}")}},
+		Messages: []model.Message{{ID: "reply", Role: "user", Content: text, Metadata: json.RawMessage("{}")}},
 	}, func(string) {})
 	if err != nil {
 		return nil, 0, err

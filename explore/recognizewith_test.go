@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore"
 )
 
 // A says is a model that answers with one text, or without text fails.
 type says struct {
 	text  string
-	asked *agent.Request
+	asked *model.Request
 }
 
-func (s *says) Ask(_ context.Context, r *agent.Request, _ func(string)) (*agent.Reply, error) {
+func (s *says) Ask(_ context.Context, r *model.Request, _ func(string)) (*model.Reply, error) {
 	if s.asked = r; s.text == "" {
 		return nil, errors.New("out of order")
 	}
-	return &agent.Reply{Text: s.text}, nil
+	return &model.Reply{Text: s.text}, nil
 }
 
 // TestRecognizeWith: what a model names is taken as what the rules find is.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -25,12 +25,12 @@ type run struct {
 	x        *Explorer
 	w        *workspace.Workspace
 	e        *Exploration
-	model    agent.Model // nil if a command tries the branches
+	model    model.Model // nil if a command tries the branches
 	similar  []Similar   // for runners
 	folder   string      // of the exploration, with those of the branches
 	from     *isolate.Source
 	resumed  bool            // branches may have been at work before
-	messages []agent.Message // the path to the explored message
+	messages []model.Message // the path to the explored message
 	system   string
 	results  chan ended
 	cancel   map[string]context.CancelCauseFunc // of runners
@@ -47,7 +47,7 @@ type ended struct {
 }
 
 // newRun returns a run of e, whose branches have their folders below folder.
-func newRun(x *Explorer, e *Exploration, folder string, m agent.Model, similar []Similar) *run {
+func newRun(x *Explorer, e *Exploration, folder string, m model.Model, similar []Similar) *run {
 	return &run{
 		x: x, w: x.Workspace, e: e, model: m, similar: similar, folder: filepath.Join(folder, e.ID),
 		from: &isolate.Source{Dir: e.Runner.Dir}, resumed: slices.ContainsFunc(e.Branches, begun),

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -197,7 +197,7 @@ func TestWrittenBeforeRunner(t *testing.T) {
 	e := l.explore("", c, numbered(8)...)
 	e.Runner.Model = "m"
 	var ended atomic.Int32
-	m := stub(func(_ context.Context, r *agent.Request) (string, error) {
+	m := stub(func(_ context.Context, r *model.Request) (string, error) {
 		id := r.Messages[len(r.Messages)-1].ID
 		before := int(ended.Load())
 		stored := load(t, l.w, e.ID)

@@ -21,7 +21,7 @@ type task struct {
 	Depth       int               `json:"depth"`
 	Dir         string            `json:"dir"`      // the folder of the branch
 	Bindings    map[string]string `json:"bindings"` // also in the environment
-	Messages    []json.RawMessage `json:"messages"` // the path to where the branch begins, root first, as [agent.Message]
+	Messages    []json.RawMessage `json:"messages"` // the path to where the branch begins, root first, as [model.Message]
 	Learnings   []Similar         `json:"learnings"`
 	// Notes is a folder with a folder for each branch, under its id. Files that a branch
 	// writes there are kept, and its siblings can read them. It is "" without Runner.Share.

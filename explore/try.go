@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/child"
 	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/internal/likeness"
@@ -111,7 +111,7 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 }
 
 // command runs the program for a branch, in a folder of its own.
-func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []agent.Message, x *ended) error {
+func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []model.Message, x *ended) error {
 	dir := filepath.Join(r.folder, b.ID)
 	if r.resumed {
 		// A runner that survived a crash may still be at work in its folder.
@@ -173,7 +173,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 }
 
 // ask asks the model to try a branch.
-func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (answer, error) {
+func (r *run) ask(ctx context.Context, b Branch, messages []model.Message) (answer, error) {
 	if t := time.Duration(r.e.Config.Timeout); t > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, t, fmt.Errorf("it took longer than %v", t))
@@ -189,8 +189,8 @@ func (r *run) ask(ctx context.Context, b Branch, messages []agent.Message) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	messages = append(slices.Clip(messages), agent.Message{ID: b.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")})
-	reply, err := r.model.Ask(ctx, &agent.Request{Agent: r.e.Agent, ModelID: r.e.Runner.Model, System: r.system, Messages: messages}, func(string) {})
+	messages = append(slices.Clip(messages), model.Message{ID: b.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")})
+	reply, err := r.model.Ask(ctx, &model.Request{Agent: r.e.Agent, ModelID: r.e.Runner.Model, System: r.system, Messages: messages}, func(string) {})
 	if err != nil {
 		return answer{}, cmp.Or(context.Cause(ctx), err)
 	}

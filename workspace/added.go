@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/events"
@@ -20,19 +21,19 @@ const (
 
 // An addition has the fields that the event of an added message needs.
 type addition struct {
-	Parent session.ID         `json:"parent_id"`
-	Kind   agent.Kind         `json:"kind"`
-	Mode   agent.DeliveryMode `json:"delivery_mode"`
-	Branch bool               `json:"branch,omitempty"` // its parent had a child already
-	Copy   bool               `json:"copy,omitempty"`   // the message is in a new session with a copy of the path to its parent
+	Parent session.ID        `json:"parent_id"`
+	Kind   turn.Kind         `json:"kind"`
+	Mode   turn.DeliveryMode `json:"delivery_mode"`
+	Branch bool              `json:"branch,omitempty"` // its parent had a child already
+	Copy   bool              `json:"copy,omitempty"`   // the message is in a new session with a copy of the path to its parent
 }
 
 // tellAdded records in the log the fields of a that the event for m needs.
 func (tx *Tx) tellAdded(m *message, a addition) {
-	a.Kind, a.Mode = m.kind(), agent.Normal
+	a.Kind, a.Mode = m.kind(), turn.Normal
 	for _, p := range m.metadata {
 		if p.Key == "delivery_mode" {
-			a.Mode = agent.DeliveryMode(gjson.ParseBytes(p.Value).String())
+			a.Mode = turn.DeliveryMode(gjson.ParseBytes(p.Value).String())
 		}
 	}
 	tx.op.Args[argAdded] = a
@@ -43,16 +44,16 @@ func (p *place) branchesAt() bool { return p.node >= 0 && !p.IsLeaf(p.node) }
 
 // A queueChange is what happened to a message that is queued for an agent.
 type queueChange struct {
-	Message string             `json:"message_id"`
-	Mode    agent.DeliveryMode `json:"delivery_mode"`
-	State   events.QueueState  `json:"state"`
+	Message string            `json:"message_id"`
+	Mode    turn.DeliveryMode `json:"delivery_mode"`
+	State   events.QueueState `json:"state"`
 }
 
 // queueChanges returns the differences between two states of an agent's queues, in the
 // order of the queues.
-func queueChanges(was agent.Queue, is *agent.Agent) (list []queueChange) {
-	find := func(q agent.Queue, id string) int {
-		return slices.IndexFunc(q, func(e agent.Entry) bool { return e.ID == id })
+func queueChanges(was turn.Queue, is *agent.Agent) (list []queueChange) {
+	find := func(q turn.Queue, id string) int {
+		return slices.IndexFunc(q, func(e turn.Entry) bool { return e.ID == id })
 	}
 	for _, e := range was {
 		if find(is.Queue, e.ID) >= 0 {
@@ -136,12 +137,12 @@ func (v *View) additionsIn(id string, messages []session.Message) []addition {
 	}
 	for i, m := range messages {
 		said := gjson.GetBytes(m.Raw, "metadata")
-		list[i] = addition{Kind: agent.Kind(said.Get("kind").Str), Mode: agent.DeliveryMode(said.Get("delivery_mode").Str)}
+		list[i] = addition{Kind: turn.Kind(said.Get("kind").Str), Mode: turn.DeliveryMode(said.Get("delivery_mode").Str)}
 		if list[i].Kind == "" {
-			list[i].Kind = agent.KindOf(m.Role())
+			list[i].Kind = turn.KindOf(m.Role())
 		}
 		if list[i].Mode == "" {
-			list[i].Mode = agent.Normal
+			list[i].Mode = turn.Normal
 		}
 		if err != nil {
 			continue

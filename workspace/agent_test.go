@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -528,8 +529,8 @@ func TestAgentDelete(t *testing.T) {
 func TestSetAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
-	made, err := s.Agent("ada").Create(ctx, agents.Options{Model: "command:cat", Policy: agent.FinishBatch, NoCheckpoint: true})
-	if err != nil || made.Policy != agent.FinishBatch || !made.NoCheckpoint {
+	made, err := s.Agent("ada").Create(ctx, agents.Options{Model: "command:cat", Policy: turn.FinishBatch, NoCheckpoint: true})
+	if err != nil || made.Policy != turn.FinishBatch || !made.NoCheckpoint {
 		t.Fatalf("CreateAgent = %+v, %v", made, err)
 	}
 	name := agent.Path("ada")
@@ -541,9 +542,9 @@ func TestSetAgent(t *testing.T) {
 	}{
 		{"the instructions", agents.Change{System: new("Be brief.")}, "command:cat Be brief. finish_batch true"},
 		{"the model", agents.Change{Model: new("")}, " Be brief. finish_batch true"},
-		{"the policy", agents.Change{Policy: new(agent.AfterCall)}, " Be brief. after_call true"},
-		{"all", agents.Change{Model: new("m"), System: new(""), Policy: new(agent.FinishBatch), NoCheckpoint: new(false)}, "m  finish_batch false"},
-		{"the policy, to the default", agents.Change{Policy: new(agent.SteerPolicy(""))}, "m  after_call false"},
+		{"the policy", agents.Change{Policy: new(turn.AfterCall)}, " Be brief. after_call true"},
+		{"all", agents.Change{Model: new("m"), System: new(""), Policy: new(turn.FinishBatch), NoCheckpoint: new(false)}, "m  finish_batch false"},
+		{"the policy, to the default", agents.Change{Policy: new(turn.SteerPolicy(""))}, "m  after_call false"},
 	} {
 		is, err := s.Agent("ada").Set(ctx, c.change)
 		if err != nil {
@@ -562,7 +563,7 @@ func TestSetAgent(t *testing.T) {
 		}
 	}
 	for what, c := range map[string]agents.Change{
-		"no policy": {Policy: new(agent.SteerPolicy("never"))},
+		"no policy": {Policy: new(turn.SteerPolicy("never"))},
 		"no UTF-8":  {Model: new("m"), System: new("\xff")},
 	} {
 		before := s.files()

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -38,11 +38,11 @@ func set[T any](v, to *T) {
 }
 
 func checkAgentOptions(o agents.Options) error {
-	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
+	if _, ok := turn.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
 		return &fault.Error{
 			Code:    fault.Usage,
 			Message: fmt.Sprintf("there is no steer policy %q", o.Policy),
-			Hint:    fmt.Sprintf("policies are %s, %s", agent.AfterCall, agent.FinishBatch),
+			Hint:    fmt.Sprintf("policies are %s, %s", turn.AfterCall, turn.FinishBatch),
 		}
 	}
 	if err := checkUTF8("model", o.Model); err != nil {

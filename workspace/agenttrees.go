@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -118,16 +119,16 @@ func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
 		}
 		s := &agents.Snapshot{
 			Agent: a.ID, Session: a.Head.Tree, Head: session.ID(a.Head.Node),
-			Bookmarks: []bookmark.Bookmark{}, FollowUpQueue: []agent.Entry{}, SteerQueue: []agent.Entry{},
+			Bookmarks: []bookmark.Bookmark{}, FollowUpQueue: []turn.Entry{}, SteerQueue: []turn.Entry{},
 		}
 		if s.Decisions, err = v.decisions(a.Name); err != nil {
 			return nil, err
 		}
 		v.recoverTurn(a)
 		s.Turn = a.Turn
-		s.Turn.State = cmp.Or(s.Turn.State, agent.Idle)
+		s.Turn.State = cmp.Or(s.Turn.State, turn.Idle)
 		for _, e := range a.Queue {
-			if e.Mode == agent.Steer {
+			if e.Mode == turn.Steer {
 				s.SteerQueue = append(s.SteerQueue, e)
 			} else {
 				s.FollowUpQueue = append(s.FollowUpQueue, e)

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -134,14 +135,14 @@ type Append struct {
 	Content json.RawMessage
 	// Calls are the calls of tools that an assistant makes with the message. Each has an
 	// id that no other has, and a name.
-	Calls []agent.Call
+	Calls []model.Call
 	// CallID is the call that the message of a tool is the result of, Tool the name of
 	// the tool. Empty means none.
 	CallID, Tool string
 
 	// Kind marks a message that opens or closes a batch of clarifications. On a
 	// path, a batch must be closed before the next is opened. Empty means neither.
-	Kind agent.Kind
+	Kind turn.Kind
 }
 
 // An Appended says where a message went.
@@ -226,7 +227,7 @@ func (a *Append) check() error {
 		return err
 	}
 	if a.Kind != "" {
-		if err := checkWord("kind", string(a.Kind), string(agent.KindClarificationOpened), string(agent.KindClarificationClosed)); err != nil {
+		if err := checkWord("kind", string(a.Kind), string(turn.KindClarificationOpened), string(turn.KindClarificationClosed)); err != nil {
 			return err
 		}
 	}
@@ -235,22 +236,22 @@ func (a *Append) check() error {
 
 // clarifies refuses to open a batch of clarifications in another one, and to close one
 // where none is open.
-func (v *View) clarifies(p *place, kind agent.Kind) error {
+func (v *View) clarifies(p *place, kind turn.Kind) error {
 	nodes, err := v.nodesOf(p.line, p.Path(p.node))
 	if err != nil {
 		return err
 	}
-	last := agent.KindClarificationClosed
+	last := turn.KindClarificationClosed
 	for _, n := range nodes {
-		switch k := agent.Kind(gjson.GetBytes(n.Raw, "metadata.kind").String()); k {
-		case agent.KindClarificationOpened, agent.KindClarificationClosed:
+		switch k := turn.Kind(gjson.GetBytes(n.Raw, "metadata.kind").String()); k {
+		case turn.KindClarificationOpened, turn.KindClarificationClosed:
 			last = k
 		}
 	}
 	switch {
 	case kind != last:
 		return nil
-	case kind == agent.KindClarificationOpened:
+	case kind == turn.KindClarificationOpened:
 		return &fault.Error{Code: fault.Refused, Message: "a batch of clarifications is open here already", Next: fault.Do(fault.CloseClarifications)}
 	}
 	return &fault.Error{Code: fault.Refused, Message: "no batch of clarifications is open here", Next: fault.Do(fault.OpenClarifications)}
@@ -325,11 +326,11 @@ type message struct {
 }
 
 // kind returns the member kind of the metadata of m.
-func (m *message) kind() agent.Kind {
+func (m *message) kind() turn.Kind {
 	if i := slices.IndexFunc(m.metadata, isKind); i >= 0 {
-		return agent.Kind(gjson.ParseBytes(m.metadata[i].Value).String())
+		return turn.Kind(gjson.ParseBytes(m.metadata[i].Value).String())
 	}
-	return agent.KindOf(m.role)
+	return turn.KindOf(m.role)
 }
 
 func isKind(p rawjson.Pair) bool { return p.Key == "kind" }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -270,21 +270,21 @@ func TestAppendRefused(t *testing.T) {
 func TestAppendClarification(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
-	add := func(parent string, kind agent.Kind) (string, error) {
+	add := func(parent string, kind turn.Kind) (string, error) {
 		m, err := s.Append(t.Context(), workspace.Append{Session: id, Text: "x", Parent: parent, Kind: kind})
 		if err != nil {
 			return "", err
 		}
 		return m.Message, nil
 	}
-	if _, err := add("", agent.KindClarificationClosed); code(err) != fault.Refused {
+	if _, err := add("", turn.KindClarificationClosed); code(err) != fault.Refused {
 		t.Errorf("closed and not opened = %v", err)
 	}
-	first, err := add("", agent.KindClarificationOpened)
+	first, err := add("", turn.KindClarificationOpened)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := add("", agent.KindClarificationOpened); code(err) != fault.Refused {
+	if _, err := add("", turn.KindClarificationOpened); code(err) != fault.Refused {
 		t.Errorf("opened twice = %v", err)
 	}
 	asked, err := add("", "")
@@ -292,11 +292,11 @@ func TestAppendClarification(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // two branches
-		if _, err := add(asked, agent.KindClarificationClosed); err != nil {
+		if _, err := add(asked, turn.KindClarificationClosed); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := add("", agent.KindClarificationClosed); code(err) != fault.Refused {
+	if _, err := add("", turn.KindClarificationClosed); code(err) != fault.Refused {
 		t.Errorf("closed twice = %v", err)
 	}
 	if _, err := add(first, "tool_boundary"); code(err) != fault.Usage {

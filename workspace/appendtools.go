@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
@@ -21,7 +21,7 @@ func (a *Append) content() []byte {
 // tools returns the metadata for calls and results, in the form that the turn of an
 // agent writes.
 func (a *Append) tools() (list []rawjson.Pair) {
-	n := agent.Node{Calls: a.Calls, CallID: a.CallID, Tool: a.Tool}
+	n := turn.Node{Calls: a.Calls, CallID: a.CallID, Tool: a.Tool}
 	metadata := n.Message().Metadata
 	for _, key := range []string{"tool_calls", "tool_call_id", "action_type"} {
 		if value := gjson.GetBytes(metadata, key); value.Exists() {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -18,7 +18,7 @@ func TestAppendTools(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.append(workspace.Append{Session: bread, Content: json.RawMessage(`[{"type":"text","text":"How warm is it?"}]`)})
-	call := s.append(workspace.Append{Session: bread, Calls: []agent.Call{{ID: "c1", Name: "oven", Arguments: `{"rack": 2}`}}})
+	call := s.append(workspace.Append{Session: bread, Calls: []model.Call{{ID: "c1", Name: "oven", Arguments: `{"rack": 2}`}}})
 	s.append(workspace.Append{Session: bread, CallID: "c1", Tool: "oven", Text: "230"})
 	c, err := s.Show(t.Context(), bread, session.ReadOptions{})
 	if err != nil {
@@ -51,18 +51,18 @@ func TestAppendToolsRefused(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	before := s.files()
-	one := agent.Call{ID: "c1", Name: "oven"}
+	one := model.Call{ID: "c1", Name: "oven"}
 	for name, a := range map[string]workspace.Append{
 		"nothing":           {},
 		"text and content":  {Text: "x", Content: json.RawMessage(`"y"`)},
 		"no JSON":           {Content: json.RawMessage(`[`)},
 		"a number":          {Content: json.RawMessage(`7`)},
-		"calls of a user":   {Role: "user", Calls: []agent.Call{one}},
-		"a call without id": {Calls: []agent.Call{{Name: "oven"}}},
-		"two of one id":     {Calls: []agent.Call{one, one}},
+		"calls of a user":   {Role: "user", Calls: []model.Call{one}},
+		"a call without id": {Calls: []model.Call{{Name: "oven"}}},
+		"two of one id":     {Calls: []model.Call{one, one}},
 		"a result of user":  {Role: "user", Text: "x", CallID: "c1"},
 		"a tool alone":      {Role: "tool", Text: "x", Tool: "oven"},
-		"call and result":   {CallID: "c1", Calls: []agent.Call{one}},
+		"call and result":   {CallID: "c1", Calls: []model.Call{one}},
 	} {
 		a.Session = bread
 		if _, err := s.Append(t.Context(), a); !errors.Is(err, fault.Usage) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -74,11 +74,11 @@ func (w *Workspace) carryOut(ctx context.Context, name string, o agents.TurnOpti
 // answer returns the result of the last turn.
 func (d *driver) answer() (*agents.Chatted, error) {
 	switch t := &d.turn; t.Ended {
-	case agent.Finished:
+	case turn.Finished:
 		return &agents.Chatted{Tree: d.at.Tree, Node: session.ID(d.said.ID), Reply: d.said.Text, Head: agents.Head{Tree: d.at.Tree, Node: session.ID(d.at.Node)}, Held: len(d.queue)}, nil
-	case agent.Aborted:
+	case turn.Aborted:
 		return nil, &fault.Error{Code: fault.Failed, Message: "the turn of " + d.name + " was stopped", Hint: promptKept, Next: d.retryStep(), Err: context.Canceled}
-	case agent.Limited:
+	case turn.Limited:
 		return nil, &fault.Error{Code: fault.Failed, Message: t.Error, Next: fault.Do(fault.ContinueTurn, d.name)}
 	default:
 		return nil, &fault.Error{Code: fault.Failed, Message: cmp.Or(t.Error, "the turn of "+d.name+" failed"), Hint: promptKept, Next: d.retryStep()}
@@ -102,10 +102,10 @@ func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 	switch {
 	case p.Fresh:
 		op.Verb, op.Args["name"] = "agent fresh", p.Tree
-		write = func(tx *Tx, a *agents.Agent, n *agent.Node) error { return tx.treeWith(a, p.Tree, messageOf(n)) }
+		write = func(tx *Tx, a *agents.Agent, n *turn.Node) error { return tx.treeWith(a, p.Tree, messageOf(n)) }
 	case p.From != "":
 		op.Verb, op.Args["node"], op.Args["name"] = "agent branch", p.From, p.Tree
-		write = func(tx *Tx, a *agents.Agent, n *agent.Node) error {
+		write = func(tx *Tx, a *agents.Agent, n *turn.Node) error {
 			at, cut, err := tx.View.branchPlace(a, p.From, p.CutOptions)
 			if err != nil {
 				return err
@@ -116,8 +116,8 @@ func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 			return tx.branchWith(a, at, p.Tree, messageOf(n))
 		}
 	}
-	return d.change(ctx, op, write, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
-		return t.Step(q, d.rules, agent.Event{Kind: agent.OnPrompt, ID: d.rules.NewID(), Text: p.Text})
+	return d.change(ctx, op, write, func(_ *View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
+		return t.Step(q, d.rules, turn.Event{Kind: turn.OnPrompt, ID: d.rules.NewID(), Text: p.Text})
 	})
 }
 
@@ -127,7 +127,7 @@ func (d *driver) retry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		if t.Last != a.Head.Node {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
@@ -135,8 +135,8 @@ func (d *driver) retry(ctx context.Context) error {
 				Next:    fault.Do(fault.RewindAgent, a.Name, cmp.Or(t.Last, "NODE")),
 			}
 		}
-		acts, err := t.Step(q, d.rules, agent.Event{Kind: agent.OnRetry, ID: at})
-		if errors.Is(err, agent.ErrNoRetry) {
+		acts, err := t.Step(q, d.rules, turn.Event{Kind: turn.OnRetry, ID: at})
+		if errors.Is(err, turn.ErrNoRetry) {
 			return nil, &fault.Error{Code: fault.Refused, Message: a.Name + " left nothing without an answer", Next: fault.Do(fault.ChatWithAgent, a.Name)}
 		}
 		return acts, err
@@ -144,14 +144,14 @@ func (d *driver) retry(ctx context.Context) error {
 }
 
 // deliver delivers an entry that nothing has to wait for.
-func (d *driver) deliver(ctx context.Context, e agent.Entry) error {
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+func (d *driver) deliver(ctx context.Context, e turn.Entry) error {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		e := e
 		e.ID = d.rules.NewID()
-		if e.Mode == agent.Steer { // it has nothing to stop
-			return t.Step(q, d.rules, agent.Event{Kind: agent.OnPrompt, ID: e.ID, Text: e.Content})
+		if e.Mode == turn.Steer { // it has nothing to stop
+			return t.Step(q, d.rules, turn.Event{Kind: turn.OnPrompt, ID: e.ID, Text: e.Content})
 		}
 		q.Add(e)
-		return t.Step(q, d.rules, agent.Event{Kind: agent.OnQueue})
+		return t.Step(q, d.rules, turn.Event{Kind: turn.OnQueue})
 	})
 }

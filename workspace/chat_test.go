@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -26,12 +28,12 @@ import (
 type script struct {
 	mu    sync.Mutex
 	lines []string
-	asked [][]agent.Message
+	asked [][]model.Message
 	wait  chan struct{} // if not nil, each answer waits for it
 	at    chan struct{} // if not nil, receives when a model is called
 }
 
-func (m *script) Ask(ctx context.Context, r *agent.Request, stream func(string)) (*agent.Reply, error) {
+func (m *script) Ask(ctx context.Context, r *model.Request, stream func(string)) (*model.Reply, error) {
 	m.mu.Lock()
 	m.asked = append(m.asked, r.Messages)
 	line := fmt.Sprintf("answer %d", len(m.asked))
@@ -56,34 +58,34 @@ func (m *script) Ask(ctx context.Context, r *agent.Request, stream func(string))
 	words := strings.Fields(do)
 	switch {
 	case len(words) == 0:
-		return &agent.Reply{Text: text}, nil
+		return &model.Reply{Text: text}, nil
 	case words[0] == "fail":
 		return nil, errors.New(strings.Join(words[1:], " "))
 	}
-	reply := &agent.Reply{Text: text}
+	reply := &model.Reply{Text: text}
 	for i, name := range words {
-		reply.Calls = append(reply.Calls, agent.Call{ID: fmt.Sprintf("c%d_%d", len(m.asked), i), Name: name, Arguments: "{}"})
+		reply.Calls = append(reply.Calls, model.Call{ID: fmt.Sprintf("c%d_%d", len(m.asked), i), Name: name, Arguments: "{}"})
 	}
 	return reply, nil
 }
 
 // tools are tools that call a function.
-type tools map[string]func(context.Context) (agent.Result, error)
+type tools map[string]func(context.Context) (model.Result, error)
 
-func (t tools) List(context.Context) (list []agent.Tool, err error) {
+func (t tools) List(context.Context) (list []model.Tool, err error) {
 	for name := range t {
-		list = append(list, agent.Tool{Name: name, Writes: strings.HasPrefix(name, "write")})
+		list = append(list, model.Tool{Name: name, Writes: strings.HasPrefix(name, "write")})
 	}
 	return list, nil
 }
 
-func (t tools) Call(ctx context.Context, c agent.Call) (agent.Result, error) { return t[c.Name](ctx) }
+func (t tools) Call(ctx context.Context, c model.Call) (model.Result, error) { return t[c.Name](ctx) }
 
 // with returns the options that have models answer, by id, and tools.
-func with(t tools, models map[string]agent.Model) agents.TurnOptions {
+func with(t tools, models map[string]model.Model) agents.TurnOptions {
 	o := agents.TurnOptions{
 		Model: "m",
-		Models: func(_ context.Context, id string) (agent.Model, error) {
+		Models: func(_ context.Context, id string) (model.Model, error) {
 			if m := models[id]; m != nil {
 				return m, nil
 			}
@@ -92,13 +94,13 @@ func with(t tools, models map[string]agent.Model) agents.TurnOptions {
 		NoCheckpoint: true,
 	}
 	if t != nil {
-		o.Tools = func(context.Context) (agent.Tools, error) { return t, nil }
+		o.Tools = func(context.Context) (model.Tools, error) { return t, nil }
 	}
 	return o
 }
 
-func model(lines ...string) agents.TurnOptions {
-	return with(nil, map[string]agent.Model{"m": &script{lines: lines}})
+func modelSaying(lines ...string) agents.TurnOptions {
+	return with(nil, map[string]model.Model{"m": &script{lines: lines}})
 }
 
 // tell sends a message to an agent and returns the reply.
@@ -130,17 +132,17 @@ func (s *space) said(name string) string {
 func TestChat(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
-	c := s.tell("ada", "hello", model("hi"))
+	c := s.tell("ada", "hello", modelSaying("hi"))
 	if c.Reply != "hi" || c.Head.Node != c.Node || c.Tree != c.Head.Tree || string(c.Node) != s.head("ada").Node {
 		t.Errorf("Chat returns %+v", c)
 	}
 	ran := 0
-	look := tools{"look": func(context.Context) (agent.Result, error) {
+	look := tools{"look": func(context.Context) (model.Result, error) {
 		ran++
-		return agent.Result{Text: fmt.Sprint("seen ", ran)}, nil
+		return model.Result{Text: fmt.Sprint("seen ", ran)}, nil
 	}}
 	m := &script{lines: []string{"let me see|look look", "two things"}}
-	if c := s.tell("ada", "what is there?", with(look, map[string]agent.Model{"m": m})); c.Reply != "two things" || ran != 2 {
+	if c := s.tell("ada", "what is there?", with(look, map[string]model.Model{"m": m})); c.Reply != "two things" || ran != 2 {
 		t.Errorf("Chat returns %+v after %d calls", c, ran)
 	}
 	want := "user: hello\nassistant: hi\nuser: what is there?\nassistant: let me see\ntool: seen 1\ntool: seen 2\nassistant: two things"
@@ -151,7 +153,7 @@ func TestChat(t *testing.T) {
 		t.Errorf("the model was shown %d messages after the calls", got)
 	}
 	snap, err := s.Agent("ada").Snapshot(t.Context())
-	if err != nil || snap.Turn.State != agent.Idle || snap.Turn.Ended != agent.Finished || snap.Head != c.Node && string(snap.Head) != s.head("ada").Node {
+	if err != nil || snap.Turn.State != turn.Idle || snap.Turn.Ended != turn.Finished || snap.Head != c.Node && string(snap.Head) != s.head("ada").Node {
 		t.Errorf("the snapshot is %+v, %v", snap, err)
 	}
 	healthy(t, s)
@@ -161,11 +163,11 @@ func TestChat(t *testing.T) {
 func TestChatTrees(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
-	s.tell("ada", "api?", model("rest"))
+	s.tell("ada", "api?", modelSaying("rest"))
 	at := s.head("ada").Node
-	s.tell("ada", "graphql?", model("graphql"))
+	s.tell("ada", "graphql?", modelSaying("graphql"))
 	ctx := t.Context()
-	c, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "more rest", From: at, Tree: "rest"}, model("resources"))
+	c, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "more rest", From: at, Tree: "rest"}, modelSaying("resources"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +175,7 @@ func TestChatTrees(t *testing.T) {
 		t.Errorf("the branch is\n%s", got)
 	}
 	for range 3 {
-		if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "monads?", Fresh: true, From: at}, model("burritos")); err != nil {
+		if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "monads?", Fresh: true, From: at}, modelSaying("burritos")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,7 +188,7 @@ func TestChatTrees(t *testing.T) {
 	}
 	for _, p := range []agents.Prompt{{Text: " "}, {Text: "x", From: "nowhere"}, {Text: "x", From: at, Tree: "rest"}, {Text: "x", Fresh: true, Tree: "a/b"}, {Text: "\xff"}} {
 		before := s.truth()
-		if _, err := s.Agent("ada").Chat(ctx, p, model()); err == nil {
+		if _, err := s.Agent("ada").Chat(ctx, p, modelSaying()); err == nil {
 			t.Errorf("%+v is said", p)
 		}
 		sameFiles(t, fmt.Sprintf("%+v", p), before, s.truth())
@@ -199,10 +201,10 @@ func TestChatFails(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	ctx := t.Context()
-	if _, err := s.Agent("ada").Retry(ctx, model()); code(err) != fault.Refused {
+	if _, err := s.Agent("ada").Retry(ctx, modelSaying()); code(err) != fault.Refused {
 		t.Errorf("a retry of nothing = %v", err)
 	}
-	_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "hello"}, model("half a|fail no more"))
+	_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "hello"}, modelSaying("half a|fail no more"))
 	if code(err) != fault.Failed || !strings.Contains(err.Error(), "no more") {
 		t.Errorf("a model that fails = %v", err)
 	}
@@ -210,7 +212,7 @@ func TestChatFails(t *testing.T) {
 		t.Errorf("after half an answer it is\n%s", got)
 	}
 	m := &script{lines: []string{"whole"}}
-	c, err := s.Agent("ada").Retry(ctx, with(nil, map[string]agent.Model{"m": m}))
+	c, err := s.Agent("ada").Retry(ctx, with(nil, map[string]model.Model{"m": m}))
 	if err != nil || c.Reply != "whole" || len(m.asked[0]) != 1 {
 		t.Errorf("Retry = %+v, %v, shown %d", c, err, len(m.asked[0]))
 	}
@@ -221,7 +223,7 @@ func TestChatFails(t *testing.T) {
 	if err != nil || len(b.Leaves) != 2 {
 		t.Errorf("the branches are %+v, %v", b, err)
 	}
-	o := with(nil, map[string]agent.Model{"m": &script{lines: []string{"bad|fail out of order"}}, "n": &script{lines: []string{"good"}}})
+	o := with(nil, map[string]model.Model{"m": &script{lines: []string{"bad|fail out of order"}}, "n": &script{lines: []string{"good"}}})
 	o.Fallback = "n"
 	if c := s.tell("ada", "again", o); c.Reply != "good" {
 		t.Errorf("with a fallback the answer is %+v", c)
@@ -239,7 +241,7 @@ func TestChatFails(t *testing.T) {
 	}
 	sameFiles(t, "an unknown model", before, s.truth())
 	for _, line := range []string{"|fail", ""} {
-		if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "y"}, model(line)); code(err) != fault.Failed {
+		if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "y"}, modelSaying(line)); code(err) != fault.Failed {
 			t.Errorf("a model that says %q = %v", line, err)
 		}
 	}
@@ -249,22 +251,22 @@ func TestChatFails(t *testing.T) {
 // TestSteer: at tool 2 of 5 three calls are skipped, each with a result that names the
 // message, and the policy to finish the batch skips none.
 func TestSteer(t *testing.T) {
-	for _, policy := range []agent.SteerPolicy{agent.AfterCall, agent.FinishBatch} {
+	for _, policy := range []turn.SteerPolicy{turn.AfterCall, turn.FinishBatch} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
 		ran, steered := 0, ""
-		ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
+		ts := tools{"dig": func(ctx context.Context) (model.Result, error) {
 			if ran++; ran == 2 {
-				q, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.Steer, Text: "stop"}, agents.TurnOptions{})
+				q, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.Steer, Text: "stop"}, agents.TurnOptions{})
 				if err != nil || said != nil || len(q.Queue) != 1 {
 					t.Errorf("Say = %+v, %+v, %v", q, said, err)
 				}
 				steered = q.Queue[0].ID
 			}
-			return agent.Result{Text: fmt.Sprint("hole ", ran)}, nil
+			return model.Result{Text: fmt.Sprint("hole ", ran)}, nil
 		}}
 		m := &script{lines: []string{"|dig dig dig dig dig", "stopped"}}
-		o := with(ts, map[string]agent.Model{"m": m})
+		o := with(ts, map[string]model.Model{"m": m})
 		o.Policy = policy
 		var types []string
 		o.Tell = func(e events.Event) { types = append(types, fmt.Sprint(e.Type)) }
@@ -274,7 +276,7 @@ func TestSteer(t *testing.T) {
 		}
 		skipped := strings.Count(s.read("conversations/"+c.Tree+".json"), `"skipped_by": "`+steered+`"`)
 		want, holes := 3, 2
-		if policy == agent.FinishBatch {
+		if policy == turn.FinishBatch {
 			want, holes = 0, 5
 		}
 		if skipped != want || ran != holes || len(m.asked[1]) != 8 {
@@ -285,10 +287,10 @@ func TestSteer(t *testing.T) {
 			t.Errorf("%s: the last message is %s %s", policy, last.ID, last.Metadata)
 		}
 		snap, err := s.Agent("ada").Snapshot(t.Context())
-		if err != nil || (snap.Turn.InterruptedBy == steered) != (policy == agent.AfterCall) || len(snap.SteerQueue) != 0 {
+		if err != nil || (snap.Turn.InterruptedBy == steered) != (policy == turn.AfterCall) || len(snap.SteerQueue) != 0 {
 			t.Errorf("%s: the snapshot is %+v, %v", policy, snap, err)
 		}
-		if policy == agent.AfterCall {
+		if policy == turn.AfterCall {
 			added := " message_added head_moved"
 			want := "message_added head_moved chat_start" + strings.Repeat(added+" tool_started", 2) + added // the prompt, the calls, two results
 			got := strings.Join(types, " ")
@@ -308,7 +310,7 @@ func TestFollowUp(t *testing.T) {
 	m := &script{lines: []string{"one"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
 	done := make(chan *agents.Chatted)
 	go func() {
-		c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "first"}, with(nil, map[string]model.Model{"m": m}))
 		if err != nil {
 			t.Error(err)
 		}
@@ -316,7 +318,7 @@ func TestFollowUp(t *testing.T) {
 	}()
 	<-m.at
 	ctx := t.Context()
-	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, model()); code(err) != fault.Busy {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, modelSaying()); code(err) != fault.Busy {
 		t.Errorf("a second chat = %v", err)
 	}
 	if _, err := s.Agent("ada").Switch(ctx, s.head("ada").Tree, checkpoint.CutOptions{}); code(err) != fault.Busy {
@@ -332,12 +334,12 @@ func TestFollowUp(t *testing.T) {
 		t.Errorf("undo meanwhile = %v", err)
 	}
 	for _, text := range []string{"more", "more", "drop me"} {
-		if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.FollowUp, Text: text}, agents.TurnOptions{}); err != nil {
+		if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.FollowUp, Text: text}, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	q, err := s.Agent("ada").Queue(ctx)
-	if err != nil || len(q.Queue) != 3 || q.Queue[0].State != agent.Waiting || q.Queue[0].ID == q.Queue[1].ID {
+	if err != nil || len(q.Queue) != 3 || q.Queue[0].State != turn.Waiting || q.Queue[0].ID == q.Queue[1].ID {
 		t.Fatalf("Queue = %+v, %v", q, err)
 	}
 	if q, err = s.Agent("ada").DropQueued(ctx, q.Queue[2].ID[:18]); err != nil || len(q.Queue) != 2 {
@@ -354,7 +356,7 @@ func TestFollowUp(t *testing.T) {
 	if got := s.said("ada"); got != want || c.Reply != "answer 3" {
 		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
-	_, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.Steer, Text: "idle"}, model("yes"))
+	_, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.Steer, Text: "idle"}, modelSaying("yes"))
 	if err != nil || said == nil || said.Reply != "yes" {
 		t.Errorf("steer without a turn = %+v, %v", said, err)
 	}
@@ -369,11 +371,11 @@ func TestAbort(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "first"}, with(nil, map[string]agent.Model{"m": m}))
+		_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "first"}, with(nil, map[string]model.Model{"m": m}))
 		done <- err
 	}()
 	<-m.at
-	for _, saying := range []agents.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "now"}} {
+	for _, saying := range []agents.Saying{{Mode: turn.FollowUp, Text: "later"}, {Mode: turn.Steer, Text: "now"}} {
 		if _, _, err := s.Agent("ada").Say(t.Context(), saying, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -386,21 +388,21 @@ func TestAbort(t *testing.T) {
 		t.Errorf("it is\n%s", got)
 	}
 	snap, err := s.Agent("ada").Snapshot(t.Context())
-	if err != nil || snap.Turn.Ended != agent.Aborted || len(snap.FollowUpQueue) != 1 || snap.SteerQueue[0].State != agent.Held {
+	if err != nil || snap.Turn.Ended != turn.Aborted || len(snap.FollowUpQueue) != 1 || snap.SteerQueue[0].State != turn.Held {
 		t.Errorf("the snapshot is %+v, %v", snap, err)
 	}
 	n := &script{}
-	if c := s.tell("ada", "second", with(nil, map[string]agent.Model{"m": n})); c.Reply != "answer 1" || len(n.asked[0]) != 2 {
+	if c := s.tell("ada", "second", with(nil, map[string]model.Model{"m": n})); c.Reply != "answer 1" || len(n.asked[0]) != 2 {
 		t.Errorf("Chat = %+v, shown %d", c, len(n.asked[0]))
 	}
-	q, said, err := s.Agent("ada").ResumeQueue(t.Context(), model("to now", "to later"))
+	q, said, err := s.Agent("ada").ResumeQueue(t.Context(), modelSaying("to now", "to later"))
 	if err != nil || len(q.Queue) != 0 || said == nil || said.Reply != "to later" {
 		t.Errorf("ResumeQueue = %+v, %+v, %v", q, said, err)
 	}
 	if got := s.said("ada"); !strings.HasSuffix(got, "user: now\nassistant: to now\nuser: later\nassistant: to later") {
 		t.Errorf("it is\n%s", got)
 	}
-	if q, said, err := s.Agent("ada").ResumeQueue(t.Context(), model()); err != nil || said != nil || len(q.Queue) != 0 {
+	if q, said, err := s.Agent("ada").ResumeQueue(t.Context(), modelSaying()); err != nil || said != nil || len(q.Queue) != 0 {
 		t.Errorf("ResumeQueue of nothing = %+v, %+v, %v", q, said, err)
 	}
 	healthy(t, s)
@@ -418,20 +420,20 @@ func TestConfirm(t *testing.T) {
 	}{
 		{"nobody", func(*space, *agents.TurnOptions) {}, 0, "cannot be asked now"},
 		{"yes", func(_ *space, o *agents.TurnOptions) {
-			o.Confirm = func(context.Context, agent.Call) bool { return true }
+			o.Confirm = func(context.Context, model.Call) bool { return true }
 		}, 1, "written"},
 		{"no", func(_ *space, o *agents.TurnOptions) {
-			o.Confirm = func(context.Context, agent.Call) bool { return false }
+			o.Confirm = func(context.Context, model.Call) bool { return false }
 		}, 0, "did not allow"},
 		{"allowed", func(_ *space, o *agents.TurnOptions) {
-			o.Allow = func(t agent.Tool) bool { return t.Name == "write" }
+			o.Allow = func(t model.Tool) bool { return t.Name == "write" }
 		}, 1, "written"},
 		{"steer", func(s *space, o *agents.TurnOptions) {
-			o.Confirm = func(ctx context.Context, _ agent.Call) bool {
-				if snap, err := s.Agent("ada").Snapshot(ctx); err != nil || snap.Turn.State != agent.Confirming {
+			o.Confirm = func(ctx context.Context, _ model.Call) bool {
+				if snap, err := s.Agent("ada").Snapshot(ctx); err != nil || snap.Turn.State != turn.Confirming {
 					t.Errorf("meanwhile it is %+v, %v", snap, err)
 				}
-				if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: agent.Steer, Text: "no"}, agents.TurnOptions{}); err != nil {
+				if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.Steer, Text: "no"}, agents.TurnOptions{}); err != nil {
 					t.Error(err)
 				}
 				<-ctx.Done()
@@ -442,8 +444,8 @@ func TestConfirm(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
 		ran := 0
-		o := with(tools{"write": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "written"}, nil }},
-			map[string]agent.Model{"m": &script{lines: []string{"|write", "done"}}})
+		o := with(tools{"write": func(context.Context) (model.Result, error) { ran++; return model.Result{Text: "written"}, nil }},
+			map[string]model.Model{"m": &script{lines: []string{"|write", "done"}}})
 		c.set(s, &o)
 		if r, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "write"}, o); err != nil || r.Reply != "done" {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
@@ -457,8 +459,8 @@ func TestConfirm(t *testing.T) {
 
 // writing returns the options of a model with a tool that may change something.
 func writing(lines ...string) agents.TurnOptions {
-	write := tools{"write": func(context.Context) (agent.Result, error) { return agent.Result{Text: "written"}, nil }}
-	o := with(write, map[string]agent.Model{"m": &script{lines: lines}})
+	write := tools{"write": func(context.Context) (model.Result, error) { return model.Result{Text: "written"}, nil }}
+	o := with(write, map[string]model.Model{"m": &script{lines: lines}})
 	o.NoCheckpoint = false
 	return o
 }
@@ -487,13 +489,13 @@ func TestCheckpointBefore(t *testing.T) {
 	if got := s.said("ada"); got != "user: 1\nassistant: a\nuser: 2\nassistant: b" {
 		t.Errorf("after undo it is\n%s", got)
 	}
-	if !slices.Contains([]agent.Ending{agent.Aborted, agent.Finished}, s.turn("ada").Ended) {
+	if !slices.Contains([]turn.Ending{turn.Aborted, turn.Finished}, s.turn("ada").Ended) {
 		t.Errorf("after undo the turn is %+v", s.turn("ada"))
 	}
 	healthy(t, s)
 }
 
-func (s *space) turn(name string) agent.Turn {
+func (s *space) turn(name string) turn.Turn {
 	s.t.Helper()
 	snap, err := s.Agent(name).Snapshot(context.Background())
 	if err != nil {
@@ -507,7 +509,7 @@ func (s *space) turn(name string) agent.Turn {
 func TestUndoChat(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	s.agent("ada")
-	s.tell("ada", "hello", model("hi"))
+	s.tell("ada", "hello", modelSaying("hi"))
 	sessions := func() map[string]string {
 		all := s.truth()
 		for name := range all {
@@ -544,7 +546,7 @@ func TestUndoChat(t *testing.T) {
 			t.Errorf("after undo to message %d the head is %v, want %v", i, got, heads[i])
 		}
 		a, err := s.Agent("ada").Info(t.Context())
-		if err != nil || a.Turn.State != agent.Idle || len(a.Turn.Unwritten) > 0 {
+		if err != nil || a.Turn.State != turn.Idle || len(a.Turn.Unwritten) > 0 {
 			t.Errorf("after undo to message %d the turn is %+v, %v", i, a.Turn, err)
 		}
 	}
@@ -557,7 +559,7 @@ func TestUndoChat(t *testing.T) {
 	if got := s.head("ada"); got != heads[len(heads)-1] {
 		t.Errorf("after redo the head is %v", got)
 	}
-	if c := s.tell("ada", "on", model("and on")); c.Reply != "and on" {
+	if c := s.tell("ada", "on", modelSaying("and on")); c.Reply != "and on" {
 		t.Errorf("afterwards Chat = %+v", c)
 	}
 	healthy(t, s)
@@ -571,10 +573,10 @@ func TestChatEvents(t *testing.T) {
 	e := s.events(0)
 	e.want("session_created "+tree, "head_moved "+tree)
 	m := &script{lines: []string{"well|look", "seen|fail asleep"}, at: make(chan struct{}), wait: make(chan struct{})}
-	look := tools{"look": func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
+	look := tools{"look": func(context.Context) (model.Result, error) { return model.Result{Text: "x"}, nil }}
 	ended := make(chan error)
 	go func() {
-		_, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "look"}, with(look, map[string]agent.Model{"m": m}))
+		_, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "look"}, with(look, map[string]model.Model{"m": m}))
 		ended <- err
 	}()
 	var got, said []string
@@ -588,7 +590,7 @@ func TestChatEvents(t *testing.T) {
 			if (event.Type == events.ChatContent) != (event.Seq == 0) || event.Agent != "ada" || string(event.Session) != tree {
 				t.Errorf("the event is %+v", event)
 			}
-			if event.Type == events.ChatComplete && (event.Ended != agent.Failed || event.Error != "asleep") {
+			if event.Type == events.ChatComplete && (event.Ended != turn.Failed || event.Error != "asleep") {
 				t.Errorf("the end is %+v", event)
 			}
 		}
@@ -616,17 +618,17 @@ func TestSteerStreaming(t *testing.T) {
 		m := &script{lines: []string{"a long story", "the end"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
 		done := make(chan *agents.Chatted)
 		go func() {
-			c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "tell"}, with(nil, map[string]agent.Model{"m": m}))
+			c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "tell"}, with(nil, map[string]model.Model{"m": m}))
 			if err != nil {
 				t.Error(err)
 			}
 			done <- c
 		}()
 		<-m.at
-		if snap, err := s.Agent("ada").Snapshot(t.Context()); err != nil || snap.Turn.State != agent.Streaming {
+		if snap, err := s.Agent("ada").Snapshot(t.Context()); err != nil || snap.Turn.State != turn.Streaming {
 			t.Errorf("meanwhile it is %+v, %v", snap, err)
 		}
-		q, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: agent.Steer, Text: "short", Cut: cut}, agents.TurnOptions{})
+		q, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: turn.Steer, Text: "short", Cut: cut}, agents.TurnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -659,8 +661,8 @@ func TestSteerStreaming(t *testing.T) {
 func TestUndoStays(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
-	look := tools{"look": func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
-	s.tell("ada", "look", with(look, map[string]agent.Model{"m": &script{lines: []string{"well|look look", "seen"}}}))
+	look := tools{"look": func(context.Context) (model.Result, error) { return model.Result{Text: "x"}, nil }}
+	s.tell("ada", "look", with(look, map[string]model.Model{"m": &script{lines: []string{"well|look look", "seen"}}}))
 	for range 3 {
 		if _, err := s.undo(""); err != nil {
 			t.Fatal(err)
@@ -675,7 +677,7 @@ func TestUndoStays(t *testing.T) {
 		t.Errorf("it is\n%s\nwas\n%s", got, before)
 	}
 	m := &script{lines: []string{"on"}}
-	s.tell("ada", "go on", with(look, map[string]agent.Model{"m": m}))
+	s.tell("ada", "go on", with(look, map[string]model.Model{"m": m}))
 	if err := paired(m.asked[0]); err != nil {
 		t.Error(err)
 	}
@@ -708,7 +710,7 @@ func TestFallbackQueue(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	m := &script{lines: []string{"|fail gone"}, at: make(chan struct{}), wait: make(chan struct{})}
-	o := with(nil, map[string]agent.Model{"m": m, "n": &script{lines: []string{"here", "more"}}})
+	o := with(nil, map[string]model.Model{"m": m, "n": &script{lines: []string{"here", "more"}}})
 	o.Fallback = "n"
 	done := make(chan *agents.Chatted)
 	go func() {
@@ -719,7 +721,7 @@ func TestFallbackQueue(t *testing.T) {
 		done <- c
 	}()
 	<-m.at
-	if _, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: agent.FollowUp, Text: "and?"}, agents.TurnOptions{}); err != nil {
+	if _, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: turn.FollowUp, Text: "and?"}, agents.TurnOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	m.wait <- struct{}{}
@@ -743,7 +745,7 @@ func TestRefusedTurns(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
 	ctx := t.Context()
-	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x", Fresh: true}, model("|fail no")); code(err) != fault.Failed {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x", Fresh: true}, modelSaying("|fail no")); code(err) != fault.Failed {
 		t.Fatal(err)
 	}
 	if _, err := s.Agent("ada").Switch(ctx, first, checkpoint.CutOptions{}); err != nil {
@@ -751,13 +753,13 @@ func TestRefusedTurns(t *testing.T) {
 	}
 	before := s.truth()
 	for what, f := range map[string]func() error{
-		"a retry elsewhere": func() error { _, err := s.Agent("ada").Retry(ctx, model()); return err },
+		"a retry elsewhere": func() error { _, err := s.Agent("ada").Retry(ctx, modelSaying()); return err },
 		"a mode that is none": func() error {
-			_, _, err := s.Agent("ada").Say(ctx, agents.Saying{Text: "x"}, model())
+			_, _, err := s.Agent("ada").Say(ctx, agents.Saying{Text: "x"}, modelSaying())
 			return err
 		},
 		"a policy that is none": func() error {
-			o := model()
+			o := modelSaying()
 			o.Policy = "bogus"
 			_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, o)
 			return err
@@ -775,7 +777,7 @@ func TestRefusedTurns(t *testing.T) {
 func TestMendAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
-	s.tell("ada", "hello", model("hi"))
+	s.tell("ada", "hello", modelSaying("hi"))
 	other := s.tree("ada", "rest")
 	name := agent.Path("ada")
 	whole := s.read(name)

@@ -3,7 +3,7 @@ package workspace_test
 import (
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -13,7 +13,7 @@ import (
 func BenchmarkChat(b *testing.B) {
 	s := openSpace(b, b.TempDir(), 0)
 	s.agent("ada")
-	o := with(nil, map[string]agent.Model{"m": &script{}})
+	o := with(nil, map[string]model.Model{"m": &script{}})
 	plain := s.new("Plain")
 	for range 1000 {
 		for _, id := range []string{plain, s.head("ada").Tree} {

@@ -12,7 +12,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/testsize"
@@ -28,19 +29,19 @@ import (
 func eventful(s *space, told func(id string)) {
 	s.t.Helper()
 	ran := 0
-	ts := tools{"dig": func(ctx context.Context) (agent.Result, error) {
+	ts := tools{"dig": func(ctx context.Context) (model.Result, error) {
 		if ran++; ran == 1 {
-			for _, saying := range []agents.Saying{{Mode: agent.FollowUp, Text: "later"}, {Mode: agent.Steer, Text: "stop"}} {
+			for _, saying := range []agents.Saying{{Mode: turn.FollowUp, Text: "later"}, {Mode: turn.Steer, Text: "stop"}} {
 				q, _, err := s.Agent("ada").Say(ctx, saying, agents.TurnOptions{})
 				if err != nil {
-					return agent.Result{}, err
+					return model.Result{}, err
 				}
 				told(q.Queue[len(q.Queue)-1].ID)
 			}
 		}
-		return agent.Result{Text: "a hole"}, nil
+		return model.Result{Text: "a hole"}, nil
 	}}
-	o := with(ts, map[string]agent.Model{"m": &script{lines: []string{"well|dig dig", "stopped", "later it is"}}})
+	o := with(ts, map[string]model.Model{"m": &script{lines: []string{"well|dig dig", "stopped", "later it is"}}})
 	o.Tell = func(e events.Event) {
 		if e.Type == events.MessageAdded {
 			told(string(e.Message))
@@ -53,7 +54,7 @@ func eventful(s *space, told func(id string)) {
 
 // paired returns the error in messages for a model: calls and results must match one
 // to one.
-func paired(list []agent.Message) error {
+func paired(list []model.Message) error {
 	open := map[string]bool{}
 	seen := map[string]bool{}
 	for i, m := range list {
@@ -92,7 +93,7 @@ func TestChatCrash(t *testing.T) {
 	base := memoryDir(t)
 	s := openSpace(t, base, 4) // messages to a file, so that some open another
 	s.agent("ada")
-	s.tell("ada", "hello", model("hi"))
+	s.tell("ada", "hello", modelSaying("hi"))
 	before := readTree(t, base)
 
 	var mu sync.Mutex
@@ -172,11 +173,11 @@ func goOn(s *space, acknowledged []string, whole string) error {
 	if err != nil {
 		return err
 	}
-	if snap.Turn.State != agent.Idle {
+	if snap.Turn.State != turn.Idle {
 		return fmt.Errorf("the turn is %s", snap.Turn.State)
 	}
 	for _, e := range slices.Concat(snap.SteerQueue, snap.FollowUpQueue) {
-		if e.State != agent.Held {
+		if e.State != turn.Held {
 			return fmt.Errorf("%q is %s", e.Content, e.State)
 		}
 	}
@@ -184,7 +185,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 		return err
 	}
 	m := &script{lines: []string{"I am here"}}
-	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "still there?"}, with(nil, map[string]agent.Model{"m": m})); err != nil {
+	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "still there?"}, with(nil, map[string]model.Model{"m": m})); err != nil {
 		return err
 	}
 	if err := paired(m.asked[0]); err != nil {
@@ -215,7 +216,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 		return fmt.Errorf("it is\n%s", said)
 	}
 	n := &script{}
-	if _, _, err := s.Agent("ada").ResumeQueue(ctx, with(nil, map[string]agent.Model{"m": n})); err != nil {
+	if _, _, err := s.Agent("ada").ResumeQueue(ctx, with(nil, map[string]model.Model{"m": n})); err != nil {
 		return err
 	}
 	if q, err := s.Agent("ada").Queue(ctx); err != nil || len(q.Queue) > 0 {

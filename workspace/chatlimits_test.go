@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -14,7 +14,7 @@ import (
 // TestCheckpointTools: a checkpoint is made before a turn only if a tool of the turn may
 // change something.
 func TestCheckpointTools(t *testing.T) {
-	read := func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }
+	read := func(context.Context) (model.Result, error) { return model.Result{Text: "x"}, nil }
 	for _, c := range []struct {
 		name  string
 		tools tools
@@ -26,8 +26,8 @@ func TestCheckpointTools(t *testing.T) {
 	} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
-		s.tell("ada", "1", model("a"))
-		o := with(c.tools, map[string]agent.Model{"m": &script{}})
+		s.tell("ada", "1", modelSaying("a"))
+		o := with(c.tools, map[string]model.Model{"m": &script{}})
 		o.NoCheckpoint = false
 		s.tell("ada", "2", o)
 		list, err := s.List(t.Context(), "checkpoint")
@@ -81,8 +81,8 @@ func TestTooManyCalls(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
 		ran := 0
-		look := tools{"look": func(context.Context) (agent.Result, error) { ran++; return agent.Result{Text: "x"}, nil }}
-		o := with(look, map[string]agent.Model{"m": &script{lines: []string{"well|" + strings.Repeat("look ", c.calls), "done"}}})
+		look := tools{"look": func(context.Context) (model.Result, error) { ran++; return model.Result{Text: "x"}, nil }}
+		o := with(look, map[string]model.Model{"m": &script{lines: []string{"well|" + strings.Repeat("look ", c.calls), "done"}}})
 		o.Calls = c.limit
 		_, err := s.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "go"}, o)
 		switch {

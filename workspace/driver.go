@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/watch"
 	"github.com/bough-dev/bough/session"
@@ -29,22 +31,22 @@ type driver struct {
 	name    string
 	opts    agents.TurnOptions
 	modelID string
-	model   agent.Model
-	second  agent.Model // the fallback, nil if there is none, or not any more
+	model   model.Model
+	second  model.Model // the fallback, nil if there is none, or not any more
 	system  string
-	tools   agent.Tools
-	list    []agent.Tool
-	rules   agent.Rules
+	tools   model.Tools
+	list    []model.Tool
+	rules   turn.Rules
 	noID    error // the error of generating an id
 
-	turn  agent.Turn
-	queue agent.Queue // as it was when it was last looked at
+	turn  turn.Turn
+	queue turn.Queue // as it was when it was last looked at
 	at    agent.Head
 	seq   operation.Seq // of the last change
-	said  agent.Node    // the last whole message of the model
+	said  turn.Node     // the last whole message of the model
 
-	todo     []agent.Event    // that are known and come next
-	happened chan agent.Event // events of running actions
+	todo     []turn.Event    // that are known and come next
+	happened chan turn.Event // events of running actions
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 }
@@ -60,14 +62,14 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOpt
 		w: w, name: name, opts: o, system: a.System,
 		modelID: cmp.Or(o.Model, a.Model),
 		turn:    a.Turn, at: a.Head,
-		happened: make(chan agent.Event), stop: func() {},
+		happened: make(chan turn.Event), stop: func() {},
 	}
 	if d.opts.Tell == nil {
 		d.opts.Tell = func(events.Event) {}
 	}
 	d.opts.NoCheckpoint = o.NoCheckpoint || a.NoCheckpoint
-	d.rules = agent.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks, MaxCalls: o.Calls, Again: o.Fallback != ""}
-	if _, ok := agent.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
+	d.rules = turn.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks, MaxCalls: o.Calls, Again: o.Fallback != ""}
+	if _, ok := turn.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("there is no steer policy %q", o.Policy)}
 	}
 	if d.model, err = d.open(ctx, d.modelID); err != nil {
@@ -91,7 +93,7 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOpt
 }
 
 // open opens a model.
-func (d *driver) open(ctx context.Context, id string) (agent.Model, error) {
+func (d *driver) open(ctx context.Context, id string) (model.Model, error) {
 	if id == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: d.name + " has no model", Next: fault.Do(fault.SetModel)}
 	}
@@ -128,8 +130,8 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 		filepath.Join(d.w.store.dir, filepath.FromSlash(agent.Path(d.name))))
 	aborted := ctx.Done()
 	for {
-		for d.turn.State != agent.Idle {
-			e, ok := agent.Event{}, true
+		for d.turn.State != turn.Idle {
+			e, ok := turn.Event{}, true
 			switch {
 			case len(d.todo) > 0:
 				e, d.todo = d.todo[0], d.todo[1:]
@@ -137,9 +139,9 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 				select {
 				case e = <-d.happened:
 				case <-wakes:
-					e.Kind, ok = agent.OnQueue, d.queued(storing)
+					e.Kind, ok = turn.OnQueue, d.queued(storing)
 				case <-aborted:
-					aborted, e.Kind = nil, agent.OnAbort
+					aborted, e.Kind = nil, turn.OnAbort
 				}
 			}
 			if !ok {
@@ -149,7 +151,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 				return err
 			}
 		}
-		if d.turn.Ended == agent.Failed && d.second != nil {
+		if d.turn.Ended == turn.Failed && d.second != nil {
 			if err := d.fallBack(storing); err != nil {
 				return err
 			}
@@ -159,7 +161,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 		if err != nil || !more {
 			return err
 		}
-		if err := d.step(storing, agent.Event{Kind: agent.OnQueue}); err != nil {
+		if err := d.step(storing, turn.Event{Kind: turn.OnQueue}); err != nil {
 			return err
 		}
 	}
@@ -174,8 +176,8 @@ func (d *driver) queued(ctx context.Context) bool {
 // finish unlocks the turn unless something was queued that is to be delivered.
 func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
 	return updateAgent(ctx, d.w.store, d.op("agent chat"), d.name, func(_ *Tx, a *agents.Agent) (more bool, err error) {
-		waits := slices.ContainsFunc(a.Queue, func(e agent.Entry) bool { return e.State == agent.Waiting })
-		if more = waits && d.turn.Ended == agent.Finished; !more {
+		waits := slices.ContainsFunc(a.Queue, func(e turn.Entry) bool { return e.State == turn.Waiting })
+		if more = waits && d.turn.Ended == turn.Finished; !more {
 			unlock()
 		}
 		return more, nil
@@ -190,79 +192,79 @@ func (d *driver) fallBack(ctx context.Context) error {
 }
 
 // step feeds an event to the turn.
-func (d *driver) step(ctx context.Context, e agent.Event) error {
-	if e.Kind == agent.OnText { // too often to be stored
-		acts, err := d.turn.Step(&agent.Queue{}, d.rules, e)
+func (d *driver) step(ctx context.Context, e turn.Event) error {
+	if e.Kind == turn.OnText { // too often to be stored
+		acts, err := d.turn.Step(&turn.Queue{}, d.rules, e)
 		for _, act := range acts {
 			d.opts.Tell(d.w.store.live.content(d.w.store, d.name, d.at.Tree, d.seq, act))
 		}
 		return err
 	}
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		return t.Step(q, d.rules, e)
 	})
 }
 
 // A writer prepares that a message of a turn is written, and moves the head of its
 // agent there.
-type writer func(v *Tx, a *agents.Agent, n *agent.Node) error
+type writer func(v *Tx, a *agents.Agent, n *turn.Node) error
 
 // A storedStep is a transition of a turn with its actions.
 type storedStep struct {
 	op    *operation.Operation // nil if nothing changed
-	turn  agent.Turn
-	queue agent.Queue
+	turn  turn.Turn
+	queue turn.Queue
 	at    agent.Head
-	said  agent.Node     // the message that was written, zero if none was
-	acts  []agent.Action // that the turn decided on
-	steps [][]told       // the events of this step and the following ones
+	said  turn.Node     // the message that was written, zero if none was
+	acts  []turn.Action // that the turn decided on
+	steps [][]told      // the events of this step and the following ones
 }
 
 // change applies the step that decide returns to the turn, stores its messages, and
 // carries out its actions. write writes the first message, as op. Each message is a
 // separate change that includes the state of the turn and the head.
-func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *agents.Agent, *agent.Turn, *agent.Queue) ([]agent.Action, error)) error {
-	var acts []agent.Action
+func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *agents.Agent, *turn.Turn, *turn.Queue) ([]turn.Action, error)) error {
+	var acts []turn.Action
 	var steps [][]told
 	for n := 0; n == 0 || n < len(steps); n++ {
 		stored, err := updateAgent(ctx, d.w.store, op, d.name, func(tx *Tx, a *agents.Agent) (s storedStep, err error) {
 			s.acts, s.steps, s.turn = acts, steps, d.turn
-			turn := &s.turn
-			turn.Calls, turn.Unwritten = slices.Clone(turn.Calls), slices.Clone(turn.Unwritten)
+			next := &s.turn
+			next.Calls, next.Unwritten = slices.Clone(next.Calls), slices.Clone(next.Unwritten)
 			if n == 0 {
 				was := slices.Clone(a.Queue)
-				if s.acts, err = decide(tx.View, a, turn, &a.Queue); err != nil {
+				if s.acts, err = decide(tx.View, a, next, &a.Queue); err != nil {
 					return s, err
 				}
 				if d.noID != nil {
 					return s, d.noID
 				}
-				a.Queue.Restore(was, turn.Unwritten)
-				if a.Turn = *turn; len(s.acts) == 0 && bytes.Equal(a.Encode(), a.File) {
+				a.Queue.Restore(was, next.Unwritten)
+				if a.Turn = *next; len(s.acts) == 0 && bytes.Equal(a.Encode(), a.File) {
 					return s, nil
 				}
-				s.steps = tellings(s.acts, turn.Error, d.runs)
+				s.steps = tellings(s.acts, next.Error, d.runs)
 			}
 			if len(s.steps[n]) > 0 {
 				tx.op.Args["chat"] = s.steps[n]
 			}
-			tx.op.Auto = len(turn.Unwritten) == 0
+			tx.op.Auto = len(next.Unwritten) == 0
 			if tx.op.Auto {
 				tx.op.Verb = "agent chat"
 			} else {
-				s.said = turn.Unwritten[0]
-				if s.said.Kind == agent.KindAssistant {
+				s.said = next.Unwritten[0]
+				if s.said.Kind == turn.KindAssistant {
 					s.said.Model = d.modelID
 				}
 				tx.op.Args["message"], tx.op.Args["role"] = s.said.ID, s.said.Message().Role
 				if err := write(tx, a, &s.said); err != nil {
 					return s, err
 				}
-				turn.Unwritten = turn.Unwritten[1:]
+				next.Unwritten = next.Unwritten[1:]
 				a.Queue.Drop(s.said.ID)
 			}
-			a.Turn = *turn
-			if len(turn.Unwritten) == 0 {
+			a.Turn = *next
+			if len(next.Unwritten) == 0 {
 				a.Turn.Unwritten = nil
 			}
 			s.op, s.queue, s.at = tx.op, slices.Clone(a.Queue), a.Head
@@ -277,7 +279,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 		}
 		acts, steps = stored.acts, stored.steps
 		d.turn, d.queue, d.at, d.seq = stored.turn, stored.queue, stored.at, stored.op.Seq
-		if stored.said.Kind == agent.KindAssistant && !stored.said.Partial {
+		if stored.said.Kind == turn.KindAssistant && !stored.said.Partial {
 			d.said = stored.said
 		}
 		for _, e := range eventsOf(stored.op) {
@@ -290,22 +292,22 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 }
 
 // do carries out the actions of a stored step.
-func (d *driver) do(ctx context.Context, acts []agent.Action) {
+func (d *driver) do(ctx context.Context, acts []turn.Action) {
 	for _, act := range acts {
 		switch act.Kind {
-		case agent.DoEmit:
-			if act.Event == agent.ChatStart {
+		case turn.DoEmit:
+			if act.Event == turn.ChatStart {
 				d.checkpoint(ctx, act.ID)
 			}
-		case agent.DoStop:
+		case turn.DoStop:
 			d.stop()
-		case agent.DoAsk:
-			d.start(ctx, func(ctx context.Context) agent.Event { return d.ask(ctx, act) })
-		case agent.DoRun:
+		case turn.DoAsk:
+			d.start(ctx, func(ctx context.Context) turn.Event { return d.ask(ctx, act) })
+		case turn.DoRun:
 			d.runTool(ctx, act)
-		case agent.DoConfirm:
-			d.start(ctx, func(ctx context.Context) agent.Event {
-				return agent.Event{Kind: agent.OnAnswer, ID: act.ID, Yes: d.opts.Confirm(ctx, act.Call)}
+		case turn.DoConfirm:
+			d.start(ctx, func(ctx context.Context) turn.Event {
+				return turn.Event{Kind: turn.OnAnswer, ID: act.ID, Yes: d.opts.Confirm(ctx, act.Call)}
 			})
 		}
 	}
@@ -313,14 +315,14 @@ func (d *driver) do(ctx context.Context, acts []agent.Action) {
 
 // start runs f in a goroutine and delivers the event that it returns, unless
 // ctx ends.
-func (d *driver) start(ctx context.Context, f func(context.Context) agent.Event) {
+func (d *driver) start(ctx context.Context, f func(context.Context) turn.Event) {
 	d.stop()
 	ctx, d.stop = context.WithCancel(ctx)
 	d.running.Go(func() { d.happens(ctx, f(ctx)) })
 }
 
 // happens delivers the event of a running action, unless ctx ends.
-func (d *driver) happens(ctx context.Context, e agent.Event) {
+func (d *driver) happens(ctx context.Context, e turn.Event) {
 	select {
 	case d.happened <- e:
 	case <-ctx.Done():
@@ -328,27 +330,27 @@ func (d *driver) happens(ctx context.Context, e agent.Event) {
 }
 
 // ask asks the model.
-func (d *driver) ask(ctx context.Context, act agent.Action) agent.Event {
-	failed := func(err error) agent.Event {
-		return agent.Event{Kind: agent.OnFailure, ID: act.ID, Text: strings.ToValidUTF8(err.Error(), "\uFFFD")}
+func (d *driver) ask(ctx context.Context, act turn.Action) turn.Event {
+	failed := func(err error) turn.Event {
+		return turn.Event{Kind: turn.OnFailure, ID: act.ID, Text: strings.ToValidUTF8(err.Error(), "\uFFFD")}
 	}
 	path, err := d.w.conversation(ctx, d.at.Tree, act.Leaf)
 	if err != nil {
 		return failed(err)
 	}
-	r := &agent.Request{Agent: d.name, ModelID: d.modelID, System: d.system, Messages: agent.Context(path), Tools: d.list}
+	r := &model.Request{Agent: d.name, ModelID: d.modelID, System: d.system, Messages: turn.Context(path), Tools: d.list}
 	reply, err := d.model.Ask(ctx, r, func(text string) {
-		d.happens(ctx, agent.Event{Kind: agent.OnText, ID: act.ID, Text: strings.ToValidUTF8(text, "\uFFFD")})
+		d.happens(ctx, turn.Event{Kind: turn.OnText, ID: act.ID, Text: strings.ToValidUTF8(text, "\uFFFD")})
 	})
 	if err != nil {
 		return failed(err)
 	}
-	return agent.Event{Kind: agent.OnReply, ID: act.ID, Text: strings.ToValidUTF8(reply.Text, "\uFFFD"), Calls: reply.Calls}
+	return turn.Event{Kind: turn.OnReply, ID: act.ID, Text: strings.ToValidUTF8(reply.Text, "\uFFFD"), Calls: reply.Calls}
 }
 
 // tool returns the tool of a call, nil if there is none.
-func (d *driver) tool(c agent.Call) *agent.Tool {
-	i := slices.IndexFunc(d.list, func(t agent.Tool) bool { return t.Name == c.Name })
+func (d *driver) tool(c model.Call) *model.Tool {
+	i := slices.IndexFunc(d.list, func(t model.Tool) bool { return t.Name == c.Name })
 	if i < 0 {
 		return nil
 	}
@@ -357,31 +359,31 @@ func (d *driver) tool(c agent.Call) *agent.Tool {
 
 // runs reports whether the call of an action is made at once: there is the tool, and the
 // user has not to be asked.
-func (d *driver) runs(act agent.Action) bool {
+func (d *driver) runs(act turn.Action) bool {
 	t := d.tool(act.Call)
 	return t != nil && (act.Confirmed || !t.Writes || d.opts.Allow != nil && d.opts.Allow(*t))
 }
 
 // runTool runs a tool, or finds that the user has to be asked first.
-func (d *driver) runTool(ctx context.Context, act agent.Action) {
+func (d *driver) runTool(ctx context.Context, act turn.Action) {
 	failed := func(text string) {
-		d.todo = append(d.todo, agent.Event{Kind: agent.OnResult, ID: act.ID, Text: text, Failed: true})
+		d.todo = append(d.todo, turn.Event{Kind: turn.OnResult, ID: act.ID, Text: text, Failed: true})
 	}
 	switch {
 	case d.tool(act.Call) == nil:
 		failed("There is no tool of this name.")
 	case d.runs(act):
-		d.start(ctx, func(ctx context.Context) agent.Event {
+		d.start(ctx, func(ctx context.Context) turn.Event {
 			result, err := d.tools.Call(ctx, act.Call)
 			if err != nil {
-				result = agent.Result{Text: err.Error(), Failed: true}
+				result = model.Result{Text: err.Error(), Failed: true}
 			}
-			return agent.Event{Kind: agent.OnResult, ID: act.ID, Text: strings.ToValidUTF8(result.Text, "\uFFFD"), Failed: result.Failed}
+			return turn.Event{Kind: turn.OnResult, ID: act.ID, Text: strings.ToValidUTF8(result.Text, "\uFFFD"), Failed: result.Failed}
 		})
 	case d.opts.Confirm == nil:
 		failed("This call needs the approval of the user, who cannot be asked now.")
 	default:
-		d.todo = append(d.todo, agent.Event{Kind: agent.OnConfirm, ID: act.ID})
+		d.todo = append(d.todo, turn.Event{Kind: turn.OnConfirm, ID: act.ID})
 	}
 }
 
@@ -389,7 +391,7 @@ func (d *driver) runTool(ctx context.Context, act agent.Action) {
 // disable it or no tool of the turn may change anything. If that fails, the turn
 // continues without it.
 func (d *driver) checkpoint(ctx context.Context, prompt string) {
-	writes := slices.ContainsFunc(d.list, func(t agent.Tool) bool { return t.Writes })
+	writes := slices.ContainsFunc(d.list, func(t model.Tool) bool { return t.Writes })
 	if d.opts.NoCheckpoint || !writes {
 		return
 	}

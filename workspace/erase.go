@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -402,7 +403,7 @@ func (tx *Tx) eraseAgents(e *erasure) error {
 		if err != nil || !e.mentions(&operation.Change{After: string(a.File)}) {
 			return nil // doctor reports a damaged file
 		}
-		a.Queue = slices.DeleteFunc(slices.Clone(a.Queue), func(q agent.Entry) bool { return e.messages[q.ID] })
+		a.Queue = slices.DeleteFunc(slices.Clone(a.Queue), func(q turn.Entry) bool { return e.messages[q.ID] })
 		a.Turn.Unwritten, a.Turn.Text, a.Turn.Calls = nil, "", nil
 		_, err = durable.Replace(tx.View.root, agent.Path(a.Name), durable.Bytes(a.Encode()))
 		return err

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -42,7 +43,7 @@ func TestEventsMessage(t *testing.T) {
 	a := s.append(workspace.Append{Session: bread, Text: "a", Role: "system"})
 	b := s.append(workspace.Append{Session: bread, Text: "b"})
 	c := s.append(workspace.Append{Session: bread, Text: "c", Parent: a.Message, Role: "tool"})
-	d := s.append(workspace.Append{Session: bread, Text: "d", Parent: c.Message, Kind: agent.KindClarificationOpened})
+	d := s.append(workspace.Append{Session: bread, Text: "d", Parent: c.Message, Kind: turn.KindClarificationOpened})
 	point := s.checkpoint(bread)
 	f := s.append(workspace.Append{Session: point.ID, Text: "f"})
 	name := map[session.ID]string{
@@ -108,10 +109,10 @@ func TestEventsOfTurn(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	m := &script{lines: []string{"|look write none", "first", "second"}, at: make(chan struct{}), wait: make(chan struct{})}
-	text := func(context.Context) (agent.Result, error) { return agent.Result{Text: "x"}, nil }
-	o := with(tools{"look": text, "write": text}, map[string]agent.Model{"m": m})
+	text := func(context.Context) (model.Result, error) { return model.Result{Text: "x"}, nil }
+	o := with(tools{"look": text, "write": text}, map[string]model.Model{"m": m})
 	asked := false
-	o.Confirm = func(context.Context, agent.Call) bool { asked = true; return true }
+	o.Confirm = func(context.Context, model.Call) bool { asked = true; return true }
 	var told []events.Event
 	o.Tell = func(e events.Event) { told = append(told, e) }
 	done := make(chan error)
@@ -119,7 +120,7 @@ func TestEventsOfTurn(t *testing.T) {
 		_, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "go"}, o)
 		done <- err
 	}()
-	say := func(mode agent.DeliveryMode, text string) string {
+	say := func(mode turn.DeliveryMode, text string) string {
 		t.Helper()
 		q, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: mode, Text: text}, agents.TurnOptions{})
 		if err != nil {
@@ -128,8 +129,8 @@ func TestEventsOfTurn(t *testing.T) {
 		return q.Queue[len(q.Queue)-1].ID
 	}
 	<-m.at
-	dropped := say(agent.FollowUp, "never mind")
-	later := say(agent.FollowUp, "and then?")
+	dropped := say(turn.FollowUp, "never mind")
+	later := say(turn.FollowUp, "and then?")
 	if _, err := s.Agent("ada").DropQueued(t.Context(), dropped); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestEventsOfTurn(t *testing.T) {
 			case events.ToolStarted:
 				got = append(got, fmt.Sprint(e.Tool, " ", e.Call, " ", e.Agent))
 			case events.MessageAdded:
-				if e.Mode != agent.Normal {
+				if e.Mode != turn.Normal {
 					got = append(got, fmt.Sprint("said ", name[e.Message], " ", e.Mode))
 				}
 			}

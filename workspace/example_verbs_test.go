@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/session"
@@ -94,7 +94,7 @@ func ExampleWorkspace_Append_tools() {
 	defer remove()
 	ctx := context.Background()
 	for _, a := range []workspace.Append{
-		{Text: "Let me look.", Calls: []agent.Call{{ID: "call_1", Name: "oven", Arguments: `{"rack":2}`}}},
+		{Text: "Let me look.", Calls: []model.Call{{ID: "call_1", Name: "oven", Arguments: `{"rack":2}`}}},
 		{Text: "230 °C", CallID: "call_1", Tool: "oven"},
 		{Text: "It is warm enough.", Role: "assistant"},
 	} {

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
@@ -128,9 +129,9 @@ func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
 }
 
 // Conversation returns the path to a message of a session, as a model is shown it.
-func (w *Workspace) Conversation(ctx context.Context, name, leaf string) ([]agent.Message, error) {
+func (w *Workspace) Conversation(ctx context.Context, name, leaf string) ([]model.Message, error) {
 	path, err := w.conversation(ctx, name, leaf)
-	return agent.Context(path), err
+	return turn.Context(path), err
 }
 
 // An Outcome is a message of an assistant that reports a result, with its source in

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/events"
@@ -30,7 +30,7 @@ type livePiece struct {
 }
 
 // content sends a chunk of text to all readers, and returns the event.
-func (l *live) content(w *base, name, tree string, after operation.Seq, act agent.Action) events.Event {
+func (l *live) content(w *base, name, tree string, after operation.Seq, act turn.Action) events.Event {
 	e := events.Event{
 		Time: instant(w.opts.Now()), Type: events.ChatContent, Session: session.ID(tree), Message: session.ID(act.ID),
 		Agent: name, Text: act.Text, Verb: "agent chat",

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/events"
@@ -19,24 +20,24 @@ import (
 // the queued message that comes next: what a crash leaves there. The queued message must
 // be in the queue until it is in the conversation, and must be delivered exactly once.
 func TestQueueCrashBetweenMessages(t *testing.T) {
-	for _, mode := range []agent.DeliveryMode{agent.FollowUp, agent.Steer} {
+	for _, mode := range []turn.DeliveryMode{turn.FollowUp, turn.Steer} {
 		t.Run(string(mode), func(t *testing.T) {
 			ctx := context.Background()
 			s, queued := openSpace(t, t.TempDir(), 0), ""
 			s.agent("ada")
 			crashed := []string{t.TempDir(), t.TempDir(), t.TempDir()}
-			dig := tools{"dig": func(ctx context.Context) (agent.Result, error) {
+			dig := tools{"dig": func(ctx context.Context) (model.Result, error) {
 				q, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: mode, Text: "next"}, agents.TurnOptions{})
 				if err != nil {
 					t.Error(err)
-					return agent.Result{}, err
+					return model.Result{}, err
 				}
 				queued = q.Queue[0].ID
-				return agent.Result{Text: "a hole"}, nil
+				return model.Result{Text: "a hole"}, nil
 			}}
-			o := with(dig, map[string]agent.Model{"m": &script{lines: []string{"well|dig", "dug"}}})
+			o := with(dig, map[string]model.Model{"m": &script{lines: []string{"well|dig", "dug"}}})
 			before, copied := "tool", false // the message that is written before the queued one
-			if mode == agent.FollowUp {
+			if mode == turn.FollowUp {
 				before = "assistant"
 			}
 			o.Tell = func(e events.Event) {
@@ -77,7 +78,7 @@ func TestQueueCrashBetweenMessages(t *testing.T) {
 			if ids := queueIDs(resumed); !slices.Equal(ids, []string{queued}) || strings.Contains(resumed.said("ada"), "user: next") {
 				t.Errorf("after the crash the queue is %q, want %q, and the conversation\n%s", ids, queued, resumed.said("ada"))
 			}
-			if _, said, err := resumed.Agent("ada").ResumeQueue(ctx, model("an answer")); err != nil || said == nil || said.Reply != "an answer" {
+			if _, said, err := resumed.Agent("ada").ResumeQueue(ctx, modelSaying("an answer")); err != nil || said == nil || said.Reply != "an answer" {
 				t.Errorf("ResumeQueue = %+v, %v", said, err)
 			}
 			dropped := openAnew(t, crashed[1])
@@ -102,7 +103,7 @@ func TestQueueCrashBetweenMessages(t *testing.T) {
 			if ids := queueIDs(treeless); !slices.Equal(ids, []string{queued}) {
 				t.Errorf("without the tree the queue is %q, want %q", ids, queued)
 			}
-			if _, said, err := treeless.Agent("ada").ResumeQueue(ctx, model("here")); err != nil || said == nil || said.Reply != "here" {
+			if _, said, err := treeless.Agent("ada").ResumeQueue(ctx, modelSaying("here")); err != nil || said == nil || said.Reply != "here" {
 				t.Errorf("ResumeQueue in a new tree = %+v, %v", said, err)
 			}
 			if got := treeless.said("ada"); got != "user: next\nassistant: here" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -15,7 +15,7 @@ import (
 )
 
 func queueOf(a *agents.Agent) *agents.Queue {
-	return &agents.Queue{Queue: append([]agent.Entry{}, a.Queue...)}
+	return &agents.Queue{Queue: append([]turn.Entry{}, a.Queue...)}
 }
 
 // Say queues a message of the user to an agent in a turn. For an idle agent it is a
@@ -30,14 +30,14 @@ func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) 
 	}
 	verb := ""
 	switch s.Mode {
-	case agent.Steer:
+	case turn.Steer:
 		verb = "steer"
-	case agent.FollowUp:
+	case turn.FollowUp:
 		verb = "follow-up"
 	default:
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
 	}
-	e := agent.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == agent.Steer}
+	e := turn.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == turn.Steer}
 	return ag.w.atWork(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {
 		e := e
 		if e.ID, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
@@ -113,15 +113,15 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 
 // resume begins a turn with the first entry of the queue. If the queue is empty because a
 // crash interrupted the delivery of an entry in listed, the model is asked to answer it.
-func (d *driver) resume(ctx context.Context, listed agent.Queue) error {
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *agent.Turn, q *agent.Queue) ([]agent.Action, error) {
+func (d *driver) resume(ctx context.Context, listed turn.Queue) error {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		if len(*q) > 0 {
 			q.Resume()
-			return t.Step(q, d.rules, agent.Event{Kind: agent.OnQueue})
+			return t.Step(q, d.rules, turn.Event{Kind: turn.OnQueue})
 		}
-		unanswered := func(e agent.Entry) bool { return e.ID == t.Prompt && e.ID == a.Head.Node }
-		if t.Ended == agent.Crashed && slices.ContainsFunc(listed, unanswered) {
-			return t.Step(q, d.rules, agent.Event{Kind: agent.OnRetry})
+		unanswered := func(e turn.Entry) bool { return e.ID == t.Prompt && e.ID == a.Head.Node }
+		if t.Ended == turn.Crashed && slices.ContainsFunc(listed, unanswered) {
+			return t.Step(q, d.rules, turn.Event{Kind: turn.OnRetry})
 		}
 		return nil, errEmpty
 	})
@@ -153,8 +153,8 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 	}
 	op := operation.Operation{Verb: "queue drop", Args: args{"id": id}}
 	return updateAgent(ctx, w.store, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
-		queue := slices.DeleteFunc(slices.Clone(a.Queue), func(e agent.Entry) bool {
-			return slices.ContainsFunc(a.Turn.Unwritten, func(n agent.Node) bool { return n.ID == e.ID })
+		queue := slices.DeleteFunc(slices.Clone(a.Queue), func(e turn.Entry) bool {
+			return slices.ContainsFunc(a.Turn.Unwritten, func(n turn.Node) bool { return n.ID == e.ID })
 		})
 		list := make([]named, len(queue))
 		for i, e := range queue {

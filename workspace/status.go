@@ -3,7 +3,7 @@ package workspace
 import (
 	"context"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 )
@@ -51,7 +51,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 				return nil
 			}
 			v.recoverTurn(a)
-			if a.Turn.State != "" && a.Turn.State != agent.Idle {
+			if a.Turn.State != "" && a.Turn.State != turn.Idle {
 				s.Agents = append(s.Agents, agents.AtWork{Name: name, State: a.Turn.State, Session: a.Head.Tree, Message: session.ID(a.Head.Node)})
 			}
 			return nil

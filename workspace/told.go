@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/events"
@@ -14,34 +14,34 @@ import (
 // A [MessageAdded] is the message that the operation wrote, in its place among the
 // rest.
 type told struct {
-	Type    events.Type  `json:"type"`
-	Message string       `json:"message_id,omitempty"`
-	Tool    string       `json:"tool,omitempty"` // that was started
-	Call    string       `json:"call_id,omitempty"`
-	Ended   agent.Ending `json:"ended,omitempty"`
-	Error   string       `json:"error,omitempty"`
+	Type    events.Type `json:"type"`
+	Message string      `json:"message_id,omitempty"`
+	Tool    string      `json:"tool,omitempty"` // that was started
+	Call    string      `json:"call_id,omitempty"`
+	Ended   turn.Ending `json:"ended,omitempty"`
+	Error   string      `json:"error,omitempty"`
 }
 
 // tellings returns the events of actions, one list for each of the messages that they
 // write, one list if they write none. problem is the failure of the turn. runs reports
 // whether the tool of a call runs at once, without a question.
-func tellings(acts []agent.Action, problem string, runs func(agent.Action) bool) [][]told {
+func tellings(acts []turn.Action, problem string, runs func(turn.Action) bool) [][]told {
 	steps := [][]told{{}}
 	written := 0
 	for _, act := range acts {
 		t := told{Type: events.Type(act.Event), Message: act.ID}
 		switch {
-		case act.Kind == agent.DoWrite:
+		case act.Kind == turn.DoWrite:
 			if written++; written > 1 {
 				steps = append(steps, nil)
 			}
 			t = told{Type: events.MessageAdded}
-		case act.Kind == agent.DoRun && runs(act):
+		case act.Kind == turn.DoRun && runs(act):
 			t = told{Type: events.ToolStarted, Message: act.ID, Tool: act.Call.Name, Call: act.Call.ID}
-		case act.Kind != agent.DoEmit || t.Type == events.ChatContent:
+		case act.Kind != turn.DoEmit || t.Type == events.ChatContent:
 			continue
 		case t.Type == events.ChatComplete:
-			if t.Ended = agent.Ending(act.Text); t.Ended == agent.Failed || t.Ended == agent.Limited {
+			if t.Ended = turn.Ending(act.Text); t.Ended == turn.Failed || t.Ended == turn.Limited {
 				t.Error = problem
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -108,7 +110,7 @@ func (w *Workspace) settleIdle(ctx context.Context, name string) error {
 
 // settled reports whether nothing is left of a turn of an agent.
 func settled(a *agent.Agent) bool {
-	return (a.Turn.State == agent.Idle || a.Turn.State == "") && len(a.Turn.Unwritten) == 0
+	return (a.Turn.State == turn.Idle || a.Turn.State == "") && len(a.Turn.Unwritten) == 0
 }
 
 // settleOne prepares to end a turn that was interrupted, and to write one of the
@@ -142,8 +144,8 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 		delete(tx.op.Args, "message")
 	}
 	for _, act := range acts {
-		if act.Kind == agent.DoEmit {
-			tx.op.Args["chat"] = []told{{Type: events.MessageAdded}, {Type: events.Type(act.Event), Message: act.ID, Ended: agent.Ending(act.Text)}}
+		if act.Kind == turn.DoEmit {
+			tx.op.Args["chat"] = []told{{Type: events.MessageAdded}, {Type: events.Type(act.Event), Message: act.ID, Ended: turn.Ending(act.Text)}}
 		}
 	}
 	_, err := tx.putAgent(a.Agent, a.File)
@@ -158,7 +160,7 @@ func (v *View) recoverTurn(a *agents.Agent) {
 }
 
 // messageOf returns a message of a turn as it is to be written.
-func messageOf(n *agent.Node) *message {
+func messageOf(n *turn.Node) *message {
 	said := n.Message()
 	m := &message{id: said.ID, role: said.Role, content: said.Content}
 	root := rawjson.Root(said.Metadata)
@@ -179,7 +181,7 @@ func messageOf(n *agent.Node) *message {
 
 // writeNode prepares to write a message of a turn, unless it is there, and to move the
 // head of its agent to it.
-func writeNode(tx *Tx, a *agents.Agent, n *agent.Node) error {
+func writeNode(tx *Tx, a *agents.Agent, n *turn.Node) error {
 	l, err := tx.View.treeLine(a.Head.Tree, false)
 	if err != nil {
 		return err
@@ -248,12 +250,12 @@ func (tx *Tx) branchWith(a *agents.Agent, p *place, name string, m *message) err
 }
 
 // conversation returns the path to a message of a tree as messages for a model.
-func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]agent.Message, error) {
+func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]model.Message, error) {
 	p, err := w.Line(tree).Path(ctx, leaf, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]agent.Message, len(p.Nodes))
+	list := make([]model.Message, len(p.Nodes))
 	for i, n := range p.Nodes {
 		list[i].ID = n.ID
 		gjson.ParseBytes(n.Raw).ForEach(func(key, value gjson.Result) bool {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
@@ -109,7 +109,7 @@ func every(s *space, done func(verb string)) {
 	must("agent rewind", err)
 	must("import", take(s, askedTwice))
 	must("import of more", take(s, askedThrice))
-	model, policy, off := "command:cat", agent.FinishBatch, true
+	model, policy, off := "command:cat", turn.FinishBatch, true
 	_, err = s.Agent("ada").Set(ctx, agents.Change{Model: &model, Policy: &policy, NoCheckpoint: &off})
 	must("agent set", err)
 	_, err = s.Agent("ada").ArchiveTree(ctx, "rest")

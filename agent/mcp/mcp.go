@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -84,7 +84,7 @@ type tool struct {
 	name   string // as the server knows it
 }
 
-var _ agent.Tools = (*Tools)(nil)
+var _ model.Tools = (*Tools)(nil)
 
 // Open starts all servers of c concurrently and requests their tools. If some of them
 // fail, the error describes each, and all are stopped. When ctx ends, Open gives up;
@@ -126,7 +126,7 @@ func (t *Tools) each(f func(i int, s *server)) {
 // List returns the tools of all servers, in the order of the configuration. A server that
 // has ended is restarted; if that fails, its last known tools are returned, and a call of
 // one returns the error.
-func (t *Tools) List(ctx context.Context) ([]agent.Tool, error) {
+func (t *Tools) List(ctx context.Context) ([]model.Tool, error) {
 	lists := make([][]*sdk.Tool, len(t.servers))
 	t.each(func(i int, s *server) { lists[i] = s.list(ctx) })
 	if err := ctx.Err(); err != nil {
@@ -138,7 +138,7 @@ func (t *Tools) List(ctx context.Context) ([]agent.Tool, error) {
 			origins = append(origins, origin{t.servers[i].config.Name, tool.Name})
 		}
 	}
-	var all []agent.Tool
+	var all []model.Tool
 	known := map[string]tool{}
 	given := names(origins)
 	for i, list := range lists {
@@ -156,7 +156,7 @@ func (t *Tools) List(ctx context.Context) ([]agent.Tool, error) {
 
 // describe returns the description of a tool for a model. A tool without a read-only
 // hint may write.
-func describe(name string, t *sdk.Tool) agent.Tool {
+func describe(name string, t *sdk.Tool) model.Tool {
 	schema, err := json.Marshal(t.InputSchema)
 	if err != nil || t.InputSchema == nil {
 		schema = []byte(`{"type":"object"}`)
@@ -165,7 +165,7 @@ func describe(name string, t *sdk.Tool) agent.Tool {
 	if description == "" {
 		description = t.Title
 	}
-	return agent.Tool{
+	return model.Tool{
 		Name:        name,
 		Description: description,
 		Schema:      schema,
@@ -175,26 +175,26 @@ func describe(name string, t *sdk.Tool) agent.Tool {
 
 // Call calls a tool by the name that [Tools.List] gives it. A call that was under way when
 // its server ended is not repeated; the next one starts the server again.
-func (t *Tools) Call(ctx context.Context, c agent.Call) (agent.Result, error) {
+func (t *Tools) Call(ctx context.Context, c model.Call) (model.Result, error) {
 	t.mu.Lock()
 	tool, ok := t.list[c.Name]
 	t.mu.Unlock()
 	if !ok {
-		return agent.Result{}, fmt.Errorf("there is no tool %q", c.Name)
+		return model.Result{}, fmt.Errorf("there is no tool %q", c.Name)
 	}
 	args, err := arguments(c.Arguments)
 	if err != nil {
-		return agent.Result{}, err
+		return model.Result{}, err
 	}
 	r, err := tool.server.call(ctx, tool.name, args)
 	if err != nil {
-		return agent.Result{}, err
+		return model.Result{}, err
 	}
 	s := text(r)
 	if n := len(s); n > t.options.MaxResult {
-		return agent.Result{}, fmt.Errorf("the result of %q has %d bytes, which is too much; it may have %d", c.Name, n, t.options.MaxResult)
+		return model.Result{}, fmt.Errorf("the result of %q has %d bytes, which is too much; it may have %d", c.Name, n, t.options.MaxResult)
 	}
-	return agent.Result{Text: s, Failed: r.IsError}, nil
+	return model.Result{Text: s, Failed: r.IsError}, nil
 }
 
 // Close ends all servers, with all that they started. Calls under way fail.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/testmcp"
 )
 
@@ -46,12 +46,12 @@ func open(t *testing.T, o *Options, servers ...Server) *Tools {
 }
 
 // call calls a tool with arguments in pairs.
-func call(ctx context.Context, tools *Tools, name string, args ...any) (agent.Result, error) {
+func call(ctx context.Context, tools *Tools, name string, args ...any) (model.Result, error) {
 	var members []string
 	for i := 0; i < len(args); i += 2 {
 		members = append(members, fmt.Sprintf("%q:%s", args[i], quote(args[i+1])))
 	}
-	return tools.Call(ctx, agent.Call{ID: "1", Name: name, Arguments: "{" + strings.Join(members, ",") + "}"})
+	return tools.Call(ctx, model.Call{ID: "1", Name: name, Arguments: "{" + strings.Join(members, ",") + "}"})
 }
 
 func quote(v any) string {
@@ -114,7 +114,7 @@ func TestTools(t *testing.T) {
 	}
 	_, err = call(t.Context(), tools, "one__missing")
 	wrong(t, err, `there is no tool "one__missing"`)
-	_, err = tools.Call(t.Context(), agent.Call{Name: "one__echo", Arguments: "[]"})
+	_, err = tools.Call(t.Context(), model.Call{Name: "one__echo", Arguments: "[]"})
 	wrong(t, err, "the arguments are not a JSON object")
 }
 

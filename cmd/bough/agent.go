@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
@@ -53,7 +53,7 @@ func (p *program) agentCreateVerb() verb {
 			}
 			o := agents.Options{
 				Model: c.String("model"), System: c.String("system"),
-				Policy: agent.SteerPolicy(c.String("steer-policy")), NoCheckpoint: noCheckpoint,
+				Policy: turn.SteerPolicy(c.String("steer-policy")), NoCheckpoint: noCheckpoint,
 			}
 			a, err := w.Agent(c.Args().First()).Create(c.Context, o)
 			if err == nil {
@@ -85,7 +85,7 @@ func (p *program) agentSetVerb() verb {
 			if err != nil {
 				return err
 			}
-			policy := agent.SteerPolicy(c.String("steer-policy"))
+			policy := turn.SteerPolicy(c.String("steer-policy"))
 			a, err := w.Agent(c.Args().First()).Set(c.Context, agents.Change{
 				Model: given(c, "model", c.String("model")), System: given(c, "system", c.String("system")),
 				Policy: given(c, "steer-policy", policy), NoCheckpoint: given(c, "auto-checkpoint", noCheckpoint),
@@ -181,7 +181,7 @@ func (p *program) agentShowVerb() verb {
 			if a.System != "" {
 				fmt.Fprintf(p.stdout, "system  %s\n", line(a.System))
 			}
-			if a.Policy != "" && a.Policy != agent.AfterCall {
+			if a.Policy != "" && a.Policy != turn.AfterCall {
 				fmt.Fprintf(p.stdout, "steer   %s\n", line(string(a.Policy)))
 			}
 			if a.NoCheckpoint {

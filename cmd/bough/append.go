@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
@@ -36,7 +36,7 @@ git diff | bough append`,
 		},
 		max: 2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent"), Kind: agent.Kind(c.String("kind"))}
+			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent"), Kind: turn.Kind(c.String("kind"))}
 			if c.IsSet("parent") && a.Parent == "" {
 				return usageError("--parent is empty")
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"golang.org/x/term"
 )
 
@@ -76,7 +76,7 @@ func (a *asker) allows(tool string) bool {
 }
 
 // confirm asks whether a call may be made. It returns false when ctx ends.
-func (a *asker) confirm(ctx context.Context, c agent.Call) bool {
+func (a *asker) confirm(ctx context.Context, c model.Call) bool {
 	switch a.word(ctx, fmt.Sprintf("Run %s %s? [y/N/a] ", line(c.Name), line(c.Arguments))) {
 	case "a", "all", "always":
 		a.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 )
 
 // A screen is what a person sees, who waits for something on it.
@@ -53,7 +53,7 @@ func TestAsker(t *testing.T) {
 		asked++
 		answer := make(chan bool, 1)
 		go func() {
-			answer <- a.confirm(ctx, agent.Call{Name: "dig\x1b[2J", Arguments: "{\"deep\":\"\n\x1b]0;\"}"})
+			answer <- a.confirm(ctx, model.Call{Name: "dig\x1b[2J", Arguments: "{\"deep\":\"\n\x1b]0;\"}"})
 		}()
 		seen.shows("? [y/N/a] ", asked)
 		return answer

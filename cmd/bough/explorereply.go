@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
@@ -34,10 +34,10 @@ func exploreMode(c *cli.Context) (string, error) {
 
 // exploreReply explores the strategies in a reply. It returns nil if the reply offers none
 // or the user declines. The head stays at the reply.
-func (t *teller) exploreReply(ctx context.Context, said *agents.Chatted, model string) (*explore.Exploration, error) {
+func (t *teller) exploreReply(ctx context.Context, said *agents.Chatted, modelID string) (*explore.Exploration, error) {
 	p, ref := t.p, said.Tree+"@"+string(said.Node)
 	x := p.explorerWith(t.w, &t.supply)
-	plan, err := x.Plan(ctx, explore.Request{Ref: ref, Runner: explore.Runner{Model: model}})
+	plan, err := x.Plan(ctx, explore.Request{Ref: ref, Runner: explore.Runner{Model: modelID}})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (t *teller) exploreReply(ctx context.Context, said *agents.Chatted, model s
 			fmt.Fprintf(p.stderr, "The reply offers %s. 'bough explore %s --from-reply' tries them\n", strings.Join(names, ", "), clean(ref))
 			return nil, nil
 		}
-		if !t.asker.confirm(ctx, agent.Call{Name: "explore", Arguments: strings.Join(names, ", ")}) {
+		if !t.asker.confirm(ctx, model.Call{Name: "explore", Arguments: strings.Join(names, ", ")}) {
 			return nil, nil
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -290,10 +290,10 @@ func (s *jsonStory) values() {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for heading, value := range map[string]any{
 		"bough watch": events.Event{
-			Time: at, Role: "user", Kind: agent.KindUser, Mode: agent.Steer, State: "waiting", Tool: "ls", Call: "c",
-			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: agent.Failed, Error: "e",
+			Time: at, Role: "user", Kind: turn.KindUser, Mode: turn.Steer, State: "waiting", Tool: "ls", Call: "c",
+			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
 		},
-		"bough queue":  agents.Queue{Queue: []agent.Entry{{ID: "m", Mode: agent.Steer, State: agent.Waiting, Cut: true}}},
+		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
 		"bough forget": workspace.Forgetting{Session: "s", Sources: []workspace.ForgottenSource{{ID: "i", Last: "m"}}},
 		"bough import": imports.Report{Imported: []imports.Transcript{{Replaced: 1, Detail: "d"}}},
 	} {
@@ -454,7 +454,7 @@ func (s *jsonStory) rareEvents() {
 	at := time.Now()
 	for _, e := range []events.Event{
 		{Seq: 1, Time: at, Type: events.ToolStarted, Session: "s", Message: "m", Agent: "ada", Tool: "look", Call: "c1", Verb: "append"},
-		{Seq: 2, Time: at, Type: events.QueueChanged, Session: "s", Message: "m", Agent: "ada", Mode: agent.Steer, State: events.QueueHeld, Verb: "steer"},
+		{Seq: 2, Time: at, Type: events.QueueChanged, Session: "s", Message: "m", Agent: "ada", Mode: turn.Steer, State: events.QueueHeld, Verb: "steer"},
 		{Seq: 3, Time: at, Type: events.MessageReplaced, Session: "s", Message: "m", Replaces: "n", Verb: "import"},
 	} {
 		var out bytes.Buffer

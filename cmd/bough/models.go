@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/agent/mcp"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/anthropic"
 	"github.com/bough-dev/bough/agent/model/command"
 	"github.com/bough-dev/bough/agent/model/openai"
@@ -35,16 +35,16 @@ func parseModel(id string) (kind, name string, err error) {
 // A provider makes models.
 type provider struct {
 	keyVar, urlVar string // environment variables
-	model          func(name, baseURL, key string) (agent.Model, error)
+	model          func(name, baseURL, key string) (model.Model, error)
 }
 
 // providers returns the providers by the part of a model's id before the colon.
 func providers() map[string]provider {
 	return map[string]provider{
-		"openai": {"OPENAI_API_KEY", "OPENAI_BASE_URL", func(name, baseURL, key string) (agent.Model, error) {
+		"openai": {"OPENAI_API_KEY", "OPENAI_BASE_URL", func(name, baseURL, key string) (model.Model, error) {
 			return openai.New(openai.Options{Name: name, BaseURL: baseURL, Key: key})
 		}},
-		"anthropic": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", func(name, baseURL, key string) (agent.Model, error) {
+		"anthropic": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", func(name, baseURL, key string) (model.Model, error) {
 			return anthropic.New(anthropic.Options{Name: name, BaseURL: baseURL, Key: key})
 		}},
 	}
@@ -66,7 +66,7 @@ func (s *supply) close() {
 }
 
 // model opens a model by its id.
-func (s *supply) model(ctx context.Context, id string) (agent.Model, error) {
+func (s *supply) model(ctx context.Context, id string) (model.Model, error) {
 	kind, name, err := parseModel(id)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func secrets(env []string) (list []string) {
 }
 
 // tools returns a function that opens the tools of the MCP servers that a file lists.
-func (s *supply) tools(file string) (func(context.Context) (agent.Tools, error), error) {
+func (s *supply) tools(file string) (func(context.Context) (model.Tools, error), error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no such file: %q", file), Err: err}
@@ -111,7 +111,7 @@ func (s *supply) tools(file string) (func(context.Context) (agent.Tools, error),
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (agent.Tools, error) {
+	return func(ctx context.Context) (model.Tools, error) {
 		t, err := openTools(ctx, data, os.Environ())
 		switch {
 		case ctx.Err() != nil:
@@ -157,22 +157,22 @@ func withoutKeys(env []string) []string {
 
 // A timedModel is a model with a timeout for each answer.
 type timedModel struct {
-	agent.Model
+	model.Model
 	timeout time.Duration
 }
 
-func (m *timedModel) Ask(ctx context.Context, r *agent.Request, stream func(string)) (*agent.Reply, error) {
-	return within(ctx, m.timeout, "the model", func(ctx context.Context) (*agent.Reply, error) { return m.Model.Ask(ctx, r, stream) })
+func (m *timedModel) Ask(ctx context.Context, r *model.Request, stream func(string)) (*model.Reply, error) {
+	return within(ctx, m.timeout, "the model", func(ctx context.Context) (*model.Reply, error) { return m.Model.Ask(ctx, r, stream) })
 }
 
 // timedTools are tools with a timeout for each call.
 type timedTools struct {
-	agent.Tools
+	model.Tools
 	timeout time.Duration
 }
 
-func (t *timedTools) Call(ctx context.Context, c agent.Call) (agent.Result, error) {
-	return within(ctx, t.timeout, "the tool", func(ctx context.Context) (agent.Result, error) { return t.Tools.Call(ctx, c) })
+func (t *timedTools) Call(ctx context.Context, c model.Call) (model.Result, error) {
+	return within(ctx, t.timeout, "the tool", func(ctx context.Context) (model.Result, error) { return t.Tools.Call(ctx, c) })
 }
 
 // within calls do with a timeout. After the timeout its error says so.

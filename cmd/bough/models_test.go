@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 )
 
 // Each provider is asked with its own key, where its variable says.
@@ -34,7 +34,7 @@ func TestModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &agent.Request{Messages: []agent.Message{{ID: "1", Role: "user", Content: json.RawMessage(`"hello"`)}}}
+		r := &model.Request{Messages: []model.Message{{ID: "1", Role: "user", Content: json.RawMessage(`"hello"`)}}}
 		_, err = m.Ask(t.Context(), r, func(string) {})
 		if err == nil || !strings.Contains(err.Error(), "not today") || strings.Contains(err.Error(), "-key") {
 			t.Errorf("%s: %v", name, err)
@@ -72,7 +72,7 @@ func TestOpenTools(t *testing.T) {
 	}
 	defer tools.Close()
 	for name, want := range map[string]string{"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": "", "OTHER": "other", "GIVEN": "o-key-o-key"} {
-		r, err := tools.Call(t.Context(), agent.Call{Name: "a__env", Arguments: `{"name":"` + name + `"}`})
+		r, err := tools.Call(t.Context(), model.Call{Name: "a__env", Arguments: `{"name":"` + name + `"}`})
 		if err != nil || r.Text != want {
 			t.Errorf("%s is %q, %v, want %q", name, r.Text, err, want)
 		}

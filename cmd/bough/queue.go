@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
@@ -25,7 +25,7 @@ queue. If the agent is idle, TEXT is a prompt as for 'bough agent chat', with th
 		}, turnFlags()...),
 		min:    1,
 		max:    2,
-		action: p.sayAction(agent.Steer),
+		action: p.sayAction(turn.Steer),
 	}
 }
 
@@ -41,12 +41,12 @@ text is read from standard input. Prints the queue. If the agent is idle, TEXT i
 		flags:   turnFlags(),
 		min:     1,
 		max:     2,
-		action:  p.sayAction(agent.FollowUp),
+		action:  p.sayAction(turn.FollowUp),
 	}
 }
 
 // sayAction returns the action that sends a message to a working agent.
-func (p *program) sayAction(mode agent.DeliveryMode) func(*cli.Context, *workspace.Workspace) error {
+func (p *program) sayAction(mode turn.DeliveryMode) func(*cli.Context, *workspace.Workspace) error {
 	return func(c *cli.Context, w *workspace.Workspace) error {
 		t := p.newTeller(c, w)
 		t.typed = true
@@ -134,8 +134,8 @@ func (t *teller) queued(q *agents.Queue, said *agents.Chatted, err error) error 
 	}
 	held := false
 	for _, e := range q.Queue {
-		held = held || e.State == agent.Held
-		about := pad(string(e.Mode), len(agent.FollowUp)) + "  " + pad(string(e.State), len(agent.Waiting))
+		held = held || e.State == turn.Held
+		about := pad(string(e.Mode), len(turn.FollowUp)) + "  " + pad(string(e.State), len(turn.Waiting))
 		fmt.Fprintf(p.stdout, "%s  %s  %s\n", p.paint.yellow(clean(e.ID)), about, p.paint.fit(line(e.Content), p.paint.width-60))
 	}
 	switch {

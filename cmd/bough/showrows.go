@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
@@ -72,10 +72,10 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 // deliveryNote formats the mode in which a user's message was delivered to a working agent,
 // "" if it was not.
 func deliveryNote(raw []byte) string {
-	switch agent.DeliveryMode(gjson.GetBytes(raw, "metadata.delivery_mode").Str) {
-	case agent.Steer:
+	switch turn.DeliveryMode(gjson.GetBytes(raw, "metadata.delivery_mode").Str) {
+	case turn.Steer:
 		return "(steer)"
-	case agent.FollowUp:
+	case turn.FollowUp:
 		return "(follow-up)"
 	}
 	return ""

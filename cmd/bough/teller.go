@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/session"
@@ -38,7 +38,7 @@ type teller struct {
 	came  session.ID   // the message whose text arrived
 	open  bool         // the line has no end yet
 	held  string       // line ends at the end of the text
-	calls []agent.Call // of the last message, without results so far
+	calls []model.Call // of the last message, without results so far
 }
 
 // A copied is the size of the path that a new tree was branched from.
@@ -151,7 +151,7 @@ func (t *teller) message(e events.Event) {
 		t.calls = nil
 		for _, c := range gjson.GetBytes(m.Raw, "metadata.tool_calls").Array() {
 			f := c.Get("function")
-			t.calls = append(t.calls, agent.Call{Name: f.Get("name").String(), Arguments: f.Get("arguments").String()})
+			t.calls = append(t.calls, model.Call{Name: f.Get("name").String(), Arguments: f.Get("arguments").String()})
 		}
 		t.call()
 	case "tool":

@@ -4,7 +4,8 @@ import (
 	"path"
 	"slices"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
@@ -70,9 +71,9 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, 
 		Tell: t.tell,
 	}
 	if word := c.String("steer-policy"); c.IsSet("steer-policy") {
-		policy, ok := agent.ParseSteerPolicy(word)
+		policy, ok := turn.ParseSteerPolicy(word)
 		if !ok {
-			return o, usageError("--steer-policy takes %s or %s, not %q", agent.AfterCall, agent.FinishBatch, word)
+			return o, usageError("--steer-policy takes %s or %s, not %q", turn.AfterCall, turn.FinishBatch, word)
 		}
 		o.Policy = policy
 	}
@@ -81,7 +82,7 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, 
 			return o, err
 		}
 	}
-	o.Allow = func(tool agent.Tool) bool {
+	o.Allow = func(tool model.Tool) bool {
 		return t.asker.allows(tool.Name) || slices.ContainsFunc(allowed, func(pattern string) bool {
 			ok, _ := path.Match(pattern, tool.Name)
 			return ok

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -76,7 +76,7 @@ func (p *program) event(e events.Event) error {
 	if e.Tool != "" {
 		text += "  " + line(e.Tool)
 	}
-	if e.Mode != "" && e.Mode != agent.Normal {
+	if e.Mode != "" && e.Mode != turn.Normal {
 		text += "  " + clean(string(e.Mode))
 	}
 	if e.State != "" {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -38,8 +40,8 @@ type Options struct {
 	Model  string // "" for none yet
 	System string // the system prompt, "" for none
 
-	Policy       agent.SteerPolicy // when a steer is delivered while tools run, "" for [agent.AfterCall]
-	NoCheckpoint bool              // no automatic checkpoint is made before a turn
+	Policy       turn.SteerPolicy // when a steer is delivered while tools run, "" for [turn.AfterCall]
+	NoCheckpoint bool             // no automatic checkpoint is made before a turn
 }
 
 // A Head is where the next message of an agent goes.
@@ -73,10 +75,10 @@ type DeleteTreeOptions struct {
 
 // A Change has the new values of an agent. A nil field changes nothing.
 type Change struct {
-	Model        *string            // "" for none
-	System       *string            // "" for nothing
-	Policy       *agent.SteerPolicy // "" for [agent.AfterCall]
-	NoCheckpoint *bool              // see [AgentOptions]
+	Model        *string           // "" for none
+	System       *string           // "" for nothing
+	Policy       *turn.SteerPolicy // "" for [turn.AfterCall]
+	NoCheckpoint *bool             // see [AgentOptions]
 }
 
 // TreesOptions are the choices for listing the trees of an agent.
@@ -114,9 +116,9 @@ type Snapshot struct {
 	ActiveBranch  session.ID          `json:"active_branch_id"` // the branch that the head is on: the id of its first message after the fork, of the original one the root's
 	Head          session.ID          `json:"head_node_id"`     // none in an empty tree
 	Bookmarks     []bookmark.Bookmark `json:"bookmarks"`        // those in its trees
-	FollowUpQueue []agent.Entry       `json:"follow_up_queue"`
-	SteerQueue    []agent.Entry       `json:"steer_queue"`
-	Turn          agent.Turn          `json:"turn"`
+	FollowUpQueue []turn.Entry        `json:"follow_up_queue"`
+	SteerQueue    []turn.Entry        `json:"steer_queue"`
+	Turn          turn.Turn           `json:"turn"`
 	Decisions     []Decision          `json:"decisions"` // the adopted results of its explorations, by time
 }
 
@@ -137,7 +139,7 @@ type Prompt struct {
 // TurnOptions say how the turns of an agent are carried out.
 type TurnOptions struct {
 	// Models opens the model that goes by an id, such as an agent's model_id.
-	Models func(ctx context.Context, id string) (agent.Model, error)
+	Models func(ctx context.Context, id string) (model.Model, error)
 	// Model is the id of the model that answers. Empty means the agent's.
 	Model string
 	// Fallback is the id of a model that answers after a turn failed; the turn
@@ -145,13 +147,13 @@ type TurnOptions struct {
 	Fallback string
 
 	// Tools opens the tools that the model may call. Nil means none.
-	Tools func(ctx context.Context) (agent.Tools, error)
+	Tools func(ctx context.Context) (model.Tools, error)
 	// Confirm asks the user whether to run a call of a tool that may change something.
 	// It returns when ctx ends. If nil, no such call runs.
-	Confirm func(ctx context.Context, c agent.Call) bool
+	Confirm func(ctx context.Context, c model.Call) bool
 	// Allow reports whether a tool may change something without the user being asked.
 	// Nil means that none may.
-	Allow func(t agent.Tool) bool
+	Allow func(t model.Tool) bool
 	// Asks limits the requests to the model between two messages of the user. Zero
 	// means 50.
 	Asks int
@@ -159,7 +161,7 @@ type TurnOptions struct {
 	// the turn. Zero means 128.
 	Calls int
 	// Policy says when a steer is delivered. Empty means as the agent's file says.
-	Policy agent.SteerPolicy
+	Policy turn.SteerPolicy
 	// NoCheckpoint disables the automatic checkpoint before a turn, regardless of
 	// the agent's file. A turn whose tools may change nothing makes none either.
 	NoCheckpoint bool
@@ -190,22 +192,22 @@ type Decision struct {
 
 // A Queue is the messages of the user that an agent has not received yet.
 type Queue struct {
-	Queue []agent.Entry `json:"queue"` // in the order in which it came
+	Queue []turn.Entry `json:"queue"` // in the order in which it came
 }
 
 // A Saying is a message of the user to an agent that may be in a turn.
 type Saying struct {
-	Mode agent.DeliveryMode // Steer or FollowUp
+	Mode turn.DeliveryMode // Steer or FollowUp
 	Text string
 	Cut  bool // a steer interrupts the reply in progress instead of waiting for its end
 }
 
 // An AtWork is an agent that is in a turn.
 type AtWork struct {
-	Name    string      `json:"name"`
-	State   agent.State `json:"state"`
-	Session string      `json:"session_id"` // the tree that its head is in
-	Message session.ID  `json:"message_id"`
+	Name    string     `json:"name"`
+	State   turn.State `json:"state"`
+	Session string     `json:"session_id"` // the tree that its head is in
+	Message session.ID `json:"message_id"`
 }
 
 // MarshalJSON implements [json.Marshaler].

@@ -49,7 +49,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
 	"github.com/bough-dev/bough/internal/content"
 )
@@ -72,7 +72,7 @@ const (
 
 // New returns a model. It returns an error if the base URL is invalid, or the key is
 // invalid or missing.
-func New(o Options) (agent.Model, error) {
+func New(o Options) (model.Model, error) {
 	o.BaseURL = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(o.BaseURL), "/"), "/v1")
 	if o.MaxTokens <= 0 {
 		o.MaxTokens = maxTokens
@@ -200,27 +200,27 @@ func (d *decoder) Whole(data []byte) bool {
 }
 
 // End is that of [wire.Decoder].
-func (d *decoder) End() (calls []agent.Call, stopped bool, err error) {
+func (d *decoder) End() (calls []model.Call, stopped bool, err error) {
 	if !d.done || d.stop == "" {
 		return nil, false, nil
 	}
-	model := d.request.Model
+	name := d.request.Model
 	switch d.stop {
 	case "max_tokens":
-		return nil, true, wire.TokenLimit(model, d.request.MaxTokens)
+		return nil, true, wire.TokenLimit(name, d.request.MaxTokens)
 	case "model_context_window_exceeded":
-		return nil, true, fmt.Errorf("the conversation became too long for %s before the end of its message", model)
+		return nil, true, fmt.Errorf("the conversation became too long for %s before the end of its message", name)
 	case "refusal":
-		return nil, true, fmt.Errorf("%s refuses to answer", model)
+		return nil, true, fmt.Errorf("%s refuses to answer", name)
 	case "pause_turn":
-		return nil, true, fmt.Errorf("%s paused before the end of its message", model)
+		return nil, true, fmt.Errorf("%s paused before the end of its message", name)
 	}
 	for _, c := range d.order {
 		arguments := c.arguments.String()
 		if strings.TrimSpace(arguments) == "" {
 			arguments = c.input
 		}
-		calls = append(calls, agent.Call{ID: c.id, Name: c.name, Arguments: arguments})
+		calls = append(calls, model.Call{ID: c.id, Name: c.name, Arguments: arguments})
 	}
 	return calls, true, nil
 }

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/anthropic"
 	"github.com/bough-dev/bough/agent/model/internal/modeltest"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/testmodel"
 )
 
@@ -19,7 +20,7 @@ func provider() *modeltest.Provider {
 		KeyVar: "ANTHROPIC_API_KEY",
 		URL:    "https://api.anthropic.com",
 		Server: testmodel.Anthropic,
-		New:    func(o wire.Options) (agent.Model, error) { return anthropic.New(anthropic.Options(o)) },
+		New:    func(o wire.Options) (model.Model, error) { return anthropic.New(anthropic.Options(o)) },
 		Stray: map[string]string{
 			"ANTHROPIC_API_KEY": "stray", "ANTHROPIC_AUTH_TOKEN": "stray", "ANTHROPIC_PROFILE": "stray", "ANTHROPIC_FEDERATION_RULE_ID": "stray",
 			"ANTHROPIC_CUSTOM_HEADERS": "X-Stray: stray", "ANTHROPIC_BASE_URL": "http://stray.example",
@@ -30,7 +31,7 @@ func provider() *modeltest.Provider {
 func TestModel(t *testing.T) {
 	p := provider()
 	p.Replies = []modeltest.Reply{
-		{Name: "a sequence to stop at", Reply: testmodel.Reply{Text: []string{"Hello"}, Stop: "stop_sequence"}, Want: agent.Reply{Text: "Hello"}},
+		{Name: "a sequence to stop at", Reply: testmodel.Reply{Text: []string{"Hello"}, Stop: "stop_sequence"}, Want: model.Reply{Text: "Hello"}},
 	}
 	p.Failures = []modeltest.Failure{
 		{Name: "garbage", Reply: testmodel.Reply{Raw: "event: message_start\ndata: {so\n\n"}, Options: wire.Options{}, Want: "the server at HOST sent an invalid part of a reply: invalid character 's'"},
@@ -82,7 +83,7 @@ data: {"type":"message_stop"}
 
 `})
 	reply, err := provider().Model(t, s, wire.Options{}).Ask(t.Context(), modeltest.Hello(), nil)
-	want := []agent.Call{{ID: "t", Name: "ls", Arguments: `{"whole":true}`}}
+	want := []model.Call{{ID: "t", Name: "ls", Arguments: `{"whole":true}`}}
 	if err != nil || reply.Text != "Yes." || !slices.Equal(reply.Calls, want) {
 		t.Errorf("the reply is %+v, %v", reply, err)
 	}
@@ -91,8 +92,8 @@ data: {"type":"message_stop"}
 // TestRequest: what is sent of a request.
 func TestRequest(t *testing.T) {
 	r := modeltest.Hello()
-	r.Tools = []agent.Tool{{Name: "files.read", Description: "Reads <a> file", Schema: json.RawMessage(`{"required":["z","a"]}`)}, {Name: "files_read"}}
-	r.Messages = append([]agent.Message{modeltest.Say("system", "You are Anna."), modeltest.Say("developer", " ")}, r.Messages...)
+	r.Tools = []model.Tool{{Name: "files.read", Description: "Reads <a> file", Schema: json.RawMessage(`{"required":["z","a"]}`)}, {Name: "files_read"}}
+	r.Messages = append([]model.Message{modeltest.Say("system", "You are Anna."), modeltest.Say("developer", " ")}, r.Messages...)
 	s := testmodel.Anthropic(t, testmodel.Reply{Calls: []testmodel.Call{{ID: "a", Name: "files_read"}, {ID: "b", Name: "files_read_2"}}})
 	reply, err := provider().Model(t, s, wire.Options{Name: "m-2", MaxTokens: 9}).Ask(t.Context(), r, nil)
 	if err != nil {
@@ -124,8 +125,8 @@ func TestRequest(t *testing.T) {
 
 // TestFormerTools: the API wants to know of all tools that were called.
 func TestFormerTools(t *testing.T) {
-	call := agent.Node{ID: "a", Kind: agent.KindAssistant, Calls: []agent.Call{{ID: "c", Name: "ls", Arguments: "{}"}}}
-	result := agent.Node{ID: "b", Kind: agent.KindToolBoundary, CallID: "c", Tool: "ls", Text: "No such folder", Failed: true}
+	call := turn.Node{ID: "a", Kind: turn.KindAssistant, Calls: []model.Call{{ID: "c", Name: "ls", Arguments: "{}"}}}
+	result := turn.Node{ID: "b", Kind: turn.KindToolBoundary, CallID: "c", Tool: "ls", Text: "No such folder", Failed: true}
 	r := modeltest.Hello()
 	r.Messages = append(r.Messages, call.Message(), result.Message())
 	s := testmodel.Anthropic(t, testmodel.Reply{Text: []string{"Oh."}})

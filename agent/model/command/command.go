@@ -3,7 +3,7 @@
 //
 // The command line is run for each message, with sh -c, on Windows with cmd /C, in the
 // folder and with the environment of the caller. It reads one JSON object from its
-// standard input, an [agent.Request]:
+// standard input, a [model.Request]:
 //
 //	agent     the agent's name
 //	model_id  which model is meant, "" if none is chosen
@@ -33,7 +33,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
 	"github.com/bough-dev/bough/internal/child"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -57,7 +57,7 @@ type Model struct {
 	o    Options
 }
 
-var _ agent.Model = (*Model)(nil)
+var _ model.Model = (*Model)(nil)
 
 // New returns the model that is a command line.
 func New(line string, o Options) *Model {
@@ -67,8 +67,8 @@ func New(line string, o Options) *Model {
 	return &Model{line, o}
 }
 
-// Ask is that of [agent.Model].
-func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text string)) (*agent.Reply, error) {
+// Ask implements [model.Model].
+func (m *Model) Ask(ctx context.Context, r *model.Request, stream func(text string)) (*model.Reply, error) {
 	if strings.TrimSpace(m.line) == "" {
 		return nil, errors.New("no command is given that is to be the model")
 	}
@@ -101,14 +101,14 @@ func (m *Model) Ask(ctx context.Context, r *agent.Request, stream func(text stri
 	case strings.TrimSpace(said) == "":
 		return nil, errors.New("the model's command said nothing")
 	}
-	return &agent.Reply{Text: said}, nil
+	return &model.Reply{Text: said}, nil
 }
 
 var errNotUTF8 = errors.New("the output of the model's command is not valid UTF-8")
 
 // encode returns a request as JSON. The contents of messages may be invalid JSON, so
 // package json cannot do it.
-func encode(r *agent.Request) []byte {
+func encode(r *model.Request) []byte {
 	b := []byte(`{"agent":`)
 	b = append(b, rawjson.Compact(r.Agent)...)
 	b = append(b, `,"model_id":`...)

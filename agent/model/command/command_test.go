@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/command"
 )
 
@@ -68,10 +68,10 @@ func this() string {
 }
 
 // request is one with everything that a session file may hold.
-func request() *agent.Request {
-	return &agent.Request{
+func request() *model.Request {
+	return &model.Request{
 		Agent: "anna", ModelID: "m-1", System: "Be <brief>.",
-		Messages: []agent.Message{
+		Messages: []model.Message{
 			{ID: "a", Role: "user", Content: json.RawMessage(`"1 < 2 \ud83d"`), Metadata: json.RawMessage(`{"kind":"user"}`)},
 			{ID: "b", Role: "assistant", Content: json.RawMessage(`[ {"type":"text"}, 12345678901234567890 ]`)},
 			{ID: "c", Role: "user"},
@@ -138,16 +138,16 @@ func TestInput(t *testing.T) {
 		`{"id":"b","role":"assistant","content":[ {"type":"text"}, 12345678901234567890 ],"metadata":{}},` +
 		`{"id":"c","role":"user","content":null,"metadata":{}}]`
 	none, tools, python, wrong := request(), request(), request(), request()
-	tools.Tools = []agent.Tool{{Name: "ls", Description: "lists", Schema: json.RawMessage(`{"type":"object"}`), Writes: true}}
-	python.Messages = []agent.Message{{ID: "n", Role: "user", Content: json.RawMessage(`[NaN]`)}}
-	wrong.Tools = []agent.Tool{{Name: "ls", Schema: json.RawMessage(`{`)}}
+	tools.Tools = []model.Tool{{Name: "ls", Description: "lists", Schema: json.RawMessage(`{"type":"object"}`), Writes: true}}
+	python.Messages = []model.Message{{ID: "n", Role: "user", Content: json.RawMessage(`[NaN]`)}}
+	wrong.Tools = []model.Tool{{Name: "ls", Schema: json.RawMessage(`{`)}}
 	for _, c := range []struct {
-		request *agent.Request
+		request *model.Request
 		want    string
 	}{
 		{none, head + `}`},
 		{tools, head + `,"tools":[{"name":"ls","description":"lists","schema":{"type":"object"}}]}`},
-		{&agent.Request{}, `{"agent":"","model_id":"","system":"","messages":[]}`},
+		{&model.Request{}, `{"agent":"","model_id":"","system":"","messages":[]}`},
 		{python, `{"agent":"anna","model_id":"m-1","system":"Be <brief>.","messages":[{"id":"n","role":"user","content":[NaN],"metadata":{}}]}`},
 	} {
 		reply, err := command.New(this(), command.Options{}).Ask(t.Context(), c.request, nil)
@@ -205,7 +205,7 @@ func TestCancel(t *testing.T) {
 // TestHide: no error repeats a secret that the command says.
 func TestHide(t *testing.T) {
 	m := command.New("echo 'the key sk-123456 is bad' >&2; exit 1", command.Options{Hide: []string{"", "sk-123456"}})
-	_, err := m.Ask(t.Context(), &agent.Request{}, func(string) {})
+	_, err := m.Ask(t.Context(), &model.Request{}, func(string) {})
 	if err == nil || strings.Contains(err.Error(), "sk-123456") || !strings.Contains(err.Error(), "the key … is bad") {
 		t.Errorf("Ask = %v", err)
 	}

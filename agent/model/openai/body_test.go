@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
 	"github.com/bough-dev/bough/internal/content"
 )
 
 // TestHosted: what OpenAI's own API takes that others do not, and the other way round.
 func TestHosted(t *testing.T) {
-	prompt, err := wire.Compose(&agent.Request{
-		Messages: []agent.Message{{Role: "user", Content: json.RawMessage(`"Hello"`)}},
-		Tools:    []agent.Tool{{Name: "ls", Description: strings.Repeat("lists ✓", 200)}},
+	prompt, err := wire.Compose(&model.Request{
+		Messages: []model.Message{{Role: "user", Content: json.RawMessage(`"Hello"`)}},
+		Tools:    []model.Tool{{Name: "ls", Description: strings.Repeat("lists ✓", 200)}},
 	}, content.OpenAI)
 	if err != nil {
 		t.Fatal(err)

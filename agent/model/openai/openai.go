@@ -50,7 +50,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
 	"github.com/bough-dev/bough/internal/content"
 )
@@ -71,7 +71,7 @@ const maxDescription = 1024
 
 // New returns a model. It returns an error if the base URL is invalid, or the key is
 // invalid or missing.
-func New(o Options) (agent.Model, error) {
+func New(o Options) (model.Model, error) {
 	return wire.NewModel(wire.Options(o), provider())
 }
 
@@ -187,23 +187,23 @@ func (d *decoder) call(index int64, piece gjson.Result) {
 }
 
 // End is that of [wire.Decoder].
-func (d *decoder) End() (calls []agent.Call, stopped bool, err error) {
-	model := d.request.Model
+func (d *decoder) End() (calls []model.Call, stopped bool, err error) {
+	name := d.request.Model
 	switch d.stop {
 	case "":
 		return nil, false, nil
 	case "error":
 		return nil, false, errors.New("it says that there was an error")
 	case "length":
-		return nil, true, wire.TokenLimit(model, d.request.MaxTokens)
+		return nil, true, wire.TokenLimit(name, d.request.MaxTokens)
 	case "content_filter":
-		return nil, true, fmt.Errorf("a content filter stopped the reply of %s", model)
+		return nil, true, fmt.Errorf("a content filter stopped the reply of %s", name)
 	}
 	if d.refusal.Len() > 0 {
-		return nil, true, fmt.Errorf("%s refuses to answer: %s", model, wire.Line(d.refusal.String(), 600, false))
+		return nil, true, fmt.Errorf("%s refuses to answer: %s", name, wire.Line(d.refusal.String(), 600, false))
 	}
 	for _, c := range d.calls {
-		calls = append(calls, agent.Call{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
+		calls = append(calls, model.Call{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}
 	return calls, true, nil
 }

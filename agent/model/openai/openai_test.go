@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/modeltest"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
 	"github.com/bough-dev/bough/agent/model/openai"
@@ -17,7 +17,7 @@ func provider() *modeltest.Provider {
 		KeyVar: "OPENAI_API_KEY",
 		URL:    "https://api.openai.com/v1",
 		Server: testmodel.OpenAI,
-		New:    func(o wire.Options) (agent.Model, error) { return openai.New(openai.Options(o)) },
+		New:    func(o wire.Options) (model.Model, error) { return openai.New(openai.Options(o)) },
 		Stray: map[string]string{
 			"OPENAI_API_KEY": "stray", "OPENAI_ADMIN_KEY": "stray", "OPENAI_ORG_ID": "stray", "OPENAI_PROJECT_ID": "stray",
 			"OPENAI_CUSTOM_HEADERS": "X-Stray: stray", "OPENAI_BASE_URL": "http://stray.example",
@@ -29,15 +29,15 @@ func TestModel(t *testing.T) {
 	p := provider()
 	p.Replies = []modeltest.Reply{
 		{Name: "calls without ids", Reply: testmodel.Reply{Calls: []testmodel.Call{{Name: "ls"}, {ID: "call_0", Name: "ls"}, {Name: "cat"}}},
-			Want: agent.Reply{Calls: []agent.Call{{ID: "call_1", Name: "ls", Arguments: "{}"}, {ID: "call_0", Name: "ls", Arguments: "{}"}, {ID: "call_2", Name: "cat", Arguments: "{}"}}}},
-		{Name: "another reason to stop", Reply: testmodel.Reply{Text: []string{"Hello"}, Stop: "eos"}, Want: agent.Reply{Text: "Hello"}},
+			Want: model.Reply{Calls: []model.Call{{ID: "call_1", Name: "ls", Arguments: "{}"}, {ID: "call_0", Name: "ls", Arguments: "{}"}, {ID: "call_2", Name: "cat", Arguments: "{}"}}}},
+		{Name: "another reason to stop", Reply: testmodel.Reply{Text: []string{"Hello"}, Stop: "eos"}, Want: model.Reply{Text: "Hello"}},
 		{Name: "characters in halves", Reply: testmodel.Reply{Raw: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"gr\xc3\"}}]}\n\n" +
-			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\xb6\xc3\x9f\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"}, Want: agent.Reply{Text: "größ"}},
-		{Name: "nothing after the end", Reply: testmodel.Reply{Raw: "data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n", End: testmodel.Hang}, Want: agent.Reply{Text: "Hello"}},
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\xb6\xc3\x9f\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"}, Want: model.Reply{Text: "größ"}},
+		{Name: "nothing after the end", Reply: testmodel.Reply{Raw: "data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n", End: testmodel.Hang}, Want: model.Reply{Text: "Hello"}},
 		{Name: "calls of one index", Reply: testmodel.Reply{Raw: `data: {"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"ls","arguments":"{}"}},{"id":"b","function":{"name":"ls","arguments":"{}"}}]}}]}` +
 			"\n\n" + `data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"cat","arguments":"{"}}]}}]}` +
 			"\n\n" + `data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]},"finish_reason":"tool_calls"}]}` + "\n\n"},
-			Want: agent.Reply{Calls: []agent.Call{{ID: "a", Name: "ls", Arguments: "{}"}, {ID: "b", Name: "ls", Arguments: "{}"}, {ID: "call_0", Name: "cat", Arguments: "{}"}}}},
+			Want: model.Reply{Calls: []model.Call{{ID: "a", Name: "ls", Arguments: "{}"}, {ID: "b", Name: "ls", Arguments: "{}"}, {ID: "call_0", Name: "cat", Arguments: "{}"}}}},
 	}
 	p.Failures = []modeltest.Failure{
 		{Name: "garbage", Reply: testmodel.Reply{Raw: "data: {so\n\n"}, Options: wire.Options{}, Want: "the server at HOST sent an invalid part of a reply: invalid character 's'"},
@@ -61,7 +61,7 @@ func TestModel(t *testing.T) {
 // TestRequest: what is sent of a request.
 func TestRequest(t *testing.T) {
 	r := modeltest.Hello()
-	r.Tools = []agent.Tool{{Name: "files.read", Description: "Reads <a> file", Schema: json.RawMessage(`{"required":["z","a"]}`)}, {Name: "files_read"}}
+	r.Tools = []model.Tool{{Name: "files.read", Description: "Reads <a> file", Schema: json.RawMessage(`{"required":["z","a"]}`)}, {Name: "files_read"}}
 	s := testmodel.OpenAI(t, testmodel.Reply{Calls: []testmodel.Call{{ID: "a", Name: "files_read"}, {ID: "b", Name: "files_read_2"}}})
 	reply, err := provider().Model(t, s, wire.Options{Name: "m-2", MaxTokens: 9}).Ask(t.Context(), r, nil)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/turnwalk"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
 	"github.com/bough-dev/bough/internal/testmodel"
@@ -28,7 +28,7 @@ type Provider struct {
 	KeyVar string
 	URL    string // the default base URL
 	Server func(t testing.TB, script ...testmodel.Reply) *testmodel.Server
-	New    func(wire.Options) (agent.Model, error)
+	New    func(wire.Options) (model.Model, error)
 
 	Stray    map[string]string // variables of the environment that libraries of the provider read
 	Replies  []Reply           // beside those of all providers
@@ -39,7 +39,7 @@ type Provider struct {
 type Reply struct {
 	Name  string
 	Reply testmodel.Reply
-	Want  agent.Reply
+	Want  model.Reply
 }
 
 // A Failure is a response that is an error. HOST in it is the server's.
@@ -67,7 +67,7 @@ func Run(t *testing.T, p Provider) {
 }
 
 // Model returns a model that asks a server.
-func (p *Provider) Model(t *testing.T, s *testmodel.Server, o wire.Options) agent.Model {
+func (p *Provider) Model(t *testing.T, s *testmodel.Server, o wire.Options) model.Model {
 	t.Helper()
 	o.BaseURL = s.URL() + "/v1"
 	m, err := p.New(o)
@@ -78,14 +78,14 @@ func (p *Provider) Model(t *testing.T, s *testmodel.Server, o wire.Options) agen
 }
 
 // Say returns a message.
-func Say(role, text string) agent.Message {
+func Say(role, text string) model.Message {
 	content, _ := json.Marshal(text)
-	return agent.Message{ID: "m", Role: role, Content: content, Metadata: json.RawMessage(`{}`)}
+	return model.Message{ID: "m", Role: role, Content: content, Metadata: json.RawMessage(`{}`)}
 }
 
 // Hello returns a request.
-func Hello() *agent.Request {
-	return &agent.Request{Agent: "anna", ModelID: "m-1", System: "Be brief.", Messages: []agent.Message{Say("user", "Hello")}}
+func Hello() *model.Request {
+	return &model.Request{Agent: "anna", ModelID: "m-1", System: "Be brief.", Messages: []model.Message{Say("user", "Hello")}}
 }
 
 // replies tests that the reply is the one of the server, and that the streamed
@@ -97,13 +97,13 @@ func replies(t *testing.T, p *Provider) {
 	}
 	long := strings.Repeat("long ", 100_000)
 	for _, c := range append([]Reply{
-		{"a large event", testmodel.Reply{Text: []string{long}}, agent.Reply{Text: long}},
-		{"a text", testmodel.Reply{Text: []string{"Hel", "lo ", "✓\n"}}, agent.Reply{Text: "Hello ✓\n"}},
-		{"calls", testmodel.Reply{Text: []string{"Let me see."}, Calls: calls}, agent.Reply{Text: "Let me see.", Calls: []agent.Call{
+		{"a large event", testmodel.Reply{Text: []string{long}}, model.Reply{Text: long}},
+		{"a text", testmodel.Reply{Text: []string{"Hel", "lo ", "✓\n"}}, model.Reply{Text: "Hello ✓\n"}},
+		{"calls", testmodel.Reply{Text: []string{"Let me see."}, Calls: calls}, model.Reply{Text: "Let me see.", Calls: []model.Call{
 			{ID: "call_a", Name: "ls", Arguments: `{"path":"/"}`}, {ID: "call_b", Name: "ls", Arguments: "{}"}}}},
-		{"a call without an id", testmodel.Reply{Calls: []testmodel.Call{{Name: "ls"}}}, agent.Reply{Calls: []agent.Call{{ID: "call_0", Name: "ls", Arguments: "{}"}}}},
+		{"a call without an id", testmodel.Reply{Calls: []testmodel.Call{{Name: "ls"}}}, model.Reply{Calls: []model.Call{{ID: "call_0", Name: "ls", Arguments: "{}"}}}},
 		{"no stream", testmodel.Reply{Plain: true, Text: []string{"Hello"}, Calls: calls[:1]},
-			agent.Reply{Text: "Hello", Calls: []agent.Call{{ID: "call_a", Name: "ls", Arguments: `{"path":"/"}`}}}},
+			model.Reply{Text: "Hello", Calls: []model.Call{{ID: "call_a", Name: "ls", Arguments: `{"path":"/"}`}}}},
 	}, p.Replies...) {
 		s := p.Server(t, c.Reply)
 		var streamed strings.Builder
@@ -310,7 +310,7 @@ func turns(t *testing.T, p *Provider) {
 	m := p.Model(t, s, wire.Options{})
 	asked := 0
 	for seed := range uint64(12) {
-		turnwalk.Walk(seed, 60, func(r *agent.Request) {
+		turnwalk.Walk(seed, 60, func(r *model.Request) {
 			_, err := m.Ask(t.Context(), r, nil)
 			if err == nil {
 				asked++

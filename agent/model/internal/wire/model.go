@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tmaxmax/go-sse"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -73,10 +73,11 @@ type Decoder interface {
 
 	// End returns the calls of a reply that has come to its end. If it has not, stopped
 	// is false, and err may say why. Else err is the error of a reply that does not count.
-	End() (calls []agent.Call, stopped bool, err error)
+	End() (calls []model.Call, stopped bool, err error)
 }
 
-type model struct {
+// A client is a [model.Model] behind the API of a provider.
+type client struct {
 	o        Options
 	provider *Provider
 	api      *API
@@ -84,7 +85,7 @@ type model struct {
 
 // NewModel returns a model of a provider. It returns an error if the base URL is invalid, or
 // the key is invalid or missing.
-func NewModel(o Options, p *Provider) (agent.Model, error) {
+func NewModel(o Options, p *Provider) (model.Model, error) {
 	api, err := NewAPI(p.Name, p.KeyVar, o.Key, o.BaseURL, p.BaseURL)
 	if err != nil {
 		return nil, err
@@ -93,11 +94,11 @@ func NewModel(o Options, p *Provider) (agent.Model, error) {
 	if o.Retries == 0 {
 		o.Retries = defaultRetries
 	}
-	return &model{o, p, api}, nil
+	return &client{o, p, api}, nil
 }
 
-// Ask is that of [agent.Model].
-func (m *model) Ask(ctx context.Context, r *agent.Request, stream func(text string)) (*agent.Reply, error) {
+// Ask implements [model.Model].
+func (m *client) Ask(ctx context.Context, r *model.Request, stream func(text string)) (*model.Reply, error) {
 	name := cmp.Or(m.o.Name, r.ModelID)
 	if name == "" {
 		return nil, fmt.Errorf("no model of %s is chosen", m.api.Name)
@@ -131,11 +132,11 @@ func (m *model) Ask(ctx context.Context, r *agent.Request, stream func(text stri
 	return m.reply(ctx, q, d)
 }
 
-func (m *model) request(name string, p *Prompt) *Request {
+func (m *client) request(name string, p *Prompt) *Request {
 	return &Request{Model: name, MaxTokens: max(m.o.MaxTokens, 0), Hosted: m.api.Hosted, Prompt: p}
 }
 
-func (m *model) header() http.Header {
+func (m *client) header() http.Header {
 	h := http.Header{}
 	maps.Copy(h, m.provider.Header)
 	h.Set("Content-Type", "application/json")
@@ -149,7 +150,7 @@ func (m *model) header() http.Header {
 
 // stream decodes the events of a stream up to the last one: some servers keep the
 // connection open after it.
-func (m *model) stream(ctx context.Context, body io.Reader, name string, d Decoder) error {
+func (m *client) stream(ctx context.Context, body io.Reader, name string, d Decoder) error {
 	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: maxBytes}) {
 		if err != nil || ctx.Err() != nil {
 			return m.api.Broken(ctx, err, nil, name)
@@ -178,7 +179,7 @@ func (m *model) stream(ctx context.Context, body io.Reader, name string, d Decod
 }
 
 // whole decodes a message that is not streamed.
-func (m *model) whole(ctx context.Context, body io.Reader, name string, d Decoder) error {
+func (m *client) whole(ctx context.Context, body io.Reader, name string, d Decoder) error {
 	data, err := io.ReadAll(body)
 	if err != nil || ctx.Err() != nil {
 		return m.api.Broken(ctx, err, nil, name)
@@ -193,7 +194,7 @@ func (m *model) whole(ctx context.Context, body io.Reader, name string, d Decode
 }
 
 // reply returns the reply that d has decoded.
-func (m *model) reply(ctx context.Context, q *Request, d Decoder) (*agent.Reply, error) {
+func (m *client) reply(ctx context.Context, q *Request, d Decoder) (*model.Reply, error) {
 	text := q.Text.End()
 	made, stopped, err := d.End()
 	switch {
@@ -209,7 +210,7 @@ func (m *model) reply(ctx context.Context, q *Request, d Decoder) (*agent.Reply,
 	if len(calls) == 0 && strings.TrimSpace(text) == "" {
 		return nil, fmt.Errorf("%s said nothing", q.Model)
 	}
-	return &agent.Reply{Text: text, Calls: calls}, nil
+	return &model.Reply{Text: text, Calls: calls}, nil
 }
 
 // String returns the string at a path of a JSON value, "" if there is none.

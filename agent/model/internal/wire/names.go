@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -58,7 +58,7 @@ func (c *composer) name(own string) string {
 }
 
 // tool adds a tool that the model may call.
-func (c *composer) tool(t agent.Tool) error {
+func (c *composer) tool(t model.Tool) error {
 	s := gjson.ParseBytes(t.Schema)
 	if t.Name == "" {
 		return errors.New("a tool has no name")
@@ -101,7 +101,7 @@ func (c *composer) tool(t agent.Tool) error {
 // Calls returns the calls of a reply under the names that the agent knows. A call
 // without an id gets one, and one without arguments an empty object. The error says
 // why the calls cannot be used.
-func (p *Prompt) Calls(made []agent.Call) ([]agent.Call, error) {
+func (p *Prompt) Calls(made []model.Call) ([]model.Call, error) {
 	ids := map[string]bool{}
 	for _, c := range made {
 		if c.ID != "" && ids[c.ID] {
@@ -109,7 +109,7 @@ func (p *Prompt) Calls(made []agent.Call) ([]agent.Call, error) {
 		}
 		ids[c.ID] = true
 	}
-	var list []agent.Call
+	var list []model.Call
 	next := 0
 	for _, c := range made {
 		if c.Name == "" {

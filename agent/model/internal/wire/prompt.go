@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -48,7 +48,7 @@ type Tool struct {
 // Compose returns the prompt of a request; f is [content.OpenAI] or
 // [content.Anthropic]. It returns a readable error for a request that cannot be
 // sent.
-func Compose(r *agent.Request, f content.Format) (*Prompt, error) {
+func Compose(r *model.Request, f content.Format) (*Prompt, error) {
 	c := composer{form: f, prompt: &Prompt{System: r.System, names: map[string]string{}}, ids: map[string]bool{}}
 	for _, t := range r.Tools {
 		if err := c.tool(t); err != nil {
@@ -111,7 +111,7 @@ func system(text string) *content.Message {
 }
 
 // message adds a message: first its results, then its text, then its calls.
-func (c *composer) message(stored agent.Message) {
+func (c *composer) message(stored model.Message) {
 	m := content.Read(raw(stored))
 	failed := gjson.GetBytes(stored.Metadata, "bough.failed").Bool()
 	var said, calls []content.Part
@@ -170,7 +170,7 @@ func (c *composer) message(stored agent.Message) {
 func isSystem(m *content.Message) bool { return m.Own.Role == "system" || m.Own.Role == "developer" }
 
 // raw returns the stored form of a message.
-func raw(m agent.Message) []byte {
+func raw(m model.Message) []byte {
 	b := append([]byte(`{"role":`), rawjson.Compact(m.Role)...)
 	if len(m.Content) > 0 {
 		b = append(append(b, `,"content":`...), m.Content...)

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testmodel"
 )
 
 // stored returns a message of a session file, from its role, content and metadata.
-func stored(role, said, metadata string) agent.Message {
-	return agent.Message{ID: "m", Role: role, Content: json.RawMessage(said), Metadata: json.RawMessage(metadata)}
+func stored(role, said, metadata string) model.Message {
+	return model.Message{ID: "m", Role: role, Content: json.RawMessage(said), Metadata: json.RawMessage(metadata)}
 }
 
 // send returns what a provider says is wrong with a prompt, "" if nothing is.
@@ -48,10 +48,10 @@ func TestCompose(t *testing.T) {
 	hello := stored("user", `"Hello"`, "")
 	for _, c := range []struct {
 		name              string
-		list              []agent.Message
+		list              []model.Message
 		openAI, anthropic string // messages, one a line; or an error
 	}{
-		{"as turns store it", []agent.Message{hello,
+		{"as turns store it", []model.Message{hello,
 			stored("assistant", `"Let me see."`, `{"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"ls","arguments":"so"}}]}`),
 			stored("tool", `"x"`, `{"tool_call_id":"b","action_type":"ls"}`),
 			stored("tool", `""`, `{"tool_call_id":"a","action_type":"ls","bough":{"failed":true}}`),
@@ -64,7 +64,7 @@ func TestCompose(t *testing.T) {
 			`{"role":"user","content":[{"type":"text","text":"Hello"}]}
 {"role":"assistant","content":[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"a","name":"ls","input":{}},{"type":"tool_use","id":"b","name":"ls","input":{"input":"so"}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"x"}],"is_error":false},{"type":"tool_result","tool_use_id":"a","is_error":true},{"type":"text","text":"And?"}]}`},
-		{"as Anthropic has it", []agent.Message{hello,
+		{"as Anthropic has it", []model.Message{hello,
 			stored("assistant", `[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"text","text":"So.","cache_control":{"type":"ephemeral"}},{"type":"tool_use","id":"a","name":"ls","input":{"p":1}},{"type":"tool_use","id":"b","name":"ls","input":{}}]`, ""),
 			stored("user", `[{"type":"text","text":"Go on."},{"type":"tool_result","tool_use_id":"a","content":"x","is_error":true},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":" "},{"type":"text","text":"y"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]}]`, "")},
 			`{"role":"user","content":"Hello"}
@@ -75,7 +75,7 @@ func TestCompose(t *testing.T) {
 			`{"role":"user","content":[{"type":"text","text":"Hello"}]}
 {"role":"assistant","content":[{"type":"text","text":"So."},{"type":"tool_use","id":"a","name":"ls","input":{"p":1}},{"type":"tool_use","id":"b","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"x"}],"is_error":true},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"y"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}],"is_error":false},{"type":"text","text":"Go on."}]}`},
-		{"calls of the old form, and of nobody", []agent.Message{hello,
+		{"calls of the old form, and of nobody", []model.Message{hello,
 			stored("assistant", `""`, `{"tool_calls":[{"function":{"name":"file.read","arguments":""}}]}`),
 			stored("tool", `"x"`, `{"action_type":"file.read"}`),
 			stored("tool", `"late"`, `{"tool_call_id":"a"}`), hello},
@@ -86,7 +86,7 @@ func TestCompose(t *testing.T) {
 			`{"role":"user","content":[{"type":"text","text":"Hello"}]}
 {"role":"assistant","content":[{"type":"tool_use","id":"call_0","name":"file_read","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":[{"type":"text","text":"x"}],"is_error":false},{"type":"text","text":"Hello"}]}`},
-		{"no result, and an id twice", []agent.Message{hello,
+		{"no result, and an id twice", []model.Message{hello,
 			stored("assistant", `""`, `{"tool_calls":[{"id":"call_0","function":{"name":"ls","arguments":"{}"}}]}`), hello,
 			stored("assistant", `""`, `{"tool_calls":[{"id":"call_0","function":{"name":"ls","arguments":"{}"}}]}`),
 			stored("tool", `"x"`, `{"tool_call_id":"call_0"}`)},
@@ -101,7 +101,7 @@ func TestCompose(t *testing.T) {
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":[{"type":"text","text":"There is no result of this call."}],"is_error":true},{"type":"text","text":"Hello"}]}
 {"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":[{"type":"text","text":"x"}],"is_error":false}]}`},
-		{"systems, and an assistant first", []agent.Message{stored("system", `"Be kind."`, ""), stored("assistant", `"Hi!"`, ""), stored("SYSTEM", `"A note."`, ""), stored("system", `"More."`, ""), hello},
+		{"systems, and an assistant first", []model.Message{stored("system", `"Be kind."`, ""), stored("assistant", `"Hi!"`, ""), stored("SYSTEM", `"A note."`, ""), stored("system", `"More."`, ""), hello},
 			`{"role":"system","content":"Be kind."}
 {"role":"assistant","content":"Hi!"}
 {"role":"user","content":"A note."}
@@ -110,16 +110,16 @@ func TestCompose(t *testing.T) {
 			`{"role":"user","content":[{"type":"text","text":"(The conversation begins with your message.)"}]}
 {"role":"assistant","content":[{"type":"text","text":"Hi!"}]}
 {"role":"user","content":[{"type":"text","text":"A note."},{"type":"text","text":"More."},{"type":"text","text":"Hello"}]}`},
-		{"files", []agent.Message{stored("user", `[{"type":"image_url","image_url":{"url":"https://a.example/b.png"}},{"type":"image_url","image_path":"/home/a/b.png"},`+
+		{"files", []model.Message{stored("user", `[{"type":"image_url","image_url":{"url":"https://a.example/b.png"}},{"type":"image_url","image_path":"/home/a/b.png"},`+
 			`{"type":"file","filename":"a.pdf","asset":{"bucket":"","s3_key":"k","etag":"","sha256":"00","mime":"application/pdf","size_b":1}}]`, "")},
 			`{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a.example/b.png"}},{"type":"text","text":"(Here is a file that cannot be shown: image.)"},{"type":"text","text":"(Here is a file that cannot be shown: file, \"a.pdf\".)"}]}`,
 			`{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://a.example/b.png"}},{"type":"text","text":"(Here is a file that cannot be shown: image.)"},{"type":"text","text":"(Here is a file that cannot be shown: file, \"a.pdf\".)"}]}`},
-		{"nothing", []agent.Message{stored("user", `" "`, ""), stored("system", `"Be kind."`, "")}, "there is no message to answer", "there is no message to answer"},
-		{"its own", []agent.Message{hello, stored("assistant", `"Hi"`, ""), stored("user", `""`, "")},
+		{"nothing", []model.Message{stored("user", `" "`, ""), stored("system", `"Be kind."`, "")}, "there is no message to answer", "there is no message to answer"},
+		{"its own", []model.Message{hello, stored("assistant", `"Hi"`, ""), stored("user", `""`, "")},
 			"the last message with text is the model's own, so there is nothing to answer", "the last message with text is the model's own, so there is nothing to answer"},
 	} {
 		for f, want := range map[content.Format]string{content.OpenAI: c.openAI, content.Anthropic: c.anthropic} {
-			p, err := Compose(&agent.Request{Messages: c.list}, f)
+			p, err := Compose(&model.Request{Messages: c.list}, f)
 			var lines []string
 			if err != nil {
 				lines = []string{err.Error()}
@@ -162,13 +162,13 @@ func TestComposeAnything(t *testing.T) {
 		one := func(list []string) string {
 			return strings.ReplaceAll(list[random.IntN(len(list))], "ID", ids[random.IntN(len(ids))])
 		}
-		r := &agent.Request{System: "Be brief."}
+		r := &model.Request{System: "Be brief."}
 		for i := range 1 + random.IntN(8) {
 			said := one(pieces)
 			if random.IntN(2) == 0 {
 				said = "[" + said + "," + one(pieces) + "," + one(pieces) + "]"
 			}
-			r.Messages = append(r.Messages, agent.Message{ID: fmt.Sprint(i), Role: roles[random.IntN(len(roles))], Content: json.RawMessage(said), Metadata: json.RawMessage(one(metas))})
+			r.Messages = append(r.Messages, model.Message{ID: fmt.Sprint(i), Role: roles[random.IntN(len(roles))], Content: json.RawMessage(said), Metadata: json.RawMessage(one(metas))})
 		}
 		if random.IntN(2) == 0 {
 			r.Messages = append(r.Messages, stored("user", `"the end"`, `{}`))
@@ -203,7 +203,7 @@ func TestComposeAnything(t *testing.T) {
 // TestComposeNaN: the number tokens of Python are null.
 func TestComposeNaN(t *testing.T) {
 	call := stored("assistant", `[{"type":"tool_use","id":"a","name":"ls","input":{"x":[NaN,-Infinity,"NaN"]}}]`, `{"y":NaN}`)
-	r := &agent.Request{Messages: []agent.Message{stored("user", `"NaN"`, ""), call, stored("user", `"Go on"`, "")}}
+	r := &model.Request{Messages: []model.Message{stored("user", `"NaN"`, ""), call, stored("user", `"Go on"`, "")}}
 	for _, f := range []content.Format{content.OpenAI, content.Anthropic} {
 		p, err := Compose(r, f)
 		if err != nil {
@@ -218,28 +218,28 @@ func TestComposeNaN(t *testing.T) {
 
 // TestTools: the tools in requests to providers.
 func TestTools(t *testing.T) {
-	hello := []agent.Message{stored("user", `"Hello"`, "")}
+	hello := []model.Message{stored("user", `"Hello"`, "")}
 	long := strings.Repeat("long", 30)
 	for _, c := range []struct {
-		tools []agent.Tool
+		tools []model.Tool
 		want  string
 	}{
-		{[]agent.Tool{{Name: "a"}, {Name: "a.b"}, {Name: "a/b"}, {Name: long + "1"}, {Name: long + "2"}},
+		{[]model.Tool{{Name: "a"}, {Name: "a.b"}, {Name: "a/b"}, {Name: long + "1"}, {Name: long + "2"}},
 			"a a_b a_b_2 " + long[:64] + " " + long[:62] + "_2"},
-		{[]agent.Tool{{Name: "a"}, {Name: "a"}}, `there are two tools with the name "a"`},
-		{[]agent.Tool{{}}, "a tool has no name"},
-		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`{`)}}, `the schema of the tool "a" is not a JSON object`},
-		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`[]`)}}, `the schema of the tool "a" is not a JSON object`},
-		{[]agent.Tool{{Name: "a", Schema: json.RawMessage(`{"type":"string"}`)}}, `the schema of the tool "a" is not that of an object`},
+		{[]model.Tool{{Name: "a"}, {Name: "a"}}, `there are two tools with the name "a"`},
+		{[]model.Tool{{}}, "a tool has no name"},
+		{[]model.Tool{{Name: "a", Schema: json.RawMessage(`{`)}}, `the schema of the tool "a" is not a JSON object`},
+		{[]model.Tool{{Name: "a", Schema: json.RawMessage(`[]`)}}, `the schema of the tool "a" is not a JSON object`},
+		{[]model.Tool{{Name: "a", Schema: json.RawMessage(`{"type":"string"}`)}}, `the schema of the tool "a" is not that of an object`},
 	} {
-		p, err := Compose(&agent.Request{Messages: hello, Tools: c.tools}, content.OpenAI)
+		p, err := Compose(&model.Request{Messages: hello, Tools: c.tools}, content.OpenAI)
 		var names []string
 		if err != nil {
 			names = []string{err.Error()}
 		} else {
 			for i, tool := range p.Tools {
 				names = append(names, tool.Name)
-				calls, err := p.Calls([]agent.Call{{Name: tool.Name}})
+				calls, err := p.Calls([]model.Call{{Name: tool.Name}})
 				if err != nil || calls[0].Name != c.tools[i].Name {
 					t.Errorf("%s is %+v, %v", tool.Name, calls, err)
 				}

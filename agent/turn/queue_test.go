@@ -1,4 +1,4 @@
-package agent_test
+package turn_test
 
 import (
 	"encoding/json"
@@ -6,23 +6,23 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/turn"
 )
 
 // TestQueueRestore: an entry that a step removed is stored until its message is written.
 func TestQueueRestore(t *testing.T) {
-	was := agent.Queue{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+	was := turn.Queue{{ID: "a"}, {ID: "b"}, {ID: "c"}}
 	for name, c := range map[string]struct {
-		q         agent.Queue
-		unwritten []agent.Node
+		q         turn.Queue
+		unwritten []turn.Node
 		want      string
 	}{
-		"delivered":        {was[:2], []agent.Node{{ID: "x"}, {ID: "c"}}, `"a" "b" "c" `},
-		"in its place":     {agent.Queue{was[0], was[2]}, []agent.Node{{ID: "b"}}, `"a" "b" "c" `},
-		"all":              {nil, []agent.Node{{ID: "c"}, {ID: "b"}, {ID: "a"}}, `"a" "b" "c" `},
-		"dropped":          {was[1:], []agent.Node{{ID: "x"}}, `"b" "c" `},
-		"still there":      {was, []agent.Node{{ID: "b"}}, `"a" "b" "c" `},
-		"never queued":     {nil, []agent.Node{{ID: "x"}}, ``},
+		"delivered":        {was[:2], []turn.Node{{ID: "x"}, {ID: "c"}}, `"a" "b" "c" `},
+		"in its place":     {turn.Queue{was[0], was[2]}, []turn.Node{{ID: "b"}}, `"a" "b" "c" `},
+		"all":              {nil, []turn.Node{{ID: "c"}, {ID: "b"}, {ID: "a"}}, `"a" "b" "c" `},
+		"dropped":          {was[1:], []turn.Node{{ID: "x"}}, `"b" "c" `},
+		"still there":      {was, []turn.Node{{ID: "b"}}, `"a" "b" "c" `},
+		"never queued":     {nil, []turn.Node{{ID: "x"}}, ``},
 		"nothing to write": {was[2:], nil, `"c" `},
 	} {
 		q := slices.Clone(c.q)
@@ -38,12 +38,12 @@ func TestQueueRestore(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	var q agent.Queue
-	q.Add(agent.Entry{ID: "a", Mode: agent.FollowUp, Content: "the same"})
-	q.Add(agent.Entry{ID: "b", Mode: agent.FollowUp, Content: "the same"})
-	q.Add(agent.Entry{ID: "b", Mode: agent.FollowUp, Content: "another"})
+	var q turn.Queue
+	q.Add(turn.Entry{ID: "a", Mode: turn.FollowUp, Content: "the same"})
+	q.Add(turn.Entry{ID: "b", Mode: turn.FollowUp, Content: "the same"})
+	q.Add(turn.Entry{ID: "b", Mode: turn.FollowUp, Content: "another"})
 	q.Hold()
-	q.Add(agent.Entry{ID: "c", Mode: agent.Steer, Content: "now", State: agent.Held})
+	q.Add(turn.Entry{ID: "c", Mode: turn.Steer, Content: "now", State: turn.Held})
 	if q.Drop("d") || !q.Drop("a") || q.Drop("a") {
 		t.Error("another entry was dropped than the one that was named")
 	}
@@ -53,7 +53,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("the queue is\n%s\nwant\n%s", got, want)
 	}
 	q.Resume()
-	if q[0].State != agent.Waiting {
+	if q[0].State != turn.Waiting {
 		t.Errorf("the queue is resumed, and %s is %s", q[0].ID, q[0].State)
 	}
 }

@@ -1,10 +1,11 @@
-package agent
+package turn
 
 import (
 	"slices"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -40,7 +41,7 @@ type Node struct {
 	Kind      Kind         `json:"kind"`
 	Mode      DeliveryMode `json:"delivery_mode"` // Normal if the user did not write it
 	Text      string       `json:"text"`
-	Calls     []Call       `json:"calls,omitempty"`
+	Calls     []model.Call `json:"calls,omitempty"`
 	CallID    string       `json:"call_id,omitempty"`    // of a result: the id of its call
 	Tool      string       `json:"tool,omitempty"`       // of a result: the tool's name
 	Failed    bool         `json:"failed,omitempty"`     // of a result: the call failed, Text says why
@@ -80,7 +81,7 @@ type calledFunc struct {
 // tool, the text, and as metadata kind, delivery_mode, the calls as tool_calls, for
 // a result tool_call_id and action_type, the tool's name, and in the object bough
 // failed, skipped_by, partial and model_id unless they are zero.
-func (n *Node) Message() Message {
+func (n *Node) Message() model.Message {
 	m := metadata{Kind: n.Kind, Mode: n.Mode, CallID: n.CallID, Tool: n.Tool}
 	for _, c := range n.Calls {
 		f := calledFunc{ID: c.ID, Type: "function"}
@@ -94,7 +95,7 @@ func (n *Node) Message() Message {
 	if n.Kind == KindToolBoundary {
 		role = "tool"
 	}
-	return Message{ID: n.ID, Role: role, Content: rawjson.Compact(n.Text), Metadata: rawjson.Compact(m)}
+	return model.Message{ID: n.ID, Role: role, Content: rawjson.Compact(n.Text), Metadata: rawjson.Compact(m)}
 }
 
 // Context returns the messages of a path, root first, that the model gets. Partial
@@ -102,9 +103,9 @@ func (n *Node) Message() Message {
 // it was running, gets one after the others of its message, without an id; a result
 // without a call, and a second result, is dropped. Calls and results are recognized
 // in the format of [Node.Message].
-func Context(path []Message) []Message {
-	list := make([]Message, 0, len(path))
-	var open []Call
+func Context(path []model.Message) []model.Message {
+	list := make([]model.Message, 0, len(path))
+	var open []model.Call
 	finish := func() {
 		for _, c := range open {
 			n := Node{Kind: KindToolBoundary, Mode: Normal, Text: "There is no result of this call.", CallID: c.ID, Tool: c.Name, Failed: true}
@@ -118,7 +119,7 @@ func Context(path []Message) []Message {
 			continue
 		}
 		if id := said.Get("tool_call_id").String(); m.Role == "tool" && id != "" {
-			i := slices.IndexFunc(open, func(c Call) bool { return c.ID == id })
+			i := slices.IndexFunc(open, func(c model.Call) bool { return c.ID == id })
 			if i < 0 {
 				continue
 			}
@@ -126,7 +127,7 @@ func Context(path []Message) []Message {
 		} else {
 			finish()
 			for _, c := range said.Get("tool_calls").Array() {
-				open = append(open, Call{ID: c.Get("id").String(), Name: c.Get("function.name").String()})
+				open = append(open, model.Call{ID: c.Get("id").String(), Name: c.Get("function.name").String()})
 			}
 		}
 		list = append(list, m)

@@ -1,6 +1,7 @@
-package agent
+package turn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -44,7 +45,7 @@ type Queue []Entry
 
 // Add appends a waiting entry, unless the queue has an entry with its id.
 func (q *Queue) Add(e Entry) {
-	if q.at(e.ID) < 0 {
+	if !q.Has(e.ID) {
 		e.State = Waiting
 		*q = append(*q, e)
 	}
@@ -66,7 +67,7 @@ func (q *Queue) Drop(id string) bool {
 func (q *Queue) Restore(was Queue, unwritten []Node) {
 	for i, e := range was {
 		becomes := func(n Node) bool { return n.ID == e.ID }
-		if q.at(e.ID) < 0 && slices.ContainsFunc(unwritten, becomes) {
+		if !q.Has(e.ID) && slices.ContainsFunc(unwritten, becomes) {
 			*q = slices.Insert(*q, min(i, len(*q)), e)
 		}
 	}
@@ -84,6 +85,9 @@ func (q Queue) set(s EntryState) {
 		q[i].State = s
 	}
 }
+
+// Has reports whether q has an entry with an id.
+func (q Queue) Has(id string) bool { return q.at(id) >= 0 }
 
 func (q Queue) at(id string) int {
 	return slices.IndexFunc(q, func(e Entry) bool { return e.ID == id })
@@ -127,19 +131,19 @@ func (q Queue) first(is func(Entry) bool) *Entry {
 	return &e
 }
 
-// problem returns why q is not a valid queue, or "".
-func (q Queue) problem() string {
+// Check returns an error if q is not a valid queue.
+func (q Queue) Check() error {
 	for i, e := range q {
 		switch {
 		case e.ID == "":
-			return "a queued message has no id"
+			return errors.New("a queued message has no id")
 		case q.at(e.ID) != i:
-			return fmt.Sprintf("duplicate queued message %q", e.ID)
+			return fmt.Errorf("duplicate queued message %q", e.ID)
 		case !slices.Contains([]DeliveryMode{Normal, Steer, FollowUp}, e.Mode):
-			return fmt.Sprintf("unknown delivery_mode %q", e.Mode)
+			return fmt.Errorf("unknown delivery_mode %q", e.Mode)
 		case e.State != Waiting && e.State != Held:
-			return fmt.Sprintf("unknown state %q of a queued message", e.State)
+			return fmt.Errorf("unknown state %q of a queued message", e.State)
 		}
 	}
-	return ""
+	return nil
 }

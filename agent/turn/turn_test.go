@@ -1,4 +1,4 @@
-package agent_test
+package turn_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 )
 
 // A play executes scripts. Each event is on a line of its own:
@@ -19,9 +20,9 @@ import (
 //
 // The expected actions are indented below it. The turn generates the ids n1, n2 ...
 type play struct {
-	turn  agent.Turn
-	queue agent.Queue
-	rules agent.Rules
+	turn  turn.Turn
+	queue turn.Queue
+	rules turn.Rules
 	made  int
 }
 
@@ -45,16 +46,16 @@ func (p *play) about() string {
 func (p *play) do(t *testing.T, line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	id, text, _ := strings.Cut(rest, " ")
-	e := agent.Event{Kind: agent.EventKind(word), ID: p.about(), Text: rest}
+	e := turn.Event{Kind: turn.EventKind(word), ID: p.about(), Text: rest}
 	switch word {
 	case "prompt":
 		e.ID, e.Text = id, text
 	case "steer", "cut":
-		p.queue.Add(agent.Entry{ID: id, Mode: agent.Steer, Content: text, Cut: word == "cut"})
-		e = agent.Event{Kind: agent.OnQueue}
+		p.queue.Add(turn.Entry{ID: id, Mode: turn.Steer, Content: text, Cut: word == "cut"})
+		e = turn.Event{Kind: turn.OnQueue}
 	case "follow":
-		p.queue.Add(agent.Entry{ID: id, Mode: agent.FollowUp, Content: text})
-		e = agent.Event{Kind: agent.OnQueue}
+		p.queue.Add(turn.Entry{ID: id, Mode: turn.FollowUp, Content: text})
+		e = turn.Event{Kind: turn.OnQueue}
 	case "drop":
 		if !p.queue.Drop(id) {
 			t.Errorf("%q: no such entry", line)
@@ -62,7 +63,7 @@ func (p *play) do(t *testing.T, line string) string {
 		return ""
 	case "resume":
 		p.queue.Resume()
-		e = agent.Event{Kind: agent.OnQueue}
+		e = turn.Event{Kind: turn.OnQueue}
 	case "crash":
 		return list(p.turn.Recover(&p.queue))
 	case "reply":
@@ -71,17 +72,17 @@ func (p *play) do(t *testing.T, line string) string {
 		for call := range strings.SplitSeq(calls, ",") {
 			if call = strings.TrimSpace(call); call != "" {
 				id, name, _ := strings.Cut(call, " ")
-				e.Calls = append(e.Calls, agent.Call{ID: strings.Trim(id, `"`), Name: name, Arguments: "{}"})
+				e.Calls = append(e.Calls, model.Call{ID: strings.Trim(id, `"`), Name: name, Arguments: "{}"})
 			}
 		}
 	case "error":
-		e.Kind, e.Failed = agent.OnResult, true
+		e.Kind, e.Failed = turn.OnResult, true
 	case "yes", "no":
-		e.Kind, e.Yes = agent.OnAnswer, word == "yes"
+		e.Kind, e.Yes = turn.OnAnswer, word == "yes"
 	case "late":
 		kind, rest := id, text
 		id, text, _ := strings.Cut(rest, " ")
-		e = agent.Event{Kind: agent.EventKind(kind), ID: id, Text: text}
+		e = turn.Event{Kind: turn.EventKind(kind), ID: id, Text: text}
 	}
 	actions, err := p.turn.Step(&p.queue, p.rules, e)
 	p.turn.Unwritten = nil
@@ -91,7 +92,7 @@ func (p *play) do(t *testing.T, line string) string {
 	return list(actions)
 }
 
-func list(actions []agent.Action) string {
+func list(actions []turn.Action) string {
 	var b strings.Builder
 	for _, a := range actions {
 		b.WriteString("  " + show(a) + "\n")
@@ -99,27 +100,27 @@ func list(actions []agent.Action) string {
 	return b.String()
 }
 
-func show(a agent.Action) string {
+func show(a turn.Action) string {
 	switch a.Kind {
-	case agent.DoWrite:
+	case turn.DoWrite:
 		return "write " + showNode(*a.Node)
-	case agent.DoAsk:
+	case turn.DoAsk:
 		return fmt.Sprintf("ask %s after %s", a.ID, a.Leaf)
-	case agent.DoRun, agent.DoConfirm:
+	case turn.DoRun, turn.DoConfirm:
 		s := fmt.Sprintf("%s %s %s %s", a.Kind, a.ID, a.Call.ID, a.Call.Name)
 		if a.Confirmed {
 			s += ", confirmed"
 		}
 		return s
-	case agent.DoStop:
+	case turn.DoStop:
 		return "stop " + a.ID
 	}
 	return strings.TrimSpace(strings.Join([]string{a.Event, a.ID, a.Text}, " "))
 }
 
-func showNode(n agent.Node) string {
+func showNode(n turn.Node) string {
 	s := fmt.Sprintf("%s %s", n.ID, n.Kind)
-	if n.Mode != agent.Normal {
+	if n.Mode != turn.Normal {
 		s += " " + string(n.Mode)
 	}
 	if n.Parent != "" {
@@ -152,10 +153,10 @@ func TestTurn(t *testing.T) {
 		finishBatch bool
 		maxAsks     int
 		script      string
-		state       agent.State
+		state       turn.State
 		queue       string // the remaining entries
 	}{
-		{name: "a prompt and its answer", state: agent.Idle, script: `
+		{name: "a prompt and its answer", state: turn.Idle, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -168,7 +169,7 @@ reply Good day.
   write n1 assistant after p1: Good day.
   chat_complete n1 finished
 `},
-		{name: "tools one after the other", state: agent.Idle, script: `
+		{name: "tools one after the other", state: turn.Idle, script: `
 prompt p1 How much?
   write p1 user: How much?
   chat_start p1
@@ -186,7 +187,7 @@ reply Three.
   write n4 assistant after n3: Three.
   chat_complete n4 finished
 `},
-		{name: "a steer at tool two of five", state: agent.Idle, script: `
+		{name: "a steer at tool two of five", state: turn.Idle, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -211,7 +212,7 @@ reply I stopped.
   write n7 assistant after s1: I stopped.
   chat_complete n7 finished
 `},
-		{name: "a steer that waits for the batch", finishBatch: true, state: agent.Streaming, script: `
+		{name: "a steer that waits for the batch", finishBatch: true, state: turn.Streaming, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -234,7 +235,7 @@ result done
   steer_delivered s1
   ask n4 after s1
 `, queue: "s2 waiting"},
-		{name: "a steer while a message comes in", state: agent.Idle, script: `
+		{name: "a steer while a message comes in", state: turn.Idle, script: `
 prompt p1 Tell me all
   write p1 user: Tell me all
   chat_start p1
@@ -259,7 +260,7 @@ reply Tout.
   write n4 assistant after s2: Tout.
   chat_complete n4 finished
 `},
-		{name: "a steer that cuts", state: agent.Streaming, script: `
+		{name: "a steer that cuts", state: turn.Streaming, script: `
 prompt p1 Tell me all
   write p1 user: Tell me all
   chat_start p1
@@ -285,7 +286,7 @@ reply All.
   steer_delivered s2
   ask n3 after s2
 `, queue: "f1 waiting"},
-		{name: "a cut before any text", state: agent.Streaming, script: `
+		{name: "a cut before any text", state: turn.Streaming, script: `
 prompt p1 Tell me all
   write p1 user: Tell me all
   chat_start p1
@@ -297,7 +298,7 @@ cut s1 Now
   steer_delivered s1
   ask n2 after s1
 `},
-		{name: "a steer is no word on a call", state: agent.Streaming, script: `
+		{name: "a steer is no word on a call", state: turn.Streaming, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -317,7 +318,7 @@ steer s1 yes
   ask n4 after s1
 late answer n2
 `},
-		{name: "a call that must be confirmed when a steer waits", state: agent.Streaming, script: `
+		{name: "a call that must be confirmed when a steer waits", state: turn.Streaming, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -333,7 +334,7 @@ confirm
   steer_delivered s1
   ask n3 after s1
 `},
-		{name: "the user's word", state: agent.Streaming, script: `
+		{name: "the user's word", state: turn.Streaming, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -355,7 +356,7 @@ result gone
   write n3 tool_boundary after n2, of c2: gone
   ask n4 after n3
 `},
-		{name: "follow-ups one at a time, equal ones too", state: agent.Streaming, script: `
+		{name: "follow-ups one at a time, equal ones too", state: turn.Streaming, script: `
 prompt p1 One
   write p1 user: One
   chat_start p1
@@ -377,7 +378,7 @@ reply 2
   chat_start f1
   ask n3 after f1
 `, queue: "f2 waiting"},
-		{name: "steer and follow-up when nothing runs", state: agent.Streaming, script: `
+		{name: "steer and follow-up when nothing runs", state: turn.Streaming, script: `
 steer s1 One
   write s1 user: One
   chat_start s1
@@ -392,7 +393,7 @@ follow f1 Two
 prompt p1 Three
   refused: a turn is running
 `},
-		{name: "a model that fails, and a retry", state: agent.Idle, script: `
+		{name: "a model that fails, and a retry", state: turn.Idle, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -417,7 +418,7 @@ reply Good day.
 retry
   refused: no message without an answer
 `, queue: "f1 held"},
-		{name: "a model that talks nonsense", state: agent.Idle, script: `
+		{name: "a model that talks nonsense", state: turn.Idle, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -444,7 +445,7 @@ retry
 reply | c1
   chat_complete n3 failed
 `},
-		{name: "a model that never ends", maxAsks: 2, state: agent.InTool, script: `
+		{name: "a model that never ends", maxAsks: 2, state: turn.InTool, script: `
 prompt p1 Count
   write p1 user: Count
   chat_start p1
@@ -469,7 +470,7 @@ reply | c1 add
   write n5 assistant after n4, calls c1
   run n6 c1 add
 `, queue: "f1 held"},
-		{name: "a steer lets the model go on", maxAsks: 1, state: agent.Idle, script: `
+		{name: "a steer lets the model go on", maxAsks: 1, state: turn.Idle, script: `
 prompt p1 Count
   write p1 user: Count
   chat_start p1
@@ -487,7 +488,7 @@ result 2
   write n3 tool_boundary after n2, of c1: 2
   chat_complete n3 limited
 `},
-		{name: "what was held goes on, steers first", state: agent.Streaming, script: `
+		{name: "what was held goes on, steers first", state: turn.Streaming, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -510,7 +511,7 @@ resume
   chat_start s1
   ask n3 after s1
 `, queue: "f1 waiting, s2 waiting"},
-		{name: "abort while a message comes in", state: agent.Streaming, script: `
+		{name: "abort while a message comes in", state: turn.Streaming, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -537,7 +538,7 @@ resume
   chat_start s1
   ask n3 after s1
 `},
-		{name: "abort while a tool runs", state: agent.Idle, script: `
+		{name: "abort while a tool runs", state: turn.Idle, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -553,7 +554,7 @@ abort
   chat_complete n3 aborted
 late result n2 done
 `},
-		{name: "abort while the user is asked", state: agent.Idle, script: `
+		{name: "abort while the user is asked", state: turn.Idle, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -569,7 +570,7 @@ abort
   turn_interrupted
   chat_complete n2 aborted
 `},
-		{name: "a crash while a tool runs", state: agent.Streaming, script: `
+		{name: "a crash while a tool runs", state: turn.Streaming, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -594,7 +595,7 @@ resume
   chat_start f1
   ask n5 after f1
 `, queue: "f2 waiting"},
-		{name: "a crash while a message comes in", state: agent.Idle, script: `
+		{name: "a crash while a message comes in", state: turn.Idle, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -699,7 +700,7 @@ func TestRecoverAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.turn.Recover(&p.queue)
-		if p.turn.State != agent.Idle || len(p.turn.Calls) > 0 {
+		if p.turn.State != turn.Idle || len(p.turn.Calls) > 0 {
 			t.Errorf("%s is recovered as %+v", data, p.turn)
 		}
 		if got := p.do(t, "prompt p1 Hello"); !strings.Contains(got, "ask n1 after p1") {

@@ -1,4 +1,4 @@
-package agent_test
+package turn_test
 
 import (
 	"encoding/json"
@@ -7,41 +7,42 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 )
 
 // A world executes a turn as its doc comment specifies, on a disk that survives
 // crashes, and verifies the invariants.
 type world struct {
 	t     testing.TB
-	turn  agent.Turn
-	queue agent.Queue
-	rules agent.Rules
+	turn  turn.Turn
+	queue turn.Queue
+	rules turn.Rules
 	made  int
 	disk  []byte
 
-	nodes   map[string]agent.Node
+	nodes   map[string]turn.Node
 	head    string
 	queued  map[string]bool // entries that are or were on the disk
 	dropped map[string]bool
-	waits   map[string]agent.ActionKind // actions that were begun and are not finished
-	endings map[agent.Ending]int        // how often it was stored
-	written []string                    // the unwritten messages when it was last stored
+	waits   map[string]turn.ActionKind // actions that were begun and are not finished
+	endings map[turn.Ending]int        // how often it was stored
+	written []string                   // the unwritten messages when it was last stored
 	trace   []string
 }
 
 type stored struct {
-	Turn  agent.Turn  `json:"turn"`
-	Queue agent.Queue `json:"queue"`
+	Turn  turn.Turn  `json:"turn"`
+	Queue turn.Queue `json:"queue"`
 }
 
 func newWorld(t testing.TB, finishBatch bool) *world {
 	w := &world{
-		turn: agent.Turn{State: agent.Idle},
-		t:    t, nodes: map[string]agent.Node{}, queued: map[string]bool{}, dropped: map[string]bool{},
-		waits: map[string]agent.ActionKind{}, endings: map[agent.Ending]int{},
+		turn: turn.Turn{State: turn.Idle},
+		t:    t, nodes: map[string]turn.Node{}, queued: map[string]bool{}, dropped: map[string]bool{},
+		waits: map[string]turn.ActionKind{}, endings: map[turn.Ending]int{},
 	}
-	w.rules = agent.Rules{NewID: w.id, Policy: policy(finishBatch), MaxAsks: 3}
+	w.rules = turn.Rules{NewID: w.id, Policy: policy(finishBatch), MaxAsks: 3}
 	w.store()
 	return w
 }
@@ -81,7 +82,7 @@ func (w *world) load() {
 
 // step passes e to the turn, and crashes after crash actions: -1 before it is
 // stored, 1000 not at all.
-func (w *world) step(e agent.Event, crash int) {
+func (w *world) step(e turn.Event, crash int) {
 	w.trace = append(w.trace, fmt.Sprintf("%s %s, crash %d", e.Kind, e.ID, crash))
 	made := w.made
 	var other stored
@@ -106,7 +107,7 @@ func (w *world) step(e agent.Event, crash int) {
 	}
 	w.store()
 	for _, a := range actions {
-		if a.Kind == agent.DoWrite {
+		if a.Kind == turn.DoWrite {
 			w.written = append(w.written, a.Node.ID)
 		}
 	}
@@ -133,30 +134,30 @@ func (w *world) recover(crash int) {
 	w.turn.Unwritten = nil
 	w.store()
 	w.check()
-	if w.turn.State != agent.Idle && w.turn.State != "" {
+	if w.turn.State != turn.Idle && w.turn.State != "" {
 		w.fail("a recovered turn is not idle")
 	}
 	for _, e := range w.queue {
-		if e.State != agent.Held {
+		if e.State != turn.Held {
 			w.fail("after a restart %s is %s", e.ID, e.State)
 		}
 	}
 }
 
 // carryOut reports whether it completed all actions.
-func (w *world) carryOut(actions []agent.Action, crash int, again bool) bool {
+func (w *world) carryOut(actions []turn.Action, crash int, again bool) bool {
 	for i, a := range actions {
 		if i == crash {
 			return false
 		}
 		switch a.Kind {
-		case agent.DoWrite:
+		case turn.DoWrite:
 			w.write(*a.Node, again)
-		case agent.DoAsk:
+		case turn.DoAsk:
 			w.ask(a)
-		case agent.DoRun, agent.DoConfirm:
+		case turn.DoRun, turn.DoConfirm:
 			w.waits[a.ID] = a.Kind
-		case agent.DoStop:
+		case turn.DoStop:
 			if w.waits[a.ID] == "" {
 				w.fail("%s is stopped and was not begun", a.ID)
 			}
@@ -166,7 +167,7 @@ func (w *world) carryOut(actions []agent.Action, crash int, again bool) bool {
 	return crash > len(actions)
 }
 
-func (w *world) write(n agent.Node, again bool) {
+func (w *world) write(n turn.Node, again bool) {
 	if n.Parent == "" {
 		n.Parent = w.head
 	}
@@ -181,17 +182,17 @@ func (w *world) write(n agent.Node, again bool) {
 	w.nodes[n.ID], w.head = n, n.ID
 }
 
-func (w *world) ask(a agent.Action) {
+func (w *world) ask(a turn.Action) {
 	w.waits[a.ID] = a.Kind
-	var path []agent.Node
+	var path []turn.Node
 	for id := a.Leaf; id != ""; id = w.nodes[id].Parent {
 		path = append(path, w.nodes[id])
 	}
 	slices.Reverse(path)
-	if !slices.ContainsFunc(path, func(n agent.Node) bool { return n.ID == w.turn.Prompt && n.Kind == agent.KindUser }) {
+	if !slices.ContainsFunc(path, func(n turn.Node) bool { return n.ID == w.turn.Prompt && n.Kind == turn.KindUser }) {
 		w.fail("the prompt %s is not written when the model is asked", w.turn.Prompt)
 	}
-	var all, whole []agent.Message
+	var all, whole []model.Message
 	var open []string
 	for _, n := range path {
 		all = append(all, n.Message())
@@ -199,7 +200,7 @@ func (w *world) ask(a agent.Action) {
 			continue
 		}
 		whole = append(whole, n.Message())
-		if n.Kind != agent.KindToolBoundary {
+		if n.Kind != turn.KindToolBoundary {
 			if len(open) > 0 {
 				w.fail("%s comes before the results of %q", n.ID, open)
 			}
@@ -219,18 +220,18 @@ func (w *world) ask(a agent.Action) {
 	if whole[len(whole)-1].Role == "assistant" {
 		w.fail("the model is asked to answer itself")
 	}
-	if got := agent.Context(all); encode(got) != encode(whole) {
+	if got := turn.Context(all); encode(got) != encode(whole) {
 		w.fail("the model is shown %s, want %s", encode(got), encode(whole))
 	}
 }
 
 func (w *world) check() {
 	w.endings[w.turn.Ended]++
-	idle := w.turn.State == agent.Idle || w.turn.State == ""
+	idle := w.turn.State == turn.Idle || w.turn.State == ""
 	if idle != (len(w.waits) == 0) {
 		w.fail("the state is %s, and it waits for %v", w.turn.State, w.waits)
 	}
-	if !idle && len(w.waits) != 1 && w.turn.State != agent.Confirming {
+	if !idle && len(w.waits) != 1 && w.turn.State != turn.Confirming {
 		w.fail("it waits for %v", w.waits)
 	}
 	for _, id := range w.written {
@@ -242,7 +243,7 @@ func (w *world) check() {
 	places := map[string]int{}
 	for _, e := range w.queue {
 		places[e.ID]++
-		if idle && e.State == agent.Waiting {
+		if idle && e.State == turn.Waiting {
 			w.fail("nothing runs, and %s waits", e.ID)
 		}
 	}
@@ -273,23 +274,23 @@ func (w *world) walk(data []byte) {
 	var late []string // ids of finished messages
 	for len(data) > 0 {
 		var about string
-		var kind agent.ActionKind
+		var kind turn.ActionKind
 		for id, k := range w.waits {
-			if about == "" || id == about || k == agent.DoConfirm {
+			if about == "" || id == about || k == turn.DoConfirm {
 				about, kind = id, k
 			}
 		}
-		e := agent.Event{ID: about, Text: fmt.Sprintf("text %d", len(w.trace))}
+		e := turn.Event{ID: about, Text: fmt.Sprintf("text %d", len(w.trace))}
 		switch b := next(); b % 16 {
 		case 0:
-			e.Kind, e.ID = agent.OnPrompt, w.id()
+			e.Kind, e.ID = turn.OnPrompt, w.id()
 		case 1, 2, 3:
-			mode := []agent.DeliveryMode{agent.Steer, agent.Steer, agent.FollowUp}[b%16-1]
-			w.queue.Add(agent.Entry{ID: w.id(), Mode: mode, Content: "the same", Cut: b%16 == 2})
-			e.Kind = agent.OnQueue
+			mode := []turn.DeliveryMode{turn.Steer, turn.Steer, turn.FollowUp}[b%16-1]
+			w.queue.Add(turn.Entry{ID: w.id(), Mode: mode, Content: "the same", Cut: b%16 == 2})
+			e.Kind = turn.OnQueue
 		case 4:
 			if next()%4 == 0 { // another program adds an entry without running the turn
-				w.queue.Add(agent.Entry{ID: w.id(), Mode: agent.FollowUp})
+				w.queue.Add(turn.Entry{ID: w.id(), Mode: turn.FollowUp})
 				w.store()
 				w.recover(1000)
 			} else if len(w.queue) > 0 {
@@ -301,15 +302,15 @@ func (w *world) walk(data []byte) {
 			continue
 		case 5:
 			w.queue.Resume()
-			e.Kind = agent.OnQueue
+			e.Kind = turn.OnQueue
 		case 6:
-			e.Kind = []agent.EventKind{agent.OnRetry, agent.OnAbort}[next()%2]
+			e.Kind = []turn.EventKind{turn.OnRetry, turn.OnAbort}[next()%2]
 		case 7:
 			if len(late) == 0 {
 				continue
 			}
 			e.ID = late[next()%len(late)]
-			e.Kind = []agent.EventKind{agent.OnText, agent.OnReply, agent.OnResult, agent.OnConfirm, agent.OnAnswer, agent.OnFailure}[next()%6]
+			e.Kind = []turn.EventKind{turn.OnText, turn.OnReply, turn.OnResult, turn.OnConfirm, turn.OnAnswer, turn.OnFailure}[next()%6]
 			state := encode(w.turn)
 			w.step(e, 1000)
 			if encode(w.turn) != state {
@@ -321,11 +322,11 @@ func (w *world) walk(data []byte) {
 			if e.Kind == "" {
 				continue
 			}
-			if e.Kind != agent.OnText {
+			if e.Kind != turn.OnText {
 				late = append(late, e.ID)
 				delete(w.waits, e.ID)
 			}
-			if e.Kind == agent.OnConfirm || e.Kind == agent.OnAnswer {
+			if e.Kind == turn.OnConfirm || e.Kind == turn.OnAnswer {
 				late = late[:len(late)-1]
 			}
 		}
@@ -338,35 +339,35 @@ func (w *world) walk(data []byte) {
 }
 
 // expected fills in an event for which the turn waits.
-func (w *world) expected(e *agent.Event, kind agent.ActionKind, b int) agent.EventKind {
+func (w *world) expected(e *turn.Event, kind turn.ActionKind, b int) turn.EventKind {
 	switch kind {
-	case agent.DoAsk:
+	case turn.DoAsk:
 		switch b % 8 {
 		case 0:
-			return agent.OnText
+			return turn.OnText
 		case 1:
 			e.Text = ""
-			return agent.OnFailure
+			return turn.OnFailure
 		case 2:
 			e.Text = ""
-			return agent.OnReply
+			return turn.OnReply
 		}
 		for i := range b % 5 {
-			e.Calls = append(e.Calls, agent.Call{ID: fmt.Sprintf("call_%d", i), Name: "tool", Arguments: `{"a":"<"}`})
+			e.Calls = append(e.Calls, model.Call{ID: fmt.Sprintf("call_%d", i), Name: "tool", Arguments: `{"a":"<"}`})
 		}
 		if b > 250 {
 			e.Calls = append(e.Calls, e.Calls...)
 		}
-		return agent.OnReply
-	case agent.DoRun:
+		return turn.OnReply
+	case turn.DoRun:
 		if b%4 == 0 {
-			return agent.OnConfirm
+			return turn.OnConfirm
 		}
 		e.Failed = b%4 == 1
-		return agent.OnResult
-	case agent.DoConfirm:
+		return turn.OnResult
+	case turn.DoConfirm:
 		e.Yes = b%2 == 0
-		return agent.OnAnswer
+		return turn.OnAnswer
 	}
 	return ""
 }
@@ -396,7 +397,7 @@ func TestTurnWalk(t *testing.T) {
 			seen[string(n.Mode)]++
 			if n.SkippedBy != "" {
 				seen["skipped"]++
-				if by := w.nodes[n.SkippedBy]; by.Kind != agent.KindUser || by.Mode != agent.Steer {
+				if by := w.nodes[n.SkippedBy]; by.Kind != turn.KindUser || by.Mode != turn.Steer {
 					t.Errorf("%s is skipped by %s, which is no steer", n.ID, n.SkippedBy)
 				}
 			}
@@ -416,9 +417,9 @@ func TestTurnWalk(t *testing.T) {
 	}
 }
 
-func policy(finishBatch bool) agent.SteerPolicy {
+func policy(finishBatch bool) turn.SteerPolicy {
 	if finishBatch {
-		return agent.FinishBatch
+		return turn.FinishBatch
 	}
-	return agent.AfterCall
+	return turn.AfterCall
 }

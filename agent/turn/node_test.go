@@ -1,27 +1,28 @@
-package agent_test
+package turn_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/content"
 )
 
 func TestNodeMessage(t *testing.T) {
 	for _, c := range []struct {
-		node agent.Node
+		node turn.Node
 		want string
 	}{
-		{agent.Node{ID: "m1", Kind: agent.KindUser, Mode: agent.Steer, Text: "1 < 2"},
+		{turn.Node{ID: "m1", Kind: turn.KindUser, Mode: turn.Steer, Text: "1 < 2"},
 			`{"id":"m1","role":"user","content":"1 < 2","metadata":{"kind":"user","delivery_mode":"steer"}}`},
-		{agent.Node{ID: "m2", Kind: agent.KindAssistant, Mode: agent.Normal, Text: "So", Partial: true},
+		{turn.Node{ID: "m2", Kind: turn.KindAssistant, Mode: turn.Normal, Text: "So", Partial: true},
 			`{"id":"m2","role":"assistant","content":"So","metadata":{"kind":"assistant","delivery_mode":"normal","bough":{"partial":true}}}`},
-		{agent.Node{ID: "m3", Kind: agent.KindAssistant, Mode: agent.Normal, Calls: []agent.Call{{ID: "c1", Name: "ls", Arguments: `{"a":1}`}}},
+		{turn.Node{ID: "m3", Kind: turn.KindAssistant, Mode: turn.Normal, Calls: []model.Call{{ID: "c1", Name: "ls", Arguments: `{"a":1}`}}},
 			`{"id":"m3","role":"assistant","content":"","metadata":{"kind":"assistant","delivery_mode":"normal",` +
 				`"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}}]}}`},
-		{agent.Node{ID: "m4", Kind: agent.KindToolBoundary, Mode: agent.Normal, Text: "no", CallID: "c1", Tool: "ls", Failed: true, SkippedBy: "m1"},
+		{turn.Node{ID: "m4", Kind: turn.KindToolBoundary, Mode: turn.Normal, Text: "no", CallID: "c1", Tool: "ls", Failed: true, SkippedBy: "m1"},
 			`{"id":"m4","role":"tool","content":"no","metadata":{"kind":"tool_boundary","delivery_mode":"normal",` +
 				`"tool_call_id":"c1","action_type":"ls","bough":{"failed":true,"skipped_by":"m1"}}}`},
 	} {
@@ -35,10 +36,10 @@ func TestNodeMessage(t *testing.T) {
 
 // TestNodeItems: providers get calls and results in their own formats.
 func TestNodeItems(t *testing.T) {
-	nodes := []agent.Node{
-		{ID: "m1", Kind: agent.KindUser, Mode: agent.Normal, Text: "Look"},
-		{ID: "m2", Kind: agent.KindAssistant, Mode: agent.Normal, Calls: []agent.Call{{ID: "c1", Name: "ls", Arguments: `{"a":1}`}}},
-		{ID: "m3", Kind: agent.KindToolBoundary, Mode: agent.Normal, Text: "x y", CallID: "c1", Tool: "ls"},
+	nodes := []turn.Node{
+		{ID: "m1", Kind: turn.KindUser, Mode: turn.Normal, Text: "Look"},
+		{ID: "m2", Kind: turn.KindAssistant, Mode: turn.Normal, Calls: []model.Call{{ID: "c1", Name: "ls", Arguments: `{"a":1}`}}},
+		{ID: "m3", Kind: turn.KindToolBoundary, Mode: turn.Normal, Text: "x y", CallID: "c1", Tool: "ls"},
 	}
 	var list []*content.Message
 	for _, n := range nodes {
@@ -70,40 +71,40 @@ func TestNodeItems(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
-	say := func(id string) agent.Message {
-		n := agent.Node{ID: id, Kind: agent.KindUser, Text: "Hi"}
+	say := func(id string) model.Message {
+		n := turn.Node{ID: id, Kind: turn.KindUser, Text: "Hi"}
 		return n.Message()
 	}
-	call := func(id string, calls ...string) agent.Message {
-		n := agent.Node{ID: id, Kind: agent.KindAssistant}
+	call := func(id string, calls ...string) model.Message {
+		n := turn.Node{ID: id, Kind: turn.KindAssistant}
 		for _, c := range calls {
-			n.Calls = append(n.Calls, agent.Call{ID: c, Name: "ls"})
+			n.Calls = append(n.Calls, model.Call{ID: c, Name: "ls"})
 		}
 		return n.Message()
 	}
-	result := func(id, of string) agent.Message {
-		n := agent.Node{ID: id, Kind: agent.KindToolBoundary, CallID: of}
+	result := func(id, of string) model.Message {
+		n := turn.Node{ID: id, Kind: turn.KindToolBoundary, CallID: of}
 		return n.Message()
 	}
-	partial := agent.Node{ID: "p", Kind: agent.KindAssistant, Partial: true}
+	partial := turn.Node{ID: "p", Kind: turn.KindAssistant, Partial: true}
 	for _, c := range []struct {
 		name string
-		path []agent.Message
+		path []model.Message
 		want string
 	}{
 		{"nothing", nil, ""},
-		{"whole", []agent.Message{say("u"), call("a", "x", "y"), result("r", "x"), result("s", "y"), call("b")}, "u a r:x s:y b"},
-		{"partial", []agent.Message{say("u"), partial.Message(), call("b")}, "u b"},
-		{"partial among results", []agent.Message{call("a", "x"), partial.Message(), result("r", "x")}, "a r:x"},
-		{"an open call at the end", []agent.Message{say("u"), call("a", "x", "y"), result("r", "y")}, "u a r:y :x"},
-		{"an open call", []agent.Message{call("a", "x"), say("u"), call("b", "x"), result("r", "x")}, "a :x u b r:x"},
-		{"a result of nothing", []agent.Message{say("u"), result("r", "x"), call("b")}, "u b"},
-		{"a result too late", []agent.Message{call("a", "x"), say("u"), result("r", "x")}, "a :x u"},
-		{"a second result", []agent.Message{call("a", "x"), result("r", "x"), result("s", "x")}, "a r:x"},
-		{"of another program", []agent.Message{{ID: "f", Role: "user", Content: []byte(`"Hi"`)}, {ID: "g", Role: "tool", Metadata: []byte(`{}`)}}, "f g"},
+		{"whole", []model.Message{say("u"), call("a", "x", "y"), result("r", "x"), result("s", "y"), call("b")}, "u a r:x s:y b"},
+		{"partial", []model.Message{say("u"), partial.Message(), call("b")}, "u b"},
+		{"partial among results", []model.Message{call("a", "x"), partial.Message(), result("r", "x")}, "a r:x"},
+		{"an open call at the end", []model.Message{say("u"), call("a", "x", "y"), result("r", "y")}, "u a r:y :x"},
+		{"an open call", []model.Message{call("a", "x"), say("u"), call("b", "x"), result("r", "x")}, "a :x u b r:x"},
+		{"a result of nothing", []model.Message{say("u"), result("r", "x"), call("b")}, "u b"},
+		{"a result too late", []model.Message{call("a", "x"), say("u"), result("r", "x")}, "a :x u"},
+		{"a second result", []model.Message{call("a", "x"), result("r", "x"), result("s", "x")}, "a r:x"},
+		{"of another program", []model.Message{{ID: "f", Role: "user", Content: []byte(`"Hi"`)}, {ID: "g", Role: "tool", Metadata: []byte(`{}`)}}, "f g"},
 	} {
 		var got []string
-		for _, m := range agent.Context(c.path) {
+		for _, m := range turn.Context(c.path) {
 			var of struct {
 				Call string `json:"tool_call_id"`
 			}

@@ -1,8 +1,9 @@
-package agent
+package turn
 
 import (
 	"errors"
 	"fmt"
+	"github.com/bough-dev/bough/agent/model"
 	"slices"
 )
 
@@ -83,40 +84,40 @@ type Turn struct {
 
 // An OpenCall is a call without a result.
 type OpenCall struct {
-	Call
+	model.Call
 	Node string `json:"node"` // id of the message that will be its result
 }
 
-// problem returns why t is not a valid turn, or "".
-func (t *Turn) problem() string {
+// Check returns an error if t is not a valid turn.
+func (t *Turn) Check() error {
 	calls := len(t.Calls) > 0
 	switch t.State {
 	case "", Idle:
 		if calls || t.Reply != "" {
-			return "an idle turn has a reply or calls"
+			return errors.New("an idle turn has a reply or calls")
 		}
 	case Streaming:
 		if t.Reply == "" || calls {
-			return "a streaming turn has no reply, or has calls"
+			return errors.New("a streaming turn has no reply, or has calls")
 		}
 	case InTool, Confirming:
 		if !calls || t.Reply != "" {
-			return "a turn that waits for a tool has no call, or has a reply"
+			return errors.New("a turn that waits for a tool has no call, or has a reply")
 		}
 	default:
-		return fmt.Sprintf("unknown state %q of the turn", t.State)
+		return fmt.Errorf("unknown state %q of the turn", t.State)
 	}
 	for _, c := range t.Calls {
 		if c.ID == "" || c.Node == "" {
-			return "a call of the turn has no id"
+			return errors.New("a call of the turn has no id")
 		}
 	}
 	for _, n := range t.Unwritten {
 		if n.ID == "" || !slices.Contains([]Kind{KindUser, KindAssistant, KindToolBoundary}, n.Kind) {
-			return "a message of the turn has no id, or no kind"
+			return errors.New("a message of the turn has no id, or no kind")
 		}
 	}
-	return ""
+	return nil
 }
 
 // A SteerPolicy is when a steer is delivered while tools are running.
@@ -127,12 +128,10 @@ const (
 	FinishBatch SteerPolicy = "finish_batch" // after all calls of the message
 )
 
-func (p SteerPolicy) valid() bool { return p == AfterCall || p == FinishBatch }
-
 // ParseSteerPolicy returns the policy with a name, and whether it exists.
 func ParseSteerPolicy(name string) (p SteerPolicy, ok bool) {
 	p = SteerPolicy(name)
-	return p, p.valid()
+	return p, p == AfterCall || p == FinishBatch
 }
 
 // Rules are a user's settings for turns. NewID must be set; the other fields
@@ -166,7 +165,7 @@ type Event struct {
 	Kind   EventKind
 	ID     string // of the resulting message
 	Text   string
-	Calls  []Call
+	Calls  []model.Call
 	Failed bool
 	Yes    bool
 }
@@ -198,7 +197,7 @@ type Action struct {
 	ID        string
 	Leaf      string
 	Node      *Node
-	Call      Call
+	Call      model.Call
 	Confirmed bool
 	Event     string
 	Text      string

@@ -1,4 +1,11 @@
-package agent
+// Package model describes language models and the tools that they may call, as bough
+// uses them: a [Model] answers a [Request] with a [Reply], and [Tools] execute its
+// [Call]s. The packages below it are models of providers; package agent/mcp has the
+// tools of MCP servers. A program can bring its own.
+//
+// The package holds only types. Package agent/turn decides which calls are executed
+// and what is asked next.
+package model
 
 import (
 	"context"
@@ -24,7 +31,7 @@ type Request struct {
 	Agent    string    `json:"agent"`    // the agent's name
 	ModelID  string    `json:"model_id"` // the provider's name of the model
 	System   string    `json:"system"`   // the system prompt, "" for none
-	Messages []Message `json:"messages"` // from the root, see [Context]
+	Messages []Message `json:"messages"` // from the root, see package agent/turn, Context
 	Tools    []Tool    `json:"tools,omitempty"`
 }
 

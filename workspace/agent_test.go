@@ -26,7 +26,7 @@ func (s *space) agent(name string) *agents.Agent {
 	return a
 }
 
-// tree gives an agent an empty tree, and returns its id.
+// tree makes an empty tree for an agent and returns its id.
 func (s *space) tree(name, title string) string {
 	s.t.Helper()
 	made, err := s.Agent(name).NewTree(context.Background(), title)
@@ -36,7 +36,7 @@ func (s *space) tree(name, title string) string {
 	return made.Tree
 }
 
-// head returns where the head of an agent is.
+// head returns the head of an agent.
 func (s *space) head(name string) agent.Head {
 	s.t.Helper()
 	a, err := s.Agent(name).Info(context.Background())
@@ -46,7 +46,7 @@ func (s *space) head(name string) agent.Head {
 	return a.Head
 }
 
-// answer adds messages below the head of an agent, and moves it to the last.
+// answer adds messages below the head of an agent and moves the head to the last one.
 func (s *space) answer(name string, texts ...string) (ids []string) {
 	s.t.Helper()
 	for _, text := range texts {
@@ -60,8 +60,8 @@ func (s *space) answer(name string, texts ...string) (ids []string) {
 	return ids
 }
 
-// TestAgentTrees goes through the story of an agent with three trees: one original,
-// one that begins with a copy, one fresh.
+// TestAgentTrees creates an agent with three trees (an original, a branch and an empty one)
+// and moves its head between them.
 func TestAgentTrees(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	ctx := t.Context()
@@ -98,7 +98,8 @@ func TestAgentTrees(t *testing.T) {
 		t.Errorf("the trees are %q, want %q", got, want)
 	}
 
-	// A message is sought in the head's tree, then in the others, the oldest first.
+	// A message is looked up in the head's tree first, then in the other trees, oldest
+	// first.
 	for _, c := range []struct{ node, tree, at string }{
 		{said[1], first, said[1]},
 		{"rest/" + said[1], made.Tree, said[1]},
@@ -114,7 +115,7 @@ func TestAgentTrees(t *testing.T) {
 		t.Errorf("after rewinds the first tree is %q", got)
 	}
 
-	// A bare tree is where the head was last in it, else its newest leaf.
+	// A tree without a node means the head's last position in it, else its newest leaf.
 	for _, c := range []struct{ to, tree, at string }{
 		{"rest", made.Tree, said[0]},
 		{first, first, said[4]},
@@ -172,7 +173,7 @@ func TestAgentSnapshot(t *testing.T) {
 	}
 }
 
-// TestAgentRefused: what makes no sense changes nothing.
+// TestAgentRefused: an invalid change is refused and changes nothing.
 func TestAgentRefused(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
@@ -255,8 +256,8 @@ func TestAgentRefused(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestAgentToolCut: the head of an agent goes to no place where a call would be parted
-// from its result: it steps back, or is refused if that is wanted.
+// TestAgentToolCut: an agent's head never separates a tool call from its result: it steps
+// back, or the move is refused with Strict.
 func TestAgentToolCut(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
@@ -288,7 +289,7 @@ func TestAgentToolCut(t *testing.T) {
 	}
 }
 
-// TestAgentLeaves: a tree that is removed leaves its agent, and comes back to it.
+// TestAgentLeaves: removing a tree removes it from its agent, and undo adds it again.
 func TestAgentLeaves(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	ctx := t.Context()
@@ -321,7 +322,7 @@ func TestAgentLeaves(t *testing.T) {
 	healthy(t, s)
 }
 
-// quiet calls what changes nothing, and holds that it does not.
+// quiet calls do and fails the test if a file changes.
 func (s *space) quiet(what string, do func() error) {
 	s.t.Helper()
 	before := s.files()
@@ -394,7 +395,7 @@ func TestAgentArchive(t *testing.T) {
 		t.Errorf("the trees are %s", got)
 	}
 
-	// No message is sought in it, unless it is named.
+	// A message is not looked up in an archived tree unless the tree is named.
 	if err := archive(first)(); err != nil {
 		t.Fatal(err)
 	}
@@ -438,7 +439,7 @@ func TestAgentArchive(t *testing.T) {
 	}
 	healthy(t, s)
 
-	// The head goes to none, if there is another.
+	// The head does not move to an archived tree if there is another.
 	if err := archive("copy")(); err != nil {
 		t.Fatal(err)
 	}
@@ -456,7 +457,8 @@ func TestAgentArchive(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestAgentDelete: a tree goes with all its files when nothing needs it, and comes back.
+// TestAgentDelete: deleting a tree removes all its files if no other session needs them,
+// and undo restores them.
 func TestAgentDelete(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	ctx := t.Context()
@@ -525,7 +527,7 @@ func TestAgentDelete(t *testing.T) {
 	refuse("a tree with a torn file", "ada", first, true, fault.Damaged)
 }
 
-// TestSetAgent changes the given fields, and nothing if they are equal.
+// TestSetAgent changes the given fields, and writes nothing if all are equal.
 func TestSetAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
@@ -578,7 +580,8 @@ func TestSetAgent(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestAgentUndo: nothing is taken back from under an agent.
+// TestAgentUndo: undo is refused if the agent has changed since or one of its trees is
+// gone.
 func TestAgentUndo(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
@@ -610,7 +613,7 @@ func TestAgentUndo(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestAgentUnknown: what another program keeps in the file of an agent stays.
+// TestAgentUnknown: unknown members of an agent's file are kept.
 func TestAgentUnknown(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")
@@ -639,7 +642,8 @@ func TestAgentUnknown(t *testing.T) {
 	}
 }
 
-// TestAgentEvents: the event of a head has its agent, and that of a tree its kind.
+// TestAgentEvents: the event of a moved head names its agent, and the event of a new tree
+// its kind.
 func TestAgentEvents(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")

@@ -21,15 +21,16 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// An illness is how a healthy workspace falls ill, and what doctor finds then.
+// An illness damages a healthy workspace in one way and lists the problems that doctor must
+// find.
 type illness struct {
 	name   string
 	infect func(*space)
 	kinds  string // problems: "fixed" repaired ones, "then" those that show afterwards, "once" those gone by then
 }
 
-// illnesses fall upon a workspace with a root a, its continuation b, and a
-// checkpoint c of both.
+// illnesses change a workspace with a root a, its continuation b, and a checkpoint c of
+// both.
 var illnesses = []illness{
 	{"torn in a message", tear("b", -250), "damaged_session fixed"},
 	{"torn in the records", tear("b", -20), "damaged_session fixed"},
@@ -234,7 +235,7 @@ var illnesses = []illness{
 	}, "left_over once"},
 }
 
-// tear cuts off a session file at an offset, from its end if that is negative.
+// tear truncates a session file at an offset; a negative offset counts from the end.
 func tear(id string, at int) func(*space) {
 	return func(s *space) {
 		data := s.read(session.FileName(id))
@@ -245,7 +246,7 @@ func tear(id string, at int) func(*space) {
 	}
 }
 
-// edit has another program change a session file, and bough see it.
+// edit changes a session file as another program does, and lets bough read it.
 func edit(id, was, is string) func(*space) {
 	return func(s *space) {
 		data := s.read(session.FileName(id))
@@ -259,7 +260,8 @@ func edit(id, was, is string) func(*space) {
 	}
 }
 
-// bookmarked returns a file of bookmarks: of each its label, session and message.
+// bookmarked returns a bookmarks file. Each three words are a label, its session and its
+// message.
 func (s *space) bookmarked(words ...string) string {
 	s.t.Helper()
 	var data []byte
@@ -282,7 +284,7 @@ func (s *space) attach(id string) {
 	}
 }
 
-// newer puts a copy beside a session that came after it.
+// newer writes a copy of a session that is newer than the session.
 func (s *space) newer(id, data string) {
 	s.t.Helper()
 	name := session.FileName(id) + ".bak"
@@ -300,14 +302,14 @@ func (s *space) delete(name string) {
 	}
 }
 
-// mend brings the index in order.
+// mend repairs the index.
 func (s *space) mend() {
 	s.t.Helper()
 	s.kinds(doctor.Options{Fix: true})
 }
 
-// patient returns a workspace in which nothing is wrong yet: a root a, its
-// continuation b, and a checkpoint c of both, as Penguin links them.
+// patient returns a healthy workspace in Penguin's dialect: a root a, its continuation b,
+// and a checkpoint c of both.
 func patient(t testing.TB) *space {
 	s := openSpace(t, t.TempDir(), 0)
 	message := func(id, metadata string) session.Run {
@@ -335,8 +337,8 @@ func patient(t testing.TB) *space {
 	return s
 }
 
-// TestAilments: doctor finds every ailment, mends it without the loss of a byte,
-// and then finds what it did not mend, and nothing else.
+// TestAilments: doctor finds every problem and repairs it without losing a byte. A second
+// run finds exactly the problems that have no repair.
 func TestAilments(t *testing.T) {
 	met := map[string]bool{doctor.SpecialFile: true} // see TestPipes
 	for _, c := range illnesses {
@@ -381,8 +383,8 @@ func TestAilments(t *testing.T) {
 	}
 }
 
-// everything returns all that is in the workspace, with .bough and all that is
-// remembered, and when it was written.
+// everything returns the contents and modification times of all files of the workspace,
+// with .bough and the cache.
 func (s *space) everything() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
@@ -406,8 +408,8 @@ func (s *space) everything() map[string]string {
 	return files
 }
 
-// expectSet runs doctor and compares what it finds, in any order, but for an
-// index that has not seen yet what came.
+// expectSet compares the problems that doctor finds with want, in any order, and ignores an
+// index that is out of date.
 func (s *space) expectSet(o doctor.Options, want []string) {
 	s.t.Helper()
 	got := s.kinds(o)
@@ -420,8 +422,8 @@ func (s *space) expectSet(o doctor.Options, want []string) {
 	}
 }
 
-// nothingLost makes sure that what every file held before it still holds, or one
-// of that name in the trash does.
+// nothingLost fails the test unless the content of each file is still in that file or in
+// one of its name in the trash.
 func (s *space) nothingLost(before map[string]string) {
 	s.t.Helper()
 	now := s.files()
@@ -437,8 +439,8 @@ func (s *space) nothingLost(before map[string]string) {
 	}
 }
 
-// TestDoctorMany: however many files are to be mended, few are open at once, and
-// the index knows them all.
+// TestDoctorMany: doctor repairs many files with few open at once, and the index lists all
+// of them.
 func TestDoctorMany(t *testing.T) {
 	const many = 140
 	s := openSpace(t, t.TempDir(), 0)
@@ -462,7 +464,7 @@ func TestDoctorMany(t *testing.T) {
 	}
 }
 
-// TestDoctorPage: docs/doctor.md has all ailments, in the same words.
+// TestDoctorPage: docs/doctor.md has each problem, in the words of the program.
 func TestDoctorPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.FromSlash("../docs/doctor.md"))
 	if err != nil {

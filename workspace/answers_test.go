@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// tell runs every verb that writes and returns the sessions it made.
+// tell calls every verb that writes and returns the ids of the new sessions.
 func tell(s *space) (ids []string) {
 	root := s.new("Bread")
 	said := s.say("one", "two", "three", "four")
@@ -31,12 +31,11 @@ func tell(s *space) (ids []string) {
 	return []string{root, point.ID, branch.ID, fork.Session}
 }
 
-// chosen matches what the file system chooses in the log: the times of files, and the
-// checksums of the lines that hold them.
+// chosen matches the values in the log that the file system determines: modification times,
+// and the checksums of lines with such times.
 var chosen = regexp.MustCompile(`"mtime":"\d+"|,"crc32c":"[0-9a-f]{8}"}(?m:$)`)
 
-// TestReproducible: the same clock and the same random bytes make the same
-// files.
+// TestReproducible: the same clock and the same random bytes produce the same files.
 func TestReproducible(t *testing.T) {
 	var files [2]map[string]string
 	for i := range files {
@@ -52,8 +51,8 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// TestReadsWriteNothing: not a byte, and not a folder, even where the index is
-// missing or torn.
+// TestReadsWriteNothing: a verb that reads creates or changes no file or folder, even if
+// the index is missing or torn.
 func TestReadsWriteNothing(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	ids := tell(s)
@@ -87,8 +86,8 @@ func TestReadsWriteNothing(t *testing.T) {
 	}
 }
 
-// TestJSON: the answers have the keys that other programs rely on, and lists
-// that are empty are lists.
+// TestJSON: results have the keys that other programs rely on, and an empty list is [], not
+// null.
 func TestJSON(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	e, err := s.New(t.Context(), "")

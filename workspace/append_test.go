@@ -63,8 +63,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestAppendParent: the parent is the one named; else the head, if it lies in
-// this line and nothing came since; else the newest message.
+// TestAppendParent: the parent is the one named; else the head, if it is in this line and
+// no message was added since; else the newest message.
 func TestAppendParent(t *testing.T) {
 	rewind := func(at string) func(*space, map[string]string) {
 		return func(s *space, ids map[string]string) {
@@ -134,8 +134,8 @@ func TestAppendParent(t *testing.T) {
 	}
 }
 
-// TestAppendInPlace: an in-place branch adds one message, which says its
-// parent, and changes no other byte of the messages.
+// TestAppendInPlace: an in-place branch adds one message with a parent_id and changes no
+// other byte of the messages.
 func TestAppendInPlace(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
@@ -173,8 +173,8 @@ func TestAppendRoles(t *testing.T) {
 	}
 }
 
-// TestAppendTimes: a new time is at least a microsecond after the last one of
-// its line, whatever the clock says, and has the form of the folder's dialect.
+// TestAppendTimes: a new time is at least a microsecond after the last one of its line,
+// even if the clock goes back, and has the form of the folder's dialect.
 func TestAppendTimes(t *testing.T) {
 	at := time.Date(2026, 5, 25, 15, 32, 0, 123456789, time.FixedZone("", 7200))
 	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Now: func() time.Time { return at }})
@@ -210,9 +210,9 @@ func TestAppendTimes(t *testing.T) {
 	}
 }
 
-// TestAppendBelowCheckpoint: where another program continued a checkpoint, its
-// messages are in the line, and still nothing is written to it. What Append
-// takes can be read.
+// TestAppendBelowCheckpoint: messages that another program added to a checkpoint are part
+// of the line, and bough still never writes to that file. Everything that Append stores can
+// be read.
 func TestAppendBelowCheckpoint(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("")
@@ -265,8 +265,8 @@ func TestAppendRefused(t *testing.T) {
 	}
 }
 
-// TestAppendClarification: questions that belong together are opened once and closed
-// once, on each path for itself.
+// TestAppendClarification: related questions are opened once and closed once, on each path
+// separately.
 func TestAppendClarification(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")

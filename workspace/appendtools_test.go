@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestAppendTools: calls, results and parts are stored as an agent's turn stores them, so
-// that a cut between a call and its result is known as one.
+// TestAppendTools: calls, results and parts are stored as a turn of an agent stores them,
+// so a cut between a call and its result is detected.
 func TestAppendTools(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -46,7 +46,7 @@ func TestAppendTools(t *testing.T) {
 	}
 }
 
-// TestAppendToolsRefused: what makes no sense is refused, and nothing is written.
+// TestAppendToolsRefused: an invalid append is refused and writes nothing.
 func TestAppendToolsRefused(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")

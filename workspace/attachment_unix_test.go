@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestAttachmentPipe holds that a pipe in the place of an attachment does not block.
+// TestAttachmentPipe holds that a named pipe in place of an attachment does not block.
 func TestAttachmentPipe(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")

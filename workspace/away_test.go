@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestEventsMovedAway: a folder that is moved away while its events are read is not
-// made again, and the events go on when it is back.
+// TestEventsMovedAway: Events does not create a folder that was moved away, and continues
+// when the folder is back.
 func TestEventsMovedAway(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a folder in its place while somebody watches it")

@@ -15,18 +15,18 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// The benchmarks measure verbs as ratios to plain work with the same bytes, as the
-// metric x-raw: medians of one run, in which both are done in turns. Raw is to
-// read the bytes that a verb needs through one buffer, and to write those that it
-// makes into one file: write, fsync, rename, fsync of the folder. What a verb wrote
-// last is compared with the chat, message by message.
+// Each benchmark reports the time of a verb divided by the time of plain I/O on the same
+// bytes, as the metric x-raw: the medians of one run, in which both alternate. The plain
+// I/O (raw) reads the bytes that the verb needs through one buffer, and writes the bytes
+// that it makes into one file: write, fsync, rename, fsync of the folder. The last result
+// of the verb is compared with the chat, message by message.
 
 // chat is the workload: 10,000 messages in 12 files, about 19 MB.
 var chat = testchat.Chat{Messages: 10_000, PerFile: 834, Text: 1530}
 
-// BenchmarkCheckpoint measures Workspace.Checkpoint of a line of 12 files: "seen"
-// when all of them were validated before, "unseen" when they are read for the
-// first time, with no index and no cache.
+// BenchmarkCheckpoint measures Workspace.Checkpoint of a line of 12 files: "seen" if all of
+// them were validated before, "unseen" if they are read for the first time, without index
+// and cache.
 func BenchmarkCheckpoint(b *testing.B) {
 	files := chat.Files()
 	tail := files[len(files)-1].ID
@@ -72,9 +72,9 @@ func BenchmarkBranch(b *testing.B) {
 	s.verify(branch(), testchat.All(files)[:5000])
 }
 
-// BenchmarkAppend measures Workspace.Append of one message to a full session
-// file, that of a conversation in one file and the last one of a line of 12. Raw
-// is to rewrite that file and the index.
+// BenchmarkAppend measures Workspace.Append of one message to a full session file: of a
+// conversation in one file, and the last file of a line of 12. Raw rewrites that file and
+// the index.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -103,8 +103,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad measures Workspace.Show, which gives out all messages. Raw is to
-// read the bytes.
+// BenchmarkLoad measures Workspace.Show of all messages. Raw reads the bytes.
 func BenchmarkLoad(b *testing.B) {
 	files := chat.Files()
 	s := benchSpace(b, files)
@@ -125,10 +124,9 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(ratio(load, raw), "x-raw")
 }
 
-// BenchmarkBranches measures Workspace.Branches of a conversation of 10,000 messages
-// with 100 branches. The metric x-parse is how many times as long it takes as to parse
-// its file: "seen" when bough wrote or read the file before, "unseen" when nothing is
-// remembered of it.
+// BenchmarkBranches measures Workspace.Branches of a conversation of 10,000 messages with
+// 100 branches. The metric x-parse is its time divided by the time to parse the file:
+// "seen" if bough wrote or read the file before, "unseen" without a cache.
 func BenchmarkBranches(b *testing.B) {
 	file := testchat.Chat{Messages: 10_000, PerFile: 10_000, Text: 1530}.Files()[0]
 	for _, name := range []string{"seen", "unseen"} {
@@ -163,10 +161,10 @@ func BenchmarkBranches(b *testing.B) {
 	}
 }
 
-// rawBuffer is what raw work reads through.
+// rawBuffer is the buffer that raw work reads through.
 var rawBuffer = make([]byte, 4<<20)
 
-// verify makes sure that a session holds just these messages.
+// verify fails the test unless a session has exactly these messages.
 func (s *space) verify(id string, want []testchat.Message) {
 	s.t.Helper()
 	got := s.session(id).Messages
@@ -180,8 +178,8 @@ func (s *space) verify(id string, want []testchat.Message) {
 	}
 }
 
-// A job is a measured task: a verb, which returns the session that it wrote,
-// the work around it, and the comparable raw work.
+// A job is a measured task: a verb that returns the session it wrote, its setup and
+// cleanup, and the comparable raw work.
 type job struct {
 	rewrites bool // files that are there, so that raw work does too
 	before   func()
@@ -253,7 +251,7 @@ func (s *space) remove(id string) {
 	}
 }
 
-// forget makes everything unseen: no cache, and no index.
+// forget removes the cache and the index.
 func (s *space) forget() {
 	for _, name := range []string{session.CacheDir, session.IndexPath} {
 		if err := os.RemoveAll(filepath.Join(s.Dir(), name)); err != nil {
@@ -286,7 +284,7 @@ func (s *space) copyRaw(names []string, to string) {
 	check(folder.Close())
 }
 
-// removeRaw removes what copyRaw wrote, so that the next one need not.
+// removeRaw removes the files of copyRaw outside of the measured time.
 func (s *space) removeRaw() {
 	for _, name := range []string{"raw", "raw.index"} {
 		if err := os.RemoveAll(filepath.Join(s.Dir(), session.Dir, name)); err != nil {

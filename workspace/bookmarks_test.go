@@ -22,7 +22,7 @@ func (s *space) bookmark(ref, label string) *bookmark.Bookmark {
 	return b
 }
 
-// labels returns the labels in a session, or with "" in all.
+// labels returns the labels in a session, or of all sessions if in is "".
 func (s *space) labels(in string) string {
 	s.t.Helper()
 	list, err := s.Bookmarks(s.t.Context(), workspace.BookmarksOptions{In: in})
@@ -36,8 +36,8 @@ func (s *space) labels(in string) string {
 	return strings.Join(labels, " ")
 }
 
-// TestBookmark: a label is on a message in any file of its line, and no file of a
-// conversation changes for it.
+// TestBookmark: a label marks a message in any file of its line, and changes no session
+// file.
 func TestBookmark(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
@@ -89,7 +89,7 @@ func TestBookmark(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestBookmarkRef: a label does as a REF where that means nothing else.
+// TestBookmarkRef: a label is a REF if the string has no other meaning.
 func TestBookmarkRef(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -178,8 +178,7 @@ func TestBookmarkRefused(t *testing.T) {
 	s.bookmark(bread, strings.Repeat("ä", 100))
 }
 
-// TestBookmarkMove: a label that moves keeps the fields that are not set, and
-// unknown members.
+// TestBookmarkMove: moving a label keeps unknown members and the fields that are not set.
 func TestBookmarkMove(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -202,7 +201,7 @@ func TestBookmarkMove(t *testing.T) {
 	}
 }
 
-// TestBookmarkTwice: another program may have put a label on two messages.
+// TestBookmarkTwice: a label that another program put on two messages is ambiguous.
 func TestBookmarkTwice(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -222,8 +221,8 @@ func TestBookmarkTwice(t *testing.T) {
 	}
 }
 
-// TestBookmarkGone: the bookmarks of a session that is removed come back with it, and go
-// with it when it is deleted from the trash.
+// TestBookmarkGone: the bookmarks of a removed session come back with it, and are deleted
+// when it is deleted from the trash.
 func TestBookmarkGone(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -260,8 +259,8 @@ func TestBookmarkGone(t *testing.T) {
 	}
 }
 
-// TestBookmarkLost: a bookmark is lost when its message is nowhere any longer, not
-// while a file that was removed holds it.
+// TestBookmarkLost: a bookmark is lost only if no file, including the files in the trash,
+// has its message.
 func TestBookmarkLost(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
@@ -285,8 +284,8 @@ func TestBookmarkLost(t *testing.T) {
 	s.expect(doctor.Options{}, "lost_bookmark")
 }
 
-// TestBookmarksDamaged: where the bookmarks cannot be read, what needs them says
-// where, and what can do without them says so once.
+// TestBookmarksDamaged: if the bookmarks file cannot be read, a verb that needs it fails
+// with the place of the damage, and any other verb reports it once.
 func TestBookmarksDamaged(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -319,8 +318,8 @@ func TestBookmarksDamaged(t *testing.T) {
 	}
 }
 
-// TestBookmarkUndo: undo by session takes back what was bookmarked there, and leaves
-// what was bookmarked elsewhere since; redo does it again.
+// TestBookmarkUndo: undo of a session takes back its bookmarks and leaves those that were
+// set elsewhere since; redo sets them again.
 func TestBookmarkUndo(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")

@@ -26,8 +26,7 @@ func (s *space) branches(name string) *workspace.Branches {
 	return b
 }
 
-// leaves writes leaves as text:depth, the newest with "!", the one at the head with
-// "*".
+// leaves formats leaves as text:depth, the newest with "!", the one at the head with "*".
 func (s *space) leaves(name string) string {
 	s.t.Helper()
 	var list []string
@@ -44,8 +43,7 @@ func (s *space) leaves(name string) string {
 	return strings.Join(list, " ")
 }
 
-// TestBranchesJSON: over HTTP and from the command the answer is this, and nothing
-// more.
+// TestBranchesJSON: the JSON of branches has exactly these members.
 func TestBranchesJSON(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("a", ``,
@@ -67,8 +65,8 @@ func TestBranchesJSON(t *testing.T) {
 	}
 }
 
-// TestBranchesOrder: by time, whatever the place; and what says no time is of the
-// time when the conversation began.
+// TestBranchesOrder: branches are sorted by time, not by place, and a message without a
+// time has the creation time of the conversation.
 func TestBranchesOrder(t *testing.T) {
 	said := func(id, time, parent string) string {
 		return fmt.Sprintf(`{"id":%q,"content":%[1]q,"timestamp":%q,"metadata":{"parent_id":%q}}`, id, time, parent)
@@ -111,8 +109,7 @@ func TestBranchesOrder(t *testing.T) {
 	}
 }
 
-// TestBranchesCheckpoint: a checkpoint has the branches of what was frozen, which is
-// one.
+// TestBranchesCheckpoint: a checkpoint has one branch, its frozen path.
 func TestBranchesCheckpoint(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("")
@@ -131,8 +128,8 @@ func TestBranchesCheckpoint(t *testing.T) {
 	}
 }
 
-// TestBranchesPenguin: a checkpoint that Penguin keeps for itself goes over the files
-// before it, and damage of what came after is none of it.
+// TestBranchesPenguin: a checkpoint that Penguin keeps apart reads the files before it, and
+// ignores damage in later files.
 func TestBranchesPenguin(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	if err := os.CopyFS(s.Dir(), fixtures.Penguin()); err != nil {
@@ -169,7 +166,7 @@ func gzipped(t *testing.T, text string) string {
 	return packed.String()
 }
 
-// TestBranchesHead: the head is where the next message goes that names no session.
+// TestBranchesHead: the head is the parent of the next message that names no session.
 func TestBranchesHead(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("")
@@ -224,7 +221,7 @@ func TestBranchesHead(t *testing.T) {
 	check("none", root, "")
 }
 
-// TestBranchesPartial: an incomplete line is an error, unless partial accepts it.
+// TestBranchesPartial: an incomplete line is an error unless Partial is set.
 func TestBranchesPartial(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -15,9 +15,9 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestLyingCache: a well-formed outline in the cache that claims the file's
-// identity but is another file's costs only time: copied data is checked, and
-// read again on a mismatch.
+// TestLyingCache: a well-formed outline in the cache that has a file's identity but
+// describes another file costs only time: copied data is checked, and read again on a
+// mismatch.
 func TestLyingCache(t *testing.T) {
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")
@@ -62,7 +62,7 @@ func TestLyingCache(t *testing.T) {
 	}
 }
 
-// lie makes the cached outline of one session say that it is of another.
+// lie makes the cached outline of one session describe another.
 func (s *space) lie(of, as string) {
 	s.t.Helper()
 	dir := filepath.Join(s.Dir(), session.CacheDir, "sessions")
@@ -82,8 +82,8 @@ func (s *space) lie(of, as string) {
 	}
 }
 
-// stat returns what the file system says of a session of the workspace dir, or of
-// a file in dir without one.
+// stat returns the file information of a session of the workspace dir, or of a file in dir
+// if no id is given.
 func stat(t testing.TB, dir string, id ...string) session.Stat {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -107,8 +107,8 @@ func stat(t testing.TB, dir string, id ...string) session.Stat {
 	return st
 }
 
-// TestReadersRemember: one who only reads remembers what it read, so that the next
-// need not parse it again, but makes no .bough in a folder that has none.
+// TestReadersRemember: a reader writes the cache, so that the next reader need not parse
+// again, but creates no .bough in a folder that has none.
 func TestReadersRemember(t *testing.T) {
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")
@@ -130,8 +130,8 @@ func TestReadersRemember(t *testing.T) {
 	}
 }
 
-// TestWritersSweepCache: a writer removes what a process that was killed began to remember,
-// although that process interrupted nothing else.
+// TestWritersSweepCache: a writer removes incomplete cache files of a killed process, even
+// if that process interrupted nothing else.
 func TestWritersSweepCache(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")

@@ -23,8 +23,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A script is a model that says one line after the other, given by f. A line is a text,
-// or "call NAME NAME ...", or "fail WHY", with a text before it that is streamed.
+// A script is a model that replies with one line of f after another. A line is a text, or
+// "call NAME NAME ...", or "fail WHY", with an optional text before it that is streamed.
 type script struct {
 	mu    sync.Mutex
 	lines []string
@@ -69,7 +69,7 @@ func (m *script) Ask(ctx context.Context, r *model.Request, stream func(string))
 	return reply, nil
 }
 
-// tools are tools that call a function.
+// tools maps the name of a tool to the function that it calls.
 type tools map[string]func(context.Context) (model.Result, error)
 
 func (t tools) List(context.Context) (list []model.Tool, err error) {
@@ -81,7 +81,7 @@ func (t tools) List(context.Context) (list []model.Tool, err error) {
 
 func (t tools) Call(ctx context.Context, c model.Call) (model.Result, error) { return t[c.Name](ctx) }
 
-// with returns the options that have models answer, by id, and tools.
+// with returns turn options with these models, by id, and tools.
 func with(t tools, models map[string]model.Model) agents.TurnOptions {
 	o := agents.TurnOptions{
 		Model: "m",
@@ -128,7 +128,7 @@ func (s *space) said(name string) string {
 	return strings.Join(list, "\n")
 }
 
-// TestChat goes through a conversation with tools, one turn after the other.
+// TestChat runs a conversation with tools, several turns long.
 func TestChat(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -159,7 +159,7 @@ func TestChat(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestChatTrees: a fresh tree, and one that branches, come with their first message.
+// TestChatTrees: a fresh tree and a branching tree are created with their first message.
 func TestChatTrees(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
@@ -196,7 +196,8 @@ func TestChatTrees(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestChatFails: what was said stays, and the same message is answered later.
+// TestChatFails: a failed turn keeps its message, and the next turn answers the same
+// message.
 func TestChatFails(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -248,8 +249,8 @@ func TestChatFails(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestSteer: at tool 2 of 5 three calls are skipped, each with a result that names the
-// message, and the policy to finish the batch skips none.
+// TestSteer: a steer at tool 2 of 5 skips three calls, each with a result that names the
+// message; with the policy to finish the batch none is skipped.
 func TestSteer(t *testing.T) {
 	for _, policy := range []turn.SteerPolicy{turn.AfterCall, turn.FinishBatch} {
 		s := openSpace(t, t.TempDir(), 0)
@@ -303,7 +304,8 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestFollowUp: queued messages follow the turn, in order, equal texts too.
+// TestFollowUp: queued messages are delivered after the turn, in order, including equal
+// texts.
 func TestFollowUp(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -363,7 +365,8 @@ func TestFollowUp(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestAbort: the partial reply is kept and not shown again, the queue waits.
+// TestAbort: an aborted turn keeps its partial reply, which is not sent to the model again,
+// and the queue waits.
 func TestAbort(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -408,8 +411,8 @@ func TestAbort(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestConfirm: a tool that may change something is run only when the user says so, and
-// a steer is no word on it.
+// TestConfirm: a tool that may change something runs only after the user confirms, and a
+// steer does not confirm it.
 func TestConfirm(t *testing.T) {
 	ctx := t.Context()
 	for _, c := range []struct {
@@ -465,7 +468,7 @@ func writing(lines ...string) agents.TurnOptions {
 	return o
 }
 
-// TestCheckpointBefore: before a turn there is a checkpoint of what was there.
+// TestCheckpointBefore: a turn first makes a checkpoint of the path.
 func TestCheckpointBefore(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -504,8 +507,8 @@ func (s *space) turn(name string) turn.Turn {
 	return snap.Turn
 }
 
-// TestUndoChat: a turn is undone message by message, to the first byte of each
-// session, and redone to the last; the turn is never left running.
+// TestUndoChat: undo and redo of a turn, message by message, restore each session to the
+// byte, and never leave the turn running.
 func TestUndoChat(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	s.agent("ada")
@@ -565,8 +568,8 @@ func TestUndoChat(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestChatEvents: who reads events in this process hears the model as it speaks, each
-// piece in its place; the log has the rest, for others.
+// TestChatEvents: a reader in this process receives each streamed piece of a reply in its
+// place; the log has everything else, for readers in other processes.
 func TestChatEvents(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	tree := s.agent("ada").Head.Tree
@@ -609,8 +612,8 @@ func TestChatEvents(t *testing.T) {
 	}
 }
 
-// TestSteerStreaming: while a message comes in a steer waits for its end, or cuts it; what
-// was cut is kept, marked, and not shown again.
+// TestSteerStreaming: a steer that arrives during a reply waits for its end, or cuts it; a
+// cut reply is kept, marked, and not sent to the model again.
 func TestSteerStreaming(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		s := openSpace(t, t.TempDir(), 0)
@@ -656,8 +659,7 @@ func TestSteerStreaming(t *testing.T) {
 	}
 }
 
-// TestUndoStays: what was taken back of a turn does not come back with the next change of
-// its agent.
+// TestUndoStays: the next change of an agent does not bring back an undone part of a turn.
 func TestUndoStays(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -684,8 +686,8 @@ func TestUndoStays(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestUndoBranch: a tree that a chat made is taken back, whatever automatic checkpoints
-// were made of it.
+// TestUndoBranch: undo removes a tree that a chat made, even if it has automatic
+// checkpoints.
 func TestUndoBranch(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
@@ -740,7 +742,7 @@ func TestFallbackQueue(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestRefusedTurns: what makes no sense is refused before anything is written.
+// TestRefusedTurns: an invalid turn is refused before a byte is written.
 func TestRefusedTurns(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
@@ -772,8 +774,8 @@ func TestRefusedTurns(t *testing.T) {
 	sameFiles(t, "what is refused", before, s.truth())
 }
 
-// TestMendAgent: doctor gives a torn agent back as the log knows it, and a tree that is
-// gone can be forgotten.
+// TestMendAgent: doctor restores a torn agent file from the log, and DeleteTree with Force
+// drops a tree whose session is gone.
 func TestMendAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")

@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// BenchmarkChat measures a turn, a prompt and its answer of a model that takes no time,
-// as a ratio to two appends of the same texts: x-append. In lines of 1,000 messages and more.
+// BenchmarkChat measures a turn (a prompt and the answer of an instant model) as a ratio to
+// two appends of the same texts, x-append, in lines of 1,000 messages and more.
 func BenchmarkChat(b *testing.B) {
 	s := openSpace(b, b.TempDir(), 0)
 	s.agent("ada")

@@ -23,9 +23,9 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// eventful makes an agent do everything that a turn can contain: two calls, a steer
-// during the first and a follow-up, and calls acknowledged with the acknowledged id: of a
-// written message, or of a queued one.
+// eventful runs a turn with everything that a turn can contain: two calls, a steer during
+// the first one, and a follow-up. It calls told with each acknowledged id, of a written or
+// a queued message.
 func eventful(s *space, told func(id string)) {
 	s.t.Helper()
 	ran := 0
@@ -52,8 +52,8 @@ func eventful(s *space, told func(id string)) {
 	}
 }
 
-// paired returns the error in messages for a model: calls and results must match one
-// to one.
+// paired returns an error unless calls and results in messages for a model match one to
+// one.
 func paired(list []model.Message) error {
 	open := map[string]bool{}
 	seen := map[string]bool{}
@@ -83,9 +83,10 @@ func paired(list []model.Message) error {
 	return nil
 }
 
-// TestChatCrash: an agent that is stopped anywhere in a turn, on a disk that forgets what
-// was not synced too, has lost nothing that was acknowledged. What was queued waits, is
-// delivered once when the user says so, and what the model is shown then is whole.
+// TestChatCrash: an agent that is stopped anywhere in a turn, also on a disk that loses
+// unsynced data, has lost nothing that was acknowledged. Queued messages wait, are
+// delivered once when the user resumes, and the messages that the model is then sent are
+// complete.
 func TestChatCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a folder cannot be synced there")
@@ -166,7 +167,7 @@ func TestChatCrash(t *testing.T) {
 	}
 }
 
-// goOn checks an agent after a crash, continues it, and returns the first error.
+// goOn checks an agent after a crash, resumes it, and returns the first error.
 func goOn(s *space, acknowledged []string, whole string) error {
 	ctx := context.Background()
 	snap, err := s.Agent("ada").Snapshot(ctx)
@@ -240,7 +241,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 }
 
 // findable returns an error if an acknowledged message is neither in the conversation nor
-// in the queue for a reader, before any program writes. It may be in both.
+// in the queue before a program writes. It may be in both.
 func findable(s *space, acknowledged []string) error {
 	ctx := context.Background()
 	found := map[string]bool{}

@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestCheckpointTools: a checkpoint is made before a turn only if a tool of the turn may
-// change something.
+// TestCheckpointTools: a turn makes a checkpoint first only if one of its tools may change
+// something.
 func TestCheckpointTools(t *testing.T) {
 	read := func(context.Context) (model.Result, error) { return model.Result{Text: "x"}, nil }
 	for _, c := range []struct {
@@ -38,8 +38,8 @@ func TestCheckpointTools(t *testing.T) {
 	}
 }
 
-// TestCheckpointOnce: of one path there are not two automatic checkpoints, whether a turn is
-// tried again or the path was copied.
+// TestCheckpointOnce: a path has at most one automatic checkpoint, even if the turn is
+// retried or the path was copied.
 func TestCheckpointOnce(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -72,7 +72,7 @@ func TestCheckpointOnce(t *testing.T) {
 }
 
 // TestTooManyCalls: a reply with more calls than a turn allows fails the turn, and none of
-// them is made or stored.
+// the calls is made or stored.
 func TestTooManyCalls(t *testing.T) {
 	for _, c := range []struct {
 		limit, calls int

@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestConcurrent: many who write to one workspace lose nothing, over
-// continuations and while others read.
+// TestConcurrent: many concurrent writers of one workspace lose no message, across
+// continuations and with readers.
 func TestConcurrent(t *testing.T) {
 	const writers, each, limit = 8, 6, 10
 	dir := t.TempDir()

@@ -14,8 +14,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// member returns a member of a session's metadata, on one line, "" if it is not
-// there.
+// member returns a member of a session's metadata as compact JSON, "" if absent.
 func (s *space) member(id, key string) string {
 	s.t.Helper()
 	for _, p := range s.session(id).Metadata() {
@@ -30,7 +29,7 @@ func (s *space) member(id, key string) string {
 	return ""
 }
 
-// list returns ids as a list on one line.
+// list returns ids as a JSON list.
 func list(ids ...string) string {
 	data, err := json.Marshal(ids)
 	if err != nil {
@@ -39,7 +38,7 @@ func list(ids ...string) string {
 	return string(data)
 }
 
-// entry returns the entry of a session.
+// entry returns the index entry of a session.
 func (s *space) entry(id string) workspace.Entry {
 	s.t.Helper()
 	listing, err := s.List(s.t.Context(), "")
@@ -101,7 +100,7 @@ func TestContinue(t *testing.T) {
 	healthy(t, s)
 }
 
-// healthy lets doctor look.
+// healthy fails the test if doctor finds a problem.
 func healthy(t *testing.T, s *space) {
 	t.Helper()
 	report, err := s.Doctor(t.Context(), doctor.Options{})
@@ -110,8 +109,8 @@ func healthy(t *testing.T, s *space) {
 	}
 }
 
-// TestContinuePenguin: in a folder of Penguin's, links are strings, a list only
-// where there are two.
+// TestContinuePenguin: links in Penguin's dialect are strings, and a list only if there are
+// two.
 func TestContinuePenguin(t *testing.T) {
 	files := testchat.Chat{Messages: 24, PerFile: 12, Text: 10, Odd: true}.Files()
 	s := openSpace(t, t.TempDir(), 12)
@@ -155,7 +154,7 @@ func TestContinuePenguin(t *testing.T) {
 	healthy(t, s)
 }
 
-// sameMessages compares a conversation with what was written, byte for byte.
+// sameMessages compares the messages of a conversation with want, byte for byte.
 func sameMessages(t testing.TB, what string, c *workspace.Conversation, want []testchat.Message) {
 	t.Helper()
 	if len(c.Messages) != len(want) {
@@ -170,8 +169,8 @@ func sameMessages(t testing.TB, what string, c *workspace.Conversation, want []t
 	}
 }
 
-// TestContinueMarker: a marker that is a message of a snapshot, as Penguin
-// leaves them, is shown there and is no header.
+// TestContinueMarker: a session_transition message inside a snapshot, as Penguin leaves
+// them, is shown and does not end a header.
 func TestContinueMarker(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	s.messages("flat", `"branched_from":"gone","branch_point":"b","flattened_snapshot":true`,
@@ -187,9 +186,9 @@ func TestContinueMarker(t *testing.T) {
 	}
 }
 
-// TestContinueTwice: where a side branch in a full file is the newest leaf, the
-// next message opens another continuation of the same file. What hangs under
-// the first one stays there.
+// TestContinueTwice: if a side branch in a full file is the newest leaf, the next message
+// opens a second continuation of that file. The messages of the first continuation keep
+// their parents.
 func TestContinueTwice(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	first := s.new("")
@@ -227,8 +226,8 @@ func TestContinueTwice(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestContinueOnlyNewest: only a message under the newest leaf opens a
-// continuation, any other goes into the file of its parent.
+// TestContinueOnlyNewest: only a message below the newest leaf opens a continuation; any
+// other message goes into the file of its parent.
 func TestContinueOnlyNewest(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	first := s.new("")
@@ -251,8 +250,8 @@ func TestContinueOnlyNewest(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestContinueBranch: a branch longer than the limit is one file, and continues
-// in another.
+// TestContinueBranch: a branch longer than the limit is one file, and its continuation
+// another.
 func TestContinueBranch(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	root := s.new("")

@@ -22,7 +22,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A verdict is the judgement of a folder.
+// A verdict is the result of checking one folder.
 type verdict struct {
 	done    bool // the change is visible to any reader
 	tidy    bool // the files have the names that they have in the end, and the ledger of imports is whole
@@ -31,7 +31,7 @@ type verdict struct {
 	wrong   []complaint
 }
 
-// ledgerOf returns what a folder says of imports.
+// ledgerOf returns the ledger of imports in a folder.
 func ledgerOf(t crashdisk.Tree) string {
 	if f := t[place+"/.bough/imports.jsonl"]; f != nil {
 		return string(f.Data)
@@ -39,18 +39,18 @@ func ledgerOf(t crashdisk.Tree) string {
 	return ""
 }
 
-// A complaint is about something that must not be after a crash.
+// A complaint is a violation found after a crash.
 type complaint struct{ cause, detail string }
 
-// A view is what a reader sees: the sessions by id, with all that is said of them
-// and their messages, and the head.
+// A view is the state of a workspace for a reader: all sessions by id, with their entries
+// and messages, and the head.
 type view struct {
 	sessions map[string]string
 	head     string
 	log      []string // what was done, the newest first
 }
 
-// attachments returns what the attachments of a message hold.
+// attachments returns the contents of the attachments of a message.
 func attachments(s *space, m session.Message) (string, error) {
 	var all strings.Builder
 	for _, sum := range gjson.GetBytes(m.Raw, "content.#.asset.sha256").Array() {
@@ -67,7 +67,7 @@ func attachments(s *space, m session.Message) (string, error) {
 	return all.String(), nil
 }
 
-// look reads the workspace in base, the session aside apart.
+// look reads the workspace in base, except for the session aside.
 func (c *crash) look(base, aside string) (v view, err error) {
 	s := c.open(base, 3)
 	v.sessions = map[string]string{}
@@ -146,18 +146,18 @@ func (c *crash) mustLook(base string) view {
 	return v
 }
 
-// A unit is the sessions that one operation changes, and what the log says of it.
+// A unit is one operation of a verb: the sessions that it changes, and its line in the log.
 type unit struct {
 	sessions []string
 	line     string
 }
 
-// has reports whether all sessions of u are in v as in o.
+// has reports whether all sessions of u are the same in v and o.
 func (u unit) has(v, o view) bool {
 	return !slices.ContainsFunc(u.sessions, func(id string) bool { return v.sessions[id] != o.sessions[id] })
 }
 
-// units returns what the verb changes, for each of its operations, the newest first.
+// units returns the operations of the verb, newest first.
 func (c *crash) units(base string) (units []unit) {
 	ops, err := c.open(base, 3).Log(context.Background(), workspace.LogOptions{})
 	if err != nil {
@@ -169,7 +169,8 @@ func (c *crash) units(base string) (units []unit) {
 	return units
 }
 
-// halves says which operation of a view is neither made nor not, "" if none is.
+// halves describes a session of v that is in neither its old nor its new state, operation
+// by operation, "" if there is none.
 func (c *crash) halves(v view) string {
 	for _, u := range c.parts {
 		if !u.has(v, c.old) && !u.has(v, c.new) {
@@ -189,7 +190,7 @@ func (c *crash) halves(v view) string {
 	return ""
 }
 
-// due returns what the log is to say of a view.
+// due returns the lines that the log must have for a view.
 func (c *crash) due(v view) (log []string) {
 	for _, u := range c.parts {
 		if u.has(v, c.new) {
@@ -201,7 +202,8 @@ func (c *crash) due(v view) (log []string) {
 
 func (v view) same(o view) bool { return v.head == o.head && maps.Equal(v.sessions, o.sessions) }
 
-// half says what of a view is neither old nor new, "" if it is wholly one of them.
+// half describes a session of v that is in neither the old nor the new state, "" if there
+// is none.
 func (c *crash) half(v view) string {
 	if maps.Equal(v.sessions, c.old.sessions) || maps.Equal(v.sessions, c.new.sessions) {
 		return ""
@@ -218,7 +220,7 @@ func (c *crash) half(v view) string {
 		slices.Sorted(maps.Keys(v.sessions)), slices.Sorted(maps.Keys(c.old.sessions)), slices.Sorted(maps.Keys(c.new.sessions)))
 }
 
-// judge returns the error in a folder that a crash may leave.
+// judge checks a folder that a crash may leave.
 func (c *crash) judge(t crashdisk.Tree) *verdict {
 	c.sum.states.Add(1)
 	sum := t.Sum()
@@ -237,7 +239,7 @@ func (c *crash) judge(t crashdisk.Tree) *verdict {
 	return v
 }
 
-// passing returns the kinds of problems that the next writer takes away.
+// passing returns the kinds of problems that the next writer repairs.
 func (c *crash) passing() []string {
 	kinds := slices.Clip(c.mends)
 	if c.old.head != "" && c.new.head == "" {
@@ -250,7 +252,7 @@ func (v *verdict) is(cause, detail string, args ...any) {
 	v.wrong = append(v.wrong, complaint{cause, fmt.Sprintf(detail, args...)})
 }
 
-// readers reads what was left.
+// readers checks what readers see in base.
 func (c *crash) readers(v *verdict, base string) view {
 	saw, err := c.look(base, c.aside)
 	if err != nil {
@@ -268,8 +270,7 @@ func (c *crash) readers(v *verdict, base string) view {
 	return saw
 }
 
-// trashed looks for what the verb moves to the trash: it is where it was, or
-// there.
+// trashed checks that each file which the verb removes is in its place or in the trash.
 func (c *crash) trashed(v *verdict, base string) {
 	there := map[string]bool{}
 	recoverable, left := false, ""
@@ -294,12 +295,12 @@ func (c *crash) trashed(v *verdict, base string) {
 	}
 }
 
-// intends reports whether a file is a session, or says that the next writer erases one.
+// intends reports whether a file is a session or the record of a pending forget.
 func (c *crash) intends(name string) bool {
 	return strings.HasPrefix(name, place+"/"+session.Dir+"/session_2") || name == place+"/.bough/forget.json"
 }
 
-// writers continues the remains.
+// writers checks that the next writer can continue from base.
 func (c *crash) writers(v *verdict, base string, s *space) {
 	aside, want, err := c.aside, "aside afterwards", error(nil)
 	if aside == "" {
@@ -373,7 +374,8 @@ func (c *crash) texts(base, id string) (string, error) {
 	return strings.Join(list, " "), nil
 }
 
-// doctor lets doctor look for what may not be, and returns how much it finds.
+// doctor reports each problem of a kind that is not in may, and returns the number of
+// problems.
 func (c *crash) doctor(v *verdict, base, when string, may ...string) int {
 	report, err := c.open(base, 5).Doctor(context.Background(), doctor.Options{})
 	if code(err) == fault.NotFound {

@@ -18,7 +18,8 @@ import (
 	"github.com/bough-dev/bough/internal/testsize"
 )
 
-// left yields what a crash after k steps of a trace may leave.
+// left calls f with each state that a crash after k steps of a trace may leave, at most
+// most of them on a disk that loses data, until f returns false.
 func left(trace *crashdisk.Trace, k, most int, f func(how string, t crashdisk.Tree) (goOn bool)) bool {
 	for t := range trace.Kept(k) {
 		if !f("kept", t) {
@@ -33,7 +34,7 @@ func left(trace *crashdisk.Trace, k, most int, f func(how string, t crashdisk.Tr
 	return true
 }
 
-// steps returns the numbers from 0 to n, or some of them, the last one among them.
+// steps returns the numbers from 0 to n, or a sample of them that includes n.
 func (c *crash) steps(what string, n, short, plain int) []int {
 	all := make([]int, n+1)
 	for k := range all {
@@ -45,7 +46,7 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 	return testsize.Sample(c, what, all, testsize.Of(short, plain, len(all)))
 }
 
-// crashes stops the verb after each step.
+// crashes checks the states after a stop at each step.
 func (c *crash) crashes() {
 	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 2, 5) {
 		c.sum.stops.Add(1)
@@ -64,9 +65,8 @@ func (c *crash) crashes() {
 	}
 }
 
-// after returns the error in a folder that a crash after k steps of a trace may
-// leave. If the trace is complete, the verb was acknowledged: then no work is
-// left to others.
+// after returns the violations in a state that a crash after k steps of a trace may leave.
+// If the trace is complete, the verb was acknowledged and must have left nothing to repair.
 func (c *crash) after(k int, trace *crashdisk.Trace, t crashdisk.Tree) []complaint {
 	v := c.judge(t)
 	wrong := slices.Clip(v.wrong)
@@ -87,7 +87,7 @@ var (
 	stamp     = regexp.MustCompile(`[0-9]{8}T[0-9.]+`)
 )
 
-// stepName says what step i does, without ids.
+// stepName describes step i without ids.
 func (c *crash) stepName(i int) string {
 	if i < 0 {
 		return "nothing"
@@ -115,7 +115,7 @@ func (c *crash) find(w complaint, where func() string) {
 	c.found[w.cause] = &finding{w, where(), 1}
 }
 
-// report fails the test with what was found, unless that is not better today.
+// report fails the test with each finding that is not in unfinished.
 func (c *crash) report() {
 	for _, cause := range slices.Sorted(maps.Keys(c.found)) {
 		if f := c.found[cause]; !c.used.has(unfinished, c.name, cause) {
@@ -124,10 +124,10 @@ func (c *crash) report() {
 	}
 }
 
-// failures are what a step fails with.
+// failures are the errors that a step fails with.
 var failures = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 
-// faults lets each step of the verb fail.
+// faults makes each step of the verb fail.
 func (c *crash) faults() {
 	first := slices.IndexFunc(c.trace.Steps, func(s crashdisk.Step) bool { return s.Do == "rename" || s.Do == "swap" })
 	for _, k := range c.steps("steps to fail", len(c.trace.Steps)-1, 1, 2) {
@@ -143,8 +143,8 @@ func (c *crash) faults() {
 	}
 }
 
-// fault calls the verb while step k fails. early says that nothing has changed
-// before that.
+// fault calls the verb and makes step k fail. early means that the workspace is unchanged
+// before that step.
 func (c *crash) fault(k int, early bool, failure error) []complaint {
 	base := c.folderOf(c.before)
 	defer os.RemoveAll(base)
@@ -175,8 +175,8 @@ func (c *crash) fault(k int, early bool, failure error) []complaint {
 	return v.wrong
 }
 
-// controls makes sure that what the verb waits for is needed: without any one
-// wait, and with what follows a wait before it, something goes wrong.
+// controls checks that each sync of the verb is needed: without it, or with the next step
+// before it, a check must fail.
 func (c *crash) controls() {
 	type control struct {
 		what  string
@@ -218,8 +218,8 @@ func (c *crash) controls() {
 	}
 }
 
-// waits returns the step that waits for the sync i: the rename of the file that
-// is synced, or the next change of a name that was there then; 0 if there is none.
+// waits returns the step that depends on the sync i: the rename of the synced file, or the
+// next change of a name that existed then; 0 if there is none.
 func (c *crash) waits(i int) int {
 	steps := c.trace.Steps
 	for j := i + 1; j < len(steps); j++ {
@@ -235,7 +235,7 @@ func (c *crash) waits(i int) int {
 	return 0
 }
 
-// breaks reports whether something goes wrong with a trace that does not today.
+// breaks reports whether a trace causes a violation that is not in unfinished.
 func (c *crash) breaks(trace *crashdisk.Trace) bool {
 	for k := len(trace.Steps); k >= 0; k-- {
 		if k < len(trace.Steps) && trace.Steps[k].Do == "write" {
@@ -252,7 +252,7 @@ func (c *crash) breaks(trace *crashdisk.Trace) bool {
 	return false
 }
 
-// A table is a list of what must be known of some verbs, with the reasons.
+// A table lists known exceptions of verbs with their reasons.
 type table []struct{ verb, what, why string } // verb is "" for all of them
 
 func (t table) has(verb, what string) bool { return t.find(verb, what) >= 0 }
@@ -266,7 +266,7 @@ func (t table) find(verb, what string) int {
 	return -1
 }
 
-// used are the rows of tables that have been needed.
+// used collects the rows of tables that were needed.
 type used struct {
 	mu   sync.Mutex
 	rows map[string]bool

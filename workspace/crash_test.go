@@ -25,14 +25,13 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestCrash: nothing is ever lost. Each verb is stopped after each thing that it
-// asks of the file system, on a disk that keeps everything and on one that
-// forgets what was not synced; and each thing that it asks for fails once with
-// each error. The workspace then opens without a person's help: what was
-// acknowledged is there, the verb has happened or it has not, the next writer
-// leaves no trace of it, and doctor finds nothing. With the race detector
-// nothing is left out on purpose, and no index is large. A full run tries all of that, any
-// other some steps of each verb.
+// TestCrash: no acknowledged write is ever lost. Each verb is stopped after each of its
+// file operations, on a disk that keeps everything and on one that loses unsynced data; and
+// each file operation fails once with each error. The workspace must then open without
+// manual repair: acknowledged writes are present, the verb has happened completely or not
+// at all, the next writer removes its remains, and doctor finds nothing. The race detector
+// runs without the scenarios of large indexes and the negative controls. A full run tries
+// all of this, any other run a sample of the steps of each verb.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a folder cannot be synced there")
@@ -72,7 +71,7 @@ func TestCrash(t *testing.T) {
 	t.Log(&sum)
 }
 
-// A tally counts what was tried.
+// A tally counts the checks.
 type tally struct{ verbs, stops, states, judged, faults, controls atomic.Int64 }
 
 func (t *tally) add(o *tally) {
@@ -89,7 +88,7 @@ func (t *tally) String() string {
 		t.verbs.Load(), t.stops.Load(), t.states.Load(), t.judged.Load(), t.faults.Load(), t.controls.Load())
 }
 
-// disks hands each step to the test in whose folder it is taken.
+// disks passes each file operation to the test that owns its folder.
 type disks struct {
 	mu   sync.RWMutex
 	taps map[string]func(durable.Step) error
@@ -116,7 +115,8 @@ func (d *disks) step(root *os.Root, s durable.Step) error {
 	return nil
 }
 
-// during calls f, and tap before every step in the folder base meanwhile.
+// during calls f and calls tap before every file operation in the folder base until f
+// returns.
 func (d *disks) during(base string, tap func(durable.Step) error, f func()) {
 	d.mu.Lock()
 	d.taps[base] = tap
@@ -129,10 +129,10 @@ func (d *disks) during(base string, tap func(durable.Step) error, f func()) {
 	f()
 }
 
-// place is where the workspace is in the folder of a test.
+// place is the path of the workspace in the folder of a test.
 const place = "deep/chat"
 
-// A crash is a scenario that was recorded.
+// A crash is a recorded scenario.
 type crash struct {
 	scenario
 	*testing.T
@@ -155,7 +155,7 @@ type crash struct {
 	sampled  bool                // not everything is tried
 }
 
-// A finding is something wrong, where it was seen first, and how often it was.
+// A finding is a violation, with its first occurrence and their number.
 type finding struct {
 	complaint
 	where string
@@ -200,8 +200,8 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 	return c
 }
 
-// memoryDir returns an empty folder, in memory where that is to be had: nothing
-// here waits for a disk.
+// memoryDir returns an empty folder, in memory if possible: the recorded steps make no use
+// of a real disk.
 func memoryDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "bough-crash-")
 	if err != nil {
@@ -220,7 +220,7 @@ func (c *crash) folder() string {
 	return dir
 }
 
-// open opens the workspace in base, on the day of that number.
+// open opens the workspace in base with a clock at this day.
 func (c *crash) open(base string, day int) *space {
 	s := &space{t: c.T}
 	now := time.Date(2026, 5, day, 15, 32, 0, 0, time.UTC)
@@ -250,7 +250,7 @@ func (c *crash) read(base string) crashdisk.Tree {
 	return t
 }
 
-// folderOf makes a folder of what a crash left.
+// folderOf writes the files of t into a new folder.
 func (c *crash) folderOf(t crashdisk.Tree) string {
 	base := c.folder()
 	if err := t.Write(base); err != nil {
@@ -259,7 +259,7 @@ func (c *crash) folderOf(t crashdisk.Tree) string {
 	return base
 }
 
-// record calls the verb once and keeps what it asks for.
+// record runs the verb once and records its file operations.
 func (c *crash) record() {
 	base := c.folderOf(c.before)
 	var mu sync.Mutex
@@ -317,15 +317,15 @@ func (c *crash) record() {
 	}
 }
 
-// names returns the names in t, but for the lock and the journal of the index, which
-// is not waited for.
+// names returns the file names in t, except for the lock and the index journal, whose
+// writes are not synced.
 func names(t crashdisk.Tree) []string {
 	t = withoutLock(maps.Clone(t))
 	delete(t, place+"/"+index.JournalPath)
 	return slices.Sorted(maps.Keys(t))
 }
 
-// withoutLock leaves out the lock, which is taken without asking.
+// withoutLock returns t without the lock, which durable does not record.
 func withoutLock(t crashdisk.Tree) crashdisk.Tree {
 	for _, name := range []string{"lock", "lock.holder"} {
 		delete(t, place+"/.bough/"+name)

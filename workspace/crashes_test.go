@@ -19,7 +19,7 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// A scenario is a verb and what was acknowledged before it.
+// A scenario is a verb with its setup.
 type scenario struct {
 	name   string
 	limit  int
@@ -33,11 +33,11 @@ type scenario struct {
 	setup  func(s *space) (verb verb) // what was acknowledged
 }
 
-// unfinished is what goes wrong today.
+// unfinished lists the known violations.
 var unfinished = table{}
 
-// needless is what the verbs wait for and could do without: there nothing goes
-// wrong if they do not.
+// needless lists the syncs and orders of the verbs that are not needed: nothing is lost
+// without them.
 var needless = table{
 	{"new in an absent folder", "without syncdir deep/chat", "the folder is synced again before anything in it counts"},
 	{"doctor --fix of a torn index", "with swap conversations/.session_index.json.bough-tmp conversations/session_index.json before sync conversations/.session_index.json.bough-tmp", "the index is torn before, and again until it is mended"},
@@ -605,8 +605,8 @@ func undo(s *space) error {
 	return err
 }
 
-// several makes two sessions, adds to two others, one of which continues in another
-// file, and makes a third one, as one group.
+// several makes two sessions and adds to two others, one of which continues in another
+// file, and makes a third session, as one group.
 func several(s *space) verb {
 	full := s.new("Bread")
 	s.say("a", "b", "c")
@@ -637,7 +637,7 @@ func penguinFiles(messages, perFile int) []testchat.File {
 	return testchat.Chat{Messages: messages, PerFile: perFile, Text: 20, Odd: true}.Files()
 }
 
-// penguin makes a conversation of Penguin's.
+// penguin writes a conversation in Penguin's dialect.
 func penguin(messages, perFile int) func(dir string) error {
 	return func(dir string) error { return testchat.Write(dir, penguinFiles(messages, perFile)) }
 }
@@ -648,7 +648,7 @@ func lastOf(messages, perFile int) string {
 	return files[len(files)-1].ID
 }
 
-// long makes two sessions with titles so long that the index has a journal.
+// long writes two sessions with titles so long that the index has a journal.
 func long(dir string) error {
 	dir = filepath.Join(dir, session.Dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {

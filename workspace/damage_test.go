@@ -15,8 +15,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// damages returns ways in which one file of a workspace falls ill by itself: cut
-// off, or with one byte changed, each at a place of its own.
+// damages returns n ways to damage a single file of a workspace: truncated, or with one
+// byte changed, each at a different offset.
 func damages(files map[string]string, seed uint64, n int) (list []illness) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var names []string
@@ -40,7 +40,7 @@ func damages(files map[string]string, seed uint64, n int) (list []illness) {
 	return list
 }
 
-// talk is what a session shows: the messages of its path, or why there is none.
+// talk returns the messages of a session's path, or the error of showing it.
 func (s *space) talk(id string) string {
 	c, err := s.Show(s.t.Context(), id, session.ReadOptions{})
 	if err != nil {
@@ -49,10 +49,10 @@ func (s *space) talk(id string) string {
 	return strings.Join(rawMessages(c.Messages), "\n")
 }
 
-// TestDamages: a file that was cut off, or in which one byte changed, is found by
-// doctor, or shows in no more than a message. What doctor mends loses no byte, and
-// leaves a workspace in which all sessions can be used that do not need the file;
-// the one that it is of can be, or doctor says why not.
+// TestDamages: doctor finds a file that was truncated or in which one byte changed, or the
+// change affects no more than one message. The repair loses no byte, and all sessions that
+// do not need the file can be used after it; the session of the file can be used too, or
+// doctor reports why not.
 func TestDamages(t *testing.T) {
 	const each = 45
 	ids := []string{"a", "b", "c"}
@@ -103,9 +103,8 @@ func TestDamages(t *testing.T) {
 	t.Logf("of %d damages doctor finds %d", each, found)
 }
 
-// TestVectorsMended: doctor mends every vector without the loss of a byte, and
-// what could be used before can be used after, as it was. What it mends stays
-// mended.
+// TestVectorsMended: doctor repairs every vector without losing a byte. Each session that
+// could be read before can be read after it, unchanged, and a second run repairs nothing.
 func TestVectorsMended(t *testing.T) {
 	all := func(*fixtures.Vector) bool { return true }
 	eachVector(t, all, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {

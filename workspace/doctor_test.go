@@ -20,7 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// kinds returns the kinds of what doctor finds, those that are fixed marked.
+// kinds returns the kinds of the problems that doctor finds, and marks the repaired ones.
 func (s *space) kinds(o doctor.Options) (kinds []string) {
 	s.t.Helper()
 	report, err := s.Doctor(s.t.Context(), o)
@@ -43,7 +43,7 @@ func (s *space) expect(o doctor.Options, want ...string) {
 	}
 }
 
-// TestDoctorHead: a head that cannot be read is no head, and --fix puts it away.
+// TestDoctorHead: an unreadable head is ignored, and --fix moves it to the trash.
 func TestDoctorHead(t *testing.T) {
 	for _, head := range []string{"", "{", "[]", "\xff", `{"session_id":5}`, `{"session_id":"gone","message_id":null}`} {
 		s := openSpace(t, t.TempDir(), 0)
@@ -58,8 +58,8 @@ func TestDoctorHead(t *testing.T) {
 	}
 }
 
-// TestDoctorSameTime: a session that was edited without a change of size and
-// time is noticed by doctor, which reads every file.
+// TestDoctorSameTime: doctor reads every file and detects an edit that changed neither size
+// nor time.
 func TestDoctorSameTime(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -80,8 +80,8 @@ func TestDoctorSameTime(t *testing.T) {
 	}
 }
 
-// TestDoctorWhileWriting: an incomplete write is not damage while the writer
-// holds the lock, and a note otherwise. Doctor removes it with Fix only.
+// TestDoctorWhileWriting: an incomplete write is not reported while its writer holds the
+// lock, and is a note otherwise. Only Fix removes it.
 func TestDoctorWhileWriting(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("")
@@ -103,8 +103,8 @@ func TestDoctorWhileWriting(t *testing.T) {
 	}
 }
 
-// TestReadWhileWriting: a reader raises no alarm over an index that a writer is
-// about to write.
+// TestReadWhileWriting: a reader does not report an index that a writer is about to
+// complete.
 func TestReadWhileWriting(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
@@ -121,8 +121,8 @@ func TestReadWhileWriting(t *testing.T) {
 	}
 }
 
-// spoiler is a source of ids that makes a folder where the index is to be, once
-// the verb that asks for an id has begun.
+// A spoiler is a source of ids that puts a folder in the place of the index when a verb
+// asks for its first id.
 type spoiler struct{ path string }
 
 func (sp spoiler) Read(b []byte) (int, error) {
@@ -159,8 +159,8 @@ func TestChangeWithIndex(t *testing.T) {
 	}
 }
 
-// TestLinkIsCompleted: after a crash between a continuation and the link to it,
-// the next message completes the link, also if no log mentions it.
+// TestLinkIsCompleted: after a crash between a continuation and the link to it, the next
+// message completes the link, even if no log mentions it.
 func TestLinkIsCompleted(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("")
@@ -179,8 +179,7 @@ func TestLinkIsCompleted(t *testing.T) {
 	}
 }
 
-// TestRemoveBelowPenguin: an automatic checkpoint of Penguin's is not whole
-// without the files before it.
+// TestRemoveBelowPenguin: an automatic checkpoint of Penguin's needs the files before it.
 func TestRemoveBelowPenguin(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, fixtures.Penguin()); err != nil {

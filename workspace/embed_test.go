@@ -23,8 +23,8 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// TestOpenNew: a folder that is not there, or holds nothing, reads as a workspace with
-// nothing in it, and reading leaves it so.
+// TestOpenNew: an absent or empty folder reads as an empty workspace, and reading creates
+// nothing.
 func TestOpenNew(t *testing.T) {
 	for _, name := range []string{"absent", "empty"} {
 		dir := filepath.Join(t.TempDir(), "new")
@@ -63,7 +63,7 @@ func TestOpenNew(t *testing.T) {
 	}
 }
 
-// TestExisting: with that option, what reads says that there is no workspace.
+// TestExisting: with Existing, a reader of an absent workspace fails.
 func TestExisting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{Existing: true})
@@ -81,7 +81,7 @@ func TestExisting(t *testing.T) {
 	}
 }
 
-// TestEventsOfNew: the events of a folder that is not there begin with its first change.
+// TestEventsOfNew: the events of an absent folder begin with its first change.
 func TestEventsOfNew(t *testing.T) {
 	s := openSpace(t, filepath.Join(t.TempDir(), "new"), 0)
 	e := s.events(0)
@@ -94,7 +94,8 @@ func TestEventsOfNew(t *testing.T) {
 	}
 }
 
-// TestSentinels: each code has an error that errors.Is finds in what methods return.
+// TestSentinels: for each code there is an error that errors.Is finds in the errors of the
+// methods.
 func TestSentinels(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
@@ -151,8 +152,8 @@ func TestSentinels(t *testing.T) {
 	}
 }
 
-// TestConversationJSON: a conversation marshals to what 'bough show --json' prints, with
-// null in place of what JSON does not have.
+// TestConversationJSON: a conversation marshals to the output of 'bough show --json', with
+// null in place of values that JSON does not have.
 func TestConversationJSON(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.write("conversations/odd.json", `{"created_at": "2020-05-25T15:00:00Z", "metadata": {"title": "Odd", "score": 12345678901234567890.5},
@@ -178,8 +179,8 @@ func TestConversationJSON(t *testing.T) {
 	}
 }
 
-// TestResultsMarshal: encoding/json writes results as the command does, those too that
-// embed another.
+// TestResultsMarshal: encoding/json marshals results as the command prints them, including
+// those that embed another one.
 func TestResultsMarshal(t *testing.T) {
 	at := time.Date(2026, 11, 20, 8, 29, 4, 980213000, time.FixedZone("", 3600))
 	const text = `"2026-11-20T07:29:04.980213+00:00"`

@@ -18,14 +18,14 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// secret is in every text of the session that a test erases, and kept in every text of
+// secret is in every text of the session that a test erases; kept is in every text of
 // another one.
 const (
 	secret = "xyzzy"
 	kept   = "plugh"
 )
 
-// holding returns the files of the workspace that hold a word.
+// holding returns the files of the workspace that contain a word.
 func (s *space) holding(word string) (names []string) {
 	s.t.Helper()
 	err := filepath.WalkDir(s.Dir(), func(name string, d fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ func (s *space) holding(word string) (names []string) {
 	return names
 }
 
-// fill makes a session with a word in all that is kept of it and about it, and returns its
+// fill makes a session with a word in everything that bough stores of it, and returns its
 // id and its messages.
 func (s *space) fill(word string) (id string, messages []string) {
 	s.t.Helper()
@@ -82,8 +82,8 @@ func (s *space) fill(word string) (id string, messages []string) {
 	return id, messages[:2]
 }
 
-// TestPurgeText: what was deleted from the trash is in no file any more, and what was not
-// is as it was.
+// TestPurgeText: after a purge no file has the text of a deleted session, and the other
+// sessions are unchanged.
 func TestPurgeText(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id, _ := s.fill(secret)
@@ -124,8 +124,8 @@ func TestPurgeText(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestForget: no text of a conversation is left in any file, not even in the trash or as
-// its title; its id stays, and other data is unchanged.
+// TestForget: no file, not even in the trash, has a text or the title of a forgotten
+// conversation; its id stays, and other data is unchanged.
 func TestForget(t *testing.T) {
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 2) // the line has several files
@@ -197,7 +197,7 @@ func (s *space) trashed() []workspace.Trashed {
 	return trash.Files
 }
 
-// TestForgetCopies: all conversations that hold a message of it go with it.
+// TestForgetCopies: forget erases all conversations that have one of its messages.
 func TestForgetCopies(t *testing.T) {
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
@@ -214,7 +214,7 @@ func TestForgetCopies(t *testing.T) {
 	if _, err := s.Remove(ctx, branch.ID, workspace.RemoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Two programs may use the same id for different messages.
+	// Two programs may use one id for different messages.
 	const unrelated = "session_00000000-0000-4000-8000-000000000001"
 	s.write("conversations/"+unrelated+".json", `{"session_id":"`+unrelated+`","metadata":{"title":"Unrelated"},
 		"messages":[{"role":"user","content":"unrelated","id":"`+messages[0]+`"}]}`)
@@ -236,8 +236,8 @@ func TestForgetCopies(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestForgetImported: what was forgotten does not come in again, longer or not, and
-// neither does what was exported from it.
+// TestForgetImported: a forgotten conversation is not imported again, longer or not, and
+// neither is an export of it.
 func TestForgetImported(t *testing.T) {
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
@@ -263,7 +263,7 @@ func TestForgetImported(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestForgetTree: the tree of an agent is not forgotten behind its back.
+// TestForgetTree: forget refuses the tree of an agent.
 func TestForgetTree(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ada, err := s.Agent("ada").Create(t.Context(), agents.Options{})
@@ -277,8 +277,8 @@ func TestForgetTree(t *testing.T) {
 	sameFiles(t, "a refused forget", before, s.files())
 }
 
-// TestForgetAgent: what an agent's file held of a tree that was deleted is gone from the
-// log, and what came after it can still be undone.
+// TestForgetAgent: the log no longer has what an agent's file stored about a deleted tree,
+// and later operations can still be undone.
 func TestForgetAgent(t *testing.T) {
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
@@ -330,9 +330,9 @@ func TestForgetAgent(t *testing.T) {
 	}
 }
 
-// TestPendingForget: doctor says of a forget that was interrupted that it is pending,
-// takes nothing that follows from it for damage, and writes nothing. What else is wrong is
-// wrong. The next writer completes it.
+// TestPendingForget: doctor reports an interrupted forget as pending, does not report its
+// consequences as damage, and writes nothing. Other damage is reported. The next writer
+// completes the forget.
 func TestPendingForget(t *testing.T) {
 	const plan = `{"sessions":["c"],"messages":[],"titles":[],"sources":[],"files":[]}`
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// An eventList reads events on the side.
+// An eventList reads events in the background.
 type eventList struct {
 	t    testing.TB
 	list chan events.Event
@@ -44,7 +44,7 @@ func (s *space) events(from operation.Seq) *eventList {
 	return e
 }
 
-// newEvents reads the events of what is done from now on.
+// newEvents reads the events from now on.
 func (s *space) newEvents() *eventList { return s.events(s.lastSeq()) }
 
 // lastSeq returns the number of the last operation.
@@ -57,8 +57,7 @@ func (s *space) lastSeq() operation.Seq {
 	return done.Operations[0].Seq
 }
 
-// next returns the next event as text: its type, its session, its message, and who
-// did it.
+// next returns the next event as text: type, session, message and actor.
 func (e *eventList) next() string {
 	e.t.Helper()
 	select {
@@ -93,8 +92,8 @@ func (e *eventList) want(list ...string) {
 	}
 }
 
-// TestEvents: operations of bough produce events as they happen, and again from
-// any number on.
+// TestEvents: bough's operations produce events as they happen, and a reader can start at
+// any number.
 func TestEvents(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
@@ -147,7 +146,7 @@ func TestEvents(t *testing.T) {
 	again.want("session_created " + point.ID)
 }
 
-// TestEventsNew: a reader that asks for new events gets none of what was done before.
+// TestEventsNew: a reader of new events gets no earlier event.
 func TestEventsNew(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -171,8 +170,8 @@ func TestEventsNew(t *testing.T) {
 	}
 }
 
-// TestEventsOfOthers: what other programs do is told too, and the index is
-// completed with it.
+// TestEventsOfOthers: changes by other programs are events too, and the index is updated
+// with them.
 func TestEventsOfOthers(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -211,7 +210,7 @@ func (s *space) replace(name, content string) {
 	}
 }
 
-// TestEventsSlow: a slow reader misses nothing, and gets a note.
+// TestEventsSlow: a slow reader misses no event, and gets a note.
 func TestEventsSlow(t *testing.T) {
 	const n = 50
 	s := openSpace(t, t.TempDir(), 0)
@@ -237,7 +236,7 @@ func TestEventsSlow(t *testing.T) {
 	}
 }
 
-// TestEventsNewLog: where the log is removed, the events go on with the new one.
+// TestEventsNewLog: if the log is removed, the events continue with the new log.
 func TestEventsNewLog(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")

@@ -35,8 +35,8 @@ func (s *space) logged() (list []events.Event) {
 	return nil
 }
 
-// TestEventsMessage: the event of an added message has its place and type, and a message
-// that leaves the conversation at its parent begins a branch.
+// TestEventsMessage: the event of an added message has its position and type, and a message
+// whose parent already has a child begins a branch.
 func TestEventsMessage(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -70,7 +70,7 @@ func TestEventsMessage(t *testing.T) {
 	}
 }
 
-// TestEventsMessageOfOthers: so does what another program adds.
+// TestEventsMessageOfOthers: the same holds for messages of other programs.
 func TestEventsMessageOfOthers(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -103,8 +103,8 @@ func TestEventsMessageOfOthers(t *testing.T) {
 	want("branch_created m4 below "+a+"  ", "message_added m4 below "+a+" system steer")
 }
 
-// TestEventsOfTurn: queued messages and started tools produce one event each, and a tool
-// that needs confirmation when it is allowed.
+// TestEventsOfTurn: each queued message and each started tool is one event, and a tool that
+// needs confirmation starts when it is allowed.
 func TestEventsOfTurn(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
@@ -162,7 +162,7 @@ func TestEventsOfTurn(t *testing.T) {
 		"dropped follow_up waiting ada", "later follow_up waiting ada", "dropped follow_up dropped ada",
 		"look c1_0 ada", "write c1_1 ada", "later follow_up delivered ada", "said later follow_up",
 	}
-	// The delivery and the message are one change: the order within it does not matter.
+	// The delivery and the message are one change: their order does not matter.
 	got := describe(s.logged())
 	if len(got) == len(want) && got[5] == want[6] {
 		got[5], got[6] = got[6], got[5]

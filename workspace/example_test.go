@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A conversation is frozen before its last question, and continues from there
-// in another direction. Both stay.
+// A checkpoint freezes a conversation before its last question, and a branch continues from
+// there in another direction. Both stay.
 func Example() {
 	dir, err := os.MkdirTemp("", "bough")
 	if err != nil {

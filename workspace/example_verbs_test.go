@@ -302,7 +302,7 @@ func ExampleWorkspace_Events() {
 	w, _, remove := talk()
 	defer remove()
 	n := 0
-	// From 0 on: all that happened, then what happens next, until the loop or ctx ends.
+	// From 0 on: first the past events, then each new one, until the loop or ctx ends.
 	for e, err := range w.Events(context.Background(), 0) {
 		if err != nil {
 			log.Fatal(err)
@@ -348,7 +348,7 @@ func ExampleWorkspace_Export() {
 	// Output: 3 true
 }
 
-// Each code of an error has a value for errors.Is; errors.As finds the hint.
+// Each error code has a value for errors.Is; errors.As finds the hint.
 func ExampleError() {
 	w, _, remove := talk()
 	defer remove()

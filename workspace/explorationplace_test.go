@@ -11,7 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// TestExplorationPlace: a REF of any form leads to the line, the message, and whose it is.
+// TestExplorationPlace: every form of REF resolves to its line, its message, and the agent
+// that owns it.
 func TestExplorationPlace(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3) // three messages a file
 	ctx := t.Context()
@@ -59,7 +60,8 @@ func TestExplorationPlace(t *testing.T) {
 	}
 }
 
-// TestCancelAsked: what is asked stays asked until it is forgotten, and never leads out.
+// TestCancelAsked: a request to cancel lasts until it is removed, and its path never leads
+// out of the workspace.
 func TestCancelAsked(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")
@@ -80,7 +82,8 @@ func TestCancelAsked(t *testing.T) {
 	}
 }
 
-// TestAppendLearnings: a line that broke off is no line, and what is added is whole.
+// TestAppendLearnings: an incomplete line is ignored, and a new line is added as a line of
+// its own.
 func TestAppendLearnings(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")
@@ -107,7 +110,8 @@ func TestAppendLearnings(t *testing.T) {
 	}
 }
 
-// TestExplorationSettings: the file is no exploration, and one that is none is an error.
+// TestExplorationSettings: the settings file is not listed as an exploration, and an
+// invalid settings file is an error.
 func TestExplorationSettings(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")

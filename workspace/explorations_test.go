@@ -9,7 +9,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestBranchID: a branch with an id is made once, and it is no other's.
+// TestBranchID: a branch with a given id is made once, and the id of any other session is
+// refused.
 func TestBranchID(t *testing.T) {
 	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
 	if err != nil {

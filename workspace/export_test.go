@@ -9,23 +9,23 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// The most operations of one flush.
+// MostOperations is the maximum number of operations in one flush.
 const MostOperations = mostOperations
 
-// A Part is an operation of a group: a new session that has a title, or a message that
-// is added to a session.
+// A Part is an operation of a group: a new session with a title, or a message added to a
+// session.
 type Part struct {
 	Title         string
 	Session, Text string
 }
 
-// A Flush is what WriteGroup came to.
+// A Flush is the result of WriteGroup.
 type Flush struct {
 	Group operation.Seq
 	Made  []operation.Operation
 }
 
-// WriteGroup writes the parts as operations of one group, at once.
+// WriteGroup writes the parts as the operations of one group.
 func (w *Workspace) WriteGroup(ctx context.Context, group operation.Seq, parts ...Part) (Flush, error) {
 	out, err := createGroup(ctx, w.store, "import", group, func(tx *Tx) (prepared int, err error) {
 		for _, part := range parts {
@@ -65,6 +65,6 @@ func (tx *Tx) prepare(part Part) error {
 	return err
 }
 
-// WrittenWith returns the options that e was written with, for a test that continues it as
-// its program does.
+// WrittenWith returns the options that e was written with, for a test that continues the
+// export as its program does.
 func (e *Export) WrittenWith() transcript.Options { return e.o }

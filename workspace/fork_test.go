@@ -12,8 +12,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// A fork is a way to keep the conversation M1 to M6, of which M2 is going to be
-// answered again.
+// A fork is a way to keep the conversation M1 to M6 when M2 is answered again.
 type fork struct {
 	name  string
 	limit int
@@ -51,8 +50,7 @@ func forks() []fork {
 	}
 }
 
-// line returns the files of the line that a session begins, each after the one that
-// it continues.
+// line returns the files of the line of a session, each followed by its continuation.
 func (s *space) line(first string) []string {
 	s.t.Helper()
 	ids := []string{first}
@@ -62,8 +60,8 @@ func (s *space) line(first string) []string {
 	return ids
 }
 
-// TestBranches is the example of M1 to M8: M2 is answered by M3 and by M7, and each
-// answer leads to a leaf of its own.
+// TestBranches holds the example M1 to M8: M3 and M7 answer M2, and each answer leads to a
+// leaf of its own.
 func TestBranches(t *testing.T) {
 	for _, f := range forks() {
 		t.Run(f.name, func(t *testing.T) {
@@ -102,7 +100,7 @@ func TestBranches(t *testing.T) {
 				t.Errorf("two messages add %d, and make the files %q", added, s.line(first))
 			}
 
-			// Whichever file is named, the whole line counts.
+			// Any file of a line names the whole line.
 			for _, name := range append(s.line(first), "Fork") {
 				if got := strings.ReplaceAll(s.leaves(name), "*", ""); got != "M6:6 M8:4!" {
 					t.Errorf("the leaves of %s are %s", name, got)
@@ -129,8 +127,8 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// snapshots takes a checkpoint and a copy branch of each path of the fork, and
-// leaves the line as it was.
+// snapshots makes a checkpoint and a copy branch of each path of the fork, and leaves the
+// line unchanged.
 func (s *space) snapshots(first string, ids map[string]string) {
 	s.t.Helper()
 	line := map[string]string{}
@@ -160,7 +158,7 @@ func (s *space) snapshots(first string, ids map[string]string) {
 	}
 }
 
-// rewindAndUndo begins a third branch at M2 from the head, and takes it back.
+// rewindAndUndo begins a third branch at M2 from the head, and undoes it.
 func (s *space) rewindAndUndo(first string, ids map[string]string) {
 	s.t.Helper()
 	was := s.truth()

@@ -37,7 +37,7 @@ func titled(n int) (parts []workspace.Part) {
 	return parts
 }
 
-// seqs returns the numbers, and groups, of what was done, the newest first.
+// seqs returns the numbers and groups of the operations, newest first.
 func (s *space) seqs(o workspace.LogOptions) string {
 	s.t.Helper()
 	ops, err := s.Log(s.t.Context(), o)
@@ -67,7 +67,8 @@ func (s *space) count() int {
 	return len(list.Sessions)
 }
 
-// TestGroup: undo and redo take all operations of a group, and --in one of them.
+// TestGroup: undo and redo apply to all operations of a group, with --in to those of one
+// session.
 func TestGroup(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -132,9 +133,9 @@ func equalFiles(a, b map[string]string) bool {
 	return true
 }
 
-// TestGroupLarge: a group that is too large to be taken back at once is taken back in
-// several steps, none of it if one conversation was changed since, and the rest of it
-// where that was interrupted, whatever was done meanwhile.
+// TestGroupLarge: undo takes back a group that is too large for one step in several steps:
+// none of it if one conversation was changed since, and after an interruption the rest of
+// it, whatever was done meanwhile.
 func TestGroupLarge(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	const n = workspace.MostOperations
@@ -177,7 +178,7 @@ func TestGroupLarge(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestGroupSame: a session that a group made and changed is taken back step by step.
+// TestGroupSame: a session that a group made and changed is undone step by step.
 func TestGroupSame(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.group(0, titled(2)...)
@@ -200,9 +201,9 @@ func TestGroupSame(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestGroupPartial: another program changes a session at the moment at which a group is
-// made. What comes before it in the group is made, the rest is not, and its file is as
-// that program left it.
+// TestGroupPartial: if another program changes a session while a group is written, the
+// earlier operations of the group are made and the others are not, and the other program's
+// file is kept.
 func TestGroupPartial(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -232,8 +233,8 @@ func TestGroupPartial(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestGroupInterrupted: of the operations that a crash interrupted those that happened
-// stay in the log, wherever among the others, and readers see no other before that.
+// TestGroupInterrupted: after a crash, the log keeps the operations of a group that
+// happened, at any place in it, and readers see no other before that.
 func TestGroupInterrupted(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
@@ -282,7 +283,7 @@ func TestGroupEvents(t *testing.T) {
 		"session_removed "+two, "session_changed "+bread, "session_removed "+one)
 }
 
-// TestGroupLogMended: operations that are done stay done when doctor makes the log anew.
+// TestGroupLogMended: operations that are done stay done when doctor rewrites the log.
 func TestGroupLogMended(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	flush := s.group(0, titled(3)...)
@@ -297,8 +298,8 @@ func TestGroupLogMended(t *testing.T) {
 	}
 }
 
-// writeGroups makes groups of new sessions and of messages in the shared lines, and
-// reports each when it is made.
+// writeGroups makes groups of new sessions and of messages in the shared lines, and reports
+// each when it is made.
 func (o *order) writeGroups(w *workspace.Workspace) error {
 	tell := json.NewEncoder(os.Stdout)
 	group := operation.Seq(0)
@@ -319,8 +320,8 @@ func (o *order) writeGroups(w *workspace.Workspace) error {
 	return nil
 }
 
-// TestGroupsBesides: two processes make groups at the same time, and each operation that
-// was acknowledged is there once, in its group.
+// TestGroupsBesides: if two processes make groups at the same time, each acknowledged
+// operation exists once, in its group.
 func TestGroupsBesides(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	shared := []string{s.new("Bread"), s.new("Soup")}

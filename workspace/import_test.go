@@ -42,7 +42,7 @@ func importOne(t *testing.T, s *space, path string, o imports.Options) imports.T
 	return got.Imported[0]
 }
 
-// Two transcripts of one conversation, the second of which went on.
+// Two transcripts of one conversation; the second one is longer.
 const (
 	askedTwice  = `[{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And 3 + 3?"}]`
 	askedThrice = `[{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And 3 + 3?"},{"role":"assistant","content":"6"},{"role":"user","content":"And 4 + 4?"}]`
@@ -106,7 +106,8 @@ func TestImport(t *testing.T) {
 	healthy(t, s)
 }
 
-// What is imported twice is there once, whatever it says.
+// TestImportSystemOnly: importing a transcript twice stores it once, even if it has only a
+// system prompt.
 func TestImportSystemOnly(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	brief := writeFile(t, "a.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be kind."}]`)
@@ -122,7 +123,7 @@ func TestImportSystemOnly(t *testing.T) {
 	want(writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be long."}]`), false, imports.New)
 }
 
-// A message that was an orphan, and whose parent comes later and follows it, makes no ring.
+// TestImportRing: an orphan whose parent is imported later and follows it makes no cycle.
 func TestImportRing(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	const start, one, two, three = `{"uuid":"r","chat_messages":[`,
@@ -143,7 +144,7 @@ func TestImportRing(t *testing.T) {
 	}
 }
 
-// during is a reader that does something before it is read.
+// A during is a reader that calls a function before the first read.
 type during struct {
 	io.Reader
 	do func()
@@ -157,7 +158,7 @@ func (d *during) Read(p []byte) (int, error) {
 	return d.Reader.Read(p)
 }
 
-// What another import stored meanwhile is there, too.
+// TestImportTwo: two imports at once both keep their conversations.
 func TestImportTwo(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	other := openSpace(t, s.Dir(), 0)
@@ -174,7 +175,8 @@ func TestImportTwo(t *testing.T) {
 	}
 }
 
-// The error of a cancelled import mentions that stored conversations are kept.
+// TestImportStopped: the error of a cancelled import mentions that stored conversations are
+// kept.
 func TestImportStopped(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,7 +187,8 @@ func TestImportStopped(t *testing.T) {
 	}
 }
 
-// What an import keeps for itself is gone when bough is killed, where a system allows it.
+// TestImportLeavesNothing: no temporary file of an import remains when bough is killed, if
+// the system allows it.
 func TestImportLeavesNothing(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // a file that is open stays there
@@ -204,7 +207,7 @@ func TestImportLeavesNothing(t *testing.T) {
 	}
 }
 
-// A copy of a copy is a branch of the same conversation.
+// TestImportForkOfFork: a copy of a copy is a branch of the same conversation.
 func TestImportForkOfFork(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	line := func(session, id, parent, text, of string) string {
@@ -244,7 +247,8 @@ func TestImportForkOfFork(t *testing.T) {
 	healthy(t, s)
 }
 
-// Two conversations that have nothing in common may both be in a session that is there.
+// TestImportTwoIntoOne: two transcripts with no common message may both belong to one
+// existing session.
 func TestImportTwoIntoOne(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	line := func(id, parent string) string {
@@ -270,8 +274,7 @@ func TestImportTwoIntoOne(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestImportOtherLayout: a message that is laid out in another way than before is still
-// the same.
+// TestImportOtherLayout: a message that is laid out differently is still the same message.
 func TestImportOtherLayout(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	transcript := `{"type":"assistant","uuid":"11111111-0000-4000-8000-000000000001","parentUuid":null,"sessionId":"11111111-2222-4333-8444-555555555555","timestamp":"2026-01-01T00:00:00.000Z",` +
@@ -295,9 +298,8 @@ func TestImportOtherLayout(t *testing.T) {
 	}
 }
 
-// TestImportGrows: of a transcript that is imported again and again while it grows, no
-// record is lost that a message follows, and none is there twice, also where a message was
-// there before all of its records were.
+// TestImportGrows: repeated imports of a growing transcript lose no record that a message
+// follows and duplicate none, even if a message was present before all of its records.
 func TestImportGrows(t *testing.T) {
 	const meta = `"timestamp":"2026-01-01T00:00:00.000Z"`
 	lines := []string{
@@ -335,7 +337,7 @@ func TestImportGrows(t *testing.T) {
 	healthy(t, s)
 }
 
-// writeOver writes a file anew.
+// writeOver writes the whole file again.
 func writeOver(t *testing.T, path string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -343,8 +345,8 @@ func writeOver(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestImportParents: the parent of a message is in its metadata, independent of its
-// content and size, in memory and in a temporary file.
+// TestImportParents: the parent of a message is in its metadata, independent of its content
+// and size, in memory and in a temporary file.
 func TestImportParents(t *testing.T) {
 	trap := `"metadata":{"parent_id":null},"content":"x"`
 	for _, size := range []int{1, 200 << 10, 5 << 20} {

@@ -11,14 +11,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// plan is a conversation of a service, whose messages get new ids in most formats.
+// plan is a conversation of a web service. Most formats give its messages new ids.
 const plan = `{"title":"Soup","create_time":1763550000,"current_node":"d2","mapping":{
 "d0":{"id":"d0","message":null,"parent":null,"children":["d1"]},
 "d1":{"id":"d1","message":{"id":"d1","author":{"role":"user"},"create_time":1763550001,"content":{"content_type":"text","parts":["Which soup?"]}},"parent":"d0","children":["d2"]},
 "d2":{"id":"d2","message":{"id":"d2","author":{"role":"assistant"},"create_time":1763550002,"content":{"content_type":"text","parts":["Leek."]},"metadata":{"model_slug":"gpt-5"}},"parent":"d1","children":[]}},
 "conversation_id":"d9999999-0000-4000-8000-000000000000"}`
 
-// exported exports what a reference names.
+// exported exports the conversation that ref names.
 func (s *space) exported(ref string, f *convert.Format) *workspace.Export {
 	s.t.Helper()
 	e, err := s.Export(s.t.Context(), ref, workspace.ExportOptions{Format: f})
@@ -28,8 +28,8 @@ func (s *space) exported(ref string, f *convert.Format) *workspace.Export {
 	return e
 }
 
-// TestCheckpointComesBack: what was exported from a checkpoint becomes one branch of it,
-// however often it is imported.
+// TestCheckpointComesBack: an exported checkpoint is imported as one branch of it, however
+// often it is imported.
 func TestCheckpointComesBack(t *testing.T) {
 	for _, f := range formatsBothWays(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestCheckpointComesBack(t *testing.T) {
 	}
 }
 
-// TestCopyComesBack: a copy by the program of an exported conversation, recognizable by
-// message ids only, is the exported conversation.
+// TestCopyComesBack: a copy of an exported conversation by its program, recognizable by
+// message ids only, is imported as the exported conversation.
 func TestCopyComesBack(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f, err := convert.Named(name)

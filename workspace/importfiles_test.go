@@ -13,10 +13,10 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// TestImportFiles: every transcript in the fixtures of convert, and in the folder that
-// $BOUGH_SAMPLES names, comes in, comes in again unchanged, goes out in other formats and
-// comes back unchanged, and comes in the same piece by piece. Of the fixtures each is tried
-// with two of the formats, of the samples with all.
+// TestImportFiles imports every transcript in the fixtures of convert and in the folder
+// $BOUGH_SAMPLES, twice, exports it in other formats, imports the exports, which changes
+// nothing, and imports it piece by piece. Each fixture is exported in two formats, each
+// sample in all.
 func TestImportFiles(t *testing.T) {
 	files := 0
 	for _, dir := range []string{filepath.Join("..", "convert", "testdata"), os.Getenv("BOUGH_SAMPLES")} {
@@ -63,7 +63,7 @@ func TestImportFiles(t *testing.T) {
 	t.Logf("%d files", files)
 }
 
-// comesAndGoes imports a file, and imports what goes out of it.
+// comesAndGoes imports a file and imports its exports.
 func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, random *rand.Rand) {
 	s := openSpace(t, t.TempDir(), 0)
 	o := imports.Options{Format: f}

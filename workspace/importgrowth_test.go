@@ -20,7 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// drawers draw transcripts as programs write them, by the names of formats.
+// drawers generate transcripts as programs write them, by the name of the format.
 var drawers = map[string]func(*rand.Rand) []byte{
 	"claude-code": testtranscript.ClaudeCode,
 	"codex":       testtranscript.Codex,
@@ -30,9 +30,9 @@ var drawers = map[string]func(*rand.Rand) []byte{
 	"anthropic":   testtranscript.Anthropic,
 }
 
-// TestImportGrowth: who imports the beginning of a transcript and then the whole has what
-// an import of the whole gives: the same path, the same ends, the same export. So has who
-// imports the whole and then the beginning, an older copy.
+// TestImportGrowth: importing the beginning of a transcript and then the whole gives the
+// same path, leaves and export as importing the whole. So does importing the whole and then
+// an older copy.
 func TestImportGrowth(t *testing.T) {
 	seeds := testsize.Of(1, 1, 3)
 	for _, f := range formatsBothWays(t) {
@@ -56,7 +56,7 @@ func TestImportGrowth(t *testing.T) {
 	}
 }
 
-// writtenIn returns a drawn tree as bough writes it in a format.
+// writtenIn returns a generated tree as bough writes it in a format.
 func writtenIn(t *testing.T, f *convert.Format, random *rand.Rand) []byte {
 	t.Helper()
 	drawn := drawTranscript(random)
@@ -81,7 +81,7 @@ func pathOf(t *transcript.Transcript) (path []*transcript.Message) {
 	return path
 }
 
-// grown imports beginnings of a transcript, and after each the whole.
+// grown imports prefixes of a transcript, and after each the whole.
 func grown(t *testing.T, f *convert.Format, data []byte, random *rand.Rand) {
 	t.Helper()
 	want := imported(t, f, data)
@@ -105,7 +105,8 @@ func grown(t *testing.T, f *convert.Format, data []byte, random *rand.Rand) {
 	}
 }
 
-// imported imports the states of one file one after the other, and returns what is there.
+// imported imports the states of one file one after the other and returns an outline of the
+// workspace.
 func imported(t *testing.T, f *convert.Format, states ...[]byte) string {
 	t.Helper()
 	s := openSpace(t, t.TempDir(), 0)
@@ -123,7 +124,7 @@ func imported(t *testing.T, f *convert.Format, states ...[]byte) string {
 	return s.outline(f)
 }
 
-// outline returns of each conversation the path, the ends and the export of the tree.
+// outline returns the path, the leaves and the export of each conversation.
 func (s *space) outline(f *convert.Format) string {
 	s.t.Helper()
 	list, err := s.List(s.t.Context(), "")
@@ -177,13 +178,13 @@ func (s *space) outline(f *convert.Format) string {
 	return clockID.ReplaceAllString(clockTime.ReplaceAllString(b.String(), "now"), "$1")
 }
 
-// clockID is an id that opencode gets, which begins with the time.
+// clockID matches an opencode id, which begins with a time.
 var clockID = regexp.MustCompile(`\b(msg_|prt_)[0-9a-f]{12}`)
 
-// clockTime is a time of the workspace's clock, which messages without a time have.
+// clockTime matches a time of the workspace's clock, which messages without a time get.
 var clockTime = regexp.MustCompile(`2026-05-25T[0-9:.]*(\+00:00|Z)`)
 
-// without returns the lines of a text that another one does not have.
+// without returns the lines of text that other does not have.
 func without(text, other string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -194,8 +195,8 @@ func without(text, other string) string {
 	return b.String()
 }
 
-// TestImportLastActive: a conversation was last active at its latest message, anywhere
-// in the transcript.
+// TestImportLastActive: the time of last activity is the time of the latest message, at any
+// place in the transcript.
 func TestImportLastActive(t *testing.T) {
 	const user = `{"type":"user","uuid":"%s","parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{"role":"user","content":"%[1]s"}}` + "\n"
 	path := writeFile(t, "s.jsonl", fmt.Sprintf(user, "a", "null", 1)+fmt.Sprintf(user, "b", `"a"`, 6)+fmt.Sprintf(user, "c", `"a"`, 4))

@@ -16,7 +16,8 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// A longTranscript is a session of Claude Code of at least so many bytes, as it is read.
+// A longTranscript generates a session of Claude Code of at least a given size while it is
+// read.
 type longTranscript struct {
 	left int
 	n    int
@@ -53,7 +54,8 @@ func (l *longTranscript) next() []byte {
 	return b.Bytes()
 }
 
-// TestImportMemory: what is imported passes through, however long it is.
+// TestImportMemory: an import streams a transcript: its memory does not grow with the
+// length.
 func TestImportMemory(t *testing.T) {
 	size, most := testsize.Of(4<<20, 96<<20, 96<<20), uint64(96<<20) // the race detector is slow, and takes memory
 	runtime.GC()                                                     // what other tests left does not count
@@ -84,11 +86,12 @@ func TestImportMemory(t *testing.T) {
 	}
 }
 
-// settling is how long a file must be unchanged so that the next import knows it again.
+// settling is how long a file must be unchanged for the next import to recognize it by size
+// and time.
 const settling = 3 * time.Second
 
-// BenchmarkImport takes in a transcript, against writing the session that comes of it, and
-// takes it in again, which reads nothing of it.
+// BenchmarkImport imports a transcript, compared with writing the resulting session, and
+// imports it again unchanged, which reads nothing of it.
 func BenchmarkImport(b *testing.B) {
 	const size = 32 << 20
 	path := filepath.Join(b.TempDir(), "long.jsonl")
@@ -147,8 +150,8 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-// TestImportLiveBytes: a line that arrives at the end of a transcript of 20 MB costs the
-// newest file of the conversation, and not all of it.
+// TestImportLiveBytes: a new line at the end of a transcript of 20 MB rewrites only the
+// newest file of the conversation.
 func TestImportLiveBytes(t *testing.T) {
 	size := testsize.Of(8<<20, 8<<20, 20<<20)
 	data, err := io.ReadAll(&longTranscript{left: size})
@@ -193,7 +196,7 @@ func TestImportLiveBytes(t *testing.T) {
 	healthy(t, s)
 }
 
-// filesIn returns what the file system says of all files in a folder, by their paths there.
+// filesIn returns the file information of all files in a folder, by path.
 func filesIn(t *testing.T, dir string) map[string]os.FileInfo {
 	t.Helper()
 	files := map[string]os.FileInfo{}
@@ -213,8 +216,8 @@ func filesIn(t *testing.T, dir string) map[string]os.FileInfo {
 	return files
 }
 
-// BenchmarkImportMany takes in a folder of small transcripts, against writing the sessions
-// that come of them with an fsync each 64, and takes the folder in again.
+// BenchmarkImportMany imports a folder of small transcripts, compared with writing the
+// resulting sessions with one fsync per 64 of them, and imports the folder again.
 func BenchmarkImportMany(b *testing.B) {
 	const count = 10_000
 	folder := b.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// TestLedgerRow: a record of an import still names the conversation after it was written,
-// and after its text was taken out.
+// TestLedgerRow: a record of an import still names the conversation after it was encoded,
+// and after its text was erased.
 func TestLedgerRow(t *testing.T) {
 	row := &fileRow{}
 	row.File.Path = "a.jsonl"

@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// claudeRecord returns a record of Claude Code of who says what.
+// claudeRecord returns a record of Claude Code with a role and content.
 func claudeRecord(uuid, parent, role, content string) string {
 	if parent != "null" {
 		parent = `"` + parent + `"`
@@ -27,7 +27,7 @@ func claudeRecord(uuid, parent, role, content string) string {
 
 func asks(text string) string { return fmt.Sprintf(`"content":%q`, text) }
 
-// claudeSays returns a piece of an answer, which is open while stop is null.
+// claudeSays returns a part of an answer, which is open while stop is null.
 func claudeSays(id, text, stop string) string {
 	return fmt.Sprintf(`"id":%q,"model":"claude-x","stop_reason":%s,"content":[{"type":"text","text":%q}]`, id, stop, text)
 }
@@ -46,8 +46,8 @@ func (s *space) imports(t *testing.T, path, text string, o imports.Options) impo
 	return importOne(t, s, path, o)
 }
 
-// TestImportOpen: an open answer is replaced by the whole one, unless something points to
-// it; then the whole one is a sibling, and the partial one is not an end.
+// TestImportOpen: the whole answer replaces an open one unless something refers to the open
+// one; then the whole answer is its sibling, and the open one is not a leaf.
 func TestImportOpen(t *testing.T) {
 	for name, hold := range map[string]func(s *space, session string) error{
 		"nothing": func(*space, string) error { return nil },
@@ -114,7 +114,7 @@ func TestImportOpen(t *testing.T) {
 	}
 }
 
-// TestImportReplacedEvent: who watches learns which message took the place of which.
+// TestImportReplacedEvent: an event reports which message replaced which.
 func TestImportReplacedEvent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
@@ -133,7 +133,8 @@ func TestImportReplacedEvent(t *testing.T) {
 	}
 }
 
-// TestImportPieces: the pieces of one session join, in whatever order they come.
+// TestImportPieces: the pieces of one session are joined, in whatever order they are
+// imported.
 func TestImportPieces(t *testing.T) {
 	pieces := []string{claudeAsked + claudePiece + claudeRest, claudeAgain, claudeRecord("a3", "u2", "assistant", claudeSays("m2", "Yes.", `"end_turn"`))}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
@@ -154,8 +155,8 @@ func TestImportPieces(t *testing.T) {
 	}
 }
 
-// TestImportStaysOut: what was removed, or whose import was undone, stays out however its
-// source grows, until it is imported again by name.
+// TestImportStaysOut: a conversation that was removed, or whose import was undone, is not
+// imported again when its source grows, until it is imported by name.
 func TestImportStaysOut(t *testing.T) {
 	for _, way := range []string{"removed", "undone", "update undone"} {
 		t.Run(way, func(t *testing.T) {
@@ -200,8 +201,8 @@ func TestImportStaysOut(t *testing.T) {
 	}
 }
 
-// TestImportLive: what comes live is passed over by undo, moves no head, and goes into the
-// newest file, so that no large file is written for a line.
+// TestImportLive: undo skips a live import, which moves no head and adds to the newest file
+// of a line, so that no large file is rewritten.
 func TestImportLive(t *testing.T) {
 	const limit = 20
 	s := openSpace(t, t.TempDir(), limit)
@@ -235,7 +236,7 @@ func TestImportLive(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestImportSkip: patterns keep files and folders out.
+// TestImportSkip: patterns exclude files and folders.
 func TestImportSkip(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
@@ -252,7 +253,8 @@ func TestImportSkip(t *testing.T) {
 	}
 }
 
-// TestImportSkipConfig: a pattern of the workspace's settings that is none names their file.
+// TestImportSkipConfig: the error of an invalid pattern in the workspace's settings names
+// their file.
 func TestImportSkipConfig(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
@@ -265,8 +267,8 @@ func TestImportSkipConfig(t *testing.T) {
 	}
 }
 
-// TestImportPutBack: a copy of a conversation that was removed says so whenever it is
-// imported, and no longer when the conversation is put back.
+// TestImportPutBack: importing a copy of a removed conversation reports that it was
+// removed, and no longer when it is restored.
 func TestImportPutBack(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	session := importOne(t, s, writeFile(t, "a.jsonl", claudeAsked), imports.Options{}).Session
@@ -288,8 +290,8 @@ func TestImportPutBack(t *testing.T) {
 	}
 }
 
-// TestImportRecordBehind: a message whose parent is a later record that rides with it
-// does not follow itself.
+// TestImportRecordBehind: a message whose parent is a later record attached to it does not
+// follow itself.
 func TestImportRecordBehind(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
@@ -304,8 +306,8 @@ func TestImportRecordBehind(t *testing.T) {
 	}
 }
 
-// TestImportDryChain: a dry run reports the result of the import for a copy of a copy, both
-// without the messages that they continue.
+// TestImportDryChain: a dry run reports the same result as the import for a copy of a copy,
+// both without the messages that they continue.
 func TestImportDryChain(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	dir := t.TempDir()
@@ -354,8 +356,8 @@ func TestImportGroup(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestImportLinearThenTree: an export of Claude.ai that has only the order of messages gets
-// its branches from one that says what each follows.
+// TestImportLinearThenTree: an export of Claude.ai with a linear order of messages gets its
+// branches from a later one with parents.
 func TestImportLinearThenTree(t *testing.T) {
 	outline := func(files ...string) string {
 		s := openSpace(t, t.TempDir(), 0)
@@ -383,8 +385,8 @@ func TestImportLinearThenTree(t *testing.T) {
 	}
 }
 
-// TestImportLeaf: if only the place where a program continues has changed, that is noted,
-// and the conversation still continues at its newest message.
+// TestImportLeaf: if only the leaf where a program continues has changed, the new leaf is
+// stored, and the conversation still continues at its newest message.
 func TestImportLeaf(t *testing.T) {
 	chat := `[{"title":"T","conversation_id":"c1","mapping":{"r":{"id":"r","message":null,"parent":null,"children":["a"]},` +
 		`"a":{"id":"a","message":{"id":"a","author":{"role":"user"},"create_time":1700000001,"content":{"content_type":"text","parts":["One"]}},"parent":"r","children":["b","c"]},` +
@@ -407,8 +409,8 @@ func TestImportLeaf(t *testing.T) {
 	}
 }
 
-// TestImportCycle: what comes late, and follows what waited for it, makes no cycle: in
-// whatever order its ancestors come, and in a new file of the line too.
+// TestImportCycle: messages that arrive before their parents make no cycle, in any order of
+// arrival, also in a new file of the line.
 func TestImportCycle(t *testing.T) {
 	entry := func(id, parent, text string) string {
 		return fmt.Sprintf(`{"type":"message","id":"%s","parentId":"%s","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"%s"}}`+"\n", id, parent, text)
@@ -431,7 +433,8 @@ func TestImportCycle(t *testing.T) {
 	}
 }
 
-// TestImportStaysOutWithoutID: so does what was added to a conversation that has no id.
+// TestImportStaysOutWithoutID: what was added to a conversation without an id stays out
+// too.
 func TestImportStaysOutWithoutID(t *testing.T) {
 	const begun = `[{"role":"user","content":"One?"},{"role":"assistant","content":"Two."}`
 	s := openSpace(t, t.TempDir(), 0)

@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// A scribe generates transcripts with realistic records: texts, calls of tools, results,
-// and additional fields. They are the same at each run.
+// A scribe generates transcripts with realistic records: texts, tool calls, results, and
+// additional fields. Each run generates the same ones.
 type scribe struct {
 	random *rand.Rand
 	bytes.Buffer
@@ -22,7 +22,7 @@ type scribe struct {
 
 func newScribe() *scribe { return &scribe{random: rand.New(rand.NewPCG(7, 11))} }
 
-// text returns a text of from to to bytes, or a little more, as JSON.
+// text returns a random text of about from to to bytes, as JSON.
 func (s *scribe) text(from, to int) string {
 	words := strings.Fields("the parser reads a line and returns its key with the value \"quoted\" or not; über naïve\tfunc main() { return nil } /home/dev/project/internal/ini/parse.go error: 3 != 4")
 	var b strings.Builder
@@ -48,8 +48,8 @@ func (s *scribe) at() string {
 
 func (s *scribe) print(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
-// claudeCode writes turns in which a tool is called twice: its result is in the
-// message and beside it.
+// claudeCode writes turns with two tool calls. The result of a call is in the message and
+// beside it.
 func (s *scribe) claudeCode(turns int) {
 	parent := "null"
 	begin := func() string {
@@ -108,7 +108,7 @@ func (s *scribe) codex(turns int) {
 	}
 }
 
-// gemini writes turns in which a record has the calls with their results.
+// gemini writes turns in which one record has the calls with their results.
 func (s *scribe) gemini(turns int) {
 	s.print(`{"sessionId":"11111111-2222-4333-8444-555555555555","projectHash":"7e8989f71805c3147f6be9b7a71de2a156f8face69f9380beeeb8a777414f21c","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z","kind":"main"}` + "\n")
 	for range turns {
@@ -125,8 +125,7 @@ func (s *scribe) gemini(turns int) {
 	}
 }
 
-// chatGPT writes an export as ChatGPT's web service makes it, characters beyond ASCII
-// escaped.
+// chatGPT writes an export of ChatGPT's web service, with characters beyond ASCII escaped.
 func (s *scribe) chatGPT(turns int) {
 	s.print(`[{"title": "Parser", "create_time": 1767225600.0, "update_time": 1767225900.0, "mapping": {"root": {"id": "root", "message": null, "parent": null, "children": []}`)
 	parent := "root"
@@ -178,8 +177,8 @@ func (s *scribe) pi(turns int) {
 	}
 }
 
-// TestImportSize: an imported history takes little more room than its transcript, with all
-// its records.
+// TestImportSize: an imported history is little larger than its transcript, with all its
+// records.
 func TestImportSize(t *testing.T) {
 	for _, c := range []struct {
 		format string

@@ -14,9 +14,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestLarge takes a workspace whose index has a journal through all verbs, once
-// remembering what was found and once not: the answers are the same, and the
-// index says what the files say after each.
+// TestLarge runs all verbs in a workspace whose index has a journal, once with and once
+// without the cache: the results are the same, and after each verb the index agrees with
+// the files.
 func TestLarge(t *testing.T) {
 	var answers [2][]string
 	for i, forget := range []bool{false, true} {

@@ -92,7 +92,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLinesOfAnyTime holds that pages end, and have every line once, also if only the
+// TestLinesOfAnyTime holds that paging ends and returns every line once, even if only the
 // file has the creation time of a line, or its clock is finer than microseconds.
 func TestLinesOfAnyTime(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
@@ -120,7 +120,7 @@ func TestLinesOfAnyTime(t *testing.T) {
 				t.Fatal(got, l, err)
 			}
 			got = append(got, l.Lines[0].ID)
-			// What a cursor can hold.
+			// The times that a cursor can hold.
 			o.After = &lines.Cursor{Time: time.Unix(0, l.Lines[0].CreatedAt.UnixNano()), UUID: l.Lines[0].UUID}
 			if !l.More {
 				break
@@ -135,8 +135,8 @@ func TestLinesOfAnyTime(t *testing.T) {
 	}
 }
 
-// TestLineNames holds that every line has a UUID and goes by it, and by nothing that
-// only looks like it.
+// TestLineNames holds that every line has a UUID and is found by it, and by no string that
+// only resembles it.
 func TestLineNames(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	const uuid = "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
@@ -229,9 +229,9 @@ func TestConfigsAndEvents(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestCopyLine copies a line of several files with branches in each: the copy has
-// the same messages, byte for byte but for a parent that must be named, in the same
-// tree, with the same newest leaf.
+// TestCopyLine copies a line of several files with branches in each: the copy has the same
+// messages, byte for byte except for parents that must be named, in the same tree, with the
+// same newest leaf.
 func TestCopyLine(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")

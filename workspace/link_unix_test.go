@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestLinkedSession: a symbolic link to a session stays one, whatever is done to the
-// session and taken back.
+// TestLinkedSession: a symbolic link to a session stays a link after each verb and its
+// undo.
 func TestLinkedSession(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")

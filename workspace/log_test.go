@@ -22,7 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// spoilLog replaces the log by what f makes of it and returns that.
+// spoilLog replaces the log by f of it and returns the result.
 func (s *space) spoilLog(f func(log string) string) string {
 	s.t.Helper()
 	log := f(s.read(operation.Path))
@@ -32,8 +32,8 @@ func (s *space) spoilLog(f func(log string) string) string {
 	return log
 }
 
-// TestBrokenLog: a log that is garbage or lost its line breaks goes to the trash whole and
-// is reported; its numbers are not used again.
+// TestBrokenLog: a log that is garbage or lost its line breaks is moved to the trash and
+// reported; its numbers are not used again.
 func TestBrokenLog(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -96,7 +96,7 @@ func TestBrokenLog(t *testing.T) {
 	}
 }
 
-// TestTornLog: the beginning of a line that was being written is no damage.
+// TestTornLog: a partial last line of the log is not damage.
 func TestTornLog(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
@@ -108,7 +108,7 @@ func TestTornLog(t *testing.T) {
 	}
 }
 
-// TestLogMemory: log and doctor read a log that is much larger than what they hold of it.
+// TestLogMemory: log and doctor read a log that is much larger than the memory they use.
 func TestLogMemory(t *testing.T) {
 	if underRace {
 		t.Skip("it writes a log of 96 MB")
@@ -155,7 +155,7 @@ func TestLogMemory(t *testing.T) {
 	}
 }
 
-// peakHeap returns by how much the heap grew at most while f ran.
+// peakHeap returns the maximum growth of the heap while f runs.
 func peakHeap(t *testing.T, f func() error) uint64 {
 	t.Helper()
 	var m runtime.MemStats
@@ -189,8 +189,8 @@ func peakHeap(t *testing.T, f func() error) uint64 {
 	return max(peak.Load(), before) - before
 }
 
-// TestCompactLog: undo reaches back as far as the log keeps changes and no farther, the
-// numbers stay, and who reads events notices nothing.
+// TestCompactLog: undo works as far back as the log keeps changes and no farther, the
+// numbers stay, and a reader of events sees no difference.
 func TestCompactLog(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC).UnixMilli())
@@ -241,8 +241,8 @@ func TestCompactLog(t *testing.T) {
 	}
 }
 
-// TestLogAgent: an operation of an agent with many trees is logged by what differs, events
-// say where the head moved, and undo is exact to the byte.
+// TestLogAgent: the log of an operation on an agent with many trees has only the
+// difference, events name the new head, and undo restores every byte.
 func TestLogAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	if _, err := s.Agent("ada").Create(t.Context(), agents.Options{System: strings.Repeat("Be brief. ", 99)}); err != nil {

@@ -129,7 +129,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// shape writes a tree as nested ids.
+// shape formats a tree as nested ids.
 func shape(nodes []workspace.TreeEntry, names map[string]string) string {
 	var list []string
 	for _, n := range nodes {
@@ -187,7 +187,7 @@ func TestTreeAndList(t *testing.T) {
 	}
 }
 
-// TestDoctor: what can be mended without loss is, once.
+// TestDoctor: doctor makes each repair that loses nothing, once.
 func TestDoctor(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("")

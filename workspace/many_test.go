@@ -24,11 +24,11 @@ import (
 
 var many = flag.Int("many", 0, "how many changes each process of TestMany makes; 0 for what the size of the tests says")
 
-// manyLimit is how many messages a file takes in TestMany.
+// manyLimit is the message limit of a file in TestMany.
 const manyLimit = 50
 
-// writerOrder names the variable in which a process started by TestMany finds
-// what it is to do: an order, as JSON.
+// writerOrder is the environment variable with the order, as JSON, for a process that
+// TestMany starts.
 const writerOrder = "BOUGH_TEST_WRITER"
 
 type order struct {
@@ -39,7 +39,7 @@ type order struct {
 	Groups bool     // it makes groups of new sessions and of messages in the shared lines
 }
 
-// A made is one change that a process made, as it was acknowledged.
+// A made is one acknowledged change of a process.
 type made struct {
 	Verb    string
 	Writer  int
@@ -131,17 +131,16 @@ func (o *order) carryOut(out io.Writer) error {
 	return nil
 }
 
-// TestMany: each of the changes that 16 processes make to one workspace at once
-// exists once, at its acknowledged place, and there is no other. Each line is
-// one history: a message is below the one before it, or below the named one,
-// from any writer. This holds with an index that is rewritten for each change,
-// and with a journal.
+// TestMany: each change that 16 processes make to one workspace at once exists once, at its
+// acknowledged place, and there is no other. Each line is one history: a message follows
+// the one before it, or its named parent, from any writer. This holds with an index that is
+// rewritten for each change, and with a journal.
 func TestMany(t *testing.T) {
 	t.Run("index", func(t *testing.T) { testMany(t, 0) })
 	t.Run("journal", func(t *testing.T) { testMany(t, 110) })
 }
 
-// testMany begins with sessions of long titles beside those that are written to.
+// testMany runs TestMany beside a number of other sessions with long titles.
 func testMany(t *testing.T, others int) {
 	const writers, shared = 16, 24
 	each := cmp.Or(*many, testsize.Of(4, 16, 40))
@@ -214,8 +213,7 @@ func testMany(t *testing.T, others int) {
 	healthy(t, s)
 }
 
-// letWrite runs processes that make changes, all at once, and returns what they
-// acknowledged.
+// letWrite runs writers processes at once and returns the changes that they acknowledged.
 func letWrite(t *testing.T, dir string, shared []string, writers, each int) (changes []made) {
 	t.Helper()
 	var mu sync.Mutex
@@ -315,7 +313,8 @@ func (h *histories) tree(t *testing.T, files []string) *session.Tree {
 	return tree
 }
 
-// judge takes the messages of a line out of those that were acknowledged.
+// judge compares the messages of a line with the acknowledged ones, and deletes them from
+// acknowledged.
 func (h *histories) judge(t *testing.T, line string, files []string, acknowledged map[string]made) {
 	var list []written
 	for _, id := range files {

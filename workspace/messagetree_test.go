@@ -22,7 +22,7 @@ func (s *space) messageTree(name string) *workspace.MessageTree {
 	return tree
 }
 
-// runs writes straight runs as FIRST..LAST count parent flags.
+// runs formats straight runs as FIRST..LAST count parent flags.
 func runs(tree *workspace.MessageTree) string {
 	var list []string
 	for _, r := range tree.Runs {
@@ -78,7 +78,7 @@ func TestMessageTree(t *testing.T) {
 	}
 }
 
-// TestMessageTreeFork: the runs of M1 to M8 span files, invisibly.
+// TestMessageTreeFork: the runs of M1 to M8 do not depend on the files.
 func TestMessageTreeFork(t *testing.T) {
 	for _, f := range forks() {
 		s := openSpace(t, t.TempDir(), f.limit)
@@ -126,9 +126,9 @@ func TestMessageTreeJSON(t *testing.T) {
 	}
 }
 
-// checkRuns holds the tree of messages of a conversation against its leaves: each
-// message is in one run, a run that is no leaf is answered twice or more, and the
-// runs that are leaves are the branches.
+// checkRuns checks the message tree of a conversation against its leaves: each message is
+// in one run, a run that is not a leaf has two or more children, and the leaf runs are the
+// branches.
 func checkRuns(t *testing.T, s *space, name string, messages int) {
 	t.Helper()
 	tree := s.messageTree(name)
@@ -168,7 +168,7 @@ func checkRuns(t *testing.T, s *space, name string, messages int) {
 	}
 }
 
-// TestMessageTreeAny checks the trees of conversations that were answered anywhere.
+// TestMessageTreeAny checks the trees of conversations with branches at random messages.
 func TestMessageTreeAny(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	for range 50 {
@@ -192,9 +192,9 @@ func TestMessageTreeAny(t *testing.T) {
 	}
 }
 
-// TestMessageTreeDeep: a conversation that was answered twice at each message, and
-// one of which the first message was answered again and again. Anything quadratic
-// takes minutes here, and anything that calls itself once a level ends the program.
+// TestMessageTreeDeep: a conversation with a branch at each message, and one whose first
+// message has many answers. A quadratic algorithm takes minutes here, and recursion per
+// level overflows the stack.
 func TestMessageTreeDeep(t *testing.T) {
 	n := testsize.Of(10_001, 30_001, 100_001)
 	for name, c := range map[string]struct {

@@ -2,5 +2,6 @@
 
 package workspace_test
 
-// underRace says that everything takes ten times as long.
+// underRace reports whether the race detector is on, which makes everything ten times
+// slower.
 const underRace = false

@@ -16,8 +16,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// meanwhile calls f before the first n steps of that kind, and of that file if name
-// is not "", while the rest of the test runs.
+// meanwhile calls f before the first n file operations of that kind, on that file if name
+// is not "", until the test ends.
 func (s *space) meanwhile(do durable.Action, name string, n int, f func()) {
 	s.t.Helper()
 	s.t.Cleanup(durable.Interpose(func(_ *os.Root, step durable.Step) error {
@@ -29,7 +29,7 @@ func (s *space) meanwhile(do durable.Action, name string, n int, f func()) {
 	}))
 }
 
-// say adds a message to a session file as another program does.
+// sayForeign adds a message to a session file as another program does.
 func (s *space) sayForeign(id, message string) {
 	s.t.Helper()
 	name := session.FileName(id)
@@ -40,8 +40,8 @@ func (s *space) sayForeign(id, message string) {
 	s.replace(name, doc)
 }
 
-// TestOthersWhileWriting: a message that another program adds while bough writes
-// the same file is not lost, whenever it comes.
+// TestOthersWhileWriting: a message that another program adds while bough writes the same
+// file is not lost, whenever it is added.
 func TestOthersWhileWriting(t *testing.T) {
 	for _, do := range []durable.Action{durable.Make, durable.Write, durable.Sync, durable.Swap} {
 		s := openSpace(t, t.TempDir(), 0)
@@ -56,8 +56,8 @@ func TestOthersWhileWriting(t *testing.T) {
 	}
 }
 
-// TestOthersConfigure: configs are merged into the final ones, even if another
-// program changed them meanwhile.
+// TestOthersConfigure: a change of the settings is merged into the current ones, even if
+// another program changed them meanwhile.
 func TestOthersConfigure(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -81,8 +81,8 @@ func TestOthersConfigure(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestOthersNeverEnd: against a program that writes without end a command gives
-// up, says so, and leaves what the other one wrote.
+// TestOthersNeverEnd: if another program writes without end, a command stops with an error
+// and keeps the other program's data.
 func TestOthersNeverEnd(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -107,8 +107,8 @@ func TestOthersNeverEnd(t *testing.T) {
 	}
 }
 
-// TestOthersIndex: Penguin's rewrite of the whole index, without links and with
-// members of its own, is not overwritten; what it dropped is derived again.
+// TestOthersIndex: Penguin's rewrite of the whole index, without links and with members of
+// its own, is not overwritten; the links that it dropped are derived again.
 func TestOthersIndex(t *testing.T) {
 	for _, do := range []durable.Action{durable.Sync, durable.Swap} {
 		s := openSpace(t, t.TempDir(), 2)
@@ -138,8 +138,7 @@ func TestOthersIndex(t *testing.T) {
 	}
 }
 
-// TestOthersRemove: a session that another program removes meanwhile does not come
-// back.
+// TestOthersRemove: a session that another program removes meanwhile does not come back.
 func TestOthersRemove(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -158,8 +157,8 @@ func TestOthersRemove(t *testing.T) {
 	}
 }
 
-// TestOthersStillWriting: what an editor writes on into a session file that doctor
-// has put back is kept.
+// TestOthersStillWriting: what an editor adds to a session file that doctor has replaced is
+// kept.
 func TestOthersStillWriting(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -190,7 +189,7 @@ func TestOthersStillWriting(t *testing.T) {
 	t.Error("what the editor wrote is nowhere")
 }
 
-// TestUndoMend: what doctor puts back can be taken back, and back again.
+// TestUndoMend: a repair by doctor can be undone and redone.
 func TestUndoMend(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")

@@ -65,8 +65,8 @@ func loop(t *testing.T, size int64) (device string) {
 	return device
 }
 
-// shutDown ends all writes to the file system in dir, as a loss of power does: data
-// not yet on disk, including the file system's journal, is lost.
+// shutDown ends all writes to the file system in dir as a power failure does: data not yet
+// on disk, including the file system's journal, is lost.
 func shutDown(t *testing.T, dir string) {
 	t.Helper()
 	const (
@@ -83,8 +83,8 @@ func shutDown(t *testing.T, dir string) {
 	}
 }
 
-// acknowledged makes sure that every text is in a session once, in order, that no
-// other is but the last one, and that doctor finds nothing.
+// acknowledged fails the test unless every text is in a session once, in order, with at
+// most one other text, the last, and doctor finds no problem.
 func (s *space) acknowledged(id string, said []string) {
 	s.t.Helper()
 	report, err := s.Doctor(s.t.Context(), doctor.Options{})
@@ -104,8 +104,7 @@ func (s *space) acknowledged(id string, said []string) {
 	}
 }
 
-// TestPowerLoss: what was acknowledged is there after the power failed, and the
-// workspace opens.
+// TestPowerLoss: acknowledged writes survive a power failure, and the workspace opens.
 func TestPowerLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(uint64(*powerLoss), 1))
 	for n := range *powerLoss {
@@ -152,7 +151,7 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// TestFullDisk: acknowledged writes before the disk was full are kept, and work
+// TestFullDisk: writes acknowledged before the disk was full are kept, and writing
 // continues when there is space again.
 func TestFullDisk(t *testing.T) {
 	for _, kind := range []string{"ext4", "tmpfs"} {

@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// TestAbbreviates: a prefix that may have been an id of its own does not match a
-// longer one.
+// TestAbbreviates: a prefix that could be a whole id does not match a longer one.
 func TestAbbreviates(t *testing.T) {
 	const own, uuid = "session_20200525_150000_4b9ad01c", "849dde0b-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 	for _, c := range []struct {

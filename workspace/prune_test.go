@@ -16,9 +16,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestAutomatic: automatic checkpoints say so, step back to where no tool call is
-// cut, and prune those that are too many; what was pruned comes back, and is
-// deleted after a week.
+// TestAutomatic: automatic checkpoints are marked, step back to a message where no tool
+// call is cut, and prune the oldest ones; a pruned one can be restored, and is deleted
+// after a week.
 func TestAutomatic(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC)
@@ -97,7 +97,7 @@ func TestAutomatic(t *testing.T) {
 	}
 }
 
-// TestPruneKeeps: what something else needs is not pruned.
+// TestPruneKeeps: a checkpoint that something needs is not pruned.
 func TestPruneKeeps(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	auto := func(id, metadata, more string) {
@@ -155,8 +155,8 @@ func TestPruneKeeps(t *testing.T) {
 	}
 }
 
-// TestAutomaticTools: an automatic checkpoint of a message within a tool call is
-// one of the message before it.
+// TestAutomaticTools: an automatic checkpoint at a message within a tool call is a
+// checkpoint of the message before it.
 func TestAutomaticTools(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.write("conversations/tools.json", `{"metadata":{"continued_from":[]},"messages":[

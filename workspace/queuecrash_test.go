@@ -17,8 +17,8 @@ import (
 )
 
 // TestQueueCrashBetweenMessages copies a workspace after an answer is written and before
-// the queued message that comes next: what a crash leaves there. The queued message must
-// be in the queue until it is in the conversation, and must be delivered exactly once.
+// the next queued message: the state that a crash leaves there. The queued message must be
+// in the queue until it is in the conversation, and must be delivered exactly once.
 func TestQueueCrashBetweenMessages(t *testing.T) {
 	for _, mode := range []turn.DeliveryMode{turn.FollowUp, turn.Steer} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestQueueCrashBetweenMessages(t *testing.T) {
 	}
 }
 
-// queueIDs returns the ids of what is queued for the agent ada.
+// queueIDs returns the ids of the queued messages of the agent ada.
 func queueIDs(s *space) (ids []string) {
 	s.t.Helper()
 	q, err := s.Agent("ada").Queue(context.Background())

@@ -50,8 +50,8 @@ func TestParseRef(t *testing.T) {
 	}
 }
 
-// FuzzParseRef: the whole string is the first name that is tried, and each form is what
-// the string says: its parts, with operators that add up.
+// FuzzParseRef: the whole string is the first name to try, and each form consists of the
+// parts of the string, with operators added up.
 func FuzzParseRef(f *testing.F) {
 	for _, ref := range []string{"", "HEAD~2^", "trip@m^", "a/b@c/d~3", "^^^", "~~", "@-", "x~18446744073709551616"} {
 		f.Add(ref)

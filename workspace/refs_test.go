@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestRefs: each REF of a conversation names its message, whatever ids are like, and is one
-// word of a command line.
+// TestRefs: each REF of a conversation names its message, for any ids, and is one word of a
+// command line.
 func TestRefs(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	message := func(id string) string { return `{"id":"` + id + `","role":"user","content":"text"}` }

@@ -17,7 +17,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// messages writes a session file with messages and members of its metadata.
+// messages writes a session file with messages and metadata members.
 func (s *space) messages(id, metadata string, messages ...string) {
 	s.t.Helper()
 	s.write(session.FileName(id), fmt.Sprintf(`{"id":%q,"metadata":{%s},"messages":[%s]}`, id, metadata, strings.Join(messages, ",")))
@@ -125,9 +125,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSameIDOnPath: messages of two files with one id cannot both be in a file.
-// A snapshot of a path with both is refused, or can be opened; what it never
-// does is to leave a damaged file.
+// TestSameIDOnPath: two messages with one id in two files cannot both be in one file. A
+// snapshot of a path with both is refused, or can be opened; it never leaves a damaged
+// file.
 func TestSameIDOnPath(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("one", `"continued_from":[],"continued_to":["two"]`, `{"id":"x","content":"here"}`, `{"id":"y"}`)

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// rerun are the functions that call a function again if a file changes meanwhile.
+// rerun are the functions that call their function again if a file changes meanwhile.
 var rerun = []string{"read", "update", "create", "locked", "createGroup", "updateAgent", "updateIdleAgent"}
 
-// TestClosuresKeepNothing: a function that may be called again does not write to variables
-// that it captures, so that nothing is left of a call whose result is dropped.
+// TestClosuresKeepNothing: a function that may run again does not write to captured
+// variables, so that nothing remains of a run whose result is dropped.
 func TestClosuresKeepNothing(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil {
@@ -121,7 +121,7 @@ func writesOutside(f *ast.FuncLit) (list []*ast.Ident) {
 	return list
 }
 
-// variable returns the variable that an expression is a part of, nil if it is of none.
+// variable returns the variable that an expression is part of, or nil.
 func variable(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {

@@ -61,8 +61,8 @@ func TestExportRerun(t *testing.T) {
 	}
 }
 
-// TestImportRerun: if another program adds the origin of a conversation while that is
-// stored, the conversation goes on from its origin, and has no note of the run that did
+// TestImportRerun: if another program adds the origin of a conversation while it is being
+// stored, the conversation continues from its origin and has no note of the run that did
 // not find it.
 func TestImportRerun(t *testing.T) {
 	const (

@@ -14,7 +14,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// reads makes sure that each ref leads to a message with that text at its end.
+// reads fails the test unless each ref resolves to a message with that text.
 func (s *space) reads(wants map[string]string) {
 	s.t.Helper()
 	for ref, want := range wants {
@@ -29,7 +29,7 @@ func (s *space) reads(wants map[string]string) {
 	}
 }
 
-// fails makes sure that refs fail with a code.
+// fails fails the test unless each ref fails with a code.
 func (s *space) fails(want fault.Code, refs ...string) {
 	s.t.Helper()
 	for _, ref := range refs {
@@ -46,8 +46,8 @@ func (s *space) rewind(ref string) {
 	}
 }
 
-// TestHeadRef: HEAD and @ mean where the next message goes, - where the head was before
-// it was moved, whatever a title says.
+// TestHeadRef: HEAD and @ mean the parent of the next message, and - the previous head,
+// even if a title is the same.
 func TestHeadRef(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("other", `"title":"HEAD"`, `{"id":"o1","content":"other"}`)
@@ -83,8 +83,8 @@ func (s *space) has(id string) bool {
 	return err == nil
 }
 
-// TestNames: a session goes by its id, else by its title, else by what abbreviates its
-// id or the part of it that is shown.
+// TestNames: a session is named by its id, else by its title, else by a unique prefix of
+// its id or of the part of it that is shown.
 func TestNames(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	const own = "session_20200525_150000_4b9ad01c"
@@ -117,8 +117,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestGoneID: the whole id of a session that is gone never means another one, in any
-// verb.
+// TestGoneID: the whole id of a removed session never names another session, in any verb.
 func TestGoneID(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	const own = "session_20200525_150000_4b9ad01c"
@@ -150,7 +149,7 @@ func TestGoneID(t *testing.T) {
 	if _, err := s.Rename(ctx, "note", "h2"); err != nil {
 		t.Fatal(err)
 	}
-	// What the trash does not hold the log of operations knows.
+	// If the trash does not have the id, the log of operations does.
 	if err := os.Remove(filepath.Join(s.Dir(), session.FileName("note"))); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +157,7 @@ func TestGoneID(t *testing.T) {
 	s.reads(map[string]string{"noteb": "i"})
 }
 
-// TestMessageRef: the id of a message alone means it in the line that wrote it first,
+// TestMessageRef: a message id alone names the message in the line that wrote it first,
 // else in its oldest copy.
 func TestMessageRef(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)

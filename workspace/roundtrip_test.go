@@ -22,7 +22,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// drawTranscript returns a tree of questions and answers, some with calls and results.
+// drawTranscript returns a random tree of questions and answers, some with calls and
+// results.
 func drawTranscript(random *rand.Rand) *transcript.Transcript {
 	t := &transcript.Transcript{}
 	t.Dir, t.Title = "/home/ada/soup", "Soup"
@@ -79,7 +80,7 @@ func formatsBothWays(t *testing.T) (list []*convert.Format) {
 	return list
 }
 
-// TestRoundTrip: an exported conversation that is imported again is unchanged. Messages
+// TestRoundTrip: an exported conversation is unchanged when it is imported again. Messages
 // added in the other program are imported below their parents.
 func TestRoundTrip(t *testing.T) {
 	seeds := testsize.Of(1, 6, 12)
@@ -112,7 +113,7 @@ func goesRound(t *testing.T, data []byte, f *convert.Format, random *rand.Rand) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What was said here goes out and comes back too.
+	// Messages of this workspace are exported and recognized too.
 	appended, err := s.Append(t.Context(), workspace.Append{Session: session, Text: "said in bough"})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +154,7 @@ func goesRound(t *testing.T, data []byte, f *convert.Format, random *rand.Rand) 
 }
 
 // continued returns an export with another question and answer, as its program continues
-// it, and the predecessor of these, by its id in the program.
+// it, and the id in the program of the message before them.
 func continued(t *testing.T, f *convert.Format, e *workspace.Export) (longer []byte, leaf string) {
 	t.Helper()
 	list, problems, err := f.ReadAll(bytes.NewReader(e.Data))
@@ -174,7 +175,7 @@ func continued(t *testing.T, f *convert.Format, e *workspace.Export) (longer []b
 	if f.Name != "opencode" {
 		return b.Bytes(), ask.Parent
 	}
-	// The writer gives everything a new id; the program keeps those that are there.
+	// The writer assigns new ids; the program keeps the existing ones.
 	was, now := gjson.GetBytes(e.Data, "messages").Array(), gjson.GetBytes(b.Bytes(), "messages").Array()
 	longer = e.Data
 	for i, m := range now[len(was):] {
@@ -186,7 +187,7 @@ func continued(t *testing.T, f *convert.Format, e *workspace.Export) (longer []b
 	return longer, ask.Parent
 }
 
-// shown returns who says what on a path, one line a text.
+// shown returns role and text of the messages of a path, one per line.
 func (s *space) shown(ref string) string {
 	s.t.Helper()
 	c, err := s.Show(s.t.Context(), ref, session.ReadOptions{})

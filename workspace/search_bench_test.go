@@ -12,9 +12,9 @@ import (
 )
 
 // BenchmarkSearch measures Workspace.Search of 48,000 messages in 24 conversations of 10
-// files each, about 90 MB. The metric x-scan is how many times as long it takes as to
-// read the same files through reused buffers, as many at once as there are processors,
-// and to count in each a literal word: in one case, and unescaped.
+// files each, about 90 MB. The metric x-scan is its time divided by the time to read the
+// same files through reused buffers, in parallel on all processors, and to count a literal
+// word in each, case-sensitive and without JSON escapes.
 func BenchmarkSearch(b *testing.B) {
 	files := searchFiles()
 	s := benchSpace(b, files)
@@ -39,8 +39,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchCopies measures what BenchmarkSearch does where most of the bytes are
-// copies: 10 checkpoints of a conversation of 10,000 messages.
+// BenchmarkSearchCopies does the same where most of the bytes are copies: 10 checkpoints of
+// a conversation of 10,000 messages.
 func BenchmarkSearchCopies(b *testing.B) {
 	files := chat.Files()
 	s := benchSpace(b, files)
@@ -66,7 +66,7 @@ func BenchmarkSearchCopies(b *testing.B) {
 	}
 }
 
-// perSession returns how many messages of a conversation the command wants, unless all are.
+// perSession returns the limit of the command per conversation, or 0 for all.
 func perSession(limit int) int {
 	if limit == 0 {
 		return 0
@@ -74,7 +74,7 @@ func perSession(limit int) int {
 	return 5
 }
 
-// see has bough remember what it remembers.
+// see lets bough fill its cache.
 func (s *space) see() {
 	if _, err := s.Tree(s.t.Context(), ""); err != nil {
 		s.t.Fatal(err)
@@ -96,7 +96,7 @@ func (s *space) measureSearch(b *testing.B, files []testchat.File, plain string,
 	b.ReportMetric(float64(median(search).Microseconds())/1000, "ms")
 }
 
-// searchFiles makes conversations to search, in which few messages say something rare.
+// searchFiles makes conversations in which few messages have a rare word.
 func searchFiles() []testchat.File {
 	var files []testchat.File
 	for seed := range 24 {

@@ -27,7 +27,7 @@ func (s *space) search(o workspace.SearchOptions) *workspace.Found {
 	return f
 }
 
-// found formats matches as SESSION@MESSAGE, and "…" if there are more.
+// found formats matches as SESSION@MESSAGE, followed by "…" if there are more.
 func (s *space) found(o workspace.SearchOptions) string {
 	s.t.Helper()
 	f := s.search(o)
@@ -87,8 +87,7 @@ func TestSearchForms(t *testing.T) {
 	}
 }
 
-// TestSearchSnippet: the snippet of a long message is the text around most of the
-// words.
+// TestSearchSnippet: the snippet of a long message is the text around most of the words.
 func TestSearchSnippet(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Long")
@@ -113,8 +112,8 @@ func TestSearchSnippet(t *testing.T) {
 	}
 }
 
-// TestSearchRegexp: the places of a regular expression are those of the text, also where the
-// snippet has other white space, and one that is wrong is a usage error.
+// TestSearchRegexp: the match offsets of a regular expression are those of the text, even
+// if the snippet has other white space, and an invalid expression is a usage error.
 func TestSearchRegexp(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Long")
@@ -138,8 +137,8 @@ func TestSearchRegexp(t *testing.T) {
 	}
 }
 
-// TestSearchGroups: conversations come one after the other, with a person's words first
-// and so many of each as are wanted; how many there are is known.
+// TestSearchGroups: matches are grouped by conversation, with the user's messages first and
+// a limit per conversation; the total is known.
 func TestSearchGroups(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	for i, id := range []string{"old", "middle", "new"} {
@@ -200,8 +199,8 @@ func TestSearchGroups(t *testing.T) {
 	}
 }
 
-// TestSearchEnough: of a conversation with very many matches some are counted, the same
-// ones each time, and those that are shown are the same as if all were.
+// TestSearchEnough: in a conversation with very many matches a fixed subset is counted, and
+// the shown matches are the same as if all were counted.
 func TestSearchEnough(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	files := testchat.Chat{Messages: 2000, PerFile: 100, Text: 300}.Files()
@@ -225,7 +224,7 @@ func TestSearchEnough(t *testing.T) {
 	}
 }
 
-// TestSearchContext: around a match is its path, not its file.
+// TestSearchContext: the context of a match is its path, not its file.
 func TestSearchContext(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Talk")
@@ -261,8 +260,8 @@ func TestSearchContext(t *testing.T) {
 	}
 }
 
-// TestSearchOnce: a message in several files is found where it began, and in copies
-// only on request.
+// TestSearchOnce: a message in several files is found in the file that wrote it first, and
+// in copies only on request.
 func TestSearchOnce(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Talk")
@@ -297,7 +296,7 @@ func TestSearchOnce(t *testing.T) {
 			t.Errorf("%s in %q is also in %q, want %q", c.message, c.in, got, c.want)
 		}
 	}
-	// What was noted with a message since does not make it another.
+	// Metadata added to a message later does not make it another message.
 	name := session.FileName(root)
 	doc := s.read(name)
 	s.replace(name, strings.Replace(doc, `"otter 1",`, `"otter 1", "seen": true,`, 1))
@@ -313,7 +312,7 @@ func TestSearchOnce(t *testing.T) {
 		t.Errorf("there is more than one: %s", s.found(o))
 	}
 	s.replace(name, doc)
-	// A conversation that has nothing to do with it may have the same ids and words.
+	// An unrelated conversation may have the same ids and words.
 	s.write(session.FileName("other"), strings.Replace(doc, root, "other", 1))
 	if got := s.found(workspace.SearchOptions{Text: `"otter 1"`}); sorted(got) != sorted(root+"@"+ids[0]+" other@"+ids[0]) {
 		t.Errorf("in two conversations: %s", got)
@@ -326,8 +325,8 @@ func sorted(list string) string {
 	return strings.Join(words, " ")
 }
 
-// TestSearchLinks: whatever a file says that it comes from, its messages are found under
-// a session that has them.
+// TestSearchLinks: whatever origin a file names, its messages are found under a session
+// that has them.
 func TestSearchLinks(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	marker := func(of string) string {
@@ -382,7 +381,7 @@ func TestSearchLimit(t *testing.T) {
 	}
 }
 
-// TestSearchRemembered: it makes no difference whether a file was seen before.
+// TestSearchRemembered: the cache does not change the result.
 func TestSearchRemembered(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	files := testchat.Chat{Messages: 300, PerFile: 100, Text: 1530, Odd: true}.Files()
@@ -430,8 +429,8 @@ func containsAll(text, words string) bool {
 	return true
 }
 
-// FuzzSearch: a message is found if and only if its text matches, once, under a
-// session that has it, independent of its author and files.
+// FuzzSearch: a message is found if and only if its text matches, once, under a session
+// that has it, independent of its author and files.
 func FuzzSearch(f *testing.F) {
 	f.Add(uint64(1), "otter", "the Otter by the river")
 	f.Add(uint64(2), "été", "un ÉTÉ, 🌲")
@@ -526,7 +525,7 @@ func quoted(words []string) (list []string) {
 	return list
 }
 
-// foreign returns a message that another program wrote, and what it says.
+// foreign returns a message as another program writes it, and its text.
 func foreign(id, said string, random *rand.Rand) (text, raw string) {
 	quote := func(s string) string {
 		if random.IntN(2) == 0 {
@@ -548,7 +547,7 @@ func foreign(id, said string, random *rand.Rand) (text, raw string) {
 	return `f({"q": "` + said + `"})`, raw
 }
 
-// inQuotes returns a text as JSON, as Go writes it.
+// inQuotes returns a text as JSON, as Go encodes it.
 func inQuotes(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -557,7 +556,7 @@ func inQuotes(s string) string {
 	return string(b)
 }
 
-// inASCII returns a text as JSON, as Python writes it.
+// inASCII returns a text as JSON, as Python encodes it.
 func inASCII(s string) string {
 	var out strings.Builder
 	for _, r := range inQuotes(s) {
@@ -574,7 +573,7 @@ func inASCII(s string) string {
 	return out.String()
 }
 
-// thatAreThere returns the sessions that begin something.
+// thatAreThere returns all sessions of the workspace except for continuations.
 func (s *space) thatAreThere() (ids []string) {
 	s.t.Helper()
 	l, err := s.List(s.t.Context(), "")
@@ -617,7 +616,7 @@ func (s *space) conversationsOf() map[string][]string {
 	return in
 }
 
-// messagesThere returns the messages that any file contains.
+// messagesThere returns the ids of the messages in all files.
 func (s *space) messagesThere() map[string]bool {
 	there := map[string]bool{}
 	l, err := s.List(s.t.Context(), "")

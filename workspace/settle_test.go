@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestDoctorForeignWriter: a program that rewrites a session in several writes, again
-// and again, loses none of them to doctor, whatever it finds at that moment.
+// TestDoctorForeignWriter: doctor loses no write of a program that rewrites a session in
+// several writes, again and again, in whatever state it reads the file.
 func TestDoctorForeignWriter(t *testing.T) {
 	dir := t.TempDir()
 	s := openSpace(t, dir, 0)
@@ -82,8 +82,8 @@ func TestDoctorForeignWriter(t *testing.T) {
 	t.Logf("doctor met the session torn %d times", damaged)
 }
 
-// TestDoctorSettles: a torn session that was just written is mended once it does not
-// change any more, and one whose writer finishes meanwhile is left alone.
+// TestDoctorSettles: a torn session that was just written is repaired once it no longer
+// changes, and one whose writer finishes meanwhile is left alone.
 func TestDoctorSettles(t *testing.T) {
 	for _, finishes := range []bool{false, true} {
 		dir := t.TempDir()

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestUnsign holds that an object that was changed has no signature, and that all else
-// stays as it is.
+// TestUnsign holds that a changed object loses its signature, and that everything else
+// stays the same.
 func TestUnsign(t *testing.T) {
 	for _, c := range []struct{ before, after, want string }{
 		{`{"thinking":"a x","signature":"s"}`, `{"thinking":"a y","signature":"s"}`, `{"thinking":"a y"}`},

@@ -60,7 +60,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestAppendCheckpoint: writing to a checkpoint forks first, each time.
+// TestAppendCheckpoint: an append to a checkpoint makes a branch first, each time.
 func TestAppendCheckpoint(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
@@ -114,8 +114,8 @@ func TestAppendCheckpoint(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestSnapshotOfSnapshots: a checkpoint of a branch of a checkpoint has each
-// message once, and depends on no other session.
+// TestSnapshotOfSnapshots: a checkpoint of a branch of a checkpoint has each message once,
+// and depends on no other session.
 func TestSnapshotOfSnapshots(t *testing.T) {
 	for _, dialect := range []session.Dialect{session.Bough, session.Penguin} {
 		s := openSpace(t, t.TempDir(), 10)
@@ -181,8 +181,7 @@ func allIDs(t *testing.T, s *space) (ids []string) {
 	return ids
 }
 
-// TestToolCut: a snapshot steps back from inside a tool call, or is refused if that is
-// wanted.
+// TestToolCut: a snapshot steps back from inside a tool call, or is refused with Strict.
 func TestToolCut(t *testing.T) {
 	files := testchat.Chat{Messages: 30, PerFile: 30, Text: 10}.Files()
 	s := openSpace(t, t.TempDir(), 0)
@@ -236,8 +235,8 @@ func TestPartial(t *testing.T) {
 	sameMessages(t, "the first file", s.show(files[0].ID), files[0].Messages)
 }
 
-// TestPenguinCheckpoint: those that Penguin keeps for itself are shown and
-// branched from, and never written.
+// TestPenguinCheckpoint: checkpoints that Penguin keeps apart can be shown and branched
+// from, and are never written.
 func TestPenguinCheckpoint(t *testing.T) {
 	files := testchat.Chat{Messages: 30, PerFile: 10, Text: 10, Odd: true}.Files()
 	s := openSpace(t, t.TempDir(), 0)

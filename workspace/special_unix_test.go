@@ -29,8 +29,8 @@ func (s *space) pipe(name string) {
 	}
 }
 
-// TestPipes: a named pipe in the place of any file or folder of a workspace keeps no
-// verb waiting, and doctor names it.
+// TestPipes: a named pipe in the place of any file or folder of a workspace blocks no verb,
+// and doctor reports it.
 func TestPipes(t *testing.T) {
 	markdown, err := convert.Named("markdown")
 	if err != nil {

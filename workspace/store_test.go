@@ -22,7 +22,7 @@ import (
 
 type content = func(func() ([]lines.Node, error)) (lines.Content, error)
 
-// says is the content of a message that is a text.
+// says is the content of a text message.
 func says(role, text string) content {
 	return func(func() ([]lines.Node, error)) (lines.Content, error) {
 		value, err := json.Marshal(text)
@@ -115,7 +115,7 @@ func TestStore(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestStoreRefuses is for what must not be stored. Nothing is written for it.
+// TestStoreRefuses: invalid content is refused, and nothing is written.
 func TestStoreRefuses(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root, other := s.new("Bread"), s.new("Soup")
@@ -190,8 +190,8 @@ func TestAttachment(t *testing.T) {
 	}
 }
 
-// TestAttachmentDamaged holds that a damaged attachment is not used: the next
-// message with the attachment replaces it.
+// TestAttachmentDamaged holds that a damaged attachment is not used: the next message with
+// the attachment replaces it.
 func TestAttachmentDamaged(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
@@ -277,8 +277,8 @@ func TestSetMessageMeta(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestContentSeesThePath is for a message that depends on those before it: it is
-// given its own path and no other message.
+// TestContentSeesThePath: a callback that makes the content of a message gets the message's
+// own path and no other message.
 func TestContentSeesThePath(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
@@ -296,8 +296,8 @@ func TestContentSeesThePath(t *testing.T) {
 	}
 }
 
-// TestUndoMeta holds that taking back what was noted with a message leaves the head
-// alone, which may be at that message, and that the log has the message by its id.
+// TestUndoMeta: undo of a metadata change does not move a head at that message, and the log
+// names the message by its id.
 func TestUndoMeta(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
@@ -326,8 +326,8 @@ func TestUndoMeta(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestPurgeAttachments: an attachment goes for good with the last message that refers to
-// it, and not before.
+// TestPurgeAttachments: a purge deletes an attachment together with the last message that
+// refers to it, and not before.
 func TestPurgeAttachments(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	file := filepath.Join(s.Dir(), workspace.FilePath(attachment("a picture").SHA256))

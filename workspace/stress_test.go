@@ -14,10 +14,9 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestStress takes a conversation of 10,000 messages in more than ten files
-// apart, with branches in earlier files, branches that go on in files of their
-// own, and branches of those. Each view holds each message of its path once, in
-// order, byte for byte.
+// TestStress splits a conversation of 10,000 messages into more than ten files, with
+// branches in earlier files, branches that continue in files of their own, and branches of
+// those. Each view has each message of its path once, in order, byte for byte.
 func TestStress(t *testing.T) {
 	const limit = 800
 	files := testchat.Chat{Messages: 10_000, PerFile: limit, Text: 120, Odd: true, Seed: 1}.Files()
@@ -34,8 +33,8 @@ func TestStress(t *testing.T) {
 	whole := s.checkpoint(tail)
 	s.holds("a checkpoint at the end", whole, all)
 
-	// Branches at the end of a file, at the start of the next, in the middle,
-	// asked for by different files of the line.
+	// Branches at the end of a file, at the start of the next, in the middle, requested by
+	// different files of the line.
 	at := []int{limit - 1, limit, 4003, 7205}
 	branches := make([]*workspace.Snapshot, len(at))
 	for i, n := range at {
@@ -63,8 +62,8 @@ func TestStress(t *testing.T) {
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 
-	// An in-place branch from the second file, which continues in separate
-	// files when its file is full.
+	// An in-place branch from the second file, which continues in separate files when its
+	// file is full.
 	n := limit + 301
 	path := slices.Clone(all[:n+1])
 	parent := all[n].ID
@@ -86,7 +85,7 @@ func TestStress(t *testing.T) {
 	}
 	healthy(t, s)
 
-	// Alone, a snapshot is still whole.
+	// Alone, a snapshot is still complete.
 	for _, id := range allIDs(t, s) {
 		if id != whole.ID {
 			if err := os.Remove(filepath.Join(s.Dir(), session.FileName(id))); err != nil {
@@ -97,7 +96,7 @@ func TestStress(t *testing.T) {
 	sameMessages(t, "alone", s.show(whole.ID), all)
 }
 
-// holds makes sure that the file of a snapshot is whole and holds the messages.
+// holds fails the test unless the file of a snapshot is complete and has the messages.
 func (s *space) holds(what string, snap *workspace.Snapshot, want []testchat.Message) {
 	s.t.Helper()
 	file := s.session(snap.ID)

@@ -8,9 +8,9 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// BenchmarkTasks measures what is done for each message that is stored, beside the
-// storing, in a line of 10,000 messages in twelve files, all of which were looked at
-// but the last ten; and, to compare with, reading the path.
+// BenchmarkTasks measures the task tracking per stored message, without the storing itself,
+// in a line of 10,000 messages in twelve files, all tracked except for the last ten, and
+// for comparison the reading of the path.
 func BenchmarkTasks(b *testing.B) {
 	const perFile, files = 834, 12
 	s := openSpace(b, b.TempDir(), 0)

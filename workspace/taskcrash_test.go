@@ -16,9 +16,9 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// TestWorkedCrash: a record that was acknowledged survives a crash, and one that was
-// not is there whole or not at all; the next one finds its place. A step that fails
-// loses nothing of what was there.
+// TestWorkedCrash: an acknowledged record survives a crash; any other is complete or
+// absent, and the next record is written on a line of its own. A failing step loses no
+// earlier record.
 func TestWorkedCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a folder cannot be synced there")

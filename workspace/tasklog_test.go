@@ -21,7 +21,8 @@ func (s *space) forgetTasks() {
 	}
 }
 
-// TestWorked: a new task gets what it lacks, and what was looked at twice counts once.
+// TestWorked: a new task gets its missing fields, and a message that was tracked twice
+// counts once.
 func TestWorked(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "m1 m2 m3")
@@ -77,7 +78,7 @@ func TestWorked(t *testing.T) {
 	}
 }
 
-// TestTaskLog: the records are what the file says, whatever happens to it.
+// TestTaskLog: the records are those of the file, whatever happens to the file.
 func TestTaskLog(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "m1 m2 m3 m4 m5")
@@ -141,8 +142,8 @@ func TestTaskLog(t *testing.T) {
 	}
 }
 
-// TestWorkedTogether: several processes that record at once lose nothing, and of what
-// two of them looked at one counts.
+// TestWorkedTogether: several processes that record at once lose no record, and a message
+// that two of them track counts once.
 func TestWorkedTogether(t *testing.T) {
 	dir := t.TempDir()
 	s := openSpace(t, dir, 0)

@@ -13,10 +13,10 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// chat writes a session file with messages in short: "b" follows the message before
-// it, "b<a" answers a, "b<<a" does so when the file was already continued, "-b" was
-// not stored by a program over HTTP, and "p|a" ends the header of a file that
-// continues the session p at the message a.
+// chat writes a session file with messages in short: "b" follows the message before it,
+// "b<a" answers a, "b<<a" does so in a file that was already continued, "-b" was not stored
+// by a program over HTTP, and "p|a" ends the header of a file that continues the session p
+// at the message a.
 func (s *space) chat(id, metadata, messages string) {
 	s.t.Helper()
 	var list []string
@@ -43,7 +43,7 @@ func (s *space) chat(id, metadata, messages string) {
 	s.messages(id, metadata, list...)
 }
 
-// look records that messages of a session were looked at, with or without success.
+// look records that messages of a session were tracked, with or without success.
 func (s *space) look(id, messages string, tasks ...task.Task) *task.Record {
 	s.t.Helper()
 	r := task.Record{Session: id, Messages: strings.Fields(messages), Status: task.Success, Tasks: tasks}
@@ -62,7 +62,7 @@ func (s *space) fail(id, messages string) {
 	}
 }
 
-// found is a new task that is anchored at a message.
+// found returns a new task that is anchored at a message.
 func found(text, anchor string) task.Task {
 	return task.Task{
 		Session: "s", Message: anchor, Branch: "m1", Status: task.Pending,
@@ -70,7 +70,7 @@ func found(text, anchor string) task.Task {
 	}
 }
 
-// pending describes what is pending on the paths to messages, or to all leaves.
+// pending describes the pending messages of the paths to messages, or to all leaves.
 func (s *space) pending(name string, messages ...string) string {
 	s.t.Helper()
 	list, err := s.Line(name).Pending(s.t.Context(), messages...)
@@ -105,7 +105,7 @@ func (s *space) tasks(name, message string) string {
 	return strings.Join(texts, ", ")
 }
 
-// tracking describes how far a line is.
+// tracking describes the tracking status of a line.
 func (s *space) tracking(name string) string {
 	s.t.Helper()
 	t, err := s.Line(name).Tracking(s.t.Context(), func(id string) bool { return id == "m2" })
@@ -146,10 +146,10 @@ func (s *space) batch(name, message string, sizes task.Sizes) string {
 	return fmt.Sprintf("%s: [%s] %s | %s of %s", b.Branch, ids(b.Context), ids(b.Nodes), strings.Join(b.New, " "), strings.Join(b.Path, " "))
 }
 
-// seedTree is the example of the feature: M1 to M6, and M7, M8 below M2.
+// seedTree is an example: M1 to M6, and M7, M8 below M2.
 const seedTree = "m1 m2 m3 m4 m5 m6 m7<m2 m8"
 
-// TestPending: messages are pending on a path, and are tracked up to a fork.
+// TestPending: messages are pending per path, and are tracked up to a fork.
 func TestPending(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", seedTree)
@@ -191,7 +191,8 @@ func TestPending(t *testing.T) {
 	is("at last", s.pending("s"), "")
 }
 
-// TestBatchBetween: untracked messages are shown, and not new.
+// TestBatchBetween: a batch shows untracked messages between new ones, and does not count
+// them as new.
 func TestBatchBetween(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "-a -b m1 -c -d -e -f m2 m3 -g")
@@ -211,7 +212,7 @@ func TestBatchBetween(t *testing.T) {
 	}
 }
 
-// TestBranchNames: a branch is named by its first message, whatever file that is in.
+// TestBranchNames: a branch is named by its first message, in any file of the line.
 func TestBranchNames(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	for _, c := range []struct {
@@ -256,8 +257,8 @@ func TestBranchNames(t *testing.T) {
 	}
 }
 
-// TestCopies: messages copied with a branch or a checkpoint were tracked at their
-// origin, and are tracked separately from there.
+// TestCopies: messages copied with a branch or a checkpoint keep the tracking of their
+// origin, and are tracked separately from then on.
 func TestCopies(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("home", `"continued_from":[]`, "m1 m2 m3 m4")
@@ -299,8 +300,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestTracked: each message of a path has its status, and the task that is about it
-// there.
+// TestTracked: each message of a path has its status, and its task on that path.
 func TestTracked(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "m1 m2 -x m3 m4<m2 m5")

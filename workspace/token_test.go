@@ -88,7 +88,7 @@ func openToken(t *testing.T, dir string) *workspace.Workspace {
 	return w
 }
 
-// TestTokenLink refuses a link, wherever it leads.
+// TestTokenLink: a symbolic link in place of the token is refused, wherever it leads.
 func TestTokenLink(t *testing.T) {
 	for _, to := range []string{"../conversations/x", "/etc/hostname", "../../elsewhere"} {
 		dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestTokenLink(t *testing.T) {
 	}
 }
 
-// TestTokenAtOnce has several ask for a token that is not there yet: all get the same.
+// TestTokenAtOnce: several processes that create the token at once all get the same one.
 func TestTokenAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	tokens := make([]string, 8)

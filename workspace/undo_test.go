@@ -20,7 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// truth returns the files of the workspace that are no copies, logs or trash.
+// truth returns the files of the workspace except for caches, logs and the trash.
 func (s *space) truth() map[string]string {
 	files := s.files()
 	maps.DeleteFunc(files, func(name, _ string) bool {
@@ -45,7 +45,7 @@ func (s *space) redo(in string) (*workspace.Operation, error) {
 	return &ops.Operations[0], nil
 }
 
-// every does one of each verb that changes something, and calls after each.
+// every runs each verb that changes something and calls done after each.
 func every(s *space, done func(verb string)) {
 	ctx := s.t.Context()
 	must := func(verb string, err error) {
@@ -138,8 +138,7 @@ func every(s *space, done func(verb string)) {
 	must("rm --line", err)
 }
 
-// TestUndoAll takes everything back, to the first byte, and does it again, to the
-// last; in both dialects.
+// TestUndoAll undoes and redoes every verb, to the byte, in both dialects.
 func TestUndoAll(t *testing.T) {
 	for _, penguin := range []bool{false, true} {
 		s := openSpace(t, t.TempDir(), 2)
@@ -185,8 +184,7 @@ func TestUndoAll(t *testing.T) {
 	}
 }
 
-// TestUndoRefused: what would destroy something newer is refused, and nothing is
-// changed.
+// TestUndoRefused: undo is refused, and changes nothing, if it would destroy newer data.
 func TestUndoRefused(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
@@ -224,8 +222,8 @@ func TestUndoRefused(t *testing.T) {
 	refuse("without the trash", "", "(rm)")
 }
 
-// TestUndoNumber: an undo says the number that it has in the log, also where what
-// another program did comes before it.
+// TestUndoNumber: undo reports its own number in the log, even if the log gets a change of
+// another program before it.
 func TestUndoNumber(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
@@ -243,7 +241,7 @@ func TestUndoNumber(t *testing.T) {
 	}
 }
 
-// TestUndoTrash: what comes back from the trash is what was moved there.
+// TestUndoTrash: undo of a removal restores the file from the trash.
 func TestUndoTrash(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -262,8 +260,8 @@ func TestUndoTrash(t *testing.T) {
 	}
 }
 
-// TestUndoPurged: a removal whose file was deleted from the trash is not undone, and
-// nothing older is in its place.
+// TestUndoPurged: a removal whose file was deleted from the trash is not undone, and no
+// older file takes its place.
 func TestUndoPurged(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	kept := s.new("Kept")
@@ -288,8 +286,8 @@ func TestUndoPurged(t *testing.T) {
 	}
 }
 
-// TestUndoSeveral: -n counts a group once, --to stops after an operation, and both name
-// what they took back.
+// TestUndoSeveral: -n counts a group once, --to stops after an operation, and both name the
+// undone operations.
 func TestUndoSeveral(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -326,7 +324,7 @@ func TestUndoSeveral(t *testing.T) {
 	}
 }
 
-// TestUndoHead: undo leaves no head that points nowhere.
+// TestUndoHead: undo leaves no head that names a missing message.
 func TestUndoHead(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
@@ -361,7 +359,7 @@ func TestUndoHead(t *testing.T) {
 	}
 }
 
-// TestUndoIn takes back what changed one session, and leaves what came between.
+// TestUndoIn undoes the changes of one session, and keeps the changes of others in between.
 func TestUndoIn(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -386,7 +384,7 @@ func TestUndoIn(t *testing.T) {
 	}
 }
 
-// TestLog: the log says what was done, by whom, and what is taken back.
+// TestLog: the log has each operation with its actor, and marks undone ones.
 func TestLog(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -433,8 +431,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestUndoNothing holds that a session is unchanged, in the index too, if the undone
-// operation had changed no byte of its file.
+// TestUndoNothing: undo of an operation that changed no byte of a session's file leaves the
+// session unchanged, in the index too.
 func TestUndoNothing(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
@@ -460,8 +458,8 @@ func TestUndoNothing(t *testing.T) {
 	}
 }
 
-// TestUndoTwin holds that no two sessions go by one UUID: a program may have begun
-// another under that of the one that was removed.
+// TestUndoTwin: no two sessions have one UUID: a program may have begun another session
+// under the UUID of a removed one.
 func TestUndoTwin(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")

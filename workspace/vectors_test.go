@@ -23,7 +23,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// eachVector runs f for every vector that keep keeps, on a copy of its files.
+// eachVector runs f for every vector that keep accepts, on a copy of its files.
 func eachVector(t *testing.T, keep func(*fixtures.Vector) bool, f func(*testing.T, *fixtures.Vector, *workspace.Workspace)) {
 	t.Helper()
 	vectors, err := fixtures.Vectors()
@@ -60,9 +60,8 @@ func eachVector(t *testing.T, keep func(*fixtures.Vector) bool, f func(*testing.
 	}
 }
 
-// checkFiles reports every file of dir that does not hold what want says, and
-// every one that want does not have, but not those whose names begin with one
-// of made.
+// checkFiles fails the test if a file of dir differs from want, is missing, or is not in
+// want, except for new files whose names begin with one of made.
 func checkFiles(t *testing.T, dir string, want map[string][]byte, made ...string) {
 	t.Helper()
 	found := 0
@@ -156,7 +155,7 @@ func TestVectorsData(t *testing.T) {
 	})
 }
 
-// checkUsable opens the sessions that a vector has beside the one it is about.
+// checkUsable opens the other sessions of a vector.
 func checkUsable(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	t.Helper()
 	var listed []string
@@ -187,8 +186,8 @@ func checkUsable(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	checkFiles(t, w.Dir(), v.Files)
 }
 
-// checkWhole makes sure that nothing in a vector without damage is taken for
-// damage, and nothing for a session that is none.
+// checkWhole fails the test if an undamaged vector has a problem, or a file that is not a
+// session is listed.
 func checkWhole(t *testing.T, v *fixtures.Vector, w *workspace.Workspace, listed []string) {
 	t.Helper()
 	want := append([]string{v.Session}, v.Usable...)
@@ -226,8 +225,7 @@ func checkSeal(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	}
 }
 
-// checkRefused tries to cut where no cut may be. It comes last, for it takes
-// the lock.
+// checkRefused calls cuts that must be refused. It comes last, because it takes the lock.
 func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	t.Helper()
 	if v.Refused == nil {
@@ -306,9 +304,9 @@ func TestVectorsBroken(t *testing.T) {
 	})
 }
 
-// TestVectorsSnapshot makes a checkpoint of each conversation and deletes all
-// that it was made of: nothing is missing, and no byte of a message changed. A
-// path that has an id twice cannot be one file, and is refused.
+// TestVectorsSnapshot makes a checkpoint of each conversation and deletes all its sources:
+// nothing is missing, and no byte of a message changed. A path with two messages of one id
+// cannot be one file, and is refused.
 func TestVectorsSnapshot(t *testing.T) {
 	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
 	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
@@ -348,8 +346,8 @@ func TestVectorsSnapshot(t *testing.T) {
 	})
 }
 
-// TestVectorsIndex makes sure that an unusable index or journal is reported, in
-// one line, and repaired by the next change.
+// TestVectorsIndex: an unusable index or journal is reported, in one line, and repaired by
+// the next change.
 func TestVectorsIndex(t *testing.T) {
 	told := func(v *fixtures.Vector) bool { return slices.Contains([]string{"12.6", "12.13", "12.14"}, v.Clause) }
 	eachVector(t, told, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {

@@ -168,7 +168,7 @@ func (s *space) write(name, content string) {
 	}
 }
 
-// files returns what the files of the workspace hold, the lock apart.
+// files returns the contents of the files of the workspace, except for the lock.
 func (s *space) files() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
@@ -185,7 +185,7 @@ func (s *space) files() map[string]string {
 	return files
 }
 
-// sameFiles compares what files hold before and after.
+// sameFiles compares the files before and after.
 func sameFiles(t testing.TB, what string, before, after map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -312,8 +312,8 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// region returns messages of a session, with the separators between them in
-// files of bough and Penguin.
+// region returns messages of a session with the separators between them, as bough and
+// Penguin write them.
 func region(s *session.Session, from, to int) []byte {
 	var list [][]byte
 	for _, m := range s.Messages[from:to] {
@@ -322,7 +322,7 @@ func region(s *session.Session, from, to int) []byte {
 	return bytes.Join(list, []byte(",\n    "))
 }
 
-// timeOf returns the time of a message as answers have it.
+// timeOf returns the time of a message as results print it.
 func timeOf(m session.Message) string {
 	t, _ := m.Time()
 	return session.FormatTime(t)

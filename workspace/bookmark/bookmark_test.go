@@ -109,7 +109,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestRevert: later bookmarks stay, and a bookmark that was changed again is kept.
+// TestRevert: later bookmarks stay, and a bookmark that was changed since is kept.
 func TestRevert(t *testing.T) {
 	file := func(of ...string) (data []byte) { // each a label and its message
 		for _, word := range of {
@@ -137,8 +137,8 @@ func TestRevert(t *testing.T) {
 	}
 }
 
-// FuzzEdit: in any file, an edit changes only its bookmark, and adding and removing
-// one restores every byte.
+// FuzzEdit: an edit of any file changes only its bookmark, and adding and removing a
+// bookmark restores every byte.
 func FuzzEdit(f *testing.F) {
 	f.Add([]byte(small), "b", 0)
 	f.Add([]byte(foreign), "c", 1)

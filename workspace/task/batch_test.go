@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// path parses a path: "-" is a message that is not pending, "o" a pending one, and
-// "<" means that the message before it has more than one child.
+// path parses a path: "-" is a message that is not pending, "o" a pending one, and "<"
+// means that the message before it has more than one child.
 func path(s string) (list []task.Message) {
 	for _, c := range s {
 		switch c {

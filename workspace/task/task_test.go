@@ -149,8 +149,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestVersions: a path has the tasks that were found on it, and its own version of
-// a task that changed in two branches.
+// TestVersions: a path has the tasks that were found on it, and its own version of a task
+// that changed in two branches.
 func TestVersions(t *testing.T) {
 	var l task.Log
 	if list := l.All(slices.Values([]string{"m1"})); len(list) != 0 || l.Order("s") != 0 {

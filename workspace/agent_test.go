@@ -597,7 +597,7 @@ func TestAgentUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Remove(ctx, other, workspace.RemoveOptions{}); err != nil {
-		t.Errorf("rm of a tree that is nobody's = %v", err)
+		t.Errorf("rm of a tree without an agent = %v", err)
 	}
 	if _, err := s.undo(a.Head.Tree); code(err) != fault.Refused {
 		t.Errorf("undo of agent rm without one of its trees = %v", err)

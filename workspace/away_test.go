@@ -59,7 +59,7 @@ func TestEventsMovedAway(t *testing.T) {
 				move(place, dir+".away")
 				note("is gone; events resume when it is back")
 				if _, err := os.Stat(place); !os.IsNotExist(err) {
-					t.Errorf("the folder is there again: %v", err)
+					t.Errorf("the folder exists again: %v", err)
 				}
 				move(dir+".away", place)
 				note("is back")

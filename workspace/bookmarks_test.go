@@ -84,7 +84,7 @@ func TestBookmark(t *testing.T) {
 	s.append(workspace.Append{Session: bread, Text: "f"})
 	s.append(workspace.Append{Session: bread, Text: "g"})
 	if got := s.texts("last"); got != "a b c d e" {
-		t.Errorf("the bookmark leads to %q", got)
+		t.Errorf("the bookmark resolves to %q", got)
 	}
 	healthy(t, s)
 }
@@ -119,7 +119,7 @@ func TestBookmarkRef(t *testing.T) {
 			t.Errorf("%q: the notes are %q", c.label, s.notes)
 		}
 		if got := s.texts(c.label); got != c.want {
-			t.Errorf("%q leads to %q, want %q", c.label, got, c.want)
+			t.Errorf("%q resolves to %q, want %q", c.label, got, c.want)
 		}
 	}
 	if _, err := s.Show(t.Context(), "urn:uuid:here", session.ReadOptions{}); code(err) != fault.NotFound {
@@ -217,7 +217,7 @@ func TestBookmarkTwice(t *testing.T) {
 		t.Errorf("RemoveBookmark = %+v, %v", b, err)
 	}
 	if got := s.texts("here"); got != "a" {
-		t.Errorf("it leads to %q", got)
+		t.Errorf("it resolves to %q", got)
 	}
 }
 
@@ -278,7 +278,7 @@ func TestBookmarkLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.texts("here"); got != "a b c" {
-		t.Errorf("it leads to %q", got)
+		t.Errorf("it resolves to %q", got)
 	}
 	s.write(bookmark.Path, s.bookmarked("there", bread, "gone"))
 	s.expect(doctor.Options{}, "lost_bookmark")

@@ -270,7 +270,7 @@ func TestBranchesPartial(t *testing.T) {
 			t.Errorf("%s: the leaves are %s, want %s", c.name, got, want)
 		}
 		if b.Head != "" {
-			t.Errorf("%s: the head is at %s, and where the conversation goes on nobody can tell", c.name, b.Head)
+			t.Errorf("%s: the head is %s, want none in a conversation with an unknown next message", c.name, b.Head)
 		}
 		if _, err := s.MessageTree(t.Context(), files[c.ask], o.ReadOptions); err != nil {
 			t.Errorf("%s: %v", c.name, err)

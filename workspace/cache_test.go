@@ -142,7 +142,7 @@ func TestWritersSweepCache(t *testing.T) {
 	s.say("the next writer")
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(s.Dir(), session.CacheDir, name+durable.TempSuffix)); err == nil {
-			t.Errorf("%s is there after the next writer", name)
+			t.Errorf("%s still exists after the next writer", name)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestChatTrees(t *testing.T) {
 	for _, p := range []agents.Prompt{{Text: " "}, {Text: "x", From: "nowhere"}, {Text: "x", From: at, Tree: "rest"}, {Text: "x", Fresh: true, Tree: "a/b"}, {Text: "\xff"}} {
 		before := s.truth()
 		if _, err := s.Agent("ada").Chat(ctx, p, modelSaying()); err == nil {
-			t.Errorf("%+v is said", p)
+			t.Errorf("Chat(%+v) succeeded", p)
 		}
 		sameFiles(t, fmt.Sprintf("%+v", p), before, s.truth())
 	}
@@ -406,7 +406,7 @@ func TestAbort(t *testing.T) {
 		t.Errorf("it is\n%s", got)
 	}
 	if q, said, err := s.Agent("ada").ResumeQueue(t.Context(), modelSaying()); err != nil || said != nil || len(q.Queue) != 0 {
-		t.Errorf("ResumeQueue of nothing = %+v, %+v, %v", q, said, err)
+		t.Errorf("ResumeQueue of an empty queue = %+v, %+v, %v", q, said, err)
 	}
 	healthy(t, s)
 }
@@ -608,7 +608,7 @@ func TestChatEvents(t *testing.T) {
 	read(3 + 1 + 3 + 2 + 1 + 2 + 1)
 	want := "message_added head_moved chat_start chat_content message_added head_moved tool_started message_added head_moved chat_content message_added head_moved chat_complete"
 	if strings.Join(got, " ") != want || strings.Join(said, " ") != "well seen" {
-		t.Errorf("the events are\n%s, saying %q, want\n%s", strings.Join(got, " "), said, want)
+		t.Errorf("the events are\n%s, with the texts %q, want\n%s", strings.Join(got, " "), said, want)
 	}
 }
 
@@ -807,7 +807,7 @@ func TestMendAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Agent("ada").DeleteTree(t.Context(), first.Tree, agents.DeleteTreeOptions{}); code(err) != fault.NotFound {
-		t.Errorf("a tree that is gone = %v", err)
+		t.Errorf("DeleteTree of a missing tree = %v", err)
 	}
 	if _, err := s.Agent("ada").DeleteTree(t.Context(), first.Tree, agents.DeleteTreeOptions{Force: true}); err != nil {
 		t.Error(err)

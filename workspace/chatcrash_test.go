@@ -71,14 +71,14 @@ func paired(list []model.Message) error {
 			continue
 		}
 		if len(open) > 0 {
-			return fmt.Errorf("before message %d there is no result of %v", i, open)
+			return fmt.Errorf("no result of %v before message %d", open, i)
 		}
 		for _, c := range said.Get("tool_calls").Array() {
 			open[c.Get("id").String()] = true
 		}
 	}
 	if len(open) > 0 {
-		return fmt.Errorf("at the end there is no result of %v", open)
+		return fmt.Errorf("no result of %v at the end", open)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 	}
 	for _, id := range acknowledged {
 		if count[id] != 1 {
-			return fmt.Errorf("%s, which was acknowledged, is there %d times", id, count[id])
+			return fmt.Errorf("the acknowledged message %s exists %d times", id, count[id])
 		}
 	}
 	if said := s.said("ada"); !strings.HasPrefix(said, "user: hello\nassistant: hi\n") || strings.Count(said, "still there?") != 1 {
@@ -230,7 +230,7 @@ func goOn(s *space, acknowledged []string, whole string) error {
 	}
 	for _, text := range []string{"user: stop", "user: later", "user: dig"} {
 		if got := strings.Count(s.said("ada"), text+"\n"); got > strings.Count(whole, text+"\n") {
-			return fmt.Errorf("%q stands %d times", text, got)
+			return fmt.Errorf("%q is in the texts %d times", text, got)
 		}
 	}
 	report, err := s.Doctor(ctx, doctor.Options{})

@@ -63,10 +63,10 @@ func TestContinue(t *testing.T) {
 		t.Fatalf("the fourth message went to %+v", out)
 	}
 	if from, to := s.member(out.Session, "continued_from"), s.member(out.Session, "continued_to"); from != list(first) || to != "[]" {
-		t.Errorf("the continuation comes from %s and goes on in %s", from, to)
+		t.Errorf("the continuation has continued_from %s and continued_to %s", from, to)
 	}
 	if to := s.member(first, "continued_to"); to != list(out.Session) {
-		t.Errorf("the first file goes on in %s", to)
+		t.Errorf("the first file has continued_to %s", to)
 	}
 	file := s.session(out.Session)
 	if len(file.Messages) != 3 || file.Header != 2 || s.member(out.Session, "message_count") != "3" {
@@ -121,10 +121,10 @@ func TestContinuePenguin(t *testing.T) {
 	before := s.session(last.ID)
 	out := s.append(workspace.Append{Session: last.ID, Text: "next"})
 	if from, to := s.member(out.Session, "continued_from"), s.member(out.Session, "continued_to"); from != `"`+last.ID+`"` || to != "" {
-		t.Errorf("the continuation comes from %s and goes on in %s", from, to)
+		t.Errorf("the continuation has continued_from %s and continued_to %s", from, to)
 	}
 	if to := s.member(last.ID, "continued_to"); to != `"`+out.Session+`"` {
-		t.Errorf("the file before goes on in %s", to)
+		t.Errorf("the file before has continued_to %s", to)
 	}
 	if s.read(session.FileName(files[0].ID)) != string(files[0].Data) {
 		t.Error("the first file changed")
@@ -149,7 +149,7 @@ func TestContinuePenguin(t *testing.T) {
 		t.Fatalf("the message after the side branch went to %+v", second)
 	}
 	if to := s.member(last.ID, "continued_to"); to != list(out.Session, second.Session) {
-		t.Errorf("the file before goes on in %s, want both", to)
+		t.Errorf("the file before has continued_to %s, want both", to)
 	}
 	healthy(t, s)
 }
@@ -213,7 +213,7 @@ func TestContinueTwice(t *testing.T) {
 	}
 	e := s.entry(first)
 	if len(e.ContinuedTo) != 2 || e.ContinuedTo[1] != next.Session || s.member(first, "continued_to") != list(e.ContinuedTo...) {
-		t.Errorf("the first file goes on in %q, %s", e.ContinuedTo, s.member(first, "continued_to"))
+		t.Errorf("the first file has continued_to %q, %s", e.ContinuedTo, s.member(first, "continued_to"))
 	}
 	if !bytes.Equal(region(s.session(first), 0, 3), region(one, 0, 3)) {
 		t.Error("messages of the first file changed")

@@ -213,7 +213,7 @@ func (c *crash) controls() {
 	for _, control := range testsize.Sample(c, "negative controls", list, some) {
 		c.sum.controls.Add(1)
 		if !c.breaks(control.trace) && !c.used.has(needless, c.name, control.what) {
-			c.Errorf("%s: nothing goes wrong %s", c.name, control.what)
+			c.Errorf("%s: no check fails %s", c.name, control.what)
 		}
 	}
 }

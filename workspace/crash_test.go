@@ -65,7 +65,7 @@ func TestCrash(t *testing.T) {
 			break // not everything was tried
 		}
 		if name := row.verb + ": " + row.what; !needed.rows[name] {
-			t.Errorf("nothing needs the row %q any longer", name)
+			t.Errorf("the row %q is no longer needed", name)
 		}
 	}
 	t.Log(&sum)
@@ -306,11 +306,11 @@ func (c *crash) record() {
 	for said := range trace.Kept(len(steps)) { // the first is whole
 		said = withoutLock(said)
 		if !slices.Equal(names(said), names(is)) {
-			c.Fatalf("the folder holds %q, and what was done leaves %q", names(is), names(said))
+			c.Fatalf("the folder has %q, and the recorded steps make %q", names(is), names(said))
 		}
 		for name, f := range is {
 			if f != nil && (!bytes.Equal(f.Data, said[name].Data) || !f.Time.Equal(said[name].Time)) {
-				c.Fatalf("%s has %d bytes and is of %v, and what was done leaves %d and %v", name, len(f.Data), f.Time, len(said[name].Data), said[name].Time)
+				c.Fatalf("%s has %d bytes and time %v, and the recorded steps make %d and %v", name, len(f.Data), f.Time, len(said[name].Data), said[name].Time)
 			}
 		}
 		break

@@ -112,12 +112,12 @@ func TestReadWhileWriting(t *testing.T) {
 	s.write("conversations/new.json", `{"messages":[]}`)
 	s.show(id)
 	if len(s.notes) > 0 {
-		t.Errorf("while somebody writes: %q", s.notes)
+		t.Errorf("notes while the lock is held: %q", s.notes)
 	}
 	unlock()
 	s.show(id)
 	if len(s.notes) != 1 {
-		t.Errorf("while nobody writes: %q", s.notes)
+		t.Errorf("notes without a writer: %q", s.notes)
 	}
 }
 

@@ -51,10 +51,10 @@ func TestOpenNew(t *testing.T) {
 			t.Errorf("%s: %d things are in it, the head is %v, the report %v", name, n, head, report)
 		}
 		if _, err := s.Show(ctx, "Bread", session.ReadOptions{}); !errors.Is(err, fault.NotFound) {
-			t.Errorf("%s: showing what is not there: %v", name, err)
+			t.Errorf("%s: Show of a missing session: %v", name, err)
 		}
 		if _, err := s.Append(ctx, workspace.Append{Session: "Bread", Text: "x"}); !errors.Is(err, fault.NotFound) {
-			t.Errorf("%s: appending to what is not there: %v", name, err)
+			t.Errorf("%s: Append to a missing session: %v", name, err)
 		}
 		entries, err := os.ReadDir(dir)
 		if name == "absent" && !errors.Is(err, fs.ErrNotExist) || len(entries) > 0 {

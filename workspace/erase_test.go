@@ -119,7 +119,7 @@ func TestPurgeText(t *testing.T) {
 		}
 	}
 	if _, err := s.Show(t.Context(), other, session.ReadOptions{}); code(err) != fault.NotFound {
-		t.Errorf("all is undone, and the other session is there: %v", err)
+		t.Errorf("the other session still exists after undo of everything: %v", err)
 	}
 	healthy(t, s)
 }
@@ -160,7 +160,7 @@ func TestForget(t *testing.T) {
 		t.Errorf("the copy has %q", got)
 	}
 	if _, err := s.Show(ctx, id, session.ReadOptions{}); code(err) != fault.NotFound {
-		t.Errorf("show of what is forgotten = %v", err)
+		t.Errorf("show of a forgotten session = %v", err)
 	}
 	done, err = s.Forget(ctx, id, workspace.ForgetOptions{Copies: true}) // it is named by its id still
 	if err != nil || len(done.Copies) > 0 {
@@ -383,7 +383,7 @@ func TestPendingForget(t *testing.T) {
 			sameFiles(t, "doctor", before, s.everything())
 			s.new("The next writer")
 			if _, err := os.Stat(filepath.Join(s.Dir(), "conversations/c.json")); err == nil {
-				t.Error("the session is there after the next writer")
+				t.Error("the session still exists after the next writer")
 			}
 			if _, err := os.Stat(filepath.Join(s.Dir(), ".bough/forget.json")); err == nil {
 				t.Error("the forget is pending after the next writer")

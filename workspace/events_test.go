@@ -232,7 +232,7 @@ func TestEventsSlow(t *testing.T) {
 		t.Errorf("the events are %q, want %q", got, want)
 	}
 	if behind < n/2-1 { // the log is read twice at most, the second time for all that the first one lacks
-		t.Errorf("the reader is told that it is %d behind", behind)
+		t.Errorf("the note says %d events behind", behind)
 	}
 }
 

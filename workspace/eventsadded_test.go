@@ -168,10 +168,10 @@ func TestEventsOfTurn(t *testing.T) {
 		got[5], got[6] = got[6], got[5]
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the log tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("the events of the log are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if got := describe(told); !asked || len(got) != 4 {
-		t.Errorf("the turn tells %q", got)
+		t.Errorf("the events of the turn are %q", got)
 	}
 	healthy(t, s)
 }

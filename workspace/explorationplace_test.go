@@ -48,7 +48,7 @@ func TestExplorationPlace(t *testing.T) {
 			agent = f.Agent.Name
 		}
 		if f.Session != c.session || f.Message != c.message || agent != c.agent || f.Question != c.question || f.Reply != c.reply || f.Frozen != c.frozen {
-			t.Errorf("%s leads to %+v of %q, want %+v", c.ref, f, agent, c)
+			t.Errorf("%s resolves to %+v of %q, want %+v", c.ref, f, agent, c)
 		}
 	}
 	s.new("Empty")

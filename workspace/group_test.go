@@ -116,7 +116,7 @@ func TestGroup(t *testing.T) {
 		t.Fatalf("the rest: %+v, %v", ops, err)
 	}
 	if o, err := s.undo(""); err != nil || o.Undoes != 4 {
-		t.Fatalf("what stands between: %+v, %v", o, err)
+		t.Fatalf("the operations in between: %+v, %v", o, err)
 	}
 	healthy(t, s)
 }

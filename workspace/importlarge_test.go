@@ -78,7 +78,7 @@ func TestImportMemory(t *testing.T) {
 			t.Fatalf("import: %+v, %v, want %s", list, err, want)
 		}
 		if calls < size>>17 {
-			t.Errorf("progress was told %d times", calls)
+			t.Errorf("progress was called %d times", calls)
 		}
 	}
 	if peak == 0 || peak > most {

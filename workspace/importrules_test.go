@@ -96,7 +96,7 @@ func TestImportOpen(t *testing.T) {
 				return strings.Contains(s.shown(session+"@"+l.ID), "Ten |minutes.")
 			})
 			if !whole {
-				t.Errorf("no end has the whole answer")
+				t.Errorf("no leaf has the whole answer")
 			}
 			if again := s.imports(t, path, claudeAsked+claudePiece+claudeRest, imports.Options{}); again.Status != imports.Unchanged {
 				t.Errorf("again: %+v", again)
@@ -402,7 +402,7 @@ func TestImportLeaf(t *testing.T) {
 		t.Errorf("the leaf is not there: %s", s.read("conversations/"+session+".json"))
 	}
 	if got := s.shown(session); !strings.HasSuffix(got, "Three\n") {
-		t.Errorf("it goes on with %s", got)
+		t.Errorf("the conversation is %s", got)
 	}
 	if got := s.imports(t, path, fmt.Sprintf(chat, "b"), imports.Options{}); got.Status != imports.Unchanged {
 		t.Errorf("%+v", got)

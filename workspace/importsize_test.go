@@ -201,9 +201,9 @@ func TestImportSize(t *testing.T) {
 			}
 			size := len(w.read(session.FileName(string(list.Imported[0].Session))))
 			ratio := float64(size) / float64(s.Len())
-			t.Logf("%d bytes in %d messages take %d: %.3f", s.Len(), list.Imported[0].Messages, size, ratio)
+			t.Logf("%d bytes in %d messages become %d: %.3f", s.Len(), list.Imported[0].Messages, size, ratio)
 			if ratio > c.most {
-				t.Errorf("%d bytes of a transcript take %d: %.3f times as many, want at most %g", s.Len(), size, ratio, c.most)
+				t.Errorf("%d bytes of a transcript become %d: %.3f times as many, want at most %g", s.Len(), size, ratio, c.most)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func TestLarge(t *testing.T) {
 			}
 			answers[i] = append(answers[i], fmt.Sprintf("%s: %+v", verb, answer))
 			if _, err := os.Stat(cache); err != nil && !forget {
-				t.Errorf("after %s nothing is remembered", verb)
+				t.Errorf("after %s there is no cache", verb)
 			}
 			if forget {
 				if err := os.RemoveAll(cache); err != nil {

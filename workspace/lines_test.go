@@ -166,7 +166,7 @@ func TestLineNames(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := s.Line("urn:uuid:" + uuid).Entry(t.Context()); code(err) != fault.NotFound {
-		t.Errorf("what is removed is found: %v", err)
+		t.Errorf("a removed line is found: %v", err)
 	}
 	m1 := session.MessageUUID(session.UUID("claude-"+uuid), "m1")
 	for _, name := range []string{m1, strings.ToUpper(m1), "urn:uuid:" + m1, "m1"} {
@@ -270,11 +270,11 @@ func TestCopyLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.path(l.ID, ""); got != newest+" on" {
-		t.Errorf("alone it goes on with %q", got)
+		t.Errorf("the copy alone has %q", got)
 	}
 	healthy(t, s)
 	empty, err := s.Line(s.new("Empty")).Copy(t.Context(), 0)
 	if err != nil || s.path(empty.ID, "") != "" {
-		t.Errorf("the copy of nothing is %+v, %v", empty, err)
+		t.Errorf("the copy of an empty line is %+v, %v", empty, err)
 	}
 }

@@ -67,7 +67,7 @@ func TestLinkedSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(link); !os.IsNotExist(err) {
-		t.Errorf("after rm the link is there: %v", err)
+		t.Errorf("the link still exists after rm: %v", err)
 	}
 	if _, err := os.Lstat(file); err != nil {
 		t.Errorf("rm removes the file that the link names: %v", err)

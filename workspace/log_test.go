@@ -234,7 +234,7 @@ func TestCompactLog(t *testing.T) {
 		}
 	}
 	if _, err := s.undo(""); code(err) != fault.Refused || s.texts(id) != "a b c d" {
-		t.Errorf("undo beyond what is kept = %v, and there is %q", err, s.texts(id))
+		t.Errorf("undo of a compacted operation = %v, with %q", err, s.texts(id))
 	}
 	if len(s.notes) > 0 {
 		t.Errorf("notes are %q", s.notes)
@@ -268,7 +268,7 @@ func TestLogAgent(t *testing.T) {
 	}
 	whole := len(s.read(file))
 	if each := (len(s.read(operation.Path)) - before) / n; each > whole/4 {
-		t.Errorf("an operation takes %d bytes of the log, and the file has %d", each, whole)
+		t.Errorf("an operation has %d bytes in the log, and the file %d", each, whole)
 	}
 	for i := range n {
 		if _, err := s.undo(""); err != nil {

@@ -72,7 +72,7 @@ func TestRemove(t *testing.T) {
 		}
 	}
 	if to := s.member(root, "continued_to"); to != "[]" {
-		t.Errorf("the first file goes on in %s", to)
+		t.Errorf("the first file has continued_to %s", to)
 	}
 	if got := s.texts(point.ID); got != "a b c" {
 		t.Errorf("the checkpoint shows %q", got)
@@ -86,13 +86,13 @@ func TestRemove(t *testing.T) {
 		s.append(workspace.Append{Session: root, Text: text})
 	}
 	if err := remove(root, workspace.RemoveOptions{Force: true}); code(err) != fault.HasChildren {
-		t.Errorf("forced removal of what is continued: %v", err)
+		t.Errorf("forced removal of a continued session: %v", err)
 	}
 	if err := remove(root, workspace.RemoveOptions{Line: true, Force: true}); err != nil {
 		t.Errorf("removal of the line: %v", err)
 	}
 	if got := allIDs(t, s); len(got) != 2 || !slices.Contains(got, point.ID) || !slices.Contains(got, other) {
-		t.Errorf("what is left is %q", got)
+		t.Errorf("the remaining sessions are %q", got)
 	}
 	if pos, err := s.Head(t.Context()); err != nil || pos == nil || pos.Head.Session != other {
 		t.Errorf("the head is at %+v, %v", pos, err)

@@ -205,7 +205,7 @@ func testMany(t *testing.T, others int) {
 		h.judge(t, line, files, acknowledged)
 	}
 	for id := range acknowledged {
-		t.Errorf("%+v is gone", acknowledged[id])
+		t.Errorf("%+v is lost", acknowledged[id])
 	}
 	if len(s.notes) > 0 {
 		t.Errorf("notes are %q", s.notes)
@@ -346,7 +346,7 @@ func (h *histories) judge(t *testing.T, line string, files []string, acknowledge
 		a, ok := acknowledged[m.ID]
 		switch {
 		case !ok:
-			t.Errorf("%s of %s was not acknowledged, or is there twice", m.ID, m.file)
+			t.Errorf("%s of %s was not acknowledged, or exists twice", m.ID, m.file)
 			continue
 		case m.Text() != a.text() || m.file != a.Session:
 			t.Errorf("%+v is %q in %s", a, m.Text(), m.file)

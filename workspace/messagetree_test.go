@@ -140,7 +140,7 @@ func checkRuns(t *testing.T, s *space, name string, messages int) {
 		above := 0
 		if r.Parent != nil {
 			if *r.Parent >= i {
-				t.Fatalf("run %d stands before its parent %d", i, *r.Parent)
+				t.Fatalf("run %d comes before its parent %d", i, *r.Parent)
 			}
 			children[*r.Parent]++
 			above = tree.Runs[*r.Parent].Depth

@@ -100,7 +100,7 @@ func (s *space) acknowledged(id string, said []string) {
 		texts = append(texts, m.Text())
 	}
 	if len(texts) < len(said) || len(texts) > len(said)+1 || !slices.Equal(texts[:len(said)], said) {
-		s.t.Errorf("%d messages were acknowledged, and %d are there", len(said), len(texts))
+		s.t.Errorf("%d messages were acknowledged, and %d exist", len(said), len(texts))
 	}
 }
 

@@ -146,7 +146,7 @@ func TestPruneKeeps(t *testing.T) {
 	marks := s.read(bookmark.Path)
 	s.write(bookmark.Path, "{")
 	if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); code(err) != fault.Damaged {
-		t.Errorf("with bookmarks that nobody can read Prune = %v", err)
+		t.Errorf("Prune with unreadable bookmarks = %v", err)
 	}
 	s.write(bookmark.Path, marks)
 	p, err = s.Prune(t.Context(), workspace.PruneOptions{})

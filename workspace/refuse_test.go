@@ -177,7 +177,7 @@ func TestLocked(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	if workspace.Explain(nil) != nil {
-		t.Error("nothing is explained")
+		t.Error("the error has no explanation")
 	}
 	own := &fault.Error{Code: fault.Usage, Message: "m", Hint: "h"}
 	if got := workspace.Explain(fmt.Errorf("more: %w", own)); got != own {

@@ -105,7 +105,7 @@ func TestImportRerun(t *testing.T) {
 		t.Errorf("the longer conversation is %q", got)
 	}
 	if got := s.texts(origin); got != "o1 o2 g1" {
-		t.Errorf("the origin goes on as %q", got)
+		t.Errorf("the origin continues as %q", got)
 	}
 	healthy(t, s)
 }

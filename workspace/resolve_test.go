@@ -24,7 +24,7 @@ func (s *space) reads(wants map[string]string) {
 			continue
 		}
 		if got := c.Messages[len(c.Messages)-1].Text(); got != want {
-			s.t.Errorf("%q leads to %q, want %q", ref, got, want)
+			s.t.Errorf("%q resolves to %q, want %q", ref, got, want)
 		}
 	}
 }

@@ -343,7 +343,7 @@ func TestSearchLinks(t *testing.T) {
 		t.Errorf("found %s, want %s", sorted(got), want)
 	}
 	if !slices.ContainsFunc(s.notes, func(n string) bool { return strings.Contains(n, "torn.json") }) {
-		t.Errorf("nothing is said of the torn file: %q", s.notes)
+		t.Errorf("no note names the torn file: %q", s.notes)
 	}
 	for _, ref := range []string{"after@d", "cp@c"} {
 		s.show(ref)

@@ -353,7 +353,7 @@ func TestPurgeAttachments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(file); err != nil {
-			t.Errorf("in the trash, it is gone: %v", err)
+			t.Errorf("the attachment of a message in the trash is gone: %v", err)
 		}
 		files := purge()
 		_, err := os.Stat(file)

@@ -76,7 +76,7 @@ func TestStress(t *testing.T) {
 		written = append(written, out.Session)
 	}
 	if written[0] != files[1].ID || written[1] == files[1].ID || written[2] != written[1] {
-		t.Errorf("the in-place branch stands in %q", written)
+		t.Errorf("the in-place branch is in %q", written)
 	}
 	s.holds("a checkpoint of an in-place branch", s.checkpoint(root+"@"+parent), path)
 	s.holds("a checkpoint of the line it left", s.checkpoint(root+"@"+all[len(all)-1].ID), all)

@@ -118,7 +118,7 @@ func TestTaskLog(t *testing.T) {
 	is("damaged lines", "2/1/2/0")
 	is("damaged lines once more", "2/1/2/0")
 	if said := strings.Join(s.notes, "\n"); strings.Count(said, "2 lines of .bough/tasks.jsonl") != 1 || strings.Count(said, task.Path) != 1 {
-		t.Errorf("of damaged lines it says %q", said)
+		t.Errorf("the notes on damaged lines are %q", said)
 	}
 	whole := s.read(task.Path)
 	s.forgetTasks()

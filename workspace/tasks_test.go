@@ -204,7 +204,7 @@ func TestBatchBetween(t *testing.T) {
 	}
 	s.chat("u", `"bough":{"untracked":true}`, "m1 m2")
 	if p, b, far := s.pending("u"), s.batch("u", "m2", wide), s.tracking("u"); p != "" || b != "nothing" || far != "0/0/0/0" {
-		t.Errorf("in a line that nobody looks at %s are pending, %s is next, and it is %s", p, b, far)
+		t.Errorf("in an untracked line %s are pending, the batch is %s, the tracking %s", p, b, far)
 	}
 	s.chat("e", "", "")
 	if p, far := s.pending("e"), s.tracking("e"); p != "" || far != "0/0/0/0" {
@@ -296,7 +296,7 @@ func TestCopies(t *testing.T) {
 		t.Errorf("alone a checkpoint has the tasks %q", got)
 	}
 	if _, err := s.Line("home").Tasks(t.Context(), ""); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.NotFound {
-		t.Errorf("the tasks of a line that is gone: %v", err)
+		t.Errorf("the tasks of a removed line: %v", err)
 	}
 }
 

@@ -420,7 +420,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("external changes are %+v", external)
 	}
 	if ops.Operations[2].Undoes != 2 {
-		t.Errorf("undo takes back %d", ops.Operations[2].Undoes)
+		t.Errorf("the undo is of operation %d", ops.Operations[2].Undoes)
 	}
 	in, err := s.Log(t.Context(), workspace.LogOptions{In: cake, Most: 1})
 	if err != nil || len(in.Operations) != 1 || in.Operations[0].Verb != "new" {

@@ -375,7 +375,7 @@ func TestVectorsIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		if torn != (len(trash) == 1) {
-			t.Errorf("the index is no object: %v; in the trash: %q", torn, trash)
+			t.Errorf("the index is not an object: %v; in the trash: %q", torn, trash)
 		}
 	})
 }

@@ -86,7 +86,7 @@ func FuzzNext(f *testing.F) {
 				t.Fatalf("%d are new, of at most %d", len(b.New), sizes.Most)
 			}
 			if !slices.IsSorted(b.Shown) || len(slices.Compact(slices.Clone(b.Shown))) != len(b.Shown) {
-				t.Fatalf("what is shown is %v", b.Shown)
+				t.Fatalf("the shown messages are %v", b.Shown)
 			}
 			if len(b.Shown) > len(b.New)*(sizes.Before+1) {
 				t.Fatalf("%d are shown with %d new ones", len(b.Shown), len(b.New))

@@ -62,7 +62,7 @@ func TestRecord(t *testing.T) {
 	} {
 		line := r.Encode()
 		if strings.Count(string(line), "\n") != 1 || !strings.HasSuffix(string(line), "\n") {
-			t.Errorf("%q is no line", line)
+			t.Errorf("%q was skipped", line)
 		}
 		got, err := task.Decode(line)
 		if err != nil || !reflect.DeepEqual(*got, r) {
@@ -70,7 +70,7 @@ func TestRecord(t *testing.T) {
 		}
 		more := strings.Replace(string(line), `{"time"`, `{"later":{"x":[1]},"time"`, 1)
 		if got, err := task.Decode([]byte(more)); err != nil || !reflect.DeepEqual(*got, r) {
-			t.Errorf("with a member that is not known it is read as %+v, %v", got, err)
+			t.Errorf("a record with an unknown member decodes to %+v, %v", got, err)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestLog(t *testing.T) {
 				t.Errorf("%s: %s is open: %v", c.name, id, s.Open())
 			}
 			if running := s.Status(true); running != task.Running && !s.Done {
-				t.Errorf("%s: %s is %s while somebody looks at it", c.name, id, running)
+				t.Errorf("%s: %s is %s while its batch is running", c.name, id, running)
 			}
 		}
 		if s := strings.Join(got, " "); s != c.want {

@@ -12,7 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestApprover: a stored command runs once it is approved, and only just that command.
+// TestApprover: a stored command runs once it is approved, and the approval covers exactly
+// that command.
 func TestApprover(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	ws := t.TempDir()
@@ -29,7 +30,7 @@ func TestApprover(t *testing.T) {
 		}
 		return workspace.Explain(err).Code
 	}
-	// answers approves a command while a person answers.
+	// answers approves a command with a typed answer.
 	answers := func(s storedCommand, answer string) fault.Code {
 		asked++
 		done := make(chan error, 1)
@@ -97,7 +98,7 @@ func TestApprover(t *testing.T) {
 	}
 }
 
-// TestExact: what a person approves is what they see.
+// TestExact: the approval is for exactly the text that the user sees.
 func TestExact(t *testing.T) {
 	for s, want := range map[string]string{
 		"./answer.sh --fast":      "./answer.sh --fast",

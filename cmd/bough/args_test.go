@@ -37,8 +37,9 @@ func TestSplitGlobal(t *testing.T) {
 	}
 }
 
-// TestArrange: the flags of a verb come before its arguments, and the name of a verb of
-// another verb counts only in the first place if that has flags of its own.
+// TestArrange: the flags of a verb are moved before its arguments, and an argument that is
+// also a subcommand counts as one only in the first place, and only if that subcommand has
+// flags of its own.
 func TestArrange(t *testing.T) {
 	p := &program{}
 	for _, c := range []struct{ line, want string }{

@@ -15,12 +15,12 @@ import (
 	"github.com/bough-dev/bough/internal/testchat"
 )
 
-// The benchmarks here measure whole processes, from their start to their end.
-// Ratios are of medians of one run, in which both sides take turns.
+// The benchmarks here measure whole processes, from start to end. Ratios are of medians of
+// one run, in which both sides alternate.
 
-// BenchmarkStart measures what the shortest commands take: the metric x-git is
-// how many times as long as git takes, bough --version against git --version,
-// and bough ls of 100 sessions against git branch of 100 branches.
+// BenchmarkStart measures the shortest commands. The metric x-git is the time of bough
+// --version divided by that of git --version, and the time of bough ls of 100 sessions
+// divided by that of git branch of 100 branches.
 func BenchmarkStart(b *testing.B) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -52,9 +52,9 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkLarge measures commands in a workspace of 100,000 sessions that did
-// not change since the last command: the metric x-100 is how many times as long
-// as they take in one of 100.
+// BenchmarkLarge measures commands in a workspace of 100,000 sessions that did not change
+// since the last command. The metric x-100 is their time divided by the time in a workspace
+// of 100.
 func BenchmarkLarge(b *testing.B) {
 	bough := build(b)
 	few, many := b.TempDir(), b.TempDir()
@@ -72,12 +72,12 @@ func BenchmarkLarge(b *testing.B) {
 	}
 }
 
-// BenchmarkMillion measures a checkpoint of 1,000,000 messages in 1,000 files,
-// 1.9 GB: first of files never seen before, then of the same files again. The
-// metric x-raw is how many times as long that takes as to read the files through
-// one buffer and to write one file of their bytes: write, fsync, rename, fsync of
-// the folder. MB-resident is the most memory that the process had, as Linux tells
-// it; elsewhere it is 0. The files of each turn are removed outside of the time.
+// BenchmarkMillion measures a checkpoint of 1,000,000 messages in 1,000 files, 1.9 GB:
+// first of files never read before, then of the same files again. The metric x-raw is the
+// time divided by the time to read the files through one buffer and to write one file of
+// their bytes: write, fsync, rename, fsync of the folder. MB-resident is the peak resident
+// memory of the process, as Linux reports it; on other systems it is 0. The files of each
+// run are removed outside of the measured time.
 func BenchmarkMillion(b *testing.B) {
 	bough := build(b)
 	dir := b.TempDir()
@@ -128,7 +128,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// build makes the command as go build makes it.
+// build builds the command as go build does.
 func build(b *testing.B) string {
 	name := filepath.Join(b.TempDir(), "bough.exe")
 	output(b, exec.Command("go", "build", "-o", name, "."))
@@ -148,8 +148,8 @@ func output(b *testing.B, cmd *exec.Cmd) string {
 
 func smallID(i int) string { return fmt.Sprintf("session_20260101_%06d_%08x", i%240_000, i) }
 
-// fill makes a workspace of n small sessions in bough's dialect: conversations of
-// ten files.
+// fill makes a workspace of n small sessions in bough's dialect: conversations of ten files
+// each.
 func fill(b *testing.B, dir string, n int) {
 	dir = filepath.Join(dir, "conversations")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -168,7 +168,7 @@ func fill(b *testing.B, dir string, n int) {
 	}
 }
 
-// against measures a command against another one.
+// against measures one command against another.
 func against(b *testing.B, metric string, ours, other func() *exec.Cmd) {
 	var a, o []time.Duration
 	for b.Loop() {
@@ -212,9 +212,9 @@ func copyAll(b *testing.B, names []string, to string) {
 	check(dir.Close())
 }
 
-// observe runs a command and returns what it prints, and the most memory that it had,
-// in bytes. That is asked while it runs: what the system says of a process that
-// has ended counts the one that started it too.
+// observe runs a command and returns its output and its peak memory in bytes. It asks for
+// the memory while the command runs, because the number for an ended process includes the
+// process that started it.
 func observe(b *testing.B, cmd *exec.Cmd) (out string, most int64) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/explore"
 )
 
-// explorationOf returns an exploration with branches s1 and so on of these statuses.
+// explorationOf returns an exploration with branches s1, s2 and so on of these statuses.
 func explorationOf(statuses ...explore.Status) *explore.Exploration {
 	e := &explore.Exploration{}
 	for i, s := range statuses {
@@ -61,8 +61,8 @@ func TestBoardLines(t *testing.T) {
 	}
 }
 
-// TestBoard: output appears above the table, which takes no more lines than there
-// are, and at the end is there whole.
+// TestBoard: output appears above the table, which fits the terminal, and the whole table
+// is printed at the end.
 func TestBoard(t *testing.T) {
 	var out bytes.Buffer
 	p := &program{stdout: bufio.NewWriter(&bytes.Buffer{}), stderr: &out}
@@ -105,7 +105,8 @@ func terminal(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestBoardElsewhere: off a terminal there is a line for each change, and no more.
+// TestBoardElsewhere: off a terminal there is one line for each change, and no other
+// output.
 func TestBoardElsewhere(t *testing.T) {
 	var out bytes.Buffer
 	p := &program{stderr: &out}

@@ -23,10 +23,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestChatKills kills processes at any moment that talk to one agent, several at once.
-// Whatever was said and acknowledged is in a conversation once, or in the queue once;
-// what was not is there once or not at all; the head is at a message that is there; and
-// doctor finds nothing.
+// TestChatKills kills processes that talk to one agent, several at once, at random moments.
+// Each acknowledged message is exactly once in a conversation or in the queue; any other at
+// most once; the head is at an existing message; and doctor finds nothing.
 func TestChatKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGKILL on Windows")
@@ -60,7 +59,7 @@ func TestChatKills(t *testing.T) {
 	t.Logf("%d processes, of which %d were killed, said %d things; %d were acknowledged", c.processes, c.killed, len(c.said), acknowledged)
 }
 
-// A crowd is processes that talk to one agent.
+// A crowd is a number of processes that talk to one agent.
 type crowd struct {
 	t   *testing.T
 	dir string
@@ -74,7 +73,7 @@ type crowd struct {
 	labels    []string // that were acknowledged
 }
 
-// A remark is what a process says to the agent.
+// A remark is a message that a process sends to the agent.
 type remark struct {
 	text string
 	ack  bool
@@ -85,7 +84,7 @@ func (c *crowd) command(args ...string) *exec.Cmd {
 	return exec.Command("bough", append([]string{"-w", c.dir, "--json"}, args...)...)
 }
 
-// fight runs a process, kills it perhaps, and reports whether to run another.
+// fight runs a process, may kill it, and reports whether to run another.
 func (c *crowd) fight(random *rand.Rand, goal int) bool {
 	c.mu.Lock()
 	c.processes++
@@ -220,7 +219,7 @@ func (c *crowd) judge() {
 	}
 }
 
-// judgeTexts looks where everything is that was said, and where the head is.
+// judgeTexts looks up each sent message and the head.
 func (c *crowd) judgeTexts(w *workspace.Workspace, when string) {
 	ctx := c.t.Context()
 	a, err := w.Agent("ada").Info(ctx)

@@ -31,8 +31,8 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
-// FuzzQuote: what is inserted is read back as the word that was meant, and expands
-// nothing, in whichever quotes.
+// FuzzQuote: bash parses an inserted word as the original word and expands nothing, in any
+// kind of quotes.
 func FuzzQuote(f *testing.F) {
 	for _, s := range hostileWords {
 		f.Add(s)
@@ -51,7 +51,7 @@ var hostileWords = []string{
 	"a!b", "#x", "x&y|z", "<in >out", "$HOME", "漢字 ~x", "(a)", "a=b",
 }
 
-// TestQuoteInBash: bash reads each inserted word as the word, and runs nothing.
+// TestQuoteInBash: bash itself reads each inserted word as the word, and runs nothing.
 func TestQuoteInBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

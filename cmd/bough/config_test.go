@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/internal/config"
 )
 
-// TestExploreSettings: each member of the settings for explorations is a setting of bough,
-// with the same default.
+// TestExploreSettings: each member of the exploration settings is a setting of bough, with
+// the same default.
 func TestExploreSettings(t *testing.T) {
 	data, err := json.Marshal(explore.Defaults())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 )
 
-// A screen is what a person sees, who waits for something on it.
+// A screen is a terminal on which a test waits for text.
 type screen struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -42,7 +42,7 @@ func (s *screen) shows(text string, n int) {
 	}
 }
 
-// TestAsker: each question has the answer that is typed while it is open, and no other.
+// TestAsker: each question gets the answer that is typed while it is open, and no other.
 func TestAsker(t *testing.T) {
 	keys, typed := io.Pipe()
 	seen := &screen{more: make(chan struct{}, 1)}
@@ -58,7 +58,7 @@ func TestAsker(t *testing.T) {
 		seen.shows("? [y/N/a] ", asked)
 		return answer
 	}
-	// A pipe takes a line when the one before it was looked at.
+	// A pipe accepts a line only after the line before it was read.
 	press := func(keys string) { io.WriteString(typed, keys) }
 	for _, c := range []struct {
 		keys string
@@ -119,7 +119,7 @@ func TestAsker(t *testing.T) {
 	}
 }
 
-// TestTellerText: text ends with one line end, and nothing of it drives a terminal.
+// TestTellerText: text ends with one line end and has no control sequence.
 func TestTellerText(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -24,17 +24,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// attack is text that drives a terminal: escape sequences that begin with ESC and with
-// U+009B, and every other character that must not reach one.
+// attack is text that controls a terminal: escape sequences that begin with ESC and with
+// U+009B, and every other character that must not be printed on one.
 const attack = "zq\x1b[2J\x1b]0;t\a\u009b2J\x00\b\x7f\u0085\r\u2028\u2029\u202e\u202a\u2066\u2069zq"
 
-// typed is what of attack may be in a name or label, which is one line.
+// typed is the part of attack that a name or label, which is one line, may have.
 const typed = "zq\u202e\u2066zq"
 
 var ownColors = regexp.MustCompile(`\x1b\[(0|1|2|32|33|36|1;31)m`)
 
-// driving returns the place of the first character of text that drives a terminal, -1 for
-// none. The colors of bough itself do not count.
+// driving returns the index of the first character of text that controls a terminal, -1 if
+// there is none. The colors of bough itself do not count.
 func driving(text string) int {
 	for _, at := range ownColors.FindAllStringIndex(text, -1) {
 		text = text[:at[0]] + strings.Repeat(" ", at[1]-at[0]) + text[at[1]:]
@@ -47,8 +47,8 @@ func driving(text string) int {
 	return -1
 }
 
-// An escapeStory runs verbs on a terminal, or with --json, in a workspace where all text is
-// an attack.
+// An escapeStory runs verbs on a terminal, or with --json, in a workspace where each text
+// is an attack.
 type escapeStory struct {
 	t      *testing.T
 	dir    string
@@ -57,8 +57,8 @@ type escapeStory struct {
 	struck int             // outputs with what is left of an attack
 }
 
-// run runs a command line until it ends or, with lines, has printed so many, and checks
-// what it prints.
+// run runs a command line until it ends or has printed a number of lines, and checks the
+// output.
 func (s *escapeStory) run(lines int, args ...string) (out string, err error) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -113,7 +113,7 @@ func (s *escapeStory) do(args ...string) string {
 	return out
 }
 
-// made runs a command line with --json, and returns a member of what it prints.
+// made runs a command line with --json and returns a member of its output.
 func (s *escapeStory) made(member string, args ...string) string {
 	s.t.Helper()
 	with := *s
@@ -175,9 +175,9 @@ func (s *escapeStory) write(path string, data []byte) {
 	}
 }
 
-// TestEscapes: whatever text files hold, nothing that a verb prints drives a terminal, nor
-// does a document of --json. Each verb is run; a full run makes each string of a file an
-// attack.
+// TestEscapes: whatever text files contain, no verb prints a control sequence, on a
+// terminal or with --json. Each verb is run; a full run replaces each string of a file by
+// an attack.
 func TestEscapes(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--json"}} {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// notHostile are the verbs that print no text of a file, and why.
+// notHostile lists the verbs that print no text of a file, with the reason.
 var notHostile = map[string]string{
 	"choose": "it needs a terminal; TestChooseEscapes has its lists",
 	"demo":   "all of its text is its own",
@@ -367,7 +367,8 @@ func (s *escapeStory) explorations() {
 	s.run(0, "explore", "rm", id, "--branches")
 }
 
-// mutate runs command lines with each string of a file made an attack, one after the other.
+// mutate runs command lines with one string of a file after the other replaced by an
+// attack.
 func (s *escapeStory) mutate(path string, commands ...[]string) {
 	s.t.Helper()
 	data, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(path)))
@@ -387,7 +388,8 @@ func (s *escapeStory) mutate(path string, commands ...[]string) {
 	s.write(path, data)
 }
 
-// mutations returns a document with each of its strings made an attack, one in each.
+// mutations returns copies of a document, each with another of its strings replaced by an
+// attack.
 func mutations(t *testing.T, data []byte) (all [][]byte) {
 	var root any
 	if err := json.Unmarshal(data, &root); err != nil {
@@ -426,8 +428,8 @@ func sortedKeys(m map[string]any) (keys []string) {
 	return keys
 }
 
-// imports imports transcripts of each format with an attack in each string of their first
-// lines.
+// imports imports transcripts of each format with one string after the other of their first
+// lines replaced by an attack.
 func (s *escapeStory) imports() {
 	elsewhere := s.t.TempDir()
 	for i, f := range convert.Formats {
@@ -466,7 +468,7 @@ func (s *escapeStory) imports() {
 	s.do("redo")
 }
 
-// transcripts imports a transcript with each of its strings made an attack.
+// transcripts imports a transcript with one string after the other replaced by an attack.
 func (s *escapeStory) transcripts(path string, data []byte) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	if json.Valid(data) {
@@ -531,8 +533,8 @@ func (s *escapeStory) completion() {
 	}
 }
 
-// damage reads files with each string of a session made an attack, and files that hold
-// nothing else.
+// damage reads files with one string of a session after the other replaced by an attack,
+// and files with nothing else.
 func (s *escapeStory) damage() {
 	commands := [][]string{{"ls"}, {"show", "plain"}, {"tree", "plain", "--messages"}, {"branches", "plain"}, {"lineage", "plain"}}
 	s.write("conversations/plain.json", []byte(`{"id":"plain","created_at":"2026-05-25T15:00:00","metadata":{"title":"t","kind":"branch","branched_from":"x","branch_point":"y",
@@ -590,7 +592,7 @@ func TestEscapesInShow(t *testing.T) {
 	}
 }
 
-// TestChooseEscapes: the preview of a conversation does not drive the terminal.
+// TestChooseEscapes: the preview of a conversation has no control sequence.
 func TestChooseEscapes(t *testing.T) {
 	s, err := session.Decode("foreign", hostileSession("foreign"))
 	if err != nil {
@@ -601,7 +603,8 @@ func TestChooseEscapes(t *testing.T) {
 	}
 }
 
-// TestQuotedEscapes: a shell reads a printed word back, whatever characters it has.
+// TestQuotedEscapes: a shell parses a printed word as the original word, for all
+// characters.
 func TestQuotedEscapes(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -59,15 +59,15 @@ func readJSONPage(t *testing.T) *jsonPage {
 	return page
 }
 
-// A wanted is a member that a sample has.
+// A wanted is a member of a sample.
 type wanted struct {
 	sample   any
 	optional bool
 	from     string // what to call it, with the shape that it comes from
 }
 
-// members returns the members of a sample that is an object, those of other shapes
-// included.
+// members returns the members of a sample that is an object, including those of the shapes
+// that it refers to.
 func (page *jsonPage) members(t *testing.T, sample map[string]any, from string) map[string]wanted {
 	all := map[string]wanted{}
 	for name, value := range sample {
@@ -93,8 +93,8 @@ func (page *jsonPage) shape(t *testing.T, name string) map[string]any {
 	return shape
 }
 
-// check compares a value with its sample. where says where it is in what was printed, from
-// where the sample is on the page.
+// check compares a value with its sample. where is the path of the value in the output,
+// from the heading of the sample.
 func (page *jsonPage) check(t *testing.T, value gjson.Result, sample any, where, from string) {
 	t.Helper()
 	switch sample := sample.(type) {
@@ -210,8 +210,8 @@ type jsonStory struct {
 	ran  map[string]bool // by heading
 }
 
-// do runs a command line and compares its document with the heading of the page that
-// begins it, or with the one given before "|".
+// do runs a command line and compares its document with the heading of the page that begins
+// it, or with the heading before "|".
 func (s *jsonStory) do(args ...string) gjson.Result {
 	s.t.Helper()
 	heading := ""
@@ -248,8 +248,7 @@ func (s *jsonStory) checkDocument(heading, out string) gjson.Result {
 	return doc
 }
 
-// stream runs a command line that goes on until it is interrupted, and returns the first
-// lines that it prints.
+// stream runs a command line that does not end by itself, and returns its first lines.
 func (s *jsonStory) stream(heading string, lines int, args ...string) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -267,7 +266,7 @@ func (s *jsonStory) stream(heading string, lines int, args ...string) {
 	}
 }
 
-// A lineWriter calls enough when it has got so many lines.
+// A lineWriter calls enough after a number of lines.
 type lineWriter struct {
 	lines   int
 	enough  func()
@@ -284,8 +283,8 @@ func (w *lineWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// values compares values that a verb prints only where several processes meet with their
-// headings: with all of their members.
+// values compares values that a verb prints only if several processes interact with their
+// headings.
 func (s *jsonStory) values() {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for heading, value := range map[string]any{
@@ -301,13 +300,13 @@ func (s *jsonStory) values() {
 	}
 }
 
-// notRun are the headings whose document no test can have here, and why.
+// notRun lists the headings whose document no test can produce, with the reason.
 var notRun = map[string]string{
 	"bough choose": "a person chooses at a terminal",
 }
 
 // TestJSONPage: each member that a verb prints with --json is in docs/json.md with its
-// type, each member there is printed by some verb, and no verb is left out.
+// type, each member of the page is printed by some verb, and every verb is tested.
 func TestJSONPage(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
@@ -381,7 +380,7 @@ func (s *jsonStory) conversations() {
 	s.toolCuts()
 }
 
-// toolCuts asks for paths that end inside a tool call, and for one of two sessions with the
+// toolCuts requests paths that end inside a tool call, and one of two sessions with the
 // same title.
 func (s *jsonStory) toolCuts() {
 	for _, id := range []string{"tools", "other-tools"} {
@@ -425,7 +424,7 @@ func (s *jsonStory) agents() {
 	s.do("agent", "chat", "|", "agent", "chat", "ada", "more")
 }
 
-// queue has something in the queue of ada, which waits for its user.
+// queue adds a message to the queue of ada that waits for the user.
 func (s *jsonStory) queue() {
 	path := filepath.Join(s.dir, "agents", "ada.json")
 	data, err := os.ReadFile(path)
@@ -448,8 +447,8 @@ func (s *jsonStory) queue() {
 	s.do("queue", "ada", "--drop", id)
 }
 
-// rareEvents prints events that take tools, a terminal or an open message to happen,
-// as watch prints them.
+// rareEvents prints events that need tools, a terminal or an open message, as watch prints
+// them.
 func (s *jsonStory) rareEvents() {
 	at := time.Now()
 	for _, e := range []events.Event{
@@ -529,7 +528,7 @@ func (s *jsonStory) write(path, text string) {
 	}
 }
 
-// elsewhere returns a folder with the transcripts of two conversations, which another
+// elsewhere returns a folder with the transcripts of two conversations that another
 // workspace has.
 func (s *jsonStory) elsewhere() string {
 	other, dir := *s, s.t.TempDir()

@@ -34,9 +34,9 @@ var (
 	killSeed = flag.Uint64("killseed", 0, "what TestKills begins with; 0 for anything")
 )
 
-// TestKills kills processes at any moment, several of which work on one
-// workspace at once. Whatever one of them acknowledged is there, all of it; what
-// it did not is there as a whole or not at all; and doctor finds nothing.
+// TestKills kills processes at random moments, several of which work on one workspace at
+// once. Each acknowledged change exists completely; any other exists completely or not at
+// all; and doctor finds nothing.
 func TestKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGKILL on Windows")
@@ -76,7 +76,7 @@ type siege struct {
 	lines    map[string]string // sessions to the first known of their line, "" if it is not known
 }
 
-// A deed is what one process did, or was to do.
+// A deed is the command of one process and its outcome.
 type deed struct {
 	verb       string
 	args       []string
@@ -89,9 +89,8 @@ type deed struct {
 
 func (d *deed) acknowledged() bool { return d.reply.Exists() }
 
-// newSiege makes a workspace: one in bough's dialect, one with a large index,
-// or one of Penguin's, in turn. In each there are conversations that go on in
-// another file soon.
+// newSiege makes a workspace: in turn one in bough's dialect, one with a large index, and
+// one in Penguin's dialect. Each has conversations that soon need a continuation.
 func newSiege(t *testing.T, seed uint64, round, goal int) *siege {
 	s := &siege{
 		t:     t,
@@ -147,7 +146,7 @@ func (s *siege) open() *workspace.Workspace {
 	return w
 }
 
-// learn takes note of a session of a line.
+// learn records a session of a line.
 func (s *siege) learn(id, line string) {
 	if _, ok := s.lines[id]; !ok {
 		s.sessions = append(s.sessions, id)
@@ -155,7 +154,7 @@ func (s *siege) learn(id, line string) {
 	}
 }
 
-// fight lets processes work, and kills some, until enough are killed.
+// fight runs processes, and kills some, until enough are killed.
 func (s *siege) fight() {
 	var wg sync.WaitGroup
 	for n := range uint64(4) {
@@ -182,7 +181,7 @@ func (s *siege) fight() {
 
 func anyOf[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
 
-// plan decides what is to be done next.
+// plan chooses the next command.
 func (s *siege) plan(random *rand.Rand) *deed {
 	d := &deed{target: anyOf(random, s.sessions)}
 	if random.IntN(3) == 0 {
@@ -240,8 +239,8 @@ func (s *siege) plan(random *rand.Rand) *deed {
 	return d
 }
 
-// do runs the process of d, which is killed after the delay unless that is 0,
-// and takes note of what it says.
+// do runs the process of d, kills it after the delay unless that is 0, and records its
+// output.
 func (s *siege) do(d *deed, delay time.Duration) {
 	cmd := s.command(append([]string{d.verb}, d.args...)...)
 	var stdout, stderr bytes.Buffer
@@ -284,7 +283,7 @@ func (s *siege) do(d *deed, delay time.Duration) {
 	}
 }
 
-// follow learns from what d acknowledged.
+// follow records the result that d acknowledged.
 func (s *siege) follow(d *deed) {
 	switch d.verb {
 	case "append":
@@ -341,8 +340,8 @@ func (s *siege) judge() {
 	}
 }
 
-// doctor makes sure that doctor finds nothing but, if notes may be there, what the next
-// verb that writes completes.
+// doctor fails the test if doctor finds a problem; notes allows interrupted writes that the
+// next verb that writes completes.
 func (s *siege) doctor(when string, notes bool) {
 	out, err := s.command("doctor").Output()
 	problems := gjson.GetBytes(out, "problems")
@@ -414,8 +413,7 @@ func (s *siege) path(r *remainder, ref string) []session.Message {
 	return c.Messages
 }
 
-// judgeDeed looks whether what a process acknowledged is there, and nothing of
-// what it refused.
+// judgeDeed checks that an acknowledged change exists, and that a refused one does not.
 func (s *siege) judgeDeed(d *deed, r *remainder) {
 	fail := func(what string) {
 		s.t.Helper()
@@ -483,8 +481,8 @@ func (s *siege) judgeDeed(d *deed, r *remainder) {
 	}
 }
 
-// mayBeGone reports whether a process was to remove the session, and did not say
-// that it would not.
+// mayBeGone reports whether a process was to remove the session and did not report a
+// failure.
 func (s *siege) mayBeGone(id string) bool {
 	return slices.ContainsFunc(s.deeds, func(d *deed) bool {
 		if d.verb != "rm" || d.refused != "" {
@@ -496,8 +494,8 @@ func (s *siege) mayBeGone(id string) bool {
 	})
 }
 
-// judgeTitle looks whether the title of a session is the one that it was given
-// last, by any process that began before another one that gave one had ended.
+// judgeTitle checks that a session has the last title that it was given, or one by a
+// process that ran at the same time.
 func (s *siege) judgeTitle(id, title string) {
 	var named []*deed
 	for _, d := range s.deeds {
@@ -518,8 +516,8 @@ func (s *siege) judgeTitle(id, title string) {
 	s.t.Errorf("%s: the title of %s is %q", s.name, id, title)
 }
 
-// judgeSnapshot looks whether a snapshot, acknowledged or not, holds what its
-// source holds up to the branch point.
+// judgeSnapshot checks that a snapshot, acknowledged or not, has the messages of its source
+// up to the branch point.
 func (s *siege) judgeSnapshot(e workspace.Entry, r *remainder) {
 	if e.BranchPoint == "" || r.files[string(e.BranchedFrom)] == nil {
 		return

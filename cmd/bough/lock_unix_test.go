@@ -20,7 +20,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A stop is a workspace whose lock is held by a process that is stopped.
+// A stop is a workspace whose lock is held by a stopped process.
 type stop struct {
 	t      *testing.T
 	dir    string
@@ -29,7 +29,7 @@ type stop struct {
 	word   writelock.Holder
 }
 
-// newStop starts checkpoints until one of them is stopped while it has the lock.
+// newStop starts checkpoints until one of them is stopped while it holds the lock.
 func newStop(t *testing.T) *stop {
 	t.Helper()
 	s := &stop{t: t, dir: t.TempDir()}
@@ -69,7 +69,7 @@ func newStop(t *testing.T) *stop {
 	return nil
 }
 
-// wordIsOf reports whether the process pid says that it holds the lock.
+// wordIsOf reports whether lock.holder names the process pid.
 func (s *stop) wordIsOf(pid int) bool {
 	data, err := os.ReadFile(filepath.Join(s.dir, ".bough", "lock.holder"))
 	return err == nil && json.Unmarshal(data, &s.word) == nil && s.word.PID == pid
@@ -88,8 +88,7 @@ func (s *stop) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// locked makes sure that a command ends with 6 and names the holder, and returns
-// how long it took.
+// locked checks that a command exits with 6 and names the holder, and returns its duration.
 func (s *stop) locked(args ...string) time.Duration {
 	s.t.Helper()
 	cmd := s.command(args...)
@@ -116,8 +115,8 @@ func (s *stop) locked(args ...string) time.Duration {
 	return took
 }
 
-// waits starts a process that waits for the lock, and returns a function that
-// makes sure that it gets it.
+// waits starts a process that waits for the lock, and returns a function that checks that
+// it gets the lock.
 func (s *stop) waits(text string) (done func()) {
 	s.t.Helper()
 	cmd := s.command("--wait", "2m", "append", s.id, text)
@@ -146,9 +145,8 @@ func (s *stop) waits(text string) (done func()) {
 	}
 }
 
-// TestStoppedHolder: a stopped process keeps the lock, and the others name it as soon as
-// their wait is over. When it continues, it
-// has lost nothing, nor have they.
+// TestStoppedHolder: a stopped process keeps the lock, and other processes name it as soon
+// as their wait ends. When it continues, no process has lost a change.
 func TestStoppedHolder(t *testing.T) {
 	s := newStop(t)
 	s.locked("--wait", "0s", "append", s.id, "text")
@@ -168,8 +166,8 @@ func TestStoppedHolder(t *testing.T) {
 	}
 }
 
-// TestDeadHolder: a process that is killed while it has the lock blocks neither
-// one that waits already nor one that would not wait.
+// TestDeadHolder: a process that is killed while it holds the lock blocks no other process,
+// whether that waits already or does not wait at all.
 func TestDeadHolder(t *testing.T) {
 	s := newStop(t)
 	done := s.waits("after its death")

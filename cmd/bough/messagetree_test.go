@@ -22,13 +22,12 @@ func printed(columns int, f func(*program)) string {
 	return out.String()
 }
 
-// saying is a message.
+// saying returns a message with a text.
 func saying(text string) session.Message {
 	return session.Message{Raw: fmt.Appendf(nil, `{"content":%s}`, rawjson.Compact(text))}
 }
 
-// comb is a tree of n levels, in which every message but those of the last one was
-// answered twice.
+// comb returns a tree of n levels. Each message has two answers, except on the last level.
 func comb(n int) *workspace.MessageTree {
 	t := &workspace.MessageTree{}
 	add := func(parent *int) *int {
@@ -54,8 +53,8 @@ func comb(n int) *workspace.MessageTree {
 	return t
 }
 
-// TestMessageTreeDrawing: each run is drawn once, whatever the depth; no line is
-// wider than the terminal, and what goes on below does so.
+// TestMessageTreeDrawing: each run is drawn once, at any depth, no line is wider than the
+// terminal, and continuations are below their parents.
 func TestMessageTreeDrawing(t *testing.T) {
 	for _, c := range []struct{ levels, columns int }{{1, 0}, {13, 0}, {14, 0}, {40, 80}, {40, 36}, {50_000, 0}, {50_000, 80}} {
 		tree := comb(c.levels)

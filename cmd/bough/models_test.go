@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 )
 
-// Each provider is asked with its own key, where its variable says.
+// TestModels: each provider is asked with its own key, at the address in its variable.
 func TestModels(t *testing.T) {
 	asked := make(chan string, 10)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,8 +62,8 @@ func TestNoModel(t *testing.T) {
 	}
 }
 
-// Tools come from MCP servers, which do not get the keys of models unless their
-// configuration gives them.
+// TestOpenTools: MCP servers do not get the keys of models unless their configuration
+// passes them.
 func TestOpenTools(t *testing.T) {
 	env := append(withoutKeys(os.Environ()), "OPENAI_API_KEY=o-key-o-key", "ANTHROPIC_API_KEY=a-key-a-key", "OTHER=other")
 	tools, err := openTools(t.Context(), []byte(`{"mcpServers":{"a":{"command":"testmcp","env":{"GIVEN":"${OPENAI_API_KEY}"}}}}`), env)
@@ -85,7 +85,8 @@ func TestOpenTools(t *testing.T) {
 	}
 }
 
-// An environment without keys has all else, and is another slice.
+// TestWithoutKeys: an environment without keys keeps all other variables, and is a new
+// slice.
 func TestWithoutKeys(t *testing.T) {
 	env := []string{"A=1", "OPENAI_API_KEY=x", "OPENAI_API_KEY_OLD=y", "ANTHROPIC_API_KEY="}
 	if got := withoutKeys(env); !slices.Equal(got, []string{"A=1", "OPENAI_API_KEY_OLD=y"}) || env[1] != "OPENAI_API_KEY=x" {

@@ -28,8 +28,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// FuzzClean: what is cleaned holds nothing that drives a terminal, and cleaning it again
-// does not change it.
+// FuzzClean: cleaned text has no control sequence, and cleaning it again does not change
+// it.
 func FuzzClean(f *testing.F) {
 	f.Add("\x1b[2J\r\n\u202e\x9b")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -17,37 +17,38 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The programs themselves are large, and want a newer node than some have: they are
-// tried by hand, with
+// The programs are large, and need a recent version of node, so these tests are run by
+// hand:
 //
 //	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent
 //	go test ./cmd/bough -run TestPrograms -timeout 60m -programs claude-code,codex,opencode,gemini,pi -programs-in DIR
 //
-// and where npm runs no scripts of packages, 'node install.cjs' in
+// If npm runs no scripts of packages, run 'node install.cjs' in
 // DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
-// DIR/node_modules/opencode-ai between the two. Tried with Claude Code 2.1.328, Codex
+// DIR/node_modules/opencode-ai between the two. Last run with Claude Code 2.1.328, Codex
 // 0.169.0, opencode 1.18.33, Gemini 0.61.0 and pi 0.73.1.
 var (
-	programList = flag.String("programs", "", "programs of others that are to resume what bough exports: claude-code,codex,opencode,gemini,pi")
-	programsIn  = flag.String("programs-in", "", "the folder where npm has installed them")
+	programList = flag.String("programs", "", "the assistants that resume exports of bough: claude-code,codex,opencode,gemini,pi")
+	programsIn  = flag.String("programs-in", "", "the folder where npm installed the assistants")
 )
 
-// An assistant is a program that resumes what bough exports, without a person in front
-// of it.
+// An assistant is a program that resumes a conversation exported by bough, without
+// interaction.
 type assistant struct {
 	format string
-	// setUp writes the settings that lead it to the stand-in at a URL, and returns its
+	// setUp writes the settings that direct it to the stand-in at a URL, and returns its
 	// environment beside HOME and PATH.
 	setUp func(home, url string) (env []string, err error)
-	// prompt makes of the command that bough says the one that asks once.
+	// prompt turns the command that bough prints into one with a single prompt.
 	prompt func(argv []string, text string) []string
 	// thinks reports whether its model receives the thinking in a transcript.
 	thinks func(from telling) bool
 	aloud  bool // thinking is sent as ordinary text, because the model is another one
 	fails  bool // its model receives which tools failed
 	whole  bool // bough tells it of no compaction: it is told all, and the summary besides
-	// fork makes of the command that bough prints the one that goes on in a copy. Nil if the
-	// program makes none, or as opencode one that neither says so nor keeps an id.
+	// fork turns the command that bough prints into one that continues in a copy. It is nil
+	// if the program makes no copies, or, as opencode, copies that neither name their
+	// origin nor keep an id.
 	fork func(argv []string) []string
 }
 
@@ -96,7 +97,7 @@ stream_max_retries = 0
 "models":{"m":{"name":"m","attachment":true,"modalities":{"input":["text","image"],"output":["text"]}}}}}}`)
 			},
 			prompt: func(argv []string, text string) []string {
-				// The model of the conversation is none that the stand-in has.
+				// The stand-in does not have the model of the conversation.
 				return append(append([]string{argv[0], "run"}, argv[1:]...), "-m", "standin/m", text)
 			},
 		},
@@ -152,8 +153,8 @@ func writeSettings(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o600)
 }
 
-// A seat is where an assistant is tried: a home and a folder to work in, with nothing in
-// them, a workspace, and the stand-in that it asks.
+// A seat is the place where an assistant is tried: an empty home and working folder, a
+// workspace, and the stand-in for its provider.
 type seat struct {
 	assistant
 	home, work, ws string
@@ -188,13 +189,13 @@ func newSeat(t *testing.T, a assistant) *seat {
 	return s
 }
 
-// run runs a program in the folder of work, with no more of an environment than it
-// needs, and returns what it prints.
+// run runs a program in the working folder with a minimal environment and returns its
+// output.
 func (s *seat) run(t *testing.T, argv ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// The program is looked for in the path of the test.
+	// The program is looked up in the PATH of the test.
 	name := argv[0]
 	for _, dir := range filepath.SplitList(strings.TrimPrefix(s.env[len(s.env)-1], "PATH=")) {
 		if found, err := exec.LookPath(filepath.Join(dir, argv[0])); err == nil {
@@ -213,14 +214,14 @@ func (s *seat) run(t *testing.T, argv ...string) string {
 	return string(out)
 }
 
-// bough runs bough on the workspace and returns the JSON that it prints.
+// bough runs bough on the workspace and returns its JSON output.
 func (s *seat) bough(t *testing.T, args ...string) gjson.Result {
 	t.Helper()
 	return gjson.Parse(s.run(t, append([]string{"bough", "-w", s.ws, "--json"}, args...)...))
 }
 
-// bringIn imports a file of testdata/transcripts.txtar, as if it had been told in the
-// folder of work, and returns the session.
+// bringIn imports a file of testdata/transcripts.txtar, as if it had been written in the
+// working folder, and returns the session.
 func (s *seat) bringIn(t *testing.T, from telling) string {
 	t.Helper()
 	path := filepath.Join(transcripts(t), from.file)
@@ -265,8 +266,8 @@ func textsOf(array gjson.Result) (list []string) {
 	return list
 }
 
-// goOn runs the command of an assistant with a prompt, judges what comes back of it, and
-// returns what it asks its model. The export, which is in a file, is what it goes on with.
+// goOn runs the command of an assistant with a prompt, checks what it writes to the
+// exported file, and returns the requests to its model.
 func (s *seat) goOn(t *testing.T, export gjson.Result, file string, command []string, prompt string) string {
 	t.Helper()
 	l := s.leaves(t, export.Get("session_id").String(), export.Get("message_id").String(), file)
@@ -275,15 +276,15 @@ func (s *seat) goOn(t *testing.T, export gjson.Result, file string, command []st
 	return said
 }
 
-// resumeTree is resume with all branches: an export that is put where the last one was,
-// under its own name.
+// resumeTree is resume with all branches: an export that replaces the last one, under its
+// own name.
 func (s *seat) resumeTree(t *testing.T, ref, prompt string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tree")
 	export := s.bough(t, "export", ref, "--tree", "--to", s.format, "-o", file)
 	id := export.Get("id").String()
 	old := s.told.Get("id").String()
-	// The names of Gemini's files have the first eight letters.
+	// The names of Gemini's files have the first eight letters of the id.
 	named := strings.NewReplacer(old, id, old[:8], id[:8])
 	dir, name := filepath.Split(s.told.Get("path").String())
 	path := filepath.Join(dir, named.Replace(name))
@@ -305,8 +306,7 @@ func (s *seat) resumeTree(t *testing.T, ref, prompt string) string {
 	return s.goOn(t, export, path, command, prompt)
 }
 
-// ask runs the command of an assistant with a prompt, and returns what it asks its
-// model.
+// ask runs the command of an assistant with a prompt and returns the requests to its model.
 func (s *seat) ask(t *testing.T, command []string, prompt string) string {
 	t.Helper()
 	s.run(t, s.prompt(command, prompt)...)
@@ -325,9 +325,9 @@ func (a assistant) hears(said string) string {
 	return said
 }
 
-// TestPrograms: the assistants themselves go on with what bough exports, and tell their
-// models what was said on that path, all of it and nothing else. What they write comes back
-// as that path with a prompt and an answer more.
+// TestPrograms: each assistant continues a conversation exported by bough, and sends its
+// model exactly the messages of that path. What it writes is imported as that path with
+// another prompt and answer.
 func TestPrograms(t *testing.T) {
 	const said, reply, prompt = "Use PEG.", "PEG it is.", "Onwards"
 	for _, a := range assistantsAsked(t) {
@@ -371,7 +371,7 @@ func TestPrograms(t *testing.T) {
 				session := s.bringIn(t, telling{file: from + "-compacted.jsonl"})
 				got := s.resume(t, session, prompt)
 				before, after, _ := strings.Cut(got, "A parser with regexes was planned.")
-				// Each program has its own words around a summary.
+				// Each program puts words of its own around a summary.
 				_, after, _ = strings.Cut(after, "\n")
 				if !a.whole {
 					_, want, _ := strings.Cut(compactedTelling(from, name), "\n")

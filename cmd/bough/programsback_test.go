@@ -21,8 +21,8 @@ type leave struct {
 	files   map[string]string // the sessions of the assistant
 }
 
-// leaves prepares to judge what comes back: it imports what was exported, which changes
-// nothing.
+// leaves imports the export, which changes nothing, and returns the state before the
+// assistant continues it.
 func (s *seat) leaves(t *testing.T, session, message, file string) leave {
 	t.Helper()
 	l := leave{session: session, at: message}
@@ -41,7 +41,7 @@ func (s *seat) leaves(t *testing.T, session, message, file string) leave {
 }
 
 // comesBack imports what the assistant wrote: prompts and answers are added below the
-// message that was resumed, and nothing else. It returns the file and the new end.
+// resumed message, and nothing else. It returns the file and the new leaf.
 func (s *seat) comesBack(t *testing.T, l leave, prompts ...string) (file, end string) {
 	t.Helper()
 	file, end = s.adds(t, l, 2*len(prompts))
@@ -49,8 +49,8 @@ func (s *seat) comesBack(t *testing.T, l leave, prompts ...string) (file, end st
 	return file, end
 }
 
-// adds imports what the assistant wrote: so many messages are added in a row below the
-// message that was resumed, and nothing else. It returns the file and the new end.
+// adds imports what the assistant wrote: a number of messages are added in a row below the
+// resumed message, and nothing else. It returns the file and the new leaf.
 func (s *seat) adds(t *testing.T, l leave, added int) (file, end string) {
 	t.Helper()
 	file = s.changed(t, l.files)
@@ -78,7 +78,8 @@ func (s *seat) adds(t *testing.T, l leave, added int) (file, end string) {
 	return file, end
 }
 
-// isPath checks what leads to a message: a path, prompts, and the answers to them.
+// isPath checks that the path to a message is the given path, then prompts with their
+// answers.
 func (s *seat) isPath(t *testing.T, session, end, path string, prompts ...string) {
 	t.Helper()
 	for _, p := range prompts {
@@ -105,8 +106,8 @@ func (s *seat) isKnown(t *testing.T, file, session string) {
 	}
 }
 
-// TestProgramsLater: what the assistants write in later turns, and in copies that they make,
-// comes back to the conversation that was exported too.
+// TestProgramsLater: later turns of the assistants, and copies that they make, are imported
+// into the exported conversation too.
 func TestProgramsLater(t *testing.T) {
 	for _, a := range assistantsAsked(t) {
 		for _, from := range tellings() {
@@ -160,7 +161,7 @@ func TestProgramsLater(t *testing.T) {
 				l := s.leaves(t, session, message, s.told.Get("path").String())
 				s.ask(t, a.fork(s.command()), "One")
 				_, end := s.comesBack(t, l, "One")
-				// The original goes on as well.
+				// The original is continued as well.
 				l = s.leaves(t, session, message, s.told.Get("path").String())
 				s.ask(t, s.command(), "Two")
 				s.comesBack(t, l, "Two")
@@ -192,7 +193,7 @@ func TestProgramsLater(t *testing.T) {
 	}
 }
 
-// importOne imports a file that has one conversation.
+// importOne imports a file with one conversation.
 func (s *seat) importOne(t *testing.T, file string) gjson.Result {
 	t.Helper()
 	rows := s.bough(t, "import", file).Get("imported")
@@ -202,7 +203,8 @@ func (s *seat) importOne(t *testing.T, file string) gjson.Result {
 	return rows.Get("0")
 }
 
-// path returns the messages to one, without what their order in the files says.
+// path returns the messages to one, without the members that depend on their order in the
+// files.
 func (s *seat) path(t *testing.T, session, message string) string {
 	t.Helper()
 	var b strings.Builder
@@ -218,7 +220,7 @@ func (s *seat) path(t *testing.T, session, message string) string {
 	return b.String()
 }
 
-// ends returns the ends of a conversation, sorted.
+// ends returns the leaves of a conversation, sorted.
 func (s *seat) ends(t *testing.T, session string) (ids []string) {
 	t.Helper()
 	for _, l := range s.bough(t, "branches", session).Get("leaves").Array() {
@@ -228,7 +230,7 @@ func (s *seat) ends(t *testing.T, session string) (ids []string) {
 	return ids
 }
 
-// count returns how many messages the workspace has.
+// count returns the number of messages in the workspace.
 func (s *seat) count(t *testing.T) (n int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.ws, "conversations", "session_*.json"))
@@ -245,7 +247,7 @@ func (s *seat) count(t *testing.T) (n int) {
 	return n
 }
 
-// written returns the session files of the assistant, with their contents.
+// written returns the session files of the assistant with their contents.
 func (s *seat) written(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -265,7 +267,7 @@ func (s *seat) written(t *testing.T) map[string]string {
 	return files
 }
 
-// changed returns the file that the assistant put the answer into.
+// changed returns the file to which the assistant wrote the answer.
 func (s *seat) changed(t *testing.T, before map[string]string) string {
 	t.Helper()
 	if s.format == "opencode" {
@@ -283,8 +285,7 @@ func (s *seat) changed(t *testing.T, before map[string]string) string {
 	return list[0]
 }
 
-// opencodeExport returns a file with what opencode exports of the session that was used
-// last.
+// opencodeExport returns a file with opencode's export of the last used session.
 func (s *seat) opencodeExport(t *testing.T) string {
 	t.Helper()
 	id, last := s.told.Get("id").String(), int64(0)

@@ -38,8 +38,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestMeter: short work shows nothing, long work a line that is taken away
-// before anything else is printed.
+// TestMeter: short work shows nothing, long work a line that is erased before other output.
 func TestMeter(t *testing.T) { synctest.Test(t, testMeter) }
 
 func testMeter(t *testing.T) {

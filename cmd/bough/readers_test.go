@@ -15,8 +15,8 @@ import (
 
 const readersDir = "testdata/readers"
 
-// A judge is the vendor's own code that reads a format: a program in testdata/readers,
-// and what it is called with before the files.
+// A judge is the vendor's own reader of a format: a program in testdata/readers and its
+// arguments before the files.
 type judge struct {
 	format, name string
 	argv         []string
@@ -30,7 +30,7 @@ func judges() []judge {
 	}
 }
 
-// needReaders skips the test where the vendors' packages or what runs them is missing.
+// needReaders skips the test if the vendors' packages or their runtime are missing.
 func needReaders(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -43,7 +43,7 @@ func needReaders(t *testing.T) {
 	}
 }
 
-// read returns what the judge takes the files as, one after the other.
+// read returns the judge's reading of each file.
 func (j judge) read(t *testing.T, files ...string) []gjson.Result {
 	t.Helper()
 	cmd := exec.Command("node", append(slices.Clone(j.argv), files...)...)
@@ -61,7 +61,7 @@ func (j judge) read(t *testing.T, files ...string) []gjson.Result {
 	return answers
 }
 
-// linesOf returns an array of lines as one text.
+// linesOf joins an array of lines.
 func linesOf(array gjson.Result) string {
 	var lines []string
 	for _, l := range array.Array() {
@@ -70,9 +70,9 @@ func linesOf(array gjson.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// waysOf returns the ways to the ends of a conversation, sorted. One that is the
-// beginning of another is no way of its own: so ends the first of two results in
-// Claude Code.
+// waysOf returns the paths to the leaves of a conversation, sorted. A path that is the
+// beginning of another one is omitted: in Claude Code the first of two results ends such a
+// path.
 func waysOf(answer gjson.Result) []string {
 	var all, ways []string
 	for _, way := range answer.Get("ways").Array() {
@@ -88,8 +88,8 @@ func waysOf(answer gjson.Result) []string {
 	return ways
 }
 
-// A telling is one of the files in testdata/transcripts.txtar: all tell the same, as far
-// as they can.
+// A telling is one of the files in testdata/transcripts.txtar. All have the same
+// conversation, as far as their formats allow.
 type telling struct {
 	file                string
 	image, thinks, tool bool
@@ -113,7 +113,7 @@ func tellings() []telling {
 	}
 }
 
-// format returns what the file is a transcript of.
+// format returns the format of the file.
 func (s telling) format() string { return strings.TrimSuffix(s.file, filepath.Ext(s.file)) }
 
 const (
@@ -125,8 +125,7 @@ const (
 	beforeCompaction = "user: Plan an INI parser.\nassistant: " + firstReply + "\nuser: " + thirdPrompt + "\nassistant: Regexes it is."
 )
 
-// beginning returns the messages before the branches, for a reader that is shown the
-// thinking or not.
+// beginning returns the messages before the branches, with or without the thinking.
 func (s telling) beginning(thinks bool) string {
 	lines := []string{"user: Plan an INI parser."}
 	if s.image {
@@ -142,8 +141,8 @@ func (s telling) beginning(thinks bool) string {
 	return strings.Join(append(lines, "assistant: "+firstReply), "\n")
 }
 
-// reading returns the branch with the tools, for a reader that is told which failed or
-// not.
+// reading returns the branch with the tools, for a reader that does or does not mark failed
+// results.
 func (s telling) reading(fails bool) string {
 	lines := []string{"user: " + secondPrompt}
 	if s.tool {
@@ -157,11 +156,10 @@ func (s telling) reading(fails bool) string {
 	return strings.Join(append(lines, "assistant: One section, é, 漢字, 😀."), "\n")
 }
 
-// choosing returns the other branch, where all that have it were left.
+// choosing returns the other branch.
 func (s telling) choosing() string { return "user: " + thirdPrompt + "\nassistant: Regexes it is." }
 
-// ways returns all that was said, sorted as waysOf does, and more ways after the
-// beginning.
+// ways returns all paths, sorted as in waysOf, and more paths after the beginning.
 func (s telling) ways(thinks bool, more ...string) []string {
 	if s.tree || s.tools {
 		more = append(more, s.reading(true))
@@ -193,13 +191,13 @@ func transcripts(t *testing.T) string {
 	return dir
 }
 
-// TestTellings: the files that the other tests bring in are what they are meant to be,
-// to their own vendors.
+// TestTellings: the vendors' own readers read the files that the other tests import as
+// intended.
 func TestTellings(t *testing.T) {
 	needReaders(t)
 	dir := transcripts(t)
 	for _, j := range judges() {
-		// Claude Code wants its sessions by their names.
+		// Claude Code requires the ids of sessions as file names.
 		file, compacted := filepath.Join(dir, j.format+".jsonl"), filepath.Join(dir, j.format+"-compacted.jsonl")
 		if j.format == "claude-code" {
 			for _, f := range []*string{&file, &compacted} {
@@ -227,8 +225,8 @@ func TestTellings(t *testing.T) {
 	}
 }
 
-// compactedTelling returns what goes to the model of a compacted conversation. Of the one
-// from pi the last turn was kept.
+// compactedTelling returns the messages that the model gets of a compacted conversation. In
+// the one from pi the last turn was kept.
 func compactedTelling(from, in string) string {
 	summary, kept := "user: A parser with regexes was planned.\n", ""
 	if in == "pi" {
@@ -240,7 +238,7 @@ func compactedTelling(from, in string) string {
 	return summary + kept + "user: Go on.\nassistant: Done."
 }
 
-// messageOf returns the message of a session that says a text.
+// messageOf returns the message of a session with a text.
 func messageOf(t *testing.T, ws, session, text string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(ws, "conversations", session+".json"))
@@ -266,7 +264,7 @@ func messageOf(t *testing.T, ws, session, text string) string {
 	return id
 }
 
-// A judged file is an exported conversation, and what a reader has to say of it.
+// A judged file is an exported conversation with the expected result of a reader.
 type judged struct {
 	what   string
 	file   string
@@ -277,9 +275,8 @@ type judged struct {
 	roots  int64
 }
 
-// TestReaders: what bough exports is to the vendors' own readers what was asked for,
-// whatever it came from: after a branch, after a rewind, at a message, and with all
-// branches.
+// TestReaders: the vendors' own readers read exports as intended, from any format: after a
+// branch, after a rewind, at a message, and with all branches.
 func TestReaders(t *testing.T) {
 	needReaders(t)
 	const said, reply = "Use PEG.", "PEG it is."
@@ -342,8 +339,8 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestReadersCompacted: what was compacted goes on as it did, and what was said before
-// that can still be gone back to.
+// TestReadersCompacted: a compacted conversation continues with its summary, and the
+// messages before it can still be reached.
 func TestReadersCompacted(t *testing.T) {
 	needReaders(t)
 	files := transcripts(t)
@@ -385,7 +382,7 @@ func TestReadersCompacted(t *testing.T) {
 	}
 }
 
-// agrees asks the judge about files, which are named as its program names them.
+// agrees runs the judge on files with the names that its program uses.
 func (j judge) agrees(t *testing.T, list []judged) {
 	t.Helper()
 	var files, ids []string
@@ -433,8 +430,8 @@ func (j judge) agrees(t *testing.T, list []judged) {
 	}
 }
 
-// fitsAnthropic makes sure that a transcript of Claude Code holds nothing that is refused
-// later: it sends what stands there as it is, and only the provider looks.
+// fitsAnthropic checks that a transcript of Claude Code has nothing that the provider
+// rejects: the program sends it unchecked.
 func fitsAnthropic(t *testing.T, what string, data []byte) {
 	t.Helper()
 	fits := func(id string) bool {
@@ -466,8 +463,7 @@ func fitsAnthropic(t *testing.T, what string, data []byte) {
 	})
 }
 
-// sessionOf returns what Claude Code calls the session of a transcript, "" if its lines
-// do not agree.
+// sessionOf returns the session id of a Claude Code transcript, "" if its lines disagree.
 func sessionOf(data []byte) string {
 	var ids []string
 	gjson.ForEachLine(string(data), func(line gjson.Result) bool {
@@ -482,9 +478,9 @@ func sessionOf(data []byte) string {
 	return ids[0]
 }
 
-// TestReadersSamples: transcripts in the folders pi and claude-code of BOUGH_SAMPLES are
-// to their vendors' readers the same after bough took them in and wrote them again.
-// Without BOUGH_SAMPLES there are none.
+// TestReadersSamples: the vendors' readers read the transcripts in the folders pi and
+// claude-code of BOUGH_SAMPLES the same after an import and an export by bough. Without
+// BOUGH_SAMPLES there are none.
 func TestReadersSamples(t *testing.T) {
 	root := os.Getenv("BOUGH_SAMPLES")
 	if root == "" {
@@ -529,7 +525,7 @@ func TestReadersSamples(t *testing.T) {
 			answers := j.read(t, before, after)
 			was, is := linesOf(answers[0].Get("active")), linesOf(answers[1].Get("active"))
 			ways := waysOf(answers[1])
-			// The SDK does not look at the prompt that Claude Code remembers as the last.
+			// The SDK ignores the prompt that Claude Code stores as the last one.
 			if is != was && !(slices.Contains(ways, is) && strings.Contains(string(data), `"last-prompt"`)) {
 				t.Errorf("%s: %s took this as active:\n%s\nand takes:\n%s", file, j.name, was, is)
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/convert"
 )
 
-// leakable are texts with secrets, each with pieces of the secret that nothing else has.
-// They are made of pieces, so that nobody who looks for secrets in this file finds one.
+// leakable are texts with secrets, each with parts of the secret that occur nowhere else.
+// They are concatenated, so that a secret scanner finds none in this file.
 func leakable() []struct{ text, secret string } {
 	encode := base64.StdEncoding.EncodeToString
 	line := strings.Repeat("Qm9Zk3xT7pLw2VnRs5Yc", 4)[:64]
@@ -35,8 +35,8 @@ func leakable() []struct{ text, secret string } {
 	}
 }
 
-// TestRedactFormats holds that no format that an export is written in has a secret, said,
-// thought, given to a tool, or answered by one.
+// TestRedactFormats holds that a redacted export has no secret in any format, in text,
+// thinking, tool arguments or results.
 func TestRedactFormats(t *testing.T) {
 	dir := t.TempDir()
 	var lines []string

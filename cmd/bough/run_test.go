@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// A full disk takes nothing.
+// A fullDisk is a writer that always fails.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// What could not be printed is an error, whether it is little or much.
+// TestFullDisk: a failed write of output is an error, for little and for much output.
 func TestFullDisk(t *testing.T) {
 	for _, line := range []string{"--version", "help", "completion bash"} {
 		var stderr bytes.Buffer
@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Talk appears after earlier output and before later output.
+// TestTalk: messages on standard error appear after earlier output and before later output.
 func TestTalk(t *testing.T) {
 	var both bytes.Buffer
 	out := bufio.NewWriter(&both)

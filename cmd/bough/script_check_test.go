@@ -33,7 +33,7 @@ func cmdJSONIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// compact takes the white space between the tokens out of JSON.
+// compact removes the white space between the tokens of JSON.
 func compact(s string) string {
 	var buf bytes.Buffer
 	if json.Compact(&buf, []byte(s)) != nil {
@@ -106,8 +106,8 @@ func cmdUnchanged(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// folder returns mode and content of everything in a folder, but for the lock
-// and the folders that bough keeps for itself.
+// folder returns mode and content of everything in a folder, except for the lock and
+// bough's own folders.
 func folder(ts *testscript.TestScript, dir string) map[string]string {
 	all := map[string]string{}
 	root := ts.MkAbs(dir)
@@ -142,7 +142,7 @@ func folder(ts *testscript.TestScript, dir string) map[string]string {
 	return all
 }
 
-// What Penguin reads: it takes a file with a key more or less for a damaged one.
+// Penguin's keys: it treats a file with a missing or additional key as damaged.
 var (
 	sessionKeys = []string{"created_at", "id", "last_active", "llm_request_lifecycles", "messages", "metadata",
 		"tool_call_records", "tool_result_records"}
@@ -151,10 +151,9 @@ var (
 	naiveTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?$`)
 )
 
-// cmdPenguinFresh holds a workspace against Penguin's own rules: the index has
-// one entry for every session file and is no older than any of them, files and
-// messages have exactly their keys, links to a parent are strings, times have
-// no zone.
+// cmdPenguinFresh checks a workspace against Penguin's rules: the index has one entry for
+// every session file and is no older than any of them, files and messages have exactly
+// their keys, links to a parent are strings, times have no zone.
 func cmdPenguinFresh(ts *testscript.TestScript, args []string) {
 	dir := filepath.Join(ts.MkAbs(args[0]), "conversations")
 	var entries map[string]map[string]any
@@ -224,11 +223,10 @@ func readJSON(ts *testscript.TestScript, path string, v any) {
 	}
 }
 
-// cmdSession writes a session file as Penguin does. METADATA is a JSON object.
-// A message is its id, which begins with a letter for who speaks (user,
-// assistant, tool, system, context) and a number for the second at which it
-// was said; then "=" and its metadata if it has any. u1..9 is nine messages.
-// after:P is the message that says that the session continues P.
+// cmdSession writes a session file as Penguin does. METADATA is a JSON object. A message is
+// its id, which begins with a letter for its role (user, assistant, tool, system, context)
+// and a number for its time in seconds; then "=" and its metadata, if any. u1..9 is nine
+// messages. after:P is the message that marks a continuation of P.
 func cmdSession(ts *testscript.TestScript, args []string) {
 	var list []string
 	first, last := -1, 0

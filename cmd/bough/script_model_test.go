@@ -11,15 +11,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// canned is a model: a program that answers the last message with what a file has it say,
-// its argument. In it, below a line that is the message, are indented lines: text, or
+// canned is a model: a program that answers the last message with a reply from the file in
+// its argument. The file has lines that are messages, each followed by indented lines, the
+// reply: text, or
 //
-//	!path         what it was shown
-//	!touch FILE   makes a file
-//	!until FILE   waits until there is a file
+//	!path         prints the messages that the model received
+//	!touch FILE   creates a file
+//	!until FILE   waits until a file exists
 //	!fail WHY     ends with an error
 //
-// What is not in the file is answered with "Answer to" and the message.
+// The reply to any other message is "Answer to" and the message.
 func canned() {
 	if err := sayCanned(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -71,7 +72,7 @@ func sayCanned() error {
 	return nil
 }
 
-// await waits until there is a file.
+// await waits until a file exists.
 func await(name string) error {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		if _, err := os.Stat(name); err == nil {

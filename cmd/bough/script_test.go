@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 		"bough": func() {
 			code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 			if newPaint(os.Stdout).width > 0 || newPaint(os.Stderr).width > 0 {
-				// testscript closes its end of the terminal as soon as this ends, and drops
-				// what it has not read by then.
+				// testscript closes its end of the terminal as soon as this process ends,
+				// and drops the output that it has not read by then.
 				time.Sleep(200 * time.Millisecond)
 			}
 			os.Exit(code)
@@ -39,39 +39,39 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs what users do, one script a subject. The scripts have these
-// commands beside bough and those of testscript:
+// TestScript runs the scripts in testdata/script, one per subject. They have these commands
+// beside bough and those of testscript:
 //
 //	exits CODE PROGRAM ARG...       runs a program that must exit with CODE
 //	as-nobody CODE PROGRAM ARG...   the same, never as root (unix)
 //	giveaway DIR                    changes the owner of a folder and its files, if run by root (unix)
-//	sameowner DIR                   all that is in a folder belongs to its owner (unix)
-//	mkfifo FILE...                  makes named pipes, also in the place of files (unix)
-//	idof VAR [MESSAGEVAR]           takes the last output, ID or SESSION@MESSAGE, into variables
-//	refof VAR                       takes the first word of the last line of the last output into a variable
-//	jsonof VAR PATH                 takes a value of the last output into a variable
+//	sameowner DIR                   all files and folders in a folder have its owner (unix)
+//	mkfifo FILE...                  makes named pipes, in place of existing files if there are any (unix)
+//	idof VAR [MESSAGEVAR]           sets variables to the last output, ID or SESSION@MESSAGE
+//	refof VAR                       sets a variable to the first word of the last line of the last output
+//	jsonof VAR PATH                 sets a variable to a value of the last output
 //	[!] jsonis FILE PATH VALUE      FILE has VALUE, as JSON or as the text of a string, at PATH
 //	jsonsame FILE PATH FILE PATH    both values are the same bytes
-//	messages FILE ID...             FILE holds messages with these ids, in this order, and no other
-//	samebytes FILE FILE...          each message of the first FILE is in one of the others, byte for byte; those of
-//	                                stdout, which is compact, but for the white space between tokens
-//	remember DIR NAME               remembers a folder
-//	unchanged DIR NAME              it is as it was, in every byte and mode; locks and caches do not count
-//	penguinfresh DIR                Penguin takes the workspace as it is
-//	give DIR..., own DIR...         folders belong to another user, or to this one again; only root can (unix)
-//	interrupts PROGRAM ARG...       interrupts a program while it reads standard input; it must end of that (unix)
+//	messages FILE ID...             FILE has exactly the messages with these ids, in this order
+//	samebytes FILE FILE...          each message of the first FILE is in one of the others, byte for byte, or, if
+//	                                that is stdout, without the white space between tokens
+//	remember DIR NAME               stores the state of a folder under a name
+//	unchanged DIR NAME              the folder has that state, in every byte and mode, except for locks and caches
+//	penguinfresh DIR                Penguin accepts the workspace: see cmdPenguinFresh
+//	give DIR..., own DIR...         gives folders to another user, or back to this one; only as root (unix)
+//	interrupts PROGRAM ARG...       interrupts a program while it reads standard input; it must end then (unix)
 //	mode OCTAL FILE...              files have these permissions
-//	size FILE BYTES                 a file is so long
-//	trashed DIR NAME FILE...        the trash of the workspace has files NAME with just the bytes of these
+//	size FILE BYTES                 a file has this size
+//	trashed DIR NAME FILE...        the trash of the workspace has files NAME with exactly the bytes of these files
 //	session DIR ID METADATA MSG...  writes a session as Penguin does: see cmdSession
 //	index DIR                       writes the index as Penguin does
 //	edit FILE OLD NEW               replaces text that occurs once; \xff and the like are bytes
-//	truncate FILE SIZE              cuts a file; a negative SIZE is taken off its end
-//	gzip FILE GZFILE                packs a file
-//	helps [VERB]                    runs 'bough help [VERB] VERB' for each verb of the last output, and looks for an example
-//	hold DIR VERB                   takes the writers' lock, until release or the end of the script
-//	release DIR                     gives it back
-//	await FILE...                   waits until there are files
+//	truncate FILE SIZE              truncates a file; a negative SIZE counts from its end
+//	gzip FILE GZFILE                compresses a file
+//	helps [VERB]                    runs 'bough help [VERB] VERB' for each verb of the last output, and checks for an example
+//	hold DIR VERB                   holds the lock of writers until release or the end of the script
+//	release DIR                     releases the lock
+//	await FILE...                   waits until files exist
 //
 // The program canned is a model.
 func TestScript(t *testing.T) {
@@ -114,7 +114,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// condition is true for root: whether root runs the tests.
+// condition is true for root if root runs the tests.
 func condition(name string) (bool, error) {
 	if name != "root" {
 		return false, fmt.Errorf("unknown condition %q", name)
@@ -124,7 +124,7 @@ func condition(name string) (bool, error) {
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
-// A memory is what the commands of one script keep between them.
+// A memory is the state that the commands of one script share.
 type memory struct {
 	folders map[string]map[string]string // of remember, by name
 	locks   map[string]func()            // of hold, by folder
@@ -134,20 +134,18 @@ type memoryKey struct{}
 
 func memoryOf(ts *testscript.TestScript) *memory { return ts.Value(memoryKey{}).(*memory) }
 
-// setUp gives a script a home of its own and an environment that is the same
-// everywhere.
+// setUp gives a script its own home and an environment that is the same on all systems.
 func setUp(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
 	env.Setenv("HOME", home)
 	env.Setenv("TZ", "UTC")
-	// Under the race detector a program else rests for a second at its end.
+	// The race detector lets a program sleep for a second at its end by default.
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Values[memoryKey{}] = &memory{map[string]map[string]string{}, map[string]func(){}}
 	return os.Mkdir(home, 0o700)
 }
 
-// plain makes a command of one that takes at least so many arguments and cannot
-// be negated.
+// plain makes a script command that takes at least so many arguments and cannot be negated.
 func plain(atLeast int, f func(ts *testscript.TestScript, args []string)) scriptCommand {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < atLeast {
@@ -161,7 +159,7 @@ func cmdExits(ts *testscript.TestScript, args []string) {
 	checkExit(ts, args[0], ts.Exec(args[1], args[2:]...))
 }
 
-// checkExit makes sure that a program that ended with err had the exit code.
+// checkExit fails the script unless a program that ended with err had the exit code.
 func checkExit(ts *testscript.TestScript, code string, err error) {
 	got := 0
 	var exit *exec.ExitError

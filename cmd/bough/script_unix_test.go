@@ -29,7 +29,7 @@ var systemCommands = map[string]scriptCommand{
 // nobody is a user id other than that of the tests.
 const nobody = 65534
 
-// chown changes the owner of folders and of all that is in them, which only root can.
+// chown changes the owner of folders and their contents, which only root can.
 func chown(ts *testscript.TestScript, uid int, dirs []string) {
 	for _, dir := range dirs {
 		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, _ fs.DirEntry, err error) error {
@@ -38,8 +38,8 @@ func chown(ts *testscript.TestScript, uid int, dirs []string) {
 	}
 }
 
-// cmdAsNobody runs a program that must exit with a code, in a script's folder
-// that belongs to the user who runs it: not root, whom no permission stops.
+// cmdAsNobody runs a program that must exit with a code, in a folder of the script that
+// belongs to the user who runs it: not root, whom no permission stops.
 func cmdAsNobody(ts *testscript.TestScript, args []string) {
 	if os.Getuid() != 0 {
 		cmdExits(ts, args)
@@ -62,8 +62,8 @@ func cmdAsNobody(ts *testscript.TestScript, args []string) {
 	checkExit(ts, args[0], cmd.Run())
 }
 
-// cmdGiveAway gives a folder and all that is in it to another user, if the user who
-// runs the script may do that.
+// cmdGiveAway gives a folder and its contents to another user, if the user who runs the
+// script may do that.
 func cmdGiveAway(ts *testscript.TestScript, args []string) {
 	const nobody = 65534
 	if os.Getuid() != 0 {
@@ -77,8 +77,7 @@ func cmdGiveAway(ts *testscript.TestScript, args []string) {
 	}))
 }
 
-// cmdSameOwner makes sure that all that is in a folder belongs to the owner of the
-// folder.
+// cmdSameOwner checks that the contents of a folder belong to the owner of the folder.
 func cmdSameOwner(ts *testscript.TestScript, args []string) {
 	var want [2]uint32
 	files := 0
@@ -105,7 +104,7 @@ func cmdSameOwner(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// cmdMkfifo makes named pipes in the place of files, or where there is none.
+// cmdMkfifo makes named pipes, in place of existing files if there are any.
 func cmdMkfifo(ts *testscript.TestScript, args []string) {
 	for _, name := range args {
 		name = ts.MkAbs(name)
@@ -115,8 +114,8 @@ func cmdMkfifo(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// cmdInterrupts runs a program until it reads its standard input, which does not
-// end, and interrupts it. The program must end of that.
+// cmdInterrupts runs a program until it reads its standard input, which does not end, and
+// interrupts it. The program must then end.
 func cmdInterrupts(ts *testscript.TestScript, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 
 const sdkDir = "testdata/sdk"
 
-// needSDK skips the test where Acontext's SDK or what runs it is missing, and returns
-// the folder with the packages.
+// needSDK skips the test if Acontext's SDK or its runtime is missing, and returns the
+// folder with the packages.
 func needSDK(t *testing.T) (modules string) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -32,7 +32,7 @@ func needSDK(t *testing.T) (modules string) {
 	return modules
 }
 
-// A serving is 'bough serve' as it runs.
+// A serving is a running 'bough serve'.
 type serving struct {
 	cmd  *exec.Cmd
 	dir  string // the workspace
@@ -67,7 +67,7 @@ func startServe(t *testing.T, dir string, args ...string) *serving {
 	return s
 }
 
-// stop interrupts the server, which must end well.
+// stop interrupts the server, which must exit with 0.
 func (s *serving) stop(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -84,7 +84,7 @@ func (s *serving) stop(t *testing.T) {
 	}
 }
 
-// env is what a client of the server finds in its environment.
+// env is the environment of a client of the server.
 func (s *serving) env() []string {
 	return append(os.Environ(),
 		"ACONTEXT_BASE_URL="+s.told.Get("base_url").String(),
@@ -92,7 +92,7 @@ func (s *serving) env() []string {
 		"WORKSPACE="+s.dir)
 }
 
-// TestSDK has the published TypeScript SDK of Acontext drive 'bough serve'.
+// TestSDK runs the published TypeScript SDK of Acontext against 'bough serve'.
 func TestSDK(t *testing.T) {
 	needSDK(t)
 	s := startServe(t, "", "--addr", "127.0.0.1:0")

@@ -13,9 +13,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestSteerTools has a model of each provider call five tools of an MCP server, all in
-// processes of their own. A steer comes at the second: three are not run, and both
-// providers take the conversation as it is then.
+// TestSteerTools lets a model of each provider call five tools of an MCP server, each in a
+// process of its own. A steer comes during the second call: three calls are not run, and
+// both providers accept the resulting conversation.
 func TestSteerTools(t *testing.T) {
 	for _, first := range []string{"openai:m", "anthropic:m"} {
 		t.Run(first, func(t *testing.T) { steerTools(t, first) })
@@ -49,8 +49,8 @@ func steerTools(t *testing.T, first string) {
 		return out.String()
 	}
 
-	// The second call waits until the steer is queued: it calls the model's own server
-	// of tools, which waits for a file.
+	// The second call waits until the steer is queued: it calls the model's own tool
+	// server, which waits for a file.
 	here, steered := filepath.Join(dir, "here"), filepath.Join(dir, "steered")
 	calls := []testmodel.Call{{ID: "c1", Name: "t__echo", Arguments: []string{`{"te`, `xt":"one"}`}}}
 	calls = append(calls, testmodel.Call{ID: "c2", Name: "t__wait", Arguments: []string{fmt.Sprintf(`{"path":%q,"note":%q}`, here, steered)}})

@@ -7,7 +7,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestSnippet: the first place is there, however narrow the terminal is.
+// TestSnippet: the first match is visible on a terminal of any width.
 func TestSnippet(t *testing.T) {
 	far := workspace.Match{
 		Snippet: "…there is a place where we sleep, and \x1b another one for the 日本 sea",

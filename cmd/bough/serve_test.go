@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestServe starts a server as users do: it says where it is and how to get in, lets in
-// who does what it says, and ends well.
+// TestServe starts a server as users do: it prints its address and token, accepts a client
+// that uses them, and ends with exit code 0.
 func TestServe(t *testing.T) {
 	s := startServe(t, "", "--addr", "127.0.0.1:0")
 	file := filepath.Join(s.dir, ".bough", "token")
@@ -43,7 +43,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("status %d: %s; there is %s", status, body, id)
 	}
 
-	// A second one at the same place, and one with another token elsewhere.
+	// A second server at the same address, and one with another token at another address.
 	busy := exec.Command("bough", "-w", s.dir, "serve", "--addr", strings.TrimPrefix(url, "http://"), "--json")
 	out, err := busy.Output()
 	if err == nil || gjson.GetBytes(out, "error.message").String() != strings.TrimPrefix(url, "http://")+" is in use by another program" {
@@ -52,8 +52,8 @@ func TestServe(t *testing.T) {
 	s.stop(t)
 }
 
-// TestServeOnMessage has a program look for tasks: it is given the branch of a message,
-// and what it finds is found again.
+// TestServeOnMessage runs a program that finds tasks: it receives the branch of a message,
+// and clients can read the tasks that it prints.
 func TestServeOnMessage(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a shell script")

@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// TestShowOnTerminal: the user's messages are highlighted, results of tools are not, lines of tools
-// fit, and times are ages.
+// TestShowOnTerminal: the user's messages are highlighted, results of tools are not, lines
+// of tools fit the terminal, and times are relative.
 func TestShowOnTerminal(t *testing.T) {
 	hour := session.FormatTime(time.Now().Add(-90 * time.Minute))
 	c := &workspace.Conversation{

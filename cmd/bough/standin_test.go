@@ -11,11 +11,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A standIn answers in place of the providers that the assistants of others ask, in the
-// wire formats of Anthropic (messages), OpenAI (responses) and Gemini, always with the
-// same words, and remembers what it was asked. It takes whatever it gets: what the
-// assistants add of their own changes with every release of them. ([testmodel] has
-// providers that refuse what the real ones refuse.)
+// A standIn answers in place of the providers of the assistants, in the wire formats of
+// Anthropic (messages), OpenAI (responses) and Gemini, always with the same text, and
+// records the requests. It accepts any request, because each release of an assistant adds
+// other members. ([testmodel] has providers that reject what the real ones reject.)
 type standIn struct {
 	mu    sync.Mutex
 	asked []asked
@@ -23,16 +22,16 @@ type standIn struct {
 	calls int      // how many of the next replies call a tool that no program has
 }
 
-// An asked request wants a reply of a model.
+// An asked is a request for a reply of a model.
 type asked struct {
 	path string
 	body string
 }
 
-// standInSays is what a standIn says.
+// standInSays is the reply of a standIn.
 const standInSays = "Said by the stand-in."
 
-// A wire is how one provider is asked and replies.
+// A wire is the request and reply format of one provider.
 type wire struct {
 	is    func(path string) bool
 	reply []string // the events: a name or "", and the data
@@ -104,7 +103,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// ServeHTTP is that of [http.Handler].
+// ServeHTTP implements [http.Handler].
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -142,8 +141,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, `{"error":{"type":"not_found_error","message":"the stand-in knows no such address"}}`)
 }
 
-// said returns the lines of the conversation in the requests, as the judges of
-// testdata/readers print them: of each request, the last one last.
+// said returns the lines of the conversation in each request, as the judges of
+// testdata/readers print them, the last request last.
 func (s *standIn) said() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +164,7 @@ type spoken struct {
 	calls map[string]int
 }
 
-// text adds what a role said, if it is not what a program adds of its own.
+// text adds a message unless the program itself generated it.
 func (s *spoken) text(role, text string) {
 	for _, own := range []string{
 		"<system-reminder>",                                                                           // Claude Code
@@ -227,7 +226,7 @@ func textOf(content gjson.Result) string {
 	return strings.Join(texts, "\n")
 }
 
-// dataURL returns the media type and the data of one.
+// dataURL returns the media type and the data of a data URL.
 func dataURL(url string) string {
 	return strings.Replace(strings.TrimPrefix(url, "data:"), ";base64,", " ", 1)
 }

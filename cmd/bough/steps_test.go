@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestPhrases: the command has a phrase for each action, and none for what is no action.
+// TestPhrases: the command has a phrase for each action, and for nothing else.
 func TestPhrases(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "workspace", "fault", "step.go"), nil, 0)
 	if err != nil {

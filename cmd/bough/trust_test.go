@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestCheckTrust: what belongs to another user is refused unless the configuration lists it,
-// also where the tests cannot give files away.
+// TestCheckTrust: a workspace of another user is refused unless the configuration lists it.
+// This also runs where the tests cannot change owners.
 func TestCheckTrust(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)

@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// do runs bough and returns what it prints, which must be all well.
+// do runs bough, which must succeed, and returns its output.
 func do(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -23,8 +23,8 @@ func do(t *testing.T, args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// TestWatch: 'bough watch' prints what happens, takes a checkpoint of every user's
-// message, and ends well when it is interrupted.
+// TestWatch: 'bough watch' prints changes, makes a checkpoint of every user message, and
+// ends with exit code 0 when it is interrupted.
 func TestWatch(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no interrupt on Windows")

@@ -53,7 +53,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestWindow: the window follows the cursor over 10,000 rows, and each row is seen once.
+// TestWindow: the window follows the cursor over 10,000 rows, and each row is visible once.
 func TestWindow(t *testing.T) {
 	var items []Item
 	for i := range 10000 {
@@ -78,7 +78,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestView: every screen, of any size, has as many lines as the terminal and none wider.
+// TestView: a screen of any size has as many lines as the terminal, and none is wider.
 func TestView(t *testing.T) {
 	items := []Item{{Text: "漢字 title", Detail: "yesterday"}, {Text: strings.Repeat("long ", 60)}, {Text: "short"}}
 	for _, size := range [][2]int{{80, 24}, {200, 50}, {20, 4}, {1, 1}, {70, 3}} {
